@@ -264,8 +264,24 @@ _CLUSTER = ('{"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
             '"task": {"type": "worker", "index": 0}}')
 
 
-def _check_cluster(text: str) -> None:
-  """Refuses a description of the cluster that has no place for this process."""
+def _unreachable(addresses: Sequence[str]) -> str:
+  """Says which address no process can have, since TensorFlow would wait for it; "" if all can."""
+  for address in addresses:
+    host, _, port = str(address).rpartition(":")
+    if not host or not port.isdigit():
+      return f"{address!r} is no HOST:PORT"
+    try:
+      socket.getaddrinfo(host.strip("[]"), int(port))
+    except OSError as error:
+      return f"the host of {address!r} is not known here ({error.strerror})"
+  twice = sorted({a for a in addresses if list(addresses).count(a) > 1})
+  return f"{twice[0]} is there twice" if twice else ""
+
+
+def _multi_worker() -> tf.distribute.Strategy:
+  _need_environment("TF_CONFIG", "multi_worker", _CLUSTER)
+  # Refuses a description of the cluster that has no place for this process.
+  text = os.environ["TF_CONFIG"]
   problem = ""
   try:
     described = json.loads(text)
@@ -284,25 +300,6 @@ def _check_cluster(text: str) -> None:
                      f"TF_CONFIG='{_CLUSTER}'.")
   logging.info("This is %s %d; waiting until the processes of %s have started.", kind, index,
                ", ".join(sum(hosts.values(), [])))
-
-
-def _unreachable(addresses: Sequence[str]) -> str:
-  """Says which address no process can have, since TensorFlow would wait for it; "" if all can."""
-  for address in addresses:
-    host, _, port = str(address).rpartition(":")
-    if not host or not port.isdigit():
-      return f"{address!r} is no HOST:PORT"
-    try:
-      socket.getaddrinfo(host.strip("[]"), int(port))
-    except OSError as error:
-      return f"the host of {address!r} is not known here ({error.strerror})"
-  twice = sorted({a for a in addresses if list(addresses).count(a) > 1})
-  return f"{twice[0]} is there twice" if twice else ""
-
-
-def _multi_worker() -> tf.distribute.Strategy:
-  _need_environment("TF_CONFIG", "multi_worker", _CLUSTER)
-  _check_cluster(os.environ["TF_CONFIG"])
   # RING is fastest on CPU; AUTO chooses NCCL for GPUs.
   gpus = tf.config.list_physical_devices("GPU")
   implementation = (tf.distribute.experimental.CommunicationImplementation.AUTO if gpus

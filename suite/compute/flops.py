@@ -66,42 +66,29 @@ def count(concrete_function, given: Mapping[str, int] = types.MappingProxyType({
         f"count() got {type(concrete_function).__name__}; it takes a ConcreteFunction. Call "
         "get_concrete_function(...) on the tf.function with the specs of its arguments."
     )
-  fixed = _fixed_captures(graph)
+  # {id of graph input: value} of the small eager tensors that the function has captured.
+  fixed = {}
+  for outside, inside in graph.captures:
+    is_number = outside.dtype.is_integer or outside.dtype.is_bool or outside.dtype.is_floating
+    if hasattr(outside, "numpy") and is_number and outside.shape.num_elements() <= 8:
+      fixed[id(inside)] = graph_values.plain(outside.numpy())
   fixed.update({id(t): graph_values.plain(np.asarray(given[t.op.name]))
                 for t in graph.inputs if t.op.name in given})
   arguments = [graph_frame.Argument(t.shape, fixed.get(id(t)), t) for t in graph.inputs]
   cost = Walk().call(graph, arguments, frozenset(range(len(graph.outputs)))).cost
-  cost = Cost(cost.flops, cost.macs, _first_of_each(cost.uncounted))
-  if cost.flops is None or cost.macs is None:
-    _warn(graph, cost)
-  return cost
-
-
-def _first_of_each(names: tuple[str, ...]) -> tuple[str, ...]:
-  """The first node of each op type with an open shape; the shapes of later nodes follow from it."""
+  # The first node of each op type with an open shape; the shapes of later nodes follow from it.
   first: dict[str, str] = {}
-  for name in names:
+  for name in cost.uncounted:
     first.setdefault(name.partition(" shape at ")[0], name)
-  return tuple(first.values())
-
-
-def _fixed_captures(graph) -> dict:
-  """{id of graph input: value} of the small eager tensors that the function has captured."""
-  values = {}
-  for outside, inside in graph.captures:
-    is_number = outside.dtype.is_integer or outside.dtype.is_bool or outside.dtype.is_floating
-    if hasattr(outside, "numpy") and is_number and outside.shape.num_elements() <= 8:
-      values[id(inside)] = graph_values.plain(outside.numpy())
-  return values
-
-
-def _warn(graph, cost: Cost) -> None:
-  named = "; ".join(cost.uncounted[:_MAX_NAMED])
-  more = len(cost.uncounted) - _MAX_NAMED
-  logging.warning(
-      "The cost of function %r is unknown (FLOPs %s, MACs %s): %s%s.",
-      graph.name, cost.flops, cost.macs, named, f" and {more} more" if more > 0 else "",
-  )
+  cost = Cost(cost.flops, cost.macs, tuple(first.values()))
+  if cost.flops is None or cost.macs is None:
+    named = "; ".join(cost.uncounted[:_MAX_NAMED])
+    more = len(cost.uncounted) - _MAX_NAMED
+    logging.warning(
+        "The cost of function %r is unknown (FLOPs %s, MACs %s): %s%s.",
+        graph.name, cost.flops, cost.macs, named, f" and {more} more" if more > 0 else "",
+    )
+  return cost
 
 
 class Walk:
@@ -191,7 +178,20 @@ class Walk:
       return graph_frame.CallResult(cost, outputs)
     inputs = [frame.argument(t) for t in op.inputs]
     if op.type in graph_frame.LOOPS:
-      return self._while(op, bodies, inputs, wanted)
+      cond, body = bodies
+      trips, final = graph_values.run_loop(
+          cond, body, [a.value for a in inputs], _loop_shapes(bodies, inputs)
+      )
+      variables = self._liveness.loop_variables(cond, body, wanted)
+      one, arguments = self._trip(body, inputs, variables)
+      test = self.call(cond, arguments, frozenset([0]))
+      cost = self._repeat(op, trips, one.cost) + self._repeat(
+        op, None if trips is None else trips + 1, test.cost
+      )
+      outputs = tuple(
+        graph_frame.Argument(out.shape, value, out.source) for out, value in zip(one.outputs, final)
+      )
+      return graph_frame.CallResult(cost, outputs)
     if op.type == graph_frame.FOR:
       return self._for(op, bodies[0], inputs, wanted)
     if op.type in graph_frame.BRANCHES:
@@ -214,20 +214,6 @@ class Walk:
     flops, macs = _largest([c.flops for c in costs]), _largest([c.macs for c in costs])
     outputs = tuple(_join(options) for options in zip(*(r.outputs for r in results)))
     return graph_frame.CallResult(graph_frame.Cost(flops, macs, uncounted), outputs)
-
-  def _while(self, op, bodies, inputs, wanted) -> graph_frame.CallResult:
-    cond, body = bodies
-    trips, final = graph_values.run_loop(
-        cond, body, [a.value for a in inputs], _loop_shapes(bodies, inputs)
-    )
-    variables = self._liveness.loop_variables(cond, body, wanted)
-    one, arguments = self._trip(body, inputs, variables)
-    test = self.call(cond, arguments, frozenset([0]))
-    cost = self._repeat(op, trips, one.cost) + self._repeat(op, _plus_one(trips), test.cost)
-    outputs = tuple(
-        graph_frame.Argument(out.shape, value, out.source) for out, value in zip(one.outputs, final)
-    )
-    return graph_frame.CallResult(cost, outputs)
 
   def _for(self, op, body, inputs, wanted) -> graph_frame.CallResult:
     """For(start, limit, delta, *variables): the body takes (index, *variables)."""
@@ -311,10 +297,6 @@ def _is_settled(result: graph_frame.CallResult, wanted: frozenset) -> bool:
 def _unknown(reason: str, op: tf.Operation | None, macs: int | None) -> graph_frame.Cost:
   """An unknown cost with its reason: "Svd", "MatMul: unknown shape at dense/MatMul"."""
   return graph_frame.Cost(None, macs, (f"{reason} {op.name}" if op is not None else reason,))
-
-
-def _plus_one(trips: int | None) -> int | None:
-  return None if trips is None else trips + 1
 
 
 def _sum(costs) -> graph_frame.Cost:

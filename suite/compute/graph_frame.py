@@ -244,23 +244,20 @@ class Liveness:
     """({live op: wanted indices of its outputs}, indices of the graph inputs in use)."""
     key = (graph, wanted)
     if key not in self._live:
-      self._live[key] = self._find_live(graph, wanted)
+      needed = {id(graph.outputs[i]) for i in wanted}
+      controls = set(graph.control_outputs)
+      live = {}
+      for op in reversed(self.order(graph)):
+        outputs = frozenset(i for i, t in enumerate(op.outputs) if id(t) in needed)
+        if not outputs and op not in controls and not self._is_stateful(op):
+          continue
+        live[op] = outputs
+        inputs = op.inputs
+        needed.update(id(inputs[i]) for i in self._inputs_in_use(op, outputs))
+        controls.update(op.control_inputs)
+      used = frozenset(i for i, t in enumerate(graph.inputs) if id(t) in needed)
+      self._live[key] = live, used
     return self._live[key]
-
-  def _find_live(self, graph, wanted):
-    needed = {id(graph.outputs[i]) for i in wanted}
-    controls = set(graph.control_outputs)
-    live = {}
-    for op in reversed(self.order(graph)):
-      outputs = frozenset(i for i, t in enumerate(op.outputs) if id(t) in needed)
-      if not outputs and op not in controls and not self._is_stateful(op):
-        continue
-      live[op] = outputs
-      inputs = op.inputs
-      needed.update(id(inputs[i]) for i in self._inputs_in_use(op, outputs))
-      controls.update(op.control_inputs)
-    used = frozenset(i for i, t in enumerate(graph.inputs) if id(t) in needed)
-    return live, used
 
   def _is_stateful(self, op: tf.Operation) -> bool:
     if op.type not in self._stateful:

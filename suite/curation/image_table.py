@@ -99,7 +99,23 @@ def read(path: pathlib.Path) -> ImageTable:
   if lacking or len(set(names)) < len(names):
     raise errors.CurationError(f"{path} has the columns {names}; each must be there once, and "
                                f"{ID!r} and {TIME!r} among them. Add or rename them.")
-  ids = _ids(path, columns.column(ID).to_pylist())
+  values = columns.column(ID).to_pylist()
+  texts = ["" if value is None else str(value) for value in values]
+  if not texts:
+    raise errors.CurationError(f"{path} has no images.")
+  unfit = [text for text in texts
+           if _UNFIT.search(text) or len(text.encode("utf-8", "replace")) > _MAX_ID_BYTES]
+  if unfit:
+    raise errors.CurationError(
+        f"{path}: {len(unfit)} ids cannot be names of files: {errors.some(unfit)}. Ids are 1 "
+        f"to {_MAX_ID_BYTES} bytes without slashes, control characters, a leading dot or outer "
+        "blanks.")
+  ids = np.array(texts)
+  ordered = np.sort(ids)
+  double = np.unique(ordered[1:][ordered[1:] == ordered[:-1]]).tolist()
+  if double:
+    raise errors.CurationError(f"{path}: {len(double)} ids occur more than once: "
+                               f"{errors.some(double)}. Leave the copies out.")
   return ImageTable(path, ids, _times(path, ids, columns.column(TIME).to_pylist()), columns)
 
 
@@ -123,26 +139,6 @@ def _read_csv(path: pathlib.Path) -> pa.Table:
       path, parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
       convert_options=arrow_csv.ConvertOptions(
           column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False))
-
-
-def _ids(path: pathlib.Path, values: list[Any]) -> np.ndarray:
-  texts = ["" if value is None else str(value) for value in values]
-  if not texts:
-    raise errors.CurationError(f"{path} has no images.")
-  unfit = [text for text in texts
-           if _UNFIT.search(text) or len(text.encode("utf-8", "replace")) > _MAX_ID_BYTES]
-  if unfit:
-    raise errors.CurationError(
-        f"{path}: {len(unfit)} ids cannot be names of files: {errors.some(unfit)}. Ids are 1 "
-        f"to {_MAX_ID_BYTES} bytes without slashes, control characters, a leading dot or outer "
-        "blanks.")
-  found = np.array(texts)
-  ordered = np.sort(found)
-  double = np.unique(ordered[1:][ordered[1:] == ordered[:-1]]).tolist()
-  if double:
-    raise errors.CurationError(f"{path}: {len(double)} ids occur more than once: "
-                               f"{errors.some(double)}. Leave the copies out.")
-  return found
 
 
 def _times(path: pathlib.Path, ids: np.ndarray, values: list[Any]) -> np.ndarray:

@@ -105,7 +105,14 @@ def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs:
     new.mkdir()
     try:
       counts = write(new)
-      _finish(new, step, wanted, counts)
+      names = sorted(str(path.relative_to(new).as_posix()) for path in new.rglob("*")
+                     if path.is_file())
+      content = {
+          "format": FORMAT, "step": step, **wanted,
+          "outputs": {name: _entry(new / name) for name in names}, "counts": counts,
+          "versions": _versions()}
+      text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+      atomic_files.write(new / NAME, text.encode())
       atomic_files.replace_folder(new, work / step)
     finally:
       shutil.rmtree(new, ignore_errors=True)
@@ -144,17 +151,6 @@ def _read(folder: pathlib.Path) -> Manifest:
       raise
     raise errors.CurationError(f"{path} is damaged ({error}). Delete {folder}, and do the step "
                                "again.") from error
-
-
-def _finish(folder: pathlib.Path, step: str, wanted: Mapping[str, Any], counts: Counts) -> None:
-  names = sorted(str(path.relative_to(folder).as_posix()) for path in folder.rglob("*")
-                 if path.is_file())
-  content = {
-      "format": FORMAT, "step": step, **wanted,
-      "outputs": {name: _entry(folder / name) for name in names}, "counts": counts,
-      "versions": _versions()}
-  text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-  atomic_files.write(folder / NAME, text.encode())
 
 
 def _versions() -> dict[str, str]:

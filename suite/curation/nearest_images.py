@@ -105,7 +105,13 @@ def search(features: feature_files.FeatureFiles, task: SearchTask,
     block_rows: number of rows that are read at once.
     by_faiss: whether faiss preselects rows; None: from `nearest_images.ROWS` on, if installed.
   """
-  _check(features, task)
+  if task.queries.shape[1] != features.width:
+    raise errors.CurationError(
+        f"Queries are of width {task.queries.shape[1]}, features of {features.width}. Both must "
+        "come from the same encoder.")
+  if len(task.buckets) != features.size:
+    raise errors.CurationError(f"There are {features.size} feature vectors, but "
+                               f"{len(task.buckets)} images. Line i of the table must be row i.")
   if by_faiss is None:
     by_faiss = features.size >= ROWS and installed()
   preselect = _Faiss(task) if by_faiss else _Numpy(task)
@@ -170,16 +176,6 @@ class _Faiss:
 
 
 _EMPTY = Best(np.zeros(0), np.zeros(0, np.int64))
-
-
-def _check(features: feature_files.FeatureFiles, task: SearchTask) -> None:
-  if task.queries.shape[1] != features.width:
-    raise errors.CurationError(
-        f"Queries are of width {task.queries.shape[1]}, features of {features.width}. Both must "
-        "come from the same encoder.")
-  if len(task.buckets) != features.size:
-    raise errors.CurationError(f"There are {features.size} feature vectors, but "
-                               f"{len(task.buckets)} images. Line i of the table must be row i.")
 
 
 def _usable(block: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:

@@ -60,7 +60,17 @@ def read(table: pathlib.Path, vectors: pathlib.Path | None, features: feature_fi
     if vectors is not None:
       raise errors.CurationError(f"{table} names images by id, so their features are known; leave "
                                  f"out {vectors}, or give a table of class and prompt.")
-    return _of_images(table, lines, features, rows)
+    examples: dict[str, list[str]] = {}
+    for line in lines:
+      examples.setdefault(line["class"], []).append(line["id"])
+    unknown = sorted({line["id"] for line in lines} - set(rows))
+    if unknown:
+      raise errors.CurationError(f"{table} names images that are not in the collection: "
+                                 f"{errors.some(unknown)}. Use ids of the table of images.")
+    means = [feature_files.normalized(features.take(np.array([rows[i] for i in ids]))).mean(axis=0)
+             for ids in examples.values()]
+    return _sorted(list(examples), [f"images {', '.join(ids)}" for ids in examples.values()],
+                   np.stack(means), table)._replace(examples=examples)
   prompts = [line.get("prompt") or line["class"] for line in lines]
   if vectors is None and make is not None:
     return from_text(make(), [line["class"] for line in lines], prompts)
@@ -80,21 +90,6 @@ def from_text(encoder: Any, names: Sequence[str], prompts: Sequence[str]) -> Que
         "or features of the texts that were computed elsewhere by the matching text encoder.")
   return _sorted(list(names), list(prompts), np.asarray(encoder.encode_text(list(prompts))),
                  "the given texts")
-
-
-def _of_images(table: pathlib.Path, lines: Sequence[Mapping[str, str]],
-               features: feature_files.FeatureFiles, rows: Mapping[str, int]) -> Queries:
-  examples: dict[str, list[str]] = {}
-  for line in lines:
-    examples.setdefault(line["class"], []).append(line["id"])
-  unknown = sorted({line["id"] for line in lines} - set(rows))
-  if unknown:
-    raise errors.CurationError(f"{table} names images that are not in the collection: "
-                               f"{errors.some(unknown)}. Use ids of the table of images.")
-  means = [feature_files.normalized(features.take(np.array([rows[i] for i in ids]))).mean(axis=0)
-           for ids in examples.values()]
-  return _sorted(list(examples), [f"images {', '.join(ids)}" for ids in examples.values()],
-                 np.stack(means), table)._replace(examples=examples)
 
 
 def _sorted(names: list[str], prompts: list[str], vectors: np.ndarray, where: Any) -> Queries:

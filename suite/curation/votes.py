@@ -70,7 +70,22 @@ def read(paths: Sequence[pathlib.Path], sheets: Mapping[tuple[int, str], str],
   origins: dict[tuple[Item, str], pathlib.Path] = {}
   for path in sorted(paths):
     for where, line in _lines(path):
-      item, reviewer = _item(where, line, sheets), line["reviewer"].strip()
+      try:
+        found = Item(int(line["bucket"]), line["class"], line["id"])
+      except ValueError:
+        raise errors.CurationError(
+            f"{where} has the bucket {line['bucket']!r}, which is no number. Use the file as it "
+            "was downloaded from the sheets.") from None
+      key = sheets.get((found.bucket, found.label))
+      if key is None:
+        raise errors.CurationError(f"{where}: there is no sheet of class {found.label!r} in bucket "
+                                   f"{found.bucket}. Use votes of these sheets only.")
+      if line["sheet"] != key:
+        raise errors.CurationError(
+            f"{where} was cast on sheet {line['sheet']!r} of {found.label!r} in bucket "
+            f"{found.bucket}, but the present one is {key!r}: the candidates have changed. Vote on "
+            "the new sheet.")
+      item, reviewer = found, line["reviewer"].strip()
       if item not in ballots:
         raise errors.CurationError(f"{where} votes on {line['id']!r}, which is not on the sheet of "
                                    f"{item.label!r} in bucket {item.bucket}. Use votes of these "
@@ -95,23 +110,6 @@ def _lines(path: pathlib.Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     return
   for number, line in enumerate(storage.read_csv(path, COLUMNS), 2):
     yield f"{path}, record {number}", line
-
-
-def _item(where: str, line: Mapping[str, str], sheets: Mapping[tuple[int, str], str]) -> Item:
-  try:
-    found = Item(int(line["bucket"]), line["class"], line["id"])
-  except ValueError:
-    raise errors.CurationError(f"{where} has the bucket {line['bucket']!r}, which is no number. "
-                               "Use the file as it was downloaded from the sheets.") from None
-  key = sheets.get((found.bucket, found.label))
-  if key is None:
-    raise errors.CurationError(f"{where}: there is no sheet of class {found.label!r} in bucket "
-                               f"{found.bucket}. Use votes of these sheets only.")
-  if line["sheet"] != key:
-    raise errors.CurationError(
-        f"{where} was cast on sheet {line['sheet']!r} of {found.label!r} in bucket {found.bucket}, "
-        f"but the present one is {key!r}: the candidates have changed. Vote on the new sheet.")
-  return found
 
 
 def check_reviewers(ballots: Ballots, minimum: int = MIN_REVIEWERS) -> None:

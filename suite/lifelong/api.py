@@ -266,7 +266,15 @@ class Reference:
       raise CacheError(f"Got adaptive={adaptive} and target_width={target_width}; expected a share "
                        "from 0 to below 1, and one of the two.")
     if adaptive:
-      return self._adaptive(predict, budget, max(1, round(budget * (1.0 - adaptive))))
+      first = max(1, round(budget * (1.0 - adaptive)))
+      samples = self._ask(first)
+      answers = answer_sampling.checked_scores(
+          predict(np.array(self.cache.sample_ids.at(samples), str)), first)
+      sample = self._sample(samples)
+      samples, answers = factor_model.ask_informative(
+          self._model, lambda more: predict(np.array(self.cache.sample_ids.at(more), str)), samples,
+          answers, budget)
+      return self._fit(samples, answers, sample)
     samples = self._ask(budget)
     ids = np.array(self.cache.sample_ids.at(samples), str)
     answers = np.zeros(0)
@@ -335,16 +343,6 @@ class Reference:
       raise CacheError("Informative samples follow from answers: ask the first questions before.")
     chosen = self._model.fit(samples, values, None).informative(num)
     return np.array(self.cache.sample_ids.at(chosen), str)
-
-  def _adaptive(self, predict: Predict, budget: int, first: int) -> estimator_lib.Estimate:
-    samples = self._ask(first)
-    answers = answer_sampling.checked_scores(
-        predict(np.array(self.cache.sample_ids.at(samples), str)), first)
-    sample = self._sample(samples)
-    samples, answers = factor_model.ask_informative(
-        self._model, lambda more: predict(np.array(self.cache.sample_ids.at(more), str)), samples,
-        answers, budget)
-    return self._fit(samples, answers, sample)
 
   def _ask(self, budget: int) -> np.ndarray:
     if self.cache.num_samples != self.num_samples:

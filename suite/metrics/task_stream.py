@@ -128,7 +128,10 @@ def forward_transfer_by_task(records: Iterable[Mapping[str, Any]]) -> dict[str, 
   areas: dict[str, float] = {}
   out = {}
   for record in records:
-    curve = _best_curve(record)
+    if record["kind"] != "train" or "trials" not in record:
+      curve = []
+    else:
+      curve = record["trials"][record["best_trial"]]["curve"]
     if not curve:
       continue
     area = area_under_curve([[step, 1.0 - error] for step, _, error in curve])
@@ -137,12 +140,6 @@ def forward_transfer_by_task(records: Iterable[Mapping[str, Any]]) -> dict[str, 
     elif record["task"] in areas:
       out[record["task_key"]] = forward_transfer(areas[record["task"]], area)
   return out
-
-
-def _best_curve(record: Mapping[str, Any]) -> list[list[float]]:
-  if record["kind"] != "train" or "trials" not in record:
-    return []
-  return record["trials"][record["best_trial"]]["curve"]
 
 
 def mean_forward_transfer(by_task: Mapping[str, float]) -> float:

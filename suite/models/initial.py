@@ -34,13 +34,7 @@ def initial_weights(build_fn: Callable[[], tf.keras.layers.Layer], seed: int) ->
 
 
 def _build(build_fn: Callable[[], tf.keras.layers.Layer], seed: int) -> list[np.ndarray]:
-  _seed_this_thread(seed)
-  with tf.device("CPU:0"):  # A GPU rounds differently.
-    return build_fn().get_weights()
-
-
-def _seed_this_thread(seed: int) -> None:
-  """`tf.keras.utils.set_random_seed` without its effects on Python, NumPy and TensorFlow."""
+  # `tf.keras.utils.set_random_seed` without its effects on Python, NumPy and TensorFlow.
   with _LOCK:
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
@@ -49,3 +43,5 @@ def _seed_this_thread(seed: int) -> None:
     finally:
       random.setstate(python_state)
       np.random.set_state(numpy_state)  # noqa: NPY002
+  with tf.device("CPU:0"):  # A GPU rounds differently.
+    return build_fn().get_weights()

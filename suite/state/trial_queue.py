@@ -111,7 +111,7 @@ class TrialQueue:
       if waiting:
         search = _Search(context.event, name, waiting)
         self._open(search)
-        while not self._is_done(search):
+        while not all((self._trial(search, n) / "done.json").exists() for n, _ in search.trials):
           if not self._train_one(search, train, context):
             time.sleep(_POLL_SECONDS)
         for number, _ in waiting:
@@ -128,9 +128,6 @@ class TrialQueue:
   def _trial(self, search: _Search, number: int) -> pathlib.Path:
     return (self._folder / f"{search.event:06d}.{weight_store.safe_name(search.name)}"
             / str(number))
-
-  def _is_done(self, search: _Search) -> bool:
-    return all((self._trial(search, n) / "done.json").exists() for n, _ in search.trials)
 
   def _help(self, name: str, train: Train, context: Any) -> None:
     """Trains trials of the open search, wave after wave, until it is over."""

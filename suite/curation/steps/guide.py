@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import json
 import pathlib
 import shlex
-from typing import Any, Callable, NamedTuple
+from typing import Callable, NamedTuple
 
 from suite.curation import collection
 from suite.curation import errors
@@ -69,12 +69,17 @@ def next_command(work: pathlib.Path) -> str:
       if step == collection.BUCKETS and collection.ENCODE not in done:
         return (f"{_command('encode', work)} --table TABLE.csv --weights MODEL.keras, or with "
                 f"features: {_COMMANDS[step](work, done)}")
-      if step == collection.EXPORT and _undecided(done[collection.VOTES]):
+      if step == collection.EXPORT and done[collection.VOTES].counts["flagged"]:
         return (f"decide on {work / collection.VOTES / voting.ANOTHER_LOOK}: "
                 f"{_votes(work, done)} --decisions DECISIONS.csv --again; or leave those images "
                 f"out: {_export(work, done)}")
       return _COMMANDS[step](work, done) + _note(step, work)
-  return _timeline(work, done[collection.EXPORT])
+  exported = done[collection.EXPORT]
+  name = exported.parameters["name"]
+  train, test = (sorted(one for one in exported.outputs if part in one)
+                 for part in ("-train-image-only.", "-test."))
+  held_out = f" --test {work / collection.EXPORT / test[0]}" if test else ""
+  return f"suite data timeline {work / collection.EXPORT / train[0]}{held_out} --name {name}"
 
 
 Done = Mapping[str, manifest.Manifest]
@@ -126,18 +131,6 @@ def _note(step: str, work: pathlib.Path) -> str:
 
 def _export(work: pathlib.Path, done: Done) -> str:
   return f"{_command('export', work)} --name NAME"
-
-
-def _timeline(work: pathlib.Path, exported: manifest.Manifest) -> str:
-  name = exported.parameters["name"]
-  train, test = (sorted(one for one in exported.outputs if part in one)
-                 for part in ("-train-image-only.", "-test."))
-  held_out = f" --test {work / collection.EXPORT / test[0]}" if test else ""
-  return f"suite data timeline {work / collection.EXPORT / train[0]}{held_out} --name {name}"
-
-
-def _undecided(found: manifest.Manifest) -> Any:
-  return found.counts["flagged"]
 
 
 _COMMANDS: Mapping[str, Callable[[pathlib.Path, Done], str]] = {

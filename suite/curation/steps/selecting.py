@@ -110,7 +110,15 @@ def queries(work: pathlib.Path, table: pathlib.Path | None, vectors: pathlib.Pat
   rule = rule or selection.SelectionRule()
   before = manifest.verified(work, collection.BUCKETS)
   if by_text and (work / collection.ENCODE / manifest.NAME).exists():
-    _check_same(manifest.verified(work, collection.ENCODE), by_text.files[0])
+    # Raises an error unless these weights encoded the images.
+    encoded = manifest.verified(work, collection.ENCODE)
+    weights = by_text.files[0]
+    known = encoded.inputs.get("weights", [])
+    if known and storage.digest(weights) not in [entry["blake2b"] for entry in known]:
+      raise errors.CurationError(
+          f"{weights} holds the weights of another CLIP than the one that encoded the images, "
+          f"{known[0]['path']}: digest {storage.digest(weights)[:12]}..., not "
+          f"{known[0]['blake2b'][:12]}... Give the same --clip to encode and to queries.")
 
   def write(folder: pathlib.Path) -> manifest.Counts:
     images, features = collection.table(work), collection.features(work)
@@ -122,7 +130,13 @@ def queries(work: pathlib.Path, table: pathlib.Path | None, vectors: pathlib.Pat
                                     list(by_text.texts.values()))
     found = selection.select(features, collection.buckets(work), images.order(), asked, rule,
                              by_faiss)
-    _write_selection(folder, found, images.ids)
+    storage.write_csv(
+        folder / collection.CANDIDATES, ["bucket", "class", "rank", "id", "score"],
+        ((one.bucket, one.label, one.rank, images.ids[one.row], f"{one.score:.9f}")
+         for one in found.candidates))
+    storage.write_csv(
+        folder / collection.AMBIGUOUS, ["bucket", "id", "classes"],
+        ((one.bucket, images.ids[one.row], " ".join(one.labels)) for one in found.ambiguous))
     logging.info("%d candidates, %d ambiguous", len(found.candidates), len(found.ambiguous))
     return {"classes": selection.class_names(asked.names, rule),
             "candidates": len(found.candidates), "ambiguous": len(found.ambiguous),
@@ -140,26 +154,6 @@ def queries(work: pathlib.Path, table: pathlib.Path | None, vectors: pathlib.Pat
                       again=again)
 
 
-def _write_selection(folder: pathlib.Path, found: selection.Selection, ids: np.ndarray) -> None:
-  storage.write_csv(
-      folder / collection.CANDIDATES, ["bucket", "class", "rank", "id", "score"],
-      ((one.bucket, one.label, one.rank, ids[one.row], f"{one.score:.9f}")
-       for one in found.candidates))
-  storage.write_csv(
-      folder / collection.AMBIGUOUS, ["bucket", "id", "classes"],
-      ((one.bucket, ids[one.row], " ".join(one.labels)) for one in found.ambiguous))
-
-
 def _claims(found: selection.Selection) -> dict[str, int]:
   """Number of ambiguous images by set of classes."""
   return dict(sorted(collections.Counter(" ".join(one.labels) for one in found.ambiguous).items()))
-
-
-def _check_same(encoded: manifest.Manifest, weights: pathlib.Path) -> None:
-  """Raises an error unless these weights encoded the images."""
-  known = encoded.inputs.get("weights", [])
-  if known and storage.digest(weights) not in [entry["blake2b"] for entry in known]:
-    raise errors.CurationError(
-        f"{weights} holds the weights of another CLIP than the one that encoded the images, "
-        f"{known[0]['path']}: digest {storage.digest(weights)[:12]}..., not "
-        f"{known[0]['blake2b'][:12]}... Give the same --clip to encode and to queries.")

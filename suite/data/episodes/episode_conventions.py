@@ -69,10 +69,14 @@ def layout(convention: str, setting: task_types.Setting, counts: np.ndarray, sou
   if least < made.row_size:
     interval = setting.class_change_interval if convention == SPEC else 1
     shared = ", even with one target set for all sets of a block" if made.fallback else ""
+    limits = [("shot", (least - setting.targets) // interval, 1),
+              ("targets", least - interval * setting.shot, 1)]
+    if interval > 1:
+      limits.append(("class_change_interval", (least - setting.targets) // setting.shot, 1))
     raise ValueError(
         f"{source} has only {least} images of its smallest class, but an episode needs "
         f"{made.row_size} different ones of a class{shared}. "
-        f"{_would_fit(_image_limits(setting, least, interval))}")
+        f"{_would_fit(limits)}")
   return made
 
 
@@ -123,14 +127,6 @@ def _class_limits(setting: task_types.Setting, num_classes: int, needed: int) ->
   if blocks > 1:
     interval = setting.class_change_interval
     limits.append(("num_support_sets", num_classes // setting.way * interval, 1))
-  return limits
-
-
-def _image_limits(setting: task_types.Setting, least: int, interval: int) -> _Limits:
-  limits = [("shot", (least - setting.targets) // interval, 1),
-            ("targets", least - interval * setting.shot, 1)]
-  if interval > 1:
-    limits.append(("class_change_interval", (least - setting.targets) // setting.shot, 1))
   return limits
 
 

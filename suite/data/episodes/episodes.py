@@ -109,7 +109,12 @@ class Episodes:
                ids: Optional[Sequence[str]] = None, data: str = "", split: str = "", seed: int = 0,
                convention: str = episode_conventions.SPEC, with_classes: bool = False):
     labels = np.asarray(labels, np.int64)
-    _check_images(images, labels)
+    shape = tuple(images.shape)
+    if (images.dtype not in (np.uint8, tf.uint8) or len(shape) != 4 or shape[-1] not in (1, 3)
+        or labels.shape != shape[:1]):
+      raise ValueError(
+          f"Images must be uint8 [N, H, W, 1 or 3] with N labels, got {images.dtype} {shape} with "
+          f"labels {labels.shape}. Keep pixels as bytes; the model scales them.")
     self.setting, self.convention, self._seed = setting, convention, seed
     self._data, self._split = data, split
     self._ids = _checked_ids(ids, len(labels))
@@ -285,15 +290,6 @@ def _keep_freed_memory() -> None:
   """
   block = np.empty((32 << 20) - (64 << 10), np.uint8)
   del block
-
-
-def _check_images(images: Any, labels: np.ndarray) -> None:
-  shape = tuple(images.shape)
-  if (images.dtype not in (np.uint8, tf.uint8) or len(shape) != 4 or shape[-1] not in (1, 3)
-      or labels.shape != shape[:1]):
-    raise ValueError(
-        f"Images must be uint8 [N, H, W, 1 or 3] with N labels, got {images.dtype} {shape} with "
-        f"labels {labels.shape}. Keep pixels as bytes; the model scales them.")
 
 
 def _checked_ids(ids: Optional[Sequence[str]], num: int) -> np.ndarray:

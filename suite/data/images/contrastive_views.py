@@ -72,7 +72,12 @@ class AugPlus:
         images, boxes, self.size, flip[:, 0] < self.flip_probability))
     pixels = color_ops.recolored(images, self._color(images, color))
     if self.blur_probability and self.blur[1]:
-      pixels = self._blurred(pixels, blur)
+      scale = self.size / self.blur_at
+      low, high = (sigma * scale for sigma in self.blur)
+      sigmas = low + (high - low) * blur[:, 1]
+      sigmas = tf.where(blur[:, 0] < self.blur_probability, sigmas, 0.0)
+      radius = min(max(1, math.ceil(3.0 * high)), self.size)
+      pixels = color_ops.blurred(pixels, sigmas, radius=radius)
     return tf.cast(tf.round(pixels), tf.uint8)
 
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
@@ -100,11 +105,3 @@ class AugPlus:
     found = color_ops.chosen(is_jittered, jitter, unchanged)
     gray = color_ops.saturation(tf.zeros_like(turns))
     return color_ops.chosen(is_gray, color_ops.then(found, gray), found)
-
-  def _blurred(self, pixels: tf.Tensor, draws: tf.Tensor) -> tf.Tensor:
-    scale = self.size / self.blur_at
-    low, high = (sigma * scale for sigma in self.blur)
-    sigmas = low + (high - low) * draws[:, 1]
-    sigmas = tf.where(draws[:, 0] < self.blur_probability, sigmas, 0.0)
-    radius = min(max(1, math.ceil(3.0 * high)), self.size)
-    return color_ops.blurred(pixels, sigmas, radius=radius)

@@ -58,7 +58,13 @@ def open_split(base: tfds_source.SplitSource, side: int) -> ResizedSource:
       manifest = _read(folder / MANIFEST)  # Another process may have made it meanwhile.
       if manifest.get("of") != of:
         manifest = _make(base, folder, of)
-  _check_files(folder, manifest)
+  # An error if a shard is missing or was changed since it was made.
+  for number, facts in enumerate(manifest["shards"]):
+    path = _shard(folder, number)
+    if not path.is_file() or path.stat().st_size != facts["bytes"] or (
+        atomic_files.sha256(path) != facts["sha256"]):
+      raise ValueError(f"{path} is missing or was changed after it was made. Delete {folder}; the "
+                       "copy is then made again.")
   return ResizedSource(base, folder, manifest, 0, base.size)
 
 
@@ -255,13 +261,3 @@ def resized(encoded: tf.Tensor, *, side: int) -> tf.Tensor:
     return tf.io.encode_png(tf.cast(tf.round(found), tf.uint8))
 
   return tf.cond(shorter > side, smaller, lambda: encoded)
-
-
-def _check_files(folder: pathlib.Path, manifest: Mapping[str, Any]) -> None:
-  """An error if a shard is missing or was changed since it was made."""
-  for number, facts in enumerate(manifest["shards"]):
-    path = _shard(folder, number)
-    if not path.is_file() or path.stat().st_size != facts["bytes"] or (
-        atomic_files.sha256(path) != facts["sha256"]):
-      raise ValueError(f"{path} is missing or was changed after it was made. Delete {folder}; the "
-                       "copy is then made again.")

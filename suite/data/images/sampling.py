@@ -94,23 +94,19 @@ def shuffled(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor, *,
     return tf.gather(permutation(keys, size), places, batch_dims=1)
 
   def large() -> tf.Tensor:
-    return _enciphered(places, size, keys)
+    # `shuffled` by the cipher.
+    words = derive(keys[:, None], tf.range(3, dtype=tf.int64)[None, :])
+    words = tf.bitwise.right_shift(words, tf.constant(32, tf.uint64))
+    return tf.raw_ops.RandomIndexShuffle(
+        index=places, seed=tf.cast(words, tf.int64),
+        max_index=tf.fill(tf.shape(places), tf.convert_to_tensor(size - 1, tf.int64)),
+        rounds=_SHUFFLE_ROUNDS)
 
   if is_small is None and isinstance(size, int):
     is_small = size <= _SMALL
   if is_small is None:
     return tf.cond(size <= _SMALL, small, large)
   return small() if is_small else large()
-
-
-def _enciphered(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
-  """`shuffled` by the cipher."""
-  words = derive(keys[:, None], tf.range(3, dtype=tf.int64)[None, :])
-  words = tf.bitwise.right_shift(words, tf.constant(32, tf.uint64))
-  return tf.raw_ops.RandomIndexShuffle(
-      index=places, seed=tf.cast(words, tf.int64),
-      max_index=tf.fill(tf.shape(places), tf.convert_to_tensor(size - 1, tf.int64)),
-      rounds=_SHUFFLE_ROUNDS)
 
 
 @dataclasses.dataclass(frozen=True)

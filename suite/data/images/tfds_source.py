@@ -152,7 +152,7 @@ class SplitSource:
     label = features[self._label_key]
     if self.kind == tasks.SINGLE_LABEL:
       label = tf.cast(label, tf.int64)
-    elif self._has_class_lists():
+    elif _list_feature(self.builder.info.features[self._label_key]) is not None:
       label = tf.cast(tf.math.bincount(tf.cast(label, tf.int32), minlength=self.num_classes,
                                        maxlength=self.num_classes, binary_output=True), tf.uint8)
     else:
@@ -186,9 +186,6 @@ class SplitSource:
     """(encoded images, labels [N] or [N, C], ids) of the whole split."""
     encoded, labels, ids = columns(self.examples())
     return encoded, labels, ids if self.has_id else [str(i) for i in range(len(ids))]
-
-  def _has_class_lists(self) -> bool:
-    return _list_feature(self.builder.info.features[self._label_key]) is not None
 
 
 def columns(examples: tf.data.Dataset) -> Tuple[List[bytes], np.ndarray, List[str]]:

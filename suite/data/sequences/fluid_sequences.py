@@ -185,7 +185,21 @@ def make(ids: Sequence[str], labels: Sequence[int], spec: Spec, seed: int, *,
   if len(names) != len(classes_of) or num_different != len(names):
     raise ValueError(f"Got {len(names)} ids, {num_different} of them different, and "
                      f"{len(classes_of)} labels; give each label a different id.")
-  pretrain_classes, novel_classes = _divide(np.unique(classes_of), spec, seed, base)
+  # (classes to pretrain on, classes that may be novel), both sorted.
+  classes = np.unique(classes_of)
+  drawn = _rng(seed, _SHARE).permutation(classes)[:spec.num_pretrain]
+  pretrain = np.unique(drawn if base is None else np.asarray(base, np.int64))
+  novel = np.setdiff1d(classes, pretrain)
+  num_sets = spec.num_validation + spec.num_test if spec.disjoint else 1
+  num_base_sets = num_sets if spec.num_base * num_sets <= len(pretrain) else 1
+  for what, got, needed in (
+      ("base", len(np.intersect1d(pretrain, classes)), spec.num_base * num_base_sets),
+      ("novel", len(novel), spec.num_novel * num_sets)):
+    if got < needed:
+      raise ValueError(f"The data set has {got} {what} classes, {needed} are needed. Take a "
+                       "smaller spec (`scaled`), or one whose sequences share classes "
+                       "(disjoint=False).")
+  pretrain_classes, novel_classes = pretrain, novel
   shared, kept = _sequence_images(names, classes_of, pretrain_classes, spec, seed)
   for label in novel_classes:
     members = np.flatnonzero(classes_of == label)
@@ -201,24 +215,6 @@ def make(ids: Sequence[str], labels: Sequence[int], spec: Spec, seed: int, *,
 
 def _rng(*numbers: int) -> np.random.Generator:
   return np.random.Generator(np.random.PCG64(np.random.SeedSequence([300, *numbers])))
-
-
-def _divide(classes: np.ndarray, spec: Spec, seed: int, base: Optional[Sequence[int]]
-            ) -> Tuple[np.ndarray, np.ndarray]:
-  """(classes to pretrain on, classes that may be novel), both sorted."""
-  drawn = _rng(seed, _SHARE).permutation(classes)[:spec.num_pretrain]
-  pretrain = np.unique(drawn if base is None else np.asarray(base, np.int64))
-  novel = np.setdiff1d(classes, pretrain)
-  num_sets = spec.num_validation + spec.num_test if spec.disjoint else 1
-  num_base_sets = num_sets if spec.num_base * num_sets <= len(pretrain) else 1
-  for what, got, needed in (
-      ("base", len(np.intersect1d(pretrain, classes)), spec.num_base * num_base_sets),
-      ("novel", len(novel), spec.num_novel * num_sets)):
-    if got < needed:
-      raise ValueError(f"The data set has {got} {what} classes, {needed} are needed. Take a "
-                       "smaller spec (`scaled`), or one whose sequences share classes "
-                       "(disjoint=False).")
-  return pretrain, novel
 
 
 def _sequence_images(ids: np.ndarray, classes_of: np.ndarray, pretrain_classes: np.ndarray,

@@ -32,27 +32,23 @@ def load(buckets: buckets_lib.Buckets, features: str, size: Optional[int] = None
   if rehearsed is not None and size is not None and not pathlib.Path(features).exists():
     rehearsed.missing[features] = (
         "no features", f"suite data features {buckets.task.key} --encoder ENCODER --out {features}")
-    return _stood_in(buckets, size)
+    # The buckets with zeros for features.
+    def zeros(images: Any) -> feature_set.FeatureSet:
+      return feature_set.FeatureSet.from_arrays(
+          images.name, np.zeros([images.size, size], np.float32), images.labels, kind=images.kind,
+          num_classes=images.num_classes, ids=images.ids)
+
+    found = []
+    for bucket in buckets:
+      train = zeros(bucket.train)
+      test = train if bucket.test is bucket.train else zeros(bucket.test)
+      found.append(buckets_lib.Bucket(bucket.name, train, test,
+                                      bucket.unlabelled and zeros(bucket.unlabelled)))
+    return dataclasses.replace(buckets, buckets=tuple(found))
   found = [
       buckets_lib.Bucket(bucket.name, *_parts(bucket, pathlib.Path(features)),
                          _unlabelled(bucket, pathlib.Path(features)))
       for bucket in buckets]
-  return dataclasses.replace(buckets, buckets=tuple(found))
-
-
-def _stood_in(buckets: buckets_lib.Buckets, size: int) -> buckets_lib.Buckets:
-  """The buckets with zeros for features."""
-  def zeros(images: Any) -> feature_set.FeatureSet:
-    return feature_set.FeatureSet.from_arrays(
-        images.name, np.zeros([images.size, size], np.float32), images.labels, kind=images.kind,
-        num_classes=images.num_classes, ids=images.ids)
-
-  found = []
-  for bucket in buckets:
-    train = zeros(bucket.train)
-    test = train if bucket.test is bucket.train else zeros(bucket.test)
-    found.append(buckets_lib.Bucket(bucket.name, train, test,
-                                    bucket.unlabelled and zeros(bucket.unlabelled)))
   return dataclasses.replace(buckets, buckets=tuple(found))
 
 

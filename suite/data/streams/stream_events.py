@@ -22,7 +22,6 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 from suite.contracts import event_kinds
 from suite.contracts import examples
 from suite.contracts import experience
-from suite.contracts import tasks
 from suite.contracts import transform as transform_lib
 from suite.data.images import resized_copy
 from suite.data.streams import stream_entry
@@ -73,7 +72,20 @@ class Stream:
     self.resized_side = resized_side
     self.name, self.entries, self.left_out = name, tuple(entries), tuple(left_out)
     self.expected = dict(expected) if expected else None
-    self._check()
+    keys = [entry.key for entry in self.entries]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+      raise ValueError(f"Stream {self.name!r} has {', '.join(twice)} more than once; "
+                       "a repeated data set needs its occurrence number.")
+    for earlier, later in zip(self.entries, self.entries[1:]):
+      if earlier.year > later.year and self.order != OVER_YEARS:
+        raise ValueError(f"Stream {self.name!r} is not chronological: {earlier.key!r} "
+                         f"({earlier.year}) stands before {later.key!r} ({later.year}).")
+    if self.expected is not None:
+      wanted, got = sum(self.expected.values()), len(self.entries) + len(self.left_out)
+      if wanted != got:
+        raise ValueError(f"Stream {self.name!r} has {got} tasks (left out ones included), expected "
+                         f"{wanted}.")
     self._loaded: collections.OrderedDict[str, stream_entry.AnySplits] = collections.OrderedDict()
     self._current = ""  # The task that was delivered last.
 
@@ -144,7 +156,11 @@ class Stream:
 
   def _part(self, place: int, split: str) -> examples.ExampleSet:
     images: examples.ExampleSet = getattr(self._splits(place), split)
-    _check_fits(self.entries[place].task, images)
+    task = self.entries[place].task
+    got: Tuple[str, int] = (images.kind, images.num_classes)
+    if got != (task.kind, task.num_classes):
+      raise ValueError(f"Task {task.key!r} is {task.kind} with {task.num_classes} classes, but its "
+                       f"images {images.name!r} are {got[0]} with {got[1]}.")
     return images
 
   def _splits(self, place: int) -> stream_entry.AnySplits:
@@ -155,26 +171,3 @@ class Stream:
     while len(self._loaded) > _NUM_LOADED:  # The task of the event is needed again.
       del self._loaded[next(other for other in self._loaded if other not in (key, self._current))]
     return self._loaded[key]
-
-  def _check(self) -> None:
-    keys = [entry.key for entry in self.entries]
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    if twice:
-      raise ValueError(f"Stream {self.name!r} has {', '.join(twice)} more than once; "
-                       "a repeated data set needs its occurrence number.")
-    for earlier, later in zip(self.entries, self.entries[1:]):
-      if earlier.year > later.year and self.order != OVER_YEARS:
-        raise ValueError(f"Stream {self.name!r} is not chronological: {earlier.key!r} "
-                         f"({earlier.year}) stands before {later.key!r} ({later.year}).")
-    if self.expected is not None:
-      wanted, got = sum(self.expected.values()), len(self.entries) + len(self.left_out)
-      if wanted != got:
-        raise ValueError(f"Stream {self.name!r} has {got} tasks (left out ones included), expected "
-                         f"{wanted}.")
-
-
-def _check_fits(task: tasks.Task, part: examples.ExampleSet) -> None:
-  got: Tuple[str, int] = (part.kind, part.num_classes)
-  if got != (task.kind, task.num_classes):
-    raise ValueError(f"Task {task.key!r} is {task.kind} with {task.num_classes} classes, but its "
-                     f"images {part.name!r} are {got[0]} with {got[1]}.")

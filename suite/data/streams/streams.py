@@ -315,17 +315,13 @@ class ScoredImages:
       logging.warning("%s %s is too large for memory: %d images that other tasks of the stream are "
                       "scored on stay in it", dataset, split, shared.size)
       return images, {"removed": 0, "kept": int(shared.size)}
-    keep = ~_holds(dataset, split, shared, self._data_dir)
+    # Whether each stored image has one of the wanted digests: bool [N].
+    from tfds_builders import content  # pylint: disable=import-outside-toplevel
+    source = tfds_source.open_split(dataset, split, data_dir=self._data_dir)
+    stored = source.examples().map(lambda example: example["image"]).batch(1024)
+    found = [content.digest(image) for batch in stored.as_numpy_iterator() for image in batch]
+    keep = ~np.isin(np.array(found, np.uint64), shared)
     num_shared = int(np.sum(~keep))
     logging.info("%s %s: %d images left out that other tasks of the stream are scored on",
                  dataset, split, num_shared)
     return images.subset(np.flatnonzero(keep)), {"removed": num_shared}
-
-
-def _holds(dataset: str, split: str, wanted: np.ndarray, data_dir: Optional[str]) -> np.ndarray:
-  """Whether each stored image has one of the wanted digests: bool [N]."""
-  from tfds_builders import content  # pylint: disable=import-outside-toplevel
-  source = tfds_source.open_split(dataset, split, data_dir=data_dir)
-  stored = source.examples().map(lambda example: example["image"]).batch(1024)
-  found = [content.digest(image) for batch in stored.as_numpy_iterator() for image in batch]
-  return np.isin(np.array(found, np.uint64), wanted)

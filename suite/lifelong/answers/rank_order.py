@@ -74,7 +74,10 @@ class RankOrder:
     ranks = np.asarray(ranks, np.int64)
     if ranks.size and not 0 <= ranks.min() <= ranks.max() < self.size:
       raise ValueError(f"Ranks run from 0 to {self.size - 1}; got {ranks.min()} to {ranks.max()}.")
-    buckets, places = self._in_bucket(ranks)
+    # (bucket, place in the bucket) of ranks [n].
+    # An empty bucket starts where the next harder one does; of equal starts the last one is found.
+    index = np.searchsorted(self._starts, ranks, side="right") - 1
+    buckets, places = len(self._starts) - 1 - index, ranks - self._starts[index]
     found = np.empty(len(ranks), np.int64)
     by_bucket = np.argsort(buckets, kind="stable")
     starts = np.flatnonzero(np.diff(buckets[by_bucket], prepend=-1))
@@ -137,12 +140,6 @@ class RankOrder:
     totals = self._before[::-1, -1]
     self._starts = totals.cumsum() - totals
 
-  def _in_bucket(self, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(bucket, place in the bucket) of ranks [n]."""
-    # An empty bucket starts where the next harder one does; of equal starts the last one is found.
-    index = np.searchsorted(self._starts, ranks, side="right") - 1
-    return len(self._starts) - 1 - index, ranks - self._starts[index]
-
 
 def _check(counts: np.ndarray) -> None:
   if counts.dtype not in (np.uint8, np.uint16) or counts.ndim != 1 or not counts.size:
@@ -166,7 +163,11 @@ def nested_ranks(num_samples: int, budget: int, seed: int = 0) -> np.ndarray:
     raise ValueError(f"Got a budget of {m} for {n} samples; expected 1 <= budget <= {n} < 2^32.")
   length = 1 << max(0, (m - 1).bit_length())
   while True:
-    points = _points(length, seed)
+    values = _scrambled(np.arange(length, dtype=np.uint32), seed)
+    for shift, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0f0f0f0f), (8, 0x00ff00ff)):
+      low = np.uint32(mask)
+      values = (values >> np.uint32(shift) & low) | (values & low) << np.uint32(shift)
+    points = values >> np.uint32(16) | values << np.uint32(16)
     ranks = (points.astype(np.uint64) * np.uint64(n) >> np.uint64(_BITS)).astype(np.int64)
     # Several strata narrower than a rank fall on it: the first point counts. From 2n points on,
     # every rank contains a whole stratum, so the loop ends.
@@ -174,11 +175,6 @@ def nested_ranks(num_samples: int, budget: int, seed: int = 0) -> np.ndarray:
     if len(first) >= m:
       return ranks[first[:m]]
     length *= 2
-
-
-def _points(num: int, seed: int) -> np.ndarray:
-  """The first points of the sequence in [0, 1), in units of 2^-32: uint32 [num]."""
-  return _reversed_bits(_scrambled(np.arange(num, dtype=np.uint32), seed))
 
 
 def _scrambled(values: np.ndarray, seed: int) -> np.ndarray:
@@ -193,10 +189,3 @@ def _scrambled(values: np.ndarray, seed: int) -> np.ndarray:
   values = values ^ values * np.uint32(0x05526c56)
   values = values ^ values * np.uint32(0x53a22864)
   return values
-
-
-def _reversed_bits(values: np.ndarray) -> np.ndarray:
-  for shift, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0f0f0f0f), (8, 0x00ff00ff)):
-    low = np.uint32(mask)
-    values = (values >> np.uint32(shift) & low) | (values & low) << np.uint32(shift)
-  return values >> np.uint32(16) | values << np.uint32(16)

@@ -31,7 +31,7 @@ is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 import csv
 import dataclasses
 import functools
@@ -259,7 +259,16 @@ def _read(path: pathlib.Path, options: Options) -> ImportedAnswers | Entries:
   if path.suffix == ".npy":
     return _named(path, np.atleast_2d(_load(path)), None, None)
   if path.suffix == ".npz":
-    return _read_npz(path)
+    with _load(path) as saved:
+      if "answers" in saved:
+        answers = np.atleast_2d(saved["answers"])
+      elif {"A_packed", "n_samples"} <= set(saved):
+        answers = np.unpackbits(saved["A_packed"], axis=1, count=int(saved["n_samples"]))
+      else:
+        raise accuracy_cache.CacheError(
+          f"{path} has {sorted(saved)}; needed is `answers` [M, N], or `A_packed` and `n_samples`."
+        )
+      return _named(path, answers, saved.get("model_names"), saved.get("ids"))
   if path.suffix in (".json", ".jsonl"):
     return read_log(path, score=options.score, keep=options.keep)
   found = read_table(path, _model_name(path), id_column=options.id_column,
@@ -285,18 +294,6 @@ def _plain(scores: np.ndarray) -> np.ndarray:
   if np.all((scores == 0) | (scores == 1) | ~known):
     return np.where(known, scores == 1, accuracy_cache.NOT_EVALUATED).astype(np.int8)
   return scores
-
-
-def _read_npz(path: pathlib.Path) -> ImportedAnswers:
-  with _load(path) as saved:
-    if "answers" in saved:
-      answers = np.atleast_2d(saved["answers"])
-    elif {"A_packed", "n_samples"} <= set(saved):
-      answers = np.unpackbits(saved["A_packed"], axis=1, count=int(saved["n_samples"]))
-    else:
-      raise accuracy_cache.CacheError(
-          f"{path} has {sorted(saved)}; needed is `answers` [M, N], or `A_packed` and `n_samples`.")
-    return _named(path, answers, saved.get("model_names"), saved.get("ids"))
 
 
 def _load(path: pathlib.Path) -> Any:
@@ -353,7 +350,23 @@ def read_table(path: pathlib.Path, model: str, *, id_column: str = "", score: st
   id_name = _named_column(path, header, id_column, IDS, "--id")
   score_name = _named_column(path, header, score, SCORES, "--score")
   if path.suffix == ".csv" and MODEL in header[:1] and not id_name:
-    return _models_as_rows(path, header)
+    models, rows = [], []
+    with open(path, newline="", encoding="utf-8-sig") as file:
+      lines = csv.reader(file)
+      next(lines)
+      for line in lines:
+        if not line:
+          continue
+        if len(line) != len(header):
+          raise cache_input.CacheError(
+              f"{path}, line {lines.line_num}: {len(line)} cells for a header of {len(header)}. "
+              "Leave the cell of a missing answer empty, but keep its comma.")
+        models.append(line[0])
+        rows.append(scores(
+            pa.array(line[1:]), functools.partial(_row_cell, path, lines.line_num, header)))
+    if not rows:
+      raise cache_input.CacheError(f"{path} has a header and no models.")
+    return models, list(header[1:]), np.stack(rows)
   if not id_name:
     raise cache_input.CacheError(f"{path} begins with {header[:4]}; {_KNOWN}. If the ids have "
                                  "another name, give it: --id NAME.")
@@ -395,27 +408,6 @@ def _named_column(path: pathlib.Path, header: Sequence[str], wanted: str, names:
     raise cache_input.CacheError(f"{path} has no column {wanted!r} ({flag}); it has "
                                  f"{list(header[:8])}.")
   return wanted or next((name for name in names if name in header), "")
-
-
-def _models_as_rows(path: pathlib.Path, header: Sequence[str]
-                    ) -> tuple[list[str], list[str], np.ndarray]:
-  models, rows = [], []
-  with open(path, newline="", encoding="utf-8-sig") as file:
-    lines = csv.reader(file)
-    next(lines)
-    for line in lines:
-      if not line:
-        continue
-      if len(line) != len(header):
-        raise cache_input.CacheError(
-            f"{path}, line {lines.line_num}: {len(line)} cells for a header of {len(header)}. "
-            "Leave the cell of a missing answer empty, but keep its comma.")
-      models.append(line[0])
-      rows.append(scores(
-          pa.array(line[1:]), functools.partial(_row_cell, path, lines.line_num, header)))
-  if not rows:
-    raise cache_input.CacheError(f"{path} has a header and no models.")
-  return models, list(header[1:]), np.stack(rows)
 
 
 def _cell(path: pathlib.Path, first: int, name: str, index: int) -> str:
@@ -491,7 +483,14 @@ def _lm_eval(path: pathlib.Path, score: str, keep: str) -> Iterable[tuple[str, f
       where = f"{path}, line {number}"
       if not text.strip():
         continue
-      line = _object(text, where)
+      try:
+        line = json.loads(text)
+      except ValueError as error:
+        raise cache_input.CacheError(
+          f"{where} is no JSON: {error}. The log may have been cut short: remove the line."
+        ) from error
+      if not isinstance(line, dict):
+        raise cache_input.CacheError(f"{where} is no JSON object.")
       if "doc_id" not in line:
         raise cache_input.CacheError(f"{where} has no doc_id; expected a log of "
                                      "lm-evaluation-harness (--log_samples). Other tables: csv.")
@@ -538,17 +537,6 @@ def _helm(path: pathlib.Path, score: str) -> Iterable[tuple[str, float | None]]:
     count = stats[chosen].get("count", 1)
     value = stats[chosen].get("sum", 0) / count if count else None
     yield (f"{task}/{one['instance_id']}" + (f"/{turned}" if turned else ""), value)
-
-
-def _object(text: str, where: str) -> Mapping[str, Any]:
-  try:
-    found = json.loads(text)
-  except ValueError as error:
-    raise cache_input.CacheError(f"{where} is no JSON: {error}. The log may have been cut short: "
-                                 "remove the line.") from error
-  if not isinstance(found, dict):
-    raise cache_input.CacheError(f"{where} is no JSON object.")
-  return found
 
 
 def _number(value: Any, where: str, name: str) -> float | None:

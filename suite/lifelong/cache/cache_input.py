@@ -86,7 +86,16 @@ def new_ids(ids: Sequence[str] | None, known: sample_ids.SampleIds) -> Sequence[
   hashed = None
   if not isinstance(ids, range):
     hashed = sample_ids.hashes(ids)
-    bad = [*_repeated(ids, hashed), *[one for one in ids if not one or "\n" in one][:_SHOWN]]
+    # Some of the ids that are given twice; equal ids have equal hashes.
+    order = np.argsort(hashed, kind="stable")
+    same = hashed[order][1:] == hashed[order][:-1]
+    met: set[str] = set()
+    found: list[str] = []
+    for place in order[np.append(same, False) | np.insert(same, 0, False)].tolist():
+      if ids[place] in met and len(found) < _SHOWN:
+        found.append(ids[place])
+      met.add(ids[place])
+    bad = [*found, *[one for one in ids if not one or "\n" in one][:_SHOWN]]
   places = known.find(ids, hashed)
   bad += [ids[index] for index in np.flatnonzero(places >= 0)[:_SHOWN].tolist()]
   if bad or not len(ids):
@@ -127,16 +136,3 @@ def _is_same(ids: Sequence[str], known: sample_ids.SampleIds) -> bool:
       return False
     start += len(chunk)
   return True
-
-
-def _repeated(ids: Sequence[str], hashed: np.ndarray) -> list[str]:
-  """Some of the ids that are given twice; equal ids have equal hashes."""
-  order = np.argsort(hashed, kind="stable")
-  same = hashed[order][1:] == hashed[order][:-1]
-  met: set[str] = set()
-  found: list[str] = []
-  for place in order[np.append(same, False) | np.insert(same, 0, False)].tolist():
-    if ids[place] in met and len(found) < _SHOWN:
-      found.append(ids[place])
-    met.add(ids[place])
-  return found

@@ -18,7 +18,6 @@ has answered (`drawn`), so answers to an earlier set are as good as those to the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import hashlib
 from typing import Any, Callable, NamedTuple
 
@@ -102,11 +101,7 @@ class QuestionSet:
         taken[members] = True
     if not runs:
       return None
-    return self._grouped(samples, runs)
-
-  def _grouped(self, samples: np.ndarray, runs: Sequence[tuple[Layer, int, np.ndarray, int, int]]
-               ) -> random_sample.RandomSample:
-    """Makes a few parts: neighbors that have few answers are one."""
+    # Makes a few parts: neighbors that have few answers are one.
     by_part: dict[tuple[int, int], list[Any]] = {part: [] for part in self._parts()}
     for run in runs:
       by_part[run[0].first, run[0].last].append(run)

@@ -59,7 +59,32 @@ class SampleCounts:
     self._path = cache.folder / FILE
     self._forget()
     if keep:
-      self._load()
+      # Loads saved counts if they are of the present or an earlier state of this cache.
+      try:
+        with open(self._path, "rb") as file:
+          header = json.loads(file.read(_HEADER))
+        num_models, size, missing = header["models"], header["samples"], header["missing"]
+        dtype = _dtype(num_models)
+        start = _HEADER + 16 * num_models
+        expected = start + size * dtype.itemsize * (2 if missing else 1)
+        if header["version"] != VERSION or self._path.stat().st_size != expected or not size:
+          raise ValueError("it is of another version, or truncated")
+        if header["spot"] != piece_files.spot(self._path, _HEADER):
+          raise ValueError("it is damaged")
+        self._commits = self.cache.states().get((num_models, size), "")
+        if not self._commits or header["commits"] != self._commits:
+          raise ValueError("it is not of this cache")
+        self.totals = np.array(_mapped(self._path, np.dtype(np.int64), _HEADER, 2 * num_models)
+                               ).reshape(-1, 2)
+        self.correct = _mapped(self._path, dtype, start, size)
+        if missing:
+          self.seen = _mapped(self._path, dtype, start + size * dtype.itemsize, size)
+        self.num_models = num_models
+      except FileNotFoundError:
+        pass
+      except (OSError, ValueError, KeyError, TypeError) as error:
+        logging.info("%s is counted again: %s.", self._path, error)
+        self._forget()
     self.update()
 
   def update(self) -> None:
@@ -77,7 +102,7 @@ class SampleCounts:
     correct = np.empty(wanted[1], _dtype(wanted[0]))
     correct[:known[1]] = self.correct
     seen = None
-    if self.seen is not None or _any_missing(cache):
+    if self.seen is not None or any(piece.seen is not None for piece in cache.pieces()):
       seen = np.empty_like(correct)
       seen[:known[1]] = known[0] if self.seen is None else self.seen
     start = 0
@@ -130,34 +155,6 @@ class SampleCounts:
     self.correct, self.seen = np.zeros(0, np.uint8), None
     self.totals = np.zeros([0, 2], np.int64)
 
-  def _load(self) -> None:
-    """Loads saved counts if they are of the present or an earlier state of this cache."""
-    try:
-      with open(self._path, "rb") as file:
-        header = json.loads(file.read(_HEADER))
-      num_models, size, missing = header["models"], header["samples"], header["missing"]
-      dtype = _dtype(num_models)
-      start = _HEADER + 16 * num_models
-      expected = start + size * dtype.itemsize * (2 if missing else 1)
-      if header["version"] != VERSION or self._path.stat().st_size != expected or not size:
-        raise ValueError("it is of another version, or truncated")
-      if header["spot"] != piece_files.spot(self._path, _HEADER):
-        raise ValueError("it is damaged")
-      self._commits = self.cache.states().get((num_models, size), "")
-      if not self._commits or header["commits"] != self._commits:
-        raise ValueError("it is not of this cache")
-      self.totals = np.array(_mapped(self._path, np.dtype(np.int64), _HEADER, 2 * num_models)
-                             ).reshape(-1, 2)
-      self.correct = _mapped(self._path, dtype, start, size)
-      if missing:
-        self.seen = _mapped(self._path, dtype, start + size * dtype.itemsize, size)
-      self.num_models = num_models
-    except FileNotFoundError:
-      pass
-    except (OSError, ValueError, KeyError, TypeError) as error:
-      logging.info("%s is counted again: %s.", self._path, error)
-      self._forget()
-
   def _save(self) -> None:
     """Replaces the file atomically."""
     header = {"version": VERSION, "models": self.num_models, "samples": len(self.correct),
@@ -190,11 +187,6 @@ def expected(correct: np.ndarray, seen: np.ndarray, num_models: int, mean: float
 def mean_answer(correct: int, seen: int) -> float:
   """Share of correct answers; 0 if there are none."""
   return correct / max(1, seen)
-
-
-def _any_missing(cache: accuracy_cache.AccuracyCache) -> bool:
-  return any(piece.seen is not None
-             for piece in cache.pieces())
 
 
 def _tally(cache: accuracy_cache.AccuracyCache, batch: int, first_model: int

@@ -84,7 +84,8 @@ class IndexedIds:
     for index, place in zip(order.tolist(), places[order].tolist()):
       if place // BLOCK != number:
         number = place // BLOCK
-        lines = self._block(number)
+        start, end = self._offsets[number:number + 2].tolist()
+        lines = zlib.decompress(self._text[start:end].tobytes()).decode().split("\n")
       found[index] = lines[place % BLOCK]
     return found
 
@@ -106,10 +107,6 @@ class IndexedIds:
       again = ~equal & (at + 1 < self.size) & (self._hashes[more] == wanted[left])
       left, step = left[again], step + 1
     return found
-
-  def _block(self, number: int) -> list[str]:
-    start, end = self._offsets[number:number + 2].tolist()
-    return zlib.decompress(self._text[start:end].tobytes()).decode().split("\n")
 
 
 class TextIds:

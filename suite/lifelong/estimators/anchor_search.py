@@ -53,31 +53,27 @@ class AnchorSearch(tf.Module):
     """Returns (anchors int64 [K], index of each sample's anchor [N]); stored for equal `known`."""
     kept: dict[int, tuple[np.ndarray, np.ndarray]] = self._last.get((known,), dict)
     if budget not in kept:
-      kept[budget] = _clusters(known, budget, self._kind, self._seed)
+      ranking.checked_counts(known)
+      num_models, num_samples = known.shape
+      ranking.sample_positions(num_samples, budget)  # Checks the budget.
+      if float(num_models) * num_samples * budget > LIMIT:
+        raise ValueError(
+          f"{budget} anchors of {num_samples} samples x {num_models} models are more work than the "
+          f"limit of {LIMIT:.0e} products; lower the budget, or use FactorSearch (no limit)."
+        )
+      points = np.ascontiguousarray(known.T, dtype=np.float32)
+      # Equal answer patterns are one point: there are no more clusters than patterns.
+      num = min(budget, len(np.unique(np.packbits(known, axis=0), axis=1).T))
+      if self._kind == "kmeans":
+        found = cluster.KMeans(num, n_init=1, max_iter=_ROUNDS, random_state=self._seed).fit(points)
+        owner, centers = found.labels_.astype(np.int64), found.cluster_centers_
+      else:
+        start = np.random.default_rng(self._seed).choice(num_samples, num, replace=False)
+        owner, centers = _medoids(points, points[start])
+      anchors = _most_central(points, owner, centers)
+      used, owner = np.unique(owner, return_inverse=True)
+      kept[budget] = anchors[used], owner
     return kept[budget]
-
-
-def _clusters(known: np.ndarray, budget: int, kind: str, seed: int
-              ) -> tuple[np.ndarray, np.ndarray]:
-  ranking.checked_counts(known)
-  num_models, num_samples = known.shape
-  ranking.sample_positions(num_samples, budget)  # Checks the budget.
-  if float(num_models) * num_samples * budget > LIMIT:
-    raise ValueError(
-        f"{budget} anchors of {num_samples} samples x {num_models} models are more work than the "
-        f"limit of {LIMIT:.0e} products; lower the budget, or use FactorSearch (no limit).")
-  points = np.ascontiguousarray(known.T, dtype=np.float32)
-  # Equal answer patterns are one point: there are no more clusters than patterns.
-  num = min(budget, len(np.unique(np.packbits(known, axis=0), axis=1).T))
-  if kind == "kmeans":
-    found = cluster.KMeans(num, n_init=1, max_iter=_ROUNDS, random_state=seed).fit(points)
-    owner, centers = found.labels_.astype(np.int64), found.cluster_centers_
-  else:
-    start = np.random.default_rng(seed).choice(num_samples, num, replace=False)
-    owner, centers = _medoids(points, points[start])
-  anchors = _most_central(points, owner, centers)
-  used, owner = np.unique(owner, return_inverse=True)
-  return anchors[used], owner
 
 
 def _medoids(points: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -89,18 +85,16 @@ def _medoids(points: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.nd
   """
   owner = _nearest(points, centers)
   for _ in range(_ROUNDS):
-    anchors = _most_central(points, owner, _means(points, owner, centers))
+    sizes = np.bincount(owner, minlength=len(centers))[:, None]
+    sums = np.stack([np.bincount(owner, column, minlength=len(centers)) for column in points.T], 1)
+    anchors = _most_central(
+      points, owner, np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
+    )
     centers = np.where((anchors >= 0)[:, None], points[np.maximum(anchors, 0)], centers)
     before, owner = owner, _nearest(points, centers)
     if np.array_equal(owner, before):
       break
   return owner, centers
-
-
-def _means(points: np.ndarray, owner: np.ndarray, centers: np.ndarray) -> np.ndarray:
-  sizes = np.bincount(owner, minlength=len(centers))[:, None]
-  sums = np.stack([np.bincount(owner, column, minlength=len(centers)) for column in points.T], 1)
-  return np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
 
 
 def _nearest(points: np.ndarray, centers: np.ndarray) -> np.ndarray:

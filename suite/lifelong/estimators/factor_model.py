@@ -103,12 +103,6 @@ class FactorModel:
     return (_features(self._groups, samples, columns, self.arrays["means"],
                       self.arrays["loadings"]), columns.sum(axis=0, dtype=np.int64))
 
-  def _of_questions(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`features_and_counts`, kept: the next model is mostly asked what the last one was."""
-    if self._fitted is None or not np.array_equal(self._fitted[0], samples):
-      self._fitted = samples.copy(), self.features_and_counts(samples)
-    return self._fitted[1]
-
   def fit(self, samples: np.ndarray, answers: np.ndarray,
           sample: random_sample.RandomSample | None) -> Fit:
     """Fits a model to its answers, 0/1 or graded; reads only the samples that were asked.
@@ -118,7 +112,10 @@ class FactorModel:
       answers: [n].
       sample: which of them are a random sample of all samples; None: none are.
     """
-    features, counts = self._of_questions(samples)
+    # `features_and_counts`, kept: the next model is mostly asked what the last one was.
+    if self._fitted is None or not np.array_equal(self._fitted[0], samples):
+      self._fitted = samples.copy(), self.features_and_counts(samples)
+    features, counts = self._fitted[1]
     # By difficulty, as the folds need it.
     order = np.lexsort((samples, -counts))
     step = max(1, len(order) // _CHOICE)
@@ -300,7 +297,9 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
                    f"precision{number}": prior.precision, f"weights{number}": prior.weights})
     number += 1
 
-  for width, size in itertools.product(_widths(grouped), sizes):
+  for width, size in itertools.product(
+    sorted({1, 1 + sum(group.size for group in grouped)}), sizes
+  ):
     chosen = np.concatenate([np.arange(width), first + np.arange(size)])
     narrow = features[:, chosen]
 
@@ -350,11 +349,6 @@ def _ridge_prior(learned: hierarchical_logistic.Prior, width: int, loadings: np.
   precision[range(width, size), range(width, size)] = _ANSWERS_RIDGE * np.sum(loadings**2, axis=0)
   mean[:len(learned.mean)] = learned.mean
   return hierarchical_logistic.Prior(mean, precision)
-
-
-def _widths(groups: Sequence[_Group]) -> list[int]:
-  """Numbers of columns before the factors: without and with groups and their pairs."""
-  return sorted({1, 1 + sum(group.size for group in groups)})
 
 
 def _groups(groups: Sequence[np.ndarray], num_samples: int) -> list[_Group]:

@@ -79,7 +79,14 @@ def fit_items_and_abilities(known: np.ndarray, num_dimensions: int, rounds: int
     (items float32 [N, D + 1]: a_s and, last, b_s; abilities [M, D + 1], the last one 1).
   """
   rows = known.astype(np.float32)
-  abilities = _first_abilities(rows, num_dimensions)
+  # Leading components of the models' answers, of variance 1: [M, D + 1], the last one 1.
+  num = min(num_dimensions, len(rows) - 1)
+  centered = rows - rows.mean(axis=0)
+  values, vectors = np.linalg.eigh(centered @ centered.T)
+  leading = vectors[:, ::-1][:, :num] * np.sqrt(len(rows))
+  # The sign is chosen so that a higher ability solves more samples.
+  leading = leading * np.where(leading.T @ rows.sum(axis=1) < 0, -1.0, 1.0)
+  abilities = np.concatenate([leading, np.ones([len(rows), 1])], axis=1).astype(np.float32)
   items = np.zeros([known.shape[1], abilities.shape[1]], np.float32)
   for _ in range(rounds):
     for start in range(0, len(items), _BLOCK):
@@ -94,17 +101,6 @@ def fit_items_and_abilities(known: np.ndarray, num_dimensions: int, rounds: int
     items[:, :-1] *= spread
     abilities[:, :-1] = (free - middle) / spread
   return items, abilities
-
-
-def _first_abilities(rows: np.ndarray, num_dimensions: int) -> np.ndarray:
-  """Leading components of the models' answers, of variance 1: [M, D + 1], the last one 1."""
-  num = min(num_dimensions, len(rows) - 1)
-  centered = rows - rows.mean(axis=0)
-  values, vectors = np.linalg.eigh(centered @ centered.T)
-  leading = vectors[:, ::-1][:, :num] * np.sqrt(len(rows))
-  # The sign is chosen so that a higher ability solves more samples.
-  leading = leading * np.where(leading.T @ rows.sum(axis=1) < 0, -1.0, 1.0)
-  return np.concatenate([leading, np.ones([len(rows), 1])], axis=1).astype(np.float32)
 
 
 def _newton(items: np.ndarray, abilities: np.ndarray, answers: np.ndarray) -> np.ndarray:

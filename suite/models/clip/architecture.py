@@ -123,24 +123,23 @@ def from_shapes(shapes: Mapping[str, tuple[int, ...]]) -> Clip:
   """Finds the architecture that has these weights, in either layout; heads are 64 wide."""
   try:
     if "text_model.embeddings.token_embedding.weight" in shapes:
-      return _from_huggingface(shapes)
+      patches = shapes["vision_model.embeddings.patch_embedding.weight"]
+      positions = shapes["vision_model.embeddings.position_embedding.weight"][0]
+      image = VisionTransformer(
+        _edge(positions) * patches[2],
+        patches[2],
+        _body(patches[0], _count(shapes, "vision_model.encoder.layers.", 3)),
+      )
+      vocabulary, width = shapes["text_model.embeddings.token_embedding.weight"]
+      length = shapes["text_model.embeddings.position_embedding.weight"][0]
+      body = _body(width, _count(shapes, "text_model.encoder.layers.", 3))
+      return Clip(shapes["text_projection.weight"][0], image, Text(length, vocabulary, body))
     return _from_openai(shapes)
   except (KeyError, IndexError, ZeroDivisionError) as error:
     raise ValueError(
         f"These are not weights of a CLIP: {error} is not there or of another rank; the file has "
         f"{', '.join(sorted(shapes)[:5])}, ... Give the file of both towers, with the names of "
         "OpenAI or of Hugging Face.") from error
-
-
-def _from_huggingface(shapes: Mapping[str, tuple[int, ...]]) -> Clip:
-  patches = shapes["vision_model.embeddings.patch_embedding.weight"]
-  positions = shapes["vision_model.embeddings.position_embedding.weight"][0]
-  image = VisionTransformer(_edge(positions) * patches[2], patches[2],
-                            _body(patches[0], _count(shapes, "vision_model.encoder.layers.", 3)))
-  vocabulary, width = shapes["text_model.embeddings.token_embedding.weight"]
-  length = shapes["text_model.embeddings.position_embedding.weight"][0]
-  body = _body(width, _count(shapes, "text_model.encoder.layers.", 3))
-  return Clip(shapes["text_projection.weight"][0], image, Text(length, vocabulary, body))
 
 
 def _from_openai(shapes: Mapping[str, tuple[int, ...]]) -> Clip:

@@ -71,7 +71,7 @@ def load(folder: pathlib.Path, name: str | None = None) -> Towers:
   shapes = {key: array.shape for key, array in arrays.items()}
   clip = _architecture(paths, name, shapes)
   image, text = image_weights(clip), text_weights(clip)
-  layout = _layout(shapes)
+  layout = "huggingface" if any(key.startswith("text_model.") for key in shapes) else "openai"
   check(paths[0], [*image, *text], layout, shapes, name or "its config.json")
   towers = Towers(clip, architecture.image_tower(clip), architecture.text_tower(clip))
   _assign(towers.image, image, layout, arrays)
@@ -91,10 +91,6 @@ def _architecture(paths: Sequence[pathlib.Path], name: str | None,
                        ) from error
     return architecture.from_config(config)
   return architecture.from_shapes(shapes)
-
-
-def _layout(shapes: Mapping[str, tuple[int, ...]]) -> str:
-  return "huggingface" if any(key.startswith("text_model.") for key in shapes) else "openai"
 
 
 def check(path: pathlib.Path, weights: Sequence[Weight], layout: str,
@@ -283,24 +279,20 @@ def read(path: pathlib.Path) -> Mapping[str, np.ndarray]:
     if not sensible:
       raise ValueError(f"{path} of {size} bytes is no .safetensors file: its header would take "
                        f"{length} bytes. Copy it again.")
-    header = _header(path, file.read(length))
+    text = file.read(length)
+    try:
+      header = json.loads(text.decode("utf-8"))
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+      raise ValueError(f"The header of {path} is no JSON: {str(error)[:100]}. Copy the file again."
+                       ) from error
+    if not isinstance(header, dict):
+      raise ValueError(f"The header of {path} is no JSON object. Copy the file again.")
+    header.pop("__metadata__", None)
   begin = 8 + length
   _check_places(path, header, size - begin)
   data = np.memmap(path, np.uint8, "r", offset=begin, shape=(size - begin,)) if (
       size > begin) else np.zeros(0, np.uint8)
   return {name: _array(data, entry) for name, entry in header.items()}
-
-
-def _header(path: pathlib.Path, text: bytes) -> dict[str, Any]:
-  try:
-    found = json.loads(text.decode("utf-8"))
-  except (UnicodeDecodeError, ValueError, RecursionError) as error:
-    raise ValueError(f"The header of {path} is no JSON: {str(error)[:100]}. Copy the file again."
-                     ) from error
-  if not isinstance(found, dict):
-    raise ValueError(f"The header of {path} is no JSON object. Copy the file again.")
-  found.pop("__metadata__", None)
-  return found
 
 
 def _check_places(path: pathlib.Path, header: Mapping[str, Any], size: int) -> None:

@@ -131,7 +131,9 @@ class FunctionalCall:
 
   def _check_graph(self, graph: Any) -> None:
     ops = list(graph.get_operations())
-    for function in _functions_of(graph):
+    # The graphs of the functions that a graph calls.
+    found = getattr(graph, "_functions", {})
+    for function in [fn.graph for fn in found.values() if hasattr(fn, "graph")]:
       ops += function.get_operations()
     bad = [op.name for op in ops if op.type.startswith((*_STATEFUL, *_RESOURCES))]
     if bad:
@@ -147,12 +149,6 @@ class FunctionalCall:
       raise ValueError(
           f"{self._owner}, {self.model.name!r}, reads {', '.join(kept)} in a way that no tensor "
           "can stand in for. Keep each variable in one attribute of its layer, made by add_weight.")
-
-
-def _functions_of(graph: Any) -> list[Any]:
-  """The graphs of the functions that a graph calls."""
-  found = getattr(graph, "_functions", {})
-  return [fn.graph for fn in found.values() if hasattr(fn, "graph")]
 
 
 def _is_norm(layer: Any) -> bool:

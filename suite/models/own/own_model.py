@@ -270,7 +270,9 @@ def divide(model: tf.keras.Model, owner: str, *, keeps_head: bool = False
   """
   last = last_layer(model)
   name = activation_name(last)
-  while last is not None and _only_activates(last):
+  while last is not None and isinstance(
+    last, (tf.keras.layers.Activation, tf.keras.layers.Softmax)
+  ):
     last = _maker(model, last.input)
     name = name if name not in ("", "linear") else activation_name(last)
   if last is None or isinstance(last, tf.keras.Model):
@@ -308,7 +310,3 @@ def _maker(model: tf.keras.Model, tensor: Any) -> Any:
     if any(output is tensor for output in made):
       return None if isinstance(layer, tf.keras.layers.InputLayer) else layer
   return None
-
-
-def _only_activates(layer: Any) -> bool:
-  return isinstance(layer, (tf.keras.layers.Activation, tf.keras.layers.Softmax))

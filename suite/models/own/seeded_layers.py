@@ -46,7 +46,26 @@ class LayerOp:
     """uint8 [B, S, S, C], uint64 [B] -> uint8 [B, S, S, C]."""
     shape = images.shape[1:]
     if shape not in self._checked:
-      self._check(shape)
+      # Traces the layers once: refuses another shape, and draws that no seed determines.
+      names = ", ".join(getattr(layer, "name", str(layer)) for layer in self.layers)
+      try:
+        graph = self._one.get_concrete_function(
+            tf.TensorSpec(shape, tf.uint8), tf.TensorSpec([], tf.int64)).graph
+      except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(
+          f"The augmentation {names} cannot be used on single images {list(shape)} "
+          f"({error}). Give layers of images alone that keep their shape."
+        ) from error
+      functions = getattr(graph, "_functions", {}).values()
+      ops = [op for g in (graph, *(f.graph for f in functions if hasattr(f, "graph")))
+             for op in g.get_operations()]
+      random = sorted({op.type for op in ops if op.type in _STATEFUL})
+      if random:
+        raise ValueError(
+          f"The augmentation {names} draws by {', '.join(random)} from a state that "
+          "no seed determines, so a run could not be resumed or repeated. Take other "
+          "layers, or an op(images, seeds) with tf.random.stateless_* functions."
+        )
       self._checked.add(shape)
     rows = (images, tf.bitcast(seeds, tf.int64))
     changed = tf.map_fn(lambda row: self._one(row[0], row[1]), rows,
@@ -61,24 +80,6 @@ class LayerOp:
         x = layer(x, training=True) if isinstance(layer, tf.keras.layers.Layer) else layer(x)
     x = tf.saturate_cast(tf.round(tf.cast(x[0], tf.float32)), tf.uint8)
     return tf.ensure_shape(x, image.shape)
-
-  def _check(self, shape: tf.TensorShape) -> None:
-    """Traces the layers once: refuses another shape, and draws that no seed determines."""
-    names = ", ".join(getattr(layer, "name", str(layer)) for layer in self.layers)
-    try:
-      graph = self._one.get_concrete_function(
-          tf.TensorSpec(shape, tf.uint8), tf.TensorSpec([], tf.int64)).graph
-    except (ValueError, TypeError, AttributeError) as error:
-      raise ValueError(f"The augmentation {names} cannot be used on single images {list(shape)} "
-                       f"({error}). Give layers of images alone that keep their shape.") from error
-    functions = getattr(graph, "_functions", {}).values()
-    ops = [op for g in (graph, *(f.graph for f in functions if hasattr(f, "graph")))
-           for op in g.get_operations()]
-    random = sorted({op.type for op in ops if op.type in _STATEFUL})
-    if random:
-      raise ValueError(f"The augmentation {names} draws by {', '.join(random)} from a state that "
-                       "no seed determines, so a run could not be resumed or repeated. Take other "
-                       "layers, or an op(images, seeds) with tf.random.stateless_* functions.")
 
 
 class _Generator:

@@ -153,7 +153,12 @@ class ArrayLoop:
     num = taken
     if self.step.objective.candidates:
       num = min(self._replay_batch, taken)
-      best = self._chosen(images, labels, rate, taken, num, data)
+      known = None if data.classes is None else data.classes.known
+      gradients = self.step.gradients(images[:-taken], labels[:-taken], known)
+      candidates = objective_lib.Candidates(images[-taken:], labels[-taken:])
+      best = self.step.objective.choose(
+          candidates, functools.partial(self.step.losses_at_rest, known=known), gradients,
+          self.step.variables, rate, num)
       images = tf.concat([images[:-taken], tf.gather(images[-taken:], best)], 0)
       labels = tf.concat([labels[:-taken], tf.gather(labels[-taken:], best)], 0)
       stored = tf.gather(stored, best)
@@ -185,15 +190,6 @@ class ArrayLoop:
     update = functools.partial(
         self.step, rate=rate, data=named["data"], classes=named["classes"])
     return objective.take(update, self.step.variables, images, labels, num_replayed)
-
-  def _chosen(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor, taken: int, num: int,
-              data: objective_lib.Data) -> tf.Tensor:
-    known = None if data.classes is None else data.classes.known
-    gradients = self.step.gradients(images[:-taken], labels[:-taken], known)
-    candidates = objective_lib.Candidates(images[-taken:], labels[-taken:])
-    return self.step.objective.choose(
-        candidates, functools.partial(self.step.losses_at_rest, known=known), gradients,
-        self.step.variables, rate, num)
 
   def _augmented(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     return images if self._augment is None else self._augment(images, seeds)

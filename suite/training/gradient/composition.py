@@ -12,7 +12,6 @@ from typing import Any, Callable, Protocol, Sequence
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.contracts import deliveries
 from suite.contracts import refusals
@@ -138,9 +137,31 @@ class Composition:
 
   def check_task(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Refuses what does not fit the data that is to come, before anything is trained."""
-    self._check_devices(context.distribution)
+    distribution = context.distribution
+    if distribution.name not in STRATEGIES:
+      raise refusals.RefusedError(
+          f"GradientLearner was started on {distribution.name!r}; it trains on "
+          f"{' and '.join(map(repr, STRATEGIES))}, since its memory and data are in one process. "
+          "Start with --strategy mirrored to use several devices of this machine.")
+    for name, rows in (("batch_size", self.batch_size), ("replay_batch", self.replay_batch)):
+      if rows % distribution.num_replicas:
+        raise refusals.RefusedError(
+            f"GradientLearner.{name} is {rows}, which cannot be split over the "
+            f"{distribution.num_replicas} devices of 'mirrored'; give a multiple of "
+            f"{distribution.num_replicas}.")
     if self.examples_on == rows_on_disk.DISK:
-      self._check_disk(context.delivery)
+      if context.delivery == deliveries.SEQUENCE:
+        raise refusals.RefusedError(
+            "GradientLearner.examples_on is 'disk', which is for buckets and tasks; a sequence on "
+            "disk is one of sample numbers (numbered_samples.Samples). Leave examples_on out.")
+      if self.has_meta:
+        raise refusals.RefusedError(
+            "GradientLearner.examples_on is 'disk', but meta-training draws its tasks from "
+            "examples in memory. Leave examples_on or meta out.")
+      if not self.augments:
+        raise refusals.RefusedError(
+            "GradientLearner.examples_on is 'disk', but its net trains on codes of examples, which "
+            "stay on the device. Take the net AllLayers, or leave examples_on out.")
     if task.num_classes < 2 and task.kind == tasks.SINGLE_LABEL:
       raise refusals.RefusedError(f"Task {task.key!r} has {task.num_classes} class; a classifier "
                                   "needs at least 2.")
@@ -149,7 +170,20 @@ class Composition:
           f"Task {task.key!r} is {task.kind} and the first one; GradientLearner.meta trains on it, "
           f"which must be {tasks.SINGLE_LABEL}. Put such a task first, or leave meta out.")
     if self.head.is_per_task:
-      self._check_per_task(context.delivery)
+      if context.delivery in _ONE_TASK:
+        raise refusals.RefusedError(
+            "GradientLearner has the head PerTask, but was given "
+            f"{_ONE_TASK[context.delivery]}; give it the head Linear.")
+      if self.memory is not None or self.train_on == "all":
+        raise refusals.RefusedError(
+            "GradientLearner has the head PerTask, whose tasks have separate classes; a memory "
+            "and train_on='all' mix examples of one list of classes. Leave the memory out and set "
+            "train_on to 'current'.")
+      if self.objective.needs_same_classes:
+        raise refusals.RefusedError(
+            "GradientLearner has the head PerTask, and the objective "
+            f"{type(self.objective).__name__} compares answers about one list of classes in all "
+            "phases. Take an objective on weights: Ewc, Mas or Si.")
     elif context.delivery == deliveries.TASKS:
       raise refusals.RefusedError(
           f"GradientLearner has one head, {type(self.head).__name__}, for tasks that have separate "
@@ -170,49 +204,6 @@ class Composition:
       form = rows_on_disk.RowsOnDisk(form, code.dtype)
     is_number = getattr(form, "holds_numbers", False)
     return form, tf.TensorSpec(form.shape, tf.int64 if is_number else code.dtype)
-
-  def _check_disk(self, delivery: str) -> None:
-    if delivery == deliveries.SEQUENCE:
-      raise refusals.RefusedError(
-          "GradientLearner.examples_on is 'disk', which is for buckets and tasks; a sequence on "
-          "disk is one of sample numbers (numbered_samples.Samples). Leave examples_on out.")
-    if self.has_meta:
-      raise refusals.RefusedError(
-          "GradientLearner.examples_on is 'disk', but meta-training draws its tasks from examples "
-          "in memory. Leave examples_on or meta out.")
-    if not self.augments:
-      raise refusals.RefusedError(
-          "GradientLearner.examples_on is 'disk', but its net trains on codes of examples, which "
-          "stay on the device. Take the net AllLayers, or leave examples_on out.")
-
-  def _check_devices(self, distribution: distribution_lib.Distribution) -> None:
-    if distribution.name not in STRATEGIES:
-      raise refusals.RefusedError(
-          f"GradientLearner was started on {distribution.name!r}; it trains on "
-          f"{' and '.join(map(repr, STRATEGIES))}, since its memory and data are in one process. "
-          "Start with --strategy mirrored to use several devices of this machine.")
-    for name, rows in (("batch_size", self.batch_size), ("replay_batch", self.replay_batch)):
-      if rows % distribution.num_replicas:
-        raise refusals.RefusedError(
-            f"GradientLearner.{name} is {rows}, which cannot be split over the "
-            f"{distribution.num_replicas} devices of 'mirrored'; give a multiple of "
-            f"{distribution.num_replicas}.")
-
-  def _check_per_task(self, delivery: str) -> None:
-    if delivery in _ONE_TASK:
-      raise refusals.RefusedError(
-          f"GradientLearner has the head PerTask, but was given {_ONE_TASK[delivery]}; give it the "
-          "head Linear.")
-    if self.memory is not None or self.train_on == "all":
-      raise refusals.RefusedError(
-          "GradientLearner has the head PerTask, whose tasks have separate classes; a memory "
-          "and train_on='all' mix examples of one list of classes. Leave the memory out and set "
-          "train_on to 'current'.")
-    if self.objective.needs_same_classes:
-      raise refusals.RefusedError(
-          "GradientLearner has the head PerTask, and the objective "
-          f"{type(self.objective).__name__} compares answers about one list of classes in all "
-          "phases. Take an objective on weights: Ewc, Mas or Si.")
 
 
 def optimizer_of(given: Any, rate: float | None, default_schedule: bool) -> tuple[Any, float]:

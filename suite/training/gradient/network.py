@@ -137,15 +137,12 @@ class Network:
       if not self._distribution.is_single:
         single = distribution_lib.build("one_device")
         network = Network(self._make, **self._arguments, distribution=single)
-      shape = _auxiliary_shape(batch_spec)
+      # The shape of a step's auxiliary batches; None if it has none.
+      if "auxiliary" not in batch_spec:
+        shape = None
+      else:
+        groups, size, num_classes = batch_spec["auxiliary"]["label"].shape
+        shape = auxiliary_lib.Shape(num_classes, groups, size)
       loop = network.loop if shape is None else network.loop_of(shape)
       self._costs[key] = loop.cost(batch_spec)
     return self._costs[key]
-
-
-def _auxiliary_shape(batch_spec: Dict[str, Any]) -> auxiliary_lib.Shape | None:
-  """The shape of a step's auxiliary batches; None if it has none."""
-  if "auxiliary" not in batch_spec:
-    return None
-  groups, size, num_classes = batch_spec["auxiliary"]["label"].shape
-  return auxiliary_lib.Shape(num_classes, groups, size)

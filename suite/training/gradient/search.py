@@ -293,7 +293,15 @@ def _oracle(name: str, dimensions: Mapping[str, Any], num_trials: int, seed: int
 
   hyper = keras_tuner.HyperParameters()
   for dimension, value in dimensions.items():
-    _declare(hyper, dimension, value, name)
+    if isinstance(value, (int, float, str)):  # A bool is an int.
+      hyper.Fixed(dimension, value)
+    elif _is_list(value, name):
+      hyper.Choice(dimension, list(value))
+    else:
+      low, high, *sampling = value
+      hyper.Float(
+        dimension, float(low), float(high), sampling=sampling[0] if sampling else "linear"
+      )
   kinds = {"random": keras_tuner.oracles.RandomSearchOracle,
            "grid": keras_tuner.oracles.GridSearchOracle,
            "bayesian": keras_tuner.oracles.BayesianOptimizationOracle}
@@ -301,16 +309,6 @@ def _oracle(name: str, dimensions: Mapping[str, Any], num_trials: int, seed: int
       objective=keras_tuner.Objective(_OBJECTIVE, "min"), max_trials=num_trials,
       hyperparameters=hyper, allow_new_entries=False, tune_new_entries=False,
       max_retries_per_trial=0, max_consecutive_failed_trials=num_trials + 1, seed=seed, **options)
-
-
-def _declare(hyper: Any, name: str, value: Any, oracle: str) -> None:
-  if isinstance(value, (int, float, str)):  # A bool is an int.
-    hyper.Fixed(name, value)
-  elif _is_list(value, oracle):
-    hyper.Choice(name, list(value))
-  else:
-    low, high, *sampling = value
-    hyper.Float(name, float(low), float(high), sampling=sampling[0] if sampling else "linear")
 
 
 def _is_list(value: Any, oracle: str) -> bool:

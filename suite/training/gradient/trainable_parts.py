@@ -433,10 +433,8 @@ def _run(steps: list[Step], values: dict[str, tf.Tensor], training: bool | None
   """Adds the outputs of the steps to `values`, by layer name."""
   for layer, inputs in steps:
     arguments = [values[name] for name in inputs]
-    settings = {"training": training} if _has_modes(layer) else {}
+    settings = (
+      {"training": training} if ("training" in inspect.signature(layer.call).parameters) else {}
+    )
     values[layer.name] = layer(arguments if len(arguments) > 1 else arguments[0], **settings)
   return values
-
-
-def _has_modes(layer: Any) -> bool:
-  return "training" in inspect.signature(layer.call).parameters

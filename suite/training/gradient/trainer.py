@@ -182,7 +182,16 @@ class _Run:
     limit = self.trainer.max_validation or self.experience.dev.size
     self.validation = self.experience.dev.take(
         limit, seed=self.context.seeds.integer("validation images"))
-    self._configure()
+    warmup = schedules.warmup_steps(
+        self.experience.train.size, self.batch_size, self.trainer.steps,
+        epochs=self.trainer.warmup_epochs)
+    chosen = {"schedule": self.hyper["schedule"]} if "schedule" in self.hyper else {}
+    self.loop.configure(
+        peak_rate=self.hyper["learning_rate"], warmup_steps=warmup, total_steps=self.trainer.steps,
+        label_smoothing=self.hyper["label_smoothing"], **chosen)
+    if self.auxiliary is not None:
+      self.loop.begin_auxiliary(
+          self.auxiliary.head, self.auxiliary.settings.weight_of(self.hyper))
     self._begin()
     complete = self._completed_on_device()
     dataset = self.context.distribution.dataset(self._batches if complete is None else self._places)
@@ -193,7 +202,12 @@ class _Run:
     if not self.step:
       self._validate()
     while self.step < self.trainer.steps:
-      num_steps = self._until_boundary()
+      # Steps to the next validation, save or end, whichever is first.
+      def left(period: int) -> int:
+        return period - self.step % period
+
+      num_steps = min(left(self.trainer.validate_every), left(self.trainer.save_every),
+                 self.trainer.steps - self.step)
       began = time.monotonic()
       loss = self.loop.run(iterator, num_steps, complete)
       self.context.ledger.charge(
@@ -249,18 +263,6 @@ class _Run:
       return dataset.element_spec
     return self._batches().element_spec
 
-  def _configure(self) -> None:
-    warmup = schedules.warmup_steps(
-        self.experience.train.size, self.batch_size, self.trainer.steps,
-        epochs=self.trainer.warmup_epochs)
-    chosen = {"schedule": self.hyper["schedule"]} if "schedule" in self.hyper else {}
-    self.loop.configure(
-        peak_rate=self.hyper["learning_rate"], warmup_steps=warmup, total_steps=self.trainer.steps,
-        label_smoothing=self.hyper["label_smoothing"], **chosen)
-    if self.auxiliary is not None:
-      self.loop.begin_auxiliary(
-          self.auxiliary.head, self.auxiliary.settings.weight_of(self.hyper))
-
   def _begin(self) -> None:
     """From the start, or from where the interrupted run was."""
     self.step, self.loss_sum, self.loss_steps = 0, 0.0, 0
@@ -285,14 +287,6 @@ class _Run:
     arrays = {f"state{i:05d}": a for i, a in enumerate(self.loop.state())}
     arrays.update({f"best{i:05d}": a for i, a in enumerate(self.best)})
     self.context.journal.save_partial(self.key, {n: getattr(self, n) for n in names}, arrays)
-
-  def _until_boundary(self) -> int:
-    """Steps to the next validation, save or end, whichever is first."""
-    def left(period: int) -> int:
-      return period - self.step % period
-
-    return min(left(self.trainer.validate_every), left(self.trainer.save_every),
-               self.trainer.steps - self.step)
 
   def _validate(self) -> None:
     """Adds a point to the curve; keeps the weights if they are the best since training began."""

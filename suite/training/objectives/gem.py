@@ -68,15 +68,13 @@ class Agem(objective.Objective):
 
   def reference(self, step: tf.Tensor, data: objective.Data) -> list[tf.Tensor]:
     """The gradient of the mean loss of the sample of the memory that belongs to the step."""
-    return self.mean_gradient(self._sampled(step, data.places), data)
-
-  def _sampled(self, step: tf.Tensor, places: tf.Tensor) -> tf.Tensor:
+    places = data.places
     size = tf.size(places, out_type=tf.int64)
     if self.sample_size is not None:
       seed = tf.stack([self._seed[0] + step, self._seed[1]])
       places = tf.gather(places, memory_lib.sample(size, seed, self.sample_size))
       places = places[:tf.minimum(size, self.sample_size)]
-    return places
+    return self.mean_gradient(places, data)
 
   def mean_gradient(self, places: tf.Tensor, data: objective.Data) -> list[tf.Tensor]:
     """The gradient of the mean loss of the rows at these places, int64 [n], n > 0."""

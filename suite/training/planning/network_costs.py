@@ -74,7 +74,11 @@ class NetworkCosts:
                "label": tf.TensorSpec([*rows, shape.num_classes], tf.uint8),
                "mask": tf.TensorSpec(rows, tf.bool)}
     network = self.network(kind, 2)
-    return _less(network.step_cost({**spec, "auxiliary": further}), network.step_cost(spec))
+    total = network.step_cost({**spec, "auxiliary": further})
+    part = network.step_cost(spec)
+    def less(a: int | None, b: int | None) -> int | None:
+      return None if a is None or b is None else a - b
+    return flops.Cost(less(total.flops, part.flops), less(total.macs, part.macs), total.uncounted)
 
   def answers(self, task: tasks.Task, num: int, batch_size: int) -> flops.Cost:
     """Logits of `num` images of the task in batches, the last one without padding."""
@@ -180,12 +184,6 @@ def charge(ledger: ledger_lib.Ledger, phase: str, cost: flops.Cost, *, examples:
            steps: int = 0) -> None:
   """Charges a cost that is not paid yet: it has no seconds."""
   ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=examples, steps=steps)
-
-
-def _less(total: flops.Cost, part: flops.Cost) -> flops.Cost:
-  def less(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a - b
-  return flops.Cost(less(total.flops, part.flops), less(total.macs, part.macs), total.uncounted)
 
 
 def _in_batches(cost: Callable[[int], flops.Cost], num: int, batch_size: int) -> flops.Cost:
