@@ -42,7 +42,7 @@ def __getattr__(name):
     raise AttributeError(f"module 'suite' has no attribute {name!r}")
   module = _MODULES.get(name) or _FUNCTIONS[name]
   if module != "suite.running.python_run":
-    _importlib.import_module("suite.running.logs").import_tensorflow()
+    _importlib.import_module("suite.running.this_process").import_tensorflow()
   found = _importlib.import_module(module)
   return found if name in _MODULES else getattr(found, name)
 

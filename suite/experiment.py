@@ -7,9 +7,20 @@ import contextlib
 import dataclasses
 import functools
 import json
-import os
 import pathlib
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import (
+  Any,
+  Callable,
+  Dict,
+  Iterator,
+  List,
+  Mapping,
+  NamedTuple,
+  Optional,
+  Sequence,
+  Tuple,
+  Union,
+)
 
 from absl import logging
 import tensorflow as tf
@@ -20,6 +31,7 @@ from suite.compute import private_tensorflow
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import provenance
+from suite.configs import run_settings
 from suite.configs import unchanged
 from suite.contracts import descriptions
 from suite.metrics import own_metrics
@@ -39,6 +51,7 @@ from suite.system import file_lock
 from suite.system import folders
 
 _LOCK = ".lock"
+_NO_ORIGIN = run_settings.RunOrigin()
 
 
 def run(
@@ -46,22 +59,11 @@ def run(
     protocol: Callable[..., Dict[str, Any]],
     learners: Mapping[str, Callable[[], Any]],
     only: Sequence[str] = (),
-    seed: int = 0,
-    workdir: str,
-    data_dir: Optional[str] = None,
-    mirror: Optional[str] = None,
-    strategy: str = "one_device",
-    devices: Optional[int] = None,
-    profile: bool = False,
-    op_threads: Optional[int] = None,
+    seed: int = run_settings.RunSettings.seed,
+    op_threads: Optional[int] = run_settings.RunSettings.op_threads,
     metrics: Optional[Mapping[str, Callable[..., Any]]] = None,
-    precision: str = precision_lib.FLOAT32,
-    xla: bool = False,
-    deterministic: Optional[bool] = None,
-    config_text: str = "",
-    command: str = "",
-    find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None,
-    share: bool = False,
+    settings: run_settings.RunSettings,
+    origin: run_settings.RunOrigin = _NO_ORIGIN,
     instead: Optional[Callable[..., str]] = None,
 ) -> str:
   """Runs one protocol with each learner, resuming what was interrupted; returns the report.
@@ -70,79 +72,102 @@ def run(
     protocol: protocol(learner, state=...) returns a summary of plain values.
     learners: makes each learner, by its name in the report.
     only: names of the learners to run, or one name; (): all of them.
-    seed: all randomness derives from it.
-    workdir: directory of the results; one of another configuration is refused.
-    data_dir: directory of the prepared data sets.
-    mirror: searched for archives before any download.
-    strategy, devices: see `distribution.build`.
-    profile: also write a runtime trace of each learner's first event for TensorBoard's profiler.
-    op_threads: CPU threads of one op, and of a matrix product of NumPy; None: all cores. 1 is
-      faster where many small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS
-      takes precedence.
+    seed, op_threads: see `RunSettings`, whose values these replace.
     metrics: further metrics by name, functions of labels and logits or of records, see
       `own_metrics`.
-    precision: of all nets, see `models.precision`.
-    xla: let XLA compile clusters of ops.
-    deterministic: refuse ops without a deterministic kernel; None: on a CPU, but not on a GPU,
-      where it takes slower kernels.
-    config_text: the configuration, stored beside the results as config.gin; the part that was used,
-      defaults included, is stored as operative_config.gin.
-    command: the user's command line.
-    find_unused: (operative config, only) -> bindings that the finished run did not use.
-    share: if another process runs in the work directory, train trials of its searches; when it has
-      ended, continue the run. One device each.
+    settings: where and how it computes. A work directory of another configuration is refused. With
+      `share`, if another process runs there, this one trains trials of its searches; when the other
+      has ended, it continues the run. One device each.
+    origin: what the configuration was made from, for the record.
     instead: instead(protocol, learners, seed, distribution) is called once all is set up, and its
       text returned: nothing runs and nothing is written (`suite run --dry_run`).
   """
-  learners, further = _chosen(learners, only), own_metrics.OwnMetrics(metrics)
-  _check_numbers(seed, op_threads)
-  for name, folder_given in (("--workdir", workdir), ("--data_dir", data_dir)):
-    if folder_given is not None:
-      folders.check(folder_given, name)
-  for variable, value in (("TFDS_DATA_DIR", data_dir), ("LIFELONG_MIRROR", mirror)):
-    if value:
-      os.environ[variable] = str(value)
-  folder = pathlib.Path(workdir)
-  _set_op_threads(op_threads, _stored_environment(folder))
-  arithmetic.compile_clusters(xla)  # Its flag is read when devices are listed.
-  distribution = distribution_lib.build(strategy, devices)
-  tf.random.set_seed(seed)
-  own = _set_arithmetic(precision, xla, deterministic, distribution)
-  private_tensorflow.without_temporary_variables()
+  only = [only] if isinstance(only, str) else list(only)
+  unknown = sorted(set(only) - set(learners))
+  if unknown:
+    raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
+                     f"this run are {', '.join(learners)}.")
+  learners = {name: make for name, make in learners.items() if not only or name in only}
+  settings = settings.replaced(seed=seed, op_threads=op_threads)
+  further = own_metrics.OwnMetrics(metrics)
+  folders.check(settings.workdir, "--workdir")
+  folder = pathlib.Path(settings.workdir)
+  distribution, own = _set_up(settings, folder)
   if instead is not None:
     return instead(protocol, learners, seed, distribution)
   meanwhile = None
-  if share:
-    _check_share(distribution)
+  if settings.share:
+    if not distribution.is_single:
+      raise gin_files.ConfigError(
+          f"--share trains a trial on one device, and --strategy is {distribution.name}. Leave "
+          "--strategy out and start a process for each device.")
     meanwhile = functools.partial(
         trial_helper.help_until_free, folder / _LOCK, learners, protocol,
         functools.partial(_following, seed, distribution),
-        functools.partial(_check_alike, folder, config_text, own))
+        functools.partial(_check_alike, folder, origin.config_text, own))
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
     if distribution.is_chief:
-      environment = provenance.environment(seed, distribution, command, own)
-      _claim(folder, config_text, own, {**environment, "learners": list(learners)})
-    _compute_as_the_chief(distribution, own)
+      environment = provenance.environment(seed, distribution, settings.command, own)
+      _claim(folder, origin.config_text, own, {**environment, "learners": list(learners)})
+    try:  # Its settings are stored.
+      own.check(distribution.agreed(dataclasses.asdict(own)))
+    except ValueError as error:
+      raise gin_files.ConfigError(
+          f"This process computes otherwise than the chief: {error}") from error
     board = board_directory.BoardDirectory(
-        folder, config_text, _stored_environment(folder) if distribution.is_chief else {})
+        folder, origin.config_text, _stored_environment(folder) if distribution.is_chief else {})
+    description = descriptions.of(protocol)
     for number, (name, make_learner) in enumerate(learners.items(), 1):
       progress = functools.partial(
-          progress_lib.of_process, name, number, len(learners), descriptions.of(protocol))
-      trials: Any = (trial_queue.TrialQueue(trial_helper.queue_folder(folder / name)) if share
-                     else trial_queue.InTurn())
-      _run_one(name, make_learner, protocol, folder, seed, distribution, profile, board, further,
-               trials, progress)
+          progress_lib.of_process, name, number, len(learners), description)
+      if distribution.is_chief and description is not None:
+        snapshots.save_text(folder / name / descriptions.FILE,
+                            runs_lib.sealed(description.values()))
+      with _learner_run(name, settings, distribution, board, further, progress) as learner_run:
+        if learner_run is not None:  # It has not finished before.
+          learner_run.finish(protocol(make_learner(), state=learner_run.state))
       if distribution.is_chief:
         _keep_operative_config(folder / "operative_config.gin")
     if distribution.is_chief:
       board.complete()
   if not distribution.is_chief:
     return ""
-  if find_unused is not None:
-    _report_unused(folder, find_unused, [only] if isinstance(only, str) else only)
+  if origin.find_unused is not None:
+    _report_unused(folder, origin.find_unused, only)
   report = tables.report([folder])
   snapshots.save_text(folder / "report.txt", report)
   return report
+
+
+def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
+            ) -> Tuple[distribution_lib.Distribution, arithmetic.Arithmetic]:
+  """Sets how this process computes; returns its devices, and what is to be recorded."""
+  # The threads of an op: those the run began with, else those asked for.
+  asked = settings.op_threads
+  number = _stored_environment(folder).get("arithmetic", {}).get("op_threads", asked)
+  # If nothing was limited when it began, NumPy's threads stay as the environment has them.
+  is_asked = asked is not None or number != arithmetic.of_this_process().op_threads
+  if is_asked and number is not None and not arithmetic.limit_op_threads(number):
+    logging.info("TensorFlow has already started in this process: op_threads=%d has no effect.",
+                 number)
+  arithmetic.compile_clusters(settings.xla)  # Its flag is read when devices are listed.
+  distribution = distribution_lib.build(settings.strategy, settings.devices)
+  tf.random.set_seed(settings.seed)
+  deterministic = settings.deterministic
+  if deterministic is None:
+    deterministic = not tf.config.list_physical_devices("GPU")
+  precision_lib.use(settings.precision)
+  if precision_lib.needs_loss_scale() and not distribution.is_single:
+    raise gin_files.ConfigError(
+        f"--precision {settings.precision} scales losses, which the replicas of --strategy "
+        f"{distribution.name} do not agree on. Take mixed_bfloat16, or --strategy one_device.")
+  if deterministic:
+    # One CPU device repeats a run bit for bit; an op without a deterministic kernel fails instead
+    # of drifting.
+    tf.config.experimental.enable_op_determinism()
+  private_tensorflow.without_temporary_variables()
+  return distribution, arithmetic.of_this_process(
+      precision=settings.precision, xla=settings.xla, deterministic=deterministic)
 
 
 def _report_unused(folder: pathlib.Path, find_unused: Callable[[str, Sequence[str]], List[str]],
@@ -159,86 +184,57 @@ def _report_unused(folder: pathlib.Path, find_unused: Callable[[str, Sequence[st
         len(unused), path, "\n  ".join(unused))
 
 
-def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
-            ) -> Mapping[str, Callable[[], Any]]:
-  """The learners that `only` names, in the order of `learners`."""
-  only = [only] if isinstance(only, str) else list(only)
-  unknown = sorted(set(only) - set(learners))
-  if unknown:
-    raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
-                     f"this run are {', '.join(learners)}.")
-  return {name: make for name, make in learners.items() if not only or name in only}
-
-
-def _check_numbers(seed: int, op_threads: Optional[int]) -> None:
-  if not isinstance(seed, int):
-    raise gin_files.ConfigError(f"experiment.run.seed is {seed!r}; it must be a whole number.")
-  if op_threads is not None and (not isinstance(op_threads, int) or op_threads < 1):
-    raise gin_files.ConfigError(f"experiment.run.op_threads is {op_threads!r}; it must be at least "
-                                "1, or None for all cores.")
-
-
-def _set_op_threads(asked: Optional[int], stored: Mapping[str, Any]) -> None:
-  """The threads of an op: those the run began with, else those asked for."""
-  number = stored.get("arithmetic", {}).get("op_threads", asked)
-  if asked is None and number == arithmetic.of_this_process().op_threads:
-    return  # Nothing was limited when it began: NumPy's threads stay as the environment has them.
-  if number is not None and not arithmetic.limit_op_threads(number):
-    logging.info("TensorFlow has already started in this process: op_threads=%d has no effect.",
-                 number)
-
-
-def _set_arithmetic(precision: str, xla: bool, deterministic: Optional[bool],
-                    distribution: distribution_lib.Distribution) -> arithmetic.Arithmetic:
-  """Sets how this process computes; returns it, to be recorded."""
-  if deterministic is None:
-    deterministic = not tf.config.list_physical_devices("GPU")
-  precision_lib.use(precision)
-  if precision_lib.needs_loss_scale() and not distribution.is_single:
-    raise gin_files.ConfigError(
-        f"--precision {precision} scales losses, which the replicas of --strategy "
-        f"{distribution.name} do not agree on. Take mixed_bfloat16, or --strategy one_device.")
-  if deterministic:
-    # One CPU device repeats a run bit for bit; an op without a deterministic kernel fails instead
-    # of drifting.
-    tf.config.experimental.enable_op_determinism()
-  return arithmetic.of_this_process(precision=precision, xla=xla, deterministic=deterministic)
-
-
 def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
   path = folder / "environment.json"
   with snapshots.reading("the environment", path):
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def _run_one(name: str, make_learner: Callable[[], Any], protocol: Callable[..., Dict[str, Any]],
-             workdir: pathlib.Path, seed: int, distribution: distribution_lib.Distribution,
-             profile: bool, board: board_directory.BoardDirectory,
-             metrics: own_metrics.OwnMetrics, trials: Any,
-             progress: Callable[[], progress_lib.Progress]) -> None:
-  folder, summary_path = workdir / name, _summary(workdir, name)
-  description = descriptions.of(protocol)
-  if distribution.is_chief and description is not None:
-    snapshots.save_text(folder / descriptions.FILE, runs_lib.sealed(description.values()))
+class _LearnerRun(NamedTuple):
+  """One learner's run of the protocol: its state, and what is called with its summary."""
+
+  state: run_state.RunState
+  finish: Callable[[Mapping[str, Any]], None]
+
+
+@contextlib.contextmanager
+def _learner_run(
+    name: str, settings: run_settings.RunSettings, distribution: distribution_lib.Distribution,
+    board: board_directory.BoardDirectory, metrics: own_metrics.OwnMetrics,
+    progress: Callable[[], progress_lib.Progress]) -> Iterator[Optional[_LearnerRun]]:
+  """Opens the run of a learner, and closes its files; None if it has finished before."""
+  folder = pathlib.Path(settings.workdir, name)
+  summary_path = _summary(folder.parent, name)
   if distribution.agreed(_has_summary(summary_path)):
     logging.info("%s: finished before; nothing to do.", name)
+    yield None
     return
-  trace = _Trace(board.log_dir(name) if profile else None)
-  writer = _writer(name, workdir, distribution, board, trace.stop, progress)
-  try:
-    state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution,
-                               metrics=metrics, trials=trials)
-    summary = {**protocol(make_learner(), state=state), "run": name}
+  trace = _Trace(board.log_dir(name) if settings.profile else None)
+  writer: Union[run_writer.RunWriter, run_writer.Follower] = (
+      run_writer.RunWriter(folder, board.view(name), progress(), trace.stop)
+      if distribution.is_chief else run_writer.Follower(folder))
+
+  def finish(summary: Mapping[str, Any]) -> None:
+    summary = {**summary, "run": name}
     if metrics.names:
       summary[runs_lib.OWN_METRICS] = metrics.summary(state.records)
     state.flush()
     writer.finish(summary)
+    finished.append(summary)
+
+  finished: List[Mapping[str, Any]] = []
+  try:
+    state = run_state.RunState(
+        folder, writer, name=name, seed=settings.seed, distribution=distribution, metrics=metrics,
+        trials=(trial_queue.TrialQueue(trial_helper.queue_folder(folder)) if settings.share
+                else trial_queue.InTurn()))
+    yield _LearnerRun(state, finish)
   finally:
     writer.close()
     trace.stop()
   if distribution.is_chief:
     snapshots.save_text(summary_path, runs_lib.sealed(
-        records_lib.to_plain(summary), num_records=len(state.records)))
+        records_lib.to_plain(finished[0]), num_records=len(state.records)))
 
 
 def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:
@@ -273,23 +269,6 @@ class _Trace:
     if self._runs:
       tf.profiler.experimental.stop()
     self._runs = False
-
-
-def _writer(name: str, workdir: pathlib.Path, distribution: distribution_lib.Distribution,
-            board: board_directory.BoardDirectory, after_event: Callable[[], None],
-            progress: Callable[[], progress_lib.Progress]
-            ) -> Union[run_writer.RunWriter, run_writer.Follower]:
-  if not distribution.is_chief:
-    return run_writer.Follower(workdir / name)
-  return run_writer.RunWriter(
-      workdir / name, board.view(name), progress(), after_event)
-
-
-def _check_share(distribution: distribution_lib.Distribution) -> None:
-  if not distribution.is_single:
-    raise gin_files.ConfigError(
-        f"--share trains a trial on one device, and --strategy is {distribution.name}. Leave "
-        "--strategy out and start a process for each device.")
 
 
 def _following(seed: int, distribution: distribution_lib.Distribution, folder: pathlib.Path, *,
@@ -376,13 +355,3 @@ def _has_begun(folder: pathlib.Path) -> bool:
   """Whether a learner's directory holds anything, a record or a part of its first event."""
   of_learners = (p for p in folder.glob("*/**/*") if "tensorboard" not in p.parts)
   return any(p.is_file() and p.stat().st_size for p in of_learners)
-
-
-def _compute_as_the_chief(distribution: distribution_lib.Distribution,
-                          own: arithmetic.Arithmetic) -> None:
-  """Refuses a process that computes otherwise than the chief, whose settings are stored."""
-  try:
-    own.check(distribution.agreed(dataclasses.asdict(own)))
-  except ValueError as error:
-    raise gin_files.ConfigError(
-        f"This process computes otherwise than the chief: {error}") from error

@@ -21,7 +21,7 @@ import tensorflow as tf
 
 import suite
 from suite import cli
-from suite.commands import list_commands
+from suite.commands import report_commands
 from suite.reporting import records
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
@@ -221,8 +221,8 @@ def test_a_folder_that_is_a_file_or_read_only_is_named(capsys, arguments, code, 
 
 
 def test_a_run_that_is_ended_says_that_it_can_go_on(monkeypatch, capsys):
-  monkeypatch.setattr(list_commands, "_list",
-                      lambda args, table: os.kill(os.getpid(), signal.SIGTERM))
+  monkeypatch.setattr(report_commands, "_list",
+                      lambda args: os.kill(os.getpid(), signal.SIGTERM))
   assert cli.main(["list"]) == 130
   error = capsys.readouterr().err
   assert error == ("suite: ended by SIGTERM; run the same command again to resume from the last "

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
 import inspect
 import os
 import pathlib
@@ -16,7 +18,9 @@ import pytest
 import suite
 from suite import cli
 from suite.configs import gin_files
+from suite.configs import run_settings
 from suite.reporting import tables
+from suite.running import this_process
 
 RUN_FILE = """# Runs a toy.
 from __gin__ import dynamic_registration
@@ -36,12 +40,13 @@ def runs(tmp_path, monkeypatch):
   monkeypatch.chdir(tmp_path)
   notes = types.SimpleNamespace(calls=[], raises=None)
 
-  def run(*, protocol, seed=0, workdir, data_dir, mirror, strategy, devices, profile, precision,
-          xla, deterministic, config_text, command, find_unused):
-    assert find_unused("", ()) is not None
-    assert data_dir == os.environ.get("TFDS_DATA_DIR")
-    assert mirror == os.environ.get("LIFELONG_MIRROR")
-    notes.calls.append(locals())
+  def run(*, protocol, seed=0, settings: run_settings.RunSettings,
+          origin: run_settings.RunOrigin):
+    assert origin.find_unused("", ()) is not None
+    assert settings.data_dir == os.environ.get("TFDS_DATA_DIR")
+    assert settings.mirror == os.environ.get("LIFELONG_MIRROR")
+    notes.calls.append({**dataclasses.asdict(settings), "config_text": origin.config_text,
+                        "protocol": protocol, "seed": seed})
     if notes.raises:
       raise notes.raises
     return "the report"
@@ -157,9 +162,9 @@ def test_a_value_error_is_ours_only_if_our_line_raises_it():
     except ValueError as error:
       return error
 
-  assert cli._is_our_message(caught(lambda: gin_files.find("no such run")))
-  assert not cli._is_our_message(caught(lambda: np.zeros(3).reshape(2)))
-  assert not cli._is_our_message(ValueError("never raised"))
+  assert this_process.is_our_message(caught(lambda: gin_files.find("no such run")))
+  assert not this_process.is_our_message(caught(lambda: np.zeros(3).reshape(2)))
+  assert not this_process.is_our_message(ValueError("never raised"))
 
 
 def test_list_shows_names_and_descriptions(runs, capsys):
@@ -177,7 +182,7 @@ def test_report_prints_the_tables(monkeypatch, capsys, tmp_path):
 
 def test_the_strategies_are_those_of_distribution():
   from suite.compute import distribution
-  assert cli.STRATEGIES == distribution.NAMES
+  assert run_settings.STRATEGIES == distribution.NAMES
 
 
 def test_main_is_a_list():
@@ -199,10 +204,10 @@ def test_quick_commands_leave_tensorflow_alone(argv, code, tmp_path):
 def test_the_log_shows_only_relevant_lines(tmp_path):
   program = """
 
-from suite import cli
 from suite.configs import gin_files
+from suite.running import this_process
 from absl import logging
-cli._configure_logging()
+this_process.configure_command_logging()
 logging.info("of another package")
 logging.warning("everybody may warn")
 # A line of ours, as if it stood in the package.
@@ -223,8 +228,19 @@ def test_python_m_suite_is_the_command(tmp_path):
   assert (done.returncode, done.stdout) == (0, f"suite {suite.__version__}\n")
 
 
-def test_the_flags_are_what_the_experiment_takes():
-  from suite import experiment
-  taken = inspect.signature(experiment.run).parameters
-  assert {"workdir", "data_dir", "mirror", "strategy", "devices", "profile", "config_text",
-          "command"} <= set(taken)
+def test_the_flags_of_settings_make_the_same_settings():
+  settings = run_settings.RunSettings(
+      workdir="w", strategy="mirrored", data_dir="d", devices=2, trusted_modules=("suite", "a.b"),
+      deterministic=False, precision="bfloat16", xla=True)
+  parser = argparse.ArgumentParser()
+  run_settings.add_flags(parser, *(n for n in run_settings.names()
+                                   if n not in ("seed", "op_threads", "command")))
+  assert run_settings.from_flags(parser.parse_args(settings.flags())) == settings
+  assert run_settings.from_flags(parser.parse_args([])) == run_settings.RunSettings()
+  assert run_settings.RunSettings().flags() == []
+  assert settings.flags("data_dir", "mirror") == ["--data_dir", "d"]
+
+
+def test_a_setting_that_does_not_exist_is_named_with_the_nearest():
+  with pytest.raises(gin_files.ConfigError, match="no setting 'precison'.*Nearest: precision"):
+    run_settings.from_python({"precison": "float32"})

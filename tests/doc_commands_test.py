@@ -93,7 +93,7 @@ def test_commands_that_are_not_run_have_flags_and_names_that_exist(capsys):
   for block, words in COMMANDS:
     words = [word for word in words[words.index("suite") + 1:] if word != "&"]
     try:
-      args = cli._parser().parse_args(words)
+      args = cli.parser().parse_args(words)
     except SystemExit:
       pytest.fail(f"{block.name}: {words}: {capsys.readouterr().err}")
     if words[0] == "run":

@@ -18,6 +18,7 @@ from suite import experiment
 from suite.compute import arithmetic
 from suite.compute import distribution
 from suite.configs import gin_files
+from suite.configs import run_settings
 from suite.models import precision
 from suite.reporting import records
 from suite.system import file_lock
@@ -195,12 +196,14 @@ def test_a_process_killed_while_it_claims_a_directory_can_be_started_again(
 
 
 def test_without_gin_it_is_plain_python(runs, tmp_path):
+  settings = run_settings.RunSettings(workdir=str(tmp_path / "plain"))
   report = experiment.run(
       protocol=lambda learner, state: runs.run(learner, state=state, scale=1),
-      learners={"x": runs.Learner}, workdir=str(tmp_path / "plain"), config_text="a")
+      learners={"x": runs.Learner}, settings=settings, origin=run_settings.RunOrigin("a"))
   assert "x" in report
   with pytest.raises(gin_files.ConfigError, match="holds a run of another configuration"):
-    experiment.run(protocol=None, learners={}, workdir=str(tmp_path / "plain"), config_text="b")
+    experiment.run(protocol=None, learners={}, settings=settings,
+                   origin=run_settings.RunOrigin("b"))
 
 
 def test_a_run_goes_on_with_as_many_threads_as_it_began_with_or_not_at_all(runs, monkeypatch,

@@ -77,7 +77,7 @@ DOORS = {
     "keras_cv": (("suite.models.keras_cv_models",), "call suite/models/keras_cv_models.py"),
     "tfds_builders": (("tfds_builders", "suite.data", "suite.curation.steps.exporting",
                        "suite.commands.data_commands",
-                       "suite.commands.weight_conversion"), "ask suite/data for it"),
+                       "suite.commands.weights_commands"), "ask suite/data for it"),
 }
 # Wing -> packages that it must do without, and why.
 WITHOUT = {
@@ -93,8 +93,8 @@ SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "k
 # A function here may also import a module of ours that imports a slow package: help stays quick.
 QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running")
 PRINTING = ("suite.cli", "suite.commands.curate_commands", "suite.commands.data_commands",
-            "suite.commands.list_commands", "suite.commands.report_commands",
-            "suite.commands.weights_commands")
+            "suite.commands.report_commands", "suite.commands.run_commands",
+            "suite.commands.verify_commands", "suite.commands.weights_commands")
 # Folder of tests -> what it mirrors, where that is not suite.
 BESIDE = {"tools": "tools", "tfds_builders": "tfds_builders"}
 

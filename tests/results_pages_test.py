@@ -12,6 +12,7 @@ import pytest
 from suite import experiment
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_settings
 
 RESULTS = pathlib.Path(__file__).resolve().parents[1] / "docs" / "results"
 # By page: the run, the learner, and what leaves out all events but the first.
@@ -26,7 +27,7 @@ def test_the_flops_of_the_first_event_are_those_of_the_page(page, tmp_path):
   assert line, f"{page} does not say the FLOPs of {learner}'s first event; make it again"
   gin_parse.parse([gin_files.run_files()[run]], params)
   gin_parse.configured(experiment.run, {
-      "workdir": str(tmp_path / run), "only": learner})()
+      "settings": run_settings.RunSettings(workdir=str(tmp_path / run)), "only": learner})()
   with open(tmp_path / run / learner / "records.jsonl", encoding="utf-8") as records:
     first = json.loads(records.readline())
   assert first["flops"] == int(line[1].replace(",", "")), (

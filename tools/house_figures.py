@@ -206,8 +206,8 @@ def frames(root: pathlib.Path, run: str, params: Sequence[str] = ()) -> List[Lis
   """
   sys.path.insert(0, str(root))
   from suite import cli
-  from suite.running import logs
-  logs.import_tensorflow()
+  from suite.running import this_process
+  this_process.import_tensorflow()
   import tensorflow as tf
   package, found = root / "suite", {}
   original = tf.GradientTape.gradient

@@ -35,7 +35,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from absl import logging
 
 import suite
-from suite.running import logs
+from suite.running import this_process
 from suite.training.sequence import update_search
 
 
@@ -81,7 +81,7 @@ class Runs:
 
 def main(arguments: Sequence[str] | None = None) -> int:
   args = _parser().parse_args(arguments)
-  logs.configure()
+  this_process.configure_python_logging()
   logging.set_verbosity(logging.INFO)
   runs = Runs(args.run, args.learner, args.workdir, args.sequences, args.gin_param, args.measure,
               **({"data_dir": args.data_dir} if args.data_dir else {}))

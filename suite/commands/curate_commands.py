@@ -23,9 +23,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 import pathlib
-import sys
 from typing import Any, Callable
 
+from suite.commands import parsing
+from suite.configs import run_settings
 from suite.curation import encoders
 from suite.curation import errors
 from suite.curation import manifest
@@ -33,21 +34,18 @@ from suite.curation import selection
 from suite.curation import time_buckets
 from suite.curation import votes as votes_lib
 
-COMMAND = "curate"
-
 Path = pathlib.Path
 Step = Callable[[argparse.Namespace], manifest.Manifest]
 
 
-def add(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
-  """Adds the command and its steps to the parser of `suite`."""
-  curate = commands.add_parser(COMMAND, help="curate a data set in the layout of CLEAR")
-  curate.set_defaults(do=lambda args: _help(curate))
-  steps = curate.add_subparsers(title="steps", metavar="STEP")
+def add(curate: argparse.ArgumentParser) -> None:
+  """Adds the steps of `suite curate`."""
+  steps = parsing.group(curate, "steps", "STEP")
 
   def step(do: Callable[[argparse.Namespace], int], name: str, text: str
            ) -> argparse.ArgumentParser:
-    found = steps.add_parser(name, parents=parents, help=text, description=text)
+    found = steps.add_parser(name, help=text, description=text)
+    run_settings.add_flags(found, "debug")
     found.set_defaults(do=do)
     found.add_argument("work", type=Path, metavar="WORK", help="the folder of the curation")
     return found
@@ -169,11 +167,6 @@ def _add_clip(place: Any, found: argparse.ArgumentParser) -> None:
 def _add_images(found: argparse.ArgumentParser) -> None:
   found.add_argument("--images", type=Path, metavar="DIR",
                      help="root folder of the paths in the table (the table's folder)")
-
-
-def _help(parser: argparse.ArgumentParser) -> int:
-  parser.print_help(sys.stderr)
-  return 2
 
 
 def _make(run: Step, args: argparse.Namespace) -> int:

@@ -1,48 +1,55 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite data ...`: list, diagnose and build data sets, and write features of their images."""
+"""`suite data ...`: list, diagnose and build data sets, fetch images, make timelines, features."""
 
 from __future__ import annotations
 
 import argparse
 import collections
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+import csv
 import dataclasses
+import io
 import json
 import pathlib
 import sys
-from typing import Any, Callable
+import tempfile
+import time
+from typing import Any
 
-from suite.commands import completion
-from suite.commands import data_build
-from suite.commands import data_fetch
-from suite.commands import data_timeline
+from absl import logging
+import numpy as np
+
+from suite.commands import parsing
 from suite.configs import gin_files
-from suite.running import launch
+from suite.configs import run_settings
+from suite.curation.timelines import periods
+from suite.data.own import timeline_store
+from suite.running import this_process
+from suite.system import atomic_files
+from suite.system import file_lock
 from suite.system import folders
+from suite.system import processes
 
 # Name -> arguments of `streams.nevis`.
 NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits)
                  for variant in ("full", "short", "tiny", "small")
                  for end, splits in (("", "ours"), ("-paper", "paper"))}
 
-# (error, label) -> its one line; says an error to the user as `suite` does.
-Say = Callable[..., int]
+_ARCHIVES = (".zip", ".tar")
+_FETCHED_TABLE = "images.csv"
+_LOG_EVERY_SECONDS = 30.0
 
 
-def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callable[[str], int],
-        fail: Say) -> None:
-  """Adds the command and its actions to the parser of `suite`."""
-  data = commands.add_parser("data", help="list, diagnose and build data sets")
-  data.set_defaults(do=lambda args: _help(data))
-  actions = data.add_subparsers(title="actions", metavar="ACTION")
+def add(data: argparse.ArgumentParser) -> None:
+  """Adds the actions of `suite data`."""
+  actions = parsing.group(data, "actions", "ACTION")
   for name, do, nargs, text in (
       ("list", _list, None, "list every data set"),
       ("doctor", _doctor, "*", "show what is prepared, what is missing and what to do"),
       ("build", _build, "+", "prepare data sets")):
-    action = actions.add_parser(name, parents=parents, help=text)
-    action.set_defaults(do=do, fail=fail)
+    action = _action(actions, name, text, do)
     if nargs:
-      completion.by(action.add_argument(
+      parsing.by(action.add_argument(
           "names", nargs=nargs, metavar="NAME",
           help="data sets, families (clear10) or streams (nevis-short)"), _data_sets)
     if name == "list":
@@ -57,13 +64,24 @@ def add(commands: Any, parents: list[argparse.ArgumentParser], positive: Callabl
       action.add_argument("--deep", action="store_true",
                           help="read every record of what is prepared, too")
     if name == "build":
-      action.add_argument("--jobs", type=positive, default=1, metavar="N",
+      action.add_argument("--jobs", type=run_settings.positive, default=1, metavar="N",
                           help="number of data sets to build at the same time (1)")
       action.add_argument("--beam_pipeline_options", default="", metavar="X=Y,...",
                           help="build on Apache Beam, for example runner=FlinkRunner,...")
-  _add_features(actions, parents, positive, fail)
-  data_timeline.add(actions, parents, positive, _timeline)
-  data_fetch.add(actions, parents, positive, _fetch)
+  _add_features(_action(
+      actions, "features", "write (or resume) an encoder's features of every image", _features))
+  _add_timeline(_action(
+      actions, "timeline", "make a data set of your own dated images, by time bucket", _timeline))
+  _add_fetch(_action(
+      actions, "fetch_urls", "fetch (or resume) the images of a list of URLs", _fetch))
+
+
+def _action(actions: Any, name: str, text: str, do: Callable[[argparse.Namespace], int]
+            ) -> argparse.ArgumentParser:
+  action = actions.add_parser(name, help=text)
+  action.set_defaults(do=do)
+  run_settings.add_flags(action, "debug", *run_settings.DATA_FLAGS)
+  return action
 
 
 def _data_sets(**asked: Any) -> list[str]:
@@ -73,12 +91,8 @@ def _data_sets(**asked: Any) -> list[str]:
   return tfds_builders.names()
 
 
-def _add_features(actions: Any, parents: list[argparse.ArgumentParser],
-                  positive: Callable[[str], int], fail: Say) -> None:
-  action = actions.add_parser(
-      "features", parents=parents, help="write (or resume) an encoder's features of every image")
-  action.set_defaults(do=_features, fail=fail)
-  completion.by(action.add_argument(
+def _add_features(action: argparse.ArgumentParser) -> None:
+  parsing.by(action.add_argument(
       "name", metavar="NAME", help="a prepared data set, or a drifting series"), _data_sets)
   action.add_argument("--encoder", required=True, metavar="X",
                       help="the directory of a pretraining run, or a Keras application (ResNet50)")
@@ -86,19 +100,14 @@ def _add_features(actions: Any, parents: list[argparse.ArgumentParser],
   action.add_argument("--out", required=True, metavar="DIR", help="directory for the features")
   action.add_argument("--split", action="append", default=[], metavar="SPLIT",
                       help="split to encode; may be repeated (all)")
-  action.add_argument("--batch_size", type=positive, default=256, metavar="N",
+  action.add_argument("--batch_size", type=run_settings.positive, default=256, metavar="N",
                       help="batch size (256)")
-  action.add_argument("--image_size", type=positive, default=224, metavar="S",
+  action.add_argument("--image_size", type=run_settings.positive, default=224, metavar="S",
                       help="image size of a Keras application (224)")
 
 
-def _help(parser: argparse.ArgumentParser) -> int:
-  parser.print_help(sys.stderr)
-  return 2
-
-
 def _list(args: argparse.Namespace) -> int:
-  launch.set_data_dirs(args.data_dir, args.mirror)
+  run_settings.from_flags(args).set_data_dirs()
   import tfds_builders
   rows = []
   for name in tfds_builders.names(variants=args.all):
@@ -110,7 +119,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _doctor(args: argparse.Namespace) -> int:
-  launch.set_data_dirs(args.data_dir, args.mirror)
+  run_settings.from_flags(args).set_data_dirs()
   import tfds_builders
   names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
   found: list[dict[str, Any]] = []
@@ -170,18 +179,21 @@ def _print_links(found: Sequence[dict[str, Any]]) -> None:
 
 
 def _build(args: argparse.Namespace) -> int:
-  launch.set_data_dirs(args.data_dir, args.mirror)
+  run_settings.from_flags(args).set_data_dirs()
   if args.data_dir:
     folders.make(args.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
   import tfds_builders
   names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
   if args.jobs > 1 and len(names) > 1:
-    outcomes = data_build.in_processes(names, _flags_of_build(args), args.jobs)
+    flags = run_settings.from_flags(args).flags(*run_settings.DATA_FLAGS)
+    if args.beam_pipeline_options:
+      flags += ["--beam_pipeline_options", args.beam_pipeline_options]
+    outcomes = in_processes(names, flags, args.jobs)
   else:
     def say(name: str, error: Exception) -> str:
-      args.fail(error, args, code=1, label=name)
+      this_process.report_error(error, args, code=1, label=name)
       return gin_files.first_line(error)
-    outcomes = data_build.one_by_one(
+    outcomes = one_by_one(
         names, lambda name: tfds_builders.build(
             name, args.data_dir, beam_options=args.beam_pipeline_options), say)
   if len(outcomes) > 1:
@@ -195,7 +207,7 @@ def _build(args: argparse.Namespace) -> int:
 
 
 def _features(args: argparse.Namespace) -> int:
-  launch.set_data_dirs(args.data_dir, args.mirror)
+  run_settings.from_flags(args).set_data_dirs()
   from suite.commands import data_features
   from suite.data.streams import feature_sources
   encoder = data_features.encoder(args.encoder, args.weights, args.image_size)
@@ -206,29 +218,6 @@ def _features(args: argparse.Namespace) -> int:
       (row["split"], _count(row["num_examples"]), _count(row["written"]), str(row["feature_size"]),
        f"{row['seconds']:.1f}") for row in rows])
   return 0
-
-
-def _timeline(args: argparse.Namespace) -> int:
-  (header, *rows), lines = data_timeline.make(args)
-  print_table(header, rows)
-  print(*lines, sep="\n")
-  return 0
-
-
-def _fetch(args: argparse.Namespace) -> int:
-  (header, *rows), lines = data_fetch.fetch(args)
-  print_table(header, rows)
-  print(*lines, sep="\n")
-  return 0
-
-
-def _flags_of_build(args: argparse.Namespace) -> list[str]:
-  """Flags of a build in another process."""
-  flags_given = []
-  for flag in ("data_dir", "mirror", "beam_pipeline_options"):
-    if getattr(args, flag):
-      flags_given += [f"--{flag}", str(getattr(args, flag))]
-  return flags_given
 
 
 def data_set_names(asked: Sequence[str], known: Sequence[str], base: Sequence[str]) -> list[str]:
@@ -278,3 +267,226 @@ def size(num_bytes: float | None) -> str:
       return f"{num_bytes:.3g} {unit}"
     num_bytes /= 1000
   return f"{num_bytes:.3g} TB"
+
+
+Build = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class BuildOutcome:
+  """Result of one build; `problem` is "" if the data set is prepared."""
+
+  name: str
+  seconds: float
+  problem: str = ""
+
+
+def one_by_one(names: Sequence[str], build: Build, say: Callable[[str, Exception], str]
+               ) -> list[BuildOutcome]:
+  """Builds in this process, past failures; `say` reports a failure and returns its line."""
+  outcomes = []
+  for name in names:
+    began = time.monotonic()
+    problem = ""
+    try:
+      build(name)
+    except Exception as error:  # A dead link must not keep the others from being built.
+      problem = say(name, error)
+    outcomes.append(BuildOutcome(name, time.monotonic() - began, problem))
+  return outcomes
+
+
+def in_processes(names: Sequence[str], flags: Sequence[str], jobs: int,
+                 command: Sequence[str] | None = None) -> list[BuildOutcome]:
+  """Builds `jobs` data sets at a time, each in a separate process.
+
+  If this is interrupted, the processes are stopped; unfinished data sets are not prepared.
+
+  Args:
+    names: names of the data sets.
+    flags: of `suite data build`, passed on.
+    jobs: processes at a time.
+    command: what to run before NAME and the flags; None: this suite.
+  """
+  command = command or [sys.executable, "-m", "suite", "data", "build"]
+  with tempfile.TemporaryDirectory() as logs:
+    outcomes = processes.run_all([
+        processes.Job(name, [*command, name, *flags], pathlib.Path(logs, f"{number}.log"))
+        for number, name in enumerate(names)], jobs)
+  return [BuildOutcome(one.job.name, one.seconds, one.reason) for one in outcomes]
+
+
+def _add_fetch(action: argparse.ArgumentParser) -> None:
+  action.add_argument("lists", nargs="+", type=pathlib.Path, metavar="LIST",
+                      help=".txt with a URL a line; .csv or .parquet with the column url; or .json "
+                      "as CLEAR's all_metadata/3.json")
+  action.add_argument("--out", required=True, type=pathlib.Path, metavar="DIR",
+                      help="directory for the images and their table")
+  action.add_argument("--rate", type=float, default=2.0, metavar="R",
+                      help="requests a second to one host (2)")
+  action.add_argument("--hosts", type=run_settings.positive, default=4, metavar="N",
+                      help="hosts that are asked at the same time (4)")
+  action.add_argument("--tries", type=run_settings.positive, default=4, metavar="N",
+                      help="tries of an image whose server fails (4)")
+  action.add_argument("--timeout", type=float, default=30.0, metavar="S",
+                      help="seconds without an answer (30)")
+  action.add_argument("--largest", type=float, default=20.0, metavar="MB",
+                      help="megabytes of an image (20)")
+  action.add_argument("--most", type=run_settings.positive, metavar="N",
+                      help="fetch the first N of the list only")
+  action.add_argument("--contact", default="", metavar="TEXT",
+                      help="an address for the servers' administrators, sent along")
+  action.add_argument("--again", action="store_true",
+                      help="also ask again for what has failed for good")
+
+
+def _fetch(args: argparse.Namespace) -> int:
+  from suite.curation import polite_fetch
+  for path in args.lists:
+    if not path.is_file():
+      raise gin_files.ConfigError(f"There is no file {path}; give a list of URLs: .txt, .csv, "
+                                  ".parquet, or CLEAR's all_metadata/*.json.")
+  manners = polite_fetch.Manners(
+      rate=args.rate, hosts=args.hosts, tries=args.tries, timeout=args.timeout,
+      largest=int(args.largest * 1e6), contact=args.contact)
+  listed = polite_fetch.read(args.lists)[:args.most]
+  args.out.mkdir(parents=True, exist_ok=True)
+  with file_lock.held(args.out / ".lock", wait=False):
+    found = polite_fetch.fetch([one.url for one in listed], args.out, manners, again=args.again,
+                               report=_fetch_progress(len(listed)))
+    _write_table(args.out / _FETCHED_TABLE, [
+        ({"path": found[one.url].file, "url": one.url, **one.facts}) for one in listed
+        if found[one.url].state == polite_fetch.DONE])
+  counts = collections.Counter(one.state for one in found.values())
+  sizes = sum(one.bytes for one in found.values())
+  reasons = collections.Counter(
+      one.reason for one in found.values() if one.state != polite_fetch.DONE)
+  print_table(("state", "images"), [
+      (state, f"{counts[state]:,}") for state in polite_fetch.STATES])
+  print(f"{sizes / 1e6:,.1f} MB in {args.out}; the table is {args.out / _FETCHED_TABLE}.",
+        *(f"{count:,} x {reason}" for reason, count in reasons.most_common(5)), sep="\n")
+  if counts[polite_fetch.LATER]:
+    print("The same command asks again for those that may come later.")
+  if "time" in listed[0].facts:
+    by = "bucket" if "bucket" in listed[0].facts else "year"
+    print(f"A timeline of them: suite data timeline {args.out / _FETCHED_TABLE} --by {by} "
+          "--name NAME")
+  return 0
+
+
+def _fetch_progress(num: int) -> Callable[[Any], None]:
+  """Logs the counts now and then."""
+  counts: collections.Counter[str] = collections.Counter()
+  last = [time.monotonic()]
+
+  def report(one: Any) -> None:
+    counts[one.state] += 1
+    if time.monotonic() - last[0] > _LOG_EVERY_SECONDS:
+      last[0] = time.monotonic()
+      logging.info("%d of at most %d: %s", sum(counts.values()), num, dict(counts))
+
+  return report
+
+
+def _write_table(path: pathlib.Path, rows: list[dict[str, str]]) -> None:
+  names = list(dict.fromkeys(name for row in rows for name in row)) or ["path", "url"]
+  text = io.StringIO(newline="")
+  writer = csv.DictWriter(text, names, restval="")
+  writer.writeheader()
+  writer.writerows(rows)
+  atomic_files.write(path, text.getvalue().encode("utf-8"))
+
+
+def _add_timeline(action: argparse.ArgumentParser) -> None:
+  action.add_argument("table", type=pathlib.Path, metavar="TABLE",
+                      help=".csv or .parquet with path, time and label; or an archive in CLEAR's "
+                      "layout (suite curate export)")
+  action.add_argument("--name", required=True, metavar="NAME",
+                      help="of the data set, which is then timeline/NAME")
+  action.add_argument("--by", choices=periods.BY,
+                      help="a bucket for each year or month, buckets of equal size, or those of the"
+                      " column bucket")
+  action.add_argument("--num", type=run_settings.positive, metavar="N",
+                      help="number of buckets; by year and month, neighbors are joined")
+  action.add_argument("--images", type=pathlib.Path, metavar="DIR",
+                      help="folder that the paths are below (the table's)")
+  action.add_argument("--test", type=pathlib.Path, metavar="TABLE",
+                      help="table, or archive, of images for testing only")
+  action.add_argument("--test_share", type=float, default=0.3, metavar="X",
+                      help="share of each bucket that the iid protocol tests on (0.3)")
+  action.add_argument("--skip_undated", action="store_true", help="leave out images without a time")
+  action.add_argument("--again", action="store_true",
+                      help="replace a timeline of this name that was made in another way")
+
+
+def _timeline(args: argparse.Namespace) -> int:
+  from suite.curation.timelines import dated_table
+  from suite.curation.timelines import timeline_plan
+  run_settings.from_flags(args).set_data_dirs()
+  if args.data_dir:
+    folders.make(args.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
+  timeline_store.check_name(args.name)
+  for path in filter(None, (args.table, args.test)):
+    if not path.is_file():
+      raise gin_files.ConfigError(f"There is no file {path}; give a .csv or .parquet table of "
+                                  "images, or an archive in CLEAR's layout.")
+  if args.table.suffix in _ARCHIVES:
+    given = [flag for flag in ("by", "num", "images", "skip_undated") if getattr(args, flag)]
+    if given:
+      raise gin_files.ConfigError(f"--{given[0]} is of tables; the archive {args.table} has its "
+                                  "buckets already. Leave it out.")
+    builder = timeline_store.of_archives(
+        args.name, args.table, args.test, data_dir=args.data_dir, again=args.again)
+    print_table(("split", "images"), [
+        (split, f"{info.num_examples:,}") for split, info in sorted(builder.info.splits.items())])
+  else:
+    if not args.by:
+      raise gin_files.ConfigError(f"Say how to divide the images: --by {', '.join(periods.BY)}.")
+    table, test = (path and dated_table.read(path, args.images, skip_undated=args.skip_undated,
+                                             with_buckets=args.by == periods.GIVEN)
+                   for path in (args.table, args.test))
+    plan = timeline_plan.make(
+        table, by=args.by, num=args.num, test=test, test_share=args.test_share)
+    timeline_store.of_files(
+        args.name, plan.images, class_names=plan.class_names, files=plan.files, facts=plan.facts,
+        data_dir=args.data_dir, again=args.again)
+    print_table(("bucket", "time", "images", "classes", "new classes", "test images",
+                 "without label"), _timeline_rows(plan))
+    for line in _timeline_warnings(plan):
+      print(line)
+  print("", f"Read it: tfds.load(\"timeline/{args.name}\", split=\"bucket_01\")",
+        "Run CLEAR's table on it: suite run clear/table "
+        f"--gin_param \"DATA='timeline/{args.name}'\"", sep="\n")
+  return 0
+
+
+def _timeline_rows(plan: Any) -> list[tuple[str, ...]]:
+  rows: list[tuple[str, ...]] = []
+  seen: set[str] = set()
+  for one in plan.facts["buckets"]:
+    new = set(one["classes"]) - seen
+    seen |= new
+    rows.append((f"{one['bucket']:02d}", one["name"], f"{one['images']:,}",
+                 str(len(one["classes"])), str(len(new)), f"{one['test_images']:,}",
+                 f"{one['unlabelled']:,}"))
+  return rows
+
+
+def _timeline_warnings(plan: Any) -> list[str]:
+  """Warnings about classes and buckets with few images, one line each."""
+  known = plan.facts["buckets"]
+  counts = np.array([[name in one["classes"] for one in known] for name in plan.class_names])
+  single = [name for name, row in zip(plan.class_names, counts) if row.sum() == 1]
+  found = []
+  if single and len(known) > 1:
+    found.append(f"{len(single)} of {len(plan.class_names)} classes are in one bucket only: "
+                 f"{', '.join(single[:5])}{', ...' if len(single) > 5 else ''}. If that is not "
+                 "meant, give their images the label of another class, or leave them out.")
+  small = [f"{one['bucket']:02d}" for one in known if one["images"] < 2]
+  if small:
+    found.append(f"Buckets {', '.join(small)} have fewer than 2 labeled images, so they have none "
+                 "for testing in the iid protocol.")
+  untested = [f"{one['bucket']:02d}" for one in known if not one["test_images"]]
+  if len(plan.files) > 1 and untested:
+    found.append(f"Buckets {', '.join(untested)} have no images of the test table.")
+  return found

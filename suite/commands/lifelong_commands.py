@@ -1,44 +1,49 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite lifelong ...`: the accuracy cache on the command line."""
+"""`suite lifelong ...`: the accuracy cache, estimates from it, and small benchmarks of it."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
+import csv
 import json
+import math
 import pathlib
 import sys
 from typing import Any
 
-from suite.commands import lifelong_estimate
-from suite.commands import lifelong_subset
+import numpy as np
 
-COMMAND = "lifelong"
+from suite.commands import parsing
+from suite.configs import run_settings
+
+_BLOCK = 1 << 16
+_CURVES = 8  # Number of samples whose curves are drawn, if none is named.
 
 
-def add(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
-  """Adds the command and its actions to the parser of `suite`."""
-  lifelong = commands.add_parser(COMMAND, help="maintain and query an accuracy cache")
-  lifelong.set_defaults(do=lambda args: _help(lifelong))
-  actions = lifelong.add_subparsers(title="actions", metavar="ACTION")
+def add(lifelong: argparse.ArgumentParser) -> None:
+  """Adds the actions of `suite lifelong`."""
+  actions = parsing.group(lifelong, "actions", "ACTION")
   for name, do, text in (
       ("add-models", _add_models, "add models with their answers from files"),
       ("add-samples", _add_samples, "add samples with the models' answers from files"),
-      ("estimate", lifelong_estimate.estimate, "estimate a new model from a few of its answers"),
-      ("subset", lifelong_subset.subset, "choose a small benchmark with weights and error bars"),
-      ("plot", lifelong_subset.plot, "draw the ranking and, of a subset, item curves"),
+      ("estimate", _estimate, "estimate a new model from a few of its answers"),
+      ("subset", _subset, "choose a small benchmark with weights and error bars"),
+      ("plot", _plot, "draw the ranking and, of a subset, item curves"),
       ("rank", _rank, "list the models by accuracy"),
       ("status", _status, "describe the cache"),
       ("verify", _verify, "read every file of the cache: is it what was written?")):
-    action = actions.add_parser(name, parents=parents, help=text)
+    action = actions.add_parser(name, help=text)
+    run_settings.add_flags(action, "debug")
     action.add_argument("--cache", required=True, type=pathlib.Path, metavar="DIR")
     action.add_argument("--json", action="store_true", help="print one JSON object")
     action.set_defaults(do=do)
     if name == "estimate":
-      lifelong_estimate.add_flags(action)
+      _add_estimate_flags(action)
     elif name == "subset":
-      lifelong_subset.add_subset_flags(action)
+      _add_subset_flags(action)
     elif name == "plot":
-      lifelong_subset.add_plot_flags(action)
+      _add_plot_flags(action)
     elif name.startswith("add"):
       _add_file_flags(action)
 
@@ -49,18 +54,13 @@ def _add_file_flags(action: argparse.ArgumentParser) -> None:
                       "of lm-evaluation-harness, HELM's per_instance_stats.json")
   action.add_argument("--names", nargs="+", default=[], metavar="NAME",
                       help="names of the models, if a single file has none")
-  lifelong_estimate.add_format_flags(action)
-
-
-def _help(parser: argparse.ArgumentParser) -> int:
-  parser.print_help()
-  return 2
+  _add_format_flags(action)
 
 
 def _add_models(args: argparse.Namespace) -> int:
   from suite.lifelong.cache import accuracy_cache
   from suite.lifelong.cache import accuracy_import
-  tables = accuracy_import.read_all(args.files, lifelong_estimate.options(args, args.names))
+  tables = accuracy_import.read_all(args.files, _options(args, args.names))
   cache = accuracy_cache.AccuracyCache(args.cache, create=True)
   for found in tables:
     ids: Any = found.ids
@@ -75,7 +75,7 @@ def _add_models(args: argparse.Namespace) -> int:
 def _add_samples(args: argparse.Namespace) -> int:
   from suite.lifelong.cache import accuracy_cache
   from suite.lifelong.cache import accuracy_import
-  tables = accuracy_import.read_all(args.files, lifelong_estimate.options(args, args.names))
+  tables = accuracy_import.read_all(args.files, _options(args, args.names))
   cache = accuracy_cache.AccuracyCache(args.cache)
   for found in tables:
     first = cache.num_samples
@@ -138,3 +138,398 @@ def _verify(args: argparse.Namespace) -> int:
   if not problems:
     sys.stdout.write(f"{args.cache}: every file is as it was written\n")
   return 1 if problems else 0
+
+
+def _add_estimate_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong estimate`."""
+  action.description = (
+      "First --ask FILE writes the ids that a new model should be asked. Then --answers FILE, a "
+      "csv with the columns id,correct (or any other file of answers), says what they tell. The "
+      "questions stay when the cache grows, and a larger --budget asks the same ones first. "
+      "Whatever answers there are count; with --ask and --answers, what is still to be asked is "
+      "written.")
+  action.add_argument("--ask", type=pathlib.Path, metavar="FILE",
+                      help="write the ids to ask, a line each")
+  action.add_argument("--answers", nargs="+", type=pathlib.Path, metavar="FILE",
+                      help="the answers of the new model, or of several; two are compared")
+  action.add_argument("--budget", type=int, metavar="N",
+                      help="samples to ask (1024, or all samples if there are fewer); with "
+                      "--answers, use the answers to the first N questions only (all)")
+  action.add_argument("--target-width", type=float, metavar="W",
+                      help="ask as many as an interval of this width needs, such as 0.04")
+  action.add_argument("--adaptive", action="store_true",
+                      help="with --ask and --answers: ask what tells most about single samples, "
+                      "not what makes the interval narrower")
+  action.add_argument("--random", action="store_true",
+                      help="the answered samples are a random choice of all samples")
+  action.add_argument("--seed", type=int, default=0, metavar="S",
+                      help="another one asks other questions (0)")
+  action.add_argument("--factors", type=int, nargs="+", metavar="K",
+                      help="numbers of factors to average over (1 4 16 32 64)")
+  action.add_argument("--probabilities", type=pathlib.Path, metavar="FILE",
+                      help="write what is predicted of every sample, csv")
+  action.add_argument("--groups", type=pathlib.Path, metavar="FILE",
+                      help="csv with a column id and one for each thing known of every sample, "
+                      "such as class: predictions get better, the questions stay the same")
+  action.add_argument("--keep", nargs="+", default=[], metavar="NAME",
+                      help="put the models into the cache under these names, with their answers")
+  _add_format_flags(action)
+
+
+def _add_format_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags that say how files of answers are read."""
+  action.add_argument("--id", default="", metavar="COLUMN", help="name of the column of ids")
+  action.add_argument("--score", default="", metavar="NAME",
+                      help="name of the column of answers, or of the metric of a log")
+  action.add_argument("--filter", default="", metavar="NAME",
+                      help="of lm-evaluation-harness, the filter whose answers are read")
+  action.add_argument("--threshold", type=float, metavar="T",
+                      help="scores count as correct from T on (kept with the cache)")
+  action.add_argument("--repeats", choices=("refuse", "mean"), default="refuse",
+                      help="different answers of one model to one sample: refuse them (default), "
+                      "or take the mean of repeated runs")
+
+
+def _options(args: argparse.Namespace, names: Sequence[str] = ()) -> Any:
+  """How the files of a command are read."""
+  from suite.lifelong.cache import accuracy_import
+  return accuracy_import.Options(names, args.id, args.score, args.filter, args.repeats)
+
+
+def _estimate(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong estimate`."""
+  from suite import lifelong
+  if not (args.ask or args.answers):
+    raise lifelong.CacheError("Give --ask FILE, to write the samples to ask, or --answers FILE.")
+  models = _read_models(args) if args.answers else {}
+  if args.keep:
+    if len(args.keep) != len(models):
+      raise lifelong.CacheError(f"{len(args.keep)} names for {len(models)} models in the files of "
+                                "answers; give as many.")
+    models = dict(zip(args.keep, models.values()))
+  groups = _read_groups(args.groups, args.cache) if args.groups else []
+  factors = {"num_factors": args.factors} if args.factors else {}
+  reference = lifelong.Reference(args.cache, groups=groups, seed=args.seed, **factors)
+  if args.ask:
+    return _ask(args, reference, models)
+  threshold = reference.cache.agreed_threshold(args.threshold)
+
+  def estimated(answers: Mapping[str, float]) -> Any:
+    return reference.estimate_from(answers, budget=args.budget, is_random=args.random)
+
+  found = {name: estimated(answers) for name, answers in models.items()}
+  graded = [name for name, answers in models.items() if _is_graded(answers)]
+  cut = {} if threshold is None else {
+      name: estimated({one: float(score >= threshold) for one, score in models[name].items()})
+      for name in graded}
+  gap, note = _difference(reference, found, cut, graded)
+  if args.json:
+    sys.stdout.write(json.dumps(_record(reference, models, found, cut, gap, threshold)) + "\n")
+  else:
+    lines = []
+    for name, one in found.items():
+      lines += _summary(args, name, one, len(models[name]),
+                        "mean score" if name in graded else "accuracy")
+      if name in cut:
+        lines.append(f"  from {threshold:g} on correct, as in the cache: accuracy "
+                     f"{cut[name].accuracy:.2%}" + _interval(cut[name]))
+    if gap:
+      names = list(found)
+      lines.append(f"{names[0]} - {names[1]}: {100 * gap[0].value:+.2f} points, 95% interval "
+                   f"{100 * gap[0].low:+.2f} to {100 * gap[0].high:+.2f}, p {gap[1]:.2g}{note}")
+    elif note:
+      lines.append(note)
+    sys.stdout.write("\n".join([*lines, ""]))
+  if args.probabilities:
+    _write_probabilities(args.probabilities, reference, found)
+  for name in args.keep:
+    lifelong.add_estimated(reference.cache, name, lifelong.MemoizedModel(answers=models[name]),
+                           args.threshold)
+  return 0
+
+
+def _is_graded(answers: Mapping[str, float]) -> bool:
+  return any(0 < score < 1 for score in answers.values())
+
+
+def _difference(reference: Any, found: Mapping[str, Any], cut: Mapping[str, Any],
+                graded: Sequence[str]) -> tuple[Any, str]:
+  """Compares two models, of their scores or of their answers as bits: (difference, note)."""
+  from suite import lifelong
+  if len(found) != 2:
+    return None, ""
+  note = ""
+  if len(graded) == 1:
+    if not cut:
+      return None, (f"not compared: only the answers of {graded[0]} are graded. Say from which "
+                    "score on an answer is right: --threshold 0.5")
+    found, note = {**found, **cut}, " (of the share of correct answers)"
+  one, two = found.values()
+  if not (one.sample and two.sample):
+    return None, ""
+  return lifelong.compare(one, two, reference.num_samples), note
+
+
+def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[str, float]]
+         ) -> int:
+  """Writes the samples to ask next."""
+  from suite import lifelong
+  if len(models) > 1:
+    raise lifelong.CacheError(f"--ask with the answers of {len(models)} models; give those of one.")
+  have = next(iter(models.values()), {})
+  budget = args.budget or min(lifelong.DEFAULT_BUDGET, reference.num_samples)
+  if args.adaptive:
+    ids = reference.informative(have, max(0, budget - len(have))).tolist()
+  else:
+    if args.target_width is not None:
+      budget = _needed(args, reference, have)
+    ids = [one for one in reference.questions(budget).tolist() if one not in have]
+  args.ask.write_text("".join(f"{one}\n" for one in ids), encoding="utf-8")
+  if args.json:
+    sys.stdout.write(json.dumps({"file": str(args.ask), "questions": len(ids)}) + "\n")
+  elif not ids:
+    sys.stdout.write(f"{args.ask}: nothing is left to ask\n")
+  else:
+    sys.stdout.write(f"{args.ask}: {len(ids):,} samples to ask, one id a line. Then:\n"
+                     f"suite lifelong estimate --cache {args.cache} --answers FILE.csv\n")
+  return 0
+
+
+def _needed(args: argparse.Namespace, reference: Any, have: Mapping[str, float]) -> int:
+  """Number of questions for an interval of the target width."""
+  from suite import lifelong
+  if not 0 < args.target_width < 1:
+    raise lifelong.CacheError(f"Got --target-width {args.target_width}; expected a width between 0 "
+                              "and 1, such as 0.04 for 4 points.")
+  found = reference.estimate_from(have, is_random=args.random) if have else None
+  if found is not None and found.interval is not None:
+    width = found.interval[1] - found.interval[0]
+    wanted = math.ceil(len(found.sample.samples) * (width / args.target_width) ** 2)
+  else:
+    wanted = math.ceil((1.96 / args.target_width) ** 2)  # Of a model that is right half the time.
+  num = reference.num_samples
+  return max(1, min(num, math.ceil(wanted / (1 + wanted / num) if found is None else wanted)))
+
+
+def _interval(found: Any) -> str:
+  if found.interval is None:
+    return " as predicted"
+  return f", 95% interval {found.interval[0]:.2%} to {found.interval[1]:.2%}"
+
+
+def _summary(args: argparse.Namespace, name: str, found: Any, given: int, what: str) -> list[str]:
+  used = len(found.observed)
+  ignored = f"; {given - used:,} ids are not in the cache" if given > used else ""
+  predictions = (f"  predictions of single samples {'' if found.supported else 'NOT '}supported: "
+                 f"{found.reason}")
+  if found.interval is None:
+    return [f"{name}: {what} {found.accuracy:.2%} as predicted, from {used:,} answers{ignored}",
+            "  no interval: these are no answers to the questions (--ask FILE), and --random does "
+            "not say that they are a random choice", predictions]
+  low, high = found.interval
+  lines = [f"{name}: {what} {found.accuracy:.2%}{_interval(found)}, from {used:,} answers{ignored}"]
+  if len(found.sample.samples) < used:
+    lines.append(f"  the interval is from {len(found.sample.samples):,} of them, a random sample; "
+                 "the others serve the predictions")
+  if found.sample.unknown > 0:
+    lines.append(f"  it allows for any answers to {found.sample.unknown:.2%} of the samples: "
+                 "questions without an answer, or samples that were added since. Ask them: "
+                 "--ask FILE with --answers")
+  if args.target_width is not None and high - low > args.target_width:
+    lines.append(f"  wider than {args.target_width:.2%}; --ask FILE with --answers writes what is "
+                 "still to be asked")
+  return [*lines, predictions]
+
+
+def _record(reference: Any, models: Mapping[str, Mapping[str, float]], found: Mapping[str, Any],
+            cut: Mapping[str, Any], gap: Any, threshold: float | None) -> dict[str, Any]:
+  rows = []
+  for name, one in found.items():
+    used = len(one.observed)
+    rows.append({
+        "model": name, "accuracy": one.accuracy, "interval": one.interval, "answers": used,
+        "random_answers": 0 if one.sample is None else len(one.sample.samples),
+        "unknown_share": None if one.sample is None else one.sample.unknown,
+        "ignored": len(models[name]) - used, "supported": one.supported, "reason": one.reason,
+        "graded": _is_graded(models[name]),
+        "correct": {"accuracy": cut[name].accuracy, "interval": cut[name].interval}
+                   if name in cut else None})
+  record: dict[str, Any] = {"samples": reference.num_samples, "threshold": threshold,
+                            "known_models": len(reference.models), "models": rows}
+  if gap:
+    record["difference"] = {"value": gap[0].value, "interval": [gap[0].low, gap[0].high],
+                            "p": gap[1]}
+  return record
+
+
+def _read_models(args: argparse.Namespace) -> dict[str, dict[str, float]]:
+  """Model -> id -> answer, of all files."""
+  from suite import lifelong
+  from suite.lifelong.cache import accuracy_cache
+  from suite.lifelong.cache import accuracy_import
+  found: dict[str, dict[str, float]] = {}
+  for table in accuracy_import.read_all(args.answers, _options(args)):
+    ids = table.ids or [str(index) for index in range(table.answers.shape[1])]
+    for name, row in zip(table.models, np.asarray(table.answers, np.float64)):
+      known = np.flatnonzero(~np.isnan(row) & (row != accuracy_cache.NOT_EVALUATED))
+      if name in found:
+        raise lifelong.CacheError(f"Two files have a model {name!r}. Rename one of them.")
+      found[name] = {ids[place]: float(row[place]) for place in known.tolist()}
+  return found
+
+
+def _read_groups(path: pathlib.Path, folder: pathlib.Path) -> list[Any]:
+  """int [N] of each column but `id`: equal values get equal numbers."""
+  from suite.lifelong.cache import accuracy_cache
+  cache = accuracy_cache.AccuracyCache(folder)
+  with open(path, encoding="utf-8-sig", newline="") as file:
+    rows = list(csv.DictReader(file))
+  names = [name for name in (rows[0] if rows else {}) if name not in ("id", None)]
+  given = [row.get("id") or "" for row in rows]
+  samples = cache.sample_ids.find(given)
+  place = np.full(cache.num_samples, -1, np.int64)
+  place[samples[samples >= 0]] = np.flatnonzero(samples >= 0)
+  missing = np.flatnonzero(place < 0)
+  if missing.size or not names:
+    raise accuracy_cache.CacheError(
+        f"{path} has columns {['id', *names]} and no line for {missing.size} of the cache's "
+        f"{cache.num_samples} samples, such as {cache.sample_ids.at(missing[:2])}; a column id, "
+        "another one, and a line for each sample are needed.")
+  return [np.unique([str(row[name]) for row in rows], return_inverse=True)[1][place]
+          for name in names]
+
+
+def _write_probabilities(path: pathlib.Path, reference: Any, found: Mapping[str, Any]) -> None:
+  with open(path, "w", encoding="utf-8", newline="") as file:
+    writer = csv.writer(file)
+    writer.writerow(["id", *found])
+    for start in range(0, reference.num_samples, _BLOCK):
+      samples = np.arange(start, min(reference.num_samples, start + _BLOCK))
+      columns = [one.probabilities(samples) for one in found.values()]
+      for identity, *values in zip(reference.cache.sample_ids.at(samples), *columns):
+        writer.writerow([identity, *(f"{value:.4f}" for value in values)])
+
+
+def _add_subset_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong subset`."""
+  action.description = (
+      "Writes a csv of id,weight,solved (the share of the known models that solve it), and its "
+      "error bars beside it. The accuracy of a model is estimated by the sum of weight x answer: "
+      "with --answers by this command, or by any program.")
+  action.add_argument("--size", type=int, default=256, metavar="N", help="number of samples (256)")
+  action.add_argument("--out", type=pathlib.Path, required=True, metavar="FILE",
+                      help="the csv to write, or, with --answers, to read")
+  action.add_argument("--seed", type=int, default=0, metavar="S", help="of the draws (0)")
+  action.add_argument("--draws", type=int, default=32, metavar="D",
+                      help="number of draws to choose from (32)")
+  action.add_argument("--answers", nargs="+", type=pathlib.Path, metavar="FILE",
+                      help="estimate models from their answers to the samples of --out")
+  _add_format_flags(action)
+
+
+def _add_plot_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong plot`."""
+  action.add_argument("--out", type=pathlib.Path, required=True, metavar="DIR",
+                      help="folder for ranking.svg, items.svg and information.svg")
+  action.add_argument("--subset", type=pathlib.Path, metavar="FILE",
+                      help="samples of the item curves and of the information: csv of suite "
+                      "lifelong subset (default: 256 samples of all difficulties)")
+  action.add_argument("--samples", nargs="+", default=[], metavar="ID",
+                      help=f"samples whose curves are drawn (default: {_CURVES} of the subset)")
+
+
+def _subset(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong subset`."""
+  if args.answers:
+    return _score(args)
+  from suite import lifelong
+  from suite.lifelong import subsets
+  reference = lifelong.Reference(args.cache)
+  try:
+    found = subsets.choose(*reference.known_answers(), len(reference.models), args.size,
+                           draws=args.draws, seed=args.seed)
+  except ValueError as error:
+    raise lifelong.CacheError(str(error)) from error
+  record = {"size": args.size, "samples": reference.num_samples, "models": len(reference.models),
+            "error": found.error, "largest": found.largest, "plain_error": found.plain_error}
+  with open(args.out, "w", encoding="utf-8", newline="") as file:
+    writer = csv.writer(file)
+    writer.writerow(["id", "weight", "solved"])
+    for identity, weight, solved in zip(reference.cache.sample_ids.at(found.samples),
+                                        found.weights.tolist(), found.solved.tolist()):
+      writer.writerow([identity, repr(weight), f"{solved:.4f}"])
+  _bars(args.out).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+  _show(args, record, [
+      f"{args.out}: {args.size:,} of {reference.num_samples:,} samples. The weighted accuracy of a "
+      f"model that is not known is off by {100 * found.error:.2f} points (root mean square), by "
+      f"less than {100 * found.largest:.2f} for 95% of the models; the plain mean by "
+      f"{100 * found.plain_error:.2f}"])
+  return 0
+
+
+def _score(args: argparse.Namespace) -> int:
+  from suite import lifelong
+  try:
+    record = json.loads(_bars(args.out).read_text(encoding="utf-8"))
+    with open(args.out, encoding="utf-8", newline="") as file:
+      weights = {row["id"]: float(row["weight"]) for row in csv.DictReader(file)}
+  except (OSError, ValueError, KeyError) as error:
+    raise lifelong.CacheError(f"{args.out} and {_bars(args.out)} are no subset ({error}); make "
+                              "them with suite lifelong subset, without --answers.") from error
+  rows = []
+  for name, answers in _read_models(args).items():
+    missing = [one for one in weights if one not in answers]
+    if missing:
+      raise lifelong.CacheError(f"Model {name!r} has no answer to {len(missing)} of the "
+                                f"{len(weights)} samples, such as {missing[0]!r}. Add them, or use "
+                                "suite lifelong estimate, which takes whatever answers there are.")
+    value = sum(weight * answers[one] for one, weight in weights.items())
+    value = min(1.0, max(0.0, value))
+    rows.append({"model": name, "accuracy": value, "interval": [
+        max(0.0, value - record["largest"]), min(1.0, value + record["largest"])]})
+  _show(args, {"models": rows}, [
+      f"{row['model']}: accuracy {row['accuracy']:.2%}, 95% of such estimates are within "
+      f"{100 * record['largest']:.2f} points" for row in rows])
+  return 0
+
+
+def _plot(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong plot`."""
+  from suite import lifelong
+  from suite.lifelong import cache_figures
+  from suite.lifelong.estimators import irt_search
+  args.out.mkdir(parents=True, exist_ok=True)
+  rows = lifelong.rank(args.cache)
+  cache_figures.draw_ranking(args.out / "ranking.svg", [one.name for one in rows],
+                             [one.accuracy for one in rows], [one.interval for one in rows])
+  reference = lifelong.Reference(args.cache)
+  if args.subset:
+    with open(args.subset, encoding="utf-8-sig", newline="") as file:
+      ids = [row["id"] for row in csv.DictReader(file)]
+  else:
+    ids = reference.questions(min(256, reference.num_samples)).tolist()
+  ids += [one for one in args.samples if one not in ids]
+  samples = reference.cache.sample_ids.find(ids)
+  if (samples < 0).any():
+    unknown = ids[int(np.argmax(samples < 0))]
+    raise lifelong.CacheError(f"{unknown!r} is no sample of {args.cache}; its ids are like "
+                              f"{reference.cache.sample_ids.at([0])}.")
+  _, columns = reference.known_answers()
+  items, abilities = irt_search.fit_items_and_abilities(columns(samples), 1, 12)
+  shown = args.samples or [ids[place] for place in np.unique(
+      np.argsort(items[:, 1])[np.linspace(0, len(ids) - 1, _CURVES).astype(int)]).tolist()]
+  places = [ids.index(one) for one in shown]
+  cache_figures.draw_items(args.out / "items.svg", shown, items[places])
+  cache_figures.draw_information(args.out / "information.svg", items, abilities[:, 0])
+  _show(args, {"files": [str(args.out / name) for name in
+                         ("ranking.svg", "items.svg", "information.svg")]},
+        [f"{args.out}: ranking.svg, items.svg, information.svg"])
+  return 0
+
+
+def _bars(path: pathlib.Path) -> pathlib.Path:
+  return path.with_suffix(".json")
+
+
+def _show(args: argparse.Namespace, record: dict[str, Any], lines: list[str]) -> None:
+  sys.stdout.write((json.dumps(record) if args.json else "\n".join(lines)) + "\n")

@@ -1,26 +1,69 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite report`: tables of runs, and the analyses of NEVIS'22 as panels, from records alone."""
+"""`suite list` and `suite report`: the shipped runs, and what runs have recorded."""
 
 from __future__ import annotations
 
+import argparse
+import itertools
 import pathlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from suite.commands import data_commands
+from suite.commands import parsing
 from suite.configs import gin_files
+from suite.configs import run_headers
+from suite.configs import run_settings
 from suite.reporting import tables
 from suite.reporting.nevis_panels import stream_results
-
-if TYPE_CHECKING:
-  from suite.reporting import panel as panel_lib
 
 FORMATS = ("text", "html", "markdown", "csv", "latex")  # renderers.FORMATS
 _FIGURES = (".png", ".svg")  # figures.FORMATS
 
 
-def add(commands, parents) -> None:
-  """Adds the command to the subparsers of the command line."""
-  report = commands.add_parser("report", parents=parents,
-                               help="print the tables of runs, and NEVIS'22's analyses")
+def add_list(listing: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite list`."""
+  run_settings.add_flags(listing, "debug")
+  listing.add_argument("words", nargs="*", metavar="WORD",
+                       help="show runs whose name or description has every word")
+  listing.add_argument("--benchmark", choices=run_headers.BENCHMARKS, metavar="NAME",
+                       help=f"of one benchmark: {', '.join(run_headers.BENCHMARKS)}")
+  listing.add_argument("--hardware", choices=run_headers.HARDWARE,
+                       help="what a run is meant for")
+  parsing.by(listing.add_argument(
+      "--data", metavar="NAME", help="runs that read this data: digits, cifar10, tiny_imagenet, "
+      "omniglot, clear10, slimagenet64, nevis, ..."), parsing.data_of_runs)
+  listing.add_argument("--long", action="store_true", help="also what a run gave")
+  listing.add_argument("--names", action="store_true", help="names alone, for a shell")
+  listing.set_defaults(do=_list)
+
+
+def _list(args: argparse.Namespace) -> int:
+  chosen = [
+      header for header in run_headers.shipped()
+      if all(word.lower() in f"{header.name} {header.benchmark} {header.what}".lower()
+             for word in args.words)
+      and args.benchmark in (None, header.benchmark) and args.hardware in (None, header.hardware)
+      and (args.data is None or args.data in header.data.replace(",", " ").split())]
+  if not chosen:
+    raise gin_files.ConfigError("No shipped run is like that; suite list without arguments shows "
+                                "all of them.")
+  if args.names:
+    print("\n".join(header.name for header in chosen))
+    return 0
+  columns = ["run", "hardware", "data", "cost", *(["gave"] if args.long else []), "what"]
+  for benchmark, group in itertools.groupby(chosen, key=lambda header: header.benchmark):
+    print(f"# {benchmark}")
+    data_commands.print_table(columns, [
+        [header.name, header.hardware, header.data, header.cost,
+         *([header.gave] if args.long else []), header.what] for header in group])
+    print()
+  print("Before a run: suite run RUN --dry_run says what it will cost here.")
+  return 0
+
+
+def add_report(report: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite report`."""
+  run_settings.add_flags(report, "debug")
   report.add_argument("dirs", nargs="+", metavar="DIR", help="a run's work directory")
   report.add_argument("--format", choices=FORMATS, metavar="FORMAT",
                       help=f"render every panel of every protocol: {', '.join(FORMATS)}; html is a "
@@ -40,7 +83,7 @@ def add(commands, parents) -> None:
   report.set_defaults(do=_report)
 
 
-def _report(args) -> int:
+def _report(args: argparse.Namespace) -> int:
   missing = [d for d in args.dirs if not pathlib.Path(d).is_dir()]
   if missing:
     raise gin_files.ConfigError(f"No such directory: {', '.join(missing)}. "
@@ -51,7 +94,12 @@ def _report(args) -> int:
   if args.figures and args.format:
     raise gin_files.ConfigError("--figures writes files beside text, and --format html has its "
                                 "own figures: leave one out.")
-  facts = _facts(args)
+  facts = None
+  if args.task_facts:
+    if not args.task_facts.is_file():
+      raise gin_files.ConfigError(f"No such file: {args.task_facts}. A file of facts is a CSV with "
+                                  f"the columns {', '.join(stream_results.FACTS_COLUMNS)}.")
+    facts = stream_results.read_facts(args.task_facts)
   if args.figures:
     return _report_panels(args, facts)
   if args.panel or args.format or args.out or facts:
@@ -60,16 +108,7 @@ def _report(args) -> int:
   return 0
 
 
-def _facts(args) -> Any:
-  if not args.task_facts:
-    return None
-  if not args.task_facts.is_file():
-    raise gin_files.ConfigError(f"No such file: {args.task_facts}. A file of facts is a CSV with "
-                                f"the columns {', '.join(stream_results.FACTS_COLUMNS)}.")
-  return stream_results.read_facts(args.task_facts)
-
-
-def _report_all(args, facts: Any) -> int:
+def _report_all(args: argparse.Namespace, facts: Any) -> int:
   from suite.reporting.formats import renderers
   from suite.reporting.run_panels import report_sections
 
@@ -95,7 +134,8 @@ def _report_all(args, facts: Any) -> int:
   return 0
 
 
-def _report_panels(args, facts: Any) -> int:
+def _report_panels(args: argparse.Namespace, facts: Any) -> int:
+  from suite.reporting import figures
   from suite.reporting.nevis_panels import panel_list
   from suite.reporting.run_panels import bucket_panels
 
@@ -116,14 +156,8 @@ def _report_panels(args, facts: Any) -> int:
         "Leave --panel out for the tables of all protocols.")
   for panel in panels:
     print(panel.text_table().text())
-    _save(panel, args)
+    if panel.figure:
+      path = args.figures / f"{panel.name}.{args.figure_format}"
+      figures.save(panel.figure(), path)
+      print(f"Figure: {path}\n")
   return 0
-
-
-def _save(panel: panel_lib.Panel, args) -> None:
-  from suite.reporting import figures
-
-  if args.figures and panel.figure:
-    path = args.figures / f"{panel.name}.{args.figure_format}"
-    figures.save(panel.figure(), path)
-    print(f"Figure: {path}\n")

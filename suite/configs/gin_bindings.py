@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-ROOTS = ("suite.experiment.run", "suite.tables.table.run")
+ROOTS = ("suite.experiment.run", "suite.tables.table.run", "suite.tables.table.Report")
 MACRO = "gin.macro"
 ONLY, LEARNERS = "only", "learners"  # Arguments of the first: what is chosen, and of what.
 

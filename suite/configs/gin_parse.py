@@ -7,6 +7,7 @@ Gin stays on the roof: the library takes arguments, a run file names and fills t
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import importlib
 import importlib.util
@@ -15,6 +16,7 @@ import io
 import pathlib
 import pkgutil
 import re
+import typing
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import gin
@@ -22,6 +24,7 @@ import gin
 from suite.configs import bound_types
 from suite.configs import gin_bindings
 from suite.configs import gin_files
+from suite.configs import run_settings
 from suite.configs import trust
 
 
@@ -75,6 +78,15 @@ def configured(fn: Callable, given: Mapping[str, Any]) -> Callable[[], Any]:
     raise gin_files.ConfigError(
         f"{name} needs {', '.join(unset)}, which the run file does not set; bind it there.")
   return functools.partial(configurable, **given)
+
+
+def group(kind: Callable) -> Any:
+  """An object of a class with its gin bindings; with defaults alone if no file names the class."""
+  try:
+    kind = gin.get_configurable(kind)
+  except ValueError:
+    pass
+  return kind()
 
 
 def clear() -> None:
@@ -145,7 +157,11 @@ def _explanation(error: Exception, found: gin_files.Scan) -> Optional[str]:
   message = str(error)
   match = re.match(r"Configurable '(.+)' doesn't have a parameter named '(.+)'\.", message)
   if match:
-    allowed = inspect.signature(_resolve(match[1], found)).parameters
+    fn = _resolve(match[1], found)
+    in_group = _in_group(fn, match[2])
+    if in_group:
+      return in_group
+    allowed = inspect.signature(fn).parameters
     return (f"{match[1]} has no parameter {match[2]!r}; it has {', '.join(sorted(allowed))}. "
             f"{gin_files.nearest(match[2], allowed)}")
   match = re.match(r"'(.+)' was not provided by an import statement", message)
@@ -166,6 +182,26 @@ def _explanation(error: Exception, found: gin_files.Scan) -> Optional[str]:
     # Otherwise something that an imported module imports is missing: no fault of the config.
     return f"there is no module {match[1]!r}. {_modules_beside(match[1])}" if named else None
   return gin_files.first_line(error) if _raised_by_gin(error) else None
+
+
+def _in_group(fn: Callable, name: str) -> str:
+  """What to write for a parameter that is a field of one of the function's; "" if none has it."""
+  try:
+    hints = typing.get_type_hints(fn)
+  except (NameError, TypeError):  # Types that are imported for checkers only.
+    return ""
+  for parameter, hint in hints.items():
+    for kind in (hint, *typing.get_args(hint)):
+      if not dataclasses.is_dataclass(kind) or name not in (
+          field.name for field in dataclasses.fields(kind)):
+        continue
+      if kind is run_settings.RunSettings:
+        return (f"The config sets {name} of {fn.__module__}.{fn.__name__}; gin says what runs, the "
+                "command line says where. Leave the binding out and use the flags of suite run.")
+      module = kind.__module__.rpartition(".")[2]
+      return (f"{fn.__name__} takes {name!r} as a part of {parameter!r}: bind "
+              f"{module}.{kind.__name__}.{name} instead.")
+  return ""
 
 
 def _resolve(selector: str, found: gin_files.Scan) -> Any:

@@ -97,7 +97,7 @@ def _column(table: table_dir.TableDir, name: str, key: str,
     if len(names) > 1:
       raise ValueError(f"Row {row!r}, column {name!r} of {table.folder} has the learners "
                        f"{', '.join(names)}; a leaderboard has one a cell. Bind "
-                       "experiment.run.only in the row, or leave table.run.scores out.")
+                       "experiment.run.only in the row, or leave table.Report.scores out.")
     if runs:
       cells[row] = run_streams.LearnerRuns(row, runs)
   finished = [run for cell in cells.values() for run in cell.finished]

@@ -7,34 +7,53 @@ own code charges what it would do, and takes a step or two of each kind.
 
 Time is that of the rehearsal and of the steps it left out, or that of planned FLOPs at the rate of
 a step that is measured on this machine; or of all FLOPs at a rate that the user gives.
+
+What `suite run --dry_run` prints: the planned costs of a run, or of a table of runs.
+
+`suite run TABLE --dry_run`: the costs of the cells that are not finished, one by one and in all.
+
+The cells of a row and column differ in their seed, so one of them is planned and stands for all.
+Each is planned in a process of its own, as it would run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+import functools
 import json
+import multiprocessing
 import os
 import pathlib
 import resource
 import tempfile
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
+from suite.configs import run_settings
 from suite.contracts import planning
 from suite.contracts import rehearsal
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import quantities
 from suite.reporting import run_writer
-from suite.running import cost_text
+from suite.reporting import text_table
+from suite.running import launch
+from suite.running import this_process
+from suite.tables import table as table_lib
 from suite.training.planning import network_costs
 
 _MAX_SECONDS = 10
+_MAX_NAMED = 12  # Data sets that are missing.
+_HEADER = ("in all", "time", "disk", "weights")
+_MEANING = (
+    "disk: of a run directory; of NEVIS'22's learners the weights of all tasks and the most that "
+    "one event keeps beside them, to which predictions and records come.",
+    "weights: memory of weights and optimizer, in NEVIS'22 with gradients.")
 
 
 def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
@@ -45,7 +64,7 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
   Args:
     protocol, learners, seed, distribution: see above.
     rate: FLOPs a second, of the machine that the run is for; None: this one is measured.
-    as_json: the facts behind the text, see `cost_text.of_run`.
+    as_json: the facts behind the text, see `run_text`.
 
   Raises:
     NoEstimateError: no learner of the run, or not its protocol, can say what it will cost.
@@ -66,13 +85,13 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
   facts.update(peak_bytes=peak, peak_of=where, machine=distribution.describe())
   if rate is not None:
     facts["rates"] = [f"all: {quantities.si(rate, 'FLOP/s')}, as given"]
-  return json.dumps(facts) if as_json else cost_text.of_run(facts)
+  return json.dumps(facts) if as_json else run_text(facts)
 
 
 def _no_estimate(facts: Mapping[str, Any]) -> str:
   lines = ["There is no estimate: " + "; ".join(
       f"{name}: {reason}" for name, reason in facts["refused"].items())]
-  return "\n".join([*lines, *(cost_text.data(facts) if facts["missing"] else [])])
+  return "\n".join([*lines, *(data(facts) if facts["missing"] else [])])
 
 
 def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
@@ -214,3 +233,206 @@ def hours(totals: Mapping[str, Any], rates: Mapping[str, Rate]) -> float | None:
       return None
     seconds += amount / rate.flops_per_second if amount and rate is not None else 0.0
   return seconds / 3600
+
+
+def run_text(facts: Mapping[str, Any]) -> str:
+  """The text of a run.
+
+  Args:
+    facts: "learners": {name: {"events", "totals" (of a ledger), "seconds", "disk_bytes",
+      "memory_bytes", "notes"}}; "refused": {name: reason}; "missing": {data set: (reason,
+      command)}; "estimated", "left_out": names; "rates": lines; "stream", "machine", "peak_of":
+      text; "peak_bytes", "data_bytes".
+  """
+  learners = facts["learners"]
+  phases = phases_of([one["totals"] for one in learners.values()])
+  rows = [[name, f"{one['events']:,}", f"{one['totals']['steps']:,}",
+           *costs(one["totals"], phases), *rest(one)] for name, one in learners.items()]
+  table = text_table.TextTable(
+      f"Dry run of {facts['stream']}", ["learner", "events", "steps", *phases, *_HEADER], rows)
+  lines = [table.text(), *times(facts), *_MEANING]
+  lines.append(f"memory: {quantities.si(facts['peak_bytes'], 'B')} of {facts['peak_of']} after "
+               "these steps" + (f", and images of two tasks, "
+                                f"{quantities.si(facts['data_bytes'], 'B')} at most as pixels."
+                                if facts["data_bytes"] != 0 else "."))
+  lines += [f"{name}: {note}." for name, one in learners.items() for note in one["notes"]]
+  lines += [f"{name}: no estimate, {reason}" for name, reason in facts["refused"].items()]
+  return "\n".join([*lines, *data(facts)])
+
+
+def times(facts: Mapping[str, Any]) -> list[str]:
+  """What time means."""
+  if facts["rates"]:
+    return [f"time: of all FLOPs at these rates ({facts['machine']}), without input pipelines:",
+            *(f"  {line}" for line in facts["rates"])]
+  return [f"time: of all events on {facts['machine']}, a step of each kind having been measured."]
+
+
+def phases_of(totals: Sequence[Mapping[str, Any]]) -> list[str]:
+  """The phases in which something was charged."""
+  return [phase for phase in ledger_lib.PHASES
+          if any(f"flops_{phase}" in found for found in totals)]
+
+
+def costs(totals: Mapping[str, Any], phases: Sequence[str]) -> list[str]:
+  """FLOPs by phase."""
+  return [flops(totals.get(f"flops_{phase}", 0)) for phase in phases]
+
+
+def rest(one: Mapping[str, Any]) -> list[str]:
+  """FLOPs in all, time, disk and memory."""
+  return [flops(one["totals"]["flops"]), quantities.duration(one["seconds"]),
+          quantities.si(one["disk_bytes"], "B"), quantities.si(one["memory_bytes"], "B")]
+
+
+def flops(amount: int | None) -> str:
+  """FLOPs, "-" for 0."""
+  return quantities.NOTHING if amount == 0 else quantities.si(amount, "FLOP")
+
+
+def data(facts: Mapping[str, Any]) -> list[str]:
+  """What data is missing, and which sizes are therefore estimated."""
+  lines, missing, estimated = [], facts["missing"], facts["estimated"]
+  if facts["left_out"]:
+    lines.append(f"left out: {', '.join(facts['left_out'])}.")
+  if estimated:
+    lines.append(f"{len(estimated)} tasks or data sets have sizes estimated from what is "
+                 "published, since their data is not prepared; batch sizes and validations depend "
+                 "on them.")
+  if not missing:
+    return [*lines, "data: all of it is prepared."]
+  lines.append(f"data: {len(missing)} data sets are not prepared (suite data doctor):")
+  for dataset, (reason, command) in list(missing.items())[:_MAX_NAMED]:
+    lines.append(f"  {dataset}: {reason}{' Run: ' + command if command else ''}")
+  if len(missing) > _MAX_NAMED:
+    lines.append(f"  and {len(missing) - _MAX_NAMED} more: "
+                 + ", ".join(list(missing)[_MAX_NAMED:]))
+  return lines
+
+
+class _CellOrder(NamedTuple):
+  """A cell to plan, in another process."""
+
+  cell: table_lib.TableCell
+  settings: run_settings.RunSettings
+  rate: float | None
+
+
+def of_run(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
+           rate: float | None = None, as_json: bool = False) -> str:
+  """Returns what a run would cost; nothing runs and nothing is written.
+
+  Args:
+    file, settings: see `launch.experiment_run`.
+    rate, as_json: see `report`.
+  """
+  return launch.experiment_run(file, settings, own_process=True, instead=functools.partial(
+      report, rate=rate, as_json=as_json))()
+
+
+def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
+             rate: float | None = None, **order: Any) -> str:
+  """Returns what the cells of a table that are not finished would cost.
+
+  Args:
+    file, settings, order: see `launch.table_run`.
+    rate: FLOPs a second; None: measured.
+  """
+  jobs = order.get("jobs", table_lib.TableOrder.jobs)
+
+  def report_cells(chosen: Sequence[table_lib.TableCell], waiting: Sequence[table_lib.TableCell]
+                   ) -> str:
+    if not waiting:
+      return f"All of the {len(chosen)} cells are finished: nothing is left to run."
+    seeds: dict[tuple[str, str], list[table_lib.TableCell]] = {}
+    for cell in waiting:
+      seeds.setdefault((cell.row, cell.column), []).append(cell)
+    orders = [_CellOrder(cells[0], settings, rate) for cells in seeds.values()]
+    found: list[dict[str, Any]] = []
+    # A new process for each: TensorFlow's settings and gin's cannot be taken back. It imports
+    # TensorFlow before this module, which would not hold back what the import says.
+    with multiprocessing.get_context("spawn").Pool(
+        jobs, this_process.import_tensorflow, maxtasksperchild=1) as pool:
+      for one, facts in zip(orders, pool.imap(_planned_cell, orders)):
+        logging.info("%s: planned; %d of %d.", one.cell.name, len(found) + 1, len(orders))
+        found.append(facts)
+    return _table_text(len(chosen), list(zip(seeds.values(), found)), jobs)
+
+  return launch.table_run(file, settings, **order, instead=report_cells)()
+
+
+def _planned_cell(order: _CellOrder) -> dict[str, Any]:
+  cell = order.cell
+  try:
+    # Each cell's own notes would hide those of the table.
+    logging.set_verbosity(logging.ERROR)
+    file = run_settings.find(cell.run, extra_files=cell.extra_files, params=cell.params)
+    settings = order.settings.replaced(workdir=str(cell.folder))
+    return json.loads(of_run(file, settings, rate=order.rate, as_json=True))
+  except Exception as error:  # Of any cell: the others have their estimate.
+    return {"error": str(error) or type(error).__name__}
+
+
+def _table_text(num_chosen: int,
+                planned: Sequence[tuple[Sequence[table_lib.TableCell], Mapping[str, Any]]],
+                jobs: int) -> str:
+  known = [(cells, facts) for cells, facts in planned if "error" not in facts]
+  num_waiting = sum(len(cells) for cells, _ in planned)
+  lines = [f"Dry run of a table: {num_waiting} of {num_chosen} cells are to run."]
+  if known:
+    totals = {id(facts): _sum([one["totals"] for one in facts["learners"].values()])
+              for _, facts in known}
+    phases = phases_of(list(totals.values()))
+    rows, every = [], []
+    for cells, facts in known:
+      one = _of_cell(totals[id(facts)], facts)
+      rows.append([f"{cells[0].row}/{cells[0].column}", str(len(cells)),
+                   *costs(one["totals"], phases), *rest(one)])
+      every += [one] * len(cells)
+    whole = _of_all(every)
+    rows.append(["in all", str(len(every)), *costs(whole["totals"], phases), *rest(whole)])
+    table = text_table.TextTable("Each line is one cell of that many, which differ in their seed",
+                                 ["row/column", "cells", *phases, "in all", "time", "disk",
+                                  "weights"], rows)
+    lines += [table.text(), *times(known[0][1])]
+    if jobs > 1:
+      lines.append(f"time in all is that of cells one after the other, not of {jobs} at once; "
+                   f"each was measured beside {jobs - 1} others.")
+    lines += dict.fromkeys(
+        f"{cells[0].row}/{cells[0].column}, {name}: {note}." for cells, facts in known
+        for name, one in facts["learners"].items() for note in one["notes"])
+    lines += dict.fromkeys(
+        f"{cells[0].row}/{cells[0].column}, {name}: no estimate, {reason}"
+        for cells, facts in known for name, reason in facts["refused"].items())
+    peak = max(facts["peak_bytes"] for _, facts in known)
+    lines.append(f"memory: {quantities.si(peak, 'B')} of a cell's process at most.")
+    lines += data({
+        "left_out": [], "estimated": sorted({e for _, f in known for e in f["estimated"]}),
+        "missing": {name: why for _, f in known for name, why in f["missing"].items()}})
+  lines += [f"{cells[0].row}/{cells[0].column}: {facts['error']}" for cells, facts in planned
+            if "error" in facts]
+  return "\n".join(lines)
+
+
+def _of_cell(totals: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+  """The learners of a cell together."""
+  learners = list(facts["learners"].values())
+  seconds = [one["seconds"] for one in learners]
+  return {"totals": totals, "seconds": None if None in seconds else sum(seconds),
+          "disk_bytes": sum(one["disk_bytes"] for one in learners),
+          "memory_bytes": max(one["memory_bytes"] for one in learners)}
+
+
+def _of_all(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+  """All cells, one after the other."""
+  return _of_cell(_sum([one["totals"] for one in every]), {"learners": dict(enumerate(every))})
+
+
+def _sum(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+  """The sum of ledgers' FLOPs; one that is unknown makes the sum unknown."""
+  found: dict[str, Any] = {}
+  for one in totals:
+    for name, amount in one.items():
+      if name.split("_")[0] == "flops":
+        found[name] = ledger_lib.add(found.get(name, 0), amount)
+  return found

@@ -1,52 +1,65 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A run of a protocol and learners that are Python objects."""
+"""A run of a protocol and learners that are Python objects, and its configuration as text.
+
+A work directory belongs to one configuration, and its text is compared. Objects are described by
+type, arguments and content (labels and ids of data, weights of models), functions by name: a
+function of the same name with another body is not told apart.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+import dataclasses
 import functools
+import hashlib
 import inspect
-import os
 from typing import Any, Callable
 
+import numpy as np
 import tensorflow as tf
 
 from suite import experiment
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_settings
 from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.running import launch
-from suite.running import object_text
 from suite.running import own_learner
-from suite.running import results
 
-# Arguments of `experiment.run` that `suite.run` sets itself.
-_OURS = ("protocol", "learners", "only", "workdir", "metrics", "config_text", "command",
-         "find_unused")
+_DEEPEST = 6
+_MOST_BYTES = 1 << 26
+_PLAIN = (bool, int, float, str, bytes, type(None))
+# Settings that `suite.run` sets itself.
+_OURS = ("workdir", "trusted_modules", "command")
 
 
-def run(protocol: Any, learners: Any, *, workdir: str | os.PathLike | None,
-        metrics: Mapping[str, Callable[..., Any]] | None, **settings: Any) -> results.Result:
-  """Runs the protocol with each learner; arguments as of `suite.run`."""
+def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any]] | None,
+        settings: Mapping[str, Any]) -> str:
+  """Runs the protocol with each learner; returns the work directory.
+
+  Args:
+    protocol, learners, metrics: see `suite.run`.
+    settings: of the run, and arguments of the protocol.
+  """
   name, fn = _protocol(protocol)
-  known = [p for p in inspect.signature(experiment.run).parameters if p not in _OURS]
-  given = {key: value for key, value in settings.items() if key in known}
+  known = run_settings.names()
   own = {key: value for key, value in settings.items() if key not in known}
-  _check_arguments(name, fn, own, known)
+  _check_arguments(name, fn, own, [key for key in known if key not in _OURS])
   shipped = descriptions.SHIPPED.get(name) if descriptions.of(fn) else None
   makers = _makers(learners, (shipped.delivery if shipped else "") or deliveries.BUCKETS)
-  folder = str(workdir or os.path.join("runs", name))
-  launch.set_data_dirs(given.get("data_dir"), given.get("mirror"))
+  given = run_settings.from_python({
+      "command": f"suite.run(protocol={name!r})",
+      **{key: value for key, value in settings.items() if key in known}}).for_run(name)
+  given.set_data_dirs()
   gin_parse.clear()  # What an earlier run of this process has used is no part of this one.
   experiment.run(
       protocol=functools.partial(fn, **own),
-      learners={label: make for label, (make, _) in makers.items()}, workdir=folder,
-      metrics=metrics, command=f"suite.run(protocol={name!r})",
-      config_text=object_text.of_run(
+      learners={label: make for label, (make, _) in makers.items()}, metrics=metrics,
+      seed=given.seed, op_threads=given.op_threads, settings=given,
+      origin=run_settings.RunOrigin(config_text(
           fn, own, {label: described for label, (_, described) in makers.items()}, metrics or {},
-          given.get("seed", 0)), **given)
-  return results.Result([folder])
+          given.seed)))
+  return given.workdir
 
 
 def _protocol(protocol: Any) -> tuple[str, Callable[..., Any]]:
@@ -126,3 +139,74 @@ def _once(label: str, learner: Any) -> Any:
                      f"function that makes it: learners={{{label!r}: lambda: ...}}.")
   _used.append(learner)
   return learner
+
+
+def config_text(protocol: Callable[..., Any], settings: Mapping[str, Any],
+                learners: Mapping[str, Any], metrics: Mapping[str, Any], seed: int) -> str:
+  """The configuration of a run as text."""
+  lines = [f"# Python objects, by suite.run; seed {seed}", f"protocol = {text(protocol)}"]
+  for title, group in (("protocol", settings), ("learner", learners), ("metric", metrics)):
+    lines += [f"{title}.{name} = {text(value)}" for name, value in sorted(group.items())]
+  return "\n".join(lines) + "\n"
+
+
+def text(value: Any, depth: int = 0) -> str:
+  """One line about an object, the same in every process."""
+  if isinstance(value, _PLAIN):
+    return repr(value)
+  if isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
+    return _array(np.asarray(value))
+  if depth > _DEEPEST:
+    return type(value).__name__
+  if isinstance(value, tf.keras.Model):
+    return _model(value)
+  if isinstance(value, functools.partial):
+    return f"{text(value.func)}({_inner(value.keywords, depth)})"
+  if inspect.isroutine(value) or isinstance(value, type):
+    return f"{value.__module__}.{value.__qualname__}"
+  if isinstance(value, Mapping):
+    return f"{{{_inner(value, depth)}}}"
+  if isinstance(value, (list, tuple, set, frozenset)):
+    items = [text(v, depth + 1) for v in value]
+    return f"[{', '.join(sorted(items) if isinstance(value, (set, frozenset)) else items)}]"
+  return f"{type(value).__module__}.{type(value).__qualname__}({_inner(_attributes(value), depth)})"
+
+
+def _attributes(value: Any) -> Mapping[str, Any]:
+  """What tells an object apart: fields, Keras config, content of a data set, plain attributes."""
+  if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+  if isinstance(value, (tf.keras.layers.Layer, tf.keras.optimizers.Optimizer,
+                        tf.keras.optimizers.legacy.Optimizer, tf.keras.losses.Loss,
+                        tf.keras.optimizers.schedules.LearningRateSchedule)):
+    try:
+      return {k: v for k, v in value.get_config().items() if k != "name"}
+    except NotImplementedError:
+      return {}
+  if hasattr(value, "labels") and hasattr(value, "ids"):
+    return {"name": getattr(value, "name", ""), "labels": value.labels, "ids": value.ids}
+  found = getattr(value, "__dict__", {})
+  given = inspect.signature(type(value).__init__).parameters if found else {}
+  # What it was made with; other attributes change while it is used.
+  return {name: found[key] for name in given for key in (name, f"_{name}") if key in found}
+
+
+def _inner(values: Mapping[Any, Any], depth: int) -> str:
+  return ", ".join(f"{k}={text(v, depth + 1)}" for k, v in sorted(
+      values.items(), key=lambda item: str(item[0])))
+
+
+def _array(array: np.ndarray) -> str:
+  content = array if array.dtype.kind != "O" else array.astype(str)
+  step = max(1, content.nbytes // _MOST_BYTES)  # A part of a large array.
+  digest = hashlib.sha256(content.reshape(-1)[::step].tobytes()).hexdigest()[:12]
+  return f"{array.dtype.kind}{list(array.shape)}#{digest}"
+
+
+def _model(model: tf.keras.Model) -> str:
+  """A model by its layers' types and weights; names count up from model to model."""
+  digest = hashlib.sha256()
+  for weight in model.get_weights() if model.built else []:
+    digest.update(np.ascontiguousarray(weight).tobytes())
+  layers = [type(m).__name__ for m in model.layers]
+  return f"{type(model).__name__}({' '.join(layers)})#{digest.hexdigest()[:12]}"

@@ -1,19 +1,103 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite.run`, `suite.report` and `suite.list_runs`: what the command line does, from Python."""
+"""`suite.run`, `suite.report` and `suite.list_runs`: what the command line does, from Python.
+
+Results of runs as Python objects: records, a pandas table, matplotlib figures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import os
 import pathlib
 from typing import Any, Callable, Union
 
 from suite.configs import gin_files
+from suite.configs import run_settings
+from suite.reporting import runs as runs_lib
+from suite.reporting import table_dir
+from suite.reporting import tables
 from suite.running import launch
-from suite.running import logs
-from suite.running import results
+from suite.running import this_process
+from suite.tables import table
 
 Params = Union[Mapping[str, Any], Sequence[str]]
+
+
+class Result:
+  """Runs on disk; `str(result)` is the report of `suite report`.
+
+  Args:
+    dirs: work directories of runs or of whole tables.
+
+  Attributes:
+    folders: these directories.
+    failed: for a table, a line for each cell that failed in this call.
+  """
+
+  def __init__(self, dirs: Iterable[str | os.PathLike], failed: Iterable[str] = ()):
+    self.folders = [pathlib.Path(d) for d in dirs]
+    self.failed = list(failed)
+    missing = [str(folder) for folder in self.folders if not folder.is_dir()]
+    if missing:
+      raise FileNotFoundError(f"No such directory: {', '.join(missing)}. Give the workdir of a run "
+                              "(./runs/RUN when none was given).")
+
+  @property
+  def runs(self) -> list[runs_lib.Run]:
+    """Every learner's run, finished or not."""
+    return runs_lib.load([*self._single(), *self._cells()])
+
+  @property
+  def records(self) -> list[dict[str, Any]]:
+    """The records of all runs, one event each; "run" is the learner's name."""
+    return [record for run in self.runs for record in run.records]
+
+  @property
+  def summaries(self) -> dict[str, dict[str, Any]]:
+    """The summary of each finished run, by its label."""
+    return {run.label: dict(run.summary) for run in self.runs if run.is_finished}
+
+  def table(self) -> Any:
+    """A pandas DataFrame with a row for each finished run and a column for each number.
+
+    Nested values have names such as "own_metrics.top5".
+    """
+    import pandas
+    rows = []
+    for run in self.runs:
+      if run.is_finished:
+        rows.append({"run": run.label, "protocol": run.protocol,
+                     **{name: value for name, value in tables.flatten(run.summary).items()
+                        if not isinstance(value, list)}})
+    return pandas.DataFrame(rows, columns=None if rows else ["run", "protocol"]).set_index("run")
+
+  def figures(self) -> dict[str, Any]:
+    """matplotlib figures by name: error against FLOPs, accuracy matrices, costs of a table."""
+    # Imported here, so that a report needs no matplotlib.
+    from suite.reporting.run_panels import run_figures
+    single = self._single()
+    return run_figures.draw(runs_lib.load(single) if single else [], self._tables(),
+                            stem=self.folders[0].resolve().name)
+
+  def __str__(self) -> str:
+    return tables.report(self.folders)
+
+  def __repr__(self) -> str:
+    return f"Result({', '.join(map(str, self.folders))})\n{self}"
+
+  def _repr_html_(self) -> str:
+    return self.table().to_html()
+
+  def _tables(self) -> list[pathlib.Path]:
+    return [folder for folder in self.folders if table_dir.is_table(folder)]
+
+  def _single(self) -> list[pathlib.Path]:
+    return [folder for folder in self.folders if not table_dir.is_table(folder)]
+
+  def _cells(self) -> list[pathlib.Path]:
+    """The work directories of tables that have begun: of their cells, and of the last run."""
+    return [workdir for folder in self._tables() for workdir in table_dir.read(folder).workdirs()
+            if any(workdir.glob(f"*/{runs_lib.RECORDS}"))]
 
 
 def run(
@@ -24,12 +108,11 @@ def run(
     workdir: str | os.PathLike | None = None,
     params: Params = (),
     files: Sequence[str | os.PathLike] = (),
-    trusted_modules: Sequence[str] = (),
     metrics: Mapping[str, Callable[..., Any]] | None = None,
     jobs: int | None = None,
     only: Sequence[str] = (),
     **settings: Any,
-) -> results.Result:
+) -> Result:
   """Runs a run file, or a protocol with learners; resumes what was interrupted.
 
       suite.run("quickstart", workdir="runs/x", params={"STEPS": 20})
@@ -45,54 +128,54 @@ def run(
       configuration.
     params: of a run file, {"STEPS": 20}, or strings "X=Y" as of --gin_param.
     files: gin files to read after the run file.
-    trusted_modules: the only modules that the run file may import; (): any.
     metrics: further metrics by name: functions of labels and logits, or of records.
     jobs, only: of a table, as --jobs and --only.
-    **settings: seed, data_dir, mirror, strategy, devices, profile and the like, arguments of
-      `experiment.run`; with a protocol also the protocol's own arguments.
+    **settings: seed, data_dir, mirror, strategy, devices, profile and the like, see
+      `run_settings.RunSettings`; with a protocol also the protocol's own arguments.
 
   Returns:
     The results; `print` shows the report.
   """
-  logs.configure()
+  this_process.configure_python_logging()
   if (run is None) == (protocol is None):
     raise ValueError("suite.run takes the name of a run file or a protocol, one of the two: "
                      "suite.run('quickstart'), or suite.run(protocol='clear', buckets=..., "
                      "learners=...).")
+  if workdir is not None:
+    settings["workdir"] = str(workdir)
   if run is None:
     if params or files or jobs or only:
       raise ValueError("params, files, jobs and only belong to run files; give a protocol's own "
                        "arguments by their names.")
     # A run file that has a mistake need not wait for TensorFlow.
-    logs.import_tensorflow()
+    this_process.import_tensorflow()
     from suite.running import object_run
-    return object_run.run(protocol, learners, workdir=workdir, metrics=metrics, **settings)
+    return Result([object_run.run(protocol, learners, metrics=metrics, settings=settings)])
   if learners is not None:
     raise ValueError(f"The run file {run!r} names its learners. Leave learners out, or give "
                      "protocol= instead of a run file.")
-  asked = launch.find(
-      str(run), extra_files=[str(file) for file in files], params=bindings(params),
-      workdir="" if workdir is None else str(workdir), trusted_modules=trusted_modules,
-      command=f"suite.run({str(run)!r})")
-  given = {**launch.defaults(), **settings}
-  if asked.is_table:
+  file = run_settings.find(str(run), extra_files=[str(one) for one in files],
+                           params=bindings(params))
+  given = run_settings.from_python({"command": f"suite.run({str(run)!r})", **settings})
+  folder = given.for_run(file.name).workdir
+  if table.is_table(file.path):
     if metrics:
-      raise ValueError(f"{asked.name} is a table, whose runs are processes; metrics are for single "
+      raise ValueError(f"{file.name} is a table, whose runs are processes; metrics are for single "
                        "runs. Set experiment.run.metrics in the run files.")
-    made = launch.run_table(asked, given, jobs=jobs or 1, only=only)
+    made = launch.table_run(file, given, jobs=jobs or table.TableOrder.jobs, only=only)()
     elsewhere = [f"{line}, which runs elsewhere" for line in made.elsewhere]
-    return results.Result([asked.folder], [*made.failed, *elsewhere])
+    return Result([folder], [*made.failed, *elsewhere])
   if jobs or only:
-    raise ValueError(f"jobs and only are for tables, and {asked.name} is one run. Leave them out.")
-  launch.run_one(asked, {**given, **({"metrics": metrics} if metrics else {})})
-  return results.Result([asked.folder])
+    raise ValueError(f"jobs and only are for tables, and {file.name} is one run. Leave them out.")
+  launch.experiment_run(file, given, metrics=metrics)()
+  return Result([folder])
 
 
-def report(*dirs: str | os.PathLike) -> results.Result:
+def report(*dirs: str | os.PathLike) -> Result:
   """The results of work directories, of this process or any other; `print` shows the report."""
   if not dirs:
     raise ValueError("suite.report takes the work directories of runs: suite.report('runs/x').")
-  return results.Result(dirs)
+  return Result(dirs)
 
 
 def list_runs() -> dict[str, str]:
@@ -123,4 +206,3 @@ def _value(value: Any) -> str:
         f"params has {value!r}, which gin cannot write down; give numbers, text, lists and "
         "references such as '@fn'. Objects are for suite.run(protocol=...).")
   return text
-

@@ -6,31 +6,138 @@ failed cell does not affect the others, and a cell behaves like a run (it resume
 another configuration). This module does not import TensorFlow, so a finished table is reported
 quickly. Rows, columns and seeds may be added or removed at any time; the configuration of a cell
 may not change.
+
+A table may end with one more run, which reads what all of its cells left, such as their saved
+predictions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import concurrent.futures
+import contextlib
 import dataclasses
+import fnmatch
+import multiprocessing
 import pathlib
 import shlex
+import sys
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
+import warnings
 
 from absl import logging
 
 from suite.configs import gin_files
+from suite.configs import gin_parse
 from suite.configs import methods
+from suite.configs import run_settings
+from suite.configs import unchanged
 from suite.reporting import paper_values
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.state import snapshots
 from suite.system import folders
 from suite.system import processes
-from suite.tables import last_run
-from suite.tables import table_cells
 
-_OURS = "table.run."
+COMMAND = (sys.executable, "-m", "suite", "run")
+SETTINGS = "settings.txt"
+
+Bindings = Mapping[str, Any]
+# What a row or column adds to its cells: a run file, bindings, or (run file, gin files, bindings).
+Part = Union[str, Bindings, tuple[Any, ...]]
+Runs = Mapping[str, Part]
+_OURS = ("table.run.", "table.Report.")
+_TABLE = "{workdir}"  # In the bindings of the last run.
+
+
+class TableCell(NamedTuple):
+  """One cell of the table, a run.
+
+  Attributes:
+    row, column, seed: position in the table.
+    run: name of the run file, as in the table.
+    own: bindings X=Y by the table, the row's first; the last `num_seed` of them are the seed's.
+    given: bindings by the user.
+    extra_files: gin files by the table, then by the user.
+    folder: its --workdir.
+  """
+
+  row: str
+  column: str
+  seed: table_dir.Seed
+  run: str
+  own: tuple[str, ...]
+  num_seed: int
+  given: tuple[str, ...]
+  extra_files: tuple[str, ...]
+  folder: pathlib.Path
+
+  @property
+  def name(self) -> str:
+    """Name in the form that --only takes."""
+    return "/".join((*map(table_dir.folder_name, (self.row, self.column)), str(self.seed)))
+
+  @property
+  def params(self) -> tuple[str, ...]:
+    return (*self.own, *self.given)
+
+  @property
+  def is_finished(self) -> bool:
+    return table_dir.is_finished(self.folder)
+
+  def files(self) -> list[pathlib.Path]:
+    return [gin_files.find(self.run)[1],
+            *(gin_files.find_file(extra, "--gin_file") for extra in self.extra_files)]
+
+  def job(self, settings: run_settings.RunSettings) -> processes.Job:
+    """The process that runs the cell, with the settings of the table but the cell's folder."""
+    command = [*COMMAND, self.run, *settings.replaced(workdir=str(self.folder)).flags()]
+    for extra in self.extra_files:
+      command += ["--gin_file", extra]
+    for param in self.params:
+      command += ["--gin_param", param]
+    return processes.Job(self.name, command, self.folder.with_name(f"{self.seed}.log"),
+                         lambda: self.is_finished)
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+  """The content of a table's report.
+
+  Attributes:
+    measures, costs, paper, matrices, notes: see `table_dir.TableDir`.
+    scores: column label -> value of its summaries, to rank the rows by: see
+      `reporting.leaderboard`.
+  """
+
+  measures: Mapping[str, str] = dataclasses.field(default_factory=dict)
+  costs: Sequence[str] = ()
+  paper: str | None = None
+  matrices: Sequence[tuple[str, str, str]] = ()
+  notes: Sequence[str] = ()
+  scores: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class TableOrder:
+  """What a user asks of a table.
+
+  Attributes:
+    file: the table's; its bindings are those for every cell, its extra files are gin files of
+      every cell, as of --gin_file.
+    settings: of every cell; the work directory is that of the table.
+    jobs: number of cells that run at the same time.
+    only: ROW, ROW/COLUMN or ROW/COLUMN/SEED, with * and ?: the cells to run; (): all.
+    instead: instead(chosen cells, those of them that are to run) is called once all is checked, and
+      what it returns is returned: nothing runs and nothing is written.
+  """
+
+  file: run_settings.RunFile
+  settings: run_settings.RunSettings
+  jobs: int = 1
+  only: Sequence[str] = ()
+  instead: Callable[[Sequence[TableCell], Sequence[TableCell]], Any] | None = None
 
 
 class TableResult(NamedTuple):
@@ -44,7 +151,7 @@ class TableResult(NamedTuple):
 def is_table(path: pathlib.Path) -> bool:
   """Whether a run file configures `table.run` instead of `experiment.run`."""
   try:
-    with table_cells.without_warnings():
+    with without_warnings():
       return any(key.startswith(_OURS) for key in gin_files.scan([path]).parameters)
   except gin_files.ConfigError:
     return False  # An ordinary run with required bindings, or an invalid file, reported later.
@@ -54,34 +161,21 @@ def divide(path: pathlib.Path, params: Sequence[str]) -> tuple[list[str], list[s
   """Divides bindings X=Y of the command line into those of the table and those of every cell."""
   macros = gin_files.scan([path]).macros
   own = [p for p in params
-         if table_cells.key(p).startswith(_OURS) or table_cells.key(p) in macros]
+         if key(p).startswith(_OURS) or key(p) in macros]
   return own, [p for p in params if p not in own]
 
 
 def run(
     *,
-    runs: table_cells.Runs,
-    columns: table_cells.Runs,
-    measures: Mapping[str, str] = MappingProxyType({}),
+    runs: Runs,
+    columns: Runs,
     seeds: Sequence[table_dir.Seed] = (0, 1, 2),
     seed_parameters: Sequence[str] = ("experiment.run.seed",),
-    costs: Sequence[str] = (),
-    paper: str | None = None,
-    matrices: Sequence[tuple[str, str, str]] = (),
-    notes: Sequence[str] = (),
-    exceptions: table_cells.Runs = MappingProxyType({}),
+    exceptions: Runs = MappingProxyType({}),
     protocols: Mapping[str, str] = MappingProxyType({}),
-    scores: Mapping[str, str] = MappingProxyType({}),
-    last: table_cells.Part | None = None,
-    workdir: str,
-    title: str = "",
-    jobs: int = 1,
-    only: Sequence[str] = (),
-    params: Sequence[str] = (),
-    flags: Sequence[str] = (),
-    extra_files: Sequence[str] = (),
-    command: str = "",
-    instead: Callable[[Sequence[table_cells.Cell], Sequence[table_cells.Cell]], Any] | None = None,
+    last: Part | None = None,
+    report: Report,
+    order: TableOrder,
 ) -> Any:
   """Runs the cells that are not finished, then reports all cells.
 
@@ -90,62 +184,71 @@ def run(
       are macros or parameters of the run files, values are plain, or references as text ("%NAME",
       "@module.function"). Further names after the run file are gin files, as of --gin_file.
     columns: column label -> the same. Each cell has one run file: its row's, or its column's.
+    seeds: seeds of each cell: numbers, or names, for example of sequences.
+    seed_parameters: parameters that the seed is bound to.
     exceptions: ROW/COLUMN -> the same, for single cells; their run file goes before.
     protocols: column label -> protocol, where the rows are methods of docs/methods.md: a method
       that is refused under the protocol has no cell there.
-    scores: column label -> value of its summaries, to rank the rows by: see
-      `reporting.leaderboard`.
     last: a run over all that the cells left, made when they are finished, in WORKDIR/last; in its
       bindings, {workdir} is the table's.
-    seeds: seeds of each cell: numbers, or names, for example of sequences.
-    seed_parameters: parameters that the seed is bound to.
-    measures, costs, paper, matrices, notes: content of the report, see `table_dir.TableDir`.
-    workdir: directory of the cells.
-    title: name of the table.
-    jobs: number of cells that run at the same time.
-    only: ROW, ROW/COLUMN or ROW/COLUMN/SEED, with * and ?: the cells to run; (): all.
-    params: bindings X=Y for every cell.
-    extra_files: gin files of every cell, as of --gin_file.
-    flags: further flags of `suite run`, for every cell.
-    command: the command line that the user entered.
-    instead: instead(chosen cells, those of them that are to run) is called once all is checked, and
-      what it returns is returned: nothing runs and nothing is written.
+    report: its content.
+    order: what the user asks.
 
   Returns:
     a `TableResult`.
   """
+  file, settings = order.file, order.settings
   table = table_dir.TableDir(
-      pathlib.Path(workdir), title, command, list(runs), list(columns), list(seeds), dict(measures),
-      list(costs), paper, [list(names) for names in matrices], list(notes),
-      refused(runs, columns, protocols), dict(scores))
-  if last is not None:
-    last_run.check(last)
-    table = dataclasses.replace(table, last=last_run.folder_name(table.num_cells))
+      pathlib.Path(settings.workdir), file.name, settings.command, list(runs), list(columns),
+      list(seeds), dict(report.measures), list(report.costs), report.paper,
+      [list(names) for names in report.matrices], list(report.notes),
+      refused(runs, columns, protocols), dict(report.scores))
+  ending = None if last is None else _last_cell(table, last, file)
+  if ending is not None:
+    table = dataclasses.replace(table, last=str(ending.folder.relative_to(table.folder)))
   _check(table)
   _check_names(table, exceptions)
-  cells = table_cells.plan(table, runs, columns, seed_parameters, params, extra_files, exceptions)
-  _check_params(params, cells)
-  chosen = table_cells.choose(cells, only)
-  settings = table_cells.settings(chosen)
+  cells = plan(table, runs, columns, exceptions, seed_parameters, file)
+  fixed = sorted({key(param) for cell in cells for param in cell.own} & set(map(key, file.params)))
+  if fixed:
+    raise gin_files.ConfigError(
+        f"--gin_param sets {', '.join(fixed)}, which the table sets for its cells. Run a part of "
+        "it with --only, or change table.run.runs, .columns or .seeds.")
+  chosen = choose(cells, order.only)
+  texts = settings_texts(chosen)
   waiting = [cell for cell in chosen if not cell.is_finished]
   logging.info("%d of %d cells are finished, %d are to run.",
                sum(cell.is_finished for cell in cells), len(cells), len(waiting))
-  if instead is not None:
-    return instead(chosen, waiting)
+  if order.instead is not None:
+    return order.instead(chosen, waiting)
   if waiting:
-    table_cells.check_parameters(waiting)
-  _claim(table, settings)
-  outcomes = processes.run_all([cell.job(flags) for cell in waiting], jobs)
-  if last is not None and table.num_finished() == table.num_cells:
-    job = last_run.job(table, last, flags, extra_files)
-    outcomes += processes.run_all([] if job.is_finished and job.is_finished() else [job], 1)
-  report = tables.report([workdir])
-  _write(table.folder / "report.txt", report)
+    check_parameters(waiting)
+  _claim(table, texts)
+  outcomes = processes.run_all([cell.job(settings) for cell in waiting], order.jobs)
+  if ending is not None and table.num_finished() == table.num_cells and not ending.is_finished:
+    job = ending.job(settings)._replace(name="last", log=ending.folder.with_suffix(".log"))
+    outcomes += processes.run_all([job], 1)
+  text = tables.report([settings.workdir])
+  _write(table.folder / "report.txt", text)
   return TableResult(
-      report,
+      text,
       [f"{o.job.name}: {o.reason} ({o.job.log})" for o in outcomes if o.state == processes.FAILED],
       [f"{o.job.name} ({o.job.log})" for o in outcomes
        if o.state == processes.ELSEWHERE and not (o.job.is_finished and o.job.is_finished())])
+
+
+def _last_cell(table: table_dir.TableDir, last: Part, file: run_settings.RunFile) -> TableCell:
+  """The run that ends the table; a table with further cells has another one."""
+  run_file, files, bindings = divided(last)
+  if run_file is None:
+    raise gin_files.ConfigError(
+        "table.run.last has no run file. Give one, or (run file, bindings).")
+  gin_files.find(run_file)  # Raises if there is none.
+  placed = {key: value.replace(_TABLE, str(table.folder)) if isinstance(value, str) else value
+            for key, value in bindings.items()}
+  return TableCell(
+      "last", "", 0, run_file, tuple(f"{key}={value!r}" for key, value in placed.items()), 0, (),
+      (*files, *file.extra_files), table.folder / "last" / f"{table.num_cells}_cells")
 
 
 def refused(rows: Iterable[str], columns: Iterable[str], protocols: Mapping[str, str]
@@ -184,30 +287,21 @@ def _check_names(table: table_dir.TableDir, exceptions: Iterable[str]) -> None:
                                 "which is that of a row, too; give the row another label.")
   cells = [f"{row}/{column}" for row, column in table.pairs()]
   for parameter, given, what, allowed in (
-      ("exceptions", exceptions, "ROW/COLUMN of the cells", cells),
-      ("scores", table.scores, "the table's columns", list(table.columns))):
+      ("run.exceptions", exceptions, "ROW/COLUMN of the cells", cells),
+      ("Report.scores", table.scores, "the table's columns", list(table.columns))):
     unknown = [name for name in given if name not in allowed]
     if unknown:
-      raise gin_files.ConfigError(f"table.run.{parameter}: unknown {', '.join(unknown)}. It takes "
+      raise gin_files.ConfigError(f"table.{parameter}: unknown {', '.join(unknown)}. It takes "
                                   f"{what}: {', '.join(allowed)}.")
 
 
-def _check_params(params: Sequence[str], cells: Sequence[table_cells.Cell]) -> None:
-  own = {table_cells.key(param) for cell in cells for param in cell.own}
-  fixed = sorted(own & {table_cells.key(param) for param in params})
-  if fixed:
-    raise gin_files.ConfigError(
-        f"--gin_param sets {', '.join(fixed)}, which the table sets for its cells. Run a part of "
-        "it with --only, or change table.run.runs, .columns or .seeds.")
-
-
-def _claim(table: table_dir.TableDir, settings: Mapping[pathlib.Path, str]) -> None:
-  """Writes the description of the table, then the settings of its cells."""
+def _claim(table: table_dir.TableDir, texts: Mapping[pathlib.Path, str]) -> None:
+  """Writes the description of the table, then the settings of its cells by their files."""
   folders.make(table.folder, "--workdir")
   before = table_dir.read(table.folder).command if table_dir.is_table(table.folder) else ""
   _write(table.folder / table_dir.FILE, dataclasses.replace(
       table, command=_of_all(before or table.command)).text())
-  for path, text in settings.items():
+  for path, text in texts.items():
     _write(path, text)
 
 
@@ -223,3 +317,170 @@ def _write(path: pathlib.Path, text: str) -> None:
   """Leaves a file that holds this text already as it is."""
   if not path.exists() or path.read_text() != text:
     snapshots.save_text(path, text)
+
+
+def plan(table: table_dir.TableDir, runs: Runs, columns: Runs, exceptions: Runs,
+         seed_parameters: Sequence[str], file: run_settings.RunFile) -> list[TableCell]:
+  """Lists all cells, ordered by seed, so a table of one seed is complete first.
+
+  `exceptions` are parts of single cells by ROW/COLUMN, whose run file is that of the cell; `file`
+  has the bindings and extra files of all cells.
+  """
+  for what, labels in (("rows", table.rows), ("columns", table.columns)):
+    folders = [table_dir.folder_name(label) for label in labels]
+    if not folders or len(set(folders)) < len(folders) or not all(f.strip(".") for f in folders):
+      raise gin_files.ConfigError(
+          f"The table's {what} are {list(labels)}, which make the folders {folders}. There must be "
+          "at least one, each with a different folder: choose other labels.")
+  cells = []
+  for seed in table.seeds:
+    seed_bindings = dict.fromkeys(seed_parameters, seed)
+    for row, column in table.pairs():
+      run_file, files, bindings = _joined(row, column, runs[row], columns[column],
+                                          exceptions.get(f"{row}/{column}", {}))
+      own = tuple(f"{key}={_written(value)}" for part in (*bindings, seed_bindings)
+                  for key, value in part.items())
+      cells.append(TableCell(
+          row, column, seed, run_file, own, len(seed_bindings), tuple(file.params),
+          (*files, *file.extra_files), table.cell(row, column, seed)))
+  return cells
+
+
+def _joined(row: str, column: str, *parts: Part) -> tuple[str, list[str], list[Bindings]]:
+  """Returns (run file, gin files, bindings of each part) of a cell: of its row, column, own."""
+  divisions = [divided(part) for part in parts]
+  of_row, of_column, own = [run_file for run_file, _, _ in divisions]
+  if own is None and (of_row is None) == (of_column is None):
+    raise gin_files.ConfigError(
+        f"Row {row!r} has the run file {of_row} and column {column!r} the run file {of_column}. "
+        "A cell has one: give it to the rows in table.run.runs or to the columns in "
+        "table.run.columns.")
+  return (str(own or of_row or of_column), [file for _, files, _ in divisions for file in files],
+          [bindings for _, _, bindings in divisions])
+
+
+def divided(part: Part) -> tuple[str | None, list[str], Bindings]:
+  """Returns (run file or None, gin files, bindings) of a part; the later of two bindings counts."""
+  named: list[str] = []
+  bindings: dict[str, Any] = {}
+  for one in part if isinstance(part, tuple) else (part,):
+    if isinstance(one, str):
+      named.append(one)
+    elif isinstance(one, Mapping):
+      bindings.update(one)
+    else:  # A part within the part, such as a macro for a run file with its gin files.
+      run_file, files, further = divided(one)
+      named += [name for name in (run_file, *files) if name is not None]
+      bindings.update(further)
+  return (named[0] if named else None), named[1:], bindings
+
+
+def _written(value: Any) -> str:
+  """A value as gin reads it; texts such as "%NAME" and "@module.function" are references."""
+  return value if isinstance(value, str) and value[:1] in ("@", "%") else repr(value)
+
+
+def choose(cells: Sequence[TableCell], only: Sequence[str]) -> list[TableCell]:
+  """Chooses cells that match one of the patterns ROW[/COLUMN[/SEED]]; all without a pattern."""
+  chosen: set[str] = set()
+  for pattern in only:
+    fitting = {cell.name for cell in cells if _fits(cell, pattern)}
+    if not fitting:
+      known = {"rows": (c.row for c in cells), "columns": (c.column for c in cells),
+               "seeds": (str(c.seed) for c in cells)}
+      raise gin_files.ConfigError(
+          f"--only {pattern!r} fits no cell. It takes ROW, ROW/COLUMN or ROW/COLUMN/SEED, with * "
+          "and ? as in a shell; " + "; ".join(
+              f"{what}: {', '.join(dict.fromkeys(labels))}" for what, labels in known.items()))
+    chosen |= fitting
+  return [cell for cell in cells if not only or cell.name in chosen]
+
+
+def _fits(cell: TableCell, pattern: str) -> bool:
+  parts, wanted = (cell.row, cell.column, str(cell.seed)), pattern.split("/")
+  return len(wanted) <= len(parts) and all(
+      fnmatch.fnmatchcase(part, w) or fnmatch.fnmatchcase(table_dir.folder_name(part), w)
+      for part, w in zip(parts, wanted))
+
+
+def key(param: str) -> str:
+  """Returns X of a binding X=Y."""
+  return param.partition("=")[0].strip()
+
+
+def settings_texts(cells: Sequence[TableCell]) -> dict[pathlib.Path, str]:
+  """Computes the settings of all cells, as text by the file to write them to; finds most errors.
+
+  The cells of a row and column differ in their seed only. Their common settings, read from the gin
+  files, are saved beside them, so other settings are refused even if all cells are finished.
+  """
+  found = {cell.folder.with_name(SETTINGS): _settings(cell) for cell in _one_of_each(cells)}
+  for path, text in found.items():
+    unchanged.check(path, text, "runs")
+  return found
+
+
+def _one_of_each(cells: Sequence[TableCell]) -> list[TableCell]:
+  """Returns the first cell of every row and column."""
+  first: dict[tuple[str, str], TableCell] = {}
+  for cell in cells:
+    first.setdefault((cell.row, cell.column), cell)
+  return list(first.values())
+
+
+def _settings(cell: TableCell) -> str:
+  """All settings of a cell's gin files and bindings except the seed, one line each."""
+  with error_context(cell), without_warnings():
+    found = gin_files.scan(cell.files(), cell.params)
+  seeds = {key(param) for param in cell.own[len(cell.own) - cell.num_seed:]}
+  values = {**found.macros, **found.parameters}
+  lines = [f"{name} = {setting.value!r}" for name, setting in sorted(values.items())
+           if name not in seeds]
+  return "\n".join([f"# {cell.run}", *lines]) + "\n"
+
+
+def check_parameters(cells: Sequence[TableCell]) -> None:
+  """Finds the remaining errors: lets gin parse a cell of each row and column.
+
+  It runs in a separate process, since gin imports the modules that the files name, and TensorFlow
+  cannot be unloaded.
+  """
+  with concurrent.futures.ProcessPoolExecutor(
+      1, mp_context=multiprocessing.get_context("spawn")) as pool:
+    problem = pool.submit(_first_problem, _one_of_each(cells)).result()
+  if problem:
+    raise gin_files.ConfigError(problem)
+
+
+def _first_problem(cells: Sequence[TableCell]) -> str:
+  warnings.simplefilter("ignore")
+  with without_warnings():
+    from suite import experiment
+    for cell in cells:
+      try:
+        with error_context(cell):
+          gin_parse.parse(cell.files(), cell.params)
+          gin_parse.configured(experiment.run, {"settings": None})
+      except gin_files.ConfigError as error:
+        return str(error)
+  return ""
+
+
+@contextlib.contextmanager
+def error_context(cell: TableCell) -> Iterator[None]:
+  try:
+    yield
+  except gin_files.ConfigError as error:
+    raise gin_files.ConfigError(f"Row {cell.row!r}, column {cell.column!r}, run file {cell.run}: "
+                                f"{error}") from error
+
+
+@contextlib.contextmanager
+def without_warnings() -> Iterator[None]:
+  """Suppresses warnings; every cell writes its warnings to its log."""
+  before = logging.get_verbosity()
+  logging.set_verbosity(logging.ERROR)
+  try:
+    yield
+  finally:
+    logging.set_verbosity(before)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from suite.commands import data_build
+from suite.commands import data_commands
 
 # Stands in for `suite data build NAME ...`: bad names fail with a reason.
 _STAND_IN = """
@@ -26,7 +26,7 @@ if name.startswith("broken"):
 
 
 def test_failures_are_told_and_the_rest_is_built(tmp_path):
-  found = data_build.in_processes(["a", "bad", "broken", "c"], ["--data_dir", str(tmp_path)], 2,
+  found = data_commands.in_processes(["a", "bad", "broken", "c"], ["--data_dir", str(tmp_path)], 2,
                                   command=[sys.executable, "-c", _STAND_IN])
   assert [(one.name, one.problem) for one in found] == [
       ("a", ""), ("bad", "dead link"), ("broken", "no such archive"), ("c", "")]
@@ -45,5 +45,5 @@ def test_one_by_one_goes_on_past_a_failure():
     said.append((name, str(error)))
     return str(error)
 
-  found = data_build.one_by_one(["a", "bad", "c"], build, say)
+  found = data_commands.one_by_one(["a", "bad", "c"], build, say)
   assert [one.problem for one in found] == ["", "no", ""] and said == [("bad", "no")]

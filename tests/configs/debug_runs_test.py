@@ -26,9 +26,9 @@ from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import methods
+from suite.configs import run_settings
 from suite.reporting import table_dir
 from suite.tables import table
-from suite.tables import table_cells
 
 DEBUG = gin_files.root() / "gin" / "debug.gin"
 FILES = gin_files.run_files()
@@ -87,7 +87,8 @@ def _run(paths: list[pathlib.Path], params: list[str], only: tuple[str, ...],
     workdir.parent.mkdir(parents=True, exist_ok=True)
     workdir.symlink_to(_finished[read])
   else:
-    gin_parse.configured(experiment.run, dict(workdir=str(workdir)))()
+    gin_parse.configured(experiment.run, {
+        "settings": run_settings.RunSettings(workdir=str(workdir))})()
     _finished[read] = workdir
   used = (workdir / "operative_config.gin").read_text()
   return gin_parse.unused_bindings(found, used, only)
@@ -151,7 +152,7 @@ def test_every_run_ends_within_seconds(name, home, monkeypatch, request):
 def test_a_cell_of_every_table_ends_within_seconds_and_all_others_fit(name, home, monkeypatch):
   monkeypatch.chdir(home)
   cells = _cells(name, home / "tables" / name)
-  table_cells.settings(cells)  # Raises where bindings of a row or column fit no macro or parameter.
+  table.settings_texts(cells)  # Raises where bindings of a row or column fit no macro or parameter.
   cell = cells[0]
   only = [p.partition("=")[2] for p in cell.params if p.startswith("experiment.run.only=")]
   learners = ast.literal_eval(only[0]) if only else _learners(cell.run)
@@ -160,22 +161,19 @@ def test_a_cell_of_every_table_ends_within_seconds_and_all_others_fit(name, home
   assert table_dir.is_finished(cell.folder)
 
 
-def _cells(name: str, folder: pathlib.Path) -> list[table_cells.Cell]:
+def _cells(name: str, folder: pathlib.Path) -> list[table.TableCell]:
   """The cells that `suite run NAME --gin_file gin/debug.gin` runs."""
   gin_parse.parse([FILES[name]])
-  seen: list[table_cells.Cell] = []
+  seen: list[table.TableCell] = []
 
-  def planned(runs, columns, measures=(), seeds=(0, 1, 2),
-              seed_parameters=("experiment.run.seed",), costs=(), paper=None, matrices=(),
-              notes=(), exceptions=None, protocols=(), scores=(), last=None):
-    del last
-    made = table_dir.TableDir(folder, name, "", list(runs), list(columns), list(seeds),
-                              dict(measures), list(costs), paper, matrices, notes,
-                              table.refused(runs, columns, dict(protocols)), dict(scores))
-    seen.extend(table_cells.plan(made, runs, columns, seed_parameters, (), [str(DEBUG)],
-                                 exceptions))
+  def keep(chosen, waiting):
+    del waiting
+    seen.extend(chosen)
 
-  planned(**gin_parse.gin.get_bindings(table.run))
+  gin_parse.configured(table.run, {
+      "report": gin_parse.group(table.Report), "order": table.TableOrder(
+          run_settings.RunFile(name, FILES[name], extra_files=[str(DEBUG)]),
+          run_settings.RunSettings(workdir=str(folder)), instead=keep)})()
   return seen
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite import cli
 from suite.compute import flops
+from suite.configs import run_settings
 from suite.models import conv4
 from suite.models import initial
 from suite.models import mlp
@@ -157,7 +157,7 @@ def test_float16_is_refused_where_gradients_are_taken_within_gradients(make):
 
 
 def test_names_are_known_and_a_precision_ends_with_its_context():
-  assert cli.PRECISIONS == precision.NAMES
+  assert run_settings.PRECISIONS == precision.NAMES
   with pytest.raises(ValueError, match="Unknown precision 'half'; allowed are float32, bfloat16"):
     precision.use("half")
   with pytest.raises(RuntimeError), precision.used("mixed_float16"):

@@ -18,7 +18,7 @@ from suite import cli
 from suite.configs import gin_files
 from suite.reporting import progress
 from suite.reporting import records as records_lib
-from suite.running import object_text
+from suite.running import object_run
 from suite.running import python_run
 
 RUN_FILE = """# A protocol of two events, without data.
@@ -162,12 +162,12 @@ def test_the_text_of_objects_is_about_their_content():
     net.set_weights([np.full([3, 2], value), np.zeros(2)])
     return net
 
-  text = object_text.text
+  text = object_run.text
   assert text(model(1.0)) == text(model(1.0)) != text(model(2.0))
   adam = tf.keras.optimizers.Adam
-  assert object_text.text(adam(0.1)) != object_text.text(adam(0.2))
-  assert object_text.text({"b": 1, "a": np.arange(3)}) == object_text.text(
-      {"a": np.arange(3), "b": 1}) != object_text.text({"a": np.arange(4), "b": 1})
+  assert object_run.text(adam(0.1)) != object_run.text(adam(0.2))
+  assert object_run.text({"b": 1, "a": np.arange(3)}) == object_run.text(
+      {"a": np.arange(3), "b": 1}) != object_run.text({"a": np.arange(4), "b": 1})
 
 
 def test_list_runs_and_report():

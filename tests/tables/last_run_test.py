@@ -12,7 +12,7 @@ import pytest
 import suite
 from suite import cli
 from suite.reporting import table_dir
-from suite.tables import table_cells
+from suite.tables import table
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
 TOY = """# A run.
@@ -31,7 +31,7 @@ table.run.runs = {'ncm': {}, 'er': {'of_seed.run.plus': 1}}
 table.run.columns = {'N': 'toy.gin', 'C': ('toy.gin', {'VALUE': 2})}
 table.run.exceptions = {'er/C': ('other.gin', {'of_seed.run.plus': 3})}
 table.run.protocols = {'N': 'nevis', 'C': 'clear'}
-table.run.scores = {'N': 'total', 'C': 'total'}
+table.Report.scores = {'N': 'total', 'C': 'total'}
 table.run.seeds = %SEEDS
 table.run.last = ('last.gin', {'of_seed.run.plus': 5, 'of_seed.run.note': '{workdir}/x'})
 SEEDS = (0,)
@@ -59,8 +59,8 @@ def _folder(tmp_path, monkeypatch):
     (tmp_path / name).write_text(text)
   monkeypatch.chdir(tmp_path)
   monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
-  monkeypatch.setattr(table_cells, "COMMAND", (sys.executable, "stand_in.py"))
-  monkeypatch.setattr(table_cells, "check_parameters", lambda cells: None)
+  monkeypatch.setattr(table, "COMMAND", (sys.executable, "stand_in.py"))
+  monkeypatch.setattr(table, "check_parameters", lambda cells: None)
 
 
 def _run(*flags):
@@ -115,8 +115,8 @@ def test_a_failed_last_run_fails_the_table_and_is_tried_again(capsys):
      "ncm/N, ncm/C, er/C"),
     ("'N': 'nevis'", "'N': 'nevos'", "unknown protocol 'nevos'. It takes the table's columns"),
     ("{'ncm': {}", "{'knn': {}", "unknown method 'knn'"),
-    ("scores = {'N'", "scores = {'M'", "table.run.scores: unknown M. It takes the table's columns: "
-     "N, C"),
+    ("scores = {'N'", "scores = {'M'", "table.Report.scores: unknown M. It takes the table's "
+     "columns: N, C"),
     ("('last.gin', {", "({", "table.run.last has no run file. Give one, or (run file, bindings)"),
     ("'last.gin'", "'lost.gin'", "Unknown run 'lost.gin'"),
 ])

@@ -20,10 +20,10 @@ import pytest
 import suite
 from suite import cli
 from suite.configs import gin_files
+from suite.configs import run_settings
 from suite.reporting import table_dir
 from suite.tables import budgets
 from suite.tables import table
-from suite.tables import table_cells
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
 
@@ -45,7 +45,7 @@ from suite.tables import table
 table.run.runs = {'low': 'toy.gin', 'high': ('toy.gin', {'two_events.run.plus': 10})}
 table.run.columns = {'A 1': {'SCALE': 1}, 'B/2': {'SCALE': 2}}
 table.run.seeds = %SEEDS
-table.run.measures = {'total': 'total'}
+table.Report.measures = {'total': 'total'}
 SEEDS = (0, 1)
 """
 MODULE = """
@@ -95,8 +95,8 @@ def _folder(tmp_path, monkeypatch):
     (tmp_path / name).write_text(text)
   monkeypatch.chdir(tmp_path)
   monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
-  monkeypatch.setattr(table_cells, "COMMAND", (sys.executable, "stand_in.py"))
-  monkeypatch.setattr(table_cells, "check_parameters", lambda cells: None)
+  monkeypatch.setattr(table, "COMMAND", (sys.executable, "stand_in.py"))
+  monkeypatch.setattr(table, "check_parameters", lambda cells: None)
   return tmp_path
 
 
@@ -203,9 +203,9 @@ def test_interrupted_it_ends_its_cells_and_goes_on_where_it_was(folder, number, 
   (folder / "slow").write_text("low/B_2/0 high/A_1/0")
   # A shell that starts this test in the background has its children ignore SIGINT.
   program = ("import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-             "from suite import cli; from suite.tables import table_cells; "
-             "table_cells.COMMAND = (sys.executable"
-             ", 'stand_in.py'); table_cells.check_parameters = print; "
+             "from suite import cli; from suite.tables import table; "
+             "table.COMMAND = (sys.executable"
+             ", 'stand_in.py'); table.check_parameters = print; "
              "sys.exit(cli.main(sys.argv[1:]))")
   process = subprocess.Popen([sys.executable, "-c", program, "run", "tab.gin", "--workdir", "w",
                               "--jobs", "2"], stderr=subprocess.PIPE, text=True)
@@ -227,9 +227,9 @@ def test_interrupted_it_ends_its_cells_and_goes_on_where_it_was(folder, number, 
 def test_two_processes_share_a_table(folder, capsys, other_ends):
   (folder / "slow").write_text("low/A_1/0")
   other = subprocess.Popen([sys.executable, "-c", (
-      "import sys; from suite import cli; from suite.tables import table_cells; "
-      "table_cells.COMMAND = (sys.executable, "
-      "'stand_in.py'); table_cells.check_parameters = print; sys.exit(cli.main(sys.argv[1:]))"),
+      "import sys; from suite import cli; from suite.tables import table; "
+      "table.COMMAND = (sys.executable, "
+      "'stand_in.py'); table.check_parameters = print; sys.exit(cli.main(sys.argv[1:]))"),
       "run", "tab.gin", "--workdir", "w"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
       start_new_session=True)
   deadline = time.monotonic() + 30
@@ -284,8 +284,10 @@ def test_a_folder_of_something_else_is_refused(folder, capsys):
      "file toy.gin: Nothing in this run reads\n  UNREAD  (set by the command line)."),
     (["--gin_param", "table.run.columns={'A 1': {}, 'A_1': {}}"], "each with a different folder"),
     (["--gin_param", "table.run.columns={}"], "There must be at least one"),
-    (["--gin_param", "table.run.paper='cfsl_table'"], "Unknown paper values 'cfsl_table'. Nearest: "
-     "cfsl_table2"),
+    (["--gin_param", "table.Report.paper='cfsl_table'"], "Unknown paper values 'cfsl_table'. "
+     "Nearest: cfsl_table2"),
+    (["--gin_param", "table.run.paper='cfsl_table2'"], "run takes 'paper' as a part of 'report': "
+     "bind table.Report.paper instead."),
     (["--gin_param", "table.run.seed=(1,)"], "table.run has no parameter 'seed'"),
     (["--gin_file", "nowhere.gin"], "there is no file 'nowhere.gin'"),
     (["--strategy", "multi_worker"], "the same command on every machine shares the table"),
@@ -313,7 +315,10 @@ def test_a_table_is_told_from_a_run_before_gin_reads_it(folder):
 def test_the_cells_of_every_shipped_table_can_be_planned(name, tmp_path):
   from suite.configs import gin_parse
   gin_parse.parse([gin_files.find(name)[1]])
-  run = gin_parse.configured(table.run, {"workdir": str(tmp_path / "w"), "only": ["no such row"]})
+  run = gin_parse.configured(table.run, {
+      "report": gin_parse.group(table.Report), "order": table.TableOrder(
+          run_settings.find(name), run_settings.RunSettings(workdir=str(tmp_path / "w")),
+          only=["no such row"])})
   with pytest.raises(gin_files.ConfigError, match="fits no cell"):
     run()
 
@@ -332,10 +337,10 @@ def test_importing_and_reporting_leave_tensorflow_alone(folder):
 def test_gin_finds_a_misspelled_parameter_and_says_whose(folder, monkeypatch):
   monkeypatch.syspath_prepend(str(folder))
   monkeypatch.delitem(sys.modules, "two_events", raising=False)  # Another test's.
-  cells = [table_cells.Cell("low", "A", 0, "toy.gin", params, 0, (), (), folder / "w")
+  cells = [table.TableCell("low", "A", 0, "toy.gin", params, 0, (), (), folder / "w")
            for params in (("SCALE=1",), ("two_events.run.scal=1",))]
-  assert not table_cells._first_problem(cells[:1])
-  problem = table_cells._first_problem(cells)
+  assert not table._first_problem(cells[:1])
+  problem = table._first_problem(cells)
   assert problem.startswith("Row 'low', column 'A', run file toy.gin: In --gin_param")
   assert "no parameter 'scal'" in problem and "Nearest: scale" in problem
 
@@ -348,7 +353,7 @@ def test_one_word_sets_the_budget_of_a_whole_table_of_cfsl(name, budget, updates
                   ["META_DECAY=%TEXT_DECAY", f"BUDGET={budget!r}"])
   found = gin_parse.gin.get_bindings(table.run)
   assert len(found["seeds"]) == num_seeds and len(found["columns"]) == 12
-  rows = {row: table_cells.divided(part)[2] for row, part in found["runs"].items()}
+  rows = {row: table.divided(part)[2] for row, part in found["runs"].items()}
   assert {row.split("_", 1)[0] for row in rows} == {"omniglot", "slimagenet"}
   for row, bindings in rows.items():
     assert bindings.get("UPDATES", updates) == updates
@@ -376,10 +381,11 @@ def test_the_cells_are_runs(folder):
 
 def test_a_part_may_have_gin_files_and_texts_that_are_references():
   base = ("run", "a.gin", {"N": 1})
-  assert table_cells.divided((base, {"N": 2}, "b.gin")) == ("run", ["a.gin", "b.gin"], {"N": 2})
-  assert table_cells.divided({"N": 2}) == (None, [], {"N": 2})
+  assert table.divided((base, {"N": 2}, "b.gin")) == ("run", ["a.gin", "b.gin"], {"N": 2})
+  assert table.divided({"N": 2}) == (None, [], {"N": 2})
   made = table_dir.TableDir(pathlib.Path("w"), "t", "", ["r"], ["c"], [0], {}, [], None, [], [])
-  cell, = table_cells.plan(made, {"r": base}, {"c": {"M": "%N", "F": "@toy.run", "T": "a"}}, [], [],
-                           ["mine.gin"])
+  file = run_settings.RunFile("t", pathlib.Path("t.gin"), ["mine.gin"])
+  cell, = table.plan(
+      made, {"r": base}, {"c": {"M": "%N", "F": "@toy.run", "T": "a"}}, {}, [], file)
   assert cell.extra_files == ("a.gin", "mine.gin")
   assert cell.own == ("N=1", "M=%N", "F=@toy.run", "T='a'")

@@ -12,7 +12,7 @@ import tempfile
 
 import numpy as np
 
-from suite.commands import weight_conversion
+from suite.commands import weights_commands
 from suite.state import encoder_file
 
 TOLERANCE = 1e-4  # Of the largest feature.
@@ -23,7 +23,7 @@ def difference(path: pathlib.Path, answers) -> tuple[float, float]:
   name = path.name.split(".")[0].removesuffix("_moco")
   pixels, wanted = answers["pixels"], answers[f"{name}_features"]
   with tempfile.TemporaryDirectory() as folder:
-    weight_conversion.convert(path, pathlib.Path(folder), image_size=pixels.shape[1])
+    weights_commands.convert_checkpoint(path, pathlib.Path(folder), image_size=pixels.shape[1])
     got = encoder_file.load(pathlib.Path(folder)).model()(pixels, training=False).numpy()
     logits = float("nan")
     if (pathlib.Path(folder) / encoder_file.CLASSIFIER).exists():

@@ -10,6 +10,7 @@ import pytest
 from suite import experiment
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_settings
 from suite.data.images import feature_set
 from suite.data.images import image_ops
 from suite.data.streams import clear_buckets
@@ -76,7 +77,8 @@ def test_one_name_makes_a_challenge_run_of_a_run_file(data, tmp_path):
       "MODE='challenge'", "EPOCHS=1", "experiment.run.only=('finetune',)",
       "clear_transform.Clear.size=8", "resnet.resnet18.width=0.0625", "clear_buckets.load.first=9",
       f"clear_buckets.load.data_dir={data!r}"])
-  gin_parse.configured(experiment.run, {"workdir": str(tmp_path)})()
+  gin_parse.configured(experiment.run, {
+      "settings": run_settings.RunSettings(workdir=str(tmp_path))})()
   summary = json.loads((tmp_path / "finetune" / "summary.json").read_text())
   matrix = np.array(summary["matrix"], float)
   assert summary["mode"] == "challenge" and summary["examples_predict"] == 2 * 2 * CLASSES

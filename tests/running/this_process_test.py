@@ -8,10 +8,10 @@ import pytest
 SCRIPT = """
 import gc
 import sys
-from suite.running import own_process
+from suite.running import this_process
 import tensorflow as tf
 
-own_process.settle(debug=sys.argv[1] == "debug")
+this_process.settle(debug=sys.argv[1] == "debug")
 graph = tf.function(lambda x: x + 1.0).get_concrete_function(tf.TensorSpec([])).graph
 print(len(list(graph.get_operations()[-1].traceback)) > 0, gc.get_threshold()[0])
 """

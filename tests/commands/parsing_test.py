@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from suite import cli
-from suite.commands import completion
+from suite.commands import parsing
 from suite.configs import gin_files
 
 
@@ -42,11 +42,11 @@ def test_a_shell_completes(shell, line, expected, tmp_path):
 
 
 def test_names_come_from_the_files_without_argcomplete(monkeypatch):
-  assert completion.runs() == list(gin_files.run_files())
-  assert "digits" in completion.data_of_runs()
+  assert parsing.runs() == list(gin_files.run_files())
+  assert "digits" in parsing.data_of_runs()
   given = argparse.Namespace(run="digits/cfsl")
-  assert {"UPDATES=", "digits.episodes.way="} <= set(completion.bindings(given))
-  assert completion.bindings(argparse.Namespace(run="no such run")) == []
+  assert {"UPDATES=", "digits.episodes.way="} <= set(parsing.bindings(given))
+  assert parsing.bindings(argparse.Namespace(run="no such run")) == []
   monkeypatch.setenv("_ARGCOMPLETE", "1")
   monkeypatch.setitem(sys.modules, "argcomplete", None)
-  assert completion.serve(cli._parser()) is None
+  assert parsing.serve(cli.parser()) is None

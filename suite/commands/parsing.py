@@ -1,5 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a shell completes: run names, data sets, bindings; by argcomplete (the extra `completion`).
+"""Parts of the commands' parsers: groups of actions, and what a shell completes.
+
+Run names, data sets and bindings are completed by argcomplete (the extra `completion`):
 
     eval "$(register-python-argcomplete suite)"     # in ~/.bashrc, or ~/.zshrc after compinit
 
@@ -11,10 +13,22 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable
 import os
+import sys
 from typing import Any
 
 from suite.configs import gin_files
 from suite.configs import run_headers
+
+
+def group(parser: argparse.ArgumentParser, title: str, metavar: str) -> Any:
+  """The subparsers of a command; without a subcommand it prints its help and returns 2."""
+  def show_help(args: argparse.Namespace) -> int:
+    del args
+    parser.print_help(sys.stderr)
+    return 2
+
+  parser.set_defaults(do=show_help)
+  return parser.add_subparsers(title=title, metavar=metavar)
 
 
 def by(action: argparse.Action, names: Callable[..., Iterable[str]]) -> argparse.Action:

@@ -1,0 +1,84 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite run`: one experiment, or a table of them; `--dry_run` says what either will cost."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from suite.commands import parsing
+from suite.configs import gin_files
+from suite.configs import run_settings
+from suite.running import launch
+from suite.running import this_process
+from suite.tables import table
+
+
+def add(run: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite run`."""
+  run_settings.add_flags(run, "debug", *run_settings.DATA_FLAGS)
+  parsing.by(run.add_argument(
+      "run", metavar="RUN", help="a name from `suite list`, or a gin file"), parsing.runs)
+  run.add_argument("--gin_file", action="append", default=[], metavar="FILE",
+                   help="gin file that goes before RUN (gin/debug.gin makes any run small)")
+  parsing.by(run.add_argument(
+      "--gin_param", action="append", default=[], metavar="X=Y",
+      help="gin binding that goes before all files; may be repeated"), parsing.bindings)
+  run_settings.add_flags(run, "trusted_modules", "workdir", "strategy", "devices", "precision",
+                         "xla", "deterministic", "share", "profile")
+  run.add_argument("--jobs", type=run_settings.positive, metavar="N",
+                   help=f"tables: number of cells to run at the same time "
+                   f"({table.TableOrder.jobs})")
+  run.add_argument("--only", action="append", default=[], metavar="ROW[/COLUMN[/SEED]]",
+                   help="tables: the part to run, with * and ?; may be repeated")
+  run.add_argument("--dry_run", action="store_true",
+                   help="say what the run or table will cost and what data is missing; run nothing")
+  run.add_argument("--rate", type=_rate, metavar="FLOPS",
+                   help="--dry_run: FLOPs a second of the machine that the run is for, such as "
+                   "2e13 (measured here)")
+  run.set_defaults(do=_run)
+
+
+def _rate(text: str) -> float:
+  try:
+    value = float(text)
+  except ValueError:
+    value = 0.0
+  if not 0 < value < float("inf"):
+    raise argparse.ArgumentTypeError(f"got {text!r}, allowed is a number above 0, such as 2e13")
+  return value
+
+
+def _run(args: argparse.Namespace) -> int:
+  file = run_settings.find(args.run, extra_files=args.gin_file, params=args.gin_param)
+  settings = run_settings.from_flags(args)
+  order = {"jobs": args.jobs or table.TableOrder.jobs, "only": args.only}
+  is_table = table.is_table(file.path)
+  if args.rate is not None and not args.dry_run:
+    raise gin_files.ConfigError("--rate is a flag of --dry_run: add that, or leave it out.")
+  if not is_table and (args.jobs or args.only):
+    raise gin_files.ConfigError(f"--jobs and --only are flags of tables, and {file.name} is one "
+                                "run. Leave them out.")
+  if args.dry_run:
+    this_process.import_tensorflow()
+    from suite.running import dry_run
+    print(dry_run.of_table(file, settings, rate=args.rate, **order) if is_table
+          else dry_run.of_run(file, settings, rate=args.rate))
+    return 0
+  if is_table:
+    return _show(launch.table_run(file, settings, **order)())
+  report = launch.experiment_run(file, settings, own_process=True)()
+  if report:  # Only the chief of several workers has one.
+    print(report)
+  return 0
+
+
+def _show(result: table.TableResult) -> int:
+  print(result.report)
+  if result.failed:
+    print("", *(f"suite: failed: {line}" for line in result.failed), sep="\n", file=sys.stderr)
+  if result.elsewhere:
+    print("", *(f"suite: runs elsewhere: {line}" for line in result.elsewhere),
+          "suite: The report is without them. Give the same command when they have ended.",
+          sep="\n", file=sys.stderr)
+  return 1 if result.failed or result.elsewhere else 0

@@ -1,0 +1,219 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Where and how a run computes: the flags of `suite run`, and the settings of `suite.run`.
+
+What runs is said by gin; a run file never sets what stands here, but `seed` and `op_threads`, which
+`experiment.run` takes from either. Each default stands here and nowhere else. The command line's
+flags are made from the fields, and so are the flags of the runs that a table starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
+
+from suite.configs import gin_files
+from suite.system import folders
+
+# compute.distribution.NAMES
+STRATEGIES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
+PRECISIONS = ("float32", "bfloat16", "mixed_bfloat16", "mixed_float16", "tf32")  # precision.NAMES
+DATA_FLAGS = ("data_dir", "mirror")
+
+
+def positive(text: str) -> int:
+  """The value of a flag, a whole number from 1."""
+  if not text.isdigit() or int(text) < 1:
+    raise argparse.ArgumentTypeError(f"got {text!r}, allowed is a whole number from 1")
+  return int(text)
+
+
+def _folder(text: str) -> str:
+  if not text:  # A shell variable that is not set.
+    raise argparse.ArgumentTypeError("it is empty; give a folder, or leave it out")
+  return text
+
+
+def _modules(text: str) -> Tuple[str, ...]:
+  names = tuple(text.split(","))
+  if not all(re.fullmatch(r"\w+(\.\w+)*", name) for name in names):
+    raise argparse.ArgumentTypeError(f"got {text!r}, allowed are modules such as suite,tensorflow")
+  return names
+
+
+def _flag(default: Any, text: str, **parsed: Any) -> Any:
+  """A field that is a flag: its default, its help, and further arguments of `add_argument`."""
+  return dataclasses.field(default=default, metadata={"help": text, **parsed})
+
+
+def _data_flag(variable: str, text: str) -> Any:
+  """A folder of data, whose default is an environment variable."""
+  return dataclasses.field(default_factory=lambda: os.environ.get(variable),
+                           metadata={"help": text, "metavar": "DIR"})
+
+
+@dataclasses.dataclass(frozen=True)
+class RunSettings:
+  """The settings of a run, or of every run of a table; see the flags' help.
+
+  Attributes:
+    seed: all randomness derives from it.
+    op_threads: CPU threads of one op, and of a matrix product of NumPy; None: all cores. 1 is
+      faster where many small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS
+      takes precedence.
+    command: how the user started the run, for the record.
+  """
+
+  workdir: str = _flag("", "results and state (./runs/RUN)", type=_folder, metavar="DIR")
+  strategy: str = _flag(
+      STRATEGIES[0], "tf.distribute strategy (%(default)s)", choices=STRATEGIES)
+  data_dir: Optional[str] = _data_flag(
+      "LIFELONG_DATA_DIR", "prepared data sets ($LIFELONG_DATA_DIR, else TFDS's default)")
+  mirror: Optional[str] = _data_flag(
+      "LIFELONG_MIRROR", "folder of archives, searched before any download ($LIFELONG_MIRROR)")
+  devices: Optional[int] = _flag(
+      None, "number of GPUs, or of logical CPU devices without a GPU (all)", type=positive,
+      metavar="N")
+  trusted_modules: Sequence[str] = _flag(
+      (), "for gin files of somebody else: refuse them if they import, or name parts of, other "
+      "modules than these; suite,tensorflow suffices for shipped runs (any)", type=_modules,
+      metavar="A,B")
+  deterministic: Optional[bool] = _flag(
+      None, "refuse ops without a deterministic kernel (on a CPU yes, on a GPU no)",
+      action=argparse.BooleanOptionalAction)
+  precision: str = _flag(
+      PRECISIONS[0], "of nets; variables, norms and losses stay float32 (%(default)s)",
+      choices=PRECISIONS)
+  xla: bool = _flag(False, "let XLA compile clusters of ops", action="store_true")
+  profile: bool = _flag(
+      False, "write a profiler trace of each learner's first event for TensorBoard",
+      action="store_true")
+  share: bool = _flag(
+      False, "given to several processes with one --workdir: they share the trials of the run's "
+      "searches", action="store_true")
+  debug: bool = _flag(False, "show the traceback of every error", action="store_true")
+  seed: int = 0
+  op_threads: Optional[int] = None
+  command: str = ""
+
+  def __post_init__(self):
+    if not isinstance(self.seed, int):
+      raise gin_files.ConfigError(
+          f"experiment.run.seed is {self.seed!r}; it must be a whole number.")
+    threads = self.op_threads
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+      raise gin_files.ConfigError(f"experiment.run.op_threads is {threads!r}; it must be at least "
+                                  "1, or None for all cores.")
+
+  def replaced(self, **changes: Any) -> RunSettings:
+    """These settings with changes."""
+    return dataclasses.replace(self, **changes)
+
+  def for_run(self, name: str) -> RunSettings:
+    """These settings with the work directory of a run of this name, if none was given."""
+    return self if self.workdir else self.replaced(workdir=os.path.join("runs", name))
+
+  def flags(self, *names: str) -> List[str]:
+    """The flags that make these settings in a child process; `names`: only these fields."""
+    found: List[str] = []
+    for field in dataclasses.fields(self):
+      value, action = getattr(self, field.name), field.metadata.get("action")
+      default = None if field.default is dataclasses.MISSING else field.default
+      if not field.metadata or value in (default, None, "") or (names and field.name not in names):
+        continue
+      if action is not None:
+        found.append(f"--{field.name}" if value else f"--no-{field.name}")
+      else:
+        found += [f"--{field.name}", str(value) if isinstance(value, (str, int)) else
+                  ",".join(value)]
+    return found
+
+  def set_data_dirs(self) -> None:
+    """Sets environment variables: TFDS reads them when imported, child processes inherit them."""
+    if self.mirror:
+      if not all(os.path.isdir(folder) for folder in self.mirror.split(os.pathsep)):
+        raise gin_files.ConfigError(
+            f"The mirror {self.mirror!r} is no folder. Give the folder that holds the archives, or "
+            "leave --mirror out to download them.")
+      os.environ["LIFELONG_MIRROR"] = self.mirror
+    if self.data_dir:
+      folders.check(self.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
+      os.environ["LIFELONG_DATA_DIR"] = os.environ["TFDS_DATA_DIR"] = self.data_dir
+
+
+@dataclasses.dataclass(frozen=True)
+class RunFile:
+  """A run file and what is changed in it.
+
+  Attributes:
+    name: short name.
+    path: the file.
+    extra_files: gin files that are read after it.
+    params: bindings X=Y, read last.
+  """
+
+  name: str
+  path: pathlib.Path
+  extra_files: Sequence[str] = ()
+  params: Sequence[str] = ()
+
+  def paths(self) -> List[pathlib.Path]:
+    """All files, in the order in which they are read."""
+    return [self.path, *(gin_files.find_file(extra, "--gin_file") for extra in self.extra_files)]
+
+
+@dataclasses.dataclass(frozen=True)
+class RunOrigin:
+  """What a run's configuration was made from, for the record.
+
+  Attributes:
+    config_text: the configuration, stored beside the results as config.gin; the part that was used,
+      defaults included, is stored as operative_config.gin.
+    find_unused: (operative config, names of the learners that were chosen) -> bindings that the
+      finished run did not use.
+  """
+
+  config_text: str = ""
+  find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None
+
+
+def add_flags(parser: argparse.ArgumentParser, *names: str) -> None:
+  """Adds the flags of these fields to a parser."""
+  fields = {field.name: field for field in dataclasses.fields(RunSettings)}
+  for name in names:
+    default = fields[name].default
+    if default is dataclasses.MISSING:
+      default = fields[name].default_factory()
+    elif "type" in fields[name].metadata:
+      default = None  # argparse would convert it; `from_flags` leaves it to the dataclass.
+    parser.add_argument(f"--{name}", default=default, **fields[name].metadata)
+
+
+def from_flags(args: argparse.Namespace) -> RunSettings:
+  """The settings that a command line says."""
+  given = {name: getattr(args, name) for name in names() if hasattr(args, name)}
+  return RunSettings(**{name: value for name, value in given.items() if value is not None})
+
+
+def names() -> List[str]:
+  """The names of all settings."""
+  return [field.name for field in dataclasses.fields(RunSettings)]
+
+
+def from_python(given: Mapping[str, Any]) -> RunSettings:
+  """The settings that a call of `suite.run` says."""
+  unknown = sorted(set(given) - set(names()))
+  if unknown:
+    raise gin_files.ConfigError(
+        f"suite.run has no setting {unknown[0]!r}; it has {', '.join(names())}. "
+        f"{gin_files.nearest(unknown[0], names())}")
+  return RunSettings(**given)
+
+
+def find(run: str, **changes: Any) -> RunFile:
+  """The run file of a shipped name or path, with further attributes of `RunFile`."""
+  name, path = gin_files.find(run)
+  return RunFile(name, path, **changes)
