@@ -18,17 +18,16 @@ function that calls `strategy.run` under a mirrored strategy holds all local rep
 its cost. A function traced with open dimensions (a batch of None) has an unknown cost: trace it
 with a full `tf.TensorSpec`.
 
-The walk over a traced graph that adds up the cost of one call.
-
-Only ops that run are counted (graph_frame.Liveness). Calls are walked with the shapes and small
-values that the caller knows. A loop of n trips costs n bodies and n + 1 conditions. A conditional
-whose predicate is not constant costs its most expensive branch, an upper bound.
-
-Cost of a step as a function of its number of rows; the last batch may have any size.
+The walk over a traced graph adds up the cost of one call. Only ops that run are counted
+(graph_frame.Liveness). Calls are walked with the shapes and small values that the caller knows. A
+loop of n trips costs n bodies and n + 1 conditions. A conditional whose predicate is not constant
+costs its most expensive branch, an upper bound.
 
 A step does its work once per row or once per step, so its cost is linear in the number of rows. Two
-points are counted and the others lie on their line: tracing another size takes as long as training
-it.
+points are counted and the others lie on their line (`RowCosts`): tracing another size takes as long
+as training it. By rows and classes, each op works once, once per row, once per class, or once per
+row and class: the cost is a + b B + c C + d B C. Four graphs give the four numbers (`ShapeCosts`);
+a fifth, larger one confirms them, and where it does not, every shape is counted by itself.
 """
 
 from __future__ import annotations

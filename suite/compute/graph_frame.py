@@ -1,9 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One call of a traced function: its arguments, and its ops as the cost rules read them.
+"""A traced graph as the cost rules read it: its functions, the ops that run, and their shapes.
 
-The cost of one call of a compiled function; an unknown amount is None, never 0.
-
-Access to a traced graph: its functions, the ops that run, and its shapes given a caller's.
+A frame is one call of a traced function, with the shapes and arguments of its caller. A cost is
+that of one call; an unknown amount is None, never 0.
 """
 
 from __future__ import annotations

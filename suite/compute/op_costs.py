@@ -1,12 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""FLOPs of the supported op types that are neither free nor a convolution or matrix product.
+"""FLOPs and multiply-adds of the supported op types; the types that cost nothing.
 
 The numbers equal TensorFlow's registered statistics where those exist and are right (a test
 compares them); the rest follows the same convention: a function value (exp, tanh, ...) is one FLOP,
 a comparison or a selection is one, and a compound op is the sum of its steps.
 
 FLOPs are floating-point: an op whose tensors are all integers or booleans (indices, loop counters,
-shapes, masks) costs 0. graph_walk applies that rule before it asks this table.
+shapes, masks) costs 0. The walk of `flops` applies that rule before it asks this table.
 
 Multiply-adds of convolutions and matrix products, the ops that `macs` counts.
 
@@ -14,17 +14,10 @@ Every rule takes a `node` (see graph_frame.Node) and returns (flops, macs). Posi
 padding count like any other, as in the papers' hand counts and in TensorFlow's statistics.
 Letters: B batch, H W space, C channels in, G groups, F filters, K kernel height times width.
 
-Names of the op types that cost nothing. An op type that is not listed is not assumed to be free.
-
-An op is free if it moves, names, reshapes, stores, draws or checks values without arithmetic on
-them. Random draws are free by decision: generators shuffle integer bits, and their cost depends on
-the generator, not on the method under study. Casts are free too.
-
-Cost of a step as a function of its numbers of rows and of classes, from few counted graphs.
-
-Each op of a step works once, once per row, once per class, or once per row and class: the cost is
-a + b B + c C + d B C. Four graphs give the four numbers; a fifth, larger one confirms them, and
-where it does not, every shape that is asked for is counted by itself.
+An op type that is not listed is not assumed to be free. An op is free if it moves, names, reshapes,
+stores, draws or checks values without arithmetic on them. Random draws are free by decision:
+generators shuffle integer bits, and their cost depends on the generator, not on the method under
+study. Casts are free too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """All private parts of TensorFlow that the suite uses; a release without one is refused by name.
 
-Each has no public counterpart, or one that is several times slower.
-
-Configuration of TensorFlow's graph rewrites.
+Each has no public counterpart, or one that is several times slower. The configuration
+of TensorFlow's graph rewrites is here, too.
 """
 
 from __future__ import annotations

@@ -2,12 +2,11 @@
 """Encoders of image files to features [n, D], for example a Keras model with weights.
 
 An encoder has `width`, D, and `encode(paths) -> float32 [n, D]`. An encoder with
-`encode_text(texts)` also supports text queries (`queries.from_text`): `clip_encoder` has it. Other
+`encode_text(texts)` also supports text queries (`queries.from_text`): CLIP has it. Other
 Keras models have none: with these, text queries need features that were computed elsewhere.
 
-Encoders that the suite's pretraining wrote: a folder with encoder.json and encoder.npz.
-
-CLIP as an encoder of images and of texts, from a folder of local files.
+An encoder of the suite's pretraining is a folder with encoder.json and encoder.npz. CLIP is a
+folder of local files:
 
     DIR/model.safetensors      weights of both towers, with the names of OpenAI or Hugging Face
     DIR/config.json            optional: shapes

@@ -6,10 +6,7 @@ differently with other block sizes and numbers of threads; so rows within the fl
 best ones so far are scored again in float64, one row at a time, and only these scores decide. For
 each query and bucket only the best k are stored: memory is O(Q B k + block).
 
-From a million rows on, faiss finds these rows where it is installed; what is found is the same.
-
-The promising rows of a block by faiss, where it is installed.
-
+From a million rows on, faiss finds these rows where it is installed; what is found is the same:
 faiss searches exhaustively in float32, as CLEAR's released code does. All rows within the error
 bound of the last of the best are returned, so the exact scores decide as without faiss.
 """

@@ -56,8 +56,8 @@ def regret_curves(errors: np.ndarray, reference: np.ndarray) -> np.ndarray:
     reference: [T], the paper's is Independent.
 
   Returns:
-    [S, T]. At a task that either does not know a curve is NaN and the task adds nothing: the values
-    after such a gap are those of the known tasks, which `gaps` counts. Negative is better.
+    [S, T]. NaN at a task whose error is unknown for the learner or for the reference; such a task
+    adds nothing to later values, and `gaps` counts it. Negative is better.
   """
   difference = _difference(errors, reference)
   sums = np.cumsum(np.nan_to_num(difference, nan=0.0), axis=1)

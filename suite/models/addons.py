@@ -3,7 +3,7 @@
 
 The library has reached its end of life: 0.23 is the last release, for TensorFlow up to 2.15 and
 Python up to 3.11. It is imported on first use, without its end-of-life warning. Where it is not
-installed, `decoupled_decay` and `image_transforms` stand in for it; the results are equal. The
+installed, implementations of this module stand in for it; the results are equal. The
 optimizers of both derive from Keras's *legacy* optimizers: they work under `tf.distribute` and in
 `tf.train.Checkpoint`, but `optimizer.variables` is a method.
 

@@ -5,7 +5,7 @@
   00000012.bin     chunks that differ from the snapshot before; not there if none does
 
 Each file is written aside, then renamed, values last. An array that has not changed is not written
-again, and of a large one only the chunks that have (`array_chunks`). A small state is written as a
+again, and of a large one only the chunks that have. A small state is written as a
 whole, so that two snapshots have no file in common; a large one is when half of what lies on the
 disk is out of date.
 

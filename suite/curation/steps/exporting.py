@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The step `export`: accepted images as archives in CLEAR's layout.
+"""The step `export`: accepted images as archives in the layout of CLEAR's present edition.
 
-Archives in the layout of CLEAR's present edition, byte-equal for equal content.
+Archives of equal content are byte-equal:
 
     train/class_names.txt
     train/labeled_images/<bucket>/<class>/<id>.jpg

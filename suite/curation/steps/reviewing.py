@@ -1,13 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The steps `sheets` and `label-studio`: reviews in a browser or in Label Studio.
 
-The sheets of a review: candidates and gold questions of each class and bucket.
-
-The review of all sheets as one HTML page, without a server; its parts are in page/.
-
-The script is allowed by its digest; data are JSON in the page. Votes are stored in localStorage
-under the keys of their sheets and the reviewer's name; in a browser without storage for local files
-they are lost when the page closes.
+A sheet has the candidates and gold questions of a class and bucket. All sheets are one HTML page,
+without a server; its parts are in page/. The script is allowed by its digest; data are JSON in the
+page. Votes are stored in localStorage under the keys of their sheets and the reviewer's name; in a
+browser without storage for local files they are lost when the page closes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The step `votes`: the result of the reviewers' votes.
+"""The step `votes`: the result of the reviewers' votes, and their agreement.
 
-Agreement of reviewers: statistics for a report; no decision depends on them.
+The agreement is for the report; no decision depends on it.
 """
 
 from __future__ import annotations

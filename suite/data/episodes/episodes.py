@@ -3,10 +3,8 @@
 
 The setting (task_types.py) describes a task's sizes; the convention (episode_conventions.py), which
 classes and images may be repeated and their labels: by default, `spec`, no image is twice in a task
-and no class in two blocks. Episode i is a pure function of (data, split,
-seed, i), drawn by integer arithmetic (episode_draws.py), the same on every machine.
-
-Draws the images of many episodes at once, by integer arithmetic on hashes: no state, no floats.
+and no class in two blocks. Episode i is a pure function of (data, split, seed, i), drawn for many
+episodes at once by integer arithmetic on hashes: no state, no floats, the same on every machine.
 
 All draws are derived from 64-bit keys by `derive` (SplitMix64, as in sampling.py):
 

@@ -83,7 +83,7 @@ class Clear:
 
 @dataclasses.dataclass(frozen=True)
 class Uncropped:
-  """The storage of `Clear`; see `uncropped`."""
+  """The storage of `Clear`; see the module."""
 
   transform: Clear
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 from suite.contracts import transform as transform_lib
 from suite.data.images import sampling
 
-_PURPOSE = 6  # Of the seed, beside those of sampling.py and streamed_set.py.
+_PURPOSE = 6  # Of the seed, beside those of sampling.py and prepared_sets.py.
 
 
 @dataclasses.dataclass(frozen=True)

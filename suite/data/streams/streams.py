@@ -68,7 +68,7 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
       some data sets cannot be reproduced; these have ours, and are logged.
     on_missing: "stop" before the first event, or "leave_out".
     shared_images: "remove" from a task's splits what another task of the stream is scored on (see
-      `shared_images`), or "keep".
+      `ScoredImages`), or "keep".
     resized_side: pixels; images whose shorter side is longer are resized to it once, in a copy
       beside the data, and records say so. At least 8/7 of the size of the learner's transform.
       None: images are decoded as they were prepared, each time that they are used.
@@ -190,7 +190,8 @@ def of_groups(groups: Sequence[class_groups.DatedGroups], *, num_meta_test: int,
   """A stream whose tasks are groups of classes of several data sets, in order of their years.
 
   Args:
-    groups: those of each data set; of two tasks of one year that of the earlier data set is first.
+    groups: the groups of classes of each data set. Of two tasks of one year, the task of the data
+      set that comes first in `groups` is first.
     num_meta_test: the last tasks, which the headline score is a mean over.
     name: of the stream.
     data_dir: where the data sets are prepared.

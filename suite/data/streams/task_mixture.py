@@ -8,8 +8,8 @@ A training pass is an endless sequence of groups g = 0, 1, 2, ...; a batch has K
 
 The n-th group of a task holds the n-th batch of its own endless training pass. Batches are a pure
 function of (seed, step), so that a training can be resumed at any step. Sets in memory share one
-input pipeline (`joined_sets`). Otherwise each task has one, which takes a tenth of a second or more
-to make; the batches are the same.
+input pipeline (`joined_batches`). Otherwise each task has one, which takes a tenth of a second or
+more to make; the batches are the same.
 
   image  uint8 [K, B / K, S, S, 3]
   label  uint8 [K, B / K, C], the classes of all tasks; see `class_codes`
@@ -59,7 +59,7 @@ from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
 from suite.data.streams import stream_events
 
-_TASK = 6  # A purpose of the seed, beside those of sampling.py and streamed_set.py.
+_TASK = 6  # A purpose of the seed, beside those of sampling.py and prepared_sets.py.
 _COUNTED_AT_ONCE = 1 << 16
 _CHUNK = 64  # Elements whose tasks are drawn at once, by a pipeline.
 _BUFFER_BYTES = 2**29  # Of prepared batches: every task's pipeline keeps some.
@@ -343,7 +343,7 @@ class _TensorList:
             input_handle=self._handle, tensor=tf.convert_to_tensor(tensor, self._dtype))
 
   def item(self, number: tf.Tensor, shape: Sequence[int | None]) -> tf.Tensor:
-    """One of the tensors, of a shape in which None is unknown."""
+    """The tensor at index `number`; None in `shape` is an unknown side."""
     return tf.raw_ops.TensorListGetItem(
         input_handle=self._handle, index=tf.cast(number, tf.int32), element_dtype=self._dtype,
         element_shape=tf.constant([-1 if side is None else side for side in shape]))

@@ -121,7 +121,7 @@ class QuestionSet:
   """
 
   def __init__(self, order: rank_order.RankOrder, ranks: np.ndarray):
-    """Finds the samples; `ranks` int [m] are all different (`nested_ranks`)."""
+    """Finds the samples; `ranks` int [m] are all different (`rank_order`)."""
     self.order, self.ranks = order, np.array(ranks, np.int64)
     self.samples = order.samples_at(self.ranks)
     self._by_rank = np.argsort(self.ranks)

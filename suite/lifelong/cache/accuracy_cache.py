@@ -14,7 +14,7 @@
 
 A piece is bits [models, ceil(samples / 8)], memory-mapped if it is large. An addition writes and
 syncs its files, then appends its line; a crash in between leaves files that the next addition
-overwrites. Small additions are joined later (`compaction`): the joined file is written, the log is
+overwrites. Small additions are joined later (`committed`): the joined file is written, the log is
 replaced, the old files are removed. Writers take a lock. Readers need none: a written file never
 changes, and one that was removed since the log was read is found in the new log.
 

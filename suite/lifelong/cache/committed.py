@@ -2,7 +2,7 @@
 """What the log of an accuracy cache has committed, and how it grows: files first, then a line.
 
 A line has the digests of its files and names the state before it. Small additions are joined
-(`compaction`): the joined file is written, the log is replaced, the old files are removed.
+: the joined file is written, the log is replaced, the old files are removed.
 
 Which additions of an accuracy cache are joined to one file, so that few files remain.
 
@@ -305,9 +305,10 @@ def tail(lines: Sequence[Mapping[str, Any]]) -> int:
 
 
 def joined(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-  """What a line that replaces several of one kind says, but for its files.
+  """Returns the line of the log, without files, that replaces several lines of one kind.
 
-  `parts` keep the number and the state of each, so that counts made in between stay known.
+  Its `parts` are the number of entries and the state of each replaced line, so that counts that
+  were made at these states stay valid.
   """
   parts = [part for line in lines for part in line.get("parts", [[size(line), line["state"]]])]
   made = {"after": lines[0]["after"], "state": lines[-1]["state"], "parts": parts}

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Questions that stay: the samples that new models are asked, stored with the cache.
 
-Questions are drawn once, in the order of difficulty of that time (`nested_ranks`), and kept: adding
+Questions are drawn once, in the order of difficulty of that time (`rank_order`), and kept: adding
 models changes none of them, and a larger budget asks the same ones first. They are lines of
 questions.jsonl, each a layer: questions about samples first ... last - 1, with the seed and the
 state of the cache that they were drawn from.

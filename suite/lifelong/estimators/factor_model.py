@@ -12,7 +12,7 @@ ridge regression on the known models' answers themselves. A known model has cont
 factors; its own contribution is taken out before its weights are fitted, since a new model has
 none. Up to 256
 answers the prior is not normal but has a component at each known model (`kernel_prior`), and below
-1,024 the predictions of single samples are shrunk towards Sort & Search (`step_shrinkage`).
+1,024 the predictions of single samples are shrunk towards Sort & Search (below).
 
 The accuracy is the mean of the predictions, corrected by the mean held-out residual of the answers
 that are a random sample (a regression estimate); its interval follows from the held-out residuals,

@@ -36,7 +36,7 @@ class Seen(NamedTuple):
     mean: [F], weighted sum of the channels' means.
     variance: [F], weighted sum of their variances.
     count: [], number of images.
-    cells: sums over cells of an embedding with clusters, see `cell_clusters`; () for others.
+    cells: sums over cells of an embedding with clusters, see `constellation`; () for others.
   """
 
   mean: tf.Tensor
@@ -77,7 +77,7 @@ class Embedding(tf.Module):
     net: the net.
     momentum: share of the old running statistics that an update keeps.
     parts: into how many parts a batch of training is split on a CPU, each computed by a core of its
-      own, see `norm_of_parts`. The moments are those of the whole batch, so that results differ by
+      own, see `twice_norm`. The moments are those of the whole batch, so that results differ by
       rounding only. It pays where episodes are trained one at a time; those that run side by side
       keep the cores busy anyway.
   """

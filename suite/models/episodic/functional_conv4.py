@@ -9,7 +9,7 @@ Three details differ from the usual formulation, with the same result:
   * Pooling comes before the LeakyReLU, which is increasing, so both orders take the same maximum.
   * A convolution's bias is stored but not added: batch norm would subtract it again. Its gradient
     is exactly 0, as adding it would give up to rounding.
-  * The first block's norm is folded into its kernel where images have one channel (`patch_norm`).
+  * The first block's norm is folded into its kernel where images have one channel (`twice_norm`).
 
 B images, S = H = W their size, C channels, F filters, K classes, N blocks.
 
@@ -53,7 +53,7 @@ class Observed(NamedTuple):
     images: prepared, [B, H, W, C].
     patches: the moments of their patches, where `twice_norm.folds`; None if they are not known.
     twice: whether second derivatives of the passes will be asked for, see `kinks.max_pool`.
-    parts: into how many parts they are split, so that each core computes one (`norm_of_parts`).
+    parts: into how many parts they are split, so that each core computes one (`twice_norm`).
   """
 
   images: tf.Tensor

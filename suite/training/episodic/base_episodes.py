@@ -1,11 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Meta-training before a sequence: its episodes and learning rates (FLUID).
+"""Episodes and learning rates of the meta-training before a sequence or stream (FLUID).
 
-Its images are those of a pretraining set, from which backbones of other learners come, or of the
-base classes of the sequence. The paper trains Prototypical Networks and MAML from scratch on 5-shot
-30-way episodes, for 100 epochs at a rate of 0.01 that is halved every 40.
-
-Meta-training of a net on the first data that a learner of tasks or sequences is delivered.
+The images come from a pretraining set, on which the backbones of other learners were trained, or
+from the base classes of the sequence. The paper trains Prototypical Networks and MAML from scratch
+on 5-shot 30-way episodes, for 100 epochs at a rate of 0.01 that is halved every 40.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The compiled functions of CFSL: a meta-update, and the answers to many episodes.
 
-Many meta-updates, several in a call of a compiled function.
+A call does several meta-updates (`ManyUpdates`).
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class Graphs:
 
     Args:
       batch: the episodes without their targets' labels.
-      unrolled: whether the loop over support sets is, see `set_loop`.
+      unrolled: whether the loop over support sets is, see `inner_loop.over_sets`.
     """
     return tf.map_fn(lambda episode: self._answer_one(episode, unrolled), batch,
                      fn_output_signature=tf.float32, parallel_iterations=batch[0].shape[0])

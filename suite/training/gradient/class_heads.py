@@ -4,7 +4,7 @@
   Linear     one linear layer
   Given      the columns of some classes begin as those of a classifier in a file
   Split      the columns of base classes stay as the first phase left them
-  CwrStar    weights are consolidated class by class (see `cwr_star`)
+  CwrStar    weights are consolidated class by class (see `Consolidation`)
   PerTask    a linear layer for each task, on shared layers
   OwnHead    the last layer of a user's model
 
@@ -237,7 +237,7 @@ class Split(Linear):
 
 
 class CwrStar(Linear):
-  """The head of CWR*; see `cwr_star`.
+  """The head of CWR*; see `Consolidation`.
 
   Args:
     counts_first: see `class_heads.Consolidation`.

@@ -45,7 +45,7 @@ class GradientLoop:
     momentum: of "sgd" and "sgdw" (Nesterov).
     weight_decay: coupled for "sgd", decoupled for the others; spares norms and biases.
     distribution: the strategy under whose scope the model was made.
-    loss: loss(labels, logits), see `own_loss`; None: cross-entropy with label smoothing.
+    loss: loss(labels, logits), see `objective.OwnLoss`; None: cross-entropy with label smoothing.
     schedule_names: of `schedules.WARMED_UP`, those that `configure` can choose.
     backbone, auxiliary: batches have "auxiliary" entries of this shape, for which the backbone is
       trained, too (see `WithAuxiliary`).

@@ -10,8 +10,8 @@ code, once an example. `upper`, a Keras model, makes features of the code:
     AllLayers   the example                     the whole network
     Drifting    the example                     the whole network, of which only norms move
 
-A code is of the example as it is in evaluation; only `AllLayers` and `Drifting` can see an image in
-another way each time that it is trained on.
+A code is computed from the example as it is prepared for evaluation. Only `AllLayers` and
+`Drifting` train on augmented images.
 
 A network cut in two: the layers that training its last layers never changes, and the rest.
 

@@ -73,7 +73,7 @@ class Trainer:
     momentum, weight_decay, optimizer: "sgd" is the paper's; "sgdw" and "adamw" decouple the decay.
       A Keras optimizer, or a function that makes one, has its own momentum and decay; the search
       sets its rate, unless it has a schedule.
-    loss: loss(labels, logits), see `own_loss`; None: cross-entropy with label smoothing.
+    loss: loss(labels, logits), see `objective.OwnLoss`; None: cross-entropy with label smoothing.
     eval_batch_size: of validation and prediction.
     max_validation: images of the dev split that each validation looks at, the same ones for
       all trials; None is all of them.

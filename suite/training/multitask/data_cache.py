@@ -8,8 +8,8 @@ The contract:
             A set that takes more is represented by as many of its images, drawn at random, as fit.
             While a data set is read, its own memory comes on top
   order     which images are drawn depends on the run's seed, the task and its bytes alone
-  disk      nothing. What counts is which images a task has, and a process that resumes a run reads
-            the same ones again from the data sets, which a stream delivers as often as asked for
+  disk      nothing. A process that resumes a run reads the same images again from the data sets,
+            which a stream delivers as often as they are asked for
   scope     NEVIS'22 lets a learner store all data that it was given; a past task's training set was
 """
 

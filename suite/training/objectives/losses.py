@@ -3,11 +3,8 @@
 
 Label smoothing may be a tensor or variable, so that a search changes it without a new graph.
 
-Losses of rows that belong to several tasks, under one head with the classes of all of them.
-
-Each row takes part with the classes of its own task only, as if every task had a separate head.
-
-A loss of the user as an objective.
+`coded` losses are of rows that belong to several tasks, under one head with the classes of all of
+them: each row takes part with the classes of its own task only, as if every task had its own head.
 """
 
 from __future__ import annotations

@@ -141,13 +141,13 @@ class Counter(Protocol):
   groups: int
 
   def step(self) -> flops.Cost:
-    """The cost of the step as it is traced."""
+    """Cost of the traced step."""
 
   def gradient(self, rows: int) -> flops.Cost:
     """The cost of a gradient of the mean cross-entropy of `rows` rows."""
 
   def update(self, change: Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]) -> flops.Cost:
-    """The cost of a gradient of B rows, a change of it, and the optimizer."""
+    """Cost of a gradient of B rows, of `change` applied to it, and of the optimizer's step."""
 
 
 class Objective(tf.Module):

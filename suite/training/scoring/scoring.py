@@ -3,9 +3,10 @@
 
 The last batch has fewer examples than the others. It is padded, so that one shape is compiled; rows
 of padding are not charged: N examples in batches of B cost floor(N / B) batches of B and one of
-N mod B. Batches that fill up the replicas of a strategy are not charged either.
+N mod B. Empty batches that pad the replicas of a strategy are not charged either.
 
-Prepared batches of a set that many models pass over: decoded and transformed once.
+`ReadyBatches` are prepared batches of a set on which many models are run: decoded and transformed
+once.
 """
 
 from __future__ import annotations

@@ -10,12 +10,10 @@ the learner's `update` (if it has one), and its class is known from then on. In 
 
 A block is tried first: `answer` leaves everything as it was before. `accept(stop)` commits the
 steps before `stop`; the rest is discarded and not charged. Answers that are computed at once are
-checked: see `answer_check`.
+checked, so that no answer depends on a label that comes after it.
 
-Check that the answers of a block depend on no label that comes after them (FLUID).
-
-A learner that computes a block at once is given all labels of the block, and one that uses the
-label of the very sample it answers would be scored as if it were right. So in some blocks a few
+A learner that computes a block at once is given all labels of the block. One that uses the label of
+the sample that it answers would be scored as if it were right. So in some blocks a few
 rows are answered a second time, before the block is tried, by a learner that has not seen their
 labels:
 

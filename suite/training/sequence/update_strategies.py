@@ -12,10 +12,8 @@ update that was made is reported to `updated`:
 
 A strategy uses only what is known by then. Its state is plain numbers (`state`, `restore`), so a
 resumed run makes the same decisions. `steps_until_possible_update` returns how many steps can be
-answered ahead; answers to later steps are discarded if there is an update before them. For several
-strategies at once, and budgets, see `update_combinations`.
-
-Update strategies made of others: any of several, one by name, or within a budget.
+answered ahead; answers to later steps are discarded if there is an update before them. `Either`,
+`named` and `WithinBudget` are made of other strategies.
 """
 
 from __future__ import annotations
