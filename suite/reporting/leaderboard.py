@@ -121,25 +121,20 @@ def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panel_lib.Pa
   everywhere = rankings.common(by_column)
   among = rankings.mean_ranks([column.ranks(everywhere) for column in columns])
   order = sorted(table.rows, key=lambda row: (means[row].mean is None, means[row].mean or 0.0))
-  rows = [[row, _rank(means[row].mean), means[row].num,
-           _rank(among[row].mean if row in among else None),
-           *(_rank(found[row]) for found in by_column)] for row in order]
+  rows = [[row, means[row].mean, means[row].num, among[row].mean if row in among else None,
+           *(found[row] for found in by_column)] for row in order]
   counts = ", ".join(f"{column.name} {sum(rank is not None for rank in found.values())}"
                      for column, found in zip(columns, by_column))
   return panel_lib.Panel(
       "ranks", f"{table.title}: ranks",
-      [panel_lib.Column("method"), panel_lib.Column("mean rank", panel_lib.SHOWN),
+      [panel_lib.Column("method"), panel_lib.Column("mean rank", quantities.RANK),
        panel_lib.Column("protocols", panel_lib.COUNT),
-       panel_lib.Column(f"among {len(everywhere)} everywhere", panel_lib.SHOWN),
-       *(panel_lib.Column(column.name, panel_lib.SHOWN) for column in columns)],
+       panel_lib.Column(f"among {len(everywhere)} everywhere", quantities.RANK),
+       *(panel_lib.Column(column.name, quantities.RANK) for column in columns)],
       rows, [*_progress(table), "1 is the best of those that have a score (methods: "
              f"{counts}); equal scores share the mean of their ranks. A mean over fewer protocols "
              f"is of other ranks: the fourth column ranks only the {len(everywhere)} methods that "
              "have a score everywhere.", *_stream_notes(columns)])
-
-
-def _rank(value: float | None) -> str:
-  return quantities.NOTHING if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panel_lib.Panel:
@@ -152,21 +147,21 @@ def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panel_lib.P
   return panel_lib.Panel(
       "scores", f"{table.title}: scores",
       [panel_lib.Column("method"),
-       *(panel_lib.Column(column.heading, panel_lib.SHOWN) for column in columns)], rows,
+       *(panel_lib.Column(column.heading, panel_lib.MIXED) for column in columns)], rows,
       [*_progress(table), "In percent: mean ±standard deviation over seeds (finished/all). "
        f"Lower is better: {', '.join(c.name for c in columns if c.lower_is_better) or 'none'}.",
        *(f"No cell: {', '.join(names)}: {why}." for why, names in refusals.items()),
        *_stream_notes(columns)])
 
 
-def _score(column: Ranked, row: str, num_seeds: int) -> str:
-  """A score as text; "- (0/3)" if nothing is finished, "- (3/3)" if the runs have no such score."""
+def _score(column: Ranked, row: str, num_seeds: int) -> quantities.Quantity:
+  """A score; "- (0/3)" if nothing is finished, "- (3/3)" if the runs have no such score."""
   found = column.spread(row)
   done = len(column.cells[row].finished) if row in column.cells else 0
-  text = f"{100 * found.mean:.2f}" if found.num else quantities.NOTHING
-  if found.num > 1:
-    text += f" ±{100 * found.deviation:.2f}"
-  return text if done == num_seeds and found.num else f"{text} ({done}/{num_seeds})"
+  return quantities.Quantity(
+      found.mean if found.num else None, quantities.PERCENT,
+      deviation=found.deviation if found.num > 1 else None,
+      note="" if done == num_seeds and found.num else f"({done}/{num_seeds})")
 
 
 def _progress(table: table_dir.TableDir) -> list[str]:
@@ -233,7 +228,7 @@ def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel
   return [panel_lib.Panel(
       "budgets", f"{table.title}: the best method within a budget of FLOPs",
       [panel_lib.Column("budget", panel_lib.FLOPS),
-       *(panel_lib.Column(column.heading, panel_lib.SHOWN) for column in columns)], rows,
+       *(panel_lib.Column(column.heading, panel_lib.MIXED) for column in columns)], rows,
       ["The best mean score among the methods whose runs, answers included, cost at most the "
        f"budget; {quantities.NOTHING}: none does."])]
 

@@ -15,21 +15,38 @@ from typing import Any, NamedTuple, Union
 from suite.reporting import quantities
 from suite.reporting import text_table
 
-TEXT, COUNT, PERCENT, FLOPS, NUMBER = "text", "count", "percent", "flops", "number"
-SECONDS, LINK, SHOWN = "seconds", "link", "shown"
-KINDS = (TEXT, COUNT, PERCENT, FLOPS, NUMBER, SECONDS, LINK, SHOWN)
+TEXT, LINK, COUNT = quantities.TEXT, quantities.LINK, quantities.COUNT
+PERCENT, NUMBER = quantities.PERCENT, quantities.NUMBER
+FLOPS, SECONDS = quantities.FLOPS, quantities.SECONDS
+MIXED = "mixed"
+KINDS = (*quantities.UNITS, MIXED)
 LINE, POINTS, STEP = "line", "points", "step"
+WIDE = 14  # More columns than this are read more easily as rows.
 
 
 class Column(NamedTuple):
-  """A column of plain values; `kind`, one of `KINDS`, says how they are printed.
+  """A column of plain values; `kind`, one of `KINDS`, is their unit.
 
-  Values of kind "percent" are shares: 0.25 is printed as 25.00. Those of kind "link" are paths, and
-  those of kind "shown" numbers that are texts already.
+  Values of kind "percent" are shares: 0.25 is printed as 25.00. Those of kind "link" are paths.
+  Those of kind "mixed" are `quantities.Quantity` with a unit each, or text among numbers.
   """
 
   name: str
   kind: str = TEXT
+
+
+class CellTable(NamedTuple):
+  """Headings and rows of cells."""
+
+  header: Sequence[str]
+  rows: Sequence[Sequence[quantities.Quantity]]
+
+  def transposed(self) -> CellTable:
+    """The table with a column for each row; the first column becomes the headings."""
+    header = [self.header[0], *(str(row[0]) for row in self.rows)]
+    rows = [[quantities.Quantity(name, TEXT), *(row[i] for row in self.rows)]
+            for i, name in enumerate(self.header) if i]
+    return CellTable(header, rows)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,14 +83,22 @@ class Panel:
       raise ValueError(f"Panel {self.name!r} has {len(self.columns)} columns and a row of "
                        f"{wrong[0]} values; give each row a value for each column.")
 
-  def text_table(self) -> text_table.TextTable:
-    """The table as text."""
-    num_left = next((i for i, column in enumerate(self.columns) if column.kind not in (TEXT, LINK)),
-                    len(self.columns))
-    return text_table.TextTable(
-        title=self.title, header=[heading(column) for column in self.columns],
-        rows=[[cell(value, column.kind) for value, column in zip(row, self.columns)]
-              for row in self.rows], num_left=num_left, notes=list(self.notes))
+  def table(self, *, is_fitted: bool = True) -> CellTable:
+    """The table as cells; transposed if it is wider than long, where `is_fitted`."""
+    found = CellTable([heading(column) for column in self.columns], [
+        [cell(value, column.kind) for value, column in zip(row, self.columns)]
+        for row in self.rows])
+    is_wide = len(found.header) > WIDE and len(found.header) > len(found.rows) + 1
+    return found.transposed() if is_fitted and is_wide else found
+
+  def text_table(self, *, is_fitted: bool = False) -> text_table.TextTable:
+    """The table for a terminal or Markdown."""
+    found = self.table(is_fitted=is_fitted)
+    columns = list(zip(*found.rows)) or [()] * len(found.header)
+    num_left = next((i for i, column in enumerate(columns) if any(c.is_number for c in column)),
+                    len(columns))
+    return text_table.TextTable(self.title, list(found.header), [list(row) for row in found.rows],
+                                num_left, notes=list(self.notes))
 
 
 class Section(NamedTuple):
@@ -98,19 +123,14 @@ def heading(column: Column) -> str:
   return f"{column.name}, %" if column.kind == PERCENT else column.name
 
 
-def cell(value: Any, kind: str) -> str:
-  """A value as text."""
-  if kind == FLOPS:  # Never a dash: a cost that is not known was spent all the same.
-    return quantities.si(value, "FLOP")
-  if value is None or (isinstance(value, float) and not math.isfinite(value)):
-    return quantities.NOTHING
-  if kind == SECONDS:
-    return quantities.duration(value)
-  if kind == PERCENT:
-    return f"{round(100 * value, 2) + 0.0:.2f}"  # Without the sign of a zero.
-  if kind == COUNT:
-    return f"{value:,}"
-  return quantities.score(value) if kind == NUMBER else str(value)
+def cell(value: Any, kind: str) -> quantities.Quantity:
+  """A value of a column with its unit."""
+  if isinstance(value, quantities.Quantity):
+    return value
+  if kind == MIXED:
+    return quantities.words(str(value))
+  unknown = kind == SECONDS and (value is None or not math.isfinite(value))
+  return quantities.Quantity(value, kind, printed=quantities.NOTHING if unknown else None)
 
 
 class Series(NamedTuple):

@@ -150,7 +150,9 @@ def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> text_table
         key: paper.values[(line.label, *key)] for key in shown
         if (line.label, *key) in paper.values}
     if values:
-      rows.append(["  paper", *(str(values.get(key, quantities.NOTHING)) for key in shown)])
+      rows.append(["  paper", *(
+          _printed(str(values[key]), values[key].value) if key in values else
+          quantities.words(quantities.NOTHING) for key in shown)])
     conventions.update({column: v.convention for (column, _), v in values.items() if v.convention})
   measures = len(table.measures) > 1
   header = [f"{column} {table.measures[measure]}" if measures else column
@@ -181,17 +183,25 @@ def _shown(table: table_dir.TableDir, lines: Sequence[TableLine], paper: paper_v
   return shown
 
 
-def _ours(by_seed: Mapping[table_dir.Seed, Mapping[str, Any]], measure: str, num_seeds: int) -> str:
+def _ours(by_seed: Mapping[table_dir.Seed, Mapping[str, Any]], measure: str, num_seeds: int
+          ) -> quantities.Quantity:
   known = [s for s in by_seed.values() if table_dir.value(s, measure) is not None]
   if not known:
-    return quantities.NOTHING
-  over = episodic.over_seeds([100 * table_dir.value(s, measure) for s in known])
-  text, spread = f"{over['accuracy']:.2f}", over["accuracy_std_over_seeds"]
-  if len(known) > 1:
-    text += f" ±{spread:.2f}"
-  elif known[0].get(measure + _INTERVAL) is not None:
-    text += f" [{100 * known[0][measure + _INTERVAL]:.2f}]"
-  return text if len(known) == num_seeds else f"{text} ({len(known)}/{num_seeds})"
+    return quantities.words(quantities.NOTHING)
+  over, one = episodic.over_seeds([table_dir.value(s, measure) for s in known]), len(known) == 1
+  return quantities.Quantity(
+      over["accuracy"], quantities.PERCENT,
+      deviation=None if one else over["accuracy_std_over_seeds"],
+      interval=known[0].get(measure + _INTERVAL) if one else None,
+      note="" if len(known) == num_seeds else f"({len(known)}/{num_seeds})")
+
+
+def _printed(text: str, number: str) -> quantities.Quantity:
+  """A value as a paper prints it, in percent; the number is unknown if it prints none."""
+  try:
+    return quantities.Quantity(float(number) / 100, quantities.PERCENT, printed=text)
+  except ValueError:
+    return quantities.words(text)
 
 
 def _convention_notes(lines: Sequence[TableLine], printed: Mapping[str, str]) -> list[str]:
@@ -233,20 +243,20 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[text_t
       _progress(table), *_convention_notes(lines, {}), *_transductive_notes(lines)]
   if len(table.columns) == 1:
     shown = [cost for cost in table.costs if any(found[line.label, cost][0] for line in lines)]
-    rows = [[line.label, *(found[line.label, cost][0] or quantities.NOTHING for cost in shown)]
-            for line in lines]
+    rows = [[line.label, *(found[line.label, cost][0] or quantities.words(quantities.NOTHING)
+                           for cost in shown)] for line in lines]
     return [text_table.TextTable(title=title, header=["", *shown], rows=rows, notes=notes)]
-  rows = [[label, cost, *(text or quantities.NOTHING for text in by_column)]
+  rows = [[label, cost, *(value or quantities.words(quantities.NOTHING) for value in by_column)]
           for (label, cost), by_column in found.items() if any(by_column)]
   return [text_table.TextTable(title=title, header=["", "", *table.columns], rows=rows,
                                notes=notes, num_left=2)]
 
 
-def _costs_by_column(line: TableLine, cost: str) -> list[str]:
-  """One cost of a learner in each column of the table; "" where no summary has it."""
+def _costs_by_column(line: TableLine, cost: str) -> list[quantities.Quantity | None]:
+  """One cost of a learner in each column of the table; None where no summary has it."""
   values = [[s[cost] for s in by_seed.values() if s.get(cost) is not None]
             for by_seed in line.cells.values()]
-  return [quantities.by_name(cost, _mean(known)) if known else "" for known in values]
+  return [quantities.by_name(cost, _mean(known)) if known else None for known in values]
 
 
 def _mean(values: Sequence[Any]) -> int | float:
@@ -264,10 +274,11 @@ def _matrix(table: table_dir.TableDir, lines: Sequence[TableLine], column: str, 
   ours = np.mean(np.array(found, dtype=float), axis=0) if found else None
   rows = []
   for i, values in enumerate(printed):
-    cells = [quantities.NOTHING] * len(values)
-    if ours is not None and ours.shape == (len(printed), len(values)):
-      cells = [quantities.NOTHING if np.isnan(a) else f"{100 * a:.2f}" for a in ours[i]]
-    rows += [[f"trained up to {i + 1}", *cells], ["  paper", *values]]
+    is_alike = ours is not None and ours.shape == (len(printed), len(values))
+    means = ours[i].tolist() if ours is not None and is_alike else [None] * len(values)
+    rows += [[f"trained up to {i + 1}", *(
+        quantities.Quantity(mean, quantities.PERCENT) for mean in means)],
+             ["  paper", *(_printed(value, value) for value in values)]]
   return text_table.TextTable(
       title=f"{table.title}: {label}, {column}, accuracy by bucket in percent",
       header=["", *(str(j + 1) for j in range(len(printed[0])))], rows=rows,
@@ -333,15 +344,16 @@ def validation_gains(table: table_dir.TableDir) -> list[text_table.TextTable]:
   if not by_cell:
     return []
   columns = [c for c in table.columns if any(c == column for _, column in by_cell)]
-  rows: list[list[str]] = []
+  rows: list[list[Any]] = []
   best: set[tuple[int, int]] = set()
   for row in dict.fromkeys(row for row, _ in by_cell):
-    cells = [row]
+    cells: list[Any] = [row]
     for column in columns:
       curve = by_cell.get((row, column))
       if curve is not None and curve.gain >= _RISING:
         best.add((len(rows), len(cells)))
-      cells.append(quantities.NOTHING if curve is None else f"{curve.gain:+.2f}")
+      cells.append(quantities.Quantity(None if curve is None else curve.gain / 100,
+                                       quantities.GAIN))
     rows.append(cells)
   return [text_table.TextTable(
       title=f"{table.title}: validation accuracy, gain over the second half of meta-training",

@@ -1,14 +1,24 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Formatting of numbers: 1.23e9 FLOPs as "1.23 GFLOP", None as "unknown"."""
+"""Numbers with a unit, and their text: 1.23e9 FLOPs is "1.23 GFLOP", None is "unknown".
+
+Tables hold a `Quantity` in each cell. It becomes text when the table is rendered, so that a page
+sorts, and a CSV file has, the number itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+import dataclasses
 import math
 from typing import Any
 
 UNKNOWN = "unknown"
 NOTHING = "-"
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
+
+TEXT, LINK, COUNT, PERCENT, NUMBER = "text", "link", "count", "percent", "number"
+FLOPS, MACS, BYTES, SECONDS = "flops", "macs", "bytes", "seconds"
+GAIN, RANK, LARGE = "gain", "rank", "large"
 
 
 def si(value: float | None, unit: str) -> str:
@@ -25,11 +35,6 @@ def si(value: float | None, unit: str) -> str:
   return f"{scaled:.{digits}f} {_PREFIXES[power]}{unit}"
 
 
-def score(value: float | None) -> str:
-  """Formats an error or an accuracy with four decimals; None is "-"."""
-  return NOTHING if value is None or not math.isfinite(value) else f"{value:.4f}"
-
-
 def duration(seconds: float | None) -> str:
   """Formats a duration: "42 s", "3 min 20 s", "5 h 07 min"."""
   if seconds is None or not math.isfinite(seconds):
@@ -43,21 +48,92 @@ def duration(seconds: float | None) -> str:
   return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def by_name(name: str, value: Any) -> str:
-  """Formats a value of a summary according to its name."""
+def _percent(share: float) -> str:
+  # Nine decimals first: equal shares print equally, however they were computed. And without the
+  # sign of a zero.
+  return f"{round(round(100 * share, 9), 2) + 0.0:.2f}"
+
+
+# Unit: the text of a known value.
+_TEXTS: Mapping[str, Callable[[Any], str]] = {
+    TEXT: str, LINK: str, COUNT: lambda value: f"{value:,}", PERCENT: _percent,
+    NUMBER: lambda value: f"{value:.4f}", LARGE: lambda value: f"{value:.4g}",
+    FLOPS: lambda value: si(value, "FLOP"), MACS: lambda value: si(value, "MAC"),
+    BYTES: lambda value: si(value, "B"), SECONDS: duration,
+    GAIN: lambda share: f"{100 * share:+.2f}",
+    RANK: lambda value: f"{value:.2f}".rstrip("0").rstrip(".")}
+UNITS = tuple(_TEXTS)
+# A cost that is not known was spent all the same: never a dash.
+_COSTS = (FLOPS, MACS, SECONDS)
+
+
+@dataclasses.dataclass(frozen=True)
+class Quantity:
+  """A value with its unit; `str` renders it.
+
+  Attributes:
+    value: a number, or the text or path of units "text" and "link"; None or NaN: unknown. Of
+      "percent" and "gain" it is a share: 0.25 is printed as 25.00 and +25.00.
+    unit: one of `UNITS`.
+    deviation, interval: of a share, over seeds, and half of its 95% interval; None: not shown.
+    note: follows the number, such as "(2/3)".
+    printed: text in place of the number's own; None: none.
+  """
+
+  value: Any
+  unit: str
+  deviation: float | None = None
+  interval: float | None = None
+  note: str = ""
+  printed: str | None = None
+
+  @property
+  def is_number(self) -> bool:
+    return self.unit not in (TEXT, LINK)
+
+  @property
+  def plain(self) -> Any:
+    """The number, or the text or path; None if the number is unknown."""
+    known = isinstance(self.value, (int, float)) and math.isfinite(self.value)
+    return self.value if known or not self.is_number else None
+
+  def __str__(self) -> str:
+    parts = [self._own_text() if self.printed is None else self.printed]
+    if self.deviation is not None:
+      parts.append(f"±{_percent(self.deviation)}")
+    if self.interval is not None:
+      parts.append(f"[{_percent(self.interval)}]")
+    return " ".join([*parts, *([self.note] if self.note else [])])
+
+  def _own_text(self) -> str:
+    value = self.value
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+      return UNKNOWN if self.unit in _COSTS else NOTHING
+    return _TEXTS[self.unit](value)
+
+
+def words(text: str) -> Quantity:
+  """Text in a column of numbers."""
+  return Quantity(None, NUMBER, printed=text)
+
+
+def by_name(name: str, value: Any) -> Quantity:
+  """Returns a value of a summary with the unit that its name says."""
   first = name.split(".")[-1].split("_")[0]
   if first in ("flops", "macs", "cflop"):
-    return si(value, "MAC" if first == "macs" else "FLOP")
+    return Quantity(value, MACS if first == "macs" else FLOPS)
   if first == "seconds":
-    return duration(value)
+    return Quantity(value, SECONDS)
   if value is None:
-    return NOTHING
+    return Quantity(None, NUMBER)
   if first == "peak":
-    return si(value, "B")
+    return Quantity(value, BYTES)
+  if isinstance(value, bool):
+    return words(str(value))
+  if isinstance(value, int):
+    return Quantity(value, COUNT)
   if isinstance(value, float):
-    return score(value) if abs(value) < 1000 else f"{value:.4g}"
-  if isinstance(value, int) and not isinstance(value, bool):
-    return f"{value:,}"
+    return Quantity(value, NUMBER if abs(value) < 1000 else LARGE)
   if isinstance(value, list):
-    return ", ".join(str(item) for item in value) or NOTHING
-  return str(value)
+    return words(", ".join(str(item) for item in value) or NOTHING)
+  return words(str(value))

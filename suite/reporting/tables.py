@@ -21,7 +21,6 @@ from suite.reporting import run_streams
 from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting import text_table
-from suite.reporting.formats import cells
 
 # The learner whose errors regret is measured against (NEVIS'22, section 4).
 INDEPENDENT = "indep"
@@ -60,23 +59,24 @@ def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
   split = next(iter(about.values()), {}).get("split", "test")
   rows = [
       [str(r["task"]), str(r.get("occurrence", 1)), str(r.get("year", "")), str(r.get("role", "")),
-       str(r.get("metric", "error")), *(quantities.score(by_run.get(key)) for by_run in errors)]
+       str(r.get("metric", "error")), *(_score(by_run.get(key)) for by_run in errors)]
       for key, r in about.items()]
   best = {(i, 5 + j) for i, key in enumerate(about) for j in _lowest([e.get(key) for e in errors])}
   headline = [run.summary.get("mean_error") for run in runs]
   best |= {(len(rows), 5 + j) for j in _lowest(headline)}
   rows += [
-      _footer("mean error, meta-test tasks", [quantities.score(value) for value in headline]),
-      _footer("mean error, all tasks so far", [quantities.score(_mean(e)) for e in errors]),
+      _footer("mean error, meta-test tasks", [_score(value) for value in headline]),
+      _footer("mean error, all tasks so far", [_score(_mean(e)) for e in errors]),
       *_regret(runs, about, errors),
       *_own_metrics(runs),
       _footer("forward transfer", [
-          quantities.score(run.summary.get("forward_transfer")) for run in runs]),
-      _footer("cumulative FLOPs", [quantities.si(
-          task_stream.cumulative_cost(run.totals), "FLOP") for run in runs]),
-      _footer("cumulative MACs", [quantities.si(
-          task_stream.cumulative_cost(run.totals, "macs"), "MAC") for run in runs]),
-      _footer("time", [quantities.duration(run.last("seconds")) for run in runs]),
+          _score(run.summary.get("forward_transfer")) for run in runs]),
+      _footer("cumulative FLOPs", [quantities.Quantity(
+          task_stream.cumulative_cost(run.totals), quantities.FLOPS) for run in runs]),
+      _footer("cumulative MACs", [quantities.Quantity(
+          task_stream.cumulative_cost(run.totals, "macs"), quantities.MACS) for run in runs]),
+      _footer("time", [quantities.Quantity(run.last("seconds"), quantities.SECONDS)
+                       for run in runs]),
   ]
   return text_table.TextTable(
       title=f"{title(runs[0])}: {split} error by task",
@@ -88,13 +88,13 @@ def generic(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
   """Builds a table with a row per value of the summaries and a column per run."""
   flat = [flatten(run.summary) for run in runs]
   names = dict.fromkeys(name for values in flat for name in values)
-  rows = [[name, *(quantities.by_name(name, values[name]) if name in values else quantities.NOTHING
-                   for values in flat)] for name in names]
+  rows = [[name, *(quantities.by_name(name, values.get(name)) if name in values else
+                   quantities.words(quantities.NOTHING) for values in flat)] for name in names]
   # A long text would widen every column.
-  long = [row for row in rows if max(map(len, row[1:])) > _WIDEST]
+  long = [row for row in rows if max(len(str(cell)) for cell in row[1:]) > _WIDEST]
   notes = []
   for name, *texts in long:
-    if len(set(texts)) == 1:
+    if len(set(map(str, texts))) == 1:
       notes.append(f"{name}: {texts[0]}.")
     else:
       notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, texts)]
@@ -105,7 +105,7 @@ def generic(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
 def _own_metrics(runs: Sequence[runs_lib.Run]) -> list[list[str]]:
   """Builds a row for each metric of the user."""
   found = [run.summary.get(runs_lib.OWN_METRICS, {}) for run in runs]
-  return [_footer(name, [quantities.score(values.get(name)) for values in found])
+  return [_footer(name, [_score(values.get(name)) for values in found])
           for name in dict.fromkeys(name for values in found for name in values)]
 
 
@@ -141,7 +141,7 @@ def _regret(runs: Sequence[runs_lib.Run], tasks: Iterable[str],
     if tasks and all(e.get(task) is not None for e in (found, reference) for task in tasks):
       regret = float(task_stream.regret(
           [found[t] for t in tasks], [reference[t] for t in tasks])[-1])
-    cells.append(quantities.score(regret))
+    cells.append(_score(regret))
   return [_footer(f"regret against {INDEPENDENT}", cells)]
 
 
@@ -166,8 +166,12 @@ def _mean(errors: Mapping[str, float | None]) -> float | None:
   return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
-def _footer(name: str, cells: Sequence[str]) -> list[str]:
-  return [name, "", "", "", "", *cells]
+def _footer(name: str, values: Sequence[quantities.Quantity]) -> list[Any]:
+  return [name, "", "", "", "", *values]
+
+
+def _score(value: float | None) -> quantities.Quantity:
+  return quantities.Quantity(value, quantities.NUMBER)
 
 
 def _notes(runs: Sequence[runs_lib.Run]) -> list[str]:
@@ -211,7 +215,7 @@ def report(dirs: Iterable[str | os.PathLike]) -> str:
 
 def text(sections: Sequence[panel_lib.Section]) -> str:
   """Tables of fixed widths."""
-  return "\n".join(cells.table(panel).text_table(panel).text()
+  return "\n".join(panel.text_table(is_fitted=True).text()
                    for section in sections for panel in section.panels)
 
 
@@ -238,13 +242,17 @@ def panels_of_table(directory: str | os.PathLike) -> list[panel_lib.Panel]:
 
 
 def as_panel(name: str, table: text_table.TextTable) -> panel_lib.Panel:
-  """A table whose cells are texts as a panel."""
-  kinds = [panel_lib.TEXT if i < table.num_left else panel_lib.SHOWN
+  """A table whose cells are quantities and texts as a panel."""
+  kinds = [panel_lib.TEXT if i < table.num_left else panel_lib.MIXED
            for i in range(len(table.header))]
   rows, label = [], ""
-  for first, *others in table.rows:  # A paper's indented line names its learner: rows get sorted.
-    label = label if first.startswith(" ") else first
-    rows.append([f"{label}, {first.strip()}" if first.startswith(" ") else first, *others])
+  for first, *others in table.rows:
+    shown = str(first)
+    if shown.startswith(" "):  # A paper's indented line names its learner: rows get sorted.
+      rows.append([f"{label}, {shown.strip()}", *others])
+    else:
+      rows.append([first, *others])
+      label = shown
   return panel_lib.Panel(name, table.title, [
       panel_lib.Column(heading, kind) for heading, kind in zip(table.header, kinds)],
       rows, table.notes)

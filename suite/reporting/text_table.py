@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
+from typing import Any
 
 
 @dataclasses.dataclass
@@ -14,7 +15,8 @@ class TextTable:
   Attributes:
     title: title of the table.
     header: names of the columns.
-    rows: cells, one list per row.
+    rows: cells, one list per row; each is text, or a `quantities.Quantity`, which becomes text when
+      the table is rendered.
     num_left: number of text columns, aligned left; the others are numbers, aligned right.
     best: cells (row, column) to highlight in Markdown.
     notes: lines below the table.
@@ -22,16 +24,17 @@ class TextTable:
 
   title: str
   header: Sequence[str]
-  rows: list[list[str]]
+  rows: list[list[Any]]
   num_left: int = 1
   best: frozenset[tuple[int, int]] = frozenset()
   notes: Sequence[str] = ()
 
   def text(self) -> str:
     """Renders the table with fixed widths, for a terminal."""
-    widths = [max(len(cell) for cell in column) for column in zip(self.header, *self.rows)]
+    rows = [list(map(str, row)) for row in self.rows]
+    widths = [max(map(len, column)) for column in zip(self.header, *rows)]
     rule = ["-" * width for width in widths]
-    lines = [self._line(cells, widths) for cells in (self.header, rule, *self.rows)]
+    lines = [self._line(cells, widths) for cells in (self.header, rule, *rows)]
     return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])]) + "\n"
 
   def _line(self, cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -47,7 +50,7 @@ class TextTable:
     return "\n".join([f"**{_escape(self.title)}**", "", *lines, *notes]) + "\n"
 
   def _cell(self, row: int, column: int) -> str:
-    cell = _escape(self.rows[row][column])
+    cell = _escape(str(self.rows[row][column]))
     return f"**{cell}**" if (row, column) in self.best else cell
 
 

@@ -66,15 +66,14 @@ def test_ranks_are_within_the_scored_and_means_say_over_how_many(table):
   panel = _panels(table)["ranks"]
   # N: c 10%, then a and b with 30% share 2.5. C: b 75%, a 50%. Of a and b alone under N: 1.5 each.
   assert [list(row) for row in panel.rows] == [
-      ["c", "1", 1, "-", "1", "-"], ["b", "1.75", 2, "1.25", "2.5", "1"],
-      ["a", "2.25", 2, "1.75", "2.5", "2"]]
+      ["c", 1, 1, None, 1, None], ["b", 1.75, 2, 1.25, 2.5, 1], ["a", 2.25, 2, 1.75, 2.5, 2]]
   assert panel.columns[3].name == "among 2 everywhere"
   assert panel.notes[0] == "8 of 10 runs are finished: partial, not final."
 
 
 def test_scores_show_deviations_partial_cells_and_refusals(table):
   panel = _panels(table)["scores"]
-  assert [list(row) for row in panel.rows] == [
+  assert [list(map(str, row)) for row in panel.rows] == [
       ["a", "30.00 ±14.14", "50.00 ±0.00"], ["b", "30.00 (1/2)", "75.00 (1/2)"],
       ["c", "10.00 ±0.00", "-"]]
   assert "No cell: c/C: no such delivery." in panel.notes
@@ -98,8 +97,8 @@ def test_fronts_and_budgets_are_of_each_protocol_alone(table):
 def test_runs_of_different_streams_are_not_averaged(table):
   _run(table, "b", "C", 1, 0.85, stream="two")
   panels = _panels(table)
-  assert all(row[-1] == "-" for row in panels["ranks"].rows)
-  assert [row[2] for row in panels["scores"].rows] == ["- (2/2)", "- (2/2)", "-"]
+  assert all(row[-1] is None for row in panels["ranks"].rows)
+  assert [str(row[2]) for row in panels["scores"].rows] == ["- (2/2)", "- (2/2)", "-"]
   assert ("C: not ranked, its runs are of different streams: clear (one); clear (two)."
           in panels["scores"].notes)
   assert "front_c" not in panels

@@ -16,8 +16,9 @@ def test_unknown_values_are_dashes_and_unknown_costs_say_so():
       ["a", 1200, 0.12345, 10**20, 0.5], ["b", None, -1e-9, None, None]], notes=["a note"])
   table = panel.text_table()
   assert table.header == ["learner", "seeds", "error, %", "cost", "transfer"]
-  assert table.rows == [["a", "1,200", "12.35", "100 EFLOP", "0.5000"],
-                        ["b", "-", "0.00", "unknown", "-"]]
+  assert [list(map(str, row)) for row in table.rows] == [
+      ["a", "1,200", "12.35", "100 EFLOP", "0.5000"],
+      ["b", "-", "0.00", "unknown", "-"]]
   assert (table.num_left, table.notes) == (1, ["a note"])
 
 
@@ -26,8 +27,19 @@ def test_arrays_become_plain_lists():
 
 
 @pytest.mark.parametrize("columns, rows, message", [
-    ([panel_lib.Column("x", "ratio")], [], "'p' has columns of kind ratio; allowed are text, co"),
+    ([panel_lib.Column("x", "ratio")], [], "'p' has columns of kind ratio; allowed are text, li"),
     (COLUMNS, [["a", 1]], "'p' has 5 columns and a row of 2 values")])
 def test_wrong_panels_are_refused(columns, rows, message):
   with pytest.raises(ValueError, match=message):
     panel_lib.Panel("p", "title", columns, rows)
+
+
+def test_a_table_wider_than_long_is_transposed():
+  columns = [panel_lib.Column("learner"), *(panel_lib.Column(f"t{i}", panel_lib.PERCENT)
+                                            for i in range(14))]
+  panel = panel_lib.Panel("p", "title", columns, [["a", *[0.5] * 14], ["b", *[None] * 14]])
+  table = panel.table()
+  assert list(table.header) == ["learner", "a", "b"] and len(table.rows) == 14
+  assert [str(cell) for cell in table.rows[13]] == ["t13, %", "50.00", "-"]
+  assert panel.text_table(is_fitted=True).num_left == 1
+  assert len(panel.table(is_fitted=False).header) == 15

@@ -46,10 +46,14 @@ def _cfsl(tmp_path):
   return tmp_path
 
 
+def _texts(table):
+  return [list(map(str, row)) for row in table.rows]
+
+
 def test_ours_over_seeds_and_the_papers_below(cfsl):
   scores, costs = paper_table.build(cfsl)
   # Of 96, 98 and 97: mean 97, deviations -1, 1, 0, so std 1; of 50 and 52: the root of 2.
-  assert [scores.header, *scores.rows] == [
+  assert [scores.header, *_texts(scores)] == [
       ["", "FSL", "D 4"],
       ["omniglot_protonet", "97.00 ±1.00", "51.00 ±1.41 (2/3)"],
       ["  paper", "98.52 ±0.04", "48.98 ±0.03"],
@@ -60,7 +64,7 @@ def test_ours_over_seeds_and_the_papers_below(cfsl):
       "The paper's follow the conventions paper_feb (FSL), paper_apr (D 4).",
       "Transductive, an answer may depend on the other target images: mine."]
   assert "commit 39025a3" in " ".join(scores.notes[3:])
-  assert [costs.header, *costs.rows] == [
+  assert [costs.header, *_texts(costs)] == [
       ["", "", "FSL", "D 4"],
       ["omniglot_protonet", "macs_per_task", "300 MMAC", "1.20 GMAC"],
       ["omniglot_protonet", "atm", "0.0800", "0.0800"],
@@ -76,8 +80,9 @@ def test_the_report_of_a_directory_is_that_of_its_table(cfsl):
 def test_a_table_that_nobody_has_begun_shows_its_form(tmp_path):
   _table(tmp_path)
   scores, = paper_table.build(tmp_path)
-  assert scores.rows == [["omniglot_protonet", "-", "-"], ["  paper", "98.52 ±0.04", "48.98 ±0.03"],
-                         ["mine", "-", "-"]]
+  assert _texts(scores) == [["omniglot_protonet", "-", "-"],
+                            ["  paper", "98.52 ±0.04", "48.98 ±0.03"],
+                            ["mine", "-", "-"]]
   assert not any("Ours follow" in note for note in scores.notes)
 
 
@@ -103,7 +108,7 @@ def test_a_table_without_measures_shows_costs_alone(tmp_path):
   _cell(table, "mine", "FSL", 0, accuracy=None, convention="spec", atm=0.5, num_support_sets=1,
         task_type="FSL", transductive=True)
   costs, = paper_table.build(tmp_path)
-  assert costs.rows == [["mine", "atm", "0.5000", "-"]]
+  assert _texts(costs) == [["mine", "atm", "0.5000", "-"]]
   assert costs.notes == [
       "1 of 6 runs are finished.", "Ours follow the convention spec.",
       "Transductive, an answer may depend on the other target images: mine."]
@@ -118,7 +123,7 @@ def test_runs_of_several_learners_make_a_line_each(tmp_path):
     _cell(table, "linear", "streaming", seed, learners=("er", "joint"), in_domain=None,
           next_domain=0.7)
   scores, = paper_table.build(tmp_path)
-  assert [scores.header, *scores.rows] == [
+  assert [scores.header, *_texts(scores)] == [
       ["", "iid In", "iid Next", "streaming Next"],  # The protocol has no in-domain score there.
       ["linear er", "90.50 ±0.71", "80.00 ±0.00", "70.00 ±0.00"],
       ["  paper", "91.7 ±0.0", "90.9 ±0.0", "91.4 ±0.1"],
@@ -134,8 +139,8 @@ def test_a_matrix_stands_beside_the_papers(tmp_path):
           matrix=[[a + seed / 10 for a in row] for row in whole])
   _, figure6 = paper_table.build(tmp_path)
   assert figure6.header == ["", *map(str, range(1, 11))]
-  assert figure6.rows[2][:3] == ["trained up to 2", "56.00", "56.10"]  # (51 + 61) / 2
-  assert figure6.rows[3][:3] == ["  paper", "91.42", "90.63"]
+  assert _texts(figure6)[2][:3] == ["trained up to 2", "56.00", "56.10"]  # (51 + 61) / 2
+  assert _texts(figure6)[3][:3] == ["  paper", "91.42", "90.63"]
   assert figure6.notes[0] == "Ours: mean over seeds, 2 of them."
 
 
@@ -144,7 +149,7 @@ def test_a_matrix_of_another_size_cannot_stand_there(tmp_path):
                  matrices=[["iid", "linear", "clear_figure6"]])
   _cell(table, "linear", "iid", 0, matrix=[[0.5, None], [0.5, 0.5]])
   _, figure6 = paper_table.build(tmp_path)
-  assert figure6.rows[0][1:] == ["-"] * 10
+  assert _texts(figure6)[0][1:] == ["-"] * 10
 
 
 def test_a_damaged_summary_is_named(cfsl):
@@ -165,10 +170,10 @@ def test_names_as_seeds_values_within_values_and_seconds(tmp_path):
       (table.cell("frozen", "test", seed) / name / "records.jsonl").write_text(
           f'{{"seconds": 1}}\n{{"seconds": {10 + 20 * number}, "seconds_train": 1}}\n')
   scores, costs = paper_table.build(tmp_path)
-  assert [scores.header, *scores.rows] == [
+  assert [scores.header, *_texts(scores)] == [
       ["", "test open", "test closed"],
       ["frozen ncm", "37.50 ±17.68", "50.00 ±0.00"], ["frozen et", "37.50 ±17.68", "50.00 ±0.00"]]
-  assert [costs.header, *costs.rows] == [
+  assert [costs.header, *_texts(costs)] == [
       ["", "macs", "updates", "seconds"],  # One column: costs are columns themselves.
       ["frozen ncm", "2.00 GMAC", "18", "20 s"], ["frozen et", "2.00 GMAC", "18", "20 s"]]
   assert paper_table.updates(tmp_path) == []  # Each learner has one row.
@@ -183,7 +188,7 @@ def test_a_cost_that_some_learners_have_and_notes_of_the_table(tmp_path):
   _cell(table, "maml", "test", "test_0", overall=0.5, passes=1200, meta_loss=3.25)
   scores, costs = paper_table.build(tmp_path)
   assert scores.notes[-1] == "maml is under-trained."
-  assert [costs.header, *costs.rows] == [
+  assert [costs.header, *_texts(costs)] == [
       ["", "passes", "meta_loss"], ["ncm", "0", "-"], ["maml", "1,200", "3.2500"]]
 
 

@@ -45,7 +45,8 @@ def test_a_curve_is_the_mean_of_the_finished_seeds_against_meta_trainings_flops(
   assert high.accuracies == pytest.approx([50, 60, 60, 60.5])
   # After the half, which is the second of four, low gained 20 points and high half a point.
   made, = paper_table.validation_gains(table)
-  assert [made.header, *made.rows] == [["", "FSL"], ["low", "+20.00"], ["high", "+0.50"]]
+  assert [made.header, *(list(map(str, row)) for row in made.rows)] == [
+      ["", "FSL"], ["low", "+20.00"], ["high", "+0.50"]]
   assert made.best == {(0, 1)}
   assert made.rows == paper_table.build(table.folder)[-1].rows
   axes = run_figures.draw([], [table.folder])["figure"].axes

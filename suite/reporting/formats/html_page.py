@@ -20,7 +20,6 @@ import suite
 from suite.reporting import figures
 from suite.reporting import panel as panel_lib
 from suite.reporting import quantities
-from suite.reporting.formats import cells
 
 _PAGE = pathlib.Path(__file__).parent / "page"
 # Panels that are closed at first: long, and looked up rather than read.
@@ -64,7 +63,7 @@ def _section(numbered: tuple[str, panel_lib.Section], out: pathlib.Path | None) 
 
 def _panel(name: str, panel: panel_lib.Panel, stream: str, out: pathlib.Path | None
            ) -> dict[str, Any]:
-  table = cells.table(panel)
+  table = panel.table()
   title = panel.title[len(stream):].lstrip(": ") if panel.title.startswith(stream) else panel.title
   chart = draw_chart(panel.chart).to_plotly_json() if panel.chart else None
   return {
@@ -74,9 +73,10 @@ def _panel(name: str, panel: panel_lib.Panel, stream: str, out: pathlib.Path | N
       "kind": type(panel.chart).__name__.lower(), "notes": list(panel.notes),
       "chart": _plain(chart),
       "is_closed": panel.name in _CLOSED,
-      "rows": [[{"text": cell.text, "is_number": cell.is_number, "link": _href(cell.link, out),
-                 "value": "" if cell.value is None else cell.value,
-                 "is_partial": cell.text.startswith("partial")} for cell in row]
+      "rows": [[{"text": str(cell), "is_number": cell.is_number,
+                 "link": _href(str(cell), out) if cell.unit == quantities.LINK else "",
+                 "value": "" if cell.plain is None else cell.plain,
+                 "is_partial": str(cell).startswith("partial")} for cell in row]
                for row in table.rows]}
 
 

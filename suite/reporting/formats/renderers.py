@@ -9,7 +9,6 @@ from typing import Any
 
 from suite.reporting import panel as panel_lib
 from suite.reporting import tables
-from suite.reporting.formats import cells
 from suite.reporting.formats import html_page
 
 FORMATS = ("text", "html", "markdown", "csv", "latex")
@@ -37,7 +36,7 @@ def markdown(sections: Sequence[panel_lib.Section]) -> str:
   """A heading for each section, and the tables."""
   return "\n".join(part for section in sections for part in (
       f"## {section.title}\n",
-      *(cells.table(panel).text_table(panel).markdown() for panel in section.panels)))
+      *(panel.text_table(is_fitted=True).markdown() for panel in section.panels)))
 
 
 def csv(sections: Sequence[panel_lib.Section]) -> str:
@@ -49,9 +48,9 @@ def csv(sections: Sequence[panel_lib.Section]) -> str:
   lines: list[list[Any]] = []
   for section in sections:
     for panel in section.panels:
-      found = cells.table(panel, is_fitted=False)
+      found = panel.table(is_fitted=False)
       for i, row in enumerate(found.rows):
-        lines += [[section.title, panel.name, i, row[0].text, column.name, cell.value, cell.text]
+        lines += [[section.title, panel.name, i, str(row[0]), column.name, cell.plain, str(cell)]
                   for column, cell in zip(panel.columns, row)]
   names = ["section", "panel", "row", "name", "column", "value", "text"]
   return pandas.DataFrame(lines, columns=names, dtype=object).to_csv(index=False,
@@ -64,11 +63,11 @@ def latex(sections: Sequence[panel_lib.Section]) -> str:
   parts = ["% Needs \\usepackage{booktabs} and \\usepackage{longtable}."]
   for section in sections:
     for panel in section.panels:
-      found = cells.table(panel)
+      found = panel.table()
       kinds = ["r" if any(row[i].is_number for row in found.rows) else "l"
                for i in range(len(found.header))]
       # By number: headings may be equal.
-      frame = pandas.DataFrame([[cell.text for cell in row] for row in found.rows],
+      frame = pandas.DataFrame([[str(cell) for cell in row] for row in found.rows],
                                columns=range(len(found.header)))
       style = frame.style.hide(axis="index").format(escape="latex").format_index(
           lambda i, header=found.header: _escape(header[i]), axis="columns")
