@@ -10,7 +10,7 @@ ROOF          suite/cli.py  commands/  running/  tables/  configs/ (the only gin
 1st FLOOR     suite/training/    episodic > sequence > pretraining > gradient > multitask > scoring
                                  > objectives > memories
 GROUND FLOOR  suite/data/        digits > sequences > streams > episodes > images
-              suite/contracts/   task, experience, transform, learner
+              suite/contracts/   tasks, deliveries, examples, learner
               suite/state/       what a run keeps on disk, so that it can be resumed
               suite/models/  suite/metrics/  suite/compute/  suite/system/
 CELLAR        tfds_builders/     knows nothing of suite
@@ -59,7 +59,8 @@ LESS = {
     "suite.models": ("suite.models", "suite.compute.own_gradients"),
     "suite.data": ("suite.data", "suite.contracts", "suite.system", "suite.compute.seeds",
                    "suite.compute.byte_rows", "suite.compute.private_tensorflow",
-                   "suite.models.addons", "suite.models.keras_cv_models", "tfds_builders"),
+                   "suite.compute.user_code", "suite.models.addons",
+                   "suite.models.keras_cv_models", "tfds_builders"),
 }
 # Wing -> the wings below it that it must do without, and what to do instead.
 NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument")}

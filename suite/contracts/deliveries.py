@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The ways in which data is delivered to a learner, as `Context.delivery` names them.
+"""What a learner is delivered, and in which of several ways, as `Context.delivery` names them.
 
     tasks      separate tasks, each with its classes; after its turn a task is tested
     buckets    portions of one task in turn, all with the same classes
@@ -10,9 +10,20 @@
 A learner reads it in `begin` and refuses what it cannot serve. A learner that can serve only some
 of them, whatever its arguments, names these in an attribute `deliveries`; a protocol reads that
 before anything is trained (see `refusals`).
+
+An `Experience` is the data of a Train event as a learner sees it, a `Portion` one delivery of a
+pretraining, `Stored` the labeled samples of a sequence so far, for offline phases.
 """
 
 from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
+
+import numpy as np
+
+from suite.contracts import examples
+from suite.contracts import tasks
 
 TASKS = "tasks"
 BUCKETS = "buckets"
@@ -20,3 +31,123 @@ SEQUENCE = "sequence"
 EPISODES = "episodes"
 PORTIONS = "portions"
 DELIVERIES = (TASKS, BUCKETS, SEQUENCE, EPISODES, PORTIONS)
+
+# The kinds of events, as records name them.
+TRAIN = "train"
+PREDICT = "predict"
+
+
+class NotDeliveredError(LookupError):
+  """A learner asked for a task that has not been delivered (yet)."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Experience:
+  """One task as it is delivered to a learner; what it is scored on stays with the protocol.
+
+  Attributes:
+    task: name, kind, number of classes.
+    train: the examples to learn from.
+    dev: the examples to stop early and to choose hyper-parameters with (the validation share of
+      CLEAR's buckets and FLUID's base classes); a learner may train on them, too.
+    history: the experiences delivered before this one.
+    unlabelled: further images of a bucket, whose labels are all 0 of 1 class; None: there are none.
+  """
+
+  task: tasks.Task
+  train: examples.ExampleSet
+  dev: examples.ExampleSet
+  history: History
+  unlabelled: examples.ExampleSet | None = None
+
+  def __getattr__(self, name: str) -> Any:
+    if name.startswith("__"):  # copy and pickle look for these.
+      raise AttributeError(name)
+    raise AttributeError(
+        f"An experience has no {name!r}; it has task, train, dev, history and unlabelled. The "
+        "validation and test splits and their labels stay with the protocol: task "
+        f"{self.task.key!r} is scored by its Predict event. Choose hyper-parameters on dev.")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Delivered:
+  """A delivered task; load("train") and load("dev") read its sets when they are needed."""
+
+  task: tasks.Task
+  load: Callable[[str], examples.ExampleSet]
+
+
+class History:
+  """The experiences delivered so far, oldest first, by index or by task key ("mnist@2").
+
+  Data is read again when an old experience is asked for; `tasks` and `num_classes` read nothing.
+  """
+
+  def __init__(self, delivered: Sequence[Delivered] = ()):
+    self._delivered = tuple(delivered)
+
+  @property
+  def tasks(self) -> list[tasks.Task]:
+    """The tasks delivered so far."""
+    return [item.task for item in self._delivered]
+
+  @property
+  def keys(self) -> list[str]:
+    """The keys of the delivered tasks."""
+    return [item.task.key for item in self._delivered]
+
+  def num_classes(self, key: int | str) -> int:
+    """Number of classes of a delivered task."""
+    return self._delivered[self._place(key)].task.num_classes
+
+  def __len__(self) -> int:
+    return len(self._delivered)
+
+  def __contains__(self, key: object) -> bool:
+    return key in self.keys
+
+  def __iter__(self) -> Iterator[Experience]:
+    return (self[place] for place in range(len(self)))
+
+  def __getitem__(self, key: int | str) -> Experience:
+    place = self._place(key)
+    train, dev = (self._delivered[place].load(split) for split in ("train", "dev"))
+    return Experience(self._delivered[place].task, train, dev, History(self._delivered[:place]))
+
+  def train(self, key: int | str) -> examples.ExampleSet:
+    """The training set of a delivered task; nothing else of it is read."""
+    return self._delivered[self._place(key)].load("train")
+
+  def _place(self, key: int | str) -> int:
+    if isinstance(key, str):
+      if key in self.keys:
+        return self.keys.index(key)
+    elif -len(self) <= key < len(self):
+      return int(key) % len(self)
+    raise NotDeliveredError(
+        f"Task {key!r} has not been delivered. Delivered so far: {', '.join(self.keys) or 'none'}.")
+
+
+class Portion(NamedTuple):
+  """Updates `first` to `first + updates - 1` of `total`, over `images`, labeled or not."""
+
+  images: examples.TrainableSet
+  first: int
+  updates: int
+  total: int
+
+
+class Stored(NamedTuple):
+  """N samples in the order in which their labels came; none is ever dropped.
+
+  Attributes:
+    codes: [N, ...], the output of the learner's `encode`: cached features, or images.
+    labels: int64 [N].
+    known: bool [C], base classes and those of the labels.
+    num_old: the first `num_old` samples were in the previous offline phase, too; 0 at first.
+  """
+
+  codes: np.ndarray
+  labels: np.ndarray
+  known: np.ndarray
+  num_old: int

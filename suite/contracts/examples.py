@@ -1,17 +1,68 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The contract of labeled sets: what learners and protocols may ask of images or features.
+"""The contracts of labeled sets, and of how a learner wants their examples to be prepared.
 
-`suite.data.images` implements it for images in memory, images on disk and feature vectors.
+`suite.data.images` implements labeled sets for images in memory, images on disk and feature
+vectors, and has the transforms.
 """
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Protocol
+from typing import TYPE_CHECKING, Any, Iterator, Protocol
 
 import numpy as np
-import tensorflow as tf
 
-from suite.contracts import transform as transform_lib
+if TYPE_CHECKING:  # Reports read contracts without the seconds of its import.
+  import tensorflow as tf
+
+
+class Transform(Protocol):
+  """Prepares examples, inside input pipelines and inside compiled steps.
+
+  It is immutable and hashable, since batches are kept by their transform. Images come with B = 1
+  from a pipeline whose images differ in size. A transform whose training examples show more of an
+  image than `evaluate` does has a property `storage`, too, a `Storage`.
+  """
+
+  @property
+  def size(self) -> int:
+    """S, the height and width of prepared images; D for features."""
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """Shape of one prepared example: (S, S, 3), or (D,) for features."""
+
+  def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Training examples [B, S, S, 3] from images [B, H, W, 3]; random draws follow seeds [B]."""
+
+  def evaluate(self, images: tf.Tensor) -> tf.Tensor:
+    """Examples [B, S, S, 3] as they are validated, tested and stored."""
+
+
+class Storage(Protocol):
+  """How a learner keeps the examples that its compiled steps gather; immutable and hashable.
+
+  Set `holds_numbers` if the examples are indices, int64 [], of data that is stored elsewhere.
+  """
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """Shape of one stored example."""
+
+  def store(self, images: tf.Tensor) -> tf.Tensor:
+    """Stored examples [B, ...] from images [B, H, W, 3], of the type of prepared ones."""
+
+  def train(self, rows: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Augments stored examples, with seeds [B], as the transform's `train` does images."""
+
+  def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
+    """Prepares stored examples as the transform's `evaluate` does images."""
+
+
+class TwoViews(Transform, Protocol):
+  """A transform that augments an image in several ways, as contrastive pretraining needs it."""
+
+  def view(self, number: int) -> Transform:
+    """The transform with the random draws of one view."""
 
 
 class Batches(Protocol):
@@ -37,7 +88,7 @@ class TrainableSet(Protocol):
     """N."""
 
   def train_batches(self, batch_size: int, *, seed: tuple[int, int],
-                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    transform: Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless shuffled batches; see `suite.data.images.image_set.ImageSet.train_batches`."""
 
@@ -61,7 +112,7 @@ class ExampleSet(TrainableSet, Protocol):
   def ids(self) -> np.ndarray:
     """str [N], all different."""
 
-  def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform) -> Batches:
+  def eval_batches(self, batch_size: int, *, transform: Transform) -> Batches:
     """All examples once, in order; the last batch is padded and its mask says so."""
 
   def take(self, num: int, *, seed: Any) -> ExampleSet:

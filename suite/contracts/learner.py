@@ -47,11 +47,8 @@ import tensorflow as tf
 
 from suite.compute import mac_views
 from suite.contracts import deliveries as deliveries_lib
-from suite.contracts import experience as experience_lib
-from suite.contracts import portions
-from suite.contracts import stored_samples
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 
 Layers = tuple[list[mac_views.Layer], list[mac_views.Layer]]
@@ -87,7 +84,7 @@ class BaseLearner(tf.Module):
     kinds: the kinds of tasks that it can learn.
   """
 
-  transform: transform_lib.Transform
+  transform: examples.Transform
   deliveries: Sequence[str] = deliveries_lib.DELIVERIES
   kinds: Sequence[str] = tasks.KINDS
 
@@ -135,7 +132,7 @@ class BaseLearner(tf.Module):
 class Learner(BaseLearner):
   """Learns whole tasks, or one task bucket by bucket."""
 
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Learns from one delivery; returns plain values for the record (may be empty).
 
@@ -213,7 +210,7 @@ class SequenceLearner(Learner):
     """Whether the learner has offline phases, `learn_stored`."""
     return _overrides(self.learn_stored, SequenceLearner.learn_stored)
 
-  def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
+  def learn_stored(self, stored: deliveries_lib.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """An offline phase, charged to `context.phase`; returns plain values for the record.
 
@@ -366,7 +363,7 @@ class PretrainingLearner(BaseLearner):
     """Gives the encoder first weights, after `begin`; only a learner that starts so calls it."""
     raise _not_given(self, "start_from")
 
-  def learn(self, portion: portions.Portion, context: context_lib.Context) -> dict[str, Any]:
+  def learn(self, portion: deliveries_lib.Portion, context: context_lib.Context) -> dict[str, Any]:
     """Does the portion's updates; returns plain values for the record."""
     raise _not_given(self, "learn")
 

@@ -14,12 +14,12 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
+from suite.compute import user_code
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
-from suite.contracts import user_code
 
 
 class RefusedError(ValueError):

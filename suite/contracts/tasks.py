@@ -1,5 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The facts of a task that a learner sees: its name, its kind and its number of classes."""
+"""The facts of a task that a learner sees: its name, its kind and its number of classes.
+
+Where examples of several tasks are mixed, classes are numbered on from task to task, and a label
+is a row of codes, uint8 [C], with an entry for each class of all tasks. It says which belong to
+the example's own task, which of them are present, and of which kind the task is:
+
+    FOREIGN           a class of another task
+    ABSENT, PRESENT   a class of the example's own task, which is single-label
+    ABSENT + MULTI, PRESENT + MULTI   the same of a multi-label task
+"""
 
 from __future__ import annotations
 
@@ -8,6 +17,10 @@ import dataclasses
 SINGLE_LABEL = "single_label"
 MULTI_LABEL = "multi_label"
 KINDS = (SINGLE_LABEL, MULTI_LABEL)
+
+# Codes of the classes of a mixture of tasks.
+FOREIGN, ABSENT, PRESENT = 0, 1, 2
+MULTI = 2
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,10 +17,8 @@ from typing_extensions import override
 
 from suite.compute import mac_views
 from suite.contracts import deliveries as deliveries_lib
-from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
-from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.sequences import with_crop
 from suite.state import context as context_lib
@@ -54,7 +52,7 @@ class CropCentroids(learner_lib.SequenceLearner):
     self.learner.begin(task, context)
 
   @override
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Learns the base classes, whose images are not augmented."""
     return self.learner.learn(experience, context)
@@ -91,7 +89,7 @@ class CropCentroids(learner_lib.SequenceLearner):
     return self.learner.can_learn_stored
 
   @override
-  def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
+  def learn_stored(self, stored: deliveries_lib.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Runs an offline phase of the learner inside, on the crops."""
     return self.learner.learn_stored(stored._replace(codes=_views(stored.codes)[1]), context)

@@ -13,10 +13,10 @@ from typing import Any
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import user_code
+from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
-from suite.contracts import user_code
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
@@ -46,7 +46,7 @@ class EmbeddedMaml(learner_lib.EpisodicLearner):
   """
 
   def __init__(self, embedding: episode_loss.MetaEmbedding, head: inner_loop.Net, *,
-               inner: inner_loop.InnerLoop, transform: transform_lib.Transform,
+               inner: inner_loop.InnerLoop, transform: examples.Transform,
                training: meta_schedules.MetaTraining, channels: int = 3,
                critique: self_critique.SelfCritique | None = None, joint_norms: bool = False):
     super().__init__()

@@ -20,12 +20,10 @@ from typing_extensions import override
 
 from suite.compute import mac_views
 from suite.contracts import deliveries
-from suite.contracts import experience as experience_lib
+from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
-from suite.contracts import stored_samples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.learners import gradient
 from suite.learners import learner_each_task
@@ -63,7 +61,7 @@ class ExemplarTuning(learner_lib.SequenceLearner):
   predict_stays = True
   shares_updates = True
 
-  def __init__(self, *, transform: transform_lib.Transform,
+  def __init__(self, *, transform: examples.Transform,
                features: Callable[[tf.Tensor], tf.Tensor] | None = None,
                learning_rate: float = 0.1, momentum: float = 0.9, weight_decay: float = 0.0,
                epochs: float = 4, batch_size: int = 256, train_on: str = "all",
@@ -108,7 +106,7 @@ class ExemplarTuning(learner_lib.SequenceLearner):
     self.tuned.begin(task, context)
 
   @override
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Centroids of the base classes or of a bucket, then one phase on its training split."""
     refusals.check_held(self.see, experience.train)
@@ -159,7 +157,7 @@ class ExemplarTuning(learner_lib.SequenceLearner):
     return self.tuned.composed.features(codes)
 
   @override
-  def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
+  def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """An offline phase of the residuals, among the classes that have a sample."""
     if self._is_waiting():

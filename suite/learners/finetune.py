@@ -16,10 +16,9 @@ import numpy as np
 import tensorflow as tf
 
 from suite.contracts import deliveries
-from suite.contracts import experience as experience_lib
+from suite.contracts import examples
 from suite.contracts import planning
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import image_ops
 from suite.learners import finetune_plan
 from suite.learners import starts
@@ -69,7 +68,7 @@ class Finetune(tf.Module):
       start: starts.Start = starts.Random(),
       search: search_lib.Search = search_lib.Search(),
       trainer: trainer_lib.Trainer = trainer_lib.Trainer(),
-      transform: transform_lib.Transform = image_ops.Nevis(),
+      transform: examples.Transform = image_ops.Nevis(),
       static: Union[bool, str] = False,
       multitask: Optional[auxiliary_lib.Multitask] = None,
       ensemble: int = 1,
@@ -118,7 +117,7 @@ class Finetune(tf.Module):
       self, task: tasks.Task, context: context_lib.Context, entry: weight_store.Entry) -> None:
     self._predict = self._models.predictor(task, context, entry)
 
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> Dict[str, Any]:
     task = experience.task
     network = self._models.network(task, context)
@@ -161,7 +160,7 @@ class Finetune(tf.Module):
         "trials": trials, "best_trial": best, "validation_error": trials[best]["validation_error"]}
 
   def _pretrained(
-      self, experience: experience_lib.Experience, context: context_lib.Context,
+      self, experience: deliveries.Experience, context: context_lib.Context,
       network: network_lib.Network, record: Dict[str, Any]) -> List[np.ndarray]:
     """The weights of the pretrained model that the start knows; its cost is charged once."""
     start = getattr(self._start, "pretrained", None)
@@ -178,7 +177,7 @@ class Finetune(tf.Module):
     return found.weights
 
   def _independent(
-      self, experience: experience_lib.Experience, context: context_lib.Context,
+      self, experience: deliveries.Experience, context: context_lib.Context,
       fresh: List[np.ndarray], record: Dict[str, Any]) -> Optional[weight_store.WeightStore]:
     """The run whose models FT-s compares; None if there is none: this task's is trained here."""
     if not self._static.is_used:
@@ -191,7 +190,7 @@ class Finetune(tf.Module):
     return run
 
   def _auxiliary(
-      self, experience: experience_lib.Experience, context: context_lib.Context,
+      self, experience: deliveries.Experience, context: context_lib.Context,
       network: network_lib.Network, choice: starts.Choice, past: Optional[List[np.ndarray]]
   ) -> Optional[auxiliary_lib.Auxiliary]:
     """The earlier tasks that this one is trained with; None for the first task."""
@@ -210,7 +209,7 @@ class Finetune(tf.Module):
         settings, cache, chosen, history=experience.history, context=context,
         feature_size=network.backbone.output_shape[-1], known_heads=heads)
 
-  def _train(self, experience: experience_lib.Experience, context: context_lib.Context,
+  def _train(self, experience: deliveries.Experience, context: context_lib.Context,
              weights: List[np.ndarray], name: str, phase: Optional[str] = None,
              num_members: int = 1, auxiliary: Optional[auxiliary_lib.Auxiliary] = None):
     """Searches and trains; the best trials' weights are kept under `name`."""
@@ -260,8 +259,8 @@ class Finetune(tf.Module):
     return self._predict(images)
 
 
-def _varied(transform: transform_lib.Transform, hyper: Mapping[str, Any]
-            ) -> transform_lib.Transform:
+def _varied(transform: examples.Transform, hyper: Mapping[str, Any]
+            ) -> examples.Transform:
   """The transform with the crop and the flip that a trial has drawn."""
   if not {"crop", "flip"} & set(hyper):
     return transform
@@ -317,7 +316,7 @@ def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer,
 
 
 def _check_space(search: search_lib.Search, named: Mapping[str, own_model.Backbone],
-                 transform: transform_lib.Transform) -> Dict[str, own_model.Backbone]:
+                 transform: examples.Transform) -> Dict[str, own_model.Backbone]:
   """Refuses values of further dimensions that are not known; returns the backbones to try."""
   chosen = search.values(trial_models.BACKBONE)
   unknown = [name for name in chosen if name not in named or not name]

@@ -15,9 +15,9 @@ import pathlib
 from typing import Any
 
 from suite.compute import flops
+from suite.contracts import examples
 from suite.contracts import planning
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.learners import starts
 from suite.models.own import own_model
 from suite.training.ensembles import trial_models
@@ -50,7 +50,7 @@ class Parts:
 
 
 def shared_costs(named: Mapping[str, own_model.Backbone], make: Callable[..., network_lib.Network],
-                 transform: transform_lib.Transform, context: planning.PlanContext, same: Any
+                 transform: examples.Transform, context: planning.PlanContext, same: Any
                  ) -> dict[str, network_costs.NetworkCosts]:
   """Counted costs of each backbone, which learners with equal nets share.
 

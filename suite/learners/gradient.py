@@ -42,11 +42,8 @@ from suite.compute import mac_views
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import experience as experience_lib
 from suite.contracts import refusals
-from suite.contracts import stored_samples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.data.images import image_ops
 from suite.state import context as context_lib
@@ -93,7 +90,7 @@ class GradientLearner(tf.Module):
   def __init__(
       self,
       *,
-      transform: transform_lib.Transform,
+      transform: examples.Transform,
       net: trainable_parts.TrainablePart,
       head: class_heads.Linear | None = None,
       objective: objective_lib.Objective | None = None,
@@ -208,7 +205,7 @@ class GradientLearner(tf.Module):
     """Logits [B, C] of codes [B, ...]."""
     return self.composed.head.answers(self.composed.logits(codes))
 
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Learns a task, a bucket, or the base classes of a sequence."""
     task, is_first = experience.task, not int(self.phases)
@@ -338,7 +335,7 @@ class GradientLearner(tf.Module):
     watched.keep(codes, read.labels)
     return cost
 
-  def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
+  def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Trains one offline phase."""
     codes, labels = composition.arrays_of(stored.codes, stored.labels)

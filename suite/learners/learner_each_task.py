@@ -17,7 +17,6 @@ import tensorflow as tf
 from typing_extensions import override
 
 from suite.contracts import deliveries as deliveries_lib
-from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
 from suite.state import context as context_lib
@@ -56,7 +55,7 @@ class LearnerEachTask(learner_lib.Learner):
     self.learners[task.name].begin(_first(task), _of_task(context, task))
 
   @override
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Learns with the task's own learner."""
     task = experience.task

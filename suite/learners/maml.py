@@ -14,9 +14,9 @@ from __future__ import annotations
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.models.episodic import functional_conv4
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
@@ -40,7 +40,7 @@ class Maml(learner_lib.EpisodicLearner):
   """
 
   def __init__(self, net: inner_loop.Net, *, inner: inner_loop.InnerLoop,
-               transform: transform_lib.Transform, channels: int = 3,
+               transform: examples.Transform, channels: int = 3,
                training: meta_schedules.MetaTraining | None = None, parts: int = 1):
     super().__init__()
     self.transform, self._channels = transform, channels

@@ -23,13 +23,12 @@ from typing_extensions import override
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.compute import user_code
 from suite.contracts import deliveries
-from suite.contracts import experience as experience_lib
+from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
-from suite.contracts import user_code
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
@@ -54,7 +53,7 @@ class MetaCentroids(learner_lib.SequenceLearner):
   """
 
   def __init__(self, net: base_episodes.MetricNet, *, episodes: base_episodes.BaseEpisodes,
-               transform: transform_lib.Transform, base: example_arrays.Examples | None = None,
+               transform: examples.Transform, base: example_arrays.Examples | None = None,
                batch_size: int = 256):
     super().__init__()
     refusals.check_method(
@@ -103,7 +102,7 @@ class MetaCentroids(learner_lib.SequenceLearner):
 
   @override
   def learn(
-      self, experience: experience_lib.Experience, context: context_lib.Context
+      self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
     """Meta-trains the net if it is the first delivery; adds the training split to the means."""
     record: dict[str, Any] = {}

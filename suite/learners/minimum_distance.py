@@ -37,13 +37,11 @@ import tensorflow as tf
 from typing_extensions import override
 
 from suite.compute import flops
+from suite.compute import user_code
 from suite.contracts import deliveries as deliveries_lib
-from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
-from suite.contracts import stored_samples
 from suite.contracts import tasks
-from suite.contracts import user_code
 from suite.metrics import novelty_scores
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
@@ -151,7 +149,7 @@ class MinimumDistance(learner_lib.SequenceLearner):
 
   @override
   def learn(
-      self, experience: experience_lib.Experience, context: context_lib.Context
+      self, experience: deliveries_lib.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
     """Learns the base classes of a sequence; then computes the threshold on one of their splits."""
     record = self.learner.learn(experience, context)
@@ -169,7 +167,7 @@ class MinimumDistance(learner_lib.SequenceLearner):
 
   @override
   def learn_stored(
-      self, stored: stored_samples.Stored, context: context_lib.Context) -> dict[str, Any]:
+      self, stored: deliveries_lib.Stored, context: context_lib.Context) -> dict[str, Any]:
     """Runs an offline phase of the learner; then computes the threshold again, if it moves."""
     record = self.learner.learn_stored(stored, context)
     if self._threshold.moves:

@@ -16,9 +16,9 @@ from typing import Any
 import tensorflow as tf
 
 from suite.compute import mac_views
-from suite.contracts import experience as experience_lib
+from suite.contracts import deliveries
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
 from suite.training.scoring import scoring
@@ -42,7 +42,7 @@ class NearestMean(tf.Module):
     batch_size: examples whose features are computed at once in `learn`.
   """
 
-  def __init__(self, *, transform: transform_lib.Transform,
+  def __init__(self, *, transform: examples.Transform,
                features: frozen_backbone.FeatureFn | None = None, similarity: str = "euclidean",
                normalize: bool = False, batch_size: int = 256):
     super().__init__()
@@ -75,7 +75,7 @@ class NearestMean(tf.Module):
     return self._statistics.current
 
   def learn(
-      self, experience: experience_lib.Experience, context: context_lib.Context
+      self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
     """Adds the training split to the means, each example once and not augmented."""
     outputs = scoring.extract(self.encode, experience.train, transform=self.transform,

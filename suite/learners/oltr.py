@@ -22,11 +22,9 @@ import tensorflow as tf
 
 from suite.compute import mac_views
 from suite.contracts import deliveries
-from suite.contracts import experience as experience_lib
+from suite.contracts import examples
 from suite.contracts import refusals
-from suite.contracts import stored_samples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.learners import gradient
 from suite.learners import learner_each_task
@@ -58,7 +56,7 @@ class Oltr(tf.Module):
   predict_stays = True
   shares_updates = True
 
-  def __init__(self, *, transform: transform_lib.Transform, net: trainable_parts.TrainablePart,
+  def __init__(self, *, transform: examples.Transform, net: trainable_parts.TrainablePart,
                refresh_until: int = 10_000, learning_rate: float = 0.1, slow_rate: float = 0.01,
                momentum: float = 0.9, weight_decay: float = 5e-4, epochs: float = 4,
                batch_size: int = 128, train_on: str = "all",
@@ -107,7 +105,7 @@ class Oltr(tf.Module):
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self.tuned.begin(task, context)
 
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Refreshes the memory with the base classes or a bucket, then trains a phase on it."""
     refusals.check_held(self.see, experience.train)
@@ -142,7 +140,7 @@ class Oltr(tf.Module):
     """Logits [B, C] of codes [B, ...]; -inf for classes that no phase has trained."""
     return self.tuned.answer(codes)
 
-  def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
+  def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """An offline phase: refreshes the memory if it is still open, then trains."""
     refreshed = self._refreshed(len(stored.labels), stored.num_old)

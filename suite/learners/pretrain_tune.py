@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.models.episodic import functional_conv4
 from suite.state import context as context_lib
@@ -39,7 +39,7 @@ class PretrainTune(tf.Module):
   """
 
   def __init__(self, net: inner_loop.Net, *, inner: inner_loop.InnerLoop,
-               transform: transform_lib.Transform, training: meta_schedules.MetaTraining,
+               transform: examples.Transform, training: meta_schedules.MetaTraining,
                num_classes: int, channels: int = 3):
     super().__init__()
     if inner.learn_rates:

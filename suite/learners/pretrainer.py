@@ -23,13 +23,11 @@ from typing_extensions import override
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import seeds as seeds_lib
+from suite.compute import user_code
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
-from suite.contracts import portions
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
-from suite.contracts import user_code
 from suite.data.images import image_set
 from suite.data.streams import task_mixture
 from suite.state import context as context_lib
@@ -63,7 +61,7 @@ class Pretrainer(learner_lib.PretrainingLearner):
       *,
       pretext: Callable[[], pretexts.Pretext],
       backbone: Callable[..., tf.keras.Model],
-      transform: transform_lib.Transform,
+      transform: examples.Transform,
       batch_size: int = 256,
       learning_rate: float = 0.03,
       warmup: int = 0,
@@ -134,7 +132,7 @@ class Pretrainer(learner_lib.PretrainingLearner):
     return self.encoder(images, training=False)
 
   @override
-  def learn(self, portion: portions.Portion, context: context_lib.Context) -> dict[str, Any]:
+  def learn(self, portion: deliveries_lib.Portion, context: context_lib.Context) -> dict[str, Any]:
     """Runs the updates of a portion; portions must come in order."""
     if int(self.updates) != portion.first:
       raise ValueError(f"The pretrainer has done {int(self.updates)} updates and was asked to "
@@ -160,7 +158,7 @@ class Pretrainer(learner_lib.PretrainingLearner):
     return {"train_loss": mean, "updates": int(self.updates),
             "learning_rate": self.loop.rate(int(self.updates) - 1)}
 
-  def _batches_of(self, portion: portions.Portion, context: context_lib.Context) -> _Batches:
+  def _batches_of(self, portion: deliveries_lib.Portion, context: context_lib.Context) -> _Batches:
     pretext, images = self.pretext, portion.images
     if pretext.several_tasks and not isinstance(images, task_mixture.TaskMixture):
       one = cast(examples.ExampleSet, images)  # An unlabeled set was refused.
@@ -200,14 +198,14 @@ class Pretrainer(learner_lib.PretrainingLearner):
     return self._cost
 
 
-def _two_views(transform: transform_lib.Transform, pretext: pretexts.Pretext
-              ) -> transform_lib.TwoViews:
+def _two_views(transform: examples.Transform, pretext: pretexts.Pretext
+              ) -> examples.TwoViews:
   """The transform, if it augments an image in several ways, as the pretext needs it."""
   if not hasattr(transform, "view"):
     raise ValueError(
         f"{type(pretext).__name__} compares {pretext.num_views} views of an image, but "
         f"{type(transform).__name__} has no view(n). Take contrastive_views.AugPlus.")
-  return cast(transform_lib.TwoViews, transform)
+  return cast(examples.TwoViews, transform)
 
 
 class _Batches:

@@ -21,8 +21,8 @@ import math
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
@@ -51,7 +51,7 @@ class ProtoNet(base_episodes.MetricNet):
   transductive = False
 
   def __init__(self, embedding: episode_loss.MetaEmbedding, *,
-               transform: transform_lib.Transform, training: meta_schedules.Training | None = None,
+               transform: examples.Transform, training: meta_schedules.Training | None = None,
                channels: int = 3, similarity: str = "euclidean", scale: float = 10.0,
                last_set_only: bool = False):
     super().__init__()

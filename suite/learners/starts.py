@@ -16,9 +16,9 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from suite.contracts import experience as experience_lib
+from suite.contracts import deliveries
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.metrics import classification
 from suite.state import context as context_lib
@@ -198,10 +198,10 @@ class KnnErrors:
   def __init__(
       self,
       network: network_lib.Network,
-      experience: experience_lib.Experience,
+      experience: deliveries.Experience,
       *,
       load: Callable[[weight_store.Entry | None], list[np.ndarray]],
-      transform: transform_lib.Transform,
+      transform: examples.Transform,
       context: context_lib.Context,
   ):
     self._network, self._experience, self._load = network, experience, load

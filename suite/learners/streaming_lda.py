@@ -9,7 +9,7 @@ strategy says how often; `Never` gives the paper's SLDA with a fixed covariance.
 
 from __future__ import annotations
 
-from suite.contracts import transform as transform_lib
+from suite.contracts import examples
 from suite.training.gradient import frozen_backbone
 from suite.training.sequence import running_discriminant
 from suite.training.sequence import statistics_learner
@@ -24,7 +24,7 @@ class StreamingLda(statistics_learner.StatisticsLearner[running_discriminant.Run
     weights: "steps" as published, or "class"; see `running_discriminant`.
   """
 
-  def __init__(self, *, transform: transform_lib.Transform,
+  def __init__(self, *, transform: examples.Transform,
                features: frozen_backbone.FeatureFn | None = None, shrinkage: float = 1e-4,
                weights: str = "steps", batch_size: int = 256):
     running_discriminant.check(shrinkage, weights)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.models.episodic import functional_conv4
 from suite.state import context as context_lib
 from suite.training.episodic import episode_features
@@ -34,7 +34,7 @@ class TuneInEpisode(tf.Module):
     channels: C of the prepared images.
   """
 
-  def __init__(self, tuning: set_tuning.SetTuning, *, transform: transform_lib.Transform,
+  def __init__(self, tuning: set_tuning.SetTuning, *, transform: examples.Transform,
                features: frozen_backbone.FeatureFn | None = None,
                net: functional_conv4.Conv4 | None = None, channels: int = 3):
     super().__init__()

@@ -14,10 +14,8 @@ import tensorflow as tf
 
 from suite.compute import mac_views
 from suite.contracts import deliveries
-from suite.contracts import experience as experience_lib
-from suite.contracts import stored_samples
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.learners import gradient
 from suite.learners import learner_each_task
@@ -45,7 +43,7 @@ class WeightImprinting(tf.Module):
   predict_stays = True
   shares_updates = True
 
-  def __init__(self, *, transform: transform_lib.Transform,
+  def __init__(self, *, transform: examples.Transform,
                features: Callable[[tf.Tensor], tf.Tensor] | None = None, imprint_phases: int = 2,
                scale: float = 4.0, learning_rate: float = 0.1, momentum: float = 0.9,
                weight_decay: float = 1e-4, epochs: float = 4, batch_size: int = 256):
@@ -73,7 +71,7 @@ class WeightImprinting(tf.Module):
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self.tuned.begin(task, context)
 
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Imprints the base classes, or a bucket, whatever follows; trains once imprinting has ended.
     """
@@ -111,7 +109,7 @@ class WeightImprinting(tf.Module):
     """Logits [B, C] for codes [B, D], label t (of int64 [B]) being revealed after answer t."""
     return self.head.logits_in_turn(codes, labels)
 
-  def learn_stored(self, stored: stored_samples.Stored, context: context_lib.Context
+  def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Trains an offline phase; while imprinting lasts, it changes nothing."""
     if not self._is_early():

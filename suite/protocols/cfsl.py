@@ -30,11 +30,11 @@ from suite.compute import flops
 from suite.compute import ledger as ledger_lib
 from suite.contracts import deliveries
 from suite.contracts import descriptions
+from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.metrics import episodic
 from suite.metrics import own_metrics
@@ -176,7 +176,7 @@ class _Feed(NamedTuple):
   """
 
   episodes: episodes_lib.Episodes
-  transform: transform_lib.Transform
+  transform: examples.Transform
   size: int
   first: int
   on_device: bool = False

@@ -31,12 +31,10 @@ from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.contracts import event_kinds
-from suite.contracts import experience
+from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import feature_set
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
@@ -58,7 +56,7 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("chaudhry_forgetting", "forgetting", descriptions.LOWER)),
     curve=descriptions.RecordCurve(
         "Bucket", "Accuracy on the bucket just trained on", "bucket", "accuracy", first=1,
-        kind=event_kinds.PREDICT, equal=("bucket", "trained_bucket")),
+        kind=deliveries.PREDICT, equal=("bucket", "trained_bucket")),
     # A learner may add further names of the default to records, such as "way".
     panels=(descriptions.BUCKETS,), identity=("task", "mode", "num_classes"))
 
@@ -134,7 +132,7 @@ def plan(num_buckets: int, mode: str) -> List[BucketEvent]:
           for j in (None, *range(i + 1 if is_streaming else 0, num_buckets))]
 
 
-def _check(buckets: buckets_lib.Buckets, transform: transform_lib.Transform, mode: str) -> None:
+def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: str) -> None:
   """Errors that would otherwise end a run at its last bucket, or make its scores wrong."""
   least = 2 if mode == _STREAMING else 1
   if len(buckets) < least:
@@ -159,14 +157,14 @@ def _eval_batch_size(buckets: buckets_lib.Buckets) -> int:
 
 
 def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_lib.Seeds
-             ) -> experience.Experience:
+             ) -> deliveries.Experience:
   """The training images of bucket i, split for validation in the same way for every learner."""
   train, validation = buckets[i].train.split(share, seed=seeds.integer("validation", i))
-  return experience.Experience(buckets.task, train, validation, experience.History(),
+  return deliveries.Experience(buckets.task, train, validation, deliveries.History(),
                                buckets[i].unlabelled)
 
 
-def _unlabelled_size(delivered: experience.Experience) -> Dict[str, int]:
+def _unlabelled_size(delivered: deliveries.Experience) -> Dict[str, int]:
   """For the record: the number of unlabelled images, where a bucket has some."""
   unlabelled = delivered.unlabelled
   return {} if unlabelled is None else {"unlabelled_size": unlabelled.size}
@@ -174,9 +172,9 @@ def _unlabelled_size(delivered: experience.Experience) -> Dict[str, int]:
 
 def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:
   """The part of a record that does not depend on the learner; buckets count from 0."""
-  kind, bucket = event_kinds.TRAIN, event.trained
+  kind, bucket = deliveries.TRAIN, event.trained
   if event.tested is not None:
-    kind, bucket = event_kinds.PREDICT, event.tested
+    kind, bucket = deliveries.PREDICT, event.tested
   return {
       "protocol": DESCRIPTION.name, "mode": mode, "kind": kind,
       "task": buckets.task.name, "task_key": buckets.task.key,
@@ -212,7 +210,7 @@ def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int, value: st
   """The matrix [T, T] of a value of the records so far; NaN where there is none."""
   acc = np.full([num_buckets, num_buckets], np.nan)
   for record in records:
-    if record["kind"] == event_kinds.PREDICT and record.get(value) is not None:
+    if record["kind"] == deliveries.PREDICT and record.get(value) is not None:
       acc[record["trained_bucket"], record["bucket"]] = record[value]
   return acc
 

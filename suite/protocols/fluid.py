@@ -28,9 +28,7 @@ import tensorflow as tf
 from suite.compute import ledger as ledger_lib
 from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.contracts import event_kinds
 from suite.contracts import examples
-from suite.contracts import experience
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import rehearsal
@@ -187,8 +185,8 @@ def _learn_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
       learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
   split = stratified_split.split(
       base, validation_share, seed=state.seeds.integer("validation"))
-  delivered = experience.Experience(task, *split, experience.History())
-  state.commit({**_about(task), "kind": event_kinds.TRAIN, "train_size": delivered.train.size,
+  delivered = deliveries.Experience(task, *split, deliveries.History())
+  state.commit({**_about(task), "kind": deliveries.TRAIN, "train_size": delivered.train.size,
                 "validation_size": delivered.dev.size, **learner.learn(delivered, context)})
 
 
@@ -198,7 +196,7 @@ def _know_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
   context = state.context(phase="pretrain")
   state.begins("base classes", done=0, total=0, unit="sample")
   learner.begin(task, context)
-  state.commit({**_about(task), "kind": event_kinds.TRAIN, "train_size": 0, "validation_size": 0,
+  state.commit({**_about(task), "kind": deliveries.TRAIN, "train_size": 0, "validation_size": 0,
                 **learner.know_base(known, context)})
 
 
@@ -248,7 +246,7 @@ class _SequenceRun:
               **self._learner.learn_stored(stored, context)}
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
-        **_about(self._task), "kind": event_kinds.TRAIN, **record,
+        **_about(self._task), "kind": deliveries.TRAIN, **record,
         **sequence_decisions.spent(state.ledger.totals(), before),
         **self._progress([*phases, record])})
 
@@ -273,7 +271,7 @@ class _SequenceRun:
     num_classes = self._task.num_classes
     self._correct = np.concatenate([self._correct, log.correct(num_classes)])[-window:]
     state.commit({
-        **_about(self._task), "kind": event_kinds.PREDICT, "first_step": first,
+        **_about(self._task), "kind": deliveries.PREDICT, "first_step": first,
         **sequence_decisions.steps(log, num_classes, state.records),
         "window_accuracy": float(np.mean(self._correct)),
         "revealed_so_far": self.steps.num_revealed,

@@ -22,7 +22,6 @@ import numpy as np
 from suite.compute import ledger as ledger_lib
 from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.contracts import event_kinds
 from suite.contracts import learner as learner_lib
 from suite.contracts import planning
 from suite.contracts import refusals
@@ -38,7 +37,7 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("mean_error", "mean error", descriptions.LOWER),
         descriptions.Measure("forward_transfer", "forward transfer")),
     curve=descriptions.RecordCurve(
-        "Task", "Error", "task_key", "error", kind=event_kinds.PREDICT),
+        "Task", "Error", "task_key", "error", kind=deliveries.PREDICT),
     panels=(descriptions.TASKS,), identity=(), identity_of_tests=("split", "task_key"))
 
 
@@ -80,7 +79,7 @@ def run(
     state.begins(f"{event.kind} {task.key}", total=len(events))
     learner.begin(task, context)
     predictions = None
-    if event.kind == event_kinds.TRAIN:
+    if event.kind == deliveries.TRAIN:
       experience = stream.deliver(event)
       checked = checked or refusals.check_predict(learner, task, experience.train)
       record = {"train_size": experience.train.size, "dev_size": experience.dev.size,
@@ -149,7 +148,7 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
   "mean_error" is the headline score. It is null while tasks of the stream are missing, if none of
   them is a meta-test task, or if they were predicted on validation; "headline" gives the reason.
   """
-  tested = [r for r in records if r["kind"] == event_kinds.PREDICT]
+  tested = [r for r in records if r["kind"] == deliveries.PREDICT]
   problem = _no_headline(tested, stream)
   errors, roles = [r["error"] for r in tested], [r["role"] for r in tested]
   transfer = metrics.forward_transfer_by_task(records)

@@ -18,10 +18,8 @@ from typing import Any, Dict, Mapping, Sequence
 from suite.compute import ledger as ledger_lib
 from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.contracts import event_kinds
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
-from suite.contracts import portions
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
@@ -75,7 +73,7 @@ def run(
   state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.PORTIONS)
   firsts = list(range(0, updates, updates_per_event))
   for first in firsts[state.done:]:
-    portion = portions.Portion(delivered, first, min(updates_per_event, updates - first), updates)
+    portion = deliveries.Portion(delivered, first, min(updates_per_event, updates - first), updates)
     context = state.context(phase="pretrain")
     state.begins(f"updates {first + 1:,} to {first + portion.updates:,}", done=first,
                  total=updates, unit="update")
@@ -92,7 +90,7 @@ def run(
       rehearsal.save(
           learner, functools.partial(encoder_file.save, state.folder, learner.encoder, about))
     state.commit({
-        "protocol": DESCRIPTION.name, "kind": event_kinds.TRAIN, "task": task.name,
+        "protocol": DESCRIPTION.name, "kind": deliveries.TRAIN, "task": task.name,
         "task_key": task.key,
         "labelled": labelled, "train_size": images.size, "steps_event": portion.updates,
         "encoder_digest": encoder_file.digest(learner.encoder.get_weights()), **record})

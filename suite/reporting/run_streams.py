@@ -15,8 +15,8 @@ import pathlib
 import re
 from typing import Any
 
+from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.contracts import event_kinds
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import panel as panel_lib
@@ -151,7 +151,7 @@ def _identity(run: runs_lib.Run) -> str:
   """JSON of what tells streams apart where a summary does not name the stream."""
   if names := run.description.identity_of_tests:
     return json.dumps([[record.get(name) for name in names] for record in run.records
-                       if record.get("kind") == event_kinds.PREDICT])
+                       if record.get("kind") == deliveries.PREDICT])
   first = run.records[0] if run.records else {}
   return json.dumps({name: first[name] for name in run.description.identity if name in first})
 

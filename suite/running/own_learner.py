@@ -10,7 +10,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from suite.contracts import deliveries
-from suite.contracts import transform as transform_lib
+from suite.contracts import examples
 from suite.data.images import image_ops
 from suite.learners import gradient
 from suite.learners import maml
@@ -38,7 +38,7 @@ class OwnLearner:
 
   backbone: own_model.Backbone
   method: str | None
-  transform: transform_lib.Transform
+  transform: examples.Transform
   optimizer: Any
   loss: Any
   epochs: float
@@ -99,7 +99,7 @@ def learner(
     *,
     head: str = "new",
     size: int | None = None,
-    transform: transform_lib.Transform | None = None,
+    transform: examples.Transform | None = None,
     optimizer: Any = None,
     loss: Callable[..., Any] | None = None,
     augment: Any = (),
@@ -144,7 +144,7 @@ def learner(
                     training, num_classes, options)
 
 
-def _transform(backbone: own_model.Backbone, size: int | None) -> transform_lib.Transform:
+def _transform(backbone: own_model.Backbone, size: int | None) -> examples.Transform:
   shape: Sequence[int] = backbone.image_shape or (size or _SIZE, size or _SIZE, 3)
   height, width, channels = shape
   if height != width:

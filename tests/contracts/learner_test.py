@@ -10,10 +10,10 @@ import pytest
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import user_code
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.contracts import user_code
 from suite.state import learner_state
 
 SEQUENCE, EPISODES = learner_lib.SequenceLearner, learner_lib.EpisodicLearner

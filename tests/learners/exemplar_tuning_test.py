@@ -16,8 +16,6 @@ from suite.compute import mac_views
 from suite.compute import seeds
 from suite.configs import methods
 from suite.contracts import deliveries
-from suite.contracts import experience
-from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
@@ -54,7 +52,7 @@ def make(folder, **kwargs):
 def tune(learner, codes, labels, folder):
   """An offline phase; its record, and the totals of its ledger."""
   now = here(folder)
-  stored = stored_samples.Stored(np.asarray(codes), np.asarray(labels), np.ones(4, bool), 0)
+  stored = deliveries.Stored(np.asarray(codes), np.asarray(labels), np.ones(4, bool), 0)
   return learner.learn_stored(stored, now), now.ledger.totals()
 
 
@@ -163,7 +161,7 @@ def test_tuning_lowers_the_loss_and_base_classes_are_learned_first(tmp_path):
   data = image_set.ImageSet.from_arrays(
       "t", images, labels, kind=TASK.kind, num_classes=TASK.num_classes)
   learner, now = make(tmp_path, learning_rate=0.01, epochs=30), here(tmp_path)
-  delivered = experience.Experience(TASK, data, data, experience.History())
+  delivered = deliveries.Experience(TASK, data, data, deliveries.History())
   first = learner.learn(delivered, now)
   codes = learner.encode(tf.constant(images))
   assert first["classes_with_a_mean"] == 2 and first["trained_on"] == 40
@@ -176,7 +174,7 @@ def test_an_offline_phase_is_charged_as_counted(tmp_path):
   codes, labels = samples(num=50)
   learner, now = make(tmp_path, epochs=3, batch_size=16), here(tmp_path)
   learner.update(tf.constant(codes), tf.constant(labels))
-  stored = stored_samples.Stored(codes, labels, np.ones(4, bool), 0)
+  stored = deliveries.Stored(codes, labels, np.ones(4, bool), 0)
   record = learner.learn_stored(stored, now)
   totals = now.ledger.totals()
   assert record["passes"] == totals["examples_train"] == 150
@@ -232,7 +230,7 @@ def test_by_the_codes_rule_centroids_stay_with_the_second_phase_and_the_third_tr
   np.testing.assert_allclose(learner.answer_in_turn(x, tf.constant([3], tf.int64)),
                              [[22, 20, 0, 0]], rtol=1e-6)
   all_codes, all_labels = np.array([[3, 4], [0, 2], [1, 0]], np.float32), np.array([0, 1, 2])
-  stored = stored_samples.Stored(all_codes, all_labels, np.array([True, True, True, False]), 0)
+  stored = deliveries.Stored(all_codes, all_labels, np.array([True, True, True, False]), 0)
   assert learner.learn_stored(stored, here(tmp_path))["passes"] == 3
   rows = np.array([[0.6, 0.8], [0, 1], [0, 0], [0, 0]])
   gradient = numpy_step(rows, all_codes.astype(np.float64), all_labels,
@@ -277,7 +275,7 @@ def test_norms_drift_in_a_phase_and_answers_follow_them(tmp_path):
   means = values / np.linalg.norm(values, axis=1, keepdims=True)
   np.testing.assert_allclose(learner.answer(tf.constant(images))[:, :2],
                              values @ means.T / np.sqrt(1.001), rtol=1e-5)
-  stored = stored_samples.Stored(images, labels, np.array([True, True, False, False]), 0)
+  stored = deliveries.Stored(images, labels, np.array([True, True, False, False]), 0)
   now = here(tmp_path)
   assert learner.learn_stored(stored, now)["passes"] == 2
   assert now.ledger.totals()["macs"] == learner.stored_macs(2) == 2 * 2 * 8

@@ -13,8 +13,6 @@ from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
 from suite.contracts import deliveries
-from suite.contracts import experience
-from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
@@ -70,12 +68,12 @@ def stored(num=50, num_features=2, seed=0):
   labels = rng.integers(0, 3, num)
   centers = rng.normal(size=[3, num_features]) * 2
   codes = (centers[labels] + rng.normal(size=[num, num_features])).astype(np.float32)
-  return stored_samples.Stored(codes, labels, KNOWN, 0)
+  return deliveries.Stored(codes, labels, KNOWN, 0)
 
 
 def stored_images(num=20, seed=0):
   rng = np.random.default_rng(seed)
-  return stored_samples.Stored(
+  return deliveries.Stored(
       rng.integers(0, 256, [num, SIZE, SIZE, 3]).astype(np.uint8), rng.integers(0, 3, num), KNOWN,
       0)
 
@@ -113,7 +111,7 @@ def test_velocities_go_on_from_phase_to_phase_but_not_from_the_base_classes(tmp_
   images[:, 0, :2] = (np.array([[2, 0], [0, 2]])[labels])[:, :, None]
   base = image_set.ImageSet.from_arrays("b", images, labels, kind=TASK.kind, num_classes=4)
   learner, now = make(tmp_path, epochs=1, base=composition.Base(40)), here(tmp_path)
-  record = learner.learn(experience.Experience(TASK, base, base, experience.History()), now)
+  record = learner.learn(deliveries.Experience(TASK, base, base, deliveries.History()), now)
   assert now.ledger.totals()["examples_train"] == 40 * 30 and record["train_loss"] < 0.1
   assert now.ledger.totals()["macs"] == 40 * 30 * 2 * (2 * 4)
   assert np.argmax(learner.predict(tf.constant(images)), 1).tolist() == labels.tolist()

@@ -14,7 +14,6 @@ from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
 from suite.contracts import deliveries
-from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.learners import gradient
@@ -107,7 +106,7 @@ def here(folder):
 def stored(num, num_old=0, num_classes=5):
   rng = np.random.default_rng(0)
   images = rng.integers(0, 256, [num, 8, 8, 3]).astype(np.uint8)
-  return stored_samples.Stored(
+  return deliveries.Stored(
       images, np.arange(num) % num_classes, np.ones(num_classes, bool), num_old)
 
 
@@ -244,7 +243,7 @@ def test_one_batch_of_features_is_gradient_descent(tmp_path):
                   batch_size=12, learning_rate=0.5, optimizer=optimizers.Momentum())
   known = np.array([True, True, False, True, False])
   labels = np.array([0, 1, 3] * 4)
-  learner.learn_stored(stored_samples.Stored(features, labels, known, 0), here(tmp_path))
+  learner.learn_stored(deliveries.Stored(features, labels, known, 0), here(tmp_path))
   # At zero all known classes have probability 1 / 3.
   error = np.where(known, 1 / 3, 0.0) - np.eye(5)[labels]
   np.testing.assert_allclose(learner.head.kernel, -0.5 * features.T @ error / 12, atol=1e-6)
@@ -257,7 +256,7 @@ def test_a_new_class_begins_at_its_prototype_and_is_no_answer_before(tmp_path):
   assert np.isneginf(learner.answer(tf.ones([1, 3]))).all()
   codes = np.array([[1, 0, 0], [3, 0, 0], [0, 1, 1]], np.float32)
   learner.learn_stored(
-      stored_samples.Stored(codes, np.array([2, 2, 4]), np.ones(5, bool), 0), here(tmp_path))
+      deliveries.Stored(codes, np.array([2, 2, 4]), np.ones(5, bool), 0), here(tmp_path))
   found = learner.answer(tf.constant([[1.0, 2.0, 0.0]])).numpy()[0]
   # Means (2, 0, 0) and (0, 1, 1): |f|^2 - |f - c|^2 = 5 - 5 and 5 - 3.
   np.testing.assert_allclose(found, [-np.inf, -np.inf, 0, -np.inf, 2], atol=1e-5)

@@ -5,7 +5,6 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import seeds
 from suite.contracts import deliveries
-from suite.contracts import experience
 from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
 from suite.learners import learner_each_task
@@ -49,7 +48,7 @@ def task(name, occurrence=1):
 
 def learned(learner, one, now):
   learner.begin(one, now)
-  return learner.learn(experience.Experience(one, None, None, None), now)
+  return learner.learn(deliveries.Experience(one, None, None, None), now)
 
 
 def test_tasks_share_no_learner_and_a_task_that_returns_is_a_bucket_of_its_own(tmp_path):

@@ -13,7 +13,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.contracts import experience
+from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import example_arrays
@@ -102,8 +102,8 @@ def test_meta_training_moves_the_centers_by_all_cells(tmp_path):
   learner.begin(task, context)
   clusters = learner.net._embedding
   before = clusters.centers.numpy()
-  learner.learn(experience.Experience(
-      task, bucket.train, bucket.train, experience.History()), context)
+  learner.learn(deliveries.Experience(
+      task, bucket.train, bucket.train, deliveries.History()), context)
   # 20 episodes of 4 classes with 3 + 3 images of 64 and 16 cells; each center began with one.
   np.testing.assert_allclose(
       np.sum(clusters.counts, axis=1), [4 + 20 * 24 * 64, 4 + 20 * 24 * 16], rtol=1e-4)
@@ -150,8 +150,8 @@ def test_buckets_move_the_means_and_only_the_first_trains_the_net(tmp_path):
   weights, counts = [], []
   for bucket in (buckets[0], buckets[1]):
     learner.begin(buckets.task, context)
-    record = learner.learn(experience.Experience(
-        buckets.task, bucket.train, bucket.train, experience.History()), context)
+    record = learner.learn(deliveries.Experience(
+        buckets.task, bucket.train, bucket.train, deliveries.History()), context)
     weights.append([v.numpy() for v in learner.net.trainable_variables])
     counts.append(learner.centroids.counts.numpy().sum())
     assert ("meta_updates" in record) == (len(weights) == 1)

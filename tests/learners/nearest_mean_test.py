@@ -12,7 +12,7 @@ from suite.compute import flops
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
-from suite.contracts import experience
+from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import feature_set
@@ -55,7 +55,7 @@ def _images(points):
 def _experience(points, labels, task=TASK):
   images = image_set.ImageSet.from_arrays(
       "t", _images(points), np.asarray(labels), kind=task.kind, num_classes=task.num_classes)
-  return experience.Experience(task, images, images, experience.History())
+  return deliveries.Experience(task, images, images, deliveries.History())
 
 
 def test_pixels_are_one_row_an_image_between_0_and_1():
@@ -182,7 +182,7 @@ def test_buckets_of_feature_vectors_move_the_means(tmp_path):
     learner.begin(TASK, here)
     bucket = feature_set.FeatureSet.from_arrays(
         "f", np.asarray(points, np.float32), np.array([0, 1]), kind=TASK.kind, num_classes=3)
-    learner.learn(experience.Experience(TASK, bucket, bucket, experience.History()), here)
+    learner.learn(deliveries.Experience(TASK, bucket, bucket, deliveries.History()), here)
   np.testing.assert_array_equal(learner.centroids.means(), [[2, 1], [10, 3], [0, 0]])
   np.testing.assert_allclose(learner.predict(tf.constant([[2.0, 3.0]])), [[-4, -64, -INF]])
 
@@ -251,4 +251,4 @@ def test_images_are_refused_by_a_learner_of_features_and_the_reverse(tmp_path):
   bucket = feature_set.FeatureSet.from_arrays(
       "f", np.zeros([1, 2], np.float32), np.array([0]), kind=TASK.kind, num_classes=3)
   with pytest.raises(ValueError, match="'f' holds features, but .* transform is of images"):
-    learner.learn(experience.Experience(TASK, bucket, bucket, experience.History()), here)
+    learner.learn(deliveries.Experience(TASK, bucket, bucket, deliveries.History()), here)

@@ -15,8 +15,6 @@ from suite.compute import seeds
 from suite.configs import gin_parse
 from suite.configs import methods
 from suite.contracts import deliveries
-from suite.contracts import experience
-from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
@@ -64,7 +62,7 @@ def tune(learner, codes, labels, folder, num_old=0):
   """An offline phase; its record, and the totals of its ledger."""
   now, known = here(folder), np.isin(np.arange(4), labels)
   record = learner.learn_stored(
-      stored_samples.Stored(np.asarray(codes), np.asarray(labels), known, num_old), now)
+      deliveries.Stored(np.asarray(codes), np.asarray(labels), known, num_old), now)
   return record, now.ledger.totals()
 
 
@@ -183,7 +181,7 @@ def test_base_classes_fill_the_memory_first(tmp_path):
   data = image_set.ImageSet.from_arrays(
       "t", images, labels, kind=TASK.kind, num_classes=TASK.num_classes)
   learner, now = make(tmp_path, slow_rate=1e-9), here(tmp_path)
-  record = learner.learn(experience.Experience(TASK, data, data, experience.History()), now)
+  record = learner.learn(deliveries.Experience(TASK, data, data, deliveries.History()), now)
   assert record["classes_with_a_centroid"] == 2 and record["trained_on"] == 30
   np.testing.assert_allclose(learner.head.memory.centroids[:2], [[60, 5], [5, 60]], atol=1e-3)
   tune(learner, learner.encode(tf.constant(images[:2])) * 0 + 4.0, labels[:2], tmp_path)

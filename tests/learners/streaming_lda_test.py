@@ -11,8 +11,7 @@ from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
-from suite.contracts import experience
-from suite.contracts import stored_samples
+from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.images import feature_set
 from suite.data.images import image_ops
@@ -57,7 +56,7 @@ def base():
 def test_base_classes_are_told_apart_where_means_alone_cannot(tmp_path):
   data, images = base()
   learner, now = make(tmp_path, weights="class"), here(tmp_path)
-  record = learner.learn(experience.Experience(TASK, data, data, experience.History()), now)
+  record = learner.learn(deliveries.Experience(TASK, data, data, deliveries.History()), now)
   assert record == {"classes_with_a_mean": 2}
   found = learner.predict(tf.constant(images)).numpy()
   assert np.isneginf(found[:, 2]).all()
@@ -78,7 +77,7 @@ def test_an_offline_phase_inverts_and_trains_nothing(tmp_path):
   codes, labels = rng.normal(size=[30, 2]).astype(np.float32), np.arange(30) % 3
   learner.update(tf.constant(codes), tf.constant(labels))
   np.testing.assert_array_equal(learner.discriminant.precision, np.eye(2))
-  stored = stored_samples.Stored(codes, labels, np.ones(3, bool), 0)
+  stored = deliveries.Stored(codes, labels, np.ones(3, bool), 0)
   assert learner.learn_stored(stored, now) == {"passes": 0}
   assert (learner.discriminant.precision.numpy() != np.eye(2)).all()
   assert now.ledger.totals()["macs"] == learner.stored_macs(30)
@@ -89,7 +88,7 @@ def test_an_offline_phase_inverts_and_trains_nothing(tmp_path):
 def test_a_checkpoint_holds_it_all(tmp_path):
   data, _ = base()
   learner = make(tmp_path)
-  learner.learn(experience.Experience(TASK, data, data, experience.History()), here(tmp_path))
+  learner.learn(deliveries.Experience(TASK, data, data, deliveries.History()), here(tmp_path))
   path = tf.train.Checkpoint(learner=learner).write(str(tmp_path / "state"))
   again = make(tmp_path)
   tf.train.Checkpoint(learner=again).read(path).assert_consumed()
@@ -107,7 +106,7 @@ def test_each_task_has_its_own_statistics_and_a_bucket_adds_to_them(tmp_path):
         "f", np.asarray(points, np.float32), np.asarray(labels), kind=task.kind,
         num_classes=task.num_classes)
     learner.begin(task, now)
-    learner.learn(experience.Experience(task, data, data, experience.History()), now)
+    learner.learn(deliveries.Experience(task, data, data, deliveries.History()), now)
 
   deliver(TASK, [[0, 0], [2, 0], [9, 1]], [0, 0, 1])
   deliver(other, [[5, 5], [7, 7]], [0, 1])

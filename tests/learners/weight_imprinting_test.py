@@ -10,7 +10,6 @@ from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
 from suite.contracts import deliveries
-from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.learners import weight_imprinting
@@ -43,7 +42,7 @@ def make(folder, **settings):
 def stored(num=8):
   rng = np.random.default_rng(0)
   codes = rng.normal(size=[num, 2]).astype(np.float32)
-  return stored_samples.Stored(codes, np.arange(num) % 2, np.array([True, True, False]), 0)
+  return deliveries.Stored(codes, np.arange(num) % 2, np.array([True, True, False]), 0)
 
 
 def test_two_phases_train_nothing_and_end_imprinting(tmp_path):

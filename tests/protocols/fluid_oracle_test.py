@@ -19,9 +19,7 @@ import tensorflow as tf
 from suite.compute import distribution
 from suite.compute import flops
 from suite.contracts import deliveries
-from suite.contracts import experience
 from suite.contracts import learner as learner_lib
-from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.images import stratified_split
@@ -109,7 +107,7 @@ def literal(learner, sequence, strategy, folder, delays, base=None, new_below=No
   if base is not None:
     train, validation = stratified_split.split(
         base, 0.1, seed=state.seeds.integer("validation"))
-    learner.learn(experience.Experience(task, train, validation, experience.History()),
+    learner.learn(deliveries.Experience(task, train, validation, deliveries.History()),
                   state.context(phase="pretrain"))
     known[:BASE] = True
   found, codes, labels, right, num_old, waiting = Literal([], [], [], 0), [], [], [], 0, []
@@ -146,7 +144,7 @@ def literal(learner, sequence, strategy, folder, delays, base=None, new_below=No
       context = dataclasses.replace(
           state.context(), seeds=state.seeds.child("offline phase", len(found.updates)))
       before = state.ledger.totals()["macs"]
-      learner.learn_stored(stored_samples.Stored(
+      learner.learn_stored(deliveries.Stored(
           np.concatenate(codes), np.array(labels), known.copy(), num_old), context)
       spent += state.ledger.totals()["macs"] - before
       num_old = len(labels)

@@ -11,7 +11,6 @@ import stopped_runs
 import tensorflow as tf
 
 from suite.contracts import deliveries
-from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.data.images import image_ops
@@ -113,7 +112,7 @@ def test_fisher_information_and_anchor_against_a_loop_by_hand(where, tmp_path):
           found.labels[first:first + _PER_CLASS], logits))
     for total, slope in zip(expected, tape.gradient(loss, variables)):
       total += slope.numpy()**2 / (_WATCHED // _PER_CLASS)
-  learner.learn_stored(stored_samples.Stored(
+  learner.learn_stored(deliveries.Stored(
       np.arange(8), np.full(8, 3), np.arange(_CLASSES) < 4, 0), context)
   for f, anchor, value, old in zip(objective.importance, objective.anchors, expected, before):
     np.testing.assert_allclose(f, value, rtol=2e-3, atol=1e-6)

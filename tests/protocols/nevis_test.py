@@ -11,8 +11,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.contracts import event_kinds
-from suite.contracts import experience as experience_lib
+from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import image_ops
@@ -129,7 +128,7 @@ def test_each_task_is_delivered_then_tested_and_its_record_says_so(whole):
 def test_test_splits_are_scored_whole_and_their_predictions_kept(whole):
   stream = _stream()
   for event, record in zip(stream.events(), _records(whole[0])):
-    if event.kind == event_kinds.TRAIN:
+    if event.kind == deliveries.TRAIN:
       continue
     saved = predictions.load(whole[0] / record["predictions"])
     assert saved.id.tolist() == stream.held_out(event, "test").ids.tolist()
@@ -306,7 +305,7 @@ class Curious(Templates):
     lambda e: e.history["digits_rotated@2"], lambda e: e.history[1], lambda e: e.history["digits"],
     lambda e: e.history.num_classes("digits_rotated@2"), lambda e: e.history.num_classes(1)])
 def test_a_task_or_head_size_not_yet_delivered_cannot_be_read(tmp_path, look):
-  with pytest.raises(experience_lib.NotDeliveredError,
+  with pytest.raises(deliveries.NotDeliveredError,
                      match=r"has not been delivered\. Delivered so far: digits_rotated\.$"):
     _run(tmp_path, Curious(look))
   assert len(_records(tmp_path)) == 2  # What was done before stands.

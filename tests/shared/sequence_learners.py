@@ -7,8 +7,8 @@ import functools
 
 import tensorflow as tf
 
+from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
-from suite.contracts import stored_samples
 from suite.data.images import image_ops
 from suite.learners import crop_centroids
 from suite.learners import exemplar_tuning
@@ -76,7 +76,7 @@ class LinearHead(learner_lib.SequenceLearner):
     return 2 * num_stored * int(tf.size(self.kernel))
 
   def learn_stored(self, stored, context):
-    assert isinstance(stored, stored_samples.Stored) and stored.num_old < len(stored.labels)
+    assert isinstance(stored, deliveries.Stored) and stored.num_old < len(stored.labels)
     assert stored.known[stored.labels].all()
     order = context.seeds.generator("order").permutation(len(stored.labels))
     for start in range(0, len(order), 16):

@@ -29,7 +29,6 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
-from suite.contracts import experience
 from suite.contracts import tasks
 from suite.data.images import clear_transform
 from suite.data.images import feature_set
@@ -132,7 +131,7 @@ def suite(folder: pathlib.Path, epochs: int, **arguments: Any) -> Learn:
     here = context(folder, event)
     learner.begin(TASK, here)
     train, validation = bucket.split(0.1, seed=event)
-    learner.learn(experience.Experience(TASK, train, validation, experience.History()), here)
+    learner.learn(deliveries.Experience(TASK, train, validation, deliveries.History()), here)
     return epochs * bucket.size
 
   return learn

@@ -39,7 +39,6 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
-from suite.contracts import stored_samples
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
@@ -257,7 +256,7 @@ class Loop:
     context = dataclasses.replace(
         self._state.context(), seeds=self._state.seeds.child("offline phase", self._phases))
     self._tuner.learn_stored(
-        stored_samples.Stored(codes, labels, self._counts > 0, len(labels) - num_new), context)
+        deliveries.Stored(codes, labels, self._counts > 0, len(labels) - num_new), context)
     self._residuals = self._tuner.head.residuals.numpy()
 
   def _logits(self, code: np.ndarray) -> np.ndarray:

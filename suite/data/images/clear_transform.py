@@ -19,7 +19,7 @@ import dataclasses
 import tensorflow as tf
 
 from suite.compute import byte_rows
-from suite.contracts import transform as transform_lib
+from suite.contracts import examples
 from suite.data.images import image_ops
 from suite.data.images import sampling
 
@@ -50,7 +50,7 @@ class Clear:
     return (self.size, self.size, 3)
 
   @property
-  def storage(self) -> transform_lib.Storage:
+  def storage(self) -> examples.Storage:
     """Images at their aspect ratio, so that each step cuts another square."""
     return Uncropped(self) if self.longest > 1 else image_ops.AsEvaluated(self)
 

@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from suite.contracts import examples as examples_lib
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import feature_set
 from suite.data.images import image_ops
 
@@ -26,18 +25,18 @@ class Examples(NamedTuple):
   labels: np.ndarray
 
 
-def shape(transform: transform_lib.Transform) -> tuple[int, ...]:
+def shape(transform: examples_lib.Transform) -> tuple[int, ...]:
   """Shape of one example, (S, S, 3) or (D,)."""
   return tuple(transform.shape)
 
 
-def dtype(transform: transform_lib.Transform) -> tf.DType:
+def dtype(transform: examples_lib.Transform) -> tf.DType:
   """Type of examples: float32 for features, uint8 for images."""
   return tf.float32 if len(shape(transform)) == 1 else tf.uint8
 
 
 def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
-         transform: transform_lib.Transform, storage: transform_lib.Storage | None = None
+         transform: examples_lib.Transform, storage: examples_lib.Storage | None = None
          ) -> Examples:
   """The examples of image or feature sets of a task, one set after the other.
 
@@ -58,7 +57,7 @@ def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 
-def check_form(part: examples_lib.ExampleSet, transform: transform_lib.Transform) -> None:
+def check_form(part: examples_lib.ExampleSet, transform: examples_lib.Transform) -> None:
   """Raises an error if a set holds features and the transform is of images, or vice versa."""
   is_features, wants_features = isinstance(part, feature_set.FeatureSet), len(shape(transform)) == 1
   if is_features != wants_features:
@@ -67,8 +66,8 @@ def check_form(part: examples_lib.ExampleSet, transform: transform_lib.Transform
                      f"Give it a transform of {given}.")
 
 
-def _images(part: examples_lib.ExampleSet, transform: transform_lib.Transform,
-            prepare: transform_lib.Transform) -> Iterator[np.ndarray]:
+def _images(part: examples_lib.ExampleSet, transform: examples_lib.Transform,
+            prepare: examples_lib.Transform) -> Iterator[np.ndarray]:
   """The examples of a set in batches, as `prepare` evaluates them."""
   check_form(part, transform)
   if isinstance(part, feature_set.FeatureSet):

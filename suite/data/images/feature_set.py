@@ -21,7 +21,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tup
 import numpy as np
 import tensorflow as tf
 
-from suite.contracts import transform as transform_lib
+from suite.contracts import examples
 from suite.data.images import image_set
 from suite.data.images import image_store
 from suite.data.images import sampling
@@ -87,14 +87,14 @@ class FeatureSet(image_set.ImageSet):
                       num_classes=self.num_classes, ids=self.ids[indices])
 
   def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
-                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    transform: examples.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     self.check_width(transform)
     return super().train_batches(
         batch_size, seed=seed, transform=transform, first_step=first_step,
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
 
-  def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform) -> EvalBatches:
+  def eval_batches(self, batch_size: int, *, transform: examples.Transform) -> EvalBatches:
     """As of an `ImageSet`, but computed once and kept in memory."""
     self.check_width(transform)
     key = (batch_size, transform)
@@ -102,7 +102,7 @@ class FeatureSet(image_set.ImageSet):
       self._eval = (key, EvalBatches(self, batch_size, transform))
     return self._eval[1]
 
-  def check_width(self, transform: transform_lib.Transform) -> None:
+  def check_width(self, transform: examples.Transform) -> None:
     """An error unless the features are as wide as the transform says."""
     width, wanted = self.features.shape[1], tuple(transform.shape)
     if wanted != (width,):
@@ -135,7 +135,7 @@ class FeatureStore:
     """The memory that each row takes, int64 [N]."""
     return np.full([len(self)], self.features[0].nbytes, np.int64)
 
-  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform,
+  def batches(self, plan: sampling.Plan, transform: examples.Transform,
               describe: image_store.Describe, columns: image_store.Columns) -> tf.data.Dataset:
     """Batches {"image": float32 [R, D], ...}, one gather each."""
     with tf.device("CPU:0"):
@@ -145,7 +145,7 @@ class FeatureStore:
         tensors=(plan.numbers, features, tuple(columns)))
 
 
-def _feature_batch(plan: sampling.Form, transform: transform_lib.Transform,
+def _feature_batch(plan: sampling.Form, transform: examples.Transform,
                    describe: image_store.Describe, element: tf.Tensor, plan_numbers: Any,
                    features: tf.Tensor, columns: image_store.Columns) -> Dict[str, tf.Tensor]:
   indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
@@ -156,7 +156,7 @@ def _feature_batch(plan: sampling.Form, transform: transform_lib.Transform,
 class EvalBatches:
   """All rows once, in order, as batches of tensors; can be iterated repeatedly."""
 
-  def __init__(self, features: FeatureSet, batch_size: int, transform: transform_lib.Transform):
+  def __init__(self, features: FeatureSet, batch_size: int, transform: examples.Transform):
     plan = sampling.EvalPlan(size=features.size, batch_size=batch_size)
     place = np.arange(plan.num_elements * batch_size)
     mask = place < features.size

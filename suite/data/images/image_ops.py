@@ -9,7 +9,7 @@ A transform is a frozen object with `size` S, `shape` (S, S, 3) and two function
 Row b of the result depends on image b and seed b only, so a batch of one gives what the same row of
 a large batch gives. Boxes are (y, x, height, width) in pixels and need not be whole numbers.
 
-The form in which a learner keeps examples that it will train on; see `transform.Storage`.
+The form in which a learner keeps examples that it will train on; see `examples.Storage`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Callable, Optional, Tuple
 import tensorflow as tf
 
 from suite.compute import byte_rows
-from suite.contracts import transform as transform_lib
+from suite.contracts import examples
 from suite.data.images import sampling
 from suite.models import addons
 from suite.models import keras_cv_models
@@ -330,7 +330,7 @@ class RandAugment:
 class Augmented:
   """A transform followed, in training only, by further ops such as Rotate and Cutout."""
 
-  base: transform_lib.Transform
+  base: examples.Transform
   ops: tuple[Op, ...] = ()
 
   @property
@@ -344,7 +344,7 @@ class Augmented:
     return self.base.shape
 
   @property
-  def storage(self) -> transform_lib.Storage:
+  def storage(self) -> examples.Storage:
     """That of the base transform, its training examples changed by the ops."""
     return AugmentedStorage(of(self.base), self)
 
@@ -374,7 +374,7 @@ class Augmented:
 class AugmentedStorage:
   """A storage whose training examples pass the ops of `augmented`."""
 
-  base: transform_lib.Storage
+  base: examples.Storage
   augmented: Augmented
 
   @property
@@ -405,7 +405,7 @@ def _sample_ends(start, length, last, size: int | tf.Tensor):
 class AsEvaluated:
   """Keeps examples as they are evaluated; training augments these."""
 
-  transform: transform_lib.Transform
+  transform: examples.Transform
 
   @property
   def shape(self) -> tuple[int, ...]:
@@ -425,7 +425,7 @@ class AsEvaluated:
     return rows
 
 
-def of(transform: transform_lib.Transform, *, as_evaluated: bool = False) -> transform_lib.Storage:
+def of(transform: examples.Transform, *, as_evaluated: bool = False) -> examples.Storage:
   """The form in which a transform's examples are kept: its own, or as they are evaluated."""
   own = None if as_evaluated else getattr(transform, "storage", None)
   return own or AsEvaluated(transform)
@@ -435,7 +435,7 @@ def of(transform: transform_lib.Transform, *, as_evaluated: bool = False) -> tra
 class Storing:
   """A transform whose `evaluate` stores, for the batches of a set."""
 
-  storage: transform_lib.Storage
+  storage: examples.Storage
 
   @property
   def size(self) -> int:

@@ -18,10 +18,9 @@ from typing import Any, Dict, Sequence, Tuple, Union
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import user_code
 from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
-from suite.contracts import user_code
 from suite.data.images import image_ops
 from suite.data.images import image_store
 from suite.data.images import sampling
@@ -152,7 +151,7 @@ class ImageSet:
                     ids=chosen.ids)
 
   def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
-                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    transform: examples.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless shuffled, augmented batches; a pure function of (seed, step).
 
@@ -179,7 +178,7 @@ class ImageSet:
       return None
     return int(tf.size(self._store.images, tf.int64))
 
-  def on_device(self, device: str, transform: transform_lib.Transform
+  def on_device(self, device: str, transform: examples.Transform
                 ) -> image_store.ResidentImages:
     """The images on a device, to complete batches of places; the latest is kept."""
     key = (device, transform)
@@ -200,7 +199,7 @@ class ImageSet:
                                  tensors=(plan.numbers, labels))
     return batches.prefetch(tf.data.AUTOTUNE)
 
-  def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
+  def eval_batches(self, batch_size: int, *, transform: examples.Transform
                    ) -> tf.data.Dataset:
     """All images once, in order; the last batch is padded and its mask says so."""
     key = (batch_size, transform)
@@ -210,7 +209,7 @@ class ImageSet:
       self._eval = (key, self._batches(plan, transform))
     return self._eval[1]
 
-  def _batches(self, plan: sampling.Plan, transform: transform_lib.Transform
+  def _batches(self, plan: sampling.Plan, transform: examples.Transform
                ) -> tf.data.Dataset:
     with tf.device("CPU:0"):
       labels = tf.constant(self.labels)
@@ -304,7 +303,7 @@ class Unlabelled:
                          "learn from labels, run pretrain.run with labelled=True.")
 
   def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
-                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    transform: examples.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Batches {"image", "mask"} in the order, and with the augmentation, of the labeled set."""
     batches = self._images.train_batches(

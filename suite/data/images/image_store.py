@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from suite.compute import byte_rows
 from suite.compute import private_tensorflow
-from suite.contracts import transform as transform_lib
+from suite.contracts import examples
 from suite.data.images import decoding
 from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
@@ -37,7 +37,7 @@ class Store(Protocol):
   def num_bytes(self) -> np.ndarray:
     """The memory that each example takes, int64 [N]."""
 
-  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe,
+  def batches(self, plan: sampling.Plan, transform: examples.Transform, describe: Describe,
               columns: Columns) -> tf.data.Dataset:
     """Batches {"image": prepared examples, ...} as the plan says."""
 
@@ -76,7 +76,7 @@ class RawStore:
     """All of them, uint8 [N, H, W, C]."""
     return self._images
 
-  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe,
+  def batches(self, plan: sampling.Plan, transform: examples.Transform, describe: Describe,
               columns: Columns) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, one gather and one crop each."""
     return traced_maps.mapped(
@@ -84,7 +84,7 @@ class RawStore:
         tensors=(plan.numbers, self._images, tuple(columns)))
 
 
-def _raw_batch(plan: sampling.Form, transform: transform_lib.Transform, describe: Describe,
+def _raw_batch(plan: sampling.Form, transform: examples.Transform, describe: Describe,
                element: tf.Tensor, plan_numbers: Any, images: tf.Tensor, columns: Columns
                ) -> Dict[str, tf.Tensor]:
   indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
@@ -104,7 +104,7 @@ class ResidentImages:
     device: its name.
   """
 
-  def __init__(self, images: tf.Tensor, transform: transform_lib.Transform, device: str):
+  def __init__(self, images: tf.Tensor, transform: examples.Transform, device: str):
     with tf.device(device):
       self._images = tf.identity(images)
     self._transform = transform
@@ -141,7 +141,7 @@ class EncodedStore:
     return tf.strings.length(self._encoded).numpy().astype(np.int64)
 
   @private_tensorflow.plain_data_functions()
-  def batches(self, plan: sampling.Plan, transform: transform_lib.Transform, describe: Describe,
+  def batches(self, plan: sampling.Plan, transform: examples.Transform, describe: Describe,
               columns: Columns) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, decoded image by image."""
     encoded = traced_maps.mapped(
@@ -179,5 +179,5 @@ def numbers(num: int | None) -> tf.data.Dataset:
 
 
 def _transformed(images: tf.Tensor, seeds: tf.Tensor, plan: sampling.Form,
-                 transform: transform_lib.Transform) -> tf.Tensor:
+                 transform: examples.Transform) -> tf.Tensor:
   return transform.train(images, seeds) if plan.is_training else transform.evaluate(images)

@@ -19,8 +19,8 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import private_tensorflow
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
 from suite.data.images import image_set
 from suite.data.images import resized_copy
@@ -159,7 +159,7 @@ class StreamedSet:
 
   @private_tensorflow.plain_data_functions()
   def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
-                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    transform: examples.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless shuffled, augmented batches; arguments as of `ImageSet.train_batches`.
 
@@ -183,7 +183,7 @@ class StreamedSet:
     return self._batches(batches, transform.train, transform.shape)
 
   @private_tensorflow.plain_data_functions()
-  def eval_batches(self, batch_size: int, *, transform: transform_lib.Transform
+  def eval_batches(self, batch_size: int, *, transform: examples.Transform
                    ) -> tf.data.Dataset:
     """All images once, in stored order; the last batch is padded and its mask says so."""
     plan = sampling.EvalPlan(size=self.size, batch_size=batch_size)

@@ -12,7 +12,7 @@ from typing import Any, Callable, Sequence
 import tensorflow as tf
 
 from suite.compute import private_tensorflow
-from suite.contracts import user_code
+from suite.compute import user_code
 
 _KEPT = 64
 

@@ -25,7 +25,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from suite.contracts import user_code
+from suite.compute import user_code
 from suite.data.images import decoding
 from suite.data.images import sampling
 from suite.data.published import image_places

@@ -7,7 +7,7 @@ import dataclasses
 
 import tensorflow as tf
 
-from suite.contracts import transform as transform_lib
+from suite.contracts import examples
 from suite.data.images import sampling
 
 _PURPOSE = 6  # Of the seed, beside those of sampling.py and prepared_sets.py.
@@ -24,7 +24,7 @@ class WithCrop:
     transform: of both views. seed: of the random one.
   """
 
-  transform: transform_lib.Transform
+  transform: examples.Transform
   seed: int = 0
 
   @property

@@ -19,10 +19,8 @@ import dataclasses
 import functools
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
-from suite.contracts import event_kinds
+from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import experience
-from suite.contracts import transform as transform_lib
 from suite.data.images import resized_copy
 from suite.data.streams import stream_entry
 
@@ -99,7 +97,7 @@ class Stream:
     return Stream(f"{self.name}, meta-train tasks", entries, left_out=self.left_out,
                   resized_side=self.resized_side, order=self.order, cut_off=self.cut_off)
 
-  def check_transform(self, transform: transform_lib.Transform) -> None:
+  def check_transform(self, transform: examples.Transform) -> None:
     """Refuses a transform to a size for which the stream's images were resized too far."""
     size = min(transform.shape[:2])
     least = resized_copy.least_side(size)
@@ -121,7 +119,7 @@ class Stream:
           + "\nPrepare them, or ask for on_missing='leave_out'; all records then say what is out.")
     return [StreamEvent(2 * place + offset, kind, place, entry.key)
             for place, entry in enumerate(self.entries)
-            for offset, kind in enumerate((event_kinds.TRAIN, event_kinds.PREDICT))]
+            for offset, kind in enumerate((deliveries.TRAIN, deliveries.PREDICT))]
 
   def missing(self) -> List[stream_entry.Missing]:
     """The data sets that are not prepared, each once."""
@@ -129,14 +127,14 @@ class Stream:
     results = (found[name]() for name in dict.fromkeys(e.dataset for e in self.entries))
     return [result for result in results if result is not None]
 
-  def deliver(self, event: StreamEvent) -> experience.Experience:
+  def deliver(self, event: StreamEvent) -> deliveries.Experience:
     """The data of a Train event, for the learner."""
-    if event.kind != event_kinds.TRAIN:
+    if event.kind != deliveries.TRAIN:
       raise ValueError(f"Event {event.index} ({event.task_key!r}) is a {event.kind!r} event; "
-                       f"only {event_kinds.TRAIN!r} events deliver data.")
+                       f"only {deliveries.TRAIN!r} events deliver data.")
     self._current = self.entries[event.entry_index].key
     delivered = [self._delivered(place) for place in range(event.entry_index + 1)]
-    return experience.History(delivered)[event.entry_index]
+    return deliveries.History(delivered)[event.entry_index]
 
   def held_out(self, event: StreamEvent, split: str) -> examples.ExampleSet:
     """The task's split "validation" or "test", for the protocol only."""
@@ -150,8 +148,8 @@ class Stream:
     """The resized copies that the task's splits were read from, by split; {} for none."""
     return self._splits(event.entry_index).resized
 
-  def _delivered(self, place: int) -> experience.Delivered:
-    return experience.Delivered(
+  def _delivered(self, place: int) -> deliveries.Delivered:
+    return deliveries.Delivered(
         self.entries[place].task, functools.partial(self._part, place))
 
   def _part(self, place: int, split: str) -> examples.ExampleSet:

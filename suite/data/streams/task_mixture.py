@@ -48,10 +48,8 @@ import tensorflow as tf
 
 from suite.compute import private_tensorflow
 from suite.compute import seeds as seeds_lib
-from suite.contracts import class_codes
 from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import decoding
 from suite.data.images import image_set
 from suite.data.images import image_store
@@ -122,7 +120,7 @@ class TaskMixture:
 
   @private_tensorflow.plain_data_functions()
   def group_batches(self, batch_size: int, *, seed: tuple[int, int],
-                    transform: transform_lib.Transform, first_step: int = 0, shard_index: int = 0,
+                    transform: examples.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless batches of K groups; arguments as of `ImageSet.train_batches`, batch_size is B."""
     if batch_size % self.num_groups:
@@ -193,13 +191,13 @@ class TaskMixture:
 
   def _codes(self, task: tf.Tensor, hot: tf.Tensor) -> tf.Tensor:
     """Codes uint8 [R, C] from the present classes of a task: int64 [] and uint8 [R, C of it]."""
-    absent = [class_codes.ABSENT + (0 if images.kind == tasks.SINGLE_LABEL else class_codes.MULTI)
+    absent = [tasks.ABSENT + (0 if images.kind == tasks.SINGLE_LABEL else tasks.MULTI)
               for images in self._sets]
-    own = hot * (class_codes.PRESENT - class_codes.ABSENT) + tf.gather(
+    own = hot * (tasks.PRESENT - tasks.ABSENT) + tf.gather(
         np.asarray(absent, np.uint8), task)
     first, last = tf.gather(self.offsets, task), tf.gather(self.offsets, task + 1)
     codes = tf.pad(own, [[0, 0], [first, self.num_classes - last]],
-                   constant_values=class_codes.FOREIGN)
+                   constant_values=tasks.FOREIGN)
     return tf.ensure_shape(codes, [hot.shape[0], self.num_classes])
 
 
@@ -222,7 +220,7 @@ def joined_batches(
   plans: Sequence[sampling.TrainPlan],
   order: tf.data.Dataset,
   *,
-  transform: transform_lib.Transform,
+  transform: examples.Transform,
   encode: Encode,
   name: str,
 ) -> tf.data.Dataset:
@@ -272,7 +270,7 @@ def _turns(order: tf.data.Dataset, num_sets: int) -> tf.data.Dataset:
   return order.scan(tf.zeros([num_sets], tf.int64), turns).unbatch()
 
 
-def _kind(images: Any, transform: transform_lib.Transform) -> Hashable:
+def _kind(images: Any, transform: examples.Transform) -> Hashable:
   """What decides on the pipeline of a set."""
   if isinstance(images.store, image_store.EncodedStore):
     return _ENCODED
@@ -281,7 +279,7 @@ def _kind(images: Any, transform: transform_lib.Transform) -> Hashable:
 
 
 def _pixel_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: sampling.TrainPlans,
-                   transform: transform_lib.Transform, labels: _Labels, name: str
+                   transform: examples.Transform, labels: _Labels, name: str
                    ) -> tf.data.Dataset:
   """Batches of the sets of one kind, the others being None: one gather and one crop each."""
   del name
@@ -303,7 +301,7 @@ def _pixel_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: sampling.
 
 
 def _encoded_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: sampling.TrainPlans,
-                     transform: transform_lib.Transform, labels: _Labels, name: str
+                     transform: examples.Transform, labels: _Labels, name: str
                      ) -> tf.data.Dataset:
   """Batches of the encoded sets, the others being None, decoded image by image."""
   nothing = tf.zeros([0], tf.string)

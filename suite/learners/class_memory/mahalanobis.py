@@ -14,7 +14,7 @@ the row is that of a pass for each sample. See `suite/training/sequence/running_
 
 from __future__ import annotations
 
-from suite.contracts import transform as transform_lib
+from suite.contracts import examples
 from suite.training.gradient import frozen_backbone
 from suite.training.sequence import running_mahalanobis
 from suite.training.sequence import statistics_learner
@@ -31,7 +31,7 @@ class Mahalanobis(statistics_learner.StatisticsLearner[running_mahalanobis.Runni
     ridge: the multiple of the identity in every covariance; the paper's 1.
   """
 
-  def __init__(self, *, transform: transform_lib.Transform,
+  def __init__(self, *, transform: examples.Transform,
                features: frozen_backbone.FeatureFn | None = None, ridge: float = 1.0,
                batch_size: int = 256):
     running_mahalanobis.check(ridge)

@@ -31,12 +31,11 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.compute import user_code
 from suite.contracts import deliveries
-from suite.contracts import experience as experience_lib
+from suite.contracts import examples
 from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
-from suite.contracts import user_code
 from suite.data.images import example_arrays
 from suite.models.episodic import film as film_lib
 from suite.state import context as context_lib
@@ -87,7 +86,7 @@ class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
   """
 
   def __init__(self, net: base_episodes.FilmedNet, *, episodes: base_episodes.BaseEpisodes,
-               transform: transform_lib.Transform, base: example_arrays.Examples | None = None,
+               transform: examples.Transform, base: example_arrays.Examples | None = None,
                batch_size: int = 256):
     refusals.check_method(
         net, ("begin", "embed", "film", "features", *refusals.META), "SimpleCnaps")
@@ -120,7 +119,7 @@ class MetaMahalanobis(statistics_learner.StatisticsLearner[FilmedStatistics]):
     return self.net.features(images, self.statistics.film)
 
   def learn(
-      self, experience: experience_lib.Experience, context: context_lib.Context
+      self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
     """Adds the training split to means and covariances, and inverts.
 

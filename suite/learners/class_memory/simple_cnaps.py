@@ -27,8 +27,8 @@ from typing import Callable, NamedTuple
 
 import tensorflow as tf
 
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.models.episodic import embedding as embedding_lib
 from suite.models.episodic import film as film_lib
 from suite.models.own import own_model
@@ -72,7 +72,7 @@ class SimpleCnaps(tf.Module):
   transductive = False
 
   def __init__(self, backbone: own_model.Given, *, set_encoder: film_lib.SetEncoder,
-               adaptation: film_lib.AdaptationNet, transform: transform_lib.Transform,
+               adaptation: film_lib.AdaptationNet, transform: examples.Transform,
                weights: str | None = None, training: meta_schedules.Training | None = None,
                channels: int = 3, ridge: float = 1.0):
     super().__init__()

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.episodic import discriminant
 from suite.training.episodic import episode_features
@@ -34,7 +34,7 @@ class EpisodeLda(tf.Module):
 
   transductive = False
 
-  def __init__(self, *, transform: transform_lib.Transform,
+  def __init__(self, *, transform: examples.Transform,
                features: frozen_backbone.FeatureFn | None = None, channels: int = 3,
                shrinkage: float = 0.1, weights: str = "class"):
     super().__init__()

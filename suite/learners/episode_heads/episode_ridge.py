@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.state import context as context_lib
 from suite.training.episodic import episode_features
 from suite.training.episodic import ridge
@@ -36,7 +36,7 @@ class EpisodeRidge(tf.Module):
 
   transductive = False
 
-  def __init__(self, *, transform: transform_lib.Transform,
+  def __init__(self, *, transform: examples.Transform,
                features: frozen_backbone.FeatureFn | None = None, channels: int = 3,
                strength: float = 1.0, normalize: bool = True, form: str = ridge.CHEAPER,
                way: int = 5, shot: int = 1, num_support_sets: int = 1):

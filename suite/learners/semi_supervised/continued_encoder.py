@@ -20,12 +20,10 @@ from typing_extensions import override
 
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries as deliveries_lib
-from suite.contracts import experience as experience_lib
+from suite.contracts import examples
 from suite.contracts import learner as learner_lib
-from suite.contracts import portions
 from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.data.images import image_set
 from suite.learners import gradient
@@ -65,7 +63,7 @@ class ContinuedEncoder(learner_lib.Learner):
   predict_stays = shares_updates = True
 
   def __init__(self, *, pretrainer: learner_lib.PretrainingLearner,
-               transform: transform_lib.Transform, memory: memory_lib.Memory | None = None,
+               transform: examples.Transform, memory: memory_lib.Memory | None = None,
                updates: int = 1000, num_buckets: int = 10, weights: str | None = None,
                save_every: int = 500, epochs: float = 30, batch_size: int = 64,
                learning_rate: float = 1.0, schedule: schedules.EpochSchedule = _CONSTANT,
@@ -113,7 +111,7 @@ class ContinuedEncoder(learner_lib.Learner):
           f"{tuple(wanted)}. Give both one size.")
 
   @override
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Continues the pretraining, then learns the labeled images."""
     if self._cost and not int(self.num_learned) and context.journal.partial(_KEY) is None:
@@ -140,7 +138,7 @@ class ContinuedEncoder(learner_lib.Learner):
     return tf.cast(self.pretrainer.encoder(
         tf.cast(images, self.pretrainer.encoder.inputs[0].dtype), training=False), tf.float32)
 
-  def _pretrain(self, experience: experience_lib.Experience, context: context_lib.Context
+  def _pretrain(self, experience: deliveries_lib.Experience, context: context_lib.Context
                 ) -> dict[str, Any]:
     """The updates of a bucket, from where they were interrupted on."""
     if not self._updates:
@@ -163,7 +161,7 @@ class ContinuedEncoder(learner_lib.Learner):
     while done < self._updates:
       num = min(self._save_every, self._updates - done)
       record = self.pretrainer.learn(
-          portions.Portion(images, first + done, num, self._total),
+          deliveries_lib.Portion(images, first + done, num, self._total),
           dataclasses.replace(context, phase="pretrain"))
       done, losses = done + num, losses + num * record["train_loss"]
       context.journal.save_partial(_KEY, {"done": done, "losses": losses, "record": record},

@@ -23,7 +23,6 @@ import tensorflow as tf
 from typing_extensions import override
 
 from suite.contracts import deliveries as deliveries_lib
-from suite.contracts import experience as experience_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
@@ -75,7 +74,7 @@ class PseudoLabels(learner_lib.Learner):
       learner.begin(task, _own(context, name))
 
   @override
-  def learn(self, experience: experience_lib.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Teaches the teacher, labels by it, and teaches the student."""
     unlabelled, train = experience.unlabelled, experience.train

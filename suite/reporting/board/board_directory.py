@@ -14,8 +14,8 @@ from typing import Any
 from absl import logging
 import tensorflow as tf
 
+from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.contracts import event_kinds
 from suite.reporting import runs as runs_lib
 from suite.reporting import tables
 from suite.reporting.board import tensorboard
@@ -107,7 +107,7 @@ class BoardDirectory:
     if descriptions.TASKS not in run.description.panels:
       return {}
     return {r["task_key"]: r.get("error") for r in run.records
-            if r.get("kind") == event_kinds.PREDICT}
+            if r.get("kind") == deliveries.PREDICT}
 
   def _show(self, do: Any) -> None:
     """Does something with event files; a run is not given up for a view that cannot be written."""

@@ -32,8 +32,8 @@ from tensorboard.plugins.hparams import api as hparams_api
 import tensorflow as tf
 
 from suite.compute import ledger
+from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.contracts import event_kinds
 from suite.metrics import task_stream
 from suite.reporting import figures
 
@@ -350,15 +350,15 @@ class RunningScores:
     """Returns the values that the record changes, by tag: "headline/...", "running_mean/..."."""
     kind, about = record.get("kind", "event"), self._about(record)
     found: dict[str, Any] = {}
-    if kind != event_kinds.PREDICT or not _PARTS_OF_A_SCORE & set(about.panels):
+    if kind != deliveries.PREDICT or not _PARTS_OF_A_SCORE & set(about.panels):
       found.update(self._means(kind, record))
     if descriptions.TASKS in about.panels:
       found.update(self._tasks(kind, record))
     elif descriptions.BUCKETS in about.panels:
-      found.update(self._buckets(record) if kind == event_kinds.PREDICT else {})
+      found.update(self._buckets(record) if kind == deliveries.PREDICT else {})
     elif descriptions.STEPS in about.panels:
       found["headline/accuracy"] = about.curve.value(record) if about.curve else None
-    elif kind == event_kinds.PREDICT and about.headline is not None:
+    elif kind == deliveries.PREDICT and about.headline is not None:
       found[f"headline/{about.headline.key}"] = record.get(about.headline.key)
     found["headline/cumulative_flops"] = task_stream.cumulative_cost(record)
     found.update(self._per_step(record))

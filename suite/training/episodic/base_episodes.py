@@ -21,7 +21,6 @@ from suite.contracts import examples as examples_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.episodes import task_types
 from suite.data.images import example_arrays
@@ -94,7 +93,7 @@ class BaseEpisodes:
       return tf.keras.optimizers.AdamW(rate, weight_decay=1e-4, jit_compile=False)
     return tf.keras.optimizers.SGD(rate, momentum=0.9, jit_compile=False)
 
-  def examples(self, delivered: example_arrays.Examples, transform: transform_lib.Transform
+  def examples(self, delivered: example_arrays.Examples, transform: examples_lib.Transform
                ) -> example_arrays.Examples:
     """Returns the examples to meta-train on, given those that were delivered first."""
     if self.images is None:
@@ -198,7 +197,7 @@ class FilmedNet(learner_lib.EpisodicLearner):
     raise NotImplementedError
 
 
-def check_images(transform: transform_lib.Transform, owner: str, instead: str) -> None:
+def check_images(transform: examples_lib.Transform, owner: str, instead: str) -> None:
   """Raises an error for a transform that makes feature vectors.
 
   Args:
@@ -221,7 +220,7 @@ def begin(net: learner_lib.EpisodicLearner, episodes: BaseEpisodes,
 
 
 def train(net: learner_lib.EpisodicLearner, episodes: BaseEpisodes,
-          delivered: example_arrays.Examples, transform: transform_lib.Transform,
+          delivered: example_arrays.Examples, transform: examples_lib.Transform,
           context: context_lib.Context) -> dict[str, Any]:
   """Meta-trains a net that has begun; returns values for the record.
 
@@ -238,7 +237,7 @@ def train(net: learner_lib.EpisodicLearner, episodes: BaseEpisodes,
 
 
 def base_images(base: example_arrays.Examples | None, known: np.ndarray,
-                transform: transform_lib.Transform, *, owner: Any, instead: str, batch_size: int
+                transform: examples_lib.Transform, *, owner: Any, instead: str, batch_size: int
                 ) -> example_arrays.Examples:
   """Returns prepared images of a sequence's base classes, which come without examples.
 

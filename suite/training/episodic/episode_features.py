@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.training.gradient import frozen_backbone
 from suite.training.sequence import task_statistics
@@ -25,7 +25,7 @@ class EpisodeFeatures:
   """
 
   def __init__(self, features: frozen_backbone.FeatureFn | None,
-               transform: transform_lib.Transform, channels: int):
+               transform: examples.Transform, channels: int):
     shape = example_arrays.shape(transform)
     if len(shape) != 3:
       raise ValueError(f"The transform makes feature vectors {shape}, but episodes are of images. "

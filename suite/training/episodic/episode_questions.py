@@ -16,9 +16,9 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.compute import user_code
+from suite.contracts import examples
 from suite.contracts import rehearsal
-from suite.contracts import transform as transform_lib
-from suite.contracts import user_code
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.pipelines import traced_maps
 from suite.state import context as context_lib
@@ -150,16 +150,16 @@ class EpisodeQuestions:
     return tf.TensorSpec([num_images, *self._episodes.images.shape[1:]], tf.uint8)
 
 
-def prepared(batches: tf.data.Dataset, transform: transform_lib.Transform) -> tf.data.Dataset:
+def prepared(batches: tf.data.Dataset, transform: examples.Transform) -> tf.data.Dataset:
   """Batches of episodes with images that the transform has prepared."""
   return traced_maps.mapped(batches, _prepared_episode, static=(transform,))
 
 
-def _prepared_episode(transform: transform_lib.Transform, episode: Any) -> Any:
+def _prepared_episode(transform: examples.Transform, episode: Any) -> Any:
   return prepared_episode(episode, transform)
 
 
-def prepared_episode(episode: Any, transform: transform_lib.Transform) -> Any:
+def prepared_episode(episode: Any, transform: examples.Transform) -> Any:
   """A batch of episodes with images that the transform has prepared."""
   def prepare(images: tf.Tensor) -> tf.Tensor:
     shape = images.shape

@@ -21,7 +21,7 @@ from typing import Any
 import tensorflow as tf
 
 from suite.compute import own_gradients
-from suite.contracts import transform as transform_lib
+from suite.contracts import examples
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
@@ -67,7 +67,7 @@ class FirstOrder(tf.Module):
     self.optimizer = self._episodes.optimizer()
     self.optimizer.build(backbone.trainable_variables)
 
-  def train(self, delivered: example_arrays.Examples, transform: transform_lib.Transform,
+  def train(self, delivered: example_arrays.Examples, transform: examples.Transform,
             context: context_lib.Context) -> dict[str, Any]:
     """Makes all updates, on the images of the episodes or else on those delivered first."""
     update = tf.function(self.update, autograph=False)

@@ -28,8 +28,8 @@ import tensorflow as tf
 
 from suite.compute import byte_rows
 from suite.compute import flops
+from suite.compute import user_code
 from suite.contracts import rehearsal
-from suite.contracts import user_code
 from suite.data.images import sampling
 from suite.training.gradient import train_step
 from suite.training.objectives import example_gradients

@@ -14,9 +14,9 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.contracts import deliveries
+from suite.contracts import examples
 from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.models import initial
 from suite.state import context as context_lib
@@ -193,8 +193,8 @@ class Composition:
           f"Task {task.key!r} is {task.kind}; GradientLearner has one class an image unless its "
           f"head is PerTask. Take {tasks.SINGLE_LABEL} tasks.")
 
-  def storage(self, form: transform_lib.Storage, code: tf.TensorSpec
-              ) -> tuple[transform_lib.Storage, tf.TensorSpec]:
+  def storage(self, form: examples.Storage, code: tf.TensorSpec
+              ) -> tuple[examples.Storage, tf.TensorSpec]:
     """The storage of examples in this form, and the shape and type of one that it keeps.
 
     Args:

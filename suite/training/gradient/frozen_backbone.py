@@ -12,8 +12,8 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import mac_views
+from suite.contracts import examples
 from suite.contracts import rehearsal
-from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.models import initial
 from suite.models.own import own_model
@@ -84,14 +84,14 @@ def pixels(images: tf.Tensor) -> tf.Tensor:
   return tf.reshape(tf.cast(images, tf.float32), [-1, height * width * channels]) / 255.0
 
 
-def or_plain(features: FeatureFn | None, transform: transform_lib.Transform) -> FeatureFn:
+def or_plain(features: FeatureFn | None, transform: examples.Transform) -> FeatureFn:
   """Returns `features`, or if None: `pixels` of images, and feature vectors unchanged."""
   if features is not None:
     return features
   return tf.identity if len(example_arrays.shape(transform)) == 1 else pixels
 
 
-def num_features(features: FeatureFn, transform: transform_lib.Transform) -> int:
+def num_features(features: FeatureFn, transform: examples.Transform) -> int:
   """Returns D, the width of the features of an example as `transform` prepares it."""
   shape = example_arrays.shape(transform)
   found = features(tf.zeros([1, *shape], example_arrays.dtype(transform))).shape

@@ -20,8 +20,8 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
+from suite.compute import user_code
 from suite.contracts import rehearsal
-from suite.contracts import user_code
 from suite.models import heads
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules

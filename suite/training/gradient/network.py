@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
-from suite.contracts import user_code
+from suite.compute import user_code
 from suite.models import heads
 from suite.models import initial
 from suite.models.own import own_model

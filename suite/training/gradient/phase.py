@@ -17,9 +17,9 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import seeds as seeds_lib
-from suite.contracts import stored_samples
+from suite.contracts import deliveries
+from suite.contracts import examples as examples_lib
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.gradient import array_loop
@@ -279,7 +279,7 @@ def data_of(images: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes
 
 
 def stored_data(train_on: str, memory: memory_lib.Memory | None, base_classes: tf.Variable,
-                codes: tf.Tensor, labels: tf.Tensor, stored: stored_samples.Stored
+                codes: tf.Tensor, labels: tf.Tensor, stored: deliveries.Stored
                 ) -> tuple[objective_lib.Data, int, int]:
   """The data of an offline phase, and the first row and number of rows trained on.
 
@@ -354,7 +354,7 @@ class TaskNets(tf.Module):
 
   def __init__(self, part: trainable_parts.TrainablePart, head: class_heads.Linear,
                objective: objective_lib.Objective, optimizer: composition.OptimizerSpec,
-               storage: transform_lib.Storage | None, replay_batch: int,
+               storage: examples_lib.Storage | None, replay_batch: int,
                devices: Sequence[str] = ()):
     super().__init__()
     self._devices = tuple(devices)

@@ -7,8 +7,8 @@ from typing import Any, Protocol, Sequence
 
 import tensorflow as tf
 
+from suite.compute import user_code
 from suite.contracts import tasks
-from suite.contracts import user_code
 from suite.training.objectives import loss_scale
 from suite.training.objectives import objective as objective_lib
 

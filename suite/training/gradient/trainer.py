@@ -21,10 +21,10 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import seeds as seeds_lib
-from suite.contracts import experience as experience_lib
+from suite.compute import user_code
+from suite.contracts import deliveries
+from suite.contracts import examples as examples_lib
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
-from suite.contracts import user_code
 from suite.data.images import image_set
 from suite.metrics import classification
 from suite.state import context as context_lib
@@ -113,11 +113,11 @@ class Trainer:
   def fit(
       self,
       network: network_lib.Network,
-      experience: experience_lib.Experience,
+      experience: deliveries.Experience,
       *,
       start: Sequence[np.ndarray],
       hyper: Mapping[str, Any],
-      transform: transform_lib.Transform,
+      transform: examples_lib.Transform,
       context: context_lib.Context,
       seeds: seeds_lib.Seeds,
       key: str,
@@ -161,10 +161,10 @@ class _Run:
 
   trainer: Trainer
   network: network_lib.Network
-  experience: experience_lib.Experience
+  experience: deliveries.Experience
   start: Sequence[np.ndarray]
   hyper: Mapping[str, Any]
-  transform: transform_lib.Transform
+  transform: examples_lib.Transform
   context: context_lib.Context
   seeds: seeds_lib.Seeds
   key: str

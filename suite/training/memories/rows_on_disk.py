@@ -22,8 +22,8 @@ import pathlib
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import examples
 from suite.contracts import rehearsal
-from suite.contracts import transform as transform_lib
 from suite.state import snapshots
 from suite.state import weight_store
 from suite.system import atomic_files
@@ -33,7 +33,7 @@ _ROW_BITS, _PART_BITS = 32, 8
 
 
 class RowsOnDisk:
-  """A `transform.Storage` whose stored examples are numbers, int64 []; 0 is an example of zeros.
+  """A `examples.Storage` whose stored examples are numbers, int64 []; 0 is an example of zeros.
 
   Args:
     form: the storage whose rows are kept.
@@ -42,7 +42,7 @@ class RowsOnDisk:
 
   holds_numbers = True
 
-  def __init__(self, form: transform_lib.Storage, dtype: tf.DType):
+  def __init__(self, form: examples.Storage, dtype: tf.DType):
     self.form = form
     self._row, self._dtype = tuple(form.shape), tf.as_dtype(dtype)
     self._folder, self._event, self._parts = pathlib.Path(), 0, 0
@@ -112,7 +112,7 @@ class RowsOnDisk:
     return self._folder / f"{event:06d}.{part}.rows"
 
 
-def begin_event(storage: transform_lib.Storage | None, store: weight_store.WeightStore) -> None:
+def begin_event(storage: examples.Storage | None, store: weight_store.WeightStore) -> None:
   """Opens a storage that is on disk; others need nothing."""
   if isinstance(storage, RowsOnDisk):
     storage.open(store)

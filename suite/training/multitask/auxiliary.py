@@ -23,8 +23,8 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import seeds as seeds_lib
-from suite.contracts import experience as experience_lib
-from suite.contracts import transform as transform_lib
+from suite.contracts import deliveries
+from suite.contracts import examples
 from suite.data.streams import task_mixture
 from suite.models import heads
 from suite.models import initial
@@ -166,7 +166,7 @@ class Auxiliary:
     """For records: the auxiliary tasks with their images, and how many take part in a step."""
     return {"tasks": self._mixture.sizes(), "batches_a_step": self.shape.groups}
 
-  def batches(self, seeds: seeds_lib.Seeds, transform: transform_lib.Transform, first_step: int,
+  def batches(self, seeds: seeds_lib.Seeds, transform: examples.Transform, first_step: int,
               **shard: int) -> tf.data.Dataset:
     """Endless batches {"image" [K, b, S, S, 3], "label" [K, b, C], "mask"}; see `TaskMixture`."""
     return self._mixture.group_batches(
@@ -175,7 +175,7 @@ class Auxiliary:
 
 
 def build(settings: Multitask, cache: data_cache.DataCache, keys: Sequence[str], *,
-          history: experience_lib.History, context: context_lib.Context, feature_size: int,
+          history: deliveries.History, context: context_lib.Context, feature_size: int,
           known_heads: Mapping[str, HeadWeights]) -> Auxiliary:
   """The auxiliary part of an event's trainings.
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, Sequence
 from absl import logging
 
 from suite.compute import seeds as seeds_lib
+from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import experience as experience_lib
 
 DEFAULT_BYTES = 2 * 2**30
 
@@ -49,7 +49,7 @@ class DataCache:
     # By task. Those that the latest event does not need are dropped.
     self._held: dict[str, _Held] = {}
 
-  def sets(self, history: experience_lib.History, keys: Sequence[str], seed: int
+  def sets(self, history: deliveries.History, keys: Sequence[str], seed: int
            ) -> dict[str, examples.ExampleSet]:
     """The images of past tasks.
 
@@ -76,12 +76,12 @@ class DataCache:
     return sum(held.images.num_bytes()  # type: ignore[attr-defined]
                for held in self._held.values())
 
-  def _read(self, history: experience_lib.History, key: str, share: int, seed: int,
+  def _read(self, history: deliveries.History, key: str, share: int, seed: int,
             images: Any = None) -> _Held:
     """Reads a task, unless its whole training set is given, and holds the images that fit."""
     try:
       images = history.train(key) if images is None else images
-    except experience_lib.NotDeliveredError as error:
+    except deliveries.NotDeliveredError as error:
       raise ValueError(f"Auxiliary task {key!r} has no data: {error} Take its model out of the "
                        "weights of this run, or start again in a new work directory.") from error
     if images.size < 1:

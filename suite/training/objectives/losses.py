@@ -14,7 +14,6 @@ from typing import Optional, Union
 import tensorflow as tf
 
 from suite.compute import own_gradients
-from suite.contracts import class_codes
 from suite.contracts import tasks
 
 Smoothing = Union[float, tf.Tensor, tf.Variable]
@@ -114,10 +113,10 @@ def cross_entropy(codes: tf.Tensor, logits: tf.Tensor, smoothing: Smoothing = 0.
     smoothing: of labels.
   """
   logits, smoothing = tf.cast(logits, tf.float32), tf.cast(smoothing, tf.float32)
-  own = codes != class_codes.FOREIGN
-  is_multi = tf.reduce_any(codes > class_codes.PRESENT, axis=-1)
-  present = tf.cast((codes == class_codes.PRESENT)  # A GPU would leave int32 to the host.
-                    | (codes == class_codes.PRESENT + class_codes.MULTI), tf.float32)
+  own = codes != tasks.FOREIGN
+  is_multi = tf.reduce_any(codes > tasks.PRESENT, axis=-1)
+  present = tf.cast((codes == tasks.PRESENT)  # A GPU would leave int32 to the host.
+                    | (codes == tasks.PRESENT + tasks.MULTI), tf.float32)
   member = tf.cast(own, tf.float32)
   count = tf.reduce_sum(member, axis=-1, keepdims=True)
   log_shares = tf.nn.log_softmax(among(own, logits))

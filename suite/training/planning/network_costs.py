@@ -16,10 +16,10 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+from suite.compute import user_code
+from suite.contracts import examples as examples_lib
 from suite.contracts import planning
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
-from suite.contracts import user_code
 from suite.data.images import image_set
 from suite.training.gradient import network as network_lib
 from suite.training.gradient import search as search_lib
@@ -38,7 +38,7 @@ class NetworkCosts:
   """
 
   def __init__(self, make: Callable[[tasks.Task], network_lib.Network],
-               transform: transform_lib.Transform):
+               transform: examples_lib.Transform):
     self._make, self._transform = make, transform
     self._networks: dict[tuple[str, int], network_lib.Network] = {}
     self._specs: dict[tuple[str, int], dict[str, tf.TensorSpec]] = {}

@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
+from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.metrics import classification
 from suite.metrics import own_metrics
 from suite.training.scoring import scoring
@@ -35,7 +35,7 @@ def evaluate(
     predict: Callable[[tf.Tensor], tf.Tensor],
     image_set: Any,
     *,
-    transform: transform_lib.Transform,
+    transform: examples.Transform,
     distribution: distribution_lib.Distribution,
     ledger: ledger_lib.Ledger,
     batch_size: int = 256,

@@ -17,7 +17,6 @@ import threadpoolctl
 
 from suite.contracts import examples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
 from suite.metrics import classification
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
@@ -84,7 +83,7 @@ class NeighborAccuracy:
     self._k = k
     self._forward: scoring.Forward | None = None
 
-  def of(self, encoder: tf.keras.Model, transform: transform_lib.Transform,
+  def of(self, encoder: tf.keras.Model, transform: examples.Transform,
          context: context_lib.Context, batch_size: int = 128) -> float:
     """Returns the accuracy, in [0, 1]; costs are charged to "validate".
 

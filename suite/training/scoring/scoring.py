@@ -22,9 +22,9 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+from suite.compute import user_code
+from suite.contracts import examples
 from suite.contracts import rehearsal
-from suite.contracts import transform as transform_lib
-from suite.contracts import user_code
 from suite.data.images import example_arrays
 from suite.data.images import feature_set
 from suite.data.images import image_set as image_set_lib
@@ -94,7 +94,7 @@ class Forward:
     cost = self.cost * whole
     return cost + self._rests(rest) if rest else cost
 
-  def _batches(self, image_set: Any, transform: transform_lib.Transform, batch_size: int
+  def _batches(self, image_set: Any, transform: examples.Transform, batch_size: int
                ) -> tf.data.Dataset:
     """Returns the set's batches; kept for later passes, since making them takes longer than one."""
     asked = (image_set, transform, batch_size)
@@ -112,7 +112,7 @@ class Forward:
     return self._distribution.strategy.experimental_distribute_values_from_function(
         lambda context: batches[context.replica_id_in_sync_group % len(batches)])
 
-  def run(self, image_set: Any, *, transform: transform_lib.Transform, batch_size: int,
+  def run(self, image_set: Any, *, transform: examples.Transform, batch_size: int,
           ledger: ledger_lib.Ledger, phase: str,
           batches: ReadyBatches | None = None) -> Outputs:
     """Runs the function over the whole set and charges the cost to `phase`.
@@ -177,7 +177,7 @@ def extract(
     fn: Callable[[tf.Tensor], tf.Tensor],
     image_set: Any,
     *,
-    transform: transform_lib.Transform,
+    transform: examples.Transform,
     batch_size: int,
     context: context_lib.Context,
 ) -> Outputs:

@@ -24,7 +24,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
-from suite.contracts import user_code
+from suite.compute import user_code
 
 WEIGHTS = ("steps", "class")
 

@@ -29,7 +29,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
-from suite.contracts import user_code
+from suite.compute import user_code
 
 _MOST_BYTES = 8 * 2**30
 

@@ -22,9 +22,9 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import private_tensorflow
+from suite.compute import user_code
 from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
-from suite.contracts import user_code
 from suite.data.sequences import sequences
 from suite.state import snapshots
 

@@ -12,8 +12,8 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.compute import user_code
 from suite.contracts import learner as learner_lib
-from suite.contracts import user_code
 from suite.training.statistics import statistic
 
 FAR = 2**62  # A step that never comes.

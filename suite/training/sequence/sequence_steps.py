@@ -38,10 +38,10 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import rehearsal
-from suite.contracts import stored_samples
 from suite.data.sequences import sequences
 from suite.metrics import novelty_scores
 from suite.training.sequence import sequence_codes
@@ -114,7 +114,7 @@ class SequenceSteps:
     before, self.num_revealed = self.num_revealed, self._sequence.num_revealed(num_answered)
     self.known[self._sequence.reveal_next(before, self.num_revealed)] = True
 
-  def stored(self, num_old: int) -> stored_samples.Stored:
+  def stored(self, num_old: int) -> deliveries.Stored:
     """All samples whose labels have come, to train on."""
     self._check.phase_begins()
     order = self._sequence.order[:self.num_revealed]
@@ -122,7 +122,7 @@ class SequenceSteps:
     codes = self.codes[0:self.num_answered]
     if not np.array_equal(order, np.arange(len(order))):
       codes = codes[order]
-    return stored_samples.Stored(codes[:len(order)], labels, self.known.copy(), num_old)
+    return deliveries.Stored(codes[:len(order)], labels, self.known.copy(), num_old)
 
   def answer(self, stop: int) -> TriedBlock:
     """Tries the steps up to `stop`, exclusively; they count as delivered until `accept`."""

@@ -16,12 +16,11 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
-from suite.contracts import experience as experience_lib
+from suite.compute import user_code
+from suite.contracts import deliveries
+from suite.contracts import examples
 from suite.contracts import rehearsal
-from suite.contracts import stored_samples
 from suite.contracts import tasks
-from suite.contracts import transform as transform_lib
-from suite.contracts import user_code
 from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
 from suite.training.scoring import scoring
@@ -81,7 +80,7 @@ class StatisticsLearner(tf.Module, Generic[S]):
   kinds = (tasks.SINGLE_LABEL,)
 
   def __init__(self, make: Callable[[int, int], S], *, method: str,
-               transform: transform_lib.Transform, features: frozen_backbone.FeatureFn | None,
+               transform: examples.Transform, features: frozen_backbone.FeatureFn | None,
                batch_size: int):
     super().__init__()
     self.transform, self._batch_size, self._method = transform, batch_size, method
@@ -110,7 +109,7 @@ class StatisticsLearner(tf.Module, Generic[S]):
     return self._statistics.current
 
   def learn(
-      self, experience: experience_lib.Experience, context: context_lib.Context
+      self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
     """Adds the training split, each example once and not augmented; then inverts."""
     outputs = scoring.extract(self.encode, experience.train, transform=self.transform,
@@ -146,7 +145,7 @@ class StatisticsLearner(tf.Module, Generic[S]):
     return self.statistics.answer_in_turn(codes, labels)
 
   def learn_stored(
-      self, stored: stored_samples.Stored, context: context_lib.Context) -> dict[str, Any]:
+      self, stored: deliveries.Stored, context: context_lib.Context) -> dict[str, Any]:
     """Inverts the covariance of all labels so far."""
     del stored
     self._invert(context)

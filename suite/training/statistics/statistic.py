@@ -31,8 +31,8 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.compute import user_code
 from suite.contracts import tasks
-from suite.contracts import user_code
 
 NOT_SHOWN = -1e9  # Logit of a class without a sample: finite, so that no loss becomes NaN.
 _CHUNK = 256  # Samples added in one call.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suite.contracts import experience
+from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import class_groups
@@ -53,7 +53,7 @@ def test_an_experience_holds_its_task_and_the_past_only():
   made = stream.deliver(stream.events()[2])
   assert (made.task.key, made.train.name, made.dev.name) == ("b", "b train", "b dev")
   assert made.history.keys == ["a"] and made.history["a"].train.name == "a train"
-  with pytest.raises(experience.NotDeliveredError, match="Delivered so far: a"):
+  with pytest.raises(deliveries.NotDeliveredError, match="Delivered so far: a"):
     _ = made.history["c"]
   for split in ("validation", "test"):
     assert stream.held_out(stream.events()[3], split).name == f"b {split}"

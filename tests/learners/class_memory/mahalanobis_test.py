@@ -10,8 +10,7 @@ import tensorflow as tf
 from suite.compute import distribution
 from suite.compute import ledger
 from suite.compute import seeds
-from suite.contracts import experience
-from suite.contracts import stored_samples
+from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.images import feature_set
 from suite.learners import streaming_lda
@@ -34,7 +33,7 @@ def delivered(points, labels, task=TASK):
   data = feature_set.FeatureSet.from_arrays(
       "f", np.asarray(points, np.float32), np.asarray(labels), kind=task.kind,
       num_classes=task.num_classes)
-  return experience.Experience(task, data, data, experience.History())
+  return deliveries.Experience(task, data, data, deliveries.History())
 
 
 def make(folder, **settings):
@@ -74,7 +73,7 @@ def test_an_offline_phase_inverts_and_trains_nothing(tmp_path):
   learner.update(tf.constant(points, tf.float32), tf.constant(labels))
   before = learner.statistics.precision.numpy()
   np.testing.assert_array_equal(before, [np.eye(2)] * 3)
-  stored = stored_samples.Stored(points.astype(np.float32), labels, np.ones(3, bool), 0)
+  stored = deliveries.Stored(points.astype(np.float32), labels, np.ones(3, bool), 0)
   assert learner.learn_stored(stored, now) == {"passes": 0}
   assert (learner.statistics.precision.numpy() != before).any()
   assert now.ledger.totals()["macs"] == learner.stored_macs(30)

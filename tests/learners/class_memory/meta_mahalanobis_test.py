@@ -11,7 +11,7 @@ import pytest
 import stopped_runs
 import tensorflow as tf
 
-from suite.contracts import experience
+from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import example_arrays
@@ -51,7 +51,7 @@ def _context(tmp_path):
 
 
 def delivered(bucket, task):
-  return experience.Experience(task, bucket.train, bucket.train, experience.History())
+  return deliveries.Experience(task, bucket.train, bucket.train, deliveries.History())
 
 
 def test_it_learns_and_resumes_the_same_after_a_stop(digit_runs, tmp_path):

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from suite.contracts import experience
+from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.training.multitask import data_cache
@@ -23,8 +23,8 @@ def _history(empty=()):
           name, images, np.arange(size) % 2, kind="single_label", num_classes=2)
       return type("Empty", (), {"size": 0, "name": name})() if name in empty else made
     return part
-  return experience.History([
-      experience.Delivered(tasks.Task(name, "single_label", 2), load(name, size))
+  return deliveries.History([
+      deliveries.Delivered(tasks.Task(name, "single_label", 2), load(name, size))
       for name, size in SIZES.items()])
 
 

@@ -4,12 +4,12 @@
 import numpy as np
 import tensorflow as tf
 
-from suite.contracts import class_codes as codes_lib
+from suite.contracts import tasks
 from suite.training.objectives import losses
 
 # Task 0: classes 0..2, single label. Task 1: classes 3..4, multi-label. Task 2: class 5..8, single.
-SINGLE, MULTI = (codes_lib.ABSENT, codes_lib.PRESENT), (codes_lib.ABSENT + codes_lib.MULTI,
-                                                        codes_lib.PRESENT + codes_lib.MULTI)
+SINGLE, MULTI = (tasks.ABSENT, tasks.PRESENT), (tasks.ABSENT + tasks.MULTI,
+                                                        tasks.PRESENT + tasks.MULTI)
 
 
 def test_each_row_has_the_loss_and_the_gradient_of_its_own_task():

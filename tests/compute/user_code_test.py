@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.contracts import user_code
+from suite.compute import user_code
 from suite.data.images import image_ops
 from suite.training.gradient import class_heads
 from suite.training.sequence import running_centroids

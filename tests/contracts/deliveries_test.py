@@ -7,7 +7,7 @@ import copy
 
 import pytest
 
-from suite.contracts import experience
+from suite.contracts import deliveries
 from suite.contracts import tasks
 
 TASKS = [tasks.Task("mnist", "single_label", 10), tasks.Task("voc", "multi_label", 20),
@@ -15,8 +15,8 @@ TASKS = [tasks.Task("mnist", "single_label", 10), tasks.Task("voc", "multi_label
 
 
 def _history(num):
-  return experience.History([
-      experience.Delivered(task, lambda split, key=task.key: f"{key} {split}")
+  return deliveries.History([
+      deliveries.Delivered(task, lambda split, key=task.key: f"{key} {split}")
       for task in TASKS[:num]])
 
 
@@ -34,10 +34,10 @@ def test_the_past_can_be_asked_by_index_and_by_key():
 def test_the_future_is_not_there_and_errors_name_the_past_only():
   for ask in (lambda h: h["mnist@2"], lambda h: h[2], lambda h: h.num_classes("mnist@2"),
               lambda h: h[-3]):
-    with pytest.raises(experience.NotDeliveredError) as error:
+    with pytest.raises(deliveries.NotDeliveredError) as error:
       ask(_history(2))
     assert str(error.value).endswith("Delivered so far: mnist, voc.")
-  with pytest.raises(experience.NotDeliveredError, match="so far: none"):
+  with pytest.raises(deliveries.NotDeliveredError, match="so far: none"):
     _ = _history(0)["mnist"]
 
 
@@ -48,7 +48,7 @@ def test_an_old_experience_knows_only_what_came_before_it():
 def test_data_of_the_past_is_read_only_when_it_is_asked_for():
   def fail(split):
     raise AssertionError("read")
-  history = experience.History([experience.Delivered(TASKS[0], fail)])
+  history = deliveries.History([deliveries.Delivered(TASKS[0], fail)])
   assert history.num_classes(0) == 10 and history.tasks == TASKS[:1]
   with pytest.raises(AssertionError, match="read"):
     _ = history[0]
