@@ -18,12 +18,13 @@ pretraining, `Stored` the labeled samples of a sequence so far, for offline phas
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable, Iterator, NamedTuple, Sequence
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Sequence
 
 from suite.contracts import examples
 from suite.contracts import tasks
+
+if TYPE_CHECKING:
+  import numpy as np
 
 TASKS = "tasks"
 BUCKETS = "buckets"

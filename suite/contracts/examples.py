@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Iterator, Protocol
 
-import numpy as np
-
-if TYPE_CHECKING:  # Reports read contracts without the seconds of its import.
+if TYPE_CHECKING:  # Commands read contracts without the seconds of their imports.
+  import numpy as np
   import tensorflow as tf
 
 
