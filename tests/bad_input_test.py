@@ -164,6 +164,41 @@ def test_a_name_that_only_an_included_file_imports_is_explained(folder, capsys):
   assert "add: from suite.protocols import nevis" in error
 
 
+MINE = """
+from suite.contracts import learner
+from suite.data.images import image_ops
+
+
+class Mine({base}):
+  transform = image_ops.Plain(8)
+
+  def begin(self, task, context):
+    raise AssertionError("It has begun.")
+
+  def learn(self, experience, context):
+    return {{}}
+
+  def predict(self, images):
+    return images
+
+  def shares_update(self):
+    return True
+"""
+
+
+@pytest.mark.parametrize("base", ["learner.Learner", "tf.Module"])
+def test_a_misspelt_method_of_a_learner_is_refused_before_anything_is_trained(base, folder, capsys):
+  (folder / "small.py").write_text(MODULE + MINE.format(base=base))
+  (folder / "small.gin").write_text(RUN_FILE.replace(
+      "{'indep': %INDEP}", "{'mine': @small.Mine}"))
+  assert _run() in (1, 2)
+  error = capsys.readouterr().err
+  assert ("Mine has 'shares_update', which no protocol knows: a learner has 'shares_updates'. "
+          "Rename it to 'shares_updates', or to a name that is less like it") in error
+  assert "Traceback" not in error
+  assert not any(path.stat().st_size for path in pathlib.Path().glob("w/*/records.jsonl"))
+
+
 def test_trials_cannot_be_shared_over_replicas(capsys):
   assert _run("--share", "--strategy", "mirrored") == 2
   assert "--share trains a trial on one device, and --strategy is mirrored" in (

@@ -141,7 +141,7 @@ def run(
           nearest=nearest)
     else:
       break
-  if getattr(update, "reads_answers", False):
+  if update.reads_answers:
     num_planned = len(sequence_decisions.of_phases(state.records))
     rehearsal.note(f"the update strategy reads answers, which are not known before: {num_planned} "
                    f"offline phases are planned, and a run has between none and one a step "
