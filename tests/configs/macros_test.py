@@ -47,8 +47,8 @@ def test_the_macros_of_learners_set_what_they_are_called(macro, argument):
 
 
 @pytest.mark.parametrize("run, macro", [
-    ("quickstart", "RATE"), ("quickstart", "EPOCHS"), ("fluid/tiny_imagenet_ncm", "RATE"),
-    ("digits/fluid", "EPOCHS"), ("cfsl/omniglot_protonet", "RATE")])
+    ("quickstart", "RATE"), ("quickstart", "EPOCHS"), ("digits/fluid", "EPOCHS"),
+    ("fluid/tiny_imagenet_baselines", "MAML_RATE"), ("cfsl/omniglot_protonet", "RATE")])
 def test_a_macro_that_no_learner_of_the_run_reads_is_refused(run, macro):
   with pytest.raises(gin_files.ConfigError, match=f"{macro}"):
     gin_files.scan([gin_files.run_files()[run]], [f"{macro}=1"])
