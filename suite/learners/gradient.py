@@ -21,8 +21,9 @@
   MAML, ProtoMAML    AllLayers, prototypes   meta      (see `fomaml`)
 
 It serves tasks (with the head `PerTask`: each task has its own, on shared layers), buckets of one
-task, and sequences: there `learn` is shown the base classes, and each offline phase trains on what
-is stored since the last one ("current") or from the start ("all").
+task, episodes (by its functional form, see `set_tuning`), and sequences: there `learn` is shown the
+base classes, and each offline phase trains on what is stored since the last one ("current") or from
+the start ("all").
 
 With an objective that observes examples, the last trained rows or the first dev split are shown to
 it after a phase. Dev splits are trained on otherwise: nothing is chosen on them.
@@ -48,6 +49,7 @@ from suite.data.images import example_arrays
 from suite.data.images import image_ops
 from suite.state import context as context_lib
 from suite.training.episodic import fomaml
+from suite.training.episodic import set_tuning
 from suite.training.gradient import array_loop
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
@@ -124,6 +126,19 @@ class GradientLearner(tf.Module):
     self._reset, self._optimizer, self._base = reset, optimizer, base
     self._task: tasks.Task | None = None
     self.kinds = (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
+
+  def form(self, delivery: str) -> Any:
+    """Returns the functional form for episodes, with the same settings; else this learner."""
+    if delivery != deliveries.EPISODES:
+      return self
+    self._composition.check_episodes(
+        self.net, reset=self._reset, has_base=self._base is not None)
+    return set_tuning.TuneInEpisode(
+        set_tuning.SetTuning(
+            epochs=self._recipe.epochs, batch_size=self._recipe.batch_size,
+            learning_rate=self._recipe.learning_rate, schedule=self._recipe.schedule,
+            optimizer=self._optimizer, memory=0 if self.memory is None else self.memory.capacity,
+            term=self.objective.in_episodes()), transform=self.transform, net=self.net)
 
   @property
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:

@@ -183,8 +183,8 @@ REFUSED = {
     "cfsl": {
         "nearest_mean": f"few-shot episodes .*{NO_EPISODES}.*NearestMean runs under nevis and clear"
                         " and fluid",
-        "gradient": f"{NO_EPISODES}.* GradientLearner runs under nevis and clear and fluid",
-        "gradient_per_task": NO_EPISODES,
+        "gradient": "the head Linear, 'glorot', and cannot be given few-shot episodes",
+        "gradient_per_task": "the head PerTask, 'glorot', and cannot be given few-shot",
         "streaming_lda": f"{NO_EPISODES}.* StreamingLda runs under nevis and clear and fluid",
         "minimum_distance": NO_EPISODES,
         "pretrainer": NO_EPISODES,

@@ -1,87 +1,95 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Gradient steps on one support set after the other, as pure functions of static shapes.
+"""Gradient learners within episodes: steps on one support set after the other, as pure functions.
 
-Each set takes n steps of gradient descent, from the weights after the set before it, on
+`GradientLearner` hands its settings on to `TuneInEpisode`. Each set takes `epochs` steps, from the
+weights after the set before it, on
 
-  L = mean cross-entropy over the rows of the set and of the memory               fine-tuning, ER
-    + ewc / 2 * sum_p F_p (w_p - w*_p)^2                                           EWC
-    + lwf * mean over the set of KL(softmax(old / T) || softmax(new / T))          LwF
+  the mean cross-entropy over the rows of the set and of the memory, and the objective's term
 
-The memory holds the last M rows of earlier sets (Chaudhry et al., 2019). w* are the weights before
-the set, and F is the sum over earlier sets of their Fisher diagonals, the mean squares of the rows'
-gradients of the cross-entropy at the weights after that set (Kirkpatrick et al., 2017). "old" are
-the logits before the set, of the classes shown before it (Li & Hoiem, 2016, without a factor T^2).
+ER has a memory of the last rows of earlier sets (Chaudhry et al., 2019); EWC and LwF have the terms
+of `Ewc.in_episodes` and `Lwf.in_episodes`. Nothing is meta-trained: run it with
+`cfsl.run.updates = 0`. (Init + Tune of Antoniou et al., 2020, is `Maml` without meta-training.)
 
-B rows of a set, M rows of memory, W classes, P weight tensors by name.
+B rows of a set, M rows of memory, W classes of the whole task.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
+import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
+from suite.contracts import examples
+from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
+from suite.contracts import tasks
+from suite.data.images import example_arrays
+from suite.models.episodic import functional_conv4
+from suite.state import context as context_lib
+from suite.training.gradient import optimizers
+from suite.training.gradient import schedules
+from suite.training.gradient import trainable_parts
 from suite.training.objectives import losses as losses_lib
-from suite.training.objectives import lwf as lwf_lib
+from suite.training.objectives import objective
 
-Weights = dict[str, tf.Tensor]
+Weights = objective.Weights
 ApplyFn = Callable[[Weights, tf.Tensor], tf.Tensor]
 
 
 class TunedState(NamedTuple):
-  """The state of an episode between support sets; an option that is off holds ().
+  """The state of an episode between support sets.
 
   Attributes:
     weights: by name.
-    memory: codes [M, ...], labels int64 [M] and float32 [M], 1 where a row is filled.
-    fisher: F by name.
-    shown: float32 [W], 1 for classes that were shown.
+    memory: codes [M, ...], labels int64 [M] and float32 [M], 1 where a row is filled; () without a
+      memory.
+    term: of the objective, see `EpisodeTerm`.
   """
 
   weights: Weights
   memory: tuple[tf.Tensor, ...]
-  fisher: Weights | tuple[()]
-  shown: tf.Tensor | tuple[()]
+  term: Any
 
 
 @dataclasses.dataclass(frozen=True)
 class SetTuning:
-  """The gradient steps on a support set; by default plain fine-tuning.
+  """The steps on a support set; attributes are named as the arguments of `GradientLearner`.
 
   Attributes:
-    steps: n.
-    rate: of gradient descent.
+    epochs: the number of steps; each takes all rows of the set.
+    batch_size: the largest B.
+    learning_rate, schedule, optimizer: of the steps.
     memory: M; 0: no memory.
-    ewc: strength of the quadratic penalty.
-    lwf: strength of the distillation.
-    temperature: T.
+    term: what the objective adds.
   """
 
-  steps: int = 5
-  rate: float = 0.1
+  epochs: float = 5
+  batch_size: int = 256
+  learning_rate: float = 0.1
+  schedule: schedules.EpochSchedule = schedules.EpochConstant()
+  optimizer: optimizers.Momentum = optimizers.Momentum(0.0)
   memory: int = 0
-  ewc: float = 0.0
-  lwf: float = 0.0
-  temperature: float = 2.0
+  term: objective.EpisodeTerm = objective.EpisodeTerm()
 
   def __post_init__(self):
-    for name, is_right, allowed in (
-        ("steps", self.steps >= 1, "at least 1"), ("rate", self.rate > 0, "above 0"),
-        ("memory", self.memory >= 0, "a number of rows, 0 for none"),
-        ("ewc", self.ewc >= 0, "0 (no penalty) or above"),
-        ("lwf", self.lwf >= 0, "0 (no distillation) or above"),
-        ("temperature", self.temperature > 0, "above 0")):
-      if not is_right:
-        raise ValueError(f"SetTuning.{name} is {getattr(self, name)}; it must be {allowed}.")
+    if self.epochs != int(self.epochs) or self.epochs < 1:
+      raise refusals.RefusedError(
+          f"GradientLearner.epochs is {self.epochs}; each is one step on a support set, so that "
+          "few-shot episodes need a whole number.")
+    if self.optimizer.factor_of is not None or self.optimizer.keep and self.optimizer.momentum:
+      raise refusals.RefusedError(
+          "GradientLearner.optimizer keeps velocities from phase to phase, or has rates by "
+          "variable; few-shot episodes have neither. Take optimizers.Momentum without keep and "
+          "factor_of.")
 
   def initial(self, weights: Weights, code_shape: tuple[int, ...], num_classes: int) -> TunedState:
     """Returns the state before the first support set, for codes float32 [B, *code_shape]."""
     size = self.memory
     memory = (tf.zeros([size, *code_shape]), tf.zeros([size], tf.int64), tf.zeros([size]))
-    fisher = {name: tf.zeros_like(value) for name, value in weights.items()}
-    return TunedState(weights, memory if size else (), fisher if self.ewc else (),
-                      tf.zeros([num_classes]) if self.lwf else ())
+    return TunedState(weights, memory if size else (), self.term.zero(weights, num_classes))
 
   def learn(self, apply_fn: ApplyFn, state: TunedState, codes: tf.Tensor, labels: tf.Tensor
             ) -> TunedState:
@@ -93,27 +101,38 @@ class SetTuning:
       codes: float32 [B, ...].
       labels: int [B].
     """
+    if codes.shape[0] > self.batch_size:
+      raise refusals.RefusedError(
+          f"A support set has {codes.shape[0]} rows, but GradientLearner.batch_size is "
+          f"{self.batch_size}; within an episode each step takes the whole set. Set batch_size to "
+          f"{codes.shape[0]} or more.")
     labels = tf.cast(labels, tf.int64)
     rows, row_labels, row_weights = self._with_memory(state, codes, labels)
-    old = tf.stop_gradient(apply_fn(state.weights, codes)) if self.lwf else None
-    weights = state.weights
-    for _ in range(self.steps):
+
+    def logits_of(weights: Weights) -> tf.Tensor:
+      return apply_fn(weights, codes)
+
+    def losses_of(weights: Weights, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+      return losses_lib.hard_cross_entropy(labels, apply_fn(weights, codes))
+
+    begun, weights = self.term.begin_set(state.weights, logits_of), state.weights
+    velocities: Weights = {}
+    for rate in self.schedule.rates(self.learning_rate, np.arange(int(self.epochs))):
       with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(weights)
-        losses = losses_lib.hard_cross_entropy(row_labels, apply_fn(weights, rows))
+        losses = losses_of(weights, rows, row_labels)
         loss = tf.reduce_sum(row_weights * losses) / tf.reduce_sum(row_weights)
-        if self.ewc:
-          assert isinstance(state.fisher, dict)
-          loss += 0.5 * self.ewc * _distance(weights, state.weights, state.fisher)
-        if self.lwf:
-          assert not isinstance(state.shown, tuple)
-          shown = state.shown > 0.0
-          old_shown, new_shown = (
-              losses_lib.among(shown, logits) for logits in (old, apply_fn(weights, codes)))
-          loss += self.lwf * lwf_lib.divergence(old_shown, new_shown, self.temperature)
+        loss = self.term.add(loss, state.term, begun, weights, logits_of)
       gradients = tape.gradient(loss, weights, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-      weights = {name: w - self.rate * gradients[name] for name, w in weights.items()}
-    return self._after(apply_fn, state, weights, codes, labels)
+      velocities = {name: self.optimizer.velocity(velocities.get(name), gradients[name], w)
+                    for name, w in weights.items()}
+      weights = {name: w - float(rate) * velocities[name] for name, w in weights.items()}
+    memory = state.memory
+    if self.memory:
+      added = (codes, labels, tf.ones([codes.shape[0]]))
+      memory = tuple(tf.concat(pair, 0)[-self.memory:] for pair in zip(memory, added))
+    return TunedState(weights, memory, self.term.end_set(
+        state.term, weights, losses_of, codes, labels))
 
   def _with_memory(self, state: TunedState, codes: tf.Tensor, labels: tf.Tensor
                    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
@@ -128,35 +147,87 @@ class SetTuning:
     return (tf.concat([codes, tf.where(is_filled, held, fill)], 0),
             tf.concat([labels, held_labels], 0), tf.concat([ones, filled], 0))
 
-  def _after(self, apply_fn: ApplyFn, state: TunedState, weights: Weights, codes: tf.Tensor,
-             labels: tf.Tensor) -> TunedState:
-    memory, fisher, shown = state.memory, state.fisher, state.shown
-    if self.memory:
-      added = (codes, labels, tf.ones([codes.shape[0]]))
-      memory = tuple(tf.concat(pair, 0)[-self.memory:] for pair in zip(memory, added))
-    if self.ewc:
-      assert isinstance(fisher, dict)
-      found = _fisher(apply_fn, weights, codes, labels)
-      fisher = {name: fisher[name] + found[name] for name in weights}
-    if self.lwf:
-      assert not isinstance(shown, tuple)
-      shown = tf.maximum(shown, tf.reduce_max(tf.one_hot(labels, shown.shape[0]), axis=0))
-    return TunedState(weights, memory, fisher, shown)
 
+class TuneInEpisode(learner_lib.EpisodicLearner):
+  """An `EpisodicLearner` without meta-training; D features.
 
-def _distance(weights: Weights, anchor: Weights, fisher: Weights) -> tf.Tensor:
-  """Returns the sum [] of F (w - w*)^2."""
-  return tf.add_n([tf.reduce_sum(fisher[name] * tf.square(weights[name] - anchor[name]))
-                   for name in sorted(weights)])
+  Args:
+    tuning: the steps on a support set.
+    transform: image preparation; its `size` is H = W.
+    net: `HeadOnly`, for a linear head on its features that starts at zero; or a net whose weights
+      are all tuned, from random ones. Its batch norms normalize each batch by its own statistics,
+      so the learner is then transductive.
+  """
 
+  kinds = (tasks.SINGLE_LABEL,)
 
-def _fisher(apply_fn: ApplyFn, weights: Weights, codes: tf.Tensor, labels: tf.Tensor) -> Weights:
-  """Returns the mean squares of the rows' gradients of the cross-entropy, by name."""
-  size = codes.shape[0]
-  with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
-    tape.watch(weights)
-    losses = tf.unstack(
-        losses_lib.hard_cross_entropy(labels, apply_fn(weights, codes)), size)
-  rows = [tape.gradient(loss, weights, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-          for loss in losses]
-  return {name: tf.add_n([tf.square(row[name]) for row in rows]) / size for name in weights}
+  def __init__(self, tuning: SetTuning, *, transform: examples.Transform,
+               net: trainable_parts.HeadOnly | functional_conv4.Conv4):
+    super().__init__()
+    shape = example_arrays.shape(transform)
+    if len(shape) != 3:
+      raise refusals.RefusedError(
+          f"The transform makes feature vectors {shape}, but episodes are of images. Give the "
+          "learner a transform of images, for example image_ops.Plain.")
+    self.transform, self._tuning, self._net, self._image_shape = transform, tuning, net, shape
+    self._num_classes = 0
+
+  @override
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Makes the initial weights, once: all tasks start from them."""
+    refusals.check_kinds(self, [task.kind])
+    if self._num_classes:
+      return
+    self._num_classes = task.num_classes
+    if isinstance(self._net, functional_conv4.Conv4):
+      self._code_shape = self._image_shape
+      weights = self._net.initial(
+          context.seeds.integer("initial weights"), self._image_shape, task.num_classes)
+    else:
+      self._net.prepare(self._image_shape)
+      self._code_shape = tuple(self._net.code_spec().shape)
+      weights = {"head/kernel": np.zeros([*self._code_shape, task.num_classes]),
+                 "head/bias": np.zeros([task.num_classes])}
+    with context.distribution.scope():
+      self._weights = {name: tf.Variable(value, dtype=tf.float32, trainable=False, name=name)
+                       for name, value in weights.items()}
+
+  @property
+  @override
+  def transductive(self) -> bool:
+    return isinstance(self._net, functional_conv4.Conv4)
+
+  @override
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns features [B, D] of images [B, H, W, C]; for a whole net, images as it takes them."""
+    if images.shape[-1] != self._image_shape[-1]:
+      raise refusals.RefusedError(
+          f"Images have {images.shape[-1]} channels, but the learner's transform makes "
+          f"{self._image_shape[-1]}. Take a transform of {images.shape[-1]}, for example "
+          f"image_ops.Plain(channels={images.shape[-1]}).")
+    if isinstance(self._net, functional_conv4.Conv4):
+      return self._net.prepare(images)
+    return self._net.encode(images)
+
+  @override
+  def initial_state(self, num_classes: int) -> TunedState:
+    """Returns the initial weights, an empty memory and the term's state."""
+    if num_classes != self._num_classes:
+      raise ValueError(f"A task has {num_classes} classes, but the head was made for "
+                       f"{self._num_classes}. Make another learner for it.")
+    weights = {name: tf.convert_to_tensor(value) for name, value in self._weights.items()}
+    return self._tuning.initial(weights, self._code_shape, num_classes)
+
+  @override
+  def adapt(self, state: TunedState, codes: tf.Tensor, labels: tf.Tensor) -> TunedState:
+    return self._tuning.learn(self._apply, state, codes, labels)
+
+  @override
+  def logits(self, state: TunedState, codes: tf.Tensor) -> tf.Tensor:
+    return self._apply(state.weights, codes)
+
+  def _apply(self, weights: Weights, codes: tf.Tensor) -> tf.Tensor:
+    if not isinstance(self._net, functional_conv4.Conv4):
+      return tf.matmul(codes, weights["head/kernel"]) + weights["head/bias"]
+    row = functional_conv4.Norms(*(part[0] for part in self._net.initial_norms(1)))
+    return self._net.apply(weights, row, codes)

@@ -193,6 +193,29 @@ class Composition:
           f"Task {task.key!r} is {task.kind}; GradientLearner has one class an image unless its "
           f"head is PerTask. Take {tasks.SINGLE_LABEL} tasks.")
 
+  def check_episodes(self, net: trainable_parts.TrainablePart, *, reset: bool, has_base: bool
+                     ) -> None:
+    """Refuses what has no functional form, which few-shot episodes need."""
+    head, rule = type(self.head).__name__, self.memory and type(self.memory.rule).__name__
+    capacity = 0 if self.memory is None else self.memory.capacity
+    for is_wrong, got, instead in (
+        (self.has_meta or has_base, "meta or base", "Leave them out: the protocol meta-trains"),
+        (not isinstance(net, trainable_parts.HeadOnly), f"the net {type(net).__name__}",
+         "Take HeadOnly, a linear head on features that never change"),
+        (type(self.head) is not class_heads.Linear or self.head.start != "zeros",
+         f"the head {head}, {self.head.start!r}", "Take Linear('zeros')"),
+        (self.train_on != "current" or reset, f"train_on={self.train_on!r} and reset={reset}",
+         "Support sets are shown once; set train_on='current' and reset=False"),
+        (self.memory is not None and rule != "Latest", f"a memory with the rule {rule}",
+         "Take reservoir.Latest"),
+        (self.replay_batch < capacity, f"replay_batch={self.replay_batch} for {capacity} slots",
+         "Each step takes the whole memory; set replay_batch to its capacity"),
+        (not isinstance(self.optimizer, optimizers.Momentum), "a Keras optimizer",
+         "Take optimizers.Momentum")):
+      if is_wrong:
+        raise refusals.RefusedError(
+            f"GradientLearner has {got}, and cannot be given few-shot episodes with it. {instead}.")
+
   def storage(self, form: examples.Storage, code: tf.TensorSpec
               ) -> tuple[examples.Storage, tf.TensorSpec]:
     """The storage of examples in this form, and the shape and type of one that it keeps.

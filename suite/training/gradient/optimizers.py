@@ -290,6 +290,13 @@ class Momentum:
   keep: bool = False
   factor_of: Optional[FactorOf] = None
 
+  def velocity(self, last: Optional[tf.Tensor], gradient: tf.Tensor, weight: tf.Tensor
+               ) -> tf.Tensor:
+    """The velocity after a step, as a function of tensors; `last` is None before the first."""
+    if self.weight_decay:
+      gradient += self.weight_decay * weight
+    return gradient if last is None or not self.momentum else self.momentum * last + gradient
+
   def build(self, variables: Sequence[tf.Variable]) -> Sgd:
     """The optimizer for these variables."""
     return Sgd(variables, momentum=self.momentum, weight_decay=self.weight_decay,

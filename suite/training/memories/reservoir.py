@@ -22,6 +22,8 @@ Within a group it is a uniform reservoir: every example draws a key, and the lar
 buffer, in which the newest stay. What a small group leaves over goes to the others, so that the
 memory is full whenever it can be.
 
+The latest examples, a ring buffer: the only rule that support sets of an episode have.
+
 "class" is what GDumb stood for in CLEAR's experiments, "bucket" what ER (experience replay) was.
 """
 
@@ -57,6 +59,21 @@ class Reservoir(tf.Module):
     chosen, slots = largest(self.keys.read_value(), keys)
     self.keys.scatter_update(tf.IndexedSlices(tf.gather(keys, chosen), slots))
     return chosen, slots
+
+
+class Latest(tf.Module):
+  """A `memory.Rule`: the last k examples; each new one takes the slot of the oldest."""
+
+  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
+    del seed, num_classes
+    self._capacity = capacity
+
+  def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor
+            ) -> Tuple[tf.Tensor, tf.Tensor]:
+    del held, size
+    num = tf.size(labels, out_type=tf.int64)
+    chosen = tf.range(tf.maximum(num - self._capacity, 0), num)
+    return chosen, (seen + chosen) % self._capacity
 
 
 def largest(old: tf.Tensor, new: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:

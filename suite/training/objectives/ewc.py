@@ -22,13 +22,57 @@ F is the diagonal of the Fisher information, estimated with the true labels ("em
 
 from __future__ import annotations
 
-import tensorflow as tf
+import dataclasses
+from typing import Any, Callable, Sequence
 
+import tensorflow as tf
+from typing_extensions import override
+
+from suite.contracts import refusals
 from suite.training.objectives import example_gradients
 from suite.training.objectives import objective
 
 FISHERS = ("minibatch", "example")
 ANCHORS = ("last", "each", "first")
+Tensors = Sequence[tf.Tensor]
+
+
+def squared_gradients(fisher: str, losses_of: objective.LossesFn, weights: Tensors,
+                      images: tf.Tensor, labels: tf.Tensor, mask: tf.Tensor | None = None
+                      ) -> tuple[list[tf.Tensor], tf.Tensor]:
+  """Sums of squared gradients over a batch, and over how many: F is their quotient.
+
+  Args:
+    fisher: one of `FISHERS`. losses_of: images and labels to losses [B].
+    weights: what the gradients are of.
+    images, labels, mask: [B, ...], [B], bool [B]; see `example_gradients.summed`.
+  """
+  real = (tf.constant(float(labels.shape[0])) if mask is None else
+          tf.math.count_nonzero(mask, dtype=tf.float32))
+  if fisher == "example":
+    return example_gradients.summed(tf.square, losses_of, weights, images, labels, mask), real
+  with tf.GradientTape() as tape:
+    tape.watch(weights)
+    values = losses_of(images, labels)
+    values = values if mask is None else tf.where(mask, values, 0.0)
+    mean = tf.math.divide_no_nan(tf.reduce_sum(values), real)
+  return ([tf.square(g) for g in example_gradients.gradient(tape, mean, weights)],
+          tf.cast(real > 0, tf.float32))
+
+
+def consolidated(anchor: str, decay: float, importance: tf.Tensor, anchored: tf.Tensor,
+                 new: tf.Tensor, weight: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+  """F and w* after a phase, given those before it, its own F and the weight after it.
+
+  Args:
+    anchor: "last" or "each".
+    decay: see `Ewc`.
+    importance, anchored, new, weight: of one shape.
+  """
+  if anchor == "each":
+    total = importance + new
+    return total, tf.math.divide_no_nan(importance * anchored + new * weight, total)
+  return (importance if decay == 1.0 else decay * importance) + new, weight
 
 
 class Ewc(objective.Objective):
@@ -54,6 +98,14 @@ class Ewc(objective.Objective):
     self.observes_each = fisher == "example"
     self.observes = objective.VALIDATION if anchor == "first" else objective.TRAINING
 
+  @override
+  def in_episodes(self) -> EpisodePenalty:
+    if self.anchor == "first":
+      raise refusals.RefusedError(
+          "Ewc.anchor is 'first', which observes a validation split; few-shot episodes have none. "
+          "Take 'last' or 'each'.")
+    return EpisodePenalty(self.strength, self.decay, self.fisher, self.anchor, self.share)
+
   def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
     del losses_of, seed
@@ -75,17 +127,8 @@ class Ewc(objective.Objective):
   def observe(self, losses_of: objective.LossesFn, images: tf.Tensor, labels: tf.Tensor,
               mask: tf.Tensor | None = None) -> None:
     mask = tf.ones(tf.shape(labels)[:1], tf.bool) if mask is None else mask
-    real = tf.math.count_nonzero(mask, dtype=tf.float32)
-    if self.fisher == "example":
-      squares, count = example_gradients.summed(
-          tf.square, losses_of, self._variables, images, labels, mask), real
-    else:
-      with tf.GradientTape() as tape:
-        values = tf.where(mask, losses_of(images, labels), 0.0)
-        mean = tf.math.divide_no_nan(tf.reduce_sum(values), real)
-      squares = [tf.square(g)
-                 for g in example_gradients.gradient(tape, mean, self._variables)]
-      count = tf.cast(real > 0, tf.float32)
+    squares, count = squared_gradients(
+        self.fisher, losses_of, self._variables, images, labels, mask)
     for total, square in zip(self.squares, squares):
       total.assign_add(square)
     self.count.assign_add(count)
@@ -101,13 +144,10 @@ class Ewc(objective.Objective):
     estimate = self._estimate()
     for importance, anchor, variable, new in zip(
         self.importance, self.anchors, self._variables, estimate):
-      if self.anchor == "each":
-        total = importance + new
-        anchor.assign(tf.math.divide_no_nan(importance * anchor + new * variable, total))
-        importance.assign(total)
-      else:
-        importance.assign(self.decay * importance + new)
-        anchor.assign(variable)
+      total, anchored = consolidated(
+          self.anchor, self.decay, importance, anchor, new, variable)
+      anchor.assign(anchored)
+      importance.assign(total)
 
   def _keep_first(self) -> None:
     """Anchors the weights. F stays 0, and nothing is guarded, until examples are observed."""
@@ -130,3 +170,51 @@ class Ewc(objective.Objective):
       squares.assign(tf.zeros_like(squares))
     self.count.assign(0.0)
     return found
+
+
+@dataclasses.dataclass(frozen=True)
+class EpisodePenalty(objective.EpisodeTerm):
+  """`Ewc` within an episode; each support set is a phase, which is observed at once.
+
+  The state is F by name. With the anchor "last" w* are the weights before the set, which the state
+  of the episode holds anyway; with "each" the state is F and w*.
+  """
+
+  strength: float
+  decay: float
+  fisher: str
+  anchor: str
+  share: float
+
+  @override
+  def zero(self, weights: objective.Weights, num_classes: int) -> Any:
+    zeros = {name: tf.zeros_like(value) for name, value in weights.items()}
+    return (zeros, zeros) if self.anchor == "each" else zeros
+
+  @override
+  def begin_set(self, weights: objective.Weights, logits_of: Callable[..., tf.Tensor]) -> Any:
+    return weights
+
+  @override
+  def add(self, loss: tf.Tensor, state: Any, begun: Any, weights: objective.Weights,
+          logits_of: Callable[..., tf.Tensor]) -> tf.Tensor:
+    importance, anchors = state if self.anchor == "each" else (state, begun)
+    if self.share != 1.0:
+      loss *= self.share
+    return loss + self.strength * objective.weighted_distance(
+        *([of[name] for name in sorted(weights)] for of in (importance, weights, anchors)))
+
+  @override
+  def end_set(self, state: Any, weights: objective.Weights, losses_of: Callable[..., tf.Tensor],
+              codes: tf.Tensor, labels: tf.Tensor) -> Any:
+    names, now = list(weights), list(weights.values())
+    squares, count = squared_gradients(
+        self.fisher, lambda rows, of_rows: losses_of(weights, rows, of_rows), now, codes, labels)
+    importance, anchors = state if self.anchor == "each" else (state, weights)
+    after = {name: consolidated(self.anchor, self.decay, importance[name], anchors[name],
+                                square / count, weights[name])
+             for name, square in zip(names, squares)}
+    found = {name: total for name, (total, _) in after.items()}
+    if self.anchor == "last":
+      return found
+    return found, {name: anchored for name, (_, anchored) in after.items()}

@@ -15,18 +15,25 @@ ValuesFn = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
 def summed(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
            variables: Sequence[tf.Variable], images: tf.Tensor, labels: tf.Tensor,
-           mask: tf.Tensor) -> list[tf.Tensor]:
+           mask: tf.Tensor | None) -> list[tf.Tensor]:
   """sum over examples i with mask[i] of function(gradient of values_of(example i)).
 
   Args:
     function: elementwise, 0 at 0; such as tf.square.
     values_of: images [B, ...], labels [B] to a value of each, [B].
     variables: what the gradients are of.
-    images, labels, mask: [B, ...], [B], bool [B].
+    images, labels, mask: [B, ...], [B], bool [B]; a mask of None is for the few rows of a support
+      set, each of which then has its gradient in the graph, without a loop.
 
   Returns:
     One tensor for each variable, of its shape.
   """
+  if mask is None:
+    with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+      tape.watch(variables)
+      each = tf.unstack(values_of(images, labels), images.shape[0])
+    rows = [gradient(tape, value, variables) for value in each]
+    return [tf.add_n([function(g) for g in of_one]) for of_one in zip(*rows)]
   if images.shape[0] == 1:
     with tf.GradientTape() as tape:
       value = tf.reduce_sum(tf.where(mask, values_of(images, labels), 0.0))

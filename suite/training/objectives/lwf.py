@@ -15,11 +15,13 @@ The earlier model is a frozen copy, made after the first phase ("first") or afte
 from __future__ import annotations
 
 import dataclasses
-from typing import Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
+from suite.contracts import refusals
 from suite.training.objectives import losses
 from suite.training.objectives import objective
 
@@ -74,6 +76,14 @@ class Lwf(objective.Objective):
     if teacher not in TEACHERS:
       raise ValueError(f"Lwf.teacher is {teacher!r}; allowed are {', '.join(TEACHERS)}.")
 
+  @override
+  def in_episodes(self) -> EpisodeDistillation:
+    if not self._is_constant or self._teacher != "last":
+      raise refusals.RefusedError(
+          "Lwf has a strength for each phase, or the teacher 'first'; within few-shot episodes it "
+          "has one strength, and the teacher 'last'. Set these.")
+    return EpisodeDistillation(self.strengths[1], self.temperature)
+
   def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
     del losses_of, seed
@@ -100,11 +110,10 @@ class Lwf(objective.Objective):
     self.strength.assign(self.strengths[phase])
 
   def loss(self, batch: objective.Batch) -> tf.Tensor:
-    teacher, logits = tf.stop_gradient(self.previous(batch.images, training=False)), batch.logits
-    if batch.classes is not None:
-      asked = self.taught & batch.classes.seen
-      teacher, logits = losses.among(asked, teacher), losses.among(asked, logits)
-    return super().loss(batch) + self.strength * divergence(teacher, logits, self.temperature)
+    teacher = tf.stop_gradient(self.previous(batch.images, training=False))
+    asked = None if batch.classes is None else self.taught & batch.classes.seen
+    return super().loss(batch) + self.strength * divergence(
+        teacher, batch.logits, self.temperature, asked)
 
   def after_phase(self, known: tf.Tensor | None = None) -> None:
     if self._teacher == "last" or not int(self.phase):
@@ -118,8 +127,49 @@ class Lwf(objective.Objective):
       copy.assign(variable)
 
 
-def divergence(previous: tf.Tensor, logits: tf.Tensor, temperature: float = 1.0) -> tf.Tensor:
-  """Mean over the batch of KL(previous || present), from logits [B, C]; []."""
+def divergence(previous: tf.Tensor, logits: tf.Tensor, temperature: float = 1.0,
+               asked: tf.Tensor | None = None) -> tf.Tensor:
+  """Mean over the batch of KL(previous || present), from logits [B, C]; [].
+
+  Args:
+    previous, logits: of the earlier model and of the present one.
+    temperature: T.
+    asked: the classes that both are about, bool [C]; None: all.
+  """
+  if asked is not None:
+    previous, logits = losses.among(asked, previous), losses.among(asked, logits)
   old = tf.nn.log_softmax(tf.cast(previous, tf.float32) / temperature)
   new = tf.nn.log_softmax(tf.cast(logits, tf.float32) / temperature)
   return tf.reduce_mean(tf.reduce_sum(tf.exp(old) * (old - new), axis=-1))
+
+
+@dataclasses.dataclass(frozen=True)
+class EpisodeDistillation(objective.EpisodeTerm):
+  """`Lwf` within an episode: the earlier model is the weights before each support set.
+
+  The state is float32 [W], 1 for classes that a set has shown; these are the classes that the
+  earlier model is asked about.
+  """
+
+  strength: float
+  temperature: float
+
+  @override
+  def zero(self, weights: objective.Weights, num_classes: int) -> tf.Tensor:
+    return tf.zeros([num_classes])
+
+  @override
+  def begin_set(self, weights: objective.Weights,
+                logits_of: Callable[[objective.Weights], tf.Tensor]) -> tf.Tensor:
+    return tf.stop_gradient(logits_of(weights))
+
+  @override
+  def add(self, loss: tf.Tensor, state: tf.Tensor, begun: tf.Tensor, weights: objective.Weights,
+          logits_of: Callable[[objective.Weights], tf.Tensor]) -> tf.Tensor:
+    return loss + self.strength * divergence(
+        begun, logits_of(weights), self.temperature, state > 0.0)
+
+  @override
+  def end_set(self, state: tf.Tensor, weights: objective.Weights, losses_of: Callable[..., Any],
+              codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    return tf.maximum(state, tf.reduce_max(tf.one_hot(labels, state.shape[0]), axis=0))

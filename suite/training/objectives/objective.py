@@ -18,6 +18,9 @@ A learner trains in phases: a bucket's, a task's, an offline phase of a sequence
 the methods around a phase run eagerly. What an objective remembers is in variables, so that a
 checkpoint holds it. `Objective` itself is cross-entropy: every other one changes some of this.
 
+Within the episodes of few-shot learning nothing may be in variables. `Objective.in_episodes` is the
+functional form, an `EpisodeTerm`, made of the same functions of tensors; most objectives have none.
+
 Letters: B incoming rows, R replayed rows, C classes, N rows of data, K of which are in the memory.
 """
 
@@ -28,6 +31,7 @@ from typing import Any, Callable, NamedTuple, Protocol, Sequence
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.training.objectives import losses
 
@@ -150,6 +154,40 @@ class Counter(Protocol):
     """Cost of a gradient of B rows, of `change` applied to it, and of the optimizer's step."""
 
 
+Weights = dict[str, tf.Tensor]  # By name.
+
+
+class EpisodeTerm:
+  """What an objective adds to the cross-entropy of a support set: pure functions of tensors.
+
+  Here it is nothing. W classes of the whole task; `logits_of` maps weights to the logits [B, W] of
+  the rows of the set.
+  """
+
+  def zero(self, weights: Weights, num_classes: int) -> Any:
+    """The state before the first set: a structure of tensors of fixed shapes."""
+    del weights, num_classes
+    return ()
+
+  def begin_set(self, weights: Weights, logits_of: Callable[[Weights], tf.Tensor]) -> Any:
+    """What the steps on a set compare with, made of the weights before it."""
+    del weights, logits_of
+    return ()
+
+  def add(self, loss: tf.Tensor, state: Any, begun: Any, weights: Weights,
+          logits_of: Callable[[Weights], tf.Tensor]) -> tf.Tensor:
+    """The loss [] of a step with the term; `begun` is what `begin_set` returned."""
+    del state, begun, weights, logits_of
+    return loss
+
+  def end_set(self, state: Any, weights: Weights,
+              losses_of: Callable[[Weights, tf.Tensor, tf.Tensor], tf.Tensor], codes: tf.Tensor,
+              labels: tf.Tensor) -> Any:
+    """The state after a set: codes [B, ...] and labels int64 [B]; losses_of returns losses [B]."""
+    del weights, losses_of, codes, labels
+    return state
+
+
 class Objective(tf.Module):
   """Cross-entropy, the mean over all rows.
 
@@ -187,6 +225,18 @@ class Objective(tf.Module):
       seed: of random draws.
     """
     del model, losses_of, seed
+
+  def in_episodes(self) -> EpisodeTerm:
+    """The functional form, for support sets.
+
+    Raises:
+      RefusedError: the objective, or a setting of it, has none.
+    """
+    if type(self) is not Objective:
+      raise refusals.RefusedError(
+          f"The objective {type(self).__name__} has no functional form, which few-shot episodes "
+          "need. Take Ewc, Lwf or none.")
+    return EpisodeTerm()
 
   def before_phase(self) -> None:
     """Prepares for a phase."""
@@ -285,8 +335,8 @@ def zeros_like(variables: Sequence[tf.Variable], name: str) -> list[tf.Variable]
   return [tf.Variable(tf.zeros_like(v), trainable=False, name=name) for v in variables]
 
 
-def weighted_distance(weights: Sequence[tf.Variable], variables: Sequence[tf.Variable],
-                      anchors: Sequence[tf.Variable]) -> tf.Tensor:
+def weighted_distance(weights: Sequence[tf.Tensor], variables: Sequence[tf.Tensor],
+                      anchors: Sequence[tf.Tensor]) -> tf.Tensor:
   """sum of weight * (variable - anchor)^2 over all parameters, []."""
   parts = [tf.reduce_sum(w * tf.square(v - a)) for w, v, a in zip(weights, variables, anchors)]
   return tf.add_n(parts)

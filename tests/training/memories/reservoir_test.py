@@ -73,3 +73,12 @@ def test_draws_are_a_function_of_the_position(first):
   np.testing.assert_array_equal(memory_lib.uniforms((1, 2), 3, first, 20), whole[first:first + 20])
   assert whole.min() >= 0 and whole.max() < 1 and abs(whole.mean() - 0.5) < 0.13
   assert set(whole).isdisjoint(memory_lib.uniforms((1, 2), 4, 0, 100).numpy())
+
+
+@pytest.mark.parametrize("cuts", [[], [3, 4], [10], list(range(1, 12))])
+def test_the_latest_examples_are_held(cuts):
+  memory = memory_lib.Memory(5, reservoir.Latest())
+  memory.build([], tf.int64, seed=(7, 0), num_classes=1)
+  for ids in np.split(np.arange(12), cuts):
+    memory.add(ids, np.zeros(len(ids)))
+  assert sorted(memory.held().images.numpy()) == [7, 8, 9, 10, 11]
