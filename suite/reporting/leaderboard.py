@@ -196,9 +196,9 @@ def _front(table: table_dir.TableDir, column: Ranked) -> panel_lib.Panel | None:
   rows = [[p.name, p.score, panel_lib.plain(column.spread(p.name).deviation), p.cost,
            "yes" if p in best else ""] for p in points]
   heading = column.measure_text
-  line = panel_lib.Series("Pareto front", [p.cost for p in best], [100 * p.score for p in best],
+  line = panel_lib.PlotSeries("Pareto front", [p.cost for p in best], [100 * p.score for p in best],
                        shape=panel_lib.STEP, is_front=True)
-  series = [panel_lib.Series(column.cells[p.name].shown_label, [p.cost], [100 * p.score], (),
+  series = [panel_lib.PlotSeries(column.cells[p.name].shown_label, [p.cost], [100 * p.score], (),
                           [_percent(column.spread(p.name).deviation)], panel_lib.POINTS,
                           place=list(table.rows).index(p.name)) for p in points if p.cost]
   without = [p.name for p in points if not p.cost]

@@ -133,7 +133,7 @@ def cell(value: Any, kind: str) -> quantities.Quantity:
   return quantities.Quantity(value, kind, printed=quantities.NOTHING if unknown else None)
 
 
-class Series(NamedTuple):
+class PlotSeries(NamedTuple):
   """One learner in a plot.
 
   Attributes:
@@ -162,7 +162,7 @@ class Plot:
 
   x_label: str
   y_label: str
-  series: Sequence[Series]
+  series: Sequence[PlotSeries]
   log_x: bool = False
   y_unit: str = ""
 

@@ -372,7 +372,7 @@ def validation_plots(table: table_dir.TableDir) -> dict[str, panel.Plot]:
     if own:
       # A row without a curve keeps its color and its place in the legend.
       found[column] = panel.Plot("FLOPs of meta-training", "Validation accuracy", [
-          panel.Series(row, own[row].flops if row in own else [],
+          panel.PlotSeries(row, own[row].flops if row in own else [],
                         own[row].accuracies if row in own else []) for row in rows],
           log_x=True, y_unit="%")
   return found

@@ -78,7 +78,7 @@ class LearnerRuns:
 
 
 @dataclasses.dataclass(frozen=True)
-class Stream:
+class StreamRuns:
   """All learners on one stream."""
 
   description: descriptions.ProtocolDescription
@@ -98,7 +98,7 @@ class Stream:
                     if run.summary.get("headline", "ok") != "ok"]
 
 
-def build(runs: Sequence[runs_lib.Run]) -> list[Stream]:
+def build(runs: Sequence[runs_lib.Run]) -> list[StreamRuns]:
   """Groups runs by stream, in the order of their first runs.
 
   A run without a summary belongs to the stream of a finished run of its work directory, else to the
@@ -164,7 +164,7 @@ def _begins(known: str, other: str, description: descriptions.ProtocolDescriptio
   return json.loads(known)[:len(first)] == first
 
 
-def _stream(key: tuple[str, str, str], runs: Sequence[runs_lib.Run]) -> Stream:
+def _stream(key: tuple[str, str, str], runs: Sequence[runs_lib.Run]) -> StreamRuns:
   protocol, name, identity = key
   groups = seed_groups(runs)
   known = json.loads(identity)
@@ -175,7 +175,7 @@ def _stream(key: tuple[str, str, str], runs: Sequence[runs_lib.Run]) -> Stream:
     described = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in facts.items())
     name = ", ".join(filter(None, (name, described)))
   learners = [LearnerRuns(label, group) for label, group in zip(group_labels(groups), groups)]
-  return Stream(description, f"{protocol} ({name})" if name else protocol, learners)
+  return StreamRuns(description, f"{protocol} ({name})" if name else protocol, learners)
 
 
 def _mean(values: Sequence[Any]) -> float | None:

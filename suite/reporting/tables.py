@@ -228,7 +228,7 @@ def sections_of(dirs: Iterable[str | os.PathLike]) -> list[panel_lib.Section]:
           *(panel_lib.Section(one.title, [as_panel("summary", one)]) for one in made)]
 
 
-def summary_of_stream(stream: run_streams.Stream) -> panel_lib.Panel:
+def summary_of_stream(stream: run_streams.StreamRuns) -> panel_lib.Panel:
   """Every value of the summaries of a stream."""
   made = of_stream(stream.runs)
   shown = made.title.replace(title(stream.runs[0]), stream.title, 1)

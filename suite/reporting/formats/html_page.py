@@ -172,12 +172,12 @@ def _flops_axis(chart: panel_lib.Plot) -> dict[str, Any]:
       re.sub(r"\.0+ ", " ", quantities.si(tick, "")) for tick in ticks]}
 
 
-def _deviation(series: panel_lib.Series) -> dict[str, Any] | None:
+def _deviation(series: panel_lib.PlotSeries) -> dict[str, Any] | None:
   known = [0 if d is None else d for d in series.deviation]
   return {"type": "data", "array": known, "thickness": 1, "width": 3} if any(known) else None
 
 
-def _tooltips(chart: panel_lib.Plot, series: panel_lib.Series) -> list[str]:
+def _tooltips(chart: panel_lib.Plot, series: panel_lib.PlotSeries) -> list[str]:
   texts = []
   for i, (x, y) in enumerate(zip(series.x, series.y)):
     place = quantities.si(x, "FLOP") if chart.log_x else f"{chart.x_label} {x}"

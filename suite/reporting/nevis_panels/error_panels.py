@@ -238,10 +238,10 @@ def against_flops(results: stream_results.StreamResults) -> list[panel_lib.Panel
 def _chart(found: Sequence[LearnerPoint]) -> panel_lib.Plot | None:
   """Errors against FLOPs with pretraining; None if no FLOPs are known."""
   front = _front(found, WITH)
-  line = panel_lib.Series("Pareto front", [found[i].flops for i in front],
+  line = panel_lib.PlotSeries("Pareto front", [found[i].flops for i in front],
                        [100 * found[i].error.mean for i in front], shape=panel_lib.STEP,
                        is_front=True)
-  series = [panel_lib.Series(
+  series = [panel_lib.PlotSeries(
       p.label, [p.flops], [100 * p.error.mean], [f"{p.error.num} finished seeds"],
       [panel_lib.plain(100 * p.error.deviation)], panel_lib.POINTS) for p in found if p.flops]
   return panel_lib.Plot("Cumulative FLOPs, with pretraining", "Mean error, meta-test tasks",

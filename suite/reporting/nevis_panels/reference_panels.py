@@ -187,7 +187,7 @@ def _chart(results: stream_results.StreamResults, found: Sequence[RegretCurve]) 
   series = []
   for curve in found:
     spreads = [stream_groups.spread(list(column)) for column in 100 * curve.every.T]
-    series.append(panel_lib.Series(
+    series.append(panel_lib.PlotSeries(
         curve.label, [task.key for task in results.tasks],
         [panel_lib.plain(s.mean) for s in spreads], [f"against {curve.reference}"] * len(spreads),
         [panel_lib.plain(s.deviation) for s in spreads]))

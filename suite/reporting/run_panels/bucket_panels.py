@@ -38,7 +38,7 @@ NAMES = {
 MOST_CLASSES, MOST_PAIRS = 20, 10  # In matrices, and in the table of confusions.
 
 
-def build(stream: run_streams.Stream, names: Sequence[str] = tuple(NAMES)
+def build(stream: run_streams.StreamRuns, names: Sequence[str] = tuple(NAMES)
           ) -> list[panel_lib.Panel]:
   """Builds the panels of a stream with these names; those without data are left out."""
   if descriptions.BUCKETS not in stream.description.panels:
@@ -107,7 +107,7 @@ def matrices(learner: run_streams.LearnerRuns) -> list[np.ndarray]:
   return [matrix for matrix in found if matrix.shape == found[0].shape]
 
 
-def curves(stream: run_streams.Stream, function: Callable[[np.ndarray], np.ndarray]
+def curves(stream: run_streams.StreamRuns, function: Callable[[np.ndarray], np.ndarray]
            ) -> list[BucketCurve]:
   """A function of the matrix, [T, T] to [n], of each learner that has a value of it."""
   made = []
@@ -120,7 +120,7 @@ def curves(stream: run_streams.Stream, function: Callable[[np.ndarray], np.ndarr
   return made
 
 
-def by_distance(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def by_distance(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel of the accuracy by distance between trained and tested bucket."""
   found = curves(stream, bucket_views.by_distance)
   size = max((len(curve.mean) for curve in found), default=0) // 2
@@ -130,7 +130,7 @@ def by_distance(stream: run_streams.Stream) -> list[panel_lib.Panel]:
   columns = [panel_lib.Column("learner"),
              *(panel_lib.Column(f"{d:+d}" if d else "0", panel_lib.PERCENT) for d in known)]
   series = [
-    panel_lib.Series(
+    panel_lib.PlotSeries(
       curve.learner.shown_label,
       known,
       [_percent(_at_distance(curve.mean, d)) for d in known],
@@ -144,7 +144,7 @@ def by_distance(stream: run_streams.Stream) -> list[panel_lib.Panel]:
       ["0 is in-domain, +1 next-domain; negative distances are earlier buckets."])
 
 
-def anytime(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def anytime(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel of the accuracy on the buckets so far, after each bucket."""
   found = curves(stream, lambda acc: bucket_views.anytime(acc)[0])
   means = curves(stream, lambda acc: bucket_views.anytime(acc)[1][-1:])
@@ -160,7 +160,7 @@ def anytime(stream: run_streams.Stream) -> list[panel_lib.Panel]:
       "Trained up to bucket", "Accuracy on the buckets so far", _series(found), y_unit="%"))
 
 
-def plasticity(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def plasticity(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel of what each bucket's training adds on it, and changes on earlier ones."""
   gains = curves(stream, bucket_views.plasticity)
   changes = {curve.learner.label: curve for curve in curves(stream, bucket_views.stability)}
@@ -171,7 +171,7 @@ def plasticity(stream: run_streams.Stream) -> list[panel_lib.Panel]:
     rows += [[gain.learner.label, i + 1, panel_lib.plain(gain.mean[i]),
               panel_lib.plain(change.mean[i])] for i in range(1, len(gain.mean))]
     both = np.mean(gain.mean[1:]), np.mean(change.mean[1:])
-    series.append(panel_lib.Series(gain.learner.shown_label, [_percent(both[1])],
+    series.append(panel_lib.PlotSeries(gain.learner.shown_label, [_percent(both[1])],
                                 [_percent(both[0])], shape=panel_lib.POINTS))
   columns = [panel_lib.Column("learner"), panel_lib.Column("trained on", panel_lib.COUNT),
              panel_lib.Column("plasticity", panel_lib.PERCENT),
@@ -184,7 +184,7 @@ def plasticity(stream: run_streams.Stream) -> list[panel_lib.Panel]:
        "Stability: mean of the same difference over all earlier buckets; below 0 is forgetting."])
 
 
-def published(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def published(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel of matrices beside a published one: figure 6 of Lin et al. (2021), challenge.
   """
   for one in PUBLISHED:
@@ -193,7 +193,7 @@ def published(stream: run_streams.Stream) -> list[panel_lib.Panel]:
   return []
 
 
-def _beside(stream: run_streams.Stream, one: Published) -> list[panel_lib.Panel]:
+def _beside(stream: run_streams.StreamRuns, one: Published) -> list[panel_lib.Panel]:
   notes, lines = paper_values.matrix(one.file)
   paper = np.array(lines, dtype=float) / 100
   shown = {}
@@ -218,7 +218,7 @@ def _beside(stream: run_streams.Stream, one: Published) -> list[panel_lib.Panel]
           "Trained up to bucket", "Accuracy, %"))]
 
 
-def _panel(stream: run_streams.Stream, name: str, title: str,
+def _panel(stream: run_streams.StreamRuns, name: str, title: str,
            columns: Sequence[panel_lib.Column], rows: Sequence[Sequence[object]],
            plot: panel_lib.Plot, notes: Sequence[str] = ()) -> list[panel_lib.Panel]:
   """The panel with the same plot in both kinds of figures; [] without rows."""
@@ -229,8 +229,8 @@ def _panel(stream: run_streams.Stream, name: str, title: str,
                           figure=functools.partial(figures.plotted, plot, title=full))]
 
 
-def _series(found: Sequence[BucketCurve]) -> list[panel_lib.Series]:
-  return [panel_lib.Series(curve.learner.shown_label, list(range(1, len(curve.mean) + 1)),
+def _series(found: Sequence[BucketCurve]) -> list[panel_lib.PlotSeries]:
+  return [panel_lib.PlotSeries(curve.learner.shown_label, list(range(1, len(curve.mean) + 1)),
                         [_percent(v) for v in curve.mean], (),
                         [_percent(v) for v in curve.deviation]) for curve in found]
 
@@ -265,7 +265,7 @@ class ClassResults(NamedTuple):
   names: list[str]
 
 
-def class_results(stream: run_streams.Stream) -> list[ClassResults]:
+def class_results(stream: run_streams.StreamRuns) -> list[ClassResults]:
   """Reads the predictions of finished runs; learners without any are left out."""
   found = []
   for learner in stream.learners:
@@ -315,7 +315,9 @@ def _class_accuracies(run: runs_lib.Run) -> tuple[np.ndarray, np.ndarray] | None
   return acc, confused
 
 
-def class_drift(stream: run_streams.Stream, found: Sequence[ClassResults]) -> list[panel_lib.Panel]:
+def class_drift(
+  stream: run_streams.StreamRuns, found: Sequence[ClassResults]
+) -> list[panel_lib.Panel]:
   """Builds the panel of each class's accuracy by distance in time."""
   if not found:
     return []
@@ -341,7 +343,7 @@ def class_drift(stream: run_streams.Stream, found: Sequence[ClassResults]) -> li
 
 
 def class_confusion(
-  stream: run_streams.Stream, found: Sequence[ClassResults]
+  stream: run_streams.StreamRuns, found: Sequence[ClassResults]
 ) -> list[panel_lib.Panel]:
   """Builds the panel of the most frequent confusions by bucket, and of confusion matrices."""
   if not found:
@@ -391,14 +393,14 @@ def _first_and_last(confusions: np.ndarray) -> list[int]:
 def _draw_classes(found: Sequence[ClassResults], title: str) -> Any:
   """Draws the curves of each learner's classes, a pair of axes a learner."""
   plots = [panel_lib.Plot("Distance, buckets", "Accuracy", [
-      panel_lib.Series(name if name != str(c) else f"class {name}", list(range(len(curve))),
+      panel_lib.PlotSeries(name if name != str(c) else f"class {name}", list(range(len(curve))),
                     [None if v is None else 100 * v for v in panel_lib.plain_list(curve)])
       for c, (name, curve) in enumerate(zip(results.names, results.drift))], y_unit="%")
            for results in found]
   return figures.plotted_below(plots, [r.learner.shown_label for r in found], title=title)
 
 
-def accuracy_matrices(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def accuracy_matrices(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel of the finished runs that have a matrix; [] if none has."""
   matrices = {learner.label: mean for learner in stream.learners
               if (mean := _mean_matrix(learner)) is not None}

@@ -90,7 +90,7 @@ def _of_table(directory: os.PathLike) -> panel_lib.Section:
   return panel_lib.Section(table.title, tables.panels_of_table(directory))
 
 
-def _of_stream(stream: run_streams.Stream, facts: Mapping[str, stream_results.TaskFacts] | None
+def _of_stream(stream: run_streams.StreamRuns, facts: Mapping[str, stream_results.TaskFacts] | None
                ) -> panel_lib.Section:
   own = panel_list.of_streams(  # [] but for NEVIS'22.
       stream_results.build(stream.runs), facts=facts)
@@ -101,7 +101,7 @@ def _of_stream(stream: run_streams.Stream, facts: Mapping[str, stream_results.Ta
       tables.summary_of_stream(stream), *_run_list(stream)])
 
 
-def _run_list(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def _run_list(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel, with a row for each run."""
   rows = []
   for learner in stream.learners:
@@ -149,7 +149,7 @@ def bindings(text: str) -> dict[str, str]:
   return found
 
 
-def _config_differences(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def _config_differences(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel: a row for each binding of which two work directories have other values.
 
   Returns [] if all configurations are the same or there are none.
@@ -171,7 +171,7 @@ def _config_differences(stream: run_streams.Stream) -> list[panel_lib.Panel]:
       rows, [f"Read from {file} of each work directory; bindings with one value are left out."])]
 
 
-def _compute_by_phase(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def _compute_by_phase(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel; [] if no run has charged anything."""
   flops, seconds = (_phases(stream, cost) for cost in ("flops", "seconds"))
   if not flops and not seconds:
@@ -194,7 +194,7 @@ def _compute_by_phase(stream: run_streams.Stream) -> list[panel_lib.Panel]:
       chart=chart if flops else None)]
 
 
-def _phases(stream: run_streams.Stream, cost: str) -> list[str]:
+def _phases(stream: run_streams.StreamRuns, cost: str) -> list[str]:
   prefix = f"{cost}_"
   names = dict.fromkeys(
       name for run in stream.runs for name in (run.records[-1] if run.records else run.summary)

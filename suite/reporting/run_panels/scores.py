@@ -38,7 +38,7 @@ _DETECTION_MEASURES = ((_AUROC, "AUROC", True), (_MATCHED, "time-matched AUROC",
              (_F1, "best F1", True))
 
 
-def measures(stream: run_streams.Stream) -> list[descriptions.Measure]:
+def measures(stream: run_streams.StreamRuns) -> list[descriptions.Measure]:
   """The measures that the stream's summaries have a value of; a user's metrics come last."""
   summaries = [run.summary for run in stream.runs]
   known = list(stream.description.measures)
@@ -55,7 +55,7 @@ def measures(stream: run_streams.Stream) -> list[descriptions.Measure]:
           if any(learner.score(measure.key).num for learner in stream.learners)]
 
 
-def build(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def build(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the table of all learners, and the Pareto front where FLOPs are known."""
   shown = measures(stream)
   several = any(len(learner.runs) > 1 for learner in stream.learners)
@@ -90,7 +90,7 @@ def _seconds(learner: run_streams.LearnerRuns) -> float | None:
   return sum(values) / len(values) if len(values) == len(runs) else None
 
 
-def _front(stream: run_streams.Stream, shown: Sequence[descriptions.Measure]
+def _front(stream: run_streams.StreamRuns, shown: Sequence[descriptions.Measure]
            ) -> list[panel_lib.Panel]:
   """The panel of the first measure against FLOPs; streams of tasks have another
   (`nevis_panels/pareto.py`).
@@ -126,16 +126,16 @@ def _front(stream: run_streams.Stream, shown: Sequence[descriptions.Measure]
 def plot(points: Sequence[tuple[str, float | None, float, float | None]], front: Sequence[int],
          heading: str) -> panel_lib.Plot:
   """A score against FLOPs: (learner, FLOPs, share, deviation) of each, and those on the front."""
-  series = [panel_lib.Series(name, [flops], [100 * share], (),
+  series = [panel_lib.PlotSeries(name, [flops], [100 * share], (),
                           [None if deviation is None else 100 * deviation], panel_lib.POINTS)
             for name, flops, share, deviation in points if flops]
-  line = panel_lib.Series("Pareto front", [points[i][1] for i in front],
+  line = panel_lib.PlotSeries("Pareto front", [points[i][1] for i in front],
                        [100 * points[i][2] for i in front], shape=panel_lib.STEP, is_front=True)
   return panel_lib.Plot("Cumulative FLOPs", heading.capitalize(), [line, *series], log_x=True,
                      y_unit="%")
 
 
-def curves(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def curves(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel; [] if no run has two points."""
   curve = stream.description.curve
   if curve is None:
@@ -156,7 +156,7 @@ def curves(stream: run_streams.Stream) -> list[panel_lib.Panel]:
 
 
 def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
-           ) -> list[panel_lib.Series]:
+           ) -> list[panel_lib.PlotSeries]:
   """The mean of seeds that were measured at the same places, else a line a seed."""
   points = [(run, curve.points(run.records)) for run in learner.runs]
   points = [(run, found) for run, found in points if found]
@@ -165,7 +165,7 @@ def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
     spreads = [stream_groups.spread([found[i][1] for _, found in points])
                for i in range(len(points[0][1]))]
     return [
-      panel_lib.Series(
+      panel_lib.PlotSeries(
         learner.shown_label,
         list(next(iter(places))),
         [s.mean for s in spreads],
@@ -177,7 +177,7 @@ def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
   for i, (run, found) in enumerate(points):
     thin = _thin(found)
     name = learner.label if len(points) == 1 else f"{learner.label}, seed {i + 1}"
-    lines.append(panel_lib.Series(name if run.is_finished else f"{name} (partial)",
+    lines.append(panel_lib.PlotSeries(name if run.is_finished else f"{name} (partial)",
                                [x for x, _ in thin], [y for _, y in thin]))
   return lines
 
@@ -188,13 +188,13 @@ def _thin(found: Sequence[tuple[Any, float]]) -> list[tuple[Any, float]]:
   return [point for i, point in enumerate(found) if i % step == 0 or i == len(found) - 1]
 
 
-def _series_in_percent(line: panel_lib.Series) -> panel_lib.Series:
+def _series_in_percent(line: panel_lib.PlotSeries) -> panel_lib.PlotSeries:
   return line._replace(y=[None if y is None else 100 * y for y in line.y],
                        deviation=[None if d is None or d != d else 100 * d
                                   for d in line.deviation])
 
 
-def detection(stream: run_streams.Stream) -> list[panel_lib.Panel]:
+def detection(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel; [] unless finished runs of FLUID have new classes."""
   if descriptions.STEPS not in stream.description.panels:
     return []

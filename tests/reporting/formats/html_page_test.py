@@ -19,8 +19,10 @@ def _section():
   names = [f"learner_{i}" for i in range(12)]
   rows = [[name, 0.1 * ((7 * i) % 12), None if i == 3 else 10**9 * 2**i, "partial" if i else "done"]
           for i, name in enumerate(names)]
-  series = [panel_lib.Series(name, [1, 2], [10.0 + i, 20.0 + i]) for i, name in enumerate(names)]
-  front = panel_lib.Series(
+  series = [
+    panel_lib.PlotSeries(name, [1, 2], [10.0 + i, 20.0 + i]) for i, name in enumerate(names)
+  ]
+  front = panel_lib.PlotSeries(
     "Pareto front", [1e9, 1e11], [1.0, 2.0], shape=panel_lib.STEP, is_front=True
   )
   panels = [
@@ -45,7 +47,7 @@ def _section():
         panel_lib.Plot(
           "FLOPs",
           "Error",
-          [front, panel_lib.Series("a", [1e10], [5.0], shape=panel_lib.POINTS)],
+          [front, panel_lib.PlotSeries("a", [1e10], [5.0], shape=panel_lib.POINTS)],
           log_x=True,
         )
       ),

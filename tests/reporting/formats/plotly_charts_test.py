@@ -11,7 +11,7 @@ pytest.importorskip("plotly")
 
 def test_a_plot_has_tooltips_deviations_and_ticks_with_prefixes():
   figure = html_page.draw_chart(panel.Plot(
-      "FLOPs", "Error", [panel.Series("a<b", [2e9], [40.0], ["2 seeds"], [1.5], panel.POINTS)],
+      "FLOPs", "Error", [panel.PlotSeries("a<b", [2e9], [40.0], ["2 seeds"], [1.5], panel.POINTS)],
       log_x=True, y_unit="%")).to_plotly_json()
   series, = figure["data"]
   assert series["text"][0] == "a&lt;b<br>2.00 GFLOP<br>Error: 40.00% ±1.50<br>2 seeds"
@@ -22,7 +22,7 @@ def test_a_plot_has_tooltips_deviations_and_ticks_with_prefixes():
 
 def test_a_series_may_keep_the_look_that_it_has_in_another_plot():
   figure = html_page.draw_chart(panel.Plot("x", "y", [
-      panel.Series("er", [1], [2.0], place=3), panel.Series("lwf", [1], [3.0])]))
+      panel.PlotSeries("er", [1], [2.0], place=3), panel.PlotSeries("lwf", [1], [3.0])]))
   assert [one.marker.symbol for one in figure.data] == [
       html_page.look(i)["symbol"] for i in (3, 1)]
 

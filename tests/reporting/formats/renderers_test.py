@@ -58,7 +58,7 @@ def test_a_page_is_whole_and_escaped():
   pytest.importorskip("jinja2")
   pytest.importorskip("plotly")
   evil = "</script><script>alert(1)</script>"
-  plot = panel_lib.Plot("FLOPs", "Error", [panel_lib.Series(evil, [1e9, 1e10], [40.0, None])],
+  plot = panel_lib.Plot("FLOPs", "Error", [panel_lib.PlotSeries(evil, [1e9, 1e10], [40.0, None])],
                      log_x=True, y_unit="%")
   page = renderers.render([section([evil, 0.25, 1, "/r/w/a b/records.jsonl"], chart=plot)],
                           "html", pathlib.Path("/r/page.html"))
