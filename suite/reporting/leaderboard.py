@@ -111,7 +111,8 @@ def _column(table: table_dir.TableDir, name: str, key: str,
 def build(table: table_dir.TableDir) -> list[panel_lib.Panel]:
   """Builds ranks, scores, scores against FLOPs, the best at each budget, lifelong estimates."""
   columns = load(table)
-  return [_ranks(table, columns), _scores(table, columns), *_fronts(table, columns),
+  return [_ranks(table, columns), _scores(table, columns), *(
+      panel for column in columns if (panel := _front(table, column)) is not None),
           *_budgets(table, columns), *_lifelong(table)]
 
 
@@ -175,11 +176,6 @@ def _stream_notes(columns: Sequence[Ranked]) -> list[str]:
           f"{'; '.join(column.streams)}." for column in columns if len(column.streams) > 1]
 
 
-def _fronts(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel_lib.Panel]:
-  """A panel for each column: its score against FLOPs."""
-  return [panel for column in columns if (panel := _front(table, column)) is not None]
-
-
 def front(column: Ranked) -> list[rankings.Point]:
   """The points of a column that no other dominates, by FLOPs."""
   points = column.points()
@@ -189,6 +185,7 @@ def front(column: Ranked) -> list[rankings.Point]:
 
 
 def _front(table: table_dir.TableDir, column: Ranked) -> panel_lib.Panel | None:
+  """The score of a column against FLOPs; None if no FLOPs are known."""
   best = front(column)
   if not best:
     return None
@@ -199,7 +196,7 @@ def _front(table: table_dir.TableDir, column: Ranked) -> panel_lib.Panel | None:
   line = panel_lib.PlotSeries("Pareto front", [p.cost for p in best], [100 * p.score for p in best],
                        shape=panel_lib.STEP, is_front=True)
   series = [panel_lib.PlotSeries(column.cells[p.name].shown_label, [p.cost], [100 * p.score], (),
-                          [_percent(column.spread(p.name).deviation)], panel_lib.POINTS,
+                          [panel_lib.percent(column.spread(p.name).deviation)], panel_lib.POINTS,
                           place=list(table.rows).index(p.name)) for p in points if p.cost]
   without = [p.name for p in points if not p.cost]
   return panel_lib.Panel(
@@ -214,29 +211,24 @@ def _front(table: table_dir.TableDir, column: Ranked) -> panel_lib.Panel | None:
                         [line, *series], log_x=True, y_unit="%"))
 
 
-def _percent(value: float) -> float | None:
-  known = panel_lib.plain(value)
-  return None if known is None else 100 * known
-
-
 def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel_lib.Panel]:
   """The best method of each column for budgets of FLOPs; [] if no FLOPs are known."""
   budgets = rankings.budgets([p.cost for column in columns for p in column.points()])
   if not budgets:
     return []
-  rows = [[budget, *(_best(column, budget) for column in columns)] for budget in budgets]
+  rows = []
+  for budget in budgets:
+    best = [rankings.best_within(column.points(), budget, lower_is_better=column.lower_is_better)
+            for column in columns]
+    rows.append([budget, *(
+        f"{', '.join(p.name for p in points)} {100 * points[0].score:.2f}" if points else
+        quantities.NOTHING for points in best)])
   return [panel_lib.Panel(
       "budgets", f"{table.title}: the best method within a budget of FLOPs",
       [panel_lib.Column("budget", panel_lib.FLOPS),
        *(panel_lib.Column(column.heading, panel_lib.MIXED) for column in columns)], rows,
       ["The best mean score among the methods whose runs, answers included, cost at most the "
        f"budget; {quantities.NOTHING}: none does."])]
-
-
-def _best(column: Ranked, budget: float) -> str:
-  best = rankings.best_within(column.points(), budget, lower_is_better=column.lower_is_better)
-  return f"{', '.join(p.name for p in best)} {100 * best[0].score:.2f}" if best else (
-      quantities.NOTHING)
 
 
 def _lifelong(table: table_dir.TableDir) -> list[panel_lib.Panel]:
@@ -253,7 +245,7 @@ def _lifelong(table: table_dir.TableDir) -> list[panel_lib.Panel]:
       if found:
         rows.append([column, run.folder.name, len({r["table"] for r in found}), len(found),
                      sum(r["num_asked"] for r in found), sum(r["num_samples"] for r in found),
-                     *(_mean(found, name) for name in (
+                     *(sum(r[name] for r in found) / len(found) for name in (
                          "per_sample_error", "constant_error", "accuracy_error")),
                      sum(r["identical_models"] > 0 for r in found)])
   rows.sort(key=lambda row: list(table.columns).index(row[0]))
@@ -276,7 +268,3 @@ def _column_of(record: Mapping[str, Any]) -> str:
   """The folder of the column of a model WORKDIR/ROW/COLUMN/SEED/LEARNER/EVENT."""
   parts = str(record.get("model", "")).split("/")
   return parts[-4] if len(parts) > 4 else ""
-
-
-def _mean(records: Sequence[Mapping[str, Any]], name: str) -> float:
-  return sum(r[name] for r in records) / len(records)

@@ -113,6 +113,12 @@ def plain(value: float | None) -> float | None:
   return None if value is None or not math.isfinite(value) else float(value)
 
 
+def percent(share: float | None) -> float | None:
+  """The share in percent as a Python number; NaN becomes None."""
+  known = plain(share)
+  return None if known is None else 100 * known
+
+
 def plain_list(values: Any) -> Any:
   """An array as nested lists of plain values."""
   return [plain_list(v) for v in values] if hasattr(values, "__len__") else plain(values)

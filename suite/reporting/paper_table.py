@@ -107,7 +107,8 @@ def rates(directory: str | os.PathLike) -> list[tuple[str, list[tuple[float, flo
   if not table.measures:
     return []
   measure = next(iter(table.measures))
-  by_row, by_column = ([_rate(name) for name in names] for names in (table.rows, table.columns))
+  by_row, by_column = ([float(match[1]) if (match := _RATE.fullmatch(name)) else None
+                        for name in names] for names in (table.rows, table.columns))
   swept = by_column if None not in by_column else by_row
   if None in swept or len(set(swept)) < 2 or len(set(swept)) < len(swept):
     return []
@@ -123,11 +124,6 @@ def rates(directory: str | os.PathLike) -> list[tuple[str, list[tuple[float, flo
         if known and rate is not None:
           found.setdefault(name, {})[rate] = float(np.mean(known))
   return [(name, sorted(by_rate.items())) for name, by_rate in found.items()]
-
-
-def _rate(name: str) -> float | None:
-  match = _RATE.fullmatch(name)
-  return float(match[1]) if match else None
 
 
 def _lines(table: table_dir.TableDir) -> Iterator[TableLine]:
@@ -208,9 +204,17 @@ def _convention_notes(lines: Sequence[TableLine], printed: Mapping[str, str]) ->
   """Notes on the conventions of drawn tasks; numbers of different ones are not comparable."""
   ours = {column: s["convention"] for line in lines for column, by_seed in line.cells.items()
           for s in by_seed.values() if s.get("convention")}
-  return [f"{whose} follow the conventions {_by_value(found)}." if len(set(found.values())) > 1 else
-          f"{whose} follow the convention {next(iter(found.values()))}."
-          for whose, found in (("Ours", ours), ("The paper's", printed)) if found]
+  notes = []
+  for whose, found in (("Ours", ours), ("The paper's", printed)):
+    columns: dict[str, list[str]] = {}
+    for column, value in found.items():
+      columns.setdefault(value, []).append(column)
+    if len(columns) == 1:
+      notes.append(f"{whose} follow the convention {next(iter(columns))}.")
+    elif columns:  # "feb (FSL, A 3), apr (D 4)".
+      shown = ", ".join(f"{value} ({', '.join(names)})" for value, names in columns.items())
+      notes.append(f"{whose} follow the conventions {shown}.")
+  return notes
 
 
 def _transductive_notes(lines: Sequence[TableLine]) -> list[str]:
@@ -222,21 +226,21 @@ def _transductive_notes(lines: Sequence[TableLine]) -> list[str]:
           ] if found else []
 
 
-def _by_value(found: Mapping[str, str]) -> str:
-  """"feb (FSL, A 3), apr (D 4)"."""
-  columns: dict[str, list[str]] = {}
-  for column, value in found.items():
-    columns.setdefault(value, []).append(column)
-  return ", ".join(f"{value} ({', '.join(names)})" for value, names in columns.items())
-
-
 def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[text_table.TextTable]:
   """Builds the table of costs, means over seeds; [] if no summary has costs and scores are shown.
 
   A table of one column has one line a learner here, too, and its costs as columns.
   """
-  found = {(line.label, cost): _costs_by_column(line, cost)
-           for line in lines for cost in table.costs}
+  found: dict[tuple[str, str], list[quantities.Quantity | None]] = {}
+  for line in lines:
+    for cost in table.costs:
+      by_column = found[line.label, cost] = []
+      for by_seed in line.cells.values():
+        known = [s[cost] for s in by_seed.values() if s.get(cost) is not None]
+        # A count that all seeds have is an integer: 18 updates, not 18.0000.
+        same = len(set(known)) == 1 and isinstance(known[0], int)
+        mean = known[0] if same else float(np.mean(known)) if known else None
+        by_column.append(quantities.by_name(cost, mean) if known else None)
   if table.measures and not any(any(by_column) for by_column in found.values()):
     return []
   title, notes = f"{table.title}: costs", [] if table.measures else [
@@ -250,19 +254,6 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[text_t
           for (label, cost), by_column in found.items() if any(by_column)]
   return [text_table.TextTable(title=title, header=["", "", *table.columns], rows=rows,
                                notes=notes, num_left=2)]
-
-
-def _costs_by_column(line: TableLine, cost: str) -> list[quantities.Quantity | None]:
-  """One cost of a learner in each column of the table; None where no summary has it."""
-  values = [[s[cost] for s in by_seed.values() if s.get(cost) is not None]
-            for by_seed in line.cells.values()]
-  return [quantities.by_name(cost, _mean(known)) if known else None for known in values]
-
-
-def _mean(values: Sequence[Any]) -> int | float:
-  """Mean of values; an integer if all are the same count: 18 updates, not 18.0000."""
-  same = len(set(values)) == 1 and isinstance(values[0], int)
-  return values[0] if same else float(np.mean(values))
 
 
 def _matrix(table: table_dir.TableDir, lines: Sequence[TableLine], column: str, label: str,

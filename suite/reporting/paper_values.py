@@ -9,7 +9,6 @@ that begin with # state the source of the numbers and are printed below the tabl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 import csv
 import dataclasses
 import pathlib
@@ -64,8 +63,5 @@ def table(name: str) -> tuple[list[str], list[dict[str, str]]]:
 
 def _read(name: str) -> tuple[list[str], list[str]]:
   lines = (_FOLDER / f"{name}.csv").read_text(encoding="utf-8").splitlines()
-  return list(_notes(lines)), [line for line in lines if line and not line.startswith("#")]
-
-
-def _notes(lines: list[str]) -> Iterator[str]:
-  return (line.lstrip("#").strip() for line in lines if line.startswith("#"))
+  notes = [line.lstrip("#").strip() for line in lines if line.startswith("#")]
+  return notes, [line for line in lines if line and not line.startswith("#")]

@@ -47,14 +47,9 @@ class Progress:
     self._place = f"{unit} {min(done + 1, total):,} of {total:,}, {what}"
     if now - self._logged >= _LOG_SECONDS:
       self._logged = now
-      logging.info("%s: %s%s", self._name, self._place, self._left(done, total, now))
-
-  def _left(self, done: int, total: int, now: float) -> str:
-    assert self._first is not None
-    made = done - self._first
-    if not made:
-      return ""
-    return f"; about {quantities.duration((now - self._began) * (total - done) / made)} left"
+      made = done - self._first
+      left = quantities.duration((now - self._began) * (total - done) / made) if made else ""
+      logging.info("%s: %s%s", self._name, self._place, f"; about {left} left" if left else "")
 
   def point(self, values: Mapping[str, Any]) -> None:
     """Shows a point within an event: "step" of "steps", and other values."""

@@ -229,7 +229,7 @@ def diff(a: Any, b: Any, where: str = "") -> list[str]:
     return _diff_mappings(a, b, where)
   if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
     return _diff_lists(a, b, where)
-  if type(a) is type(b) and (a == b or _both_nan(a, b)):
+  if type(a) is type(b) and (a == b or a != a and b != b):  # NaN differs from itself.
     return []
   return [f"{where or 'value'}: {a!r} != {b!r}"]
 
@@ -255,10 +255,6 @@ def _diff_lists(a: Iterable, b: Iterable, where: str) -> list[str]:
   if len(a) != len(b):
     lines.append(f"{where or 'list'}: {len(a)} items in the first, {len(b)} in the second")
   return lines
-
-
-def _both_nan(a: Any, b: Any) -> bool:
-  return isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b)
 
 
 def _parse(line: bytes, where: str) -> dict[str, Any]:

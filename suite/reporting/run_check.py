@@ -87,7 +87,11 @@ def _left_over(folder: pathlib.Path) -> Iterator[Finding]:
 
 
 def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
-  records, problem = _records(folder / runs_lib.RECORDS)
+  records, problem = [], ""
+  try:
+    records = records_lib.read(folder / runs_lib.RECORDS, tolerate_torn_tail=True)
+  except (OSError, ValueError) as error:
+    problem = str(error)
   finished = _summary(folder, is_whole=not problem)
   states = snapshots.Snapshots(folder / "state" / "events")
   problems = states.problems()
@@ -108,9 +112,18 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
       yield Finding(path, AGAIN, f"{wrong}; {why}", (path,) if path.is_file() else ())
     else:
       yield Finding(path, DAMAGED, f"{wrong}; {_START_AGAIN}")
-  yield from _check_progress(snapshots.Snapshots(folder / "state" / "progress"))
-  yield from _check_weights(folder / "weights")
-  yield from _check_predictions(folder, records)
+  progress = snapshots.Snapshots(folder / "state" / "progress")
+  for number, wrong in progress.problems().items():
+    if wrong:
+      path = progress.path(number)
+      yield Finding(path, AGAIN, f"{wrong}; the event begins again, or at an earlier step",
+                    (path,) if path.is_file() else ())
+  for path in sorted((folder / "weights").glob("[0-9]*.npz")):
+    yield _verified(path, "weights", functools.partial(weight_store.read_arrays, path))
+  for record in records:
+    if relative := record.get("predictions"):
+      yield _verified(folder / relative, "predictions",
+                      functools.partial(predictions.load, folder / relative))
   if finished.text:
     yield finished
   try:
@@ -124,14 +137,6 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
                     functools.partial(encoder_file.load, folder))
   for part in ("", "state/events", "state/progress", "weights", "predictions"):
     yield from _left_over(folder / part)
-
-
-def _records(path: pathlib.Path) -> tuple[list[dict[str, Any]], str]:
-  """The records, and what is wrong with them ("" if nothing is)."""
-  try:
-    return records_lib.read(path, tolerate_torn_tail=True), ""
-  except (OSError, ValueError) as error:
-    return [], str(error)
 
 
 def _has_records(path: pathlib.Path, position: Any) -> bool:
@@ -165,26 +170,6 @@ def _of_records(path: pathlib.Path, records: list[dict[str, Any]], problem: str,
   if records and b'"digest"' not in path.read_bytes():
     text += " without digests, by an earlier version: a change in them is not found"
   return Finding(path, WHOLE, text)
-
-
-def _check_progress(states: snapshots.Snapshots) -> Iterator[Finding]:
-  for number, wrong in states.problems().items():
-    if wrong:
-      path = states.path(number)
-      yield Finding(path, AGAIN, f"{wrong}; the event begins again, or at an earlier step",
-                    (path,) if path.is_file() else ())
-
-
-def _check_weights(folder: pathlib.Path) -> Iterator[Finding]:
-  for path in sorted(folder.glob("[0-9]*.npz")):
-    yield _verified(path, "weights", functools.partial(weight_store.read_arrays, path))
-
-
-def _check_predictions(folder: pathlib.Path, records: list[dict[str, Any]]) -> Iterator[Finding]:
-  for record in records:
-    if relative := record.get("predictions"):
-      yield _verified(folder / relative, "predictions",
-                      functools.partial(predictions.load, folder / relative))
 
 
 def _summary(folder: pathlib.Path, *, is_whole: bool) -> Finding:

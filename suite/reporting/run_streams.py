@@ -109,7 +109,10 @@ def build(runs: Sequence[runs_lib.Run]) -> list[StreamRuns]:
   """
   groups: dict[tuple[str, str, str], list[runs_lib.Run]] = {}
   for run in sorted(runs, key=lambda run: not run.is_finished):
-    _check(run)
+    if run.records and run.protocol == runs_lib.UNKNOWN:
+      raise ValueError(
+          f"{run.folder / runs_lib.RECORDS} names no protocol: another version or another program "
+          "wrote it. Leave the folder out, or report it with what wrote it.")
     groups.setdefault(_key(run, groups), []).append(run)
   order = {id(run): i for i, run in enumerate(runs)}
   found = {key: sorted(group, key=lambda run: order[id(run)]) for key, group in groups.items()}
@@ -123,17 +126,16 @@ def build(runs: Sequence[runs_lib.Run]) -> list[StreamRuns]:
   return streams
 
 
-def _check(run: runs_lib.Run) -> None:
-  if run.records and run.protocol == runs_lib.UNKNOWN:
-    raise ValueError(
-        f"{run.folder / runs_lib.RECORDS} names no protocol: another version or another program "
-        "wrote it. Leave the folder out, or report it with what wrote it.")
-
-
 def _key(run: runs_lib.Run, groups: dict[tuple[str, str, str], list[runs_lib.Run]]
          ) -> tuple[str, str, str]:
   """(protocol, stream, first record's facts)."""
-  identity = _identity(run)
+  # JSON of what tells streams apart where a summary does not name the stream.
+  if names := run.description.identity_of_tests:
+    identity = json.dumps([[record.get(name) for name in names] for record in run.records
+                       if record.get("kind") == deliveries.PREDICT])
+  else:
+    first = run.records[0] if run.records else {}
+    identity = json.dumps({name: first[name] for name in run.description.identity if name in first})
   if run.is_finished:
     return run.protocol, str(run.summary.get("stream") or ""), identity
   beside = [key for key, group in groups.items()
@@ -145,15 +147,6 @@ def _key(run: runs_lib.Run, groups: dict[tuple[str, str, str], list[runs_lib.Run
     if len(found) == 1:
       return found[0]
   return run.protocol, NOT_FINISHED, identity
-
-
-def _identity(run: runs_lib.Run) -> str:
-  """JSON of what tells streams apart where a summary does not name the stream."""
-  if names := run.description.identity_of_tests:
-    return json.dumps([[record.get(name) for name in names] for record in run.records
-                       if record.get("kind") == deliveries.PREDICT])
-  first = run.records[0] if run.records else {}
-  return json.dumps({name: first[name] for name in run.description.identity if name in first})
 
 
 def _begins(known: str, other: str, description: descriptions.ProtocolDescription) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
 import os
-import pathlib
 from typing import Any
 
 from suite.contracts import descriptions
@@ -63,12 +62,14 @@ def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
       for key, r in about.items()]
   best = {(i, 5 + j) for i, key in enumerate(about) for j in _lowest([e.get(key) for e in errors])}
   headline = [run.summary.get("mean_error") for run in runs]
+  own = [run.summary.get(runs_lib.OWN_METRICS, {}) for run in runs]
   best |= {(len(rows), 5 + j) for j in _lowest(headline)}
   rows += [
       _footer("mean error, meta-test tasks", [_score(value) for value in headline]),
       _footer("mean error, all tasks so far", [_score(_mean(e)) for e in errors]),
       *_regret(runs, about, errors),
-      *_own_metrics(runs),
+      *(_footer(name, [_score(values.get(name)) for values in own])
+        for name in dict.fromkeys(name for values in own for name in values)),
       _footer("forward transfer", [
           _score(run.summary.get("forward_transfer")) for run in runs]),
       _footer("cumulative FLOPs", [quantities.Quantity(
@@ -102,13 +103,6 @@ def generic(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
                rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
 
 
-def _own_metrics(runs: Sequence[runs_lib.Run]) -> list[list[str]]:
-  """Builds a row for each metric of the user."""
-  found = [run.summary.get(runs_lib.OWN_METRICS, {}) for run in runs]
-  return [_footer(name, [_score(values.get(name)) for values in found])
-          for name in dict.fromkeys(name for values in found for name in values)]
-
-
 def _tested(runs: Sequence[runs_lib.Run]
             ) -> tuple[dict[str, Mapping[str, Any]], list[dict[str, float | None]]]:
   """Returns (first record of each tested task, in stream order; each run's errors by task)."""
@@ -135,22 +129,15 @@ def _regret(runs: Sequence[runs_lib.Run], tasks: Iterable[str],
   rows = {run.folder: found for run, found in zip(runs, errors)}
   cells = []
   for run, found in zip(runs, errors):
-    independent = _independent_of(run, runs)
-    reference = rows[independent] if independent else {}
+    every = [other.folder for other in runs if other.folder.name == INDEPENDENT]
+    chosen = [folder for folder in every if folder.parent == run.folder.parent] or every
+    reference = rows[chosen[0]] if len(chosen) == 1 else {}
     regret = None
     if tasks and all(e.get(task) is not None for e in (found, reference) for task in tasks):
       regret = float(task_stream.regret(
           [found[t] for t in tasks], [reference[t] for t in tasks])[-1])
     cells.append(_score(regret))
   return [_footer(f"regret against {INDEPENDENT}", cells)]
-
-
-def _independent_of(run: runs_lib.Run, runs: Sequence[runs_lib.Run]) -> pathlib.Path | None:
-  """Returns the folder of the run that `run` is compared with; None if that is not one."""
-  found = [other.folder for other in runs if other.folder.name == INDEPENDENT]
-  beside = [folder for folder in found if folder.parent == run.folder.parent]
-  chosen = beside or found
-  return chosen[0] if len(chosen) == 1 else None
 
 
 def _lowest(values: Sequence[float | None]) -> list[int]:

@@ -34,24 +34,20 @@ class TextTable:
     rows = [list(map(str, row)) for row in self.rows]
     widths = [max(map(len, column)) for column in zip(self.header, *rows)]
     rule = ["-" * width for width in widths]
-    lines = [self._line(cells, widths) for cells in (self.header, rule, *rows)]
+    lines = []
+    for cells in (self.header, rule, *rows):
+      padded = [cell.ljust(width) if i < self.num_left else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(cells, widths))]
+      lines.append("  ".join(padded).rstrip())
     return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])]) + "\n"
-
-  def _line(self, cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = [cell.ljust(width) if i < self.num_left else cell.rjust(width)
-              for i, (cell, width) in enumerate(zip(cells, widths))]
-    return "  ".join(padded).rstrip()
 
   def markdown(self) -> str:
     rule = ["---" if i < self.num_left else "---:" for i in range(len(self.header))]
-    body = [[self._cell(r, c) for c in range(len(row))] for r, row in enumerate(self.rows)]
+    body = [[f"**{_escape(str(cell))}**" if (r, c) in self.best else _escape(str(cell))
+             for c, cell in enumerate(row)] for r, row in enumerate(self.rows)]
     lines = [f"| {' | '.join(cells)} |" for cells in (map(_escape, self.header), rule, *body)]
     notes = ["", *(f"- {_escape(note)}" for note in self.notes)] if self.notes else []
     return "\n".join([f"**{_escape(self.title)}**", "", *lines, *notes]) + "\n"
-
-  def _cell(self, row: int, column: int) -> str:
-    cell = _escape(str(self.rows[row][column]))
-    return f"**{cell}**" if (row, column) in self.best else cell
 
 
 def _escape(cell: str) -> str:

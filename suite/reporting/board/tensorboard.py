@@ -139,7 +139,10 @@ class TensorBoardView:
     """
     if "step" not in values:
       return
-    run, step = self._live_run(str(values.get("key", "live"))), int(values["step"])
+    key, step = str(values.get("key", "live")), int(values["step"])
+    trial = _TRIAL_KEY.match(key)
+    run = (_run_name(self._next_event, trial["task_key"], int(trial["trial"])) if trial else
+           _run_name(self._next_event, key, None))
     shown = self._live_steps.setdefault(run, [])
     if shown and step <= shown[-1]:
       return
@@ -147,12 +150,6 @@ class TensorBoardView:
     self._write_point(run, step, {
         _LIVE_NAMES.get(k, k): v for k, v in values.items() if k not in ("key", "step", "steps")})
     self._trial(run).flush()
-
-  def _live_run(self, key: str) -> str:
-    match = _TRIAL_KEY.match(key)
-    if match:
-      return _run_name(self._next_event, match["task_key"], int(match["trial"]))
-    return _run_name(self._next_event, key, None)
 
   def flush(self) -> None:
     for writer in (self._writer, self._trial_writer):
@@ -176,7 +173,9 @@ class TensorBoardView:
       scores = self._scores.update(record)
       for tag, value in scores.items():
         tf.summary.scalar(tag, value, step=event)
-      error, cost = _error_so_far(scores), task_stream.cumulative_cost(record)
+      error = (1.0 - scores["headline/accuracy"] if "headline/accuracy" in scores else
+               scores.get("running_mean/predict/error"))
+      cost = task_stream.cumulative_cost(record)
       if kind == "predict" and error is not None and cost is not None:
         # A step is an integer of 64 bits: MFLOPs leave room for any stream.
         tf.summary.scalar("error_against_megaflops", error, step=round(cost / 1e6))
@@ -215,7 +214,7 @@ class TensorBoardView:
     with self._trial(run).as_default():
       for name in _SCORES_OF_A_TRIAL:
         if is_number(trial.get(name)):
-          tf.summary.scalar(name, trial[name], step=_last_step(curve))
+          tf.summary.scalar(name, trial[name], step=int(curve[-1][0]) if curve else 0)
       search = _run_name(record["event"], record.get("task_key"), None).partition("/")[2]
       self._session("trial", run, {"search": search, **_hyper_parameters(record, trial)})
     self._close_trial()
@@ -256,12 +255,6 @@ class TensorBoardView:
     self._trial_writer = None
 
 
-def _error_so_far(scores: Mapping[str, float]) -> float | None:
-  if "headline/accuracy" in scores:
-    return 1.0 - scores["headline/accuracy"]
-  return scores.get("running_mean/predict/error")
-
-
 def _run_name(event: int, task_key: str | None, trial: int | None) -> str:
   suffix = "" if task_key is None else "_" + re.sub(r"[^A-Za-z0-9_.@+-]", "_", task_key)
   return f"trials/{event:04d}{suffix}" + ("" if trial is None else f"/trial_{trial:02d}")
@@ -274,10 +267,6 @@ def _hyper_parameters(record: Mapping[str, Any], trial: Mapping[str, Any]) -> di
     if is_plain and name not in _NOT_HYPER_PARAMETERS and not name.startswith(_SCORES_OF_A_TRIAL):
       found[name] = value
   return found
-
-
-def _last_step(curve: Sequence[Sequence[float]]) -> int:
-  return int(curve[-1][0]) if curve else 0
 
 
 def _delete_event_files(directory: pathlib.Path) -> None:

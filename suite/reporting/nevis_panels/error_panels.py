@@ -87,18 +87,14 @@ def _panel(results: stream_results.StreamResults, name: str, title: str,
              panel_lib.Column("seeds", panel_lib.COUNT),
              panel_lib.Column("minus Independent", panel_lib.PERCENT)]
   whole = f"{results.title}: mean error of all tasks {title}"
+  known = {e.label: e.point.method for e in found if e.point.flops}
+  # Fronts join the budgets of a method, where it has several, whose costs are known.
+  draw = draw_fronts if len(set(known.values())) < len(known) else draw_groups
   return panel_lib.Panel(
       name, whole, columns, rows, results.notes,
       {"tasks": {group: [results.tasks[i].key for i in places]
                  for group, places in groups.items()}},
-      lambda: (draw_fronts if _has_budgets(found) else draw_groups)(found, whole))
-
-
-def _has_budgets(found: Sequence[GroupError]) -> bool:
-  """Whether a method has several budgets, whose costs are known."""
-  points = {e.label: e.point for e in found if e.point.flops}
-  methods = [point.method for point in points.values()]
-  return len(set(methods)) < len(methods)
+      lambda: draw(found, whole))
 
 
 def draw_fronts(found: Sequence[GroupError], title: str) -> Any:
@@ -252,12 +248,6 @@ def _front(found: Sequence[LearnerPoint], which: str) -> list[int]:
   return task_stream.pareto_front([(_flops(p, which), p.error.mean) for p in found]).indices
 
 
-def _bars(deviations: Sequence[float]) -> list[float] | None:
-  """Deviations in percent, 0 where a learner has one seed; None if all have."""
-  known = [panel_lib.plain(deviation) for deviation in deviations]
-  return [100 * (value or 0) for value in known] if any(v is not None for v in known) else None
-
-
 def _flops(point: LearnerPoint, which: str) -> float | None:
   return (point.flops if which == WITH else point.flops_without) or None  # 0 has no logarithm.
 
@@ -298,8 +288,9 @@ def draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str], 
     if not any(p.flops or p.flops_without for p in every):
       continue  # Neither a point nor a line in the legend.
     own.sort(key=lambda p: p.flops or 0)
+    bars = [panel_lib.percent(p.error.deviation) for p in own]  # None: a single seed.
     axes.errorbar([_flops(p, which) for p in own], [100 * p.error.mean for p in own],
-                  yerr=_bars([p.error.deviation for p in own]),
+                  yerr=[bar or 0 for bar in bars] if any(b is not None for b in bars) else None,
                   capsize=3, linewidth=1, markersize=7, markeredgecolor="white",
                   label=own[0].label if len(own) == 1 else method, **figures.look(i))
     if len(own) > 1 and names:

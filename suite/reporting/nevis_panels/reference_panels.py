@@ -166,7 +166,8 @@ def regret(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
     known = int(np.max(np.sum(~np.isnan(curve.every), axis=1)))
     row: list[Any] = [curve.label, curve.reference, len(curve.every), known]
     for values in (curve.meta_test, curve.every):
-      end = stream_groups.spread([_end(seed) for seed in values])
+      end = stream_groups.spread([
+          None if not len(seed) or np.isnan(seed).any() else float(seed[-1]) for seed in values])
       row += [panel_lib.plain(end.mean), panel_lib.plain(end.deviation)]
     rows.append(row)
   columns = [panel_lib.Column("learner"), panel_lib.Column("against"),
@@ -192,11 +193,6 @@ def _chart(results: stream_results.StreamResults, found: Sequence[RegretCurve]) 
         [panel_lib.plain(s.mean) for s in spreads], [f"against {curve.reference}"] * len(spreads),
         [panel_lib.plain(s.deviation) for s in spreads]))
   return panel_lib.Plot("Task, in the order of the stream", "Regret, all tasks", series, y_unit="%")
-
-
-def _end(seed: np.ndarray) -> float | None:
-  """The regret over all tasks of a seed; None if it is not known at every task."""
-  return None if not len(seed) or np.isnan(seed).any() else float(seed[-1])
 
 
 def _notes(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> list[str]:

@@ -130,7 +130,7 @@ def build(runs: Sequence[runs_lib.Run]) -> list[StreamResults]:
 def _stream_of(run: runs_lib.Run, groups: Iterable[tuple[str, tuple[str, ...]]]
                ) -> tuple[str, tuple[str, ...]]:
   """(title, keys of the tasks); an unfinished run joins the stream that begins with its tasks."""
-  keys, split = _keys(run), _split(run)
+  keys, split = _keys(run), next((str(record.get("split", "")) for record in _tested(run)), "")
   ending = f", {split} split" if split not in ("", "test") else ""
   if run.is_finished:
     return f"{run.protocol} ({run.summary.get('stream', 'unnamed')}{ending})", keys
@@ -149,24 +149,16 @@ def _tested(run: runs_lib.Run) -> list[dict[str, Any]]:
   return [record for record in run.records if record.get("kind") == "predict"]
 
 
-def _split(run: runs_lib.Run) -> str:
-  return next((str(record.get("split", "")) for record in _tested(run)), "")
-
-
 def _results(runs: Sequence[runs_lib.Run]) -> StreamResults:
   longest = max(runs, key=lambda run: len(_keys(run)))
-  tasks = _tasks(longest)
+  sizes = {r["task_key"]: _sum(r.get("train_size"), r.get("dev_size"))
+           for r in longest.records if r.get("kind") == "train" and "task_key" in r}
+  tasks = [TaskRow(r["task_key"], r["task"], r.get("year"), r.get("role", ""),
+                  r.get("metric", "error"), sizes.get(r["task_key"])) for r in _tested(longest)]
   groups = run_streams.seed_groups(runs)
   learners = [_learner(label, group, tasks)
               for label, group in zip(run_streams.group_labels(groups), groups)]
   return StreamResults(_stream_of(longest, [])[0], tasks, learners, _notes(runs))
-
-
-def _tasks(run: runs_lib.Run) -> list[TaskRow]:
-  sizes = {r["task_key"]: _sum(r.get("train_size"), r.get("dev_size"))
-           for r in run.records if r.get("kind") == "train" and "task_key" in r}
-  return [TaskRow(r["task_key"], r["task"], r.get("year"), r.get("role", ""),
-                  r.get("metric", "error"), sizes.get(r["task_key"])) for r in _tested(run)]
 
 
 def _sum(a: int | None, b: int | None) -> int | None:

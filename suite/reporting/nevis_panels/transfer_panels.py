@@ -283,7 +283,12 @@ def draw_starts(edges: Sequence[task_transfer.Edge], domains: Mapping[str, str],
                                     legend=len(names) + 1)
     for edge in edges:
       if edge.source is not None:
-        _draw_arrow(axes, places[edge.source], places[edge.task])
+        # The arrow's head is in the middle, where no box hides it.
+        ends = places[edge.source], places[edge.task]
+        axes.plot(*zip(*ends), color="#888888", linewidth=0.8, zorder=1)
+        axes.annotate("", xy=[0.5 * (a + b) for a, b in zip(*ends)], xytext=ends[0], zorder=1,
+                      arrowprops={"arrowstyle": "-|>", "color": "#888888", "linewidth": 0.8,
+                                  "shrinkA": 0, "shrinkB": 0})
     for name, place in places.items():
       i = names.index(domains.get(name, stream_groups.UNKNOWN))
       axes.text(*place, name, fontsize=7, ha="center", va="center", zorder=3,
@@ -295,14 +300,6 @@ def draw_starts(edges: Sequence[task_transfer.Edge], domains: Mapping[str, str],
                 frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), title="Domain",
                 borderaxespad=0)
   return figure
-
-
-def _draw_arrow(axes: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
-  """A line with its head in the middle, where no box hides it."""
-  middle = [0.5 * (a + b) for a, b in zip(start, end)]
-  axes.plot(*zip(start, end), color="#888888", linewidth=0.8, zorder=1)
-  axes.annotate("", xy=middle, xytext=start, zorder=1, arrowprops={
-      "arrowstyle": "-|>", "color": "#888888", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0})
 
 
 def _fill(i: int) -> dict[str, Any]:
@@ -320,9 +317,10 @@ class Transfer(NamedTuple):
 def forward_transfer(results: stream_results.StreamResults) -> list[Transfer]:
   """Equation 5 by repeated task and learner, then the means over all repeated tasks.
 
-  A mean is that of the tasks that have a value in each seed; it needs all repeated tasks.
+  The mean exists only if every repeated task has a value.
   """
-  repeated = [task.key for task in results.tasks if _is_repeated(task, results)]
+  repeated = [task.key for i, task in enumerate(results.tasks)
+              if any(other.name == task.name for other in results.tasks[:i])]
   values = {}
   for learner in results.learners:
     by_seed = [task_stream.forward_transfer_by_task(run.records) for run in learner.runs]
@@ -334,11 +332,6 @@ def forward_transfer(results: stream_results.StreamResults) -> list[Transfer]:
   return [Transfer(key, learner.label, stream_groups.spread(values[key, learner.label]))
           for key in [*repeated, MEAN_ROW] for learner in results.learners
           if repeated and learner.runs]
-
-
-def _is_repeated(task: stream_results.TaskRow, results: stream_results.StreamResults) -> bool:
-  earlier = results.tasks[:results.tasks.index(task)]
-  return any(other.name == task.name for other in earlier)
 
 
 def repeated_tasks(results: stream_results.StreamResults) -> list[panel_lib.Panel]:

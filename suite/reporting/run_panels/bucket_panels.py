@@ -129,16 +129,10 @@ def by_distance(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   rows = [[curve.learner.label, *(_at_distance(curve.mean, d) for d in known)] for curve in found]
   columns = [panel_lib.Column("learner"),
              *(panel_lib.Column(f"{d:+d}" if d else "0", panel_lib.PERCENT) for d in known)]
-  series = [
-    panel_lib.PlotSeries(
-      curve.learner.shown_label,
-      known,
-      [_percent(_at_distance(curve.mean, d)) for d in known],
-      (),
-      [_percent(_at_distance(curve.deviation, d)) for d in known],
-    )
-    for curve in found
-  ]
+  series = [panel_lib.PlotSeries(
+      curve.learner.shown_label, known,
+      [panel_lib.percent(_at_distance(curve.mean, d)) for d in known], (),
+      [panel_lib.percent(_at_distance(curve.deviation, d)) for d in known]) for curve in found]
   return _panel(stream, "distance", "accuracy by distance in time", columns, rows, panel_lib.Plot(
       "Buckets from the last trained one to the tested one", "Accuracy", series, y_unit="%"),
       ["0 is in-domain, +1 next-domain; negative distances are earlier buckets."])
@@ -157,7 +151,11 @@ def anytime(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
              *(panel_lib.Column(f"after {i + 1}", panel_lib.PERCENT) for i in range(size)),
              panel_lib.Column("average anytime", panel_lib.PERCENT)]
   return _panel(stream, "anytime", "accuracy on the buckets so far", columns, rows, panel_lib.Plot(
-      "Trained up to bucket", "Accuracy on the buckets so far", _series(found), y_unit="%"))
+      "Trained up to bucket", "Accuracy on the buckets so far", [
+          panel_lib.PlotSeries(curve.learner.shown_label, list(range(1, len(curve.mean) + 1)),
+                               [panel_lib.percent(v) for v in curve.mean], (),
+                               [panel_lib.percent(v) for v in curve.deviation])
+          for curve in found], y_unit="%"))
 
 
 def plasticity(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
@@ -171,8 +169,8 @@ def plasticity(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
     rows += [[gain.learner.label, i + 1, panel_lib.plain(gain.mean[i]),
               panel_lib.plain(change.mean[i])] for i in range(1, len(gain.mean))]
     both = np.mean(gain.mean[1:]), np.mean(change.mean[1:])
-    series.append(panel_lib.PlotSeries(gain.learner.shown_label, [_percent(both[1])],
-                                [_percent(both[0])], shape=panel_lib.POINTS))
+    series.append(panel_lib.PlotSeries(gain.learner.shown_label, [panel_lib.percent(both[1])],
+                                       [panel_lib.percent(both[0])], shape=panel_lib.POINTS))
   columns = [panel_lib.Column("learner"), panel_lib.Column("trained on", panel_lib.COUNT),
              panel_lib.Column("plasticity", panel_lib.PERCENT),
              panel_lib.Column("stability", panel_lib.PERCENT)]
@@ -187,13 +185,10 @@ def plasticity(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
 def published(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel of matrices beside a published one: figure 6 of Lin et al. (2021), challenge.
   """
-  for one in PUBLISHED:
-    if one.task in stream.title and one.mode in stream.title:
-      return _beside(stream, one)
-  return []
-
-
-def _beside(stream: run_streams.StreamRuns, one: Published) -> list[panel_lib.Panel]:
+  one = next((one for one in PUBLISHED
+              if one.task in stream.title and one.mode in stream.title), None)
+  if one is None:
+    return []
   notes, lines = paper_values.matrix(one.file)
   paper = np.array(lines, dtype=float) / 100
   shown = {}
@@ -229,21 +224,10 @@ def _panel(stream: run_streams.StreamRuns, name: str, title: str,
                           figure=functools.partial(figures.plotted, plot, title=full))]
 
 
-def _series(found: Sequence[BucketCurve]) -> list[panel_lib.PlotSeries]:
-  return [panel_lib.PlotSeries(curve.learner.shown_label, list(range(1, len(curve.mean) + 1)),
-                        [_percent(v) for v in curve.mean], (),
-                        [_percent(v) for v in curve.deviation]) for curve in found]
-
-
 def _at_distance(values: np.ndarray, distance: int) -> float | None:
   """The value at a distance, which may be beyond a shorter series."""
   place = len(values) // 2 + distance
   return panel_lib.plain(values[place]) if 0 <= place < len(values) else None
-
-
-def _percent(value: float | None) -> float | None:
-  known = panel_lib.plain(value)
-  return None if known is None else 100 * known
 
 
 class ClassResults(NamedTuple):
@@ -326,8 +310,10 @@ def class_drift(
              *(panel_lib.Column(f"+{d}" if d else "0", panel_lib.PERCENT) for d in range(size)),
              panel_lib.Column("change", panel_lib.PERCENT)]
   rows = [[results.learner.label, results.names[c], *panel_lib.plain_list(curve),
-           *[None] * (size - len(curve)), _class_change(curve)]
-          for results in found for c, curve in enumerate(results.drift)]
+           *[None] * (size - len(curve)),
+           known[-1] - known[0] if len(known) > 1 else None]
+          for results in found for c, curve in enumerate(results.drift)
+          for known in [curve[~np.isnan(curve)].tolist()]]
   labels = {results.learner.label: results.drift for results in found}
   title = f"{stream.title}: accuracy of each class by distance in time"
   return [panel_lib.Panel(
@@ -359,8 +345,11 @@ def class_confusion(
               *panel_lib.plain_list(results.confusions[:, c, d]),
               *[None] * (size - len(results.confusions))]
              for c, d in bucket_views.top_confusions(results.counts, MOST_PAIRS)]
-    shown = _most_confused(results.counts)
-    for j in _first_and_last(results.confusions):
+    # The classes of the figure, in order: all, or those with most errors.
+    errors = results.counts.sum(1) + results.counts.sum(0) - 2 * np.diagonal(results.counts)
+    shown = sorted(np.argsort(-errors, kind="stable")[:MOST_CLASSES].tolist())
+    tested = [j for j, shares in enumerate(results.confusions) if not np.isnan(shares).all()]
+    for j in sorted({*tested[:1], *tested[-1:]}):
       label = f"{results.learner.label}, bucket {j + 1}"
       choices[label] = panel_lib.plain_list(100 * results.confusions[j][np.ix_(shown, shown)])
       names[label] = [results.names[c] for c in shown]
@@ -373,28 +362,11 @@ def class_confusion(
                             "Share of the class, %"))]
 
 
-def _class_change(curve: np.ndarray) -> float | None:
-  """The last known value minus the first one; None if one or none is known."""
-  known = curve[~np.isnan(curve)]
-  return float(known[-1] - known[0]) if len(known) > 1 else None
-
-
-def _most_confused(counts: np.ndarray) -> list[int]:
-  """The classes of the figure, in order: all, or those with most errors."""
-  errors = counts.sum(1) + counts.sum(0) - 2 * np.diagonal(counts)
-  return sorted(np.argsort(-errors, kind="stable")[:MOST_CLASSES].tolist())
-
-
-def _first_and_last(confusions: np.ndarray) -> list[int]:
-  tested = [j for j, shares in enumerate(confusions) if not np.isnan(shares).all()]
-  return sorted({tested[0], tested[-1]}) if tested else []
-
-
 def _draw_classes(found: Sequence[ClassResults], title: str) -> Any:
   """Draws the curves of each learner's classes, a pair of axes a learner."""
   plots = [panel_lib.Plot("Distance, buckets", "Accuracy", [
       panel_lib.PlotSeries(name if name != str(c) else f"class {name}", list(range(len(curve))),
-                    [None if v is None else 100 * v for v in panel_lib.plain_list(curve)])
+                           [panel_lib.percent(v) for v in curve])
       for c, (name, curve) in enumerate(zip(results.names, results.drift))], y_unit="%")
            for results in found]
   return figures.plotted_below(plots, [r.learner.shown_label for r in found], title=title)
@@ -402,27 +374,21 @@ def _draw_classes(found: Sequence[ClassResults], title: str) -> Any:
 
 def accuracy_matrices(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   """Builds the panel of the finished runs that have a matrix; [] if none has."""
-  matrices = {learner.label: mean for learner in stream.learners
-              if (mean := _mean_matrix(learner)) is not None}
-  if not matrices:
+  means = {learner.label: stream_groups.seed_mean(np.stack(found)) for learner in stream.learners
+           if (found := matrices(learner))}
+  if not means:
     return []
-  num = max(len(matrix[0]) for matrix in matrices.values())
+  num = max(len(matrix[0]) for matrix in means.values())
   columns = [panel_lib.Column("learner"), panel_lib.Column("trained up to", panel_lib.COUNT),
              *(panel_lib.Column(f"bucket {j + 1}", panel_lib.PERCENT) for j in range(num))]
   rows = [[label, i + 1, *panel_lib.plain_list(values), *[None] * (num - len(values))]
-          for label, matrix in matrices.items() for i, values in enumerate(matrix)]
-  sizes = {label: [str(i + 1) for i in range(len(matrix[0]))] for label, matrix in matrices.items()}
+          for label, matrix in means.items() for i, values in enumerate(matrix)]
+  sizes = {label: [str(i + 1) for i in range(len(matrix[0]))] for label, matrix in means.items()}
   return [panel_lib.Panel(
       "matrix", f"{stream.title}: accuracy by bucket", columns, rows,
       [f"{learner.label}: no matrix before the run is finished."
        for learner in stream.learners if not learner.finished],
       chart=panel_lib.Matrices(
-          {label: panel_lib.plain_list(100 * matrix) for label, matrix in matrices.items()}, sizes,
-          {label: [str(i + 1) for i in range(len(matrix))] for label, matrix in matrices.items()},
+          {label: panel_lib.plain_list(100 * matrix) for label, matrix in means.items()}, sizes,
+          {label: [str(i + 1) for i in range(len(matrix))] for label, matrix in means.items()},
           "Tested on bucket", "Trained up to bucket", "Accuracy, %"))]
-
-
-def _mean_matrix(learner: run_streams.LearnerRuns) -> np.ndarray | None:
-  """[T, T]; None if no finished seed has a matrix. Seeds of another shape are left out."""
-  found = matrices(learner)
-  return stream_groups.seed_mean(np.stack(found)) if found else None

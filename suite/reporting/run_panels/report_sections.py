@@ -72,15 +72,16 @@ def chosen(sections: Sequence[panel_lib.Section], names: Sequence[str]
                      f"{', '.join(known)}.")
   if ALL in names:
     return list(sections)
-  kept = [section._replace(panels=[
-      panel for panel in section.panels if _asked(panel.name) in names]) for section in sections]
-  return [section for section in kept if section.panels]
-
-
-def _asked(name: str) -> str:
-  """The name to ask for of "regret_stream2" and "table_1"; panels of a leaderboard are tables."""
-  short = re.sub(r"(_stream)?_?\d+$", "", name)
-  return short if short in NAMES or short in panel_list.NAMES else "table"
+  found = []
+  for section in sections:
+    panels = []
+    for panel in section.panels:
+      short = re.sub(r"(_stream)?_?\d+$", "", panel.name)  # Of "regret_stream2" and "table_1".
+      # All panels of a leaderboard are tables.
+      if (short if short in NAMES or short in panel_list.NAMES else "table") in names:
+        panels.append(panel)
+    found += [section._replace(panels=panels)] if panels else []
+  return found
 
 
 def _of_table(directory: os.PathLike) -> panel_lib.Section:

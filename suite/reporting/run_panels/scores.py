@@ -24,7 +24,7 @@ from suite.reporting import runs as runs_lib
 from suite.reporting import tables
 
 _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
-_MOST_POINTS = 300
+_MOST_POINTS = 300  # About so many, and the last one.
 DETECTION = "detection"
 _CLOCK = "clock"
 _NOVELTY_SCORES = {
@@ -67,33 +67,26 @@ def build(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
         [panel_lib.Column(f"± {measure.text}", kind)] if several else [])
   columns += [panel_lib.Column("FLOPs without answers", panel_lib.FLOPS),
               panel_lib.Column("time", panel_lib.SECONDS)]
-  rows = [[learner.label, learner.state, len(learner.finished),
-           *(cell for measure in shown for cell in _cells(learner, measure.key, several)),
-           learner.learning_flops(), _seconds(learner)] for learner in stream.learners]
+  rows = []
+  for learner in stream.learners:
+    row: list[Any] = [learner.label, learner.state, len(learner.finished)]
+    for measure in shown:
+      mean, deviation, _ = learner.score(measure.key)
+      row += map(panel_lib.plain, (mean, deviation) if several else (mean,))
+    # Summaries have no times, so they are those of the last records.
+    runs = learner.finished or learner.runs
+    seconds = [run.records[-1]["seconds"] for run in runs
+               if run.records and "seconds" in run.records[-1]]
+    rows.append([*row, learner.learning_flops(),
+                 sum(seconds) / len(seconds) if len(seconds) == len(runs) else None])
   notes = ["Mean over finished seeds; ± is the standard deviation (n - 1)."] if several else []
   return [panel_lib.Panel("scores", f"{stream.title}: scores", columns, rows,
                           [*notes, *stream.notes]), *_front(stream, shown)]
 
 
-def _cells(learner: run_streams.LearnerRuns, name: str, several: bool) -> list[float | None]:
-  found = learner.score(name)
-  mean, deviation = panel_lib.plain(found.mean), panel_lib.plain(found.deviation)
-  return [mean, deviation] if several else [mean]
-
-
-def _seconds(learner: run_streams.LearnerRuns) -> float | None:
-  """The mean time over seeds, in seconds; summaries have none, so it is that of the last records.
-  """
-  runs = learner.finished or learner.runs
-  values = [run.records[-1]["seconds"] for run in runs if run.records and "seconds" in
-            run.records[-1]]
-  return sum(values) / len(values) if len(values) == len(runs) else None
-
-
 def _front(stream: run_streams.StreamRuns, shown: Sequence[descriptions.Measure]
            ) -> list[panel_lib.Panel]:
-  """The panel of the first measure against FLOPs; streams of tasks have another
-  (`nevis_panels/pareto.py`).
+  """The panel of the first measure against FLOPs; streams of tasks have their own (`nevis_panels`).
   """
   description = stream.description
   if not description.measures or descriptions.TASKS in description.panels or not shown:
@@ -127,7 +120,7 @@ def plot(points: Sequence[tuple[str, float | None, float, float | None]], front:
          heading: str) -> panel_lib.Plot:
   """A score against FLOPs: (learner, FLOPs, share, deviation) of each, and those on the front."""
   series = [panel_lib.PlotSeries(name, [flops], [100 * share], (),
-                          [None if deviation is None else 100 * deviation], panel_lib.POINTS)
+                                 [None if deviation is None else 100 * deviation], panel_lib.POINTS)
             for name, flops, share, deviation in points if flops]
   line = panel_lib.PlotSeries("Pareto front", [points[i][1] for i in front],
                        [100 * points[i][2] for i in front], shape=panel_lib.STEP, is_front=True)
@@ -149,7 +142,9 @@ def curves(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
              panel_lib.Column(f"last {curve.x_text.lower()}"),
              panel_lib.Column(f"first {name}", panel_lib.PERCENT),
              panel_lib.Column(f"last {name}", panel_lib.PERCENT)]
-  shown = [_series_in_percent(line) for line in drawn]
+  shown = [line._replace(y=[None if y is None else 100 * y for y in line.y],
+                         deviation=[panel_lib.percent(d) for d in line.deviation])
+           for line in drawn]
   return [panel_lib.Panel(
       "curves", f"{stream.title}: {name} along the stream", columns, rows, stream.notes,
       chart=panel_lib.Plot(curve.x_text, curve.y_text, shown, y_unit="%"))]
@@ -164,34 +159,17 @@ def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
   if len(places) == 1 and len(points) > 1:
     spreads = [stream_groups.spread([found[i][1] for _, found in points])
                for i in range(len(points[0][1]))]
-    return [
-      panel_lib.PlotSeries(
-        learner.shown_label,
-        list(next(iter(places))),
-        [s.mean for s in spreads],
-        [f"{s.num} seeds" for s in spreads],
-        [s.deviation for s in spreads],
-      )
-    ]
+    return [panel_lib.PlotSeries(
+        learner.shown_label, list(next(iter(places))), [s.mean for s in spreads],
+        [f"{s.num} seeds" for s in spreads], [s.deviation for s in spreads])]
   lines = []
   for i, (run, found) in enumerate(points):
-    thin = _thin(found)
+    step = max(1, len(found) // _MOST_POINTS)
+    thin = [point for j, point in enumerate(found) if j % step == 0 or j == len(found) - 1]
     name = learner.label if len(points) == 1 else f"{learner.label}, seed {i + 1}"
     lines.append(panel_lib.PlotSeries(name if run.is_finished else f"{name} (partial)",
-                               [x for x, _ in thin], [y for _, y in thin]))
+                                      [x for x, _ in thin], [y for _, y in thin]))
   return lines
-
-
-def _thin(found: Sequence[tuple[Any, float]]) -> list[tuple[Any, float]]:
-  """At most about 300 of the points, with the last."""
-  step = max(1, len(found) // _MOST_POINTS)
-  return [point for i, point in enumerate(found) if i % step == 0 or i == len(found) - 1]
-
-
-def _series_in_percent(line: panel_lib.PlotSeries) -> panel_lib.PlotSeries:
-  return line._replace(y=[None if y is None else 100 * y for y in line.y],
-                       deviation=[None if d is None or d != d else 100 * d
-                                  for d in line.deviation])
 
 
 def detection(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
