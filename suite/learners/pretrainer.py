@@ -279,6 +279,7 @@ class PretextUpdates(tf.Module):
     with tf.GradientTape() as tape:
       losses, result = self._pretext.losses(batch, step)
       loss = losses_lib.scaled_sum(losses, self._batch_size)
-    gradients = self._scaling.gradients(tape, loss, variables)
+    gradients = self._scaling.unscaled(
+        tape.gradient(loss, variables, output_gradients=self._scaling.factor))
     self._scaling.apply(gradients, lambda: self.optimizer.apply(gradients, variables, None))
     return loss, result

@@ -87,12 +87,44 @@ class ArrayLoop:
       data: what the part's places are of; its shapes but N, K stay the same from call to call.
       rates: float32 [S].
     """
-    replayed = part.replayed.places.shape[1]
+    width, replayed = part.width, part.replayed.places.shape[1]
     # Base classes that are learned without a memory have no logits stored.
-    key = ("train", part.width, replayed, data.classes is None, data.stored.shape[1])
+    key = ("train", width, replayed, data.classes is None, data.stored.shape[1])
     groups = () if data.groups is None else data.groups
-    if key not in self._graphs:
-      self._graphs[key] = self._compiled(data, part.width, replayed)
+    if key not in self._graphs:  # Open are how many steps, rows and slots there are.
+      opened = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in data[:4]]
+      classes = () if data.classes is None else tuple(
+          tf.TensorSpec(m.shape, tf.bool) for m in data.classes)
+      of_groups = () if data.groups is None else tf.TensorSpec([None], tf.int64)
+      rows = [tf.TensorSpec([None], t) for t in (tf.float32, tf.int64, tf.uint64, tf.int64)]
+      slots = [tf.TensorSpec([None, replayed], t) for t in (tf.int64, tf.uint64)]
+
+      @tf.function(input_signature=[*opened, classes, of_groups, *rows, *slots],
+                   autograph=self._converts_rows)
+      def steps(images, labels, places, stored, classes, groups, rates, chosen, seeds, starts,
+                slots, slot_seeds):
+        given = objective_lib.Data(images, labels, places, stored,
+                                   objective_lib.Classes(*classes) if classes else None,
+                                   None if isinstance(groups, tuple) else groups)
+
+        def body(i, total):
+          rows = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
+          their_seeds = tf.ensure_shape(seeds[starts[i]:starts[i + 1]], [width])
+          if replayed:
+            rows = tf.concat([rows, tf.gather(places, slots[i])], 0)
+            their_seeds = tf.concat([their_seeds, slot_seeds[i]], 0)
+          taken = byte_rows.gather(images, rows)
+          if self._augment is not None:
+            taken = self._augment(taken, their_seeds)
+          return i + 1, total + self._step(
+              taken, tf.gather(labels, rows), tf.gather(stored, slots[i]) if replayed else None,
+              rates[i], given, self._devices)
+
+        num = tf.shape(rates)[0]
+        return tf.while_loop(lambda i, _: i < num, body, [tf.constant(0), tf.constant(0.0)])[1]
+
+      # There is one signature: no call need look it up.
+      self._graphs[key] = steps.get_concrete_function()
 
     def run(num: int) -> float:
       return float(self._graphs[key](
@@ -103,96 +135,42 @@ class ArrayLoop:
     size = round(8 * np.log2(np.diff(part.starts[:2])[0]))
     return rehearsal.few(self, (key, size), part.num_steps, run)
 
-  def _compiled(self, data: objective_lib.Data, width: int | None, replayed: int
-                ) -> Callable[..., Any]:
-    """The graph of many steps; open are how many steps, rows and slots there are."""
-    opened = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in data[:4]]
-    classes = () if data.classes is None else tuple(
-        tf.TensorSpec(m.shape, tf.bool) for m in data.classes)
-    groups = () if data.groups is None else tf.TensorSpec([None], tf.int64)
-    rows = [tf.TensorSpec([None], t) for t in (tf.float32, tf.int64, tf.uint64, tf.int64)]
-    slots = [tf.TensorSpec([None, replayed], t) for t in (tf.int64, tf.uint64)]
+  def _step(self, images: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor | None, rate: tf.Tensor,
+            data: objective_lib.Data, devices: Sequence[str] = ()) -> tf.Tensor:
+    """One step; its loss, [].
 
-    @tf.function(input_signature=[*opened, classes, groups, *rows, *slots],
-                 autograph=self._converts_rows)
-    def run(images, labels, places, stored, classes, groups, rates, chosen, seeds, starts, slots,
-            slot_seeds):
-      given = objective_lib.Data(images, labels, places, stored,
-                                 objective_lib.Classes(*classes) if classes else None,
-                                 None if isinstance(groups, tuple) else groups)
-
-      def body(i, total):
-        here = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
-        their_seeds = tf.ensure_shape(seeds[starts[i]:starts[i + 1]], [width])
-        taken = (slots[i], slot_seeds[i]) if replayed else None
-        return i + 1, total + self._one(given, here, their_seeds, taken, rates[i])
-
-      num = tf.shape(rates)[0]
-      return tf.while_loop(lambda i, _: i < num, body, [tf.constant(0), tf.constant(0.0)])[1]
-
-    return run.get_concrete_function()  # There is one signature: no call need look it up.
-
-  def _one(self, data: objective_lib.Data, places: tf.Tensor, seeds: tf.Tensor,
-           slots: tuple[tf.Tensor, tf.Tensor] | None, rate: tf.Tensor) -> tf.Tensor:
-    """One step on rows [B] and slots [R]; its loss."""
-    if slots is None:
-      images = self._augmented(byte_rows.gather(data.images, places), seeds)
-      return self._shared(images, tf.gather(data.labels, places), rate, data=data,
-                          classes=data.classes)
-    replayed = tf.gather(data.places, slots[0])
-    every = tf.concat([places, replayed], 0)
-    images = self._augmented(byte_rows.gather(data.images, every), tf.concat([seeds, slots[1]], 0))
-    return self._on_rows(images, tf.gather(data.labels, every),
-                         tf.gather(data.stored, slots[0]), rate, slots[0].shape[0], data,
-                         self._shared)
-
-  def _on_rows(self, images: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor, rate: tf.Tensor,
-               taken: int, data: objective_lib.Data, step: Callable[..., tf.Tensor]
-               ) -> tf.Tensor:
-    """One step on incoming rows and, behind them, replayed ones or candidates: `taken` rows."""
-    num = taken
-    if self.step.objective.candidates:
-      num = min(self._replay_batch, taken)
-      known = None if data.classes is None else data.classes.known
-      gradients = self.step.gradients(images[:-taken], labels[:-taken], known)
-      candidates = objective_lib.Candidates(images[-taken:], labels[-taken:])
-      best = self.step.objective.choose(
-          candidates, functools.partial(self.step.losses_at_rest, known=known), gradients,
-          self.step.variables, rate, num)
-      images = tf.concat([images[:-taken], tf.gather(images[-taken:], best)], 0)
-      labels = tf.concat([labels[:-taken], tf.gather(labels[-taken:], best)], 0)
+    Args:
+      images, labels: [B + R, ...], incoming rows and, behind them, replayed ones or candidates.
+      stored: logits of the last R rows, [R, C]; None: R is 0.
+      rate: []. data: what the rows are of.
+      devices: they share the rows, if each can have as many as the others.
+    """
+    step, objective = self.step, self.step.objective
+    num, classes = 0 if stored is None else int(stored.shape[0]), data.classes
+    if num and objective.candidates:
+      first, num = num, min(self._replay_batch, num)
+      known = None if classes is None else classes.known
+      gradients = step.gradients(images[:-first], labels[:-first], known)
+      best = objective.choose(
+          objective_lib.Candidates(images[-first:], labels[-first:]),
+          functools.partial(step.losses_at_rest, known=known), gradients, step.variables, rate, num)
+      images = tf.concat([images[:-first], tf.gather(images[-first:], best)], 0)
+      labels = tf.concat([labels[:-first], tf.gather(labels[-first:], best)], 0)
       stored = tf.gather(stored, best)
-    return step(images, labels, rate, data=data, num_replayed=num, stored=stored,
-                classes=data.classes)
-
-  def _shared(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor, *,
-              num_replayed: int = 0, **named: Any) -> tf.Tensor:
-    """One step, shared out over the devices if each can have as many rows as the others."""
-    if self.step.objective.takes_rows:
-      return self._alone(images, labels, rate, num_replayed=num_replayed, **named)
-    count, rows = len(self._devices), labels.shape[0]
-    alone = functools.partial(
-        self.step, images, labels, rate, num_replayed=num_replayed, **named)
-    shared = functools.partial(self.step.on_devices, self._devices, images, labels, rate,
-                               num_replayed=num_replayed, **named)
-    if count < 2 or num_replayed % count:
-      return alone()
-    if rows is None:  # Even batches may be of any size.
-      return tf.cond(tf.shape(labels)[0] % count == 0, shared, alone)
-    return shared() if rows % count == 0 else alone()
-
-  def _alone(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor, *,
-             num_replayed: int = 0, **named: Any) -> tf.Tensor:
-    """One step on one device: one update, or those that the objective makes of its rows."""
-    objective = self.step.objective
-    if not objective.takes_rows:
-      return self.step(images, labels, rate, num_replayed=num_replayed, **named)
-    update = functools.partial(
-        self.step, rate=rate, data=named["data"], classes=named["classes"])
-    return objective.take(update, self.step.variables, images, labels, num_replayed)
-
-  def _augmented(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
-    return images if self._augment is None else self._augment(images, seeds)
+    if objective.takes_rows:
+      update = functools.partial(step, rate=rate, data=data, classes=classes)
+      return objective.take(update, step.variables, images, labels, num)
+    rows = (images, labels, rate)
+    named: dict[str, Any] = {
+        "data": data, "classes": classes, "num_replayed": num, "stored": stored}
+    count, size = len(devices), labels.shape[0]
+    if count < 2 or num % count or (size is not None and size % count):
+      return step(*rows, **named)
+    shared = functools.partial(step.on_devices, devices, *rows, **named)
+    if size is None:  # Even batches may be of any size.
+      return tf.cond(tf.shape(labels)[0] % count == 0, shared,
+                     functools.partial(step, *rows, **named))
+    return shared()
 
   def observe(self, images: tf.Tensor, labels: tf.Tensor, batch_size: int,
               known: tf.Tensor | None = None) -> flops.Cost:
@@ -292,29 +270,25 @@ class ArrayLoop:
 
   def cost(self, data: objective_lib.Data, plan: Plan) -> flops.Cost:
     """The cost of all steps of a plan, as counted from the graphs of its steps."""
-    cost, widths = flops.ZERO, plan.widths()
-    # Even batches are of other sizes in each phase: a line through two sizes serves for all.
-    of_one = self._step_cost if list(widths) == [plan.batch_size] else self._cost_on_line
-    for width, num in widths.items():
-      cost += of_one(data, width, plan.replayed) * num
-    return cost
+    def of_one(width: int) -> flops.Cost:
+      return self.step.objective.cost(_Counter(self, data, width, plan.replayed))
 
-  def _cost_on_line(self, data: objective_lib.Data, rows: int, replayed: int) -> flops.Cost:
-    held = int(data.places.shape[0]) if self.step.objective.needs_memory else 0
-    key = (replayed, held, _num_groups(data))
-    if key not in self._of_widths:
-      self._of_widths[key] = flops.RowCosts(
-          lambda num: self._step_cost(data, num, replayed))
-    return self._of_widths[key](rows)
+    of_width: Callable[[int], flops.Cost] = of_one
+    total, widths = flops.ZERO, plan.widths()
+    if list(widths) != [plan.batch_size]:
+      # Even batches are of other sizes in each phase: a line through two sizes serves for all.
+      held = int(data.places.shape[0]) if self.step.objective.needs_memory else 0
+      key = (plan.replayed, held, _num_groups(data))
+      of_width = self._of_widths.setdefault(key, flops.RowCosts(of_one))
+    for width, num in widths.items():
+      total += of_width(width) * num
+    return total
 
   def _example_specs(self, rows: int, images: tf.Tensor) -> list[tf.TensorSpec]:
     """Specs of what the model takes of `rows` rows: their preparation is not counted."""
     if self._prepare is None:
       return _specs(rows, images)
     return _specs(rows, self._prepare(tf.zeros([1, *images.shape[1:]], images.dtype)))
-
-  def _step_cost(self, data: objective_lib.Data, rows: int, replayed: int) -> flops.Cost:
-    return self.step.objective.cost(_Counter(self, data, rows, replayed))
 
   def _count(self, key: Any, function: Callable[..., Any], *specs: Any) -> flops.Cost:
     if key not in self._costs:
@@ -336,11 +310,8 @@ class _Counter:
     images, labels = self._examples(self._rows + self._replayed)
     key = ("step", self._rows, self._replayed, data.classes is None)
     if not self._replayed:
-      classes = data.classes
-      return loop._count(key, lambda x, y: loop._alone(x, y, rate, data=data, classes=classes),
-                         images, labels)
-    return loop._count(key, lambda x, y, s: loop._on_rows(
-        x, y, s, rate, self._replayed, data, loop._alone),
+      return loop._count(key, lambda x, y: loop._step(x, y, None, rate, data), images, labels)
+    return loop._count(key, lambda x, y, s: loop._step(x, y, s, rate, data),
                        images, labels, *_specs(self._replayed, data.stored))
 
   def gradient(self, rows: int) -> flops.Cost:

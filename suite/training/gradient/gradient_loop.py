@@ -318,6 +318,7 @@ class WithAuxiliary(objective_lib.Objective):
       logits = self.head(self._backbone(images, training=True), training=True)
       each = losses.cross_entropy(codes, logits, self._smoothing)
       loss = self.weight * losses.scaled_sum(each, self._divisor)
-    found = self._scaling.gradients(tape, loss, self._variables)
+    found = self._scaling.unscaled(
+        tape.gradient(loss, self._variables, output_gradients=self._scaling.factor))
     return [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g)
             for g, v in zip(found, self._variables)]

@@ -136,12 +136,29 @@ class Phase:
     started = self._start_classes(data, first, size)
     self._loop.train_only(head.before_phase(counts, self._net.trained_variables))
     objective.before_phase()
-    plan = self._plan(data, size, first, last)
-    loss = self._steps(data, plan)
+    recipe, seeds = self._recipe, self._context.seeds
+    plan = array_loop.Plan(
+        size, recipe.epochs, recipe.batch_size, seeds.pair("order"), last=last, first=first,
+        held=int(data.places.shape[0]), replay_order=seeds.pair("memory order"),
+        replay_batch=max(recipe.replay_batch, objective.candidates), seeded=self._loop.augments)
+    # Counted first: an objective's cost is that of the memory as it is.
+    self.cost += self._loop.cost(data, plan)
+    if not recipe.keeps_velocities:
+      self._loop.step.reset_optimizer()
+    total = 0.0
+    for part in plan.parts():
+      steps = np.arange(part.first, part.first + part.num_steps)
+      rates = recipe.schedule.rates(recipe.learning_rate, plan.epochs_of(steps))
+      total += self._loop.train(data, part, rates)
+      done = part.first + part.num_steps
+      self._context.report(step=done, steps=plan.num_steps, loss=total / done)
+    if not np.isfinite(total):
+      logging.warning("The training of event %s diverged; lower the learning rate, now %g.",
+                      self._context.event, recipe.learning_rate)
     observed += self._observe(data.images[first:first + size], labels, known)
     objective.after_phase(known)
     head.after_phase(counts)
-    return PhaseOutcome(plan, loss, observed, started)
+    return PhaseOutcome(plan, total / plan.num_steps, observed, started)
 
   def train_head(self, codes: tf.Tensor, data: objective_lib.Data, epochs: float, rate: float,
                  optimizer: Any) -> PhaseOutcome:
@@ -205,32 +222,6 @@ class Phase:
     self.cost += cost
     self._net.head.start_classes(features, tf.gather(labels, new))
     return int(tf.size(new)) if self._net.upper is not None else 0
-
-  def _plan(self, data: objective_lib.Data, size: int, first: int, last: str) -> array_loop.Plan:
-    recipe, seeds = self._recipe, self._context.seeds
-    held = int(data.places.shape[0])
-    return array_loop.Plan(
-        size, recipe.epochs, recipe.batch_size, seeds.pair("order"), last=last, first=first,
-        held=held, replay_order=seeds.pair("memory order"),
-        replay_batch=max(recipe.replay_batch, self._objective.candidates),
-        seeded=self._loop.augments)
-
-  def _steps(self, data: objective_lib.Data, plan: array_loop.Plan) -> float:
-    recipe, total = self._recipe, 0.0
-    # Counted first: an objective's cost is that of the memory as it is.
-    self.cost += self._loop.cost(data, plan)
-    if not recipe.keeps_velocities:
-      self._loop.step.reset_optimizer()
-    for part in plan.parts():
-      steps = np.arange(part.first, part.first + part.num_steps)
-      rates = recipe.schedule.rates(recipe.learning_rate, plan.epochs_of(steps))
-      total += self._loop.train(data, part, rates)
-      done = part.first + part.num_steps
-      self._context.report(step=done, steps=plan.num_steps, loss=total / done)
-    if not np.isfinite(total):
-      logging.warning("The training of event %s diverged; lower the learning rate, now %g.",
-                      self._context.event, recipe.learning_rate)
-    return total / plan.num_steps
 
   def remember(self, images: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
                known: tf.Tensor | None,

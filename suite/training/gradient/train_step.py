@@ -97,8 +97,10 @@ class TrainStep:
       data: `objective.Data`, for objectives that look beyond the batch.
       **batch: further fields of `objective.Batch`.
     """
-    loss, gradients = self._with_gradients(images, labels, **batch)
-    self._update(gradients, rate, data)
+    with tf.GradientTape() as tape:
+      loss = self._loss(images, labels, **batch)
+    found = tape.gradient(loss, self.variables, output_gradients=self.scaling.factor)
+    self._update(self.scaling.unscaled(found), rate, data)
     return loss
 
   def on_devices(self, devices: Sequence[str], images: tf.Tensor, labels: tf.Tensor,
@@ -122,12 +124,14 @@ class TrainStep:
       for variable, value in zip(moving, before):
         variable.assign(value)
       with tf.device(device):
-        loss, found = self._with_gradients(
-            share(images), share(labels), num_replayed=num_replayed // count,
-            stored=None if stored is None else _part(stored, index, count),
-            step_labels=labels[:incoming], **batch)
+        with tf.GradientTape() as tape:
+          loss = self._loss(
+              share(images), share(labels), num_replayed=num_replayed // count,
+              stored=None if stored is None else _part(stored, index, count),
+              step_labels=labels[:incoming], **batch)
+        found = tape.gradient(loss, self.variables, output_gradients=self.scaling.factor)
+        gradients.append(self.scaling.unscaled(found))
       losses.append(loss)
-      gradients.append(found)
       after.append([v.read_value() for v in moving])
     for variable, *values in zip(moving, *after):
       variable.assign(_mean(values))
@@ -135,22 +139,17 @@ class TrainStep:
                   for parts in zip(*gradients)], rate, data)
     return _mean(losses)
 
-  def _with_gradients(self, images: tf.Tensor, labels: tf.Tensor, **batch: Any
-                      ) -> tuple[tf.Tensor, list[tf.Tensor | None]]:
-    """The loss of a batch, and its gradients."""
-    with tf.GradientTape() as tape:
-      logits, features = self._outputs(images)
-      loss = self.objective.loss(objective_lib.Batch(
-          images, logits, labels, kind=self.kind, features=features, **batch))
-    return loss, self.scaling.gradients(tape, loss, self.variables)
-
-  def _outputs(self, images: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
-    """Logits [B, C] and, if the objective reads them, features [B, D]."""
+  def _loss(self, images: tf.Tensor, labels: tf.Tensor, **batch: Any) -> tf.Tensor:
+    """The objective's loss of a batch, []."""
+    features = None
     if self._parts is None:
-      return self.model(images, training=self.training), None
-    lower, top = self._parts
-    features = images if lower is None else lower(images, training=self.training)
-    return top(features, training=self.training), features
+      logits = self.model(images, training=self.training)
+    else:
+      lower, top = self._parts
+      features = images if lower is None else lower(images, training=self.training)
+      logits = top(features, training=self.training)
+    return self.objective.loss(objective_lib.Batch(
+        images, logits, labels, kind=self.kind, features=features, **batch))
 
   def _update(self, found: Sequence[tf.Tensor | None], rate: tf.Tensor | None, data: Any
               ) -> None:
@@ -175,7 +174,8 @@ class TrainStep:
     """Gradients of the mean cross-entropy of examples [B, ...], one for each changed variable."""
     with tf.GradientTape() as tape:
       loss = tf.reduce_mean(self.losses_of(images, labels, known))
-    return self.scaling.gradients(tape, loss, self.variables)
+    return self.scaling.unscaled(
+        tape.gradient(loss, self.variables, output_gradients=self.scaling.factor))
 
 
 def _part(rows: tf.Tensor, index: int, count: int) -> tf.Tensor:

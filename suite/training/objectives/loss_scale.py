@@ -27,14 +27,19 @@ class NoScale:
   Attributes:
     state: the variables that steps change.
     scales: whether it is more than this.
+    factor: S [], for `output_gradients` of `tf.GradientTape.gradient`; None: the loss as it is.
   """
 
   state: Sequence[tf.Variable] = ()
   scales = False
 
-  def gradients(self, tape: tf.GradientTape, loss: tf.Tensor, variables: Any) -> Gradients:
-    """Returns the gradients of a loss [] for variables."""
-    return tape.gradient(loss, variables)
+  @property
+  def factor(self) -> tf.Tensor | None:
+    return None
+
+  def unscaled(self, gradients: Gradients) -> Gradients:
+    """Returns the gradients of the loss, from those that were taken with `factor`."""
+    return gradients
 
   def apply(self, gradients: Gradients, update: Callable[[], None]) -> None:
     """Makes the update by these gradients, or leaves it out."""
@@ -61,12 +66,15 @@ class LossScale(NoScale):
     self.state = (self._scale, self._finite)
     self._is_out = False
 
-  def gradients(self, tape: tf.GradientTape, loss: tf.Tensor, variables: Any) -> Gradients:
-    """Returns the gradients of a loss [], taken of S times it."""
+  @property
+  def factor(self) -> tf.Tensor | None:
+    return None if self._is_out else self._scale
+
+  def unscaled(self, gradients: Gradients) -> Gradients:
+    """Returns the gradients divided by S."""
     if self._is_out:
-      return super().gradients(tape, loss, variables)
-    found = tape.gradient(loss, variables, output_gradients=self._scale)
-    return [None if g is None else tf.convert_to_tensor(g) / self._scale for g in found]
+      return gradients
+    return [None if g is None else tf.convert_to_tensor(g) / self._scale for g in gradients]
 
   def apply(self, gradients: Gradients, update: Callable[[], None]) -> None:
     """Makes the update if all gradients are finite, and moves the scale."""
