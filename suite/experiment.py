@@ -32,7 +32,6 @@ from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import provenance
 from suite.configs import run_settings
-from suite.configs import unchanged
 from suite.contracts import descriptions
 from suite.metrics import own_metrics
 from suite.models import precision as precision_lib
@@ -280,7 +279,7 @@ def _following(seed: int, distribution: distribution_lib.Distribution, folder: p
 
 def _check_alike(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic) -> None:
   """Refuses to help a run that was configured otherwise, or computes otherwise."""
-  unchanged.check(folder / "config.gin", config_text, "a run")
+  gin_parse.check_unchanged(folder / "config.gin", config_text, "a run")
   try:
     own.check(_stored_environment(folder).get("arithmetic", {}))
   except ValueError as error:
@@ -336,7 +335,7 @@ def _claim(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic,
     for path in (environment_path, config_path):
       path.unlink(missing_ok=True)
   if config_path.exists():
-    unchanged.check(config_path, config_text, "a run")
+    gin_parse.check_unchanged(config_path, config_text, "a run")
   else:  # First, so that a process killed right after it leaves a directory that can be resumed.
     snapshots.save_text(config_path, config_text)
   if not environment_path.exists():

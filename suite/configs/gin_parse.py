@@ -2,12 +2,23 @@
 """Parses run files with gin, and says in plain words what gin did not like.
 
 Gin stays on the roof: the library takes arguments, a run file names and fills them.
+
+**Trusted modules.** A gin file is a program: it imports modules, and can call whatever they
+contain. With a list of trusted modules a run imports nothing else, and each function or class that
+a file names must have been defined in one of them; `os.system` is refused wherever a trusted module
+has imported it. Parts that start processes, delete files or load code have no place in a run file
+and are never trusted. This is no sandbox: what is trusted can still read and write files.
+
+**Types.** A bound value whose type is not that of its parameter is refused before anything is
+computed, where that is certain: literals for parameters that are annotated as numbers, texts or
+booleans. A whole number stands for a float, and a float without a fraction for a whole number.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import difflib
 import functools
 import importlib
 import importlib.util
@@ -16,16 +27,15 @@ import io
 import pathlib
 import pkgutil
 import re
+import types
 import typing
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import gin
 
-from suite.configs import bound_types
 from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import run_settings
-from suite.configs import trust
 
 
 def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
@@ -34,11 +44,11 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
 
   Args:
     paths: gin files. bindings: `X=Y`.
-    trusted: the modules that files may import and name parts of (see `trust`); (): any.
+    trusted: the modules that files may import and name parts of; (): any.
   """
   found = gin_files.scan(paths, bindings)
   if trusted:
-    trust.check_imports(found, list(trusted))
+    check_imports(found, list(trusted))
   gin.clear_config()
   for file, text in found.texts:
     with _explained(found):
@@ -49,9 +59,9 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
   with _explained(found):
     gin.finalize()
   if trusted:
-    trust.check_functions(found, list(trusted))
+    check_functions(found, list(trusted))
   gin_files.check_readers(found)
-  bound_types.check(found)
+  check_types(found)
   return found
 
 
@@ -129,6 +139,51 @@ def unused_bindings(found: gin_files.Scan, operative: str, only: Sequence[str] =
   used = gin_files.scan_text(operative).history
   return [f"{setting.text}  (set by {setting.where})"
           for setting in gin_bindings.unread_at_the_end(found.history, used, only)]
+
+
+def check_unchanged(path: pathlib.Path, text: str, what: str) -> None:
+  """Refuses to continue in a folder that was made with another configuration.
+
+  Args:
+    path: the file that holds the configuration of its folder; none if it does not exist.
+    text: the configuration asked for.
+    what: the folder's content, for the message: "a run".
+
+  Raises:
+    gin_files.ConfigError: has the differences, or the names that only an earlier version had.
+  """
+  before = path.read_text() if path.exists() else text
+  if before == text:
+    return
+  gone = _names_of_earlier_versions(before)
+  if gone:
+    raise gin_files.ConfigError(
+        f"{path.parent} holds {what} of an earlier version of the suite: its configuration "
+        f"({path.name}) names {', '.join(gone[:3])}{', ...' * (len(gone) > 3)}, which this version "
+        "does not have. Finish it with that version, or give another --workdir.")
+  changes = list(difflib.unified_diff(
+      before.splitlines(), text.splitlines(), "in the directory", "asked for", lineterm="", n=0))
+  further = len(changes) - _MAX_CHANGES
+  raise gin_files.ConfigError(
+      f"{path.parent} holds {what} of another configuration; the differences:\n"
+      + "\n".join([*changes[:_MAX_CHANGES], *([f"... {further} further lines"] * (further > 0))])
+      + "\nGive another --workdir, or the same configuration to resume it.")
+
+
+_MAX_CHANGES = 60
+
+
+def _names_of_earlier_versions(text: str) -> List[str]:
+  """The modules and the run in a stored configuration that are there no more."""
+  package = pathlib.Path(__file__).resolve().parents[1]
+  gone = []
+  for parent, name in re.findall(r"^(?:from (suite[\w.]*) )?import ([\w.]+)", text, re.MULTILINE):
+    module = f"{parent}.{name}" if parent else name
+    place = package.joinpath(*module.split(".")[1:])
+    if module.startswith("suite.") and not (place.is_dir() or place.with_suffix(".py").exists()):
+      gone.append(module)
+  run = re.match(r"# (\S+)\n", text)  # Of the cells of a table.
+  return [*gone, *([f"the run {run[1]}"] if run and run[1] in gin_files.old_runs() else [])]
 
 
 class _NamedText(io.StringIO):
@@ -228,3 +283,147 @@ def _raised_by_gin(error: BaseException) -> bool:
   while trace is not None and trace.tb_next is not None:
     trace = trace.tb_next
   return trace is not None and "gin" in pathlib.Path(trace.tb_frame.f_code.co_filename).parts
+
+
+# Packages that another one's names lead to.
+_PARTS = {"tensorflow": ("keras", "tf_keras"), "suite": ("tfds_builders",)}
+_NEVER = ("suite.cli", "suite.commands", "suite.curation", "suite.system",
+          "tensorflow.python.lib.io", "tensorflow.python.saved_model",
+          "tensorflow.python.ops.io_ops", "tensorflow.python.ops.script_ops",
+          "tensorflow.python.framework.load_library",
+          "keras.src.saving", "keras.src.utils", "tf_keras.src.saving", "tf_keras.src.utils")
+
+
+def check_imports(found: gin_files.Scan, trusted: list[str]) -> None:
+  """Refuses files that import, or call on gin for, anything else; imports nothing itself.
+
+  Args:
+    found: what the files say.
+    trusted: names of packages or modules, such as ["suite", "tensorflow"].
+
+  Raises:
+    gin_files.ConfigError: names the module and the file.
+  """
+  for statement, where in found.every_import:
+    if statement.module != "__gin__.dynamic_registration" and not _is_trusted(
+        statement.module, trusted):
+      raise _refusal(f"{where} imports {statement.module!r}", trusted)
+  for name, where in found.functions.items():
+    if "." not in name and not name.startswith("gin."):
+      raise _refusal(f"{where} names {name!r}, which no import of the file gives", trusted)
+
+
+def check_functions(found: gin_files.Scan, trusted: list[str]) -> None:
+  """Refuses files that name what a trusted module has only imported; their imports are made here.
+
+  To be called before anything of the run is.
+  """
+  for name, where in found.functions.items():
+    if not name.startswith("gin."):
+      module = _home(name, trusted)
+      if module:
+        raise _refusal(f"{where} names {name}, which is defined in {module!r}", trusted)
+
+
+def _home(name: str, trusted: list[str]) -> str:
+  """The first module on the way to what `name` stands for that is not trusted; "" if all are."""
+  first, *rest = name.split(".")
+  target: Any = importlib.import_module(first)
+  path = first
+  for part in rest:
+    path = f"{path}.{part}"
+    if isinstance(target, types.ModuleType):
+      module = target.__name__
+      if module != first and not _is_trusted(module, trusted):
+        return module
+      if not hasattr(target, part):
+        importlib.import_module(path)
+    target = getattr(target, part)
+  home = getattr(inspect.unwrap(target), "__module__", None) or type(target).__module__
+  return "" if _is_trusted(home, trusted) else home
+
+
+def _is_trusted(module: str, trusted: list[str]) -> bool:
+  allowed = [*trusted, *(part for name in trusted for part in _PARTS.get(name, ()))]
+  return _within(module, allowed) and not _within(module, list(_NEVER))
+
+
+def _within(module: str, packages: list[str]) -> bool:
+  return any(f"{module}.".startswith(f"{package}.") for package in packages)
+
+
+def _refusal(what: str, trusted: list[str]) -> gin_files.ConfigError:
+  return gin_files.ConfigError(
+      f"{what}; trusted are {', '.join(trusted)}, without what starts processes, deletes files or "
+      "loads code. A gin file is a program: read it, then add the module to --trusted_modules, or "
+      "leave that flag out to allow everything.")
+
+
+_PLAIN = (int, float, str, bool, type(None))
+_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
+
+
+def check_types(found: gin_files.Scan) -> None:
+  """Raises a ConfigError for the first value of a wrong type that is read, or that the user set."""
+  read = gin_bindings.reached(found.history)
+  for (scope, name, argument), settings in found.history.items():
+    setting, via = settings[-1], ""
+    is_read = read is None or setting.is_users or (scope, name, argument) in read
+    if name == gin_bindings.MACRO or not is_read:
+      continue
+    value, where = setting.value, setting.where
+    if isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+      macro = found.history.get((value.scope, gin_bindings.MACRO, "value"))
+      if not macro:
+        continue
+      via, value, where = f" through {value}", macro[-1].value, macro[-1].where
+    allowed = _allowed(name, argument)
+    if allowed and not any(_is_one(value, kind) for kind in allowed):
+      label = ".".join([*name.split(".")[-2:], argument])
+      kinds = " or ".join("None" if kind is type(None) else _NAMES[kind] for kind in allowed)
+      raise gin_files.ConfigError(
+          f"{f'{scope}/' if scope else ''}{label} is {value!r}{via} ({where}); it takes {kinds}.")
+
+
+_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
+
+
+def _is_one(value: Any, kind: type) -> bool:
+  if isinstance(value, gin_bindings.GinReference) or value is gin_files.REQUIRED:
+    return True  # Of what another function returns.
+  if kind is bool:
+    return isinstance(value, (bool, int))
+  if kind is int:
+    return isinstance(value, int) or isinstance(value, float) and value.is_integer()
+  if kind is float:
+    return isinstance(value, (int, float))
+  return isinstance(value, kind)
+
+
+def _allowed(name: str, argument: str) -> tuple[type, ...]:
+  """The plain types of a parameter; () if it takes others, or if they are not known."""
+  try:
+    target = _object(name)
+    function = target.__init__ if inspect.isclass(target) else target
+    hint = typing.get_type_hints(function).get(argument)
+    default = inspect.signature(function).parameters[argument].default
+  except Exception:  # Annotations may name what only a type checker, or a newer Python, knows.
+    return ()
+  kinds = typing.get_args(hint) if typing.get_origin(hint) in _UNIONS else (hint,)
+  if not all(kind in _PLAIN for kind in kinds):
+    return ()
+  return (*kinds, *((type(None),) if default is None and type(None) not in kinds else ()))
+
+
+def _object(name: str) -> Any:
+  """The object of a full name: modules as far as there are, then attributes."""
+  parts = name.split(".")
+  for length in range(len(parts) - 1, 0, -1):
+    try:
+      target = importlib.import_module(".".join(parts[:length]))
+    except ImportError:
+      continue
+    for part in parts[length:]:
+      target = getattr(target, part)
+    return target
+  raise LookupError(name)

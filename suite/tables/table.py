@@ -32,7 +32,6 @@ from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import methods
 from suite.configs import run_settings
-from suite.configs import unchanged
 from suite.reporting import paper_values
 from suite.reporting import table_dir
 from suite.reporting import tables
@@ -416,7 +415,7 @@ def settings_texts(cells: Sequence[TableCell]) -> dict[pathlib.Path, str]:
   """
   found = {cell.folder.with_name(SETTINGS): _settings(cell) for cell in _one_of_each(cells)}
   for path, text in found.items():
-    unchanged.check(path, text, "runs")
+    gin_parse.check_unchanged(path, text, "runs")
   return found
 
 
