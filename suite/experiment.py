@@ -6,8 +6,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+from importlib import metadata
 import json
 import pathlib
+import platform
+import subprocess
+import sys
 from typing import (
   Any,
   Callable,
@@ -25,12 +29,12 @@ from typing import (
 from absl import logging
 import tensorflow as tf
 
+import suite
 from suite.compute import arithmetic
 from suite.compute import distribution as distribution_lib
 from suite.compute import private_tensorflow
 from suite.configs import gin_files
 from suite.configs import gin_parse
-from suite.configs import provenance
 from suite.configs import run_settings
 from suite.contracts import descriptions
 from suite.metrics import own_metrics
@@ -106,7 +110,7 @@ def run(
         functools.partial(_check_alike, folder, origin.config_text, own))
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
     if distribution.is_chief:
-      environment = provenance.environment(seed, distribution, settings.command, own)
+      environment = _environment(seed, distribution, settings.command, own)
       _claim(folder, origin.config_text, own, {**environment, "learners": list(learners)})
     try:  # Its settings are stored.
       own.check(distribution.agreed(dataclasses.asdict(own)))
@@ -354,3 +358,33 @@ def _has_begun(folder: pathlib.Path) -> bool:
   """Whether a learner's directory holds anything, a record or a part of its first event."""
   of_learners = (p for p in folder.glob("*/**/*") if "tensorboard" not in p.parts)
   return any(p.is_file() and p.stat().st_size for p in of_learners)
+
+
+_PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
+             "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
+
+
+def _environment(seed: int, distribution: distribution_lib.Distribution, command: str,
+                 own: arithmetic.Arithmetic) -> Dict[str, Any]:
+  """What numbers depend on besides the configuration: versions, device, arithmetic, revision."""
+  packages: Dict[str, Optional[str]] = {}
+  for name in _PACKAGES:
+    try:
+      packages[name] = metadata.version(name)
+    except metadata.PackageNotFoundError:
+      packages[name] = None
+  return {
+      "command": command, "seed": seed, "suite": suite.__version__,
+      "python": sys.version.split()[0], "platform": platform.platform(),
+      "device": distribution.describe(),
+      "arithmetic": dataclasses.asdict(own),
+      "packages": packages, "git_revision": _git_revision()}
+
+
+def _git_revision() -> Optional[str]:
+  root = pathlib.Path(suite.__file__).resolve().parent.parent
+  if not (root / ".git").exists():
+    return None
+  result = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"],
+                          capture_output=True, text=True, check=False)
+  return result.stdout.strip() or None
