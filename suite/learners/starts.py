@@ -19,7 +19,6 @@ import tensorflow as tf
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import tasks
-from suite.data.images import example_arrays
 from suite.metrics import classification
 from suite.state import context as context_lib
 from suite.state import encoder_file
@@ -238,7 +237,6 @@ class KnnErrors:
       # Images are often stored by class, and the statistics of such batches would tell it.
       order = seeds.generator("select order", split).permutation(images.size)
       images = images.subset(order)
-      example_arrays.check_form(images, self._transform)
       self._sets[split] = images, scoring.ReadyBatches(
           images.eval_batches(settings.batch_size, transform=self._transform), images.size)
     images, batches = self._sets[split]

@@ -36,6 +36,7 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import feature_set
+from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
 from suite.protocols import run_state
@@ -144,8 +145,8 @@ def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: st
                      "has one set to train and to test on; load the buckets with protocol="
                      f"{mode!r}, or run in mode {_STREAMING!r}.")
   for part in (part for bucket in buckets for part in (bucket.train, bucket.test)):
-    if isinstance(part, feature_set.FeatureSet) and isinstance(transform, feature_set.Features):
-      part.check_width(transform)
+    if isinstance(part, image_set.ImageSet):
+      part.check_transform(transform)
   refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
 
 

@@ -57,21 +57,11 @@ def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 
-def check_form(part: examples_lib.ExampleSet, transform: examples_lib.Transform) -> None:
-  """Raises an error if a set holds features and the transform is of images, or vice versa."""
-  is_features, wants_features = isinstance(part, feature_set.FeatureSet), len(shape(transform)) == 1
-  if is_features != wants_features:
-    given, wanted = ("features", "images") if is_features else ("images", "features")
-    raise ValueError(f"{part.name!r} holds {given}, but the learner's transform is of {wanted}. "
-                     f"Give it a transform of {given}.")
-
-
 def _images(part: examples_lib.ExampleSet, transform: examples_lib.Transform,
             prepare: examples_lib.Transform) -> Iterator[np.ndarray]:
   """The examples of a set in batches, as `prepare` evaluates them."""
-  check_form(part, transform)
   if isinstance(part, feature_set.FeatureSet):
-    part.check_width(transform)
+    part.check_transform(transform)
     yield part.features
     return
   for batch in part.eval_batches(min(_BATCH, part.size), transform=prepare):

@@ -86,24 +86,16 @@ class FeatureSet(image_set.ImageSet):
     return FeatureSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
                       num_classes=self.num_classes, ids=self.ids[indices])
 
-  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
-                    transform: examples.Transform, first_step: int = 0, shard_index: int = 0,
-                    num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
-    self.check_width(transform)
-    return super().train_batches(
-        batch_size, seed=seed, transform=transform, first_step=first_step,
-        shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
-
   def eval_batches(self, batch_size: int, *, transform: examples.Transform) -> EvalBatches:
     """As of an `ImageSet`, but computed once and kept in memory."""
-    self.check_width(transform)
+    self.check_transform(transform)
     key = (batch_size, transform)
     if self._eval[0] != key:
       self._eval = (key, EvalBatches(self, batch_size, transform))
     return self._eval[1]
 
-  def check_width(self, transform: examples.Transform) -> None:
-    """An error unless the features are as wide as the transform says."""
+  def check_transform(self, transform: examples.Transform) -> None:
+    """Refuses a transform of images, or of features of another width."""
     width, wanted = self.features.shape[1], tuple(transform.shape)
     if wanted != (width,):
       size = wanted[0] if len(wanted) == 1 else "an image"

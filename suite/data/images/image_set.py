@@ -150,6 +150,12 @@ class ImageSet:
     return ImageSet(self.name, chosen._store, labels, kind=self.kind, num_classes=len(classes),
                     ids=chosen.ids)
 
+  def check_transform(self, transform: examples.Transform) -> None:
+    """Refuses a transform of other examples than those of the set."""
+    if len(transform.shape) == 1:
+      raise ValueError(f"{self.name!r} holds images, but the learner's transform is of features. "
+                       "Give it a transform of images.")
+
   def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
                     transform: examples.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
@@ -211,6 +217,7 @@ class ImageSet:
 
   def _batches(self, plan: sampling.Plan, transform: examples.Transform
                ) -> tf.data.Dataset:
+    self.check_transform(transform)
     with tf.device("CPU:0"):
       labels = tf.constant(self.labels)
       ids = tf.constant(self.ids.astype(object), tf.string)

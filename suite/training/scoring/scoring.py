@@ -25,7 +25,6 @@ from suite.compute import ledger as ledger_lib
 from suite.compute import user_code
 from suite.contracts import examples
 from suite.contracts import rehearsal
-from suite.data.images import example_arrays
 from suite.data.images import feature_set
 from suite.data.images import image_set as image_set_lib
 from suite.state import context as context_lib
@@ -101,7 +100,6 @@ class Forward:
     for *before, batches in self._latest:
       if before[0] is image_set and tuple(before[1:]) == asked[1:]:
         return batches
-    example_arrays.check_form(image_set, transform)
     batches = image_set.eval_batches(batch_size, transform=transform)
     self._latest = ((*asked, batches), *self._latest[:_MAX_SETS - 1])
     return batches
