@@ -8,7 +8,7 @@ ROOF          suite/cli.py  commands/  running/  tables/  configs/ (the only gin
               suite/lifelong/    api > estimators > answers, cache
 2nd FLOOR     suite/learners/    one method a file
 1st FLOOR     suite/training/    episodic > sequence > pretraining > gradient > multitask > scoring
-                                 > objectives > memories
+                                 > statistics > objectives > memories
 GROUND FLOOR  suite/data/        digits > sequences > streams > episodes > images
               suite/contracts/   tasks, deliveries, examples, learner
               suite/state/       what a run keeps on disk, so that it can be resumed
@@ -68,7 +68,8 @@ NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument")
 SHARED = {
     "suite.protocols": ("suite.protocols.run_state",),
     "suite.learners": ("suite.learners.gradient", "suite.learners.starts",
-                       "suite.learners.finetune_plan", "suite.learners.learner_each_task"),
+                       "suite.learners.finetune_plan", "suite.learners.learner_each_task",
+                       "suite.learners.statistics_learner"),
 }
 # Package -> the modules and wings that may import it, and what the others do instead.
 DOORS = {
@@ -315,7 +316,7 @@ def test_tests_stand_where_their_modules_do():
     ("suite/data/images/x.py", "from suite.compute import ledger", "suite.data imports suite.data"),
     ("suite/data/images/x.py", "from suite import experiment", "imports go down only"),
     ("suite/training/memories/x.py", "from suite.training.gradient import trainer", "go down only"),
-    ("suite/training/gradient/x.py", "import suite.training.statistics.statistic", "go down only"),
+    ("suite/training/gradient/x.py", "import suite.training.sequence.step_a", "go down only"),
     ("suite/lifelong/answers/x.py", "from suite.lifelong.cache import piece_files", "go down only"),
     ("suite/curation/x.py", "from suite.curation.steps import voting", "suite.curation.steps stan"),
     ("suite/curation/x.py", "import tfds_builders", "only suite/data knows the cellar; ask suite"),

@@ -47,12 +47,12 @@ _WHOLE = ("transform", "begin", "learn", "predict")
 META = ("meta_loss", "zero_statistics", "update_statistics")
 REQUIREMENTS = {
     deliveries.TASKS: Requirement(
-        learner_lib.Learner, "separate tasks", _WHOLE, "NearestMean"),
+        learner_lib.Learner, "separate tasks", _WHOLE, "StatisticsLearner"),
     deliveries.BUCKETS: Requirement(
-        learner_lib.Learner, "the buckets of one task", _WHOLE, "NearestMean"),
+        learner_lib.Learner, "the buckets of one task", _WHOLE, "StatisticsLearner"),
     deliveries.SEQUENCE: Requirement(
         learner_lib.SequenceLearner, "single samples",
-        ("transform", "begin", "encode", "answer"), "NearestMean"),
+        ("transform", "begin", "encode", "answer"), "StatisticsLearner"),
     deliveries.EPISODES: Requirement(
         learner_lib.EpisodicLearner, "few-shot episodes",
         ("transform", "begin", "initial_state", "adapt", "logits", "transductive"), "ProtoNet"),
@@ -132,7 +132,7 @@ def check_kinds(learner: learner_lib.BaseLearner, kinds: Iterable[str]) -> None:
     raise RefusedError(
         f"{type(learner).__name__} learns {' and '.join(learner.kinds)} tasks; the run has "
         f"{' and '.join(other)} tasks, too. Leave those out, or take another learner, for example "
-        "NearestMean.")
+        "a StatisticsLearner with ClassMeans.")
 
 
 def limits_kinds(learner: learner_lib.BaseLearner) -> bool:

@@ -34,7 +34,7 @@ class CropCentroids(learner_lib.SequenceLearner):
   """A learner of sequences on frozen features, whose labels teach it crops.
 
   Args:
-    learner: such as `NearestMean` or `ExemplarTuning`; it has `update`.
+    learner: such as `StatisticsLearner` or `ExemplarTuning`; it has `update`.
     seed: of the crops.
   """
 

@@ -26,9 +26,9 @@ from suite.contracts import tasks
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
-from suite.training.episodic import class_means
 from suite.training.episodic import episode_loss
 from suite.training.episodic import meta_schedules
+from suite.training.statistics import class_means
 
 
 class ProtoNet(base_episodes.MetricNet):
@@ -55,13 +55,12 @@ class ProtoNet(base_episodes.MetricNet):
                channels: int = 3, similarity: str = "euclidean", scale: float = 10.0,
                last_set_only: bool = False):
     super().__init__()
-    class_means.check(similarity, "ProtoNet")
+    self._means = class_means.ClassMeans(similarity, last_set_only=last_set_only)
     if not scale > 0:
       raise ValueError(f"ProtoNet.scale is {scale}; it must be above 0.")
     self.transform, self._channels, self.similarity = transform, channels, similarity
     self._embedding, self._scale = embedding, scale
     self._training: meta_schedules.Training = training or meta_schedules.MetaTraining()
-    self._last_set_only = last_set_only
     self._num_classes = 0
 
   @override
@@ -92,20 +91,20 @@ class ProtoNet(base_episodes.MetricNet):
     return self._embedding.encode(images)
 
   @override
-  def initial_state(self, num_classes: int) -> class_means.MeansState:
+  def initial_state(self, num_classes: int) -> class_means.Sums:
     """Returns sums [W, D] and counts [W] of features by class, all 0."""
-    return class_means.zeros(num_classes, self._features, self._dtype)
+    return self._means.zero(num_classes, self._features, self._dtype)
 
   @override
-  def adapt(self, state: class_means.MeansState, codes: tf.Tensor, labels: tf.Tensor
-            ) -> class_means.MeansState:
+  def adapt(self, state: class_means.Sums, codes: tf.Tensor, labels: tf.Tensor
+            ) -> class_means.Sums:
     """Returns the state after one more support set, features [B, D] and labels [B]."""
-    return class_means.add(state, codes, labels, last_set_only=self._last_set_only)
+    return self._means.add(state, codes, labels)
 
   @override
-  def logits(self, state: class_means.MeansState, codes: tf.Tensor) -> tf.Tensor:
+  def logits(self, state: class_means.Sums, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, W] of features [B, D]."""
-    return class_means.logits(state, codes, self.similarity, self.scale)
+    return self._means.answers(state, codes, scale=self.scale)
 
   @override
   def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, embedding_lib.Seen]:

@@ -13,7 +13,8 @@ import tensorflow as tf
 from suite.compute import user_code
 from suite.data.images import image_ops
 from suite.training.gradient import class_heads
-from suite.training.sequence import running_centroids
+from suite.training.statistics import class_means
+from suite.training.statistics import statistic
 
 
 def halved(values):
@@ -66,7 +67,7 @@ def test_code_of_users_is_reached(name):
 
 @pytest.mark.parametrize("part", [
     Holder(tf.nn.relu).call, Holder(model(tf.keras.layers.Dense(2))).call,
-    class_heads.linear(2, 3), running_centroids.RunningCentroids(2, 3).answer,
+    class_heads.linear(2, 3), statistic.Running(class_means.ClassMeans(), 2, 3).answer,
     image_ops.Plain(8).evaluate, [None, 1, "a", np.zeros(3), types.SimpleNamespace()],
 ], ids=range(6))
 def test_what_the_suite_and_keras_have_is_not(part):

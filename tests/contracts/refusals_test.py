@@ -24,13 +24,12 @@ from suite.learners import embedded_maml
 from suite.learners import finetune
 from suite.learners import gradient
 from suite.learners import maml
-from suite.learners import meta_centroids
+from suite.learners import meta_statistics
 from suite.learners import minimum_distance
-from suite.learners import nearest_mean
 from suite.learners import pretrain_tune
 from suite.learners import pretrainer
 from suite.learners import protonet
-from suite.learners import streaming_lda
+from suite.learners import statistics_learner
 from suite.lifelong.estimators import paper_estimators
 from suite.models import conv4
 from suite.models.episodic import dense_attention
@@ -53,6 +52,8 @@ from suite.training.episodic import tuned_embedding
 from suite.training.gradient import class_heads
 from suite.training.gradient import trainable_parts
 from suite.training.pretraining import pretexts
+from suite.training.statistics import class_means
+from suite.training.statistics import shared_covariance
 
 PLAIN = image_ops.Plain(8)
 BASE = base_episodes.BaseEpisodes(way=4, shot=1, targets=1, epochs=1, updates_per_epoch=1, every=1)
@@ -72,16 +73,18 @@ def inner(**settings):
 
 
 LEARNERS = {
-    "nearest_mean": lambda: nearest_mean.NearestMean(transform=PLAIN),
+    "nearest_mean": lambda: statistics_learner.StatisticsLearner(
+        class_means.ClassMeans(), transform=PLAIN),
     "gradient": lambda: gradient.GradientLearner(
         transform=PLAIN, net=trainable_parts.HeadOnly(), epochs=1),
     "gradient_per_task": lambda: gradient.GradientLearner(
         transform=PLAIN, net=trainable_parts.HeadOnly(), head=class_heads.PerTask(), epochs=1),
-    "streaming_lda": lambda: streaming_lda.StreamingLda(transform=PLAIN),
-    "meta_centroids": lambda: meta_centroids.MetaCentroids(
+    "streaming_lda": lambda: statistics_learner.StatisticsLearner(
+        shared_covariance.SharedCovariance(), transform=PLAIN),
+    "meta_centroids": lambda: meta_statistics.MetaCentroids(
         protonet.ProtoNet(net(), transform=PLAIN, training=BASE), episodes=BASE, transform=PLAIN),
     "minimum_distance": lambda: minimum_distance.MinimumDistance(
-        nearest_mean.NearestMean(transform=PLAIN)),
+        statistics_learner.StatisticsLearner(class_means.ClassMeans(), transform=PLAIN)),
     "meta_baseline": lambda: protonet.ProtoNet(
         tuned_embedding.TunedEmbedding(small), transform=PLAIN, training=BASE,
         similarity="cosine"),
@@ -156,7 +159,7 @@ REFUSED = {
         "maml": f"{WHOLE}.* Maml runs under cfsl",
         "embedded_maml": f"{WHOLE}.* EmbeddedMaml runs under cfsl",
         "pretrain_tune": f"{WHOLE}.* PretrainTune runs under cfsl",
-        "pretrainer": "accepts portions of a pretraining .* for example NearestMean",
+        "pretrainer": "accepts portions of a pretraining .* for example StatisticsLearner",
         "order_search": "has no transform, begin, learn, predict",
     },
     "clear": {
@@ -181,11 +184,9 @@ REFUSED = {
         "order_search": "it has no transform, begin, encode, answer",
     },
     "cfsl": {
-        "nearest_mean": f"few-shot episodes .*{NO_EPISODES}.*NearestMean runs under nevis and clear"
-                        " and fluid",
+        **dict.fromkeys(("nearest_mean", "streaming_lda"), "it has no meta_loss"),  # Updates are 1.
         "gradient": "the head Linear, 'glorot', and cannot be given few-shot episodes",
         "gradient_per_task": "the head PerTask, 'glorot', and cannot be given few-shot",
-        "streaming_lda": f"{NO_EPISODES}.* StreamingLda runs under nevis and clear and fluid",
         "minimum_distance": NO_EPISODES,
         "pretrainer": NO_EPISODES,
         "order_search": "has no transform, begin, initial_state",
@@ -236,17 +237,18 @@ def test_it_is_refused_before_anything_is_trained(protocol, name, tmp_path):
 
 def test_a_stream_with_tasks_of_other_kinds_is_refused_at_its_beginning(tmp_path):
   state = state_in(tmp_path)
-  message = "StreamingLda learns single_label tasks; the run has multi_label tasks, too.*NearestM"
+  message = ("StatisticsLearner learns single_label tasks; the run has multi_label tasks, too.*"
+             "ClassMeans")
   with pytest.raises(refusals.RefusedError, match=message):
     nevis.run(LEARNERS["streaming_lda"](), state=state, stream=digits.nevis_stream(20))
   assert not state.done
 
 
 def test_contexts_say_how_data_is_delivered(tmp_path):
-  class Listening(nearest_mean.NearestMean):
+  class Listening(statistics_learner.StatisticsLearner):
 
     def __init__(self):
-      super().__init__(transform=PLAIN)
+      super().__init__(class_means.ClassMeans(), transform=PLAIN)
       self.heard = set()
 
     def begin(self, task, context):
@@ -261,11 +263,11 @@ def test_contexts_say_how_data_is_delivered(tmp_path):
   assert set(refusals.REQUIREMENTS) == set(deliveries.DELIVERIES)
 
 
-class Wide(nearest_mean.NearestMean):
+class Wide(statistics_learner.StatisticsLearner):
   """One logit too many."""
 
   def predict(self, images):
-    return tf.concat([super().predict(images)] * 2, axis=1)[:, :-1]
+    return tf.concat([super().answer(self.encode(images))] * 2, axis=1)[:, :-1]
 
   def answer(self, codes):
     return tf.pad(super().answer(codes), [[0, 0], [0, 1]])
@@ -283,7 +285,7 @@ def test_logits_of_the_wrong_width_are_refused_before_training(protocol, message
   Wider.__name__ = "Wide"
   state = state_in(tmp_path)
   with pytest.raises(refusals.RefusedError, match=message):
-    PROTOCOLS[protocol](Wider(transform=PLAIN), state)
+    PROTOCOLS[protocol](Wider(class_means.ClassMeans(), transform=PLAIN), state)
   assert not state.done
 
 
@@ -352,7 +354,7 @@ def test_buckets_of_which_all_images_have_one_label_are_refused(tmp_path):
 
 def test_a_learner_around_another_refuses_one_that_does_not_fit():
   with pytest.raises(refusals.RefusedError, match="Maml cannot be run here: it has no encode.*Pro"):
-    meta_centroids.MetaCentroids(LEARNERS["maml"](), episodes=BASE, transform=PLAIN)
+    meta_statistics.MetaCentroids(LEARNERS["maml"](), episodes=BASE, transform=PLAIN)
   with pytest.raises(refusals.RefusedError, match="ProtoNet cannot be given single samples"):
     minimum_distance.MinimumDistance(LEARNERS["protonet"]())
 
@@ -385,4 +387,4 @@ def test_what_runs_in_one_process_refuses_several(tmp_path):
 def test_a_learner_that_does_not_use_several_devices_says_so(learner, told, tmp_path, caplog):
   made = (LEARNERS[learner]() if learner != "finetune" else finetune.Finetune(conv4.conv4))
   state_in(tmp_path, ("mirrored", 1)).resume(made)
-  assert told == ("NearestMean learns on one device: the 1 replicas of" in caplog.text)
+  assert told == ("StatisticsLearner learns on one device: the 1 replicas of" in caplog.text)

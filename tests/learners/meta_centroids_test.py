@@ -19,7 +19,7 @@ from suite.data.digits import digits
 from suite.data.images import example_arrays
 from suite.data.images import feature_set
 from suite.data.images import image_ops
-from suite.learners import meta_centroids
+from suite.learners import meta_statistics
 from suite.learners import protonet
 from suite.models import conv4
 from suite.models.episodic import constellation
@@ -44,16 +44,16 @@ def make(name):
   if name == "protonet":
     net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4(filters=8, blocks=2)),
                             transform=TRANSFORM, training=EPISODES)
-    return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
+    return meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
   if name == "constellation":
     net = protonet.ProtoNet(
         constellation.ClusteredEmbedding(constellation.ConstellationConv4(
             filters=8, blocks=2, clusters=4, heads=2, attended=1)),
         transform=TRANSFORM, training=EPISODES, similarity="cosine")
-    return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
+    return meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
   net = protonet.ProtoNet(tuned_embedding.TunedEmbedding(small), transform=TRANSFORM,
                           training=EPISODES, similarity="cosine")
-  return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
+  return meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
 
 
 @pytest.mark.parametrize("name", ["protonet", "meta_baseline"])
@@ -115,7 +115,7 @@ def test_the_net_may_be_meta_trained_on_a_pretraining_set(digit_runs, tmp_path):
   episodes = dataclasses.replace(EPISODES, way=6, images=lambda: everything)
   net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4(filters=8, blocks=2)),
                           transform=TRANSFORM, training=episodes)
-  made = meta_centroids.MetaCentroids(net, episodes=episodes, transform=TRANSFORM)
+  made = meta_statistics.MetaCentroids(net, episodes=episodes, transform=TRANSFORM)
   summary = digit_runs.run(made, tmp_path, length=30)
   found = digit_runs.records(tmp_path)[0]
   assert (found["way"], found["meta_classes"], found["classes_with_a_mean"]) == (6, 10, 4)
@@ -153,7 +153,7 @@ def test_buckets_move_the_means_and_only_the_first_trains_the_net(tmp_path):
     record = learner.learn(deliveries.Experience(
         buckets.task, bucket.train, bucket.train, deliveries.History()), context)
     weights.append([v.numpy() for v in learner.net.trainable_variables])
-    counts.append(learner.centroids.counts.numpy().sum())
+    counts.append(learner.statistics.counts.numpy().sum())
     assert ("meta_updates" in record) == (len(weights) == 1)
   assert counts == [buckets[0].train.size, buckets[0].train.size + buckets[1].train.size]
   for first, second in zip(*weights):
@@ -172,13 +172,13 @@ def test_a_later_task_may_be_multi_label_and_has_its_own_means(tmp_path):
       learner.begin(delivered.task, context)
       learner.learn(delivered, context)
   assert delivered.task.kind == tasks.MULTI_LABEL
-  assert learner.centroids.counts.numpy().sum() == delivered.train.labels.sum()
+  assert learner.statistics.counts.numpy().sum() == delivered.train.labels.sum()
 
 
 def test_the_temperature_multiplies_answers(tmp_path):
   net = protonet.ProtoNet(pixel_embedding.Pixels(), transform=image_ops.Plain(1), training=EPISODES,
                           similarity="cosine", scale=5.0)
-  learner = meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=image_ops.Plain(1))
+  learner = meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=image_ops.Plain(1))
   learner.begin(tasks.Task("t", tasks.SINGLE_LABEL, 3), _context(tmp_path))
   learner.update(tf.constant([[3.0, 4.0, 0]]), tf.constant([1], tf.int64))
   found = learner.answer(tf.constant([[1.0, 0, 0]]))
@@ -200,8 +200,8 @@ def test_norms_of_a_pretrained_network_keep_their_statistics():
 def test_wrong_use_is_named(tmp_path):
   with pytest.raises(ValueError, match="scale is 0; it must be above 0"):
     protonet.ProtoNet(pixel_embedding.Pixels(), transform=TRANSFORM, training=EPISODES, scale=0)
-  with pytest.raises(ValueError, match="multi_label and the first one; .*take NearestMean"):
+  with pytest.raises(ValueError, match="multi_label and the first one; .*ClassMeans"):
     make("protonet").begin(tasks.Task("m", tasks.MULTI_LABEL, 3), _context(tmp_path))
   net = protonet.ProtoNet(pixel_embedding.Pixels(), transform=TRANSFORM, training=EPISODES)
-  with pytest.raises(ValueError, match=r"makes feature vectors \(7,\).*NearestMean"):
-    meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=feature_set.Features(7))
+  with pytest.raises(ValueError, match=r"makes feature vectors \(7,\).*StatisticsLearner"):
+    meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=feature_set.Features(7))

@@ -13,7 +13,7 @@ from suite.data.images import image_ops
 from suite.learners import exemplar_tuning
 from suite.learners import gradient
 from suite.learners import minimum_distance
-from suite.learners import nearest_mean
+from suite.learners import statistics_learner
 from suite.metrics import novelty_scores
 from suite.protocols import clear
 from suite.protocols import fluid
@@ -25,6 +25,7 @@ from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.sequence import update_strategies
+from suite.training.statistics import class_means
 
 TRANSFORM = image_ops.Plain(8)
 
@@ -35,7 +36,8 @@ def state_in(folder):
 
 
 def ncm(**settings):
-  return nearest_mean.NearestMean(transform=TRANSFORM, **settings)
+  return statistics_learner.StatisticsLearner(
+      class_means.ClassMeans(**settings), transform=TRANSFORM)
 
 
 def tuning():
@@ -125,7 +127,7 @@ def test_tasks_and_buckets_are_refused_before_anything_is_learned(tmp_path):
   buckets, learner = digits.buckets(2), minimum_distance.MinimumDistance(ncm())
   with pytest.raises(ValueError, match="given the buckets of one task .clear.; it accepts single"):
     clear.run(learner, state=state_in(tmp_path), buckets=buckets)
-  assert not hasattr(learner.learner, "_key")
+  assert not learner.learner.variables
 
 
 def test_the_threshold_is_in_a_checkpoint(tmp_path):

@@ -53,8 +53,8 @@ def _logits(learner, state, images):
 def test_prototypes_and_logits_by_hand():
   learner = _learner()
   state = _after(learner, ([(2, 0, 0), (4, 0, 0)], [0, 0]), ([(0, 1, 0)], [1]))
-  np.testing.assert_array_equal(state["sums"], [[6, 0, 0], [0, 1, 0], [0, 0, 0]])
-  np.testing.assert_array_equal(state["counts"], [2, 1, 0])
+  np.testing.assert_array_equal(state.sums, [[6, 0, 0], [0, 1, 0], [0, 0, 0]])
+  np.testing.assert_array_equal(state.counts, [2, 1, 0])
   # Prototypes (3, 0, 0) and (0, 1, 0): (3, 1, 0) is 1 from the first, 9 from the second. Class 2
   # was not shown.
   logits = _logits(learner, state, _images((3, 1, 0), (0, 0, 2)))

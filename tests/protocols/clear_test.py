@@ -10,9 +10,10 @@ from suite.data.images import feature_set
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
-from suite.learners import nearest_mean
+from suite.learners import statistics_learner
 from suite.protocols import clear
 from suite.state import predictions
+from suite.training.statistics import class_means
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 2)
 
@@ -199,7 +200,8 @@ def test_what_was_trained_on_is_not_tested(tmp_path, mode):
 
 def test_a_run_stopped_before_any_event_goes_on_the_same(tmp_path):
   def run(folder, **arguments):
-    learner = nearest_mean.NearestMean(transform=image_ops.Plain(8))
+    learner = statistics_learner.StatisticsLearner(
+        class_means.ClassMeans(), transform=image_ops.Plain(8))
     return _run(folder, learner, buckets=digits.buckets(2), **arguments)
 
   summary = run(tmp_path / "whole")

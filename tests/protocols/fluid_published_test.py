@@ -16,7 +16,7 @@ from suite.data.published import published_sequences
 from suite.data.sequences import sequences
 from suite.learners import exemplar_tuning
 from suite.learners import gradient
-from suite.learners import nearest_mean
+from suite.learners import statistics_learner
 from suite.models.torchvision import torch_resnet
 from suite.protocols import fluid
 from suite.protocols import run_state
@@ -33,6 +33,7 @@ from suite.training.memories import reservoir
 from suite.training.objectives import er_ace
 from suite.training.objectives import lwf
 from suite.training.sequence import update_strategies
+from suite.training.statistics import class_means
 from tests.shared import published_fluid
 
 _SIZE, _OUTPUTS = 16, 12
@@ -126,7 +127,8 @@ def test_features_are_computed_once_for_all_frozen_learners(where, tmp_path, mon
     return frozen_backbone.FrozenBackbone(_net, _SIZE, seed=seed)
 
   def ncm(seed=0):
-    return nearest_mean.NearestMean(transform=transform, features=features(seed))
+    return statistics_learner.StatisticsLearner(
+        class_means.ClassMeans(), transform=transform, features=features(seed))
 
   def run(place, learner, **more):
     return _run(tmp_path / place, learner, published_sequences.sequence(3, **{**where, **more}))
@@ -167,6 +169,7 @@ def test_the_classifiers_columns_begin_the_head(where):
 
 def test_base_classes_are_given_or_known_not_both(where, tmp_path):
   sequence = published_sequences.sequence(3, **where)
-  learner = nearest_mean.NearestMean(transform=image_ops.Plain(2))
+  learner = statistics_learner.StatisticsLearner(
+      class_means.ClassMeans(), transform=image_ops.Plain(2))
   with pytest.raises(ValueError, match="Give one of the two"):
     _run(tmp_path, learner, sequence, base=object())

@@ -15,7 +15,7 @@ from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.learners import exemplar_tuning
-from suite.learners import nearest_mean
+from suite.learners import statistics_learner
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
@@ -25,6 +25,7 @@ from suite.state import predictions
 from suite.training.gradient import frozen_backbone
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_strategies
+from suite.training.statistics import class_means
 
 NEW = 3  # In tests of 3 classes.
 
@@ -116,7 +117,8 @@ def test_records_count_on_from_one_to_the_next(tmp_path):
 
 def test_new_classes_are_found_by_a_low_logit(tmp_path):
   # One feature; classes at 0, 100 and 200 grey. First sights are far from all means.
-  learner = nearest_mean.NearestMean(transform=image_ops.Plain(2))
+  learner = statistics_learner.StatisticsLearner(
+      class_means.ClassMeans(), transform=image_ops.Plain(2))
   labels, values = [0, 0, 1, 0, 1, 2, 2, 1], [0, 4, 100, 2, 104, 200, 196, 98]
   summary = fluid.run(learner, state=_state(tmp_path), sequence=_sequence(labels, values=values),
                       new_below=-0.5, record_every=3)
@@ -129,7 +131,8 @@ def test_new_classes_are_found_by_a_low_logit(tmp_path):
 
 
 def test_records_have_what_further_scores_need(tmp_path):
-  learner = nearest_mean.NearestMean(transform=image_ops.Plain(2))
+  learner = statistics_learner.StatisticsLearner(
+      class_means.ClassMeans(), transform=image_ops.Plain(2))
   labels, values = [0, 0, 1, 0, 1, 2, 2, 1], [0, 4, 100, 2, 104, 200, 196, 98]
   summary = fluid.run(learner, state=_state(tmp_path), sequence=_sequence(labels, values=values),
                       nearest=1, record_every=3, block_size=2)
@@ -204,7 +207,8 @@ def test_updates_stand_in_records_with_their_reason_and_cost(tmp_path):
 
 
 def test_a_learner_without_offline_phases_has_none(tmp_path):
-  summary = _run(tmp_path, lambda: nearest_mean.NearestMean(transform=image_ops.Plain(8)), num=50)
+  summary = _run(tmp_path, lambda: statistics_learner.StatisticsLearner(
+      class_means.ClassMeans(), transform=image_ops.Plain(8)), num=50)
   assert summary["updates"] == 0 and not any(r.get("update") for r in _records(tmp_path))
   assert (summary["examples_predict"], summary["examples_train"]) == (50, 50)
   assert summary["macs"] == summary["macs_predict"] == 50 * 10 * 192
@@ -304,7 +308,7 @@ def test_a_learner_that_diverged_stops_the_run_and_what_was_before_is_kept(tmp_p
   assert len(_values(tmp_path, "answers")) == 4
 
 
-class Leaks(nearest_mean.NearestMean):
+class Leaks(statistics_learner.StatisticsLearner):
   """Its blocks answer with their own labels; `answer` does not."""
 
   def answer_in_turn(self, codes, labels):
@@ -314,7 +318,8 @@ class Leaks(nearest_mean.NearestMean):
 def test_a_learner_whose_blocks_use_their_labels_stops_the_run(tmp_path):
   sequence = _sequence([0, 1, 1, 2, 0, 2, 1, 0], values=[0, 90, 30, 200, 10, 90, 120, 60])
   with pytest.raises(refusals.RefusedError, match=r"Leaks.answer_in_turn gives step \d another"):
-    fluid.run(Leaks(transform=image_ops.Plain(2)), state=_state(tmp_path), sequence=sequence)
+    fluid.run(Leaks(class_means.ClassMeans(), transform=image_ops.Plain(2)),
+              state=_state(tmp_path), sequence=sequence)
   assert not (tmp_path / "records.jsonl").exists() or not _records(tmp_path)
 
 

@@ -13,16 +13,13 @@ from suite.data.images import image_ops
 from suite.learners import crop_centroids
 from suite.learners import exemplar_tuning
 from suite.learners import gradient
-from suite.learners import meta_centroids
+from suite.learners import meta_statistics
 from suite.learners import minimum_distance
-from suite.learners import nearest_mean
 from suite.learners import oltr
 from suite.learners import protonet
-from suite.learners import streaming_lda
+from suite.learners import simple_cnaps
+from suite.learners import statistics_learner
 from suite.learners import weight_imprinting
-from suite.learners.class_memory import mahalanobis
-from suite.learners.class_memory import meta_mahalanobis
-from suite.learners.class_memory import simple_cnaps
 from suite.models import conv4
 from suite.models.episodic import constellation
 from suite.models.episodic import embedding
@@ -46,6 +43,10 @@ from suite.training.objectives import lwf
 from suite.training.objectives import mas
 from suite.training.objectives import mir
 from suite.training.objectives import si
+from suite.training.statistics import class_covariances
+from suite.training.statistics import class_means
+from suite.training.statistics import ridge_sums
+from suite.training.statistics import shared_covariance
 
 CLASSES, BASE, SIZE = 8, 3, 4
 TRANSFORM, CROPS = image_ops.Plain(SIZE), image_ops.Nevis(SIZE, area=(0.5, 1.0))
@@ -102,7 +103,8 @@ class Drift(LinearHead):
 
 
 def _centroids(**settings):
-  return lambda: nearest_mean.NearestMean(transform=TRANSFORM, **settings)
+  return lambda: statistics_learner.StatisticsLearner(
+      class_means.ClassMeans(**settings), transform=TRANSFORM)
 
 
 def _small_net():
@@ -161,14 +163,14 @@ EPISODES = base_episodes.BaseEpisodes(
 
 def _meta(make_net, embedded):
   net = make_net(embedded, transform=TRANSFORM, training=EPISODES)
-  return meta_centroids.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
+  return meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
 
 
 def _cnaps():
   net = simple_cnaps.SimpleCnaps(
       _backbone, set_encoder=film.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=1)),
       adaptation=film.AdaptationNet(), transform=TRANSFORM, training=EPISODES)
-  return meta_mahalanobis.MetaMahalanobis(net, episodes=EPISODES, transform=TRANSFORM)
+  return meta_statistics.MetaMahalanobis(net, episodes=EPISODES, transform=TRANSFORM)
 
 
 def _maml(head):
@@ -189,7 +191,8 @@ LEARNERS = {
         rules="code"),
     "finetune_drifting": lambda: _gradient(trainable_parts.Drifting(_small_net)),
     "ncm_crops": lambda: crop_centroids.CropCentroids(
-        nearest_mean.NearestMean(transform=CROPS, features=_small_net())),
+        statistics_learner.StatisticsLearner(
+            class_means.ClassMeans(), transform=CROPS, features=_small_net())),
     "exemplar_tuning_crops": lambda: crop_centroids.CropCentroids(_exemplars(transform=CROPS)()),
     "linear_head": LinearHead,
     "drift": Drift,
@@ -204,10 +207,12 @@ LEARNERS = {
     "imprinting": _imprinting,
     "oltr": lambda: _oltr(_frozen()),
     "oltr_net": lambda: _oltr(trainable_parts.AllLayers(_backbone)),
-    "slda": lambda: streaming_lda.StreamingLda(
-        transform=TRANSFORM, features=frozen_backbone.pixels, shrinkage=0.01),
-    "mahalanobis": lambda: mahalanobis.Mahalanobis(
-        transform=TRANSFORM, features=frozen_backbone.pixels),
+    "slda": lambda: statistics_learner.StatisticsLearner(
+        shared_covariance.SharedCovariance(0.01), transform=TRANSFORM),
+    "mahalanobis": lambda: statistics_learner.StatisticsLearner(
+        class_covariances.ClassCovariances(), transform=TRANSFORM),
+    "ridge": lambda: statistics_learner.StatisticsLearner(
+        ridge_sums.RidgeSums(), transform=TRANSFORM, lift=statistics_learner.unit_length),
     "mdt_ncm": lambda: minimum_distance.MinimumDistance(_centroids()()),
     "mdt_finetune": lambda: minimum_distance.MinimumDistance(
         _gradient(_frozen()), minimum_distance.LeastShare(0.1)),

@@ -44,7 +44,7 @@ from suite.data.images import image_ops
 from suite.data.sequences import sequences
 from suite.learners import exemplar_tuning
 from suite.learners import gradient
-from suite.learners import nearest_mean
+from suite.learners import statistics_learner
 from suite.metrics import sequence_log
 from suite.models import conv4
 from suite.models import resnet
@@ -59,6 +59,7 @@ from suite.training.sequence import sequence_codes
 from suite.training.sequence import sequence_decisions
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_strategies
+from suite.training.statistics import class_means
 
 CLASSES, SIZE, WIDTH, PHASES = 1000, 64, 512, 18
 RECORD, HEAD_BLOCK, HEAD_WARM_UP = 500, 1000, 2
@@ -161,7 +162,8 @@ def _sequence(images: np.ndarray, labels: np.ndarray) -> sequences.Sequence:
 
 def learner_of(name: str, features: Features, transform: Any) -> Any:
   if name == "NCM":
-    return nearest_mean.NearestMean(transform=transform, features=features)
+    return statistics_learner.StatisticsLearner(
+        class_means.ClassMeans(), transform=transform, features=features)
   if name == "linear":
     return gradient.GradientLearner(
         transform=transform, net=trainable_parts.HeadOnly(features), train_on="all", epochs=4,

@@ -29,7 +29,7 @@ from suite.data.images import image_ops
 from suite.data.sequences import sequences
 from suite.learners import exemplar_tuning
 from suite.learners import gradient
-from suite.learners import nearest_mean
+from suite.learners import statistics_learner
 from suite.metrics import sequence_log
 from suite.protocols import fluid
 from suite.protocols import run_state
@@ -40,6 +40,7 @@ from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.sequence import update_strategies
+from suite.training.statistics import class_means
 
 SEEDS = range(5)
 INTERVAL, EPOCHS, BATCH, MOMENTUM = 250, 4, 256, 0.9
@@ -241,8 +242,9 @@ def _transform(stream: Stream) -> feature_set.Features:
   return feature_set.Features(stream.features.shape[1])
 
 
-def _means(stream: Stream, similarity: str = "euclidean") -> nearest_mean.NearestMean:
-  return nearest_mean.NearestMean(transform=_transform(stream), similarity=similarity)
+def _means(stream: Stream, similarity: str = "euclidean") -> statistics_learner.StatisticsLearner:
+  return statistics_learner.StatisticsLearner(
+      class_means.ClassMeans(similarity), transform=_transform(stream))
 
 
 def _tuner(stream: Stream, batch: int) -> gradient.GradientLearner:

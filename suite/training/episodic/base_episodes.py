@@ -108,7 +108,7 @@ class BaseEpisodes:
     if num_classes < 2:
       raise ValueError(f"The images to meta-train on have {num_classes} class; an episode needs at "
                        "least 2. Give images of more classes, or a learner that is not "
-                       "meta-trained, such as NearestMean.")
+                       "meta-trained, such as StatisticsLearner.")
     way = min(self.way, num_classes)
     setting = task_types.Setting(way=way, shot=self.shot, targets=self.targets)
     return episodes_lib.Episodes(
@@ -161,7 +161,7 @@ class MetricNet(learner_lib.EpisodicLearner):
   """A learner that answers by class means of its codes [B, D].
 
   Attributes:
-    similarity: one of `running_centroids.SIMILARITIES`.
+    similarity: one of `class_means.SIMILARITIES`.
   """
 
   similarity: str

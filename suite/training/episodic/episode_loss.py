@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Callable, Protocol
+from typing import Any, Callable, Protocol
 
 import tensorflow as tf
 
 from suite.models.episodic import embedding as embedding_lib
 from suite.training.objectives import losses
 
-State = dict[str, tf.Tensor]
+State = Any
 
 
 class MetaEmbedding(Protocol):

@@ -18,7 +18,8 @@ import tensorflow as tf
 
 from suite.compute import mac_views
 from suite.training.gradient import class_heads
-from suite.training.sequence import running_centroids
+from suite.training.statistics import class_means
+from suite.training.statistics import statistic
 
 
 class Exemplars(class_heads.Linear):
@@ -32,7 +33,7 @@ class Exemplars(class_heads.Linear):
 
   def __init__(self, similarity: str = "dot", scale: float = 1.0, closes: bool = False):
     super().__init__()
-    running_centroids.check(similarity)
+    self._means = class_means.ClassMeans(similarity, normalize=True)
     if scale != 1.0 and similarity != "cosine":
       raise ValueError(f"scale is {scale}, and similarity {similarity!r}; a scale is of cosines.")
     self._similarity, self._scale, self._closes = similarity, scale, closes
@@ -44,8 +45,7 @@ class Exemplars(class_heads.Linear):
 
   def attach(self, model: tf.keras.Model, num_classes: int) -> None:
     super().attach(model, num_classes)
-    self.centroids = running_centroids.RunningCentroids(
-        num_classes, model.input_shape[-1], similarity=self._similarity, normalize=True)
+    self.centroids = statistic.Running(self._means, num_classes, model.input_shape[-1])
     if self._closes:
       self.is_open = tf.Variable(True, trainable=False, name="is_open")
 
@@ -79,7 +79,7 @@ class Exemplars(class_heads.Linear):
 
   def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]
                    ) -> list[tf.Variable]:
-    self._layer.set_means(self.centroids.means())
+    self._layer.set_means(class_means.means(self.centroids.state))
     return list(variables)
 
   def logits(self, features: tf.Tensor) -> tf.Tensor:
@@ -88,7 +88,7 @@ class Exemplars(class_heads.Linear):
     if self._closes:
       can_answer = tf.logical_or(can_answer, tf.logical_not(self.is_open))
     offset = tf.where(can_answer, 0.0, -float("inf"))
-    exemplars = self.centroids.means() + self.residuals
+    exemplars = class_means.means(self.centroids.state) + self.residuals
     return similarity_of(features, exemplars, self._similarity, self._scale) + offset
 
   def in_turn(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
@@ -99,7 +99,8 @@ class Exemplars(class_heads.Linear):
     return self._in_turn(features, labels)
 
   def _in_turn(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    found = self.centroids.answer_in_turn(features, labels, self.residuals.read_value())
+    found = self._means.answers_in_turn(self.centroids.state, self.centroids.solution, features,
+                                        labels, moved_by=self.residuals.read_value())
     return found if self._scale == 1.0 else found * self._scale
 
   def layers(self) -> list[mac_views.Layer]:
@@ -140,5 +141,5 @@ class ResidualDense(tf.keras.layers.Layer):
 def similarity_of(features: tf.Tensor, exemplars: tf.Tensor, similarity: str, scale: float
                   ) -> tf.Tensor:
   """Similarities [B, C] of features [B, D] and exemplars [C, D], times a scale."""
-  found = running_centroids.similarity_of(similarity, features, exemplars)
+  found = class_means.similarity_of(similarity, features, exemplars)
   return found if scale == 1.0 else found * scale

@@ -8,7 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from suite.training.gradient import class_heads
-from suite.training.sequence import running_centroids
+from suite.training.statistics import class_means
+from suite.training.statistics import statistic
 
 
 class Imprinted(class_heads.Linear):
@@ -32,8 +33,8 @@ class Imprinted(class_heads.Linear):
 
   def attach(self, model: tf.keras.Model, num_classes: int) -> None:
     super().attach(model, num_classes)
-    self.centroids = running_centroids.RunningCentroids(
-        num_classes, model.input_shape[-1], similarity="cosine", normalize=True)
+    self.centroids = statistic.Running(
+        class_means.ClassMeans("cosine", normalize=True), num_classes, model.input_shape[-1])
     self.is_open = tf.Variable(True, trainable=False, name="is_open")
 
   @property

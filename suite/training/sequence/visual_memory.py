@@ -36,6 +36,7 @@ from suite.compute import mac_views
 from suite.models import heads
 from suite.training.gradient import class_heads
 from suite.training.objectives import losses
+from suite.training.statistics import class_means
 
 _CLASSIFIER = ("hallucinator", "selector", "cosine")  # Beginnings of variables' names.
 _LEAST = 1e-12  # Of squared distances, under a root.
@@ -72,14 +73,12 @@ class VisualMemory(class_heads.Linear):
     A centroid of n features that gradients moved counts as n: m <- (n m + sum of new) / (n + new).
     """
     memory = self.memory
-    is_class = tf.one_hot(labels, memory.counts.shape[0])  # [B, C]
-    sums = tf.matmul(is_class, tf.cast(features, tf.float32), transpose_a=True)
-    new = tf.reduce_sum(is_class, axis=0)
-    counts = memory.counts + new
-    moved = tf.math.divide_no_nan(
-        memory.counts[:, None] * memory.centroids + sums, counts[:, None])
-    memory.centroids.assign(tf.where(new[:, None] > 0.0, moved, memory.centroids))
-    memory.counts.assign(counts)
+    before = class_means.Sums(memory.counts[:, None] * memory.centroids, memory.counts)
+    after = class_means.ClassMeans().add(before, tf.cast(features, tf.float32), labels)
+    is_new = after.counts > before.counts
+    memory.centroids.assign(
+        tf.where(is_new[:, None], class_means.means(after), memory.centroids))
+    memory.counts.assign(after.counts)
 
   def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]
                    ) -> list[tf.Variable]:

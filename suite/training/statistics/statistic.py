@@ -16,11 +16,6 @@ A new statistic gives `zero`, `add`, `merge` and `answers`, and `solve` if it ha
 else is here has a default.
 
 Letters: B samples, N samples of a set, C classes, D features, U classes in a block.
-
-Parts of a batch that a graph computes in parallel.
-
-On a few hundred rows, two threads within each operation leave two cores partly idle. Two
-independent parts in one graph use them better.
 """
 
 from __future__ import annotations
@@ -267,6 +262,10 @@ class Block:
 
 
 def parts(size: tf.Tensor, num: int = 2) -> list[slice]:
-  """Returns `num` slices of `size` rows (int32 []), in order, of nearly equal size; maybe empty."""
+  """Returns `num` slices of `size` rows (int32 []), in order, of nearly equal size; maybe empty.
+
+  On a few hundred rows, two threads within each operation leave two cores partly idle. Independent
+  parts in one graph use them better.
+  """
   ends = [size * i // num for i in range(num + 1)]
   return [slice(a, b) for a, b in zip(ends, ends[1:])]

@@ -8,10 +8,11 @@ import stopped_runs
 from suite.data.digits import digits
 from suite.data.images import feature_set
 from suite.learners import gradient
-from suite.learners import nearest_mean
+from suite.learners import statistics_learner
 from suite.learners.semi_supervised import pseudo_labels
 from suite.protocols import clear
 from suite.training.gradient import trainable_parts
+from suite.training.statistics import class_means
 
 FEATURES = feature_set.Features(64)
 BUCKETS = digits.buckets(2, as_features=True, labelled_share=0.1)
@@ -39,7 +40,8 @@ def test_sure_rows_worked_by_hand():
 
 
 def test_the_student_learns_what_the_teacher_says_and_both_are_charged(tmp_path):
-  mean = functools.partial(nearest_mean.NearestMean, transform=FEATURES)
+  mean = functools.partial(
+      statistics_learner.StatisticsLearner, class_means.ClassMeans(), transform=FEATURES)
   summary, learner = _run(tmp_path, mean, threshold=0.0)
   sizes = [bucket.unlabelled.size for bucket in BUCKETS]
   learned = [r for r in stopped_runs.records(tmp_path) if r["kind"] == "train"]
@@ -50,8 +52,8 @@ def test_the_student_learns_what_the_teacher_says_and_both_are_charged(tmp_path)
   assert summary["examples_train"] == sum(
       2 * r["train_size"] + r["unlabelled_size"] for r in learned)
   assert summary["flops_select"] > 0 and sum(map(sum, summary["matrix"])) > 0
-  student = learner.student.centroids.counts.numpy()
-  teacher = learner.teacher.centroids.counts.numpy()
+  student = learner.student.statistics.counts.numpy()
+  teacher = learner.teacher.statistics.counts.numpy()
   given = np.sum([r["pseudo_labels_by_class"] for r in learned], axis=0)
   np.testing.assert_array_equal(student - teacher, given)
 

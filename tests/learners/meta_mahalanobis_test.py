@@ -17,16 +17,17 @@ from suite.data.digits import digits
 from suite.data.images import example_arrays
 from suite.data.images import feature_set
 from suite.data.images import image_ops
+from suite.learners import meta_statistics
 from suite.learners import protonet
-from suite.learners.class_memory import mahalanobis
-from suite.learners.class_memory import meta_mahalanobis
-from suite.learners.class_memory import simple_cnaps
+from suite.learners import simple_cnaps
+from suite.learners import statistics_learner
 from suite.models import conv4
 from suite.models.episodic import embedding
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
 from suite.training.episodic import base_episodes
 from suite.training.gradient import frozen_backbone
+from suite.training.statistics import class_covariances
 
 TRANSFORM = image_ops.Plain(8)
 EPISODES: Any = base_episodes.BaseEpisodes(
@@ -41,7 +42,7 @@ def make(episodes=EPISODES, transform=TRANSFORM):
   net = simple_cnaps.SimpleCnaps(
       small, set_encoder=film.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=2)),
       adaptation=film.AdaptationNet(), transform=TRANSFORM, training=episodes)
-  return meta_mahalanobis.MetaMahalanobis(net, episodes=episodes, transform=transform)
+  return meta_statistics.MetaMahalanobis(net, episodes=episodes, transform=transform)
 
 
 @pytest.fixture(name="context")
@@ -98,8 +99,9 @@ def test_the_first_delivery_of_each_task_makes_its_film_layers(context):
 
 def test_without_a_delivery_it_is_the_head_on_the_backbone(context):
   learner, task = make(), tasks.Task("t", tasks.SINGLE_LABEL, 3)
-  head = mahalanobis.Mahalanobis(
-      transform=TRANSFORM, features=frozen_backbone.FrozenBackbone(small, 8))
+  head = statistics_learner.StatisticsLearner(
+      class_covariances.ClassCovariances(), transform=TRANSFORM,
+      features=frozen_backbone.FrozenBackbone(small, 8))
   images = np.random.default_rng(0).integers(0, 256, [6, 8, 8, 3]).astype(np.uint8)
   for one in (learner, head):
     one.begin(task, context)
@@ -113,11 +115,11 @@ def test_without_a_delivery_it_is_the_head_on_the_backbone(context):
 
 def test_wrong_use_is_named(context):
   with pytest.raises(ValueError, match=r"MetaMahalanobis.transform makes feature vectors \(7,\), "
-                                       ".*or take Mahalanobis on the features"):
+                                       ".*or take StatisticsLearner on the features"):
     make(transform=feature_set.Features(7))
   net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4()), transform=TRANSFORM)
   with pytest.raises(ValueError, match="ProtoNet cannot be run here: it has no embed, film, featu"
                                        ".* for example SimpleCnaps"):
-    meta_mahalanobis.MetaMahalanobis(net, episodes=EPISODES, transform=TRANSFORM)
-  with pytest.raises(ValueError, match="'m' is multi_label; MetaMahalanobis counts each image"):
+    meta_statistics.MetaMahalanobis(net, episodes=EPISODES, transform=TRANSFORM)
+  with pytest.raises(ValueError, match="'m' is multi_label; ClassCovariances counts each image"):
     make().begin(tasks.Task("m", tasks.MULTI_LABEL, 3), context)

@@ -4,7 +4,7 @@
 The set encoder's mean over a support set is the embedding z of a task, from which the adaptation
 network makes a scale and an offset for each channel of the backbone's norms (`film`). Features of
 support and targets by the backbone with these FiLM layers are classified by squared Mahalanobis
-distances to class means (section 4; `class_gaussians`),
+distances to class means (section 4; `class_covariances`),
 
     Q_k = l_k S_k + (1 - l_k) S + b I      l_k = n_k / (n_k + 1)
     logit of class k for features f        -(f - m_k)^T Q_k^-1 (f - m_k) / 2
@@ -17,7 +17,7 @@ support set makes the FiLM layers of the task, which stay; the authors' code for
 has this choice, too ("first-encoding"). With one support set this is the paper's method.
 
 B images of H x W pixels, D features, F channels of all FiLM layers, S support sets, T targets, W
-classes of the whole task, Z numbers in z. `meta_mahalanobis` runs the learner on sequences.
+classes of the whole task, Z numbers in z. `meta_statistics` runs the learner on sequences.
 """
 
 from __future__ import annotations
@@ -33,19 +33,17 @@ from suite.models.episodic import embedding as embedding_lib
 from suite.models.episodic import film as film_lib
 from suite.models.own import own_model
 from suite.state import context as context_lib
-from suite.training.episodic import class_gaussians
 from suite.training.episodic import meta_schedules
 from suite.training.gradient import frozen_backbone
 from suite.training.objectives import losses
-from suite.training.sequence import running_mahalanobis
-from suite.training.sequence import task_statistics
+from suite.training.statistics import class_covariances
 
 
 class CnapsState(NamedTuple):
   """FiLM layers of the first support set, and statistics of the features of all sets so far."""
 
   film: film_lib.Film
-  statistics: class_gaussians.ClassGaussians
+  statistics: class_covariances.Scatters
 
 
 class SimpleCnaps(tf.Module):
@@ -76,7 +74,7 @@ class SimpleCnaps(tf.Module):
                weights: str | None = None, training: meta_schedules.Training | None = None,
                channels: int = 3, ridge: float = 1.0):
     super().__init__()
-    running_mahalanobis.check(ridge)
+    self._head = class_covariances.ClassCovariances(ridge)
     self.transform, self._channels, self.ridge = transform, channels, ridge
     # Not an attribute itself: a model that is one would be trained and saved with the learner.
     self._make_backbone: Callable[..., frozen_backbone.FrozenBackbone] = functools.partial(
@@ -88,7 +86,10 @@ class SimpleCnaps(tf.Module):
 
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes the backbone, all variables and the optimizer, once: all tasks share them."""
-    task_statistics.check_single_label(task, "SimpleCnaps")
+    if task.kind != tasks.SINGLE_LABEL:
+      raise ValueError(
+          f"Task {task.key!r} is {task.kind}; SimpleCnaps counts each image for one class, so it "
+          f"takes {tasks.SINGLE_LABEL} tasks only. Leave the task out.")
     if self._filmed is not None:
       return
     seeds, size = context.seeds, self.transform.size
@@ -120,7 +121,7 @@ class SimpleCnaps(tf.Module):
   def initial_state(self, num_classes: int) -> CnapsState:
     """Returns FiLM layers that change nothing, and statistics of no sample."""
     return CnapsState(
-        self._model.identity(), class_gaussians.zeros(num_classes, self.num_features))
+        self._model.identity(), self._head.zero(num_classes, self.num_features))
 
   def adapt(self, state: CnapsState, codes: tf.Tensor, labels: tf.Tensor) -> CnapsState:
     """Returns the state after one more support set, images [B, H, W, C] and labels [B]."""
@@ -128,12 +129,11 @@ class SimpleCnaps(tf.Module):
     own = self.film(tf.reduce_mean(self.embed(codes), axis=0))
     film = film_lib.Film(*(tf.where(is_first, new, old) for new, old in zip(own, state.film)))
     return CnapsState(
-        film, class_gaussians.add(state.statistics, self.features(codes, film), labels))
+        film, self._head.add(state.statistics, self.features(codes, film), labels))
 
   def logits(self, state: CnapsState, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [T, W] of images [T, H, W, C]; `class_means.NOT_SHOWN` without a sample."""
-    return class_gaussians.logits(
-        state.statistics, self.features(codes, state.film), self.ridge)
+    return self._head.answers(state.statistics, self.features(codes, state.film))
 
   def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, embedding_lib.Seen]:
     """Returns the loss [] of an episode, and statistics for the set encoder's norms.
@@ -153,10 +153,10 @@ class SimpleCnaps(tf.Module):
     # The backbone's norms are fixed: images of one batch do not depend on each other.
     every = tf.concat([tf.reshape(support, [num_sets * size, *support.shape[2:]]), images], axis=0)
     features = self.features(every, film)
-    statistics = class_gaussians.add(
-        class_gaussians.zeros(self._num_classes, self.num_features),
+    statistics = self._head.add(
+        self._head.zero(self._num_classes, self.num_features),
         features[:num_sets * size], tf.reshape(support_labels, [-1]))
-    logits = class_gaussians.logits(statistics, features[num_sets * size:], self.ridge)
+    logits = self._head.answers(statistics, features[num_sets * size:])
     loss = tf.reduce_mean(losses.softmax_cross_entropy(labels, logits))
     return loss + self._adaptation.penalty(), seen
 

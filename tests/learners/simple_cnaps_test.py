@@ -15,7 +15,7 @@ from suite.compute import seeds
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import image_ops
-from suite.learners.class_memory import simple_cnaps
+from suite.learners import simple_cnaps
 from suite.models import conv4
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4

@@ -1,0 +1,235 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The learner around statistics of features that never change, for all deliveries.
+
+    class_means.ClassMeans                 nearest class mean (NCM): Euclidean, cosine, dot
+    shared_covariance.SharedCovariance     streaming LDA (SLDA; Hayes & Kanan, 2020)
+    class_covariances.ClassCovariances     the classifier of Simple CNAPS (Bateni et al., 2020)
+    ridge_sums.RidgeSums                   ridge regression (Bertinetto et al., 2019)
+
+Nothing is trained by gradient: learning a task, a bucket, a support set or a single sample adds
+features to sums. Some statistics also have an inverse, which is computed after each task, bucket or
+set of base classes (`learn`), and in the offline phases of a sequence, which train nothing: the
+update strategy says how often. A statistic of another family is a subclass of
+`suite.training.statistics.statistic.Statistic`.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any, Sequence
+
+import tensorflow as tf
+from typing_extensions import override
+
+from suite.compute import mac_views
+from suite.contracts import deliveries
+from suite.contracts import examples
+from suite.contracts import learner as learner_lib
+from suite.contracts import rehearsal
+from suite.contracts import tasks
+from suite.data.images import example_arrays
+from suite.state import context as context_lib
+from suite.training.gradient import frozen_backbone
+from suite.training.scoring import scoring
+from suite.training.statistics import statistic as statistic_lib
+
+
+class StatisticsLearner(learner_lib.SequenceLearner, learner_lib.EpisodicLearner):
+  """A learner of tasks, buckets, sequences and episodes.
+
+  Deliveries of one task key (the buckets of a series, the samples of a sequence) add to the same
+  statistics; another task has statistics for itself. Within episodes the state is that of the
+  episode, and nothing is meta-trained: run it with `cfsl.run.updates = 0`.
+
+  Args:
+    statistic: what is summed, and how it answers.
+    transform: image preparation, or `feature_set.Features` for feature vectors.
+    features: a function of prepared examples to features [B, D], such as a `FrozenBackbone`; None:
+      pixels of images, and feature vectors unchanged.
+    lift: a function of features [B, D] to the codes that are summed, such as `unit_length`; None:
+      the features.
+    channels: of the images of episodes.
+    batch_size: examples whose features are computed at once in `learn`.
+  """
+
+  transductive = False
+
+  def __init__(self, statistic: statistic_lib.Statistic, *, transform: examples.Transform,
+               features: frozen_backbone.FeatureFn | None = None,
+               lift: frozen_backbone.FeatureFn | None = None, channels: int = 3,
+               batch_size: int = 256):
+    super().__init__()
+    self.transform, self._batch_size, self._channels = transform, batch_size, channels
+    self._statistic, self._lift = statistic, lift
+    self._features = frozen_backbone.or_plain(features, transform)
+    self._by_key: dict[str, statistic_lib.Running] = {}
+    self._key, self._delivery = "", ""
+
+  @property
+  @override
+  def kinds(self) -> Sequence[str]:
+    """The kinds of tasks that the statistic can count."""
+    return self._statistic.kinds
+
+  @property
+  @override
+  def can_answer_in_turn(self) -> bool:
+    return self._statistic.has_turns
+
+  @property
+  @override
+  def can_learn_stored(self) -> bool:
+    return self._statistic.has_phases
+
+  @property
+  @override
+  def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
+    """The backbone, if codes are its features."""
+    return None if self._lift else frozen_backbone.of_learner(self._features)
+
+  @override
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Selects the statistics of the task; makes them if it is new."""
+    if task.kind not in self.kinds:
+      raise ValueError(
+          f"Task {task.key!r} is {task.kind}; {type(self._statistic).__name__} counts each image "
+          f"for one class, so it takes {tasks.SINGLE_LABEL} tasks only. Leave the task out, or "
+          "take ClassMeans, which counts an image for each of its labels.")
+    self._delivery = context.delivery
+    if self._delivery == deliveries.EPISODES:
+      self._check_images()
+      return
+    if task.key not in self._by_key:
+      self._by_key[task.key] = self._make(task.num_classes)
+    num_classes = self._by_key[task.key].num_classes
+    if num_classes != task.num_classes:
+      raise ValueError(
+          f"Task {task.key!r} begins with {task.num_classes} classes, but began with {num_classes} "
+          "before. A task keeps its classes: give the other task another name or occurrence.")
+    self._key = task.key
+
+  def _make(self, num_classes: int) -> statistic_lib.Running:
+    """Returns statistics of no sample for a new task."""
+    return statistic_lib.Running(self._statistic, num_classes, self._num_features)
+
+  def _check_images(self) -> None:
+    shape = example_arrays.shape(self.transform)
+    if len(shape) != 3:
+      raise ValueError(f"The transform makes feature vectors {shape}, but episodes are of images. "
+                       "Give the learner a transform of images, for example image_ops.Plain.")
+
+  @functools.cached_property
+  def _num_features(self) -> int:
+    # Once: a pass through the backbone takes as long as many answers, and `begin` comes often.
+    shape = example_arrays.shape(self.transform)
+    if self._delivery == deliveries.EPISODES:
+      shape = (*shape[:2], self._channels)
+    found = self.encode(tf.zeros([1, *shape], example_arrays.dtype(self.transform))).shape
+    if found.rank != 2:
+      raise ValueError(f"Features of examples {shape} have shape {found}; a function to [B, D] is "
+                       "expected. Flatten or pool them.")
+    return int(found[1])
+
+  @property
+  def statistics(self) -> statistic_lib.Running:
+    """The statistics of the task that began last."""
+    if not self._key:
+      raise RuntimeError("No task has begun; call begin(task, context) first.")
+    return self._by_key[self._key]
+
+  @override
+  def learn(
+      self, experience: deliveries.Experience, context: context_lib.Context
+  ) -> dict[str, Any]:
+    """Adds the training split, each example once and not augmented; then inverts."""
+    outputs = scoring.extract(self.encode, experience.train, transform=self.transform,
+                              batch_size=self._batch_size, context=context)
+    began = time.monotonic()
+    cost = self.statistics.add_set(outputs.values, outputs.labels)
+    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
+                          seconds=time.monotonic() - began)
+    if self._statistic.has_phases:
+      self._solve(context)
+    return {"classes_with_a_mean": self.statistics.num_nonempty}
+
+  @override
+  def predict(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, C] of prepared examples."""
+    return self.answer(self.encode(images))
+
+  @override
+  def encode(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns codes [B, D] of prepared examples; learning does not change them."""
+    if self._delivery == deliveries.EPISODES and images.shape[-1] != self._channels:
+      raise ValueError(
+          f"Images have {images.shape[-1]} channels, but the learner was made for "
+          f"{self._channels}. Set its channels = {images.shape[-1]}.")
+    found = self._features(images)
+    return found if self._lift is None else self._lift(found)
+
+  @override
+  def answer(self, codes: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, C] of codes [B, D]; -inf for classes without a sample."""
+    return self.statistics.answer(codes)
+
+  @override
+  def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
+    """Adds codes [B, D] with labels int64 [B], in their order."""
+    self.statistics.add(codes, labels)
+
+  @override
+  def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, C] of codes [B, D]; label t of int64 [B] is revealed after answer t."""
+    return self.statistics.answer_in_turn(codes, labels)
+
+  @override
+  def learn_stored(
+      self, stored: deliveries.Stored, context: context_lib.Context) -> dict[str, Any]:
+    """Inverts with all labels so far."""
+    del stored
+    self._solve(context)
+    return {"passes": 0}
+
+  @override
+  def stored_macs(self, num_stored: int) -> int | None:
+    """Returns the MACs of an inversion, which do not depend on the number of samples."""
+    del num_stored
+    return self.statistics.solve_cost().macs if self._statistic.has_phases else None
+
+  @override
+  def mac_layers(self) -> learner_lib.Layers:
+    """Returns the layers of the backbone, and the statistics as a layer.
+
+    MACs of labels and inversions are in the ledger only: the views count products with weights and
+    their gradients.
+    """
+    return (frozen_backbone.layers(self._features),
+            [mac_views.Layer("statistics", self.statistics.answer_macs, trained=False)])
+
+  @override
+  def initial_state(self, num_classes: int) -> statistic_lib.State:
+    """Returns the state of an episode before its first support set."""
+    return self._statistic.episode_zero(num_classes, self._num_features)
+
+  @override
+  def adapt(self, state: statistic_lib.State, codes: tf.Tensor, labels: tf.Tensor
+            ) -> statistic_lib.State:
+    """Returns the state after one more support set, codes [B, D] and labels [B]."""
+    return self._statistic.add(state, codes, labels)
+
+  @override
+  def logits(self, state: statistic_lib.State, codes: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, W] of codes [B, D]."""
+    return self._statistic.answers(state, codes)
+
+  def _solve(self, context: context_lib.Context) -> None:
+    start, cost = time.monotonic(), self.statistics.solve_cost()
+    rehearsal.save(self.statistics, self.statistics.solve_compiled)
+    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, steps=1,
+                          seconds=time.monotonic() - start)
+
+
+def unit_length(features: tf.Tensor) -> tf.Tensor:
+  """Returns features [B, D] divided by their lengths, so that one strength fits any scale."""
+  return tf.math.l2_normalize(features, axis=1)
