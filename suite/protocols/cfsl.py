@@ -147,9 +147,12 @@ def run(
     else:
       models = best_models(state.records, ensemble)
       questions = episode_questions.EpisodeQuestions(graphs, episodes_test, max(1, test_episodes))
-      record, predictions = (
-          test(graphs, questions, context, models, state.metrics) if test_episodes
-          else (_untested(questions), None))
+      if test_episodes:
+        record, predictions = test(graphs, questions, context, models, state.metrics)
+      else:  # Costs without scores.
+        record = {"kind": "predict", "role": "meta_test", "accuracy": None,
+                  "accuracy_interval_95": None, "num_tasks": 0,
+                  "macs_per_task": questions.macs_per_task()}
       record.update(models=models, atm=graphs.across_task_memory(episodes_test),
                     transductive=learner.transductive)
     state.commit({"protocol": DESCRIPTION.name, **episodes_test.describe(), **record,
@@ -291,12 +294,6 @@ def test(
   record, predictions = _score(np.mean(every, axis=0), labels, metrics)
   record["macs_per_task"] = questions.macs_per_task()
   return evaluation.Evaluation(record, predictions)
-
-
-def _untested(questions: episode_questions.EpisodeQuestions) -> Dict[str, Any]:
-  """The record of a test of no episode: costs without scores."""
-  return {"kind": "predict", "role": "meta_test", "accuracy": None, "accuracy_interval_95": None,
-          "num_tasks": 0, "macs_per_task": questions.macs_per_task()}
 
 
 def _score(logits: np.ndarray, labels: np.ndarray, metrics: own_metrics.OwnMetrics

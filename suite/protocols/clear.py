@@ -93,19 +93,27 @@ def run(
   refusals.check_task(buckets.task)
   events = plan(len(buckets), mode)
   _check(buckets, learner.transform, mode)
-  batch_size = eval_batch_size or _eval_batch_size(buckets)
+  if eval_batch_size is None:  # One for all test sets, so that they share a graph.
+    is_features = all(isinstance(bucket.test, feature_set.FeatureSet) for bucket in buckets)
+    largest = max(bucket.test.size for bucket in buckets)
+    eval_batch_size = min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
   checked, forward = state.done > 0, None
   known = _known_classes(buckets)
   state.resume(learner, begin=[buckets.task] * min(state.done, 1), delivery=deliveries.BUCKETS)
   for event in events[state.done:]:
     context, predictions = state.context(), None
-    state.begins(_in_words(event, buckets), total=len(events))
+    trained = buckets[event.trained].name
+    state.begins(f"train on {trained}" if event.tested is None else
+                 f"predict {buckets[event.tested].name} after it has learned {trained}",
+                 total=len(events))
     learner.begin(buckets.task, context)
     if event.tested is None:
       delivered = _deliver(buckets, event.trained, validation_share, state.seeds)
       checked = checked or refusals.check_predict(learner, buckets.task, delivered.train)
+      unlabelled = delivered.unlabelled
       record = {"train_size": delivered.train.size, "validation_size": delivered.dev.size,
-                **_unlabelled_size(delivered), **learner.learn(delivered, context)}
+                **({} if unlabelled is None else {"unlabelled_size": unlabelled.size}),
+                **learner.learn(delivered, context)}
       if not learner.predict_stays:
         forward = None
     else:
@@ -114,9 +122,13 @@ def run(
       forward = forward or scoring.Forward(learner.predict, state.distribution)
       record, predictions = evaluation.evaluate(
           learner.predict, buckets[event.tested].test, transform=learner.transform,
-          ledger=state.ledger, distribution=state.distribution, batch_size=batch_size,
+          ledger=state.ledger, distribution=state.distribution, batch_size=eval_batch_size,
           forward=forward, metrics=state.metrics)
-      record.update(_row(event, record, accuracies(state.records, len(buckets))))
+      acc = accuracies(state.records, len(buckets))
+      acc[event.trained, event.tested] = record["correct"] / record["seen"]
+      record.update(accuracy=acc[event.trained, event.tested], row=acc[event.trained].tolist())
+      if event.tested == len(acc) - 1:  # The row is complete.
+        record.update(matrix.row(acc, event.trained))
       if known is not None:
         record.update(matrix.of_known(
             predictions["labels"], predictions["correct"], known[event.trained]))
@@ -150,25 +162,12 @@ def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: st
   refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
 
 
-def _eval_batch_size(buckets: buckets_lib.Buckets) -> int:
-  """One batch size for all test sets, so that they share a graph."""
-  largest = max(bucket.test.size for bucket in buckets)
-  is_features = all(isinstance(b.test, feature_set.FeatureSet) for b in buckets)
-  return min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
-
-
 def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_lib.Seeds
              ) -> deliveries.Experience:
   """The training images of bucket i, split for validation in the same way for every learner."""
   train, validation = buckets[i].train.split(share, seed=seeds.integer("validation", i))
   return deliveries.Experience(buckets.task, train, validation, deliveries.History(),
                                buckets[i].unlabelled)
-
-
-def _unlabelled_size(delivered: deliveries.Experience) -> Dict[str, int]:
-  """For the record: the number of unlabelled images, where a bucket has some."""
-  unlabelled = delivered.unlabelled
-  return {} if unlabelled is None else {"unlabelled_size": unlabelled.size}
 
 
 def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:
@@ -181,20 +180,6 @@ def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[
       "task": buckets.task.name, "task_key": buckets.task.key,
       "num_classes": buckets.task.num_classes, "trained_bucket": event.trained, "bucket": bucket,
       "bucket_name": buckets[bucket].name}
-
-
-def _in_words(event: BucketEvent, buckets: buckets_lib.Buckets) -> str:
-  trained = buckets[event.trained].name
-  if event.tested is None:
-    return f"train on {trained}"
-  return f"predict {buckets[event.tested].name} after it has learned {trained}"
-
-
-def _row(event: BucketEvent, record: Mapping[str, Any], acc: np.ndarray) -> Dict[str, Any]:
-  """The row of the bucket trained on, NaN where not evaluated; its scores once it is complete."""
-  acc[event.trained, event.tested] = accuracy = record["correct"] / record["seen"]
-  row = {"accuracy": accuracy, "row": acc[event.trained].tolist()}
-  return {**row, **matrix.row(acc, event.trained)} if event.tested == len(acc) - 1 else row
 
 
 def _known_classes(buckets: buckets_lib.Buckets) -> Optional[np.ndarray]:

@@ -94,10 +94,10 @@ def run(
     block_size: steps tried in one compiled call; does not change the answers.
     encode_batch: samples encoded at once.
     novelty_score: one of `sequence_log.NOVELTY_SCORES`, high for known classes.
-    new_below: a novelty score below this is answered with "new". Where logits are minus squared
-      distances it is -d^2 for the least distance d of a new class. None: the learner's own
-      `new_below`, if it has one, which is of "max_logit"; else no such answer while a class is
-      known.
+    new_below: threshold of the novelty score: a sample with a lower score is answered with "new".
+      Where logits are minus squared distances, the threshold is -d^2, with d the least distance of
+      a new class. None: the learner's own threshold (of "max_logit"), if it has one. Without a
+      threshold, "new" is answered only while no class is known.
     nearest: k of the score "nearest" (see `sequence_log`), for learners whose codes are features;
       an analysis, which decides nothing and is not charged. None: no such score.
     head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
@@ -128,7 +128,8 @@ def run(
   state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.SEQUENCE)
   if base is not None and not state.done:
     _learn_base(learner, state, sequence, base, validation_share)
-  known = _known(sequence, base is not None or base_is_known)
+  num_known = sequence.num_base_classes if base is not None or base_is_known else 0
+  known = np.arange(sequence.num_classes) < num_known  # Before the first step.
   if base_is_known and not state.done:
     _know_base(learner, state, task, known)
   events = _SequenceRun(learner, state, sequence, task, decisions, known, encode_batch)
@@ -306,12 +307,6 @@ class _SequenceRun:
     """The part of a record that describes the run so far, to resume from and to compare."""
     return {"strategy": self._decisions.state(),
             **sequence_decisions.views(self._learner, self.steps.num_answered, phases)}
-
-
-def _known(sequence: sequences.Sequence, with_base: bool) -> np.ndarray:
-  """The classes known before the first step, bool [C]."""
-  num_base = sequence.num_base_classes if with_base else 0
-  return np.arange(sequence.num_classes) < num_base
 
 
 def summarize(records: sequence_decisions.Records, sequence: sequences.Sequence, known: np.ndarray,

@@ -161,7 +161,8 @@ def load(
     saved = predictions_lib.load(path)
     order = np.argsort(saved.id)
     # Many data sets have the ids 0, 1, 2, ..., so the labels are compared, too.
-    labels = tuple(_plain(saved.label[i]) for i in order)
+    labels = tuple(tuple(label.tolist()) if isinstance(label, np.ndarray) else int(label)
+                   for label in (saved.label[i] for i in order))
     rows = groups.setdefault((tuple(saved.id[order].tolist()), labels), {})
     if last_of_run:  # Events have numbers of fixed width, and files come in order.
       for other in [other for other in rows if _run_of(other) == _run_of(name)]:
@@ -169,7 +170,10 @@ def load(
     rows[name] = saved.correct[order].astype(np.uint8)
   every = [AnswerTable(tuple(rows), ids, np.stack(list(rows.values())))
            for (ids, _), rows in groups.items()]
-  every += [_of_cache(accuracy_cache.AccuracyCache(folder)) for folder in caches]
+  for cache in map(accuracy_cache.AccuracyCache, caches):
+    models = cache.complete_models()
+    every.append(AnswerTable(tuple(models), tuple(cache.ids.tolist()),
+                             cache.columns(np.arange(cache.num_samples), models)))
   tables = [table for table in every if len(table.models) >= max(2, min_models)]
   if not tables:
     sizes = sorted((len(table.models) for table in every), reverse=True)
@@ -178,12 +182,6 @@ def load(
         f"got {sizes} models for {len(every)} test sets. Add runs of more learners on the same "
         "data, such as those of suite run quickstart, or lower lifelong.run.min_models.")
   return tables, [table.name for table in every if table not in tables]
-
-
-def _of_cache(cache: accuracy_cache.AccuracyCache) -> AnswerTable:
-  models = cache.complete_models()
-  return AnswerTable(tuple(models), tuple(cache.ids.tolist()),
-               cache.columns(np.arange(cache.num_samples), models))
 
 
 def _files(folders: Sequence[str]) -> Dict[str, pathlib.Path]:
@@ -208,10 +206,6 @@ def _files(folders: Sequence[str]) -> Dict[str, pathlib.Path]:
 
 def _run_of(name: str) -> str:
   return name.rpartition("/")[0]
-
-
-def _plain(label: Any) -> Any:
-  return tuple(label.tolist()) if isinstance(label, np.ndarray) else int(label)
 
 
 def _check_unchanged(tables: Sequence[AnswerTable], state: run_state.RunState) -> str:

@@ -60,8 +60,9 @@ def run(
                      f"{updates_per_event}; both must be at least 1.")
   if not 0.0 <= knn_share < 1.0:
     raise ValueError(f"pretrain.run.knn_share is {knn_share}; it is at least 0 and below 1.")
-  task = _task(images, labelled)
+  task = tasks.Task(f"{images.name}, unlabelled", tasks.SINGLE_LABEL, 1)
   if labelled:
+    task = tasks.Task(images.name, images.kind, images.num_classes)
     refusals.check_task(task)
   accuracy = None
   if knn_share:
@@ -95,12 +96,6 @@ def run(
         "labelled": labelled, "train_size": images.size, "steps_event": portion.updates,
         "encoder_digest": encoder_file.digest(learner.encoder.get_weights()), **record})
   return summarize(state.records, updates)
-
-
-def _task(images: examples.ExampleSet, labelled: bool) -> tasks.Task:
-  if labelled:
-    return tasks.Task(images.name, images.kind, images.num_classes)
-  return tasks.Task(f"{images.name}, unlabelled", tasks.SINGLE_LABEL, 1)
 
 
 def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, Any]:

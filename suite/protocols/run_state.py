@@ -162,9 +162,6 @@ class RunState:
           "missing or empty. Restore it from a copy, or start again in a new work directory.")
     self.records = self._writer.truncate(0)
 
-  def _predictions(self, event: int) -> pathlib.Path:
-    return self._target / f"predictions/{event:04d}.parquet"
-
   def context(self, phase: str = "train") -> context_lib.Context:
     """The context of the next event; its training is charged to `phase`."""
     return context_lib.Context(
@@ -230,7 +227,7 @@ class RunState:
     """
     entry = {"event": self.done, "run": self.name, **record}
     if predictions is not None:
-      path = self._predictions(self.done)
+      path = self._target / f"predictions/{self.done:04d}.parquet"
       with snapshots_lib.disk_errors("the predictions", path):
         predictions_lib.save(path, **predictions, sync=False)
       self._flusher.add(path, path.parent)
