@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import dataclasses
+import inspect
 from typing import Any, Callable
 
 import tensorflow as tf
 
+from suite.configs import gin_files
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.data.images import image_ops
@@ -132,7 +134,9 @@ def learner(
       `GradientLearner` ("finetune"), similarity of `ProtoNet`.
   """
   if method is not None and method not in METHODS:
-    raise ValueError(f"method is {method!r}; allowed are {', '.join(METHODS)}.")
+    raise ValueError(f"suite.learner has no method {method!r}; allowed are {', '.join(METHODS)}. "
+                     f"{gin_files.nearest(str(method), METHODS)}")
+  _check_options(METHODS[:2] if method is None else [method], options)
   backbone = model if isinstance(model, own_model.Backbone) else own_model.Backbone(model, head)
   chosen = transform or _transform(backbone, size)
   layers = [augment] if callable(augment) else list(augment)
@@ -142,6 +146,19 @@ def learner(
     optimizers.own(optimizer, "suite.learner's optimizer")  # Refuses anything else at once.
   return OwnLearner(backbone, method, chosen, optimizer, loss, epochs, batch_size, inner,
                     training, num_classes, options)
+
+
+def _check_options(methods: Sequence[str], options: Mapping[str, Any]) -> None:
+  """Refuses a setting that none of the methods has."""
+  classes = {FINETUNE: gradient.GradientLearner, PROTONET: protonet.ProtoNet, MAML: maml.Maml,
+             PRETRAIN_TUNE: pretrain_tune.PretrainTune}
+  known = {name for method in methods
+           for name in list(inspect.signature(classes[method].__init__).parameters)[1:]}
+  unknown = [name for name in options if name not in known]
+  if unknown:
+    raise ValueError(f"suite.learner(method={' or '.join(map(repr, methods))}) has no setting "
+                     f"{unknown[0]!r}; it has {', '.join(sorted(known))}. "
+                     f"{gin_files.nearest(unknown[0], known)}")
 
 
 def _transform(backbone: own_model.Backbone, size: int | None) -> examples.Transform:

@@ -254,13 +254,15 @@ def refused(rows: Iterable[str], columns: Iterable[str], protocols: Mapping[str,
             ) -> dict[str, str]:
   """Returns ROW/COLUMN -> the message of those that the table of methods refuses."""
   known = {method.name: method for method in methods.load()}
-  unknown = [*(f"column {c!r}" for c in protocols if c not in columns),
-             *(f"protocol {p!r}" for p in protocols.values() if p not in methods.PROTOCOLS),
-             *(f"method {row!r}" for row in rows if protocols and row not in known)]
+  unknown = [*(("column", c) for c in protocols if c not in columns),
+             *(("protocol", p) for p in protocols.values() if p not in methods.PROTOCOLS),
+             *(("method", row) for row in rows if protocols and row not in known)]
   if unknown:
+    names = ", ".join(f"{what} {name!r}" for what, name in unknown)
     raise gin_files.ConfigError(
-        f"table.run.protocols: unknown {', '.join(unknown)}. It takes the table's columns, "
-        f"protocols ({', '.join(methods.PROTOCOLS)}), and rows named as in docs/methods.md.")
+        f"table.run.protocols: unknown {names}. It takes the table's columns, "
+        f"protocols ({', '.join(methods.PROTOCOLS)}), and rows named as in docs/methods.md. "
+        + gin_files.nearest(unknown[0][1], [*known, *columns, *methods.PROTOCOLS]))
   cells = {f"{row}/{column}": known[row].cells[protocol]
            for row in rows for column, protocol in protocols.items()}
   return {name: cell.refusal for name, cell in cells.items() if cell.refusal}

@@ -117,7 +117,11 @@ def test_methods(method, delivery, wanted):
 
 
 @pytest.mark.parametrize("make, message", [
-    (lambda: own_learner.learner(net(), "sgd"), "method is 'sgd'; allowed are finetune, protonet"),
+    (lambda: own_learner.learner(net(), "protonett"), r"no method 'protonett'; allowed are "
+     r"finetune, protonet, .* Nearest: protonet"),
+    (lambda: own_learner.learner(net(), replay_bach=3), r"method='finetune' or 'protonet'\) has no "
+     r"setting 'replay_bach'; it has .*Nearest: replay_batch"),
+    (lambda: own_learner.learner(net(), "maml", memory=3), "'maml'.* has no setting 'memory'; it"),
     (lambda: own_learner.learner(net(), "maml").make(deliveries.BUCKETS), "does not fit this prot"),
     (lambda: own_learner.learner(net(), "finetune").make(deliveries.EPISODES), "does not fit"),
     (lambda: own_learner.learner(net(), "pretrain_tune").make(deliveries.EPISODES), "num_classes"),

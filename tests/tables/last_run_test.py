@@ -114,7 +114,8 @@ def test_a_failed_last_run_fails_the_table_and_is_tried_again(capsys):
     ("{'er/C'", "{'er/X'", "table.run.exceptions: unknown er/X. It takes ROW/COLUMN of the cells: "
      "ncm/N, ncm/C, er/C"),
     ("'N': 'nevis'", "'N': 'nevos'", "unknown protocol 'nevos'. It takes the table's columns"),
-    ("{'ncm': {}", "{'knn': {}", "unknown method 'knn'"),
+    ("{'ncm': {}", "{'ncn': {}", "unknown method 'ncn'"),
+    ("{'ncm': {}", "{'ncn': {}", "docs/methods.md. Nearest: ncm"),
     ("scores = {'N'", "scores = {'M'", "table.Report.scores: unknown M. It takes the table's "
      "columns: N, C"),
     ("('last.gin', {", "({", "table.run.last has no run file. Give one, or (run file, bindings)"),
