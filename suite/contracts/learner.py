@@ -311,12 +311,12 @@ class EpisodicLearner(BaseLearner):
     """Whether the learner has a `meta_loss`."""
     return _overrides(self.meta_loss, EpisodicLearner.meta_loss)
 
-  def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, Any]:
+  def meta_loss(self, episode: Any) -> tuple[tf.Tensor, Any]:
     """The loss [] of one episode of images, which meta-training minimizes; and its statistics.
 
-    The loss is minimized over `trainable_variables`. The statistics, a structure of tensors or (),
-    are for variables without gradients, such as running means: episodes run side by side, so no
-    variable may be written here.
+    An episode is a tuple of tensors, see `suite.data.episodes`. The loss is minimized over
+    `trainable_variables`. The statistics, a structure of tensors or (), are for variables without
+    gradients, such as running means: episodes run side by side, so no variable may be written here.
     """
     raise _not_given(self, "meta_loss")
 
@@ -325,7 +325,7 @@ class EpisodicLearner(BaseLearner):
     """Whether many episodes are one call of `meta_loss_together`."""
     return _overrides(self.meta_loss_together, EpisodicLearner.meta_loss_together)
 
-  def meta_loss_together(self, episodes: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, Any]:
+  def meta_loss_together(self, episodes: Any) -> tuple[tf.Tensor, Any]:
     """The mean over E episodes, each part with a leading axis E, and the sum of their statistics.
 
     `cfsl.run.task_batching = 'grouped'` calls it.

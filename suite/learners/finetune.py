@@ -14,9 +14,11 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Union
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.contracts import deliveries
 from suite.contracts import examples
+from suite.contracts import learner as learner_lib
 from suite.contracts import planning
 from suite.contracts import tasks
 from suite.data.images import image_ops
@@ -41,7 +43,7 @@ _TRIAL = "trial"
 _SEARCHED = (trial_models.BACKBONE, "crop", "flip")
 
 
-class Finetune(tf.Module):
+class Finetune(learner_lib.Learner):
   """Fine-tunes one backbone per task.
 
   Args:
@@ -101,6 +103,7 @@ class Finetune(tf.Module):
         distribution=context.distribution,
         schedule_names=self._search.values("schedule") or ("cosine",))
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     sizes = self._search.values("batch_size") or self._trainer.batch_sizes()
     further = () if self._multitask is None else (self._multitask.batch_size,)
@@ -117,6 +120,7 @@ class Finetune(tf.Module):
       self, task: tasks.Task, context: context_lib.Context, entry: weight_store.Entry) -> None:
     self._predict = self._models.predictor(task, context, entry)
 
+  @override
   def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> Dict[str, Any]:
     task = experience.task
@@ -252,6 +256,7 @@ class Finetune(tf.Module):
         self._start, self._search, self._trainer, self._static, self._multitask,
         self._models.num_members, costs)
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     if self._predict is None:
       raise RuntimeError(

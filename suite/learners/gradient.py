@@ -37,12 +37,14 @@ from typing import Any, Callable, Tuple
 from absl import logging
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import flops
 from suite.compute import mac_views
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
 from suite.contracts import examples
+from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import example_arrays
@@ -69,7 +71,7 @@ _CONSTANT = schedules.EpochConstant()
 _MOMENTUM = optimizers.Momentum()
 
 
-class GradientLearner(tf.Module):
+class GradientLearner(learner_lib.SequenceLearner):
   """A composition that trains by gradients; see the module.
 
   Args:
@@ -127,30 +129,36 @@ class GradientLearner(tf.Module):
     self._task: tasks.Task | None = None
     self.kinds = (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
 
-  def form(self, delivery: str) -> Any:
+  @override
+  def form(self, delivery: str) -> learner_lib.BaseLearner:
     """Returns the functional form for episodes, with the same settings; else this learner."""
     if delivery != deliveries.EPISODES:
       return self
     self._composition.check_episodes(
         self.net, reset=self._reset, has_base=self._base is not None)
+    net: Any = self.net  # Checked above; `SetTuning` checks the optimizer.
+    optimizer: Any = self._optimizer
     return set_tuning.TuneInEpisode(
         set_tuning.SetTuning(
             epochs=self._recipe.epochs, batch_size=self._recipe.batch_size,
             learning_rate=self._recipe.learning_rate, schedule=self._recipe.schedule,
-            optimizer=self._optimizer, memory=0 if self.memory is None else self.memory.capacity,
-            term=self.objective.in_episodes()), transform=self.transform, net=self.net)
+            optimizer=optimizer, memory=0 if self.memory is None else self.memory.capacity,
+            term=self.objective.in_episodes()), transform=self.transform, net=net)
 
   @property
+  @override
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
     """See `contracts.learner.SequenceLearner`."""
     return getattr(self.net, "frozen_features", None)
 
   @property
+  @override
   def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
     """Sample numbers to images, where the net is trained on images that stay on disk; else None."""
     on_disk = self.net.augments and getattr(self.transform, "takes_numbers", False)
     return image_ops.of(self.transform).evaluate if on_disk else None
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     if task == self._task:
       return
@@ -209,17 +217,21 @@ class GradientLearner(tf.Module):
     """C, the number of classes."""
     return self.composed.num_classes
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     return self.answer(self.encode(images))
 
+  @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Codes [B, ...] of examples [B, ...]: nothing after `learn` changes them."""
     return self.net.encode(images)
 
+  @override
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] of codes [B, ...]."""
     return self.composed.head.answers(self.composed.logits(codes))
 
+  @override
   def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Learns a task, a bucket, or the base classes of a sequence."""
@@ -350,6 +362,7 @@ class GradientLearner(tf.Module):
     watched.keep(codes, read.labels)
     return cost
 
+  @override
   def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Trains one offline phase."""
@@ -378,6 +391,7 @@ class GradientLearner(tf.Module):
               "teacher_passes": forward + outcome.started + entered}
     return record if self.memory is None else {**record, "memory_held": int(self.memory.size)}
 
+  @override
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
     """Takes the net with its head as one that has learned the classes bool [C]."""
     del context
@@ -392,6 +406,7 @@ class GradientLearner(tf.Module):
     self.phases.assign_add(1)
     return {"base_classes": int(np.sum(known))}
 
+  @override
   def stored_macs(self, num_stored: int) -> int | None:
     """MACs of an offline phase over `num_stored` samples, without prototypes of new classes."""
     backbone, head = self.mac_layers()
@@ -404,6 +419,7 @@ class GradientLearner(tf.Module):
     return passes * (each.cached_pass if stores else each.uncached_pass) + (
         forward * each.cached_forward)
 
+  @override
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the network, and of the head."""
     return self.net.layers(self.composed.upper), self.composed.head.layers()

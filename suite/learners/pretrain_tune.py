@@ -10,8 +10,10 @@ support sets, one after the other.
 from __future__ import annotations
 
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.contracts import examples
+from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
 from suite.data.episodes import episodes as episodes_lib
 from suite.models.episodic import functional_conv4
@@ -23,7 +25,7 @@ from suite.training.episodic import meta_schedules
 _HEAD = ("head/bias", "head/kernel")
 
 
-class PretrainTune(tf.Module):
+class PretrainTune(learner_lib.EpisodicLearner):
   """An `EpisodicLearner` whose training needs `EpisodeWithClasses`; W classes of the whole task.
 
   Args:
@@ -48,6 +50,7 @@ class PretrainTune(tf.Module):
     self.transform, self._channels, self._num_classes = transform, channels, num_classes
     self._adapted = adapted_net.AdaptedNet(net, inner, training, owner="PretrainTune")
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes all variables and the optimizer, once: all tasks share them."""
     adapted, seeds = self._adapted, context.seeds
@@ -62,23 +65,28 @@ class PretrainTune(tf.Module):
       self.optimizer.build(self.trainable_variables)
 
   @property
+  @override
   def transductive(self) -> bool:
     """Whether targets are normalized by their own statistics."""
     return self._adapted.inner.transductive
 
+  @override
   def initial_state(self, num_classes: int) -> inner_loop.State:
     """Returns the trained weights and the untrained head, before the first support set."""
     return self._adapted.begin(num_classes)
 
+  @override
   def adapt(self, state: inner_loop.State, images: tf.Tensor, labels: tf.Tensor
             ) -> inner_loop.State:
     """Returns the state after a support set, images [B, H, W, C] and labels [B]."""
     return self._adapted.adapt(state, images, labels)
 
+  @override
   def logits(self, state: inner_loop.State, images: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, W] of images [B, H, W, C]."""
     return self._adapted.logits(state, images)
 
+  @override
   def meta_loss(self, episode: episodes_lib.EpisodeWithClasses) -> tuple[tf.Tensor, tuple[()]]:
     """Returns the cross-entropy [] of all images of an episode, as one batch, and their classes."""
     if not hasattr(episode, "support_classes"):
@@ -93,10 +101,12 @@ class PretrainTune(tf.Module):
                                      self._adapted.prepared(images))
     return inner_loop.cross_entropy(classes, logits), ()
 
+  @override
   def zero_statistics(self) -> tuple[()]:
     """Returns (): the norms keep no running statistics."""
     return ()
 
+  @override
   def update_statistics(self, seen: tuple[()]) -> None:
     """Does nothing: the norms keep no running statistics."""
 
