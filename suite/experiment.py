@@ -43,8 +43,8 @@ from suite.protocols import run_state
 from suite.protocols import trial_helper
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
+from suite.reporting import run_dir
 from suite.reporting import run_writer
-from suite.reporting import runs as runs_lib
 from suite.reporting import tables
 from suite.reporting.board import board_directory
 from suite.state import snapshots
@@ -125,7 +125,7 @@ def run(
           progress_lib.of_process, name, number, len(learners), description)
       if distribution.is_chief and description is not None:
         snapshots.save_text(folder / name / descriptions.FILE,
-                            runs_lib.sealed(description.values()))
+                            run_dir.sealed(description.values()))
       with _learner_run(name, settings, distribution, board, further, progress) as learner_run:
         if learner_run is not None:  # It has not finished before.
           learner_run.finish(protocol(make_learner(), state=learner_run.state))
@@ -220,7 +220,7 @@ def _learner_run(
   def finish(summary: Mapping[str, Any]) -> None:
     summary = {**summary, "run": name}
     if metrics.names:
-      summary[runs_lib.OWN_METRICS] = metrics.summary(state.records)
+      summary[run_dir.OWN_METRICS] = metrics.summary(state.records)
     state.flush()
     writer.finish(summary)
     finished.append(summary)
@@ -236,7 +236,7 @@ def _learner_run(
     writer.close()
     trace.stop()
   if distribution.is_chief:
-    snapshots.save_text(summary_path, runs_lib.sealed(
+    snapshots.save_text(summary_path, run_dir.sealed(
         records_lib.to_plain(finished[0]), num_records=len(state.records)))
 
 
@@ -247,7 +247,7 @@ def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:
 
 def _has_summary(path: pathlib.Path) -> bool:
   try:
-    return bool(runs_lib.read_json(path))
+    return bool(run_dir.read_json(path))
   except ValueError as error:
     logging.warning("%s Until then: it is made again from the records.", error)
     return False

@@ -21,9 +21,9 @@ from typing import Any
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from suite.reporting import figures
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting import paper_table
-from suite.reporting import runs as runs_lib
+from suite.reporting import run_dir
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting import text_table
@@ -38,15 +38,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
   args = _parser().parse_args(arguments)
   try:
     whole, single = table_dir.split(args.dirs)
-    panels, runs = _panels(args.dirs, args.panel) if args.panel else ([], [])
-    if not panels:
-      runs = runs_lib.load(single) if single else []
-    made = [panel.text_table() for panel in panels] or [
+    shown, runs = _panels(args.dirs, args.panel) if args.panel else ([], [])
+    if not shown:
+      runs = run_dir.load(single) if single else []
+    made = [panel.text_table() for panel in shown] or [
         *(t for d in whole for t in paper_table.build(d)), *tables.build(runs)]
   except (OSError, ValueError) as error:
     print(f"make_tables: {error}", file=sys.stderr)
     return 1
-  drawn = [] if args.output is None else _draw(runs, whole, args.output, panels)
+  drawn = [] if args.output is None else _draw(runs, whole, args.output, shown)
   ways = [*(_provenance_of_table(d) for d in whole), *map(_provenance, _by_environment(runs))]
   text = page(made, ways, title=args.title, figure_names=[path.name for path in drawn])
   if args.output is None:
@@ -58,14 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _panels(dirs: Sequence[pathlib.Path], names: Sequence[str]
-            ) -> tuple[list[panel_lib.Panel], list[runs_lib.Run]]:
+            ) -> tuple[list[panels.Panel], list[run_dir.Run]]:
   """The panels, and their runs but those of whole tables, whose provenance is the table's."""
   streams = stream_results.load(dirs)
-  panels = panel_list.of_streams(streams, names)
-  if not panels:
+  shown = panel_list.of_streams(streams, names)
+  if not shown:
     raise ValueError(f"No run of NEVIS'22 has what --panel {', '.join(names)} shows.")
   whole = [d.resolve() for d in dirs if table_dir.is_table(d)]
-  return panels, [run for results in streams for learner in results.learners
+  return shown, [run for results in streams for learner in results.learners
                   for run in learner.runs if not any(d in run.folder.parents for d in whole)]
 
 
@@ -89,10 +89,10 @@ def _parser() -> argparse.ArgumentParser:
   return parser
 
 
-def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: pathlib.Path,
-          panels: Sequence[panel_lib.Panel]) -> list[pathlib.Path]:
+def _draw(runs: Sequence[run_dir.Run], whole: Sequence[pathlib.Path], output: pathlib.Path,
+          shown: Sequence[panels.Panel]) -> list[pathlib.Path]:
   """Writes the figures of panels, or of runs and tables, beside the page; returns their paths."""
-  figures_by_name = {f"{output.stem}_{panel.name}": panel.figure() for panel in panels
+  figures_by_name = {f"{output.stem}_{panel.name}": panel.figure() for panel in shown
                      if panel.figure} or run_figures.draw(runs, whole, stem=output.stem)
   drawn = {output.with_name(f"{name}.svg"): figure for name, figure in figures_by_name.items()}
   for path, figure in drawn.items():
@@ -100,19 +100,19 @@ def _draw(runs: Sequence[runs_lib.Run], whole: Sequence[pathlib.Path], output: p
   return list(drawn)
 
 
-def _by_environment(runs: Sequence[runs_lib.Run]) -> list[list[runs_lib.Run]]:
-  groups: dict[str, list[runs_lib.Run]] = {}
+def _by_environment(runs: Sequence[run_dir.Run]) -> list[list[run_dir.Run]]:
+  groups: dict[str, list[run_dir.Run]] = {}
   for run in runs:
     groups.setdefault(json.dumps(run.environment, sort_keys=True), []).append(run)
   return list(groups.values())
 
 
-def _provenance(runs: Sequence[runs_lib.Run]) -> str:
+def _provenance(runs: Sequence[run_dir.Run]) -> str:
   """Renders command, device, seed and versions of the runs of one command."""
   environment = runs[0].environment
   lines = [f"**{', '.join(run.label for run in runs)}**\n"]
   if not environment:
-    lines.append(f"- not stored: there was no {runs_lib.ENVIRONMENT}")
+    lines.append(f"- not stored: there was no {run_dir.ENVIRONMENT}")
   lines += [f"- {name.replace('_', ' ')}: `{_shown(environment[name])}`"
             for name in _ENVIRONMENT if name in environment]
   packages = environment.get("packages") or {}

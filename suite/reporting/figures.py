@@ -21,7 +21,7 @@ from matplotlib import transforms
 from matplotlib.backends import backend_agg
 import numpy as np
 
-from suite.reporting import panel
+from suite.reporting import panels
 
 # Okabe and Ito's palette, readable with any color vision; black is reserved for the front.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -198,18 +198,18 @@ def accuracy_matrix(
   return figure
 
 
-def plotted(plot: panel.Plot, *, title: str = "") -> figure_lib.Figure:
+def plotted(plot: panels.Plot, *, title: str = "") -> figure_lib.Figure:
   """Draws a plot with its deviations."""
   return plotted_below([plot], [""], title=title)
 
 
-def plotted_below(plots: Sequence[panel.Plot], names: Sequence[str], *, title: str = ""
+def plotted_below(plots: Sequence[panels.Plot], names: Sequence[str], *, title: str = ""
                   ) -> figure_lib.Figure:
   """Draws plots of the same axes one below the other, each with its name; one legend for all."""
   return plotted_grid(plots, names, columns=1, title=title)
 
 
-def plotted_grid(plots: Sequence[panel.Plot], names: Sequence[str], *, columns: int,
+def plotted_grid(plots: Sequence[panels.Plot], names: Sequence[str], *, columns: int,
                  title: str = "") -> figure_lib.Figure:
   """Draws plots of the same axes row by row, each with its name; one legend for all."""
   rows = -(-len(plots) // columns)
@@ -223,10 +223,10 @@ def plotted_grid(plots: Sequence[panel.Plot], names: Sequence[str], *, columns: 
     for place, (axes, plot, name) in enumerate(zip(every, plots, names)):
       for i, line in enumerate(plot.series):
         y = np.array([np.nan if v is None else v for v in line.y], dtype=float)
-        shape = {"linestyle": "none"} if line.shape == panel.POINTS else {}
+        shape = {"linestyle": "none"} if line.shape == panels.POINTS else {}
         axes.plot(line.x, y, label=line.name, markersize=4, **{"linewidth": 1.4, **look(i),
                                                                **shape})
-        if len(line.deviation) and line.shape != panel.POINTS:
+        if len(line.deviation) and line.shape != panels.POINTS:
           spread = np.array([0 if v is None else v for v in line.deviation], dtype=float)
           axes.fill_between(line.x, y - spread, y + spread, color=look(i)["color"], alpha=0.15,
                             linewidth=0)

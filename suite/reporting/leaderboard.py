@@ -15,10 +15,10 @@ from suite.contracts import descriptions
 from suite.metrics import rankings
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting import quantities
+from suite.reporting import run_dir
 from suite.reporting import run_streams
-from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 
 Cells = Mapping[str, run_streams.LearnerRuns]
@@ -80,15 +80,15 @@ def load(table: table_dir.TableDir) -> list[Ranked]:
     ValueError: a cell has several learners.
   """
   begun = [folder for row, column in table.pairs() for seed in table.seeds
-           if any((folder := table.cell(row, column, seed)).rglob(runs_lib.RECORDS))]
-  by_cell: dict[Any, list[runs_lib.Run]] = {}
-  for run in runs_lib.load(begun):
+           if any((folder := table.cell(row, column, seed)).rglob(run_dir.RECORDS))]
+  by_cell: dict[Any, list[run_dir.Run]] = {}
+  for run in run_dir.load(begun):
     by_cell.setdefault(run.folder.parent, []).append(run)
   return [_column(table, name, measure, by_cell) for name, measure in table.scores.items()]
 
 
 def _column(table: table_dir.TableDir, name: str, key: str,
-            by_cell: Mapping[Any, list[runs_lib.Run]]) -> Ranked:
+            by_cell: Mapping[Any, list[run_dir.Run]]) -> Ranked:
   cells = {}
   for row in table.rows:
     runs = [run for seed in table.seeds
@@ -108,7 +108,7 @@ def _column(table: table_dir.TableDir, name: str, key: str,
   return Ranked(name, measure, cells, [stream.title for stream in streams])
 
 
-def build(table: table_dir.TableDir) -> list[panel_lib.Panel]:
+def build(table: table_dir.TableDir) -> list[panels.Panel]:
   """Builds ranks, scores, scores against FLOPs, the best at each budget, lifelong estimates."""
   columns = load(table)
   return [_ranks(table, columns), _scores(table, columns), *(
@@ -116,7 +116,7 @@ def build(table: table_dir.TableDir) -> list[panel_lib.Panel]:
           *_budgets(table, columns), *_lifelong(table)]
 
 
-def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panel_lib.Panel:
+def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel:
   by_column = [column.ranks(table.rows) for column in columns]
   means = rankings.mean_ranks(by_column)
   everywhere = rankings.common(by_column)
@@ -126,29 +126,29 @@ def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panel_lib.Pa
            *(found[row] for found in by_column)] for row in order]
   counts = ", ".join(f"{column.name} {sum(rank is not None for rank in found.values())}"
                      for column, found in zip(columns, by_column))
-  return panel_lib.Panel(
+  return panels.Panel(
       "ranks", f"{table.title}: ranks",
-      [panel_lib.Column("method"), panel_lib.Column("mean rank", quantities.RANK),
-       panel_lib.Column("protocols", panel_lib.COUNT),
-       panel_lib.Column(f"among {len(everywhere)} everywhere", quantities.RANK),
-       *(panel_lib.Column(column.name, quantities.RANK) for column in columns)],
+      [panels.Column("method"), panels.Column("mean rank", quantities.RANK),
+       panels.Column("protocols", panels.COUNT),
+       panels.Column(f"among {len(everywhere)} everywhere", quantities.RANK),
+       *(panels.Column(column.name, quantities.RANK) for column in columns)],
       rows, [*_progress(table), "1 is the best of those that have a score (methods: "
              f"{counts}); equal scores share the mean of their ranks. A mean over fewer protocols "
              f"is of other ranks: the fourth column ranks only the {len(everywhere)} methods that "
              "have a score everywhere.", *_stream_notes(columns)])
 
 
-def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panel_lib.Panel:
+def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel:
   rows = [[row, *(quantities.NOTHING if f"{row}/{column.name}" in table.missing else
                   _score(column, row, len(table.seeds)) for column in columns)]
           for row in table.rows]
   refusals: dict[str, list[str]] = {}
   for name, why in table.missing.items():
     refusals.setdefault(why, []).append(name)
-  return panel_lib.Panel(
+  return panels.Panel(
       "scores", f"{table.title}: scores",
-      [panel_lib.Column("method"),
-       *(panel_lib.Column(column.heading, panel_lib.MIXED) for column in columns)], rows,
+      [panels.Column("method"),
+       *(panels.Column(column.heading, panels.MIXED) for column in columns)], rows,
       [*_progress(table), "In percent: mean ±standard deviation over seeds (finished/all). "
        f"Lower is better: {', '.join(c.name for c in columns if c.lower_is_better) or 'none'}.",
        *(f"No cell: {', '.join(names)}: {why}." for why, names in refusals.items()),
@@ -184,34 +184,34 @@ def front(column: Ranked) -> list[rankings.Point]:
   return [points[i] for i in found.indices]
 
 
-def _front(table: table_dir.TableDir, column: Ranked) -> panel_lib.Panel | None:
+def _front(table: table_dir.TableDir, column: Ranked) -> panels.Panel | None:
   """The score of a column against FLOPs; None if no FLOPs are known."""
   best = front(column)
   if not best:
     return None
   points = column.points()
-  rows = [[p.name, p.score, panel_lib.plain(column.spread(p.name).deviation), p.cost,
+  rows = [[p.name, p.score, panels.plain(column.spread(p.name).deviation), p.cost,
            "yes" if p in best else ""] for p in points]
   heading = column.measure_text
-  line = panel_lib.PlotSeries("Pareto front", [p.cost for p in best], [100 * p.score for p in best],
-                       shape=panel_lib.STEP, is_front=True)
-  series = [panel_lib.PlotSeries(column.cells[p.name].shown_label, [p.cost], [100 * p.score], (),
-                          [panel_lib.percent(column.spread(p.name).deviation)], panel_lib.POINTS,
+  line = panels.PlotSeries("Pareto front", [p.cost for p in best], [100 * p.score for p in best],
+                       shape=panels.STEP, is_front=True)
+  series = [panels.PlotSeries(column.cells[p.name].shown_label, [p.cost], [100 * p.score], (),
+                          [panels.percent(column.spread(p.name).deviation)], panels.POINTS,
                           place=list(table.rows).index(p.name)) for p in points if p.cost]
   without = [p.name for p in points if not p.cost]
-  return panel_lib.Panel(
+  return panels.Panel(
       f"front_{table_dir.folder_name(column.name).lower()}",
       f"{table.title}: {column.heading} against FLOPs",
-      [panel_lib.Column("method"), panel_lib.Column(heading, panel_lib.PERCENT),
-       panel_lib.Column("deviation", panel_lib.PERCENT),
-       panel_lib.Column("FLOPs with answers", panel_lib.FLOPS),
-       panel_lib.Column("on the front")], rows,
+      [panels.Column("method"), panels.Column(heading, panels.PERCENT),
+       panels.Column("deviation", panels.PERCENT),
+       panels.Column("FLOPs with answers", panels.FLOPS),
+       panels.Column("on the front")], rows,
       [f"Not in the figure, FLOPs unknown or 0: {', '.join(without)}."] if without else [],
-      chart=panel_lib.Plot("FLOPs of the run, answers included", heading.capitalize(),
+      chart=panels.Plot("FLOPs of the run, answers included", heading.capitalize(),
                         [line, *series], log_x=True, y_unit="%"))
 
 
-def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel_lib.Panel]:
+def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panels.Panel]:
   """The best method of each column for budgets of FLOPs; [] if no FLOPs are known."""
   budgets = rankings.budgets([p.cost for column in columns for p in column.points()])
   if not budgets:
@@ -223,21 +223,21 @@ def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel
     rows.append([budget, *(
         f"{', '.join(p.name for p in points)} {100 * points[0].score:.2f}" if points else
         quantities.NOTHING for points in best)])
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "budgets", f"{table.title}: the best method within a budget of FLOPs",
-      [panel_lib.Column("budget", panel_lib.FLOPS),
-       *(panel_lib.Column(column.heading, panel_lib.MIXED) for column in columns)], rows,
+      [panels.Column("budget", panels.FLOPS),
+       *(panels.Column(column.heading, panels.MIXED) for column in columns)], rows,
       ["The best mean score among the methods whose runs, answers included, cost at most the "
        f"budget; {quantities.NOTHING}: none does."])]
 
 
-def _lifelong(table: table_dir.TableDir) -> list[panel_lib.Panel]:
+def _lifelong(table: table_dir.TableDir) -> list[panels.Panel]:
   """Estimates for held-out models, by column and method; [] before the last run has begun."""
   folder = table.folder / table.last
-  if not table.last or not any(folder.rglob(runs_lib.RECORDS)):
+  if not table.last or not any(folder.rglob(run_dir.RECORDS)):
     return []
   rows, notes = [], []
-  for run in runs_lib.load([folder]):
+  for run in run_dir.load([folder]):
     if not run.is_finished:
       notes.append(f"{run.folder.name}: partial, {len(run.records):,} events so far.")
     for column in table.columns:
@@ -249,16 +249,16 @@ def _lifelong(table: table_dir.TableDir) -> list[panel_lib.Panel]:
                          "per_sample_error", "constant_error", "accuracy_error")),
                      sum(r["identical_models"] > 0 for r in found)])
   rows.sort(key=lambda row: list(table.columns).index(row[0]))
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "lifelong", f"{table.title}: lifelong estimates of held-out models",
-      [panel_lib.Column("protocol"), panel_lib.Column("estimate"),
-       panel_lib.Column("test sets", panel_lib.COUNT), panel_lib.Column("models", panel_lib.COUNT),
-       panel_lib.Column("answers asked", panel_lib.COUNT),
-       panel_lib.Column("of", panel_lib.COUNT),
-       panel_lib.Column("wrong answers", panel_lib.PERCENT),
-       panel_lib.Column("constant answer", panel_lib.PERCENT),
-       panel_lib.Column("error of the accuracy", panel_lib.PERCENT),
-       panel_lib.Column("with a twin", panel_lib.COUNT)], rows,
+      [panels.Column("protocol"), panels.Column("estimate"),
+       panels.Column("test sets", panels.COUNT), panels.Column("models", panels.COUNT),
+       panels.Column("answers asked", panels.COUNT),
+       panels.Column("of", panels.COUNT),
+       panels.Column("wrong answers", panels.PERCENT),
+       panels.Column("constant answer", panels.PERCENT),
+       panels.Column("error of the accuracy", panels.PERCENT),
+       panels.Column("with a twin", panels.COUNT)], rows,
       ["Each model of a test set, a method at the end of a run, is held out once; the answers of "
        "all others are known, those of its other seeds included. Means over models; a twin is a "
        "known model with equal answers.", *notes])] if rows else []

@@ -20,11 +20,11 @@ import numpy as np
 from suite.contracts import descriptions
 from suite.metrics import episodic
 from suite.reporting import leaderboard
-from suite.reporting import panel
+from suite.reporting import panels
 from suite.reporting import paper_values
 from suite.reporting import quantities
 from suite.reporting import records as records_lib
-from suite.reporting import runs as runs_lib
+from suite.reporting import run_dir
 from suite.reporting import table_dir
 from suite.reporting import text_table
 
@@ -319,10 +319,10 @@ def validation_curves(table: table_dir.TableDir) -> list[ValidationCurve]:
 
 def _validations(folder: pathlib.Path) -> list[tuple[float, float]]:
   """(FLOPs, accuracy) of the validations of a finished run; [] if its protocol has none."""
-  summary, path = runs_lib.read_json(folder / runs_lib.SUMMARY), folder / runs_lib.RECORDS
+  summary, path = run_dir.read_json(folder / run_dir.SUMMARY), folder / run_dir.RECORDS
   if not summary or not path.exists():
     return []
-  about = runs_lib.description(folder) or descriptions.named(str(summary.get("protocol")))
+  about = run_dir.description(folder) or descriptions.named(str(summary.get("protocol")))
   if descriptions.VALIDATIONS not in about.panels:
     return []
   return [(r["flops_meta_train"], r["validation_accuracy"]) for r in records_lib.read(path)
@@ -353,7 +353,7 @@ def validation_gains(table: table_dir.TableDir) -> list[text_table.TextTable]:
           "leaves the learner under-trained."])]
 
 
-def validation_plots(table: table_dir.TableDir) -> dict[str, panel.Plot]:
+def validation_plots(table: table_dir.TableDir) -> dict[str, panels.Plot]:
   """Returns validation accuracy against FLOPs of meta-training, a plot a column; {} if none."""
   curves = validation_curves(table)
   rows = list(dict.fromkeys(curve.row for curve in curves))
@@ -362,8 +362,8 @@ def validation_plots(table: table_dir.TableDir) -> dict[str, panel.Plot]:
     own = {curve.row: curve for curve in curves if curve.column == column}
     if own:
       # A row without a curve keeps its color and its place in the legend.
-      found[column] = panel.Plot("FLOPs of meta-training", "Validation accuracy", [
-          panel.PlotSeries(row, own[row].flops if row in own else [],
+      found[column] = panels.Plot("FLOPs of meta-training", "Validation accuracy", [
+          panels.PlotSeries(row, own[row].flops if row in own else [],
                         own[row].accuracies if row in own else []) for row in rows],
           log_x=True, y_unit="%")
   return found

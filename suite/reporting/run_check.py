@@ -14,7 +14,7 @@ from typing import Any, Callable, NamedTuple
 
 from suite.contracts import descriptions
 from suite.reporting import records as records_lib
-from suite.reporting import runs as runs_lib
+from suite.reporting import run_dir
 from suite.state import encoder_file
 from suite.state import predictions
 from suite.state import snapshots
@@ -43,18 +43,18 @@ class Finding(NamedTuple):
 
 def is_run(folder: pathlib.Path) -> bool:
   """Whether it is a work directory or the folder of one learner in it."""
-  return (folder / "config.gin").exists() or (folder / runs_lib.RECORDS).exists() or any(
-      folder.glob(f"*/{runs_lib.RECORDS}"))
+  return (folder / "config.gin").exists() or (folder / run_dir.RECORDS).exists() or any(
+      folder.glob(f"*/{run_dir.RECORDS}"))
 
 
 def check(folder: pathlib.Path) -> list[Finding]:
   """Verifies a work directory or the folder of one learner."""
   folder = pathlib.Path(folder)
-  if (folder / runs_lib.RECORDS).exists():
+  if (folder / run_dir.RECORDS).exists():
     return list(_check_learner(folder))
   found = list(_check_descriptions(folder))
   for path in sorted(folder.iterdir()):
-    if (path / runs_lib.RECORDS).exists() or (path / "state").is_dir():
+    if (path / run_dir.RECORDS).exists() or (path / "state").is_dir():
       found += _check_learner(path)
   return found
 
@@ -68,12 +68,12 @@ def repair(findings: list[Finding]) -> list[pathlib.Path]:
 
 
 def _check_descriptions(folder: pathlib.Path) -> Iterator[Finding]:
-  config, environment = folder / "config.gin", folder / runs_lib.ENVIRONMENT
+  config, environment = folder / "config.gin", folder / run_dir.ENVIRONMENT
   if not config.exists():
     yield Finding(config, DAMAGED, "it is missing, so no run goes on here: restore it from a copy; "
                   "reports can still be made")
   try:
-    runs_lib.read_json(environment)
+    run_dir.read_json(environment)
   except ValueError as error:
     yield Finding(environment, DAMAGED, f"{snapshots.reason(error)}; restore it from a copy")
   yield from _left_over(folder)
@@ -89,7 +89,7 @@ def _left_over(folder: pathlib.Path) -> Iterator[Finding]:
 def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
   records, problem = [], ""
   try:
-    records = records_lib.read(folder / runs_lib.RECORDS, tolerate_torn_tail=True)
+    records = records_lib.read(folder / run_dir.RECORDS, tolerate_torn_tail=True)
   except (OSError, ValueError) as error:
     problem = str(error)
   finished = _summary(folder, is_whole=not problem)
@@ -97,10 +97,10 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
   problems = states.problems()
   intact = [number for number, wrong in problems.items() if not wrong]
   usable = [number for number in intact if _has_records(
-      folder / runs_lib.RECORDS, states.values(number)["position"])]
+      folder / run_dir.RECORDS, states.values(number)["position"])]
   if finished.state == WHOLE and not problem:
-    problem = runs_lib.missing_records(folder, len(records))
-  yield _of_records(folder / runs_lib.RECORDS, records, problem or _missing(
+    problem = run_dir.missing_records(folder, len(records))
+  yield _of_records(folder / run_dir.RECORDS, records, problem or _missing(
       len(records), bool(problems), intact, usable, finished.state == WHOLE),
                     is_repeated=bool(usable), summary=finished.path)
   for number, wrong in problems.items():
@@ -127,7 +127,7 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
   if finished.text:
     yield finished
   try:
-    if runs_lib.description(folder) is not None:
+    if run_dir.description(folder) is not None:
       yield Finding(folder / descriptions.FILE, WHOLE, "the description of the protocol")
   except ValueError as error:
     yield Finding(folder / descriptions.FILE, AGAIN, f"{snapshots.reason(error)}; the same command "
@@ -174,9 +174,9 @@ def _of_records(path: pathlib.Path, records: list[dict[str, Any]], problem: str,
 
 def _summary(folder: pathlib.Path, *, is_whole: bool) -> Finding:
   """What `summary.json` holds; without a text if it is not there."""
-  path = folder / runs_lib.SUMMARY
+  path = folder / run_dir.SUMMARY
   try:
-    found = runs_lib.read_json(path)
+    found = run_dir.read_json(path)
     return Finding(path, WHOLE if found else AGAIN, "the run has finished" if found else "")
   except ValueError as error:
     if is_whole:

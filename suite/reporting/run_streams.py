@@ -19,8 +19,8 @@ from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
-from suite.reporting import panel as panel_lib
-from suite.reporting import runs as runs_lib
+from suite.reporting import panels
+from suite.reporting import run_dir
 from suite.reporting import table_dir
 
 NOT_FINISHED = "not finished"
@@ -37,10 +37,10 @@ class LearnerRuns:
   """
 
   label: str
-  runs: Sequence[runs_lib.Run]
+  runs: Sequence[run_dir.Run]
 
   @property
-  def finished(self) -> list[runs_lib.Run]:
+  def finished(self) -> list[run_dir.Run]:
     return [run for run in self.runs if run.is_finished]
 
   @property
@@ -86,7 +86,7 @@ class StreamRuns:
   learners: Sequence[LearnerRuns]
 
   @property
-  def runs(self) -> list[runs_lib.Run]:
+  def runs(self) -> list[run_dir.Run]:
     return [run for learner in self.learners for run in learner.runs]
 
   @property
@@ -98,7 +98,7 @@ class StreamRuns:
                     if run.summary.get("headline", "ok") != "ok"]
 
 
-def build(runs: Sequence[runs_lib.Run]) -> list[StreamRuns]:
+def build(runs: Sequence[run_dir.Run]) -> list[StreamRuns]:
   """Groups runs by stream, in the order of their first runs.
 
   A run without a summary belongs to the stream of a finished run of its work directory, else to the
@@ -107,11 +107,11 @@ def build(runs: Sequence[runs_lib.Run]) -> list[StreamRuns]:
   Raises:
     ValueError: a run has records without a protocol.
   """
-  groups: dict[tuple[str, str, str], list[runs_lib.Run]] = {}
+  groups: dict[tuple[str, str, str], list[run_dir.Run]] = {}
   for run in sorted(runs, key=lambda run: not run.is_finished):
-    if run.records and run.protocol == runs_lib.UNKNOWN:
+    if run.records and run.protocol == run_dir.UNKNOWN:
       raise ValueError(
-          f"{run.folder / runs_lib.RECORDS} names no protocol: another version or another program "
+          f"{run.folder / run_dir.RECORDS} names no protocol: another version or another program "
           "wrote it. Leave the folder out, or report it with what wrote it.")
     groups.setdefault(_key(run, groups), []).append(run)
   order = {id(run): i for i, run in enumerate(runs)}
@@ -126,7 +126,7 @@ def build(runs: Sequence[runs_lib.Run]) -> list[StreamRuns]:
   return streams
 
 
-def _key(run: runs_lib.Run, groups: dict[tuple[str, str, str], list[runs_lib.Run]]
+def _key(run: run_dir.Run, groups: dict[tuple[str, str, str], list[run_dir.Run]]
          ) -> tuple[str, str, str]:
   """(protocol, stream, first record's facts)."""
   # JSON of what tells streams apart where a summary does not name the stream.
@@ -157,7 +157,7 @@ def _begins(known: str, other: str, description: descriptions.ProtocolDescriptio
   return json.loads(known)[:len(first)] == first
 
 
-def _stream(key: tuple[str, str, str], runs: Sequence[runs_lib.Run]) -> StreamRuns:
+def _stream(key: tuple[str, str, str], runs: Sequence[run_dir.Run]) -> StreamRuns:
   protocol, name, identity = key
   groups = seed_groups(runs)
   known = json.loads(identity)
@@ -175,19 +175,19 @@ def _mean(values: Sequence[Any]) -> float | None:
   """The mean; None if a value is unknown: the mean of the others would be of other seeds."""
   if not values or not all(map(_is_number, values)):
     return None
-  return panel_lib.plain(stream_groups.spread(values).mean)
+  return panels.plain(stream_groups.spread(values).mean)
 
 
 def _is_number(value: Any) -> bool:
   return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def seed_groups(runs: Sequence[runs_lib.Run]) -> list[list[runs_lib.Run]]:
+def seed_groups(runs: Sequence[run_dir.Run]) -> list[list[run_dir.Run]]:
   """Groups runs of one stream by learner and settings.
 
   A seed that was run twice is no further seed of the group, but of a second one.
   """
-  members: dict[tuple[str, str, int], list[runs_lib.Run]] = {}
+  members: dict[tuple[str, str, int], list[run_dir.Run]] = {}
   seen = collections.Counter[tuple[str, str, str]]()
   for run in runs:
     settings, seed = _settings(run)
@@ -197,7 +197,7 @@ def seed_groups(runs: Sequence[runs_lib.Run]) -> list[list[runs_lib.Run]]:
   return list(members.values())
 
 
-def _settings(run: runs_lib.Run) -> tuple[str, str]:
+def _settings(run: run_dir.Run) -> tuple[str, str]:
   """The configuration without its seed, and the line of the seed.
 
   In a whole table they are the column and the seed's folder: a seed there may set other parameters,
@@ -213,7 +213,7 @@ def _settings(run: runs_lib.Run) -> tuple[str, str]:
   return _SEED.sub("", text) if text.strip() else str(run.folder), seed[0].strip() if seed else ""
 
 
-def home_of(runs: Sequence[runs_lib.Run]) -> pathlib.Path:
+def home_of(runs: Sequence[run_dir.Run]) -> pathlib.Path:
   """The folder of the seeds' folders; for one run its work directory, or the column of a table."""
   parents = [run.folder.parent for run in runs]
   if len(set(parents)) > 1:
@@ -226,7 +226,7 @@ def _is_cell(workdir: pathlib.Path) -> bool:
   return len(workdir.parts) > 3 and table_dir.is_table(workdir.parents[2])
 
 
-def group_labels(groups: Sequence[Sequence[runs_lib.Run]]) -> list[str]:
+def group_labels(groups: Sequence[Sequence[run_dir.Run]]) -> list[str]:
   """The shortest unique ending of the path of each group of seeds.
 
   Seeds of several settings may lie in one folder: then a group has the path of its first run.

@@ -11,7 +11,7 @@ import pathlib
 import re
 from typing import Any, Union
 
-from suite.reporting import runs as runs_lib
+from suite.reporting import run_dir
 
 FILE = "table.json"
 
@@ -33,7 +33,7 @@ def split(dirs: Iterable[str | os.PathLike]) -> tuple[list[pathlib.Path], list[p
   for directory in map(pathlib.Path, dirs):
     own = [directory] if is_table(directory) else sorted(p.parent for p in directory.rglob(FILE))
     roots = [table.resolve() for table in own]
-    folders = [] if is_table(directory) else runs_lib.find(directory)
+    folders = [] if is_table(directory) else run_dir.find(directory)
     tables += [table for table in own if table not in tables]
     single += [f for f in folders if f not in single and not any(r in f.parents for r in roots)]
   return tables, single
@@ -46,8 +46,8 @@ def folder_name(label: str) -> str:
 
 def is_finished(cell: pathlib.Path) -> bool:
   """Whether all learners of a run directory have their summaries."""
-  learners = runs_lib.read_json(cell / runs_lib.ENVIRONMENT).get("learners", [])
-  return bool(learners) and all((cell / name / runs_lib.SUMMARY).exists() for name in learners)
+  learners = run_dir.read_json(cell / run_dir.ENVIRONMENT).get("learners", [])
+  return bool(learners) and all((cell / name / run_dir.SUMMARY).exists() for name in learners)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,14 +115,14 @@ class TableDir:
     cells = [self.cell(row, column, seed) for column in self.columns for seed in self.seeds]
     return list(dict.fromkeys(
         name for cell in cells
-        for name in runs_lib.read_json(cell / runs_lib.ENVIRONMENT).get("learners", [])))
+        for name in run_dir.read_json(cell / run_dir.ENVIRONMENT).get("learners", [])))
 
   def summaries(self, row: str, column: str, learner: str) -> dict[Seed, dict[str, Any]]:
     """Summaries of the finished cells by seed, with their wall-clock seconds."""
     folders = {seed: self.cell(row, column, seed) / learner for seed in self.seeds}
-    found = {seed: runs_lib.read_json(folder / runs_lib.SUMMARY)
+    found = {seed: run_dir.read_json(folder / run_dir.SUMMARY)
              for seed, folder in folders.items()}
-    return {seed: {**_seconds(folders[seed] / runs_lib.RECORDS), **summary}
+    return {seed: {**_seconds(folders[seed] / run_dir.RECORDS), **summary}
             for seed, summary in found.items() if summary}
 
   def num_finished(self) -> int:
@@ -130,7 +130,7 @@ class TableDir:
 
   def environments(self, rows: Sequence[str] | None = None) -> list[dict[str, Any]]:
     """Environments of all started cells, or of those of some rows."""
-    every = (runs_lib.read_json(self.cell(r, c, s) / runs_lib.ENVIRONMENT)
+    every = (run_dir.read_json(self.cell(r, c, s) / run_dir.ENVIRONMENT)
              for r in (self.rows if rows is None else rows)
              for c in self.columns for s in self.seeds)
     return [environment for environment in every if environment]
@@ -138,7 +138,7 @@ class TableDir:
 
 def read(directory: str | os.PathLike) -> TableDir:
   folder = pathlib.Path(directory)
-  return TableDir(folder, **runs_lib.read_json(folder / FILE))
+  return TableDir(folder, **run_dir.read_json(folder / FILE))
 
 
 def _seconds(path: pathlib.Path) -> dict[str, float]:

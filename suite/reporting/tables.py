@@ -13,11 +13,11 @@ from typing import Any
 
 from suite.contracts import descriptions
 from suite.metrics import task_stream
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting import paper_table
 from suite.reporting import quantities
+from suite.reporting import run_dir
 from suite.reporting import run_streams
-from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting import text_table
 
@@ -35,24 +35,24 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[text_table.TextTable]:
   """Builds the tables of directories: tables of a paper first, then those of single runs."""
   whole, single = table_dir.split(dirs)
   found = [table for d in whole for table in paper_table.build(d)]
-  return found + (build(runs_lib.load(single)) if single else [])
+  return found + (build(run_dir.load(single)) if single else [])
 
 
-def build(runs: Sequence[runs_lib.Run]) -> list[text_table.TextTable]:
+def build(runs: Sequence[run_dir.Run]) -> list[text_table.TextTable]:
   """Builds one table for each protocol and stream, whose runs are comparable."""
-  groups: dict[tuple[str, str], list[runs_lib.Run]] = {}
+  groups: dict[tuple[str, str], list[run_dir.Run]] = {}
   for run in runs:
     groups.setdefault((run.protocol, str(run.summary.get("stream", ""))), []).append(run)
   return [of_stream(group) for group in groups.values()]
 
 
-def of_stream(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
+def of_stream(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
   """Builds the table of the runs of one stream: errors by task, or all values of the summaries."""
   by_task = descriptions.TASKS in runs[0].description.panels
   return nevis(runs) if by_task else generic(runs)
 
 
-def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
+def nevis(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
   """Builds NEVIS's table: a row per task with each run's error, then totals of the stream."""
   about, errors = _tested(runs)
   split = next(iter(about.values()), {}).get("split", "test")
@@ -62,7 +62,7 @@ def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
       for key, r in about.items()]
   best = {(i, 5 + j) for i, key in enumerate(about) for j in _lowest([e.get(key) for e in errors])}
   headline = [run.summary.get("mean_error") for run in runs]
-  own = [run.summary.get(runs_lib.OWN_METRICS, {}) for run in runs]
+  own = [run.summary.get(run_dir.OWN_METRICS, {}) for run in runs]
   best |= {(len(rows), 5 + j) for j in _lowest(headline)}
   rows += [
       _footer("mean error, meta-test tasks", [_score(value) for value in headline]),
@@ -85,7 +85,7 @@ def nevis(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
       rows=rows, num_left=5, best=frozenset(best), notes=_notes(runs))
 
 
-def generic(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
+def generic(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
   """Builds a table with a row per value of the summaries and a column per run."""
   flat = [flatten(run.summary) for run in runs]
   names = dict.fromkeys(name for values in flat for name in values)
@@ -103,7 +103,7 @@ def generic(runs: Sequence[runs_lib.Run]) -> text_table.TextTable:
                rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
 
 
-def _tested(runs: Sequence[runs_lib.Run]
+def _tested(runs: Sequence[run_dir.Run]
             ) -> tuple[dict[str, Mapping[str, Any]], list[dict[str, float | None]]]:
   """Returns (first record of each tested task, in stream order; each run's errors by task)."""
   about: dict[str, Mapping[str, Any]] = {}
@@ -116,7 +116,7 @@ def _tested(runs: Sequence[runs_lib.Run]
   return dict(sorted(about.items(), key=lambda item: item[1].get("event", 0))), errors
 
 
-def _regret(runs: Sequence[runs_lib.Run], tasks: Iterable[str],
+def _regret(runs: Sequence[run_dir.Run], tasks: Iterable[str],
             errors: Sequence[Mapping[str, Any]]) -> list[list[str]]:
   """Builds the row of cumulative errors minus that of Independent, if it is among the runs.
 
@@ -161,7 +161,7 @@ def _score(value: float | None) -> quantities.Quantity:
   return quantities.Quantity(value, quantities.NUMBER)
 
 
-def _notes(runs: Sequence[runs_lib.Run]) -> list[str]:
+def _notes(runs: Sequence[run_dir.Run]) -> list[str]:
   notes = []
   for run in runs:
     headline = run.summary.get("headline", "ok")
@@ -173,7 +173,7 @@ def _notes(runs: Sequence[runs_lib.Run]) -> list[str]:
   return notes
 
 
-def title(run: runs_lib.Run) -> str:
+def title(run: run_dir.Run) -> str:
   """Protocol and stream of a run, as titles of tables begin."""
   stream = run.summary.get("stream")
   return f"{run.protocol} ({stream})" if stream else run.protocol
@@ -200,37 +200,37 @@ def report(dirs: Iterable[str | os.PathLike]) -> str:
   return text(sections_of(dirs))
 
 
-def text(sections: Sequence[panel_lib.Section]) -> str:
+def text(sections: Sequence[panels.Section]) -> str:
   """Tables of fixed widths."""
   return "\n".join(panel.text_table(is_fitted=True).text()
                    for section in sections for panel in section.panels)
 
 
-def sections_of(dirs: Iterable[str | os.PathLike]) -> list[panel_lib.Section]:
+def sections_of(dirs: Iterable[str | os.PathLike]) -> list[panels.Section]:
   """Builds sections of one panel each: every value of a stream's summaries; a table as it is."""
   whole, single = table_dir.split(dirs)
   # Not by `run_streams`: partial runs stand beside each other, whatever they began with.
-  made = build(runs_lib.load(single)) if single else []
-  return [*(panel_lib.Section(table_dir.read(d).title, panels_of_table(d)) for d in whole),
-          *(panel_lib.Section(one.title, [as_panel("summary", one)]) for one in made)]
+  made = build(run_dir.load(single)) if single else []
+  return [*(panels.Section(table_dir.read(d).title, panels_of_table(d)) for d in whole),
+          *(panels.Section(one.title, [as_panel("summary", one)]) for one in made)]
 
 
-def summary_of_stream(stream: run_streams.StreamRuns) -> panel_lib.Panel:
+def summary_of_stream(stream: run_streams.StreamRuns) -> panels.Panel:
   """Every value of the summaries of a stream."""
   made = of_stream(stream.runs)
   shown = made.title.replace(title(stream.runs[0]), stream.title, 1)
   return as_panel("summary", dataclasses.replace(made, title=shown))
 
 
-def panels_of_table(directory: str | os.PathLike) -> list[panel_lib.Panel]:
+def panels_of_table(directory: str | os.PathLike) -> list[panels.Panel]:
   """A whole table as in a paper."""
   return [as_panel(f"table_{i}", table)
           for i, table in enumerate(paper_table.build(directory), 1)]
 
 
-def as_panel(name: str, table: text_table.TextTable) -> panel_lib.Panel:
+def as_panel(name: str, table: text_table.TextTable) -> panels.Panel:
   """A table whose cells are quantities and texts as a panel."""
-  kinds = [panel_lib.TEXT if i < table.num_left else panel_lib.MIXED
+  kinds = [panels.TEXT if i < table.num_left else panels.MIXED
            for i in range(len(table.header))]
   rows, label = [], ""
   for first, *others in table.rows:
@@ -240,6 +240,6 @@ def as_panel(name: str, table: text_table.TextTable) -> panel_lib.Panel:
     else:
       rows.append([first, *others])
       label = shown
-  return panel_lib.Panel(name, table.title, [
-      panel_lib.Column(heading, kind) for heading, kind in zip(table.header, kinds)],
+  return panels.Panel(name, table.title, [
+      panels.Column(heading, kind) for heading, kind in zip(table.header, kinds)],
       rows, table.notes)

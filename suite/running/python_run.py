@@ -13,7 +13,7 @@ from typing import Any, Callable, Union
 
 from suite.configs import gin_files
 from suite.configs import run_settings
-from suite.reporting import runs as runs_lib
+from suite.reporting import run_dir
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.running import launch
@@ -43,9 +43,9 @@ class Result:
                               "(./runs/RUN when none was given).")
 
   @property
-  def runs(self) -> list[runs_lib.Run]:
+  def runs(self) -> list[run_dir.Run]:
     """Every learner's run, finished or not."""
-    return runs_lib.load([*self._single(), *self._cells()])
+    return run_dir.load([*self._single(), *self._cells()])
 
   @property
   def records(self) -> list[dict[str, Any]]:
@@ -76,7 +76,7 @@ class Result:
     # Imported here, so that a report needs no matplotlib.
     from suite.reporting.run_panels import run_figures
     single = self._single()
-    return run_figures.draw(runs_lib.load(single) if single else [], self._tables(),
+    return run_figures.draw(run_dir.load(single) if single else [], self._tables(),
                             stem=self.folders[0].resolve().name)
 
   def __str__(self) -> str:
@@ -97,7 +97,7 @@ class Result:
   def _cells(self) -> list[pathlib.Path]:
     """The work directories of tables that have begun: of their cells, and of the last run."""
     return [workdir for folder in self._tables() for workdir in table_dir.read(folder).workdirs()
-            if any(workdir.glob(f"*/{runs_lib.RECORDS}"))]
+            if any(workdir.glob(f"*/{run_dir.RECORDS}"))]
 
 
 def run(

@@ -15,7 +15,7 @@ import tensorflow as tf
 from suite import cli
 from suite.lifelong.cache import accuracy_cache
 from suite.reporting import records
-from suite.reporting import runs
+from suite.reporting import run_dir
 from suite.system import file_lock
 
 EVENTS = 4
@@ -124,25 +124,25 @@ def test_two_damaged_snapshots_are_damage(work, capsys):
 
 def test_a_summary_is_made_again(work, capsys):
   path = work / "ada" / "summary.json"
-  path.write_text(runs.sealed({"error": 0.25}))
+  path.write_text(run_dir.sealed({"error": 0.25}))
   assert cli.main(["verify", str(work)]) == 0
   path.write_text(path.read_text().replace("0.25", "0.15"))
   with pytest.raises(ValueError, match="its digest differs from its values.*delete it and run"):
-    runs.read_json(path)
+    run_dir.read_json(path)
   assert cli.main(["verify", "--repair", str(work)]) == 0
   assert "summary.json: ValueError: " in capsys.readouterr().out and not path.exists()
 
 
 def test_records_that_a_finished_run_has_lost_are_made_again(made, work, capsys):
   path = work / "ada" / "records.jsonl"
-  (work / "ada" / "summary.json").write_text(runs.sealed({"error": 0.25}))
+  (work / "ada" / "summary.json").write_text(run_dir.sealed({"error": 0.25}))
   path.write_bytes(b"".join(path.read_bytes().splitlines(True)[:2]))
   assert cli.main(["verify", str(work)]) == 1
   said = capsys.readouterr().out
   assert f"can be made again: {path}: it has 2 records, which the newest intact snapshot" in said
   cli.main(["verify", "--repair", str(work)])
   assert not (work / "ada" / "summary.json").exists() and _run(work / "ada") == made[1]
-  (work / "ada" / "summary.json").write_text(runs.sealed({"error": 0.25}))
+  (work / "ada" / "summary.json").write_text(run_dir.sealed({"error": 0.25}))
   path.write_bytes(b"")
   assert cli.main(["verify", "--repair", str(work)]) == 1
   assert f"damaged: {path}: it has 0 records" in capsys.readouterr().out

@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 from suite.reporting import leaderboard
-from suite.reporting import runs
+from suite.reporting import run_dir
 from suite.reporting import table_dir
 from suite.reporting.board import tensorboard
 from suite.reporting.run_panels import report_sections
@@ -29,7 +29,7 @@ def _run(tmp_path_factory):
     patch.setattr(tf.config.experimental, "enable_op_determinism", lambda: None)
     code = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
     exec(compile(code, str(PAGE), "exec"), {"__name__": "backwards"})  # pylint: disable=exec-used
-  found, = runs.load([home / "runs"])
+  found, = run_dir.load([home / "runs"])
   return found
 
 
@@ -69,4 +69,4 @@ def test_a_damaged_description_is_refused(run, tmp_path):
   text = (folder / "protocol.json").read_text(encoding="utf-8")
   (folder / "protocol.json").write_text(text.replace("lower", "higher", 1), encoding="utf-8")
   with pytest.raises(ValueError, match="protocol.json is not JSON as it was written .*digest"):
-    runs.description(folder)
+    run_dir.description(folder)

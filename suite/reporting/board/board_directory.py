@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.reporting import runs as runs_lib
+from suite.reporting import run_dir
 from suite.reporting import tables
 from suite.reporting.board import tensorboard
 from suite.reporting.run_panels import run_figures
@@ -70,10 +70,10 @@ class BoardDirectory:
     return tensorboard.TensorBoardView(
         self.log_dir(name), config_text=self._config_text, environment=self._environment,
         run=self._workdir.as_posix(), reference=lambda: self._reference_errors(name),
-        description=runs_lib.description(self._workdir / name))
+        description=run_dir.description(self._workdir / name))
 
   def _make_again(self, name: str) -> None:
-    run, = runs_lib.load([self._workdir / name])
+    run, = run_dir.load([self._workdir / name])
     view = self._view(name)
     view.rebuild(run.records)
     view.finish(run.summary)
@@ -82,7 +82,7 @@ class BoardDirectory:
   def _draw(self) -> None:
     for path in self.log_dir().glob(_EVENT_FILES):
       path.unlink()
-    runs = [run for run in runs_lib.load([self._workdir])
+    runs = [run for run in run_dir.load([self._workdir])
             if run.is_finished and descriptions.TASKS in run.description.panels]
     if not runs:
       return
@@ -94,16 +94,16 @@ class BoardDirectory:
         writer.close()
 
   def _finished(self) -> set[str]:
-    return {path.parent.name for path in self._workdir.glob(f"*/{runs_lib.SUMMARY}")}
+    return {path.parent.name for path in self._workdir.glob(f"*/{run_dir.SUMMARY}")}
 
   def _has_reference(self) -> bool:
-    return (self._workdir / tables.INDEPENDENT / runs_lib.SUMMARY).exists()
+    return (self._workdir / tables.INDEPENDENT / run_dir.SUMMARY).exists()
 
   def _reference_errors(self, name: str) -> dict[str, float | None]:
     """Errors of the Independent run beside a learner, by task; {} if it has not finished."""
     if name == tables.INDEPENDENT or not self._has_reference():
       return {}
-    run, = runs_lib.load([self._workdir / tables.INDEPENDENT])
+    run, = run_dir.load([self._workdir / tables.INDEPENDENT])
     if descriptions.TASKS not in run.description.panels:
       return {}
     return {r["task_key"]: r.get("error") for r in run.records

@@ -18,7 +18,7 @@ import numpy as np
 
 import suite
 from suite.reporting import figures
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting import quantities
 
 _PAGE = pathlib.Path(__file__).parent / "page"
@@ -35,7 +35,7 @@ _HEIGHT = 440
 _RED_BLUE = [[0, "#b2182b"], [0.5, "#ffffff"], [1, "#2166ac"]]
 
 
-def render(sections: Sequence[panel_lib.Section], out: pathlib.Path | None = None) -> str:
+def render(sections: Sequence[panels.Section], out: pathlib.Path | None = None) -> str:
   """Renders the page; paths are relative to the folder of `out` where that is given."""
   import jinja2
   from plotly import offline
@@ -48,20 +48,20 @@ def render(sections: Sequence[panel_lib.Section], out: pathlib.Path | None = Non
       style=_read("report.css"), script=_read("report.js"), library=_inline(library))
 
 
-def _numbered(sections: Sequence[panel_lib.Section]) -> list[tuple[str, panel_lib.Section]]:
+def _numbered(sections: Sequence[panels.Section]) -> list[tuple[str, panels.Section]]:
   """Each section with an id."""
   return [(f"s{i}_{re.sub(r'[^a-z0-9]+', '_', section.title.lower())}".rstrip("_"), section)
           for i, section in enumerate(sections, 1)]
 
 
-def _section(numbered: tuple[str, panel_lib.Section], out: pathlib.Path | None) -> dict[str, Any]:
+def _section(numbered: tuple[str, panels.Section], out: pathlib.Path | None) -> dict[str, Any]:
   name, section = numbered
   return {"id": name, "title": section.title, "panels": [
       _panel(f"{name}_{i}", panel, section.title, out)
       for i, panel in enumerate(section.panels, 1)]}
 
 
-def _panel(name: str, panel: panel_lib.Panel, stream: str, out: pathlib.Path | None
+def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None
            ) -> dict[str, Any]:
   table = panel.table()
   title = panel.title[len(stream):].lstrip(": ") if panel.title.startswith(stream) else panel.title
@@ -86,7 +86,7 @@ def _plain(value: Any) -> Any:
     return {key: _plain(item) for key, item in value.items()}
   if isinstance(value, (list, tuple)):
     return [_plain(item) for item in value]
-  return panel_lib.plain(value) if isinstance(value, float) else value
+  return panels.plain(value) if isinstance(value, float) else value
 
 
 def _href(path: str, out: pathlib.Path | None) -> str:
@@ -110,15 +110,15 @@ def _inline(program: str) -> str:
   return program
 
 
-def draw_chart(chart: panel_lib.Chart) -> Any:
+def draw_chart(chart: panels.Chart) -> Any:
   """Draws a chart as `plotly.graph_objects.Figure`."""
   from plotly import graph_objects
   figure = graph_objects.Figure()
-  if isinstance(chart, panel_lib.Plot):
+  if isinstance(chart, panels.Plot):
     _plot(figure, chart)
-  elif isinstance(chart, panel_lib.Matrices):
+  elif isinstance(chart, panels.Matrices):
     _matrices(figure, chart)
-  elif isinstance(chart, panel_lib.Bars):
+  elif isinstance(chart, panels.Bars):
     _bars(figure, chart)
   else:
     _graph(figure, chart)
@@ -138,7 +138,7 @@ def look(i: int) -> dict[str, str]:
           "dash": _DASHES.get(found["linestyle"], "solid")}
 
 
-def _plot(figure: Any, chart: panel_lib.Plot) -> None:
+def _plot(figure: Any, chart: panels.Plot) -> None:
   place = 0
   for series in chart.series:
     style = {"color": _FRONT, "symbol": "circle", "dash": "dot"} if series.is_front else look(
@@ -146,11 +146,11 @@ def _plot(figure: Any, chart: panel_lib.Plot) -> None:
     place += not series.is_front
     figure.add_scatter(
         x=list(series.x), y=list(series.y), name=_safe(series.name),
-        mode={panel_lib.POINTS: "markers", panel_lib.STEP: "lines"}.get(
+        mode={panels.POINTS: "markers", panels.STEP: "lines"}.get(
             series.shape, "lines+markers" if len(series.x) <= 60 else "lines"),
         line={"color": style["color"], "dash": style["dash"], "width": 2,
-              "shape": "hv" if series.shape == panel_lib.STEP else "linear"},
-        marker={"symbol": style["symbol"], "size": 10 if series.shape == panel_lib.POINTS else 6,
+              "shape": "hv" if series.shape == panels.STEP else "linear"},
+        marker={"symbol": style["symbol"], "size": 10 if series.shape == panels.POINTS else 6,
                 "color": style["color"]},
         error_y=_deviation(series), hoverinfo="text", text=_tooltips(chart, series))
   figure.update_layout(height=_HEIGHT + 16 * max(0, len(chart.series) // 5 - 1))  # The legend's.
@@ -160,7 +160,7 @@ def _plot(figure: Any, chart: panel_lib.Plot) -> None:
                       gridcolor=_GRID, automargin=True)
 
 
-def _flops_axis(chart: panel_lib.Plot) -> dict[str, Any]:
+def _flops_axis(chart: panels.Plot) -> dict[str, Any]:
   """A logarithmic axis with ticks such as "20 G"; with fewer of them over many powers of ten."""
   known = [x for series in chart.series for x in series.x if x]
   low, high = (int(np.floor(np.log10(end))) for end in (min(known), max(known)))
@@ -172,12 +172,12 @@ def _flops_axis(chart: panel_lib.Plot) -> dict[str, Any]:
       re.sub(r"\.0+ ", " ", quantities.si(tick, "")) for tick in ticks]}
 
 
-def _deviation(series: panel_lib.PlotSeries) -> dict[str, Any] | None:
+def _deviation(series: panels.PlotSeries) -> dict[str, Any] | None:
   known = [0 if d is None else d for d in series.deviation]
   return {"type": "data", "array": known, "thickness": 1, "width": 3} if any(known) else None
 
 
-def _tooltips(chart: panel_lib.Plot, series: panel_lib.PlotSeries) -> list[str]:
+def _tooltips(chart: panels.Plot, series: panels.PlotSeries) -> list[str]:
   texts = []
   for i, (x, y) in enumerate(zip(series.x, series.y)):
     place = quantities.si(x, "FLOP") if chart.log_x else f"{chart.x_label} {x}"
@@ -189,7 +189,7 @@ def _tooltips(chart: panel_lib.Plot, series: panel_lib.PlotSeries) -> list[str]:
   return texts
 
 
-def _matrices(figure: Any, chart: panel_lib.Matrices) -> None:
+def _matrices(figure: Any, chart: panels.Matrices) -> None:
   names = list(chart.choices)
   for i, (name, values) in enumerate(chart.choices.items()):
     known = [abs(v) for row in values for v in row if v is not None]
@@ -219,7 +219,7 @@ def _as_array(values: Any) -> list[list[float | None]]:
   return [[None if v is None or np.isnan(v) else float(v) for v in row] for row in values]
 
 
-def _bars(figure: Any, chart: panel_lib.Bars) -> None:
+def _bars(figure: Any, chart: panels.Bars) -> None:
   for i, (part, values) in enumerate(chart.parts.items()):
     texts = [f"{_safe(name)}<br>{_safe(part)}: {quantities.si(value, chart.unit)}"
              for name, value in zip(chart.names, values)]
@@ -233,7 +233,7 @@ def _bars(figure: Any, chart: panel_lib.Bars) -> None:
   figure.update_yaxes(autorange="reversed", automargin=True, type="category")
 
 
-def _graph(figure: Any, chart: panel_lib.Graph) -> None:
+def _graph(figure: Any, chart: panels.Graph) -> None:
   ends = [(chart.places[a], chart.places[b]) for a, b in chart.edges]
   figure.add_scatter(
       x=[x for a, b in ends for x in (a[0], b[0], None)], mode="lines", hoverinfo="skip",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pathlib
 from typing import Any
 
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting import tables
 from suite.reporting.formats import html_page
 
@@ -15,7 +15,7 @@ FORMATS = ("text", "html", "markdown", "csv", "latex")
 _LONG = 40
 
 
-def render(sections: Sequence[panel_lib.Section], form: str, out: pathlib.Path | None = None
+def render(sections: Sequence[panels.Section], form: str, out: pathlib.Path | None = None
            ) -> str:
   """Renders a report.
 
@@ -32,14 +32,14 @@ def render(sections: Sequence[panel_lib.Section], form: str, out: pathlib.Path |
   return makers[form](sections)
 
 
-def markdown(sections: Sequence[panel_lib.Section]) -> str:
+def markdown(sections: Sequence[panels.Section]) -> str:
   """A heading for each section, and the tables."""
   return "\n".join(part for section in sections for part in (
       f"## {section.title}\n",
       *(panel.text_table(is_fitted=True).markdown() for panel in section.panels)))
 
 
-def csv(sections: Sequence[panel_lib.Section]) -> str:
+def csv(sections: Sequence[panels.Section]) -> str:
   """A line for each cell: section, panel, row number, name of the row, column, value, text.
 
   Values are unrounded, shares are not in percent; an unknown one is empty.
@@ -57,7 +57,7 @@ def csv(sections: Sequence[panel_lib.Section]) -> str:
                                                                      lineterminator="\n")
 
 
-def latex(sections: Sequence[panel_lib.Section]) -> str:
+def latex(sections: Sequence[panels.Section]) -> str:
   """A table for each panel, which needs the packages booktabs and longtable."""
   import pandas
   parts = ["% Needs \\usepackage{booktabs} and \\usepackage{longtable}."]

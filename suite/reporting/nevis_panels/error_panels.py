@@ -16,7 +16,7 @@ import numpy as np
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import figures
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting.nevis_panels import stream_results
 
 WITH = "with pretraining"
@@ -54,14 +54,14 @@ def errors_by_group(results: stream_results.StreamResults, groups: Mapping[str, 
       reference, difference = results.reference_of(learner), None
       if reference is not None and reference is not learner:
         base = stream_groups.spread(list(stream_groups.mean_over(reference.errors, chosen)))
-        difference = panel_lib.plain(error.mean - base.mean)
+        difference = panels.plain(error.mean - base.mean)
       found.append(GroupError(
           name, len(places), learner_point(learner, error), difference))
   return found
 
 
 def by_group(results: stream_results.StreamResults, facts: Sequence[stream_results.TaskFacts]
-          ) -> list[panel_lib.Panel]:
+          ) -> list[panels.Panel]:
   """Builds a panel for each of domain, size and resolution that is known of some task."""
   sizes = stream_groups.places([stream_groups.size_class(f.size) for f in facts])
   sides = stream_groups.places([stream_groups.resolution_class(f.resolution) for f in facts])
@@ -76,21 +76,21 @@ def by_group(results: stream_results.StreamResults, facts: Sequence[stream_resul
 
 
 def _panel(results: stream_results.StreamResults, name: str, title: str,
-           groups: Mapping[str, Sequence[int]]) -> panel_lib.Panel:
+           groups: Mapping[str, Sequence[int]]) -> panels.Panel:
   found = errors_by_group(results, groups)
-  rows = [[e.group, e.label, e.num_tasks, panel_lib.plain(e.error.mean),
-           panel_lib.plain(e.error.deviation), e.error.num, e.against_independent] for e in found]
-  columns = [panel_lib.Column(name), panel_lib.Column("learner"),
-             panel_lib.Column("tasks", panel_lib.COUNT),
-             panel_lib.Column("mean error", panel_lib.PERCENT),
-             panel_lib.Column("deviation", panel_lib.PERCENT),
-             panel_lib.Column("seeds", panel_lib.COUNT),
-             panel_lib.Column("minus Independent", panel_lib.PERCENT)]
+  rows = [[e.group, e.label, e.num_tasks, panels.plain(e.error.mean),
+           panels.plain(e.error.deviation), e.error.num, e.against_independent] for e in found]
+  columns = [panels.Column(name), panels.Column("learner"),
+             panels.Column("tasks", panels.COUNT),
+             panels.Column("mean error", panels.PERCENT),
+             panels.Column("deviation", panels.PERCENT),
+             panels.Column("seeds", panels.COUNT),
+             panels.Column("minus Independent", panels.PERCENT)]
   whole = f"{results.title}: mean error of all tasks {title}"
   known = {e.label: e.point.method for e in found if e.point.flops}
   # Fronts join the budgets of a method, where it has several, whose costs are known.
   draw = draw_fronts if len(set(known.values())) < len(known) else draw_groups
-  return panel_lib.Panel(
+  return panels.Panel(
       name, whole, columns, rows, results.notes,
       {"tasks": {group: [results.tasks[i].key for i in places]
                  for group, places in groups.items()}},
@@ -137,7 +137,7 @@ def draw_groups(found: Sequence[GroupError], title: str) -> Any:
       offset = 0.5 * ((i + 0.5) / len(labels) - 0.5)
       axes.errorbar(
           [100 * own[group].mean for group in groups], np.arange(len(groups)) + offset,
-          xerr=[100 * (panel_lib.plain(own[group].deviation) or 0) for group in groups],
+          xerr=[100 * (panels.plain(own[group].deviation) or 0) for group in groups],
           markersize=6, capsize=2, label=label, **{**figures.look(i), "linestyle": "none"})
     axes.set_yticks(range(len(groups)), [
         f"{group} ({counts[group]} {'task' if counts[group] == 1 else 'tasks'})"
@@ -149,20 +149,20 @@ def draw_groups(found: Sequence[GroupError], title: str) -> Any:
   return figure
 
 
-def by_task(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+def by_task(results: stream_results.StreamResults) -> list[panels.Panel]:
   """Builds the panel, with a deviation column for learners of several seeds."""
-  columns = [panel_lib.Column("task"), panel_lib.Column("metric"),
-             panel_lib.Column("year"), panel_lib.Column("role")]
+  columns = [panels.Column("task"), panels.Column("metric"),
+             panels.Column("year"), panels.Column("role")]
   for learner in results.learners:
-    columns.append(panel_lib.Column(learner.label, panel_lib.PERCENT))
+    columns.append(panels.Column(learner.label, panels.PERCENT))
     if learner.num_seeds > 1:
-      columns.append(panel_lib.Column(f"± over {learner.num_seeds}", panel_lib.PERCENT))
+      columns.append(panels.Column(f"± over {learner.num_seeds}", panels.PERCENT))
   rows = [[task.key, task.metric, task.year, task.role, *_cells_of_task(results, learners=[
       learner.errors[:, i] for learner in results.learners])]
       for i, task in enumerate(results.tasks)]
   rows.append(["mean, all tasks", "", "", "", *_cells_of_task(results, learners=[
       np.mean(learner.errors, axis=1) for learner in results.learners])])
-  return [panel_lib.Panel("tasks", f"{results.title}: errors by task", columns, rows,
+  return [panels.Panel("tasks", f"{results.title}: errors by task", columns, rows,
                           results.notes)]
 
 
@@ -170,9 +170,9 @@ def _cells_of_task(results: stream_results.StreamResults, learners: list[np.ndar
   cells: list[Any] = []
   for learner, values in zip(results.learners, learners):
     found = stream_groups.spread(list(values))
-    cells.append(panel_lib.plain(found.mean))
+    cells.append(panels.plain(found.mean))
     if learner.num_seeds > 1:
-      cells.append(panel_lib.plain(found.deviation))
+      cells.append(panels.plain(found.deviation))
   return cells
 
 
@@ -201,46 +201,46 @@ def learner_point(
 ) -> LearnerPoint:
   """An error of the learner with its mean costs over the finished seeds."""
   flops, without = (
-      panel_lib.plain(stream_results.spread_of(
+      panels.plain(stream_results.spread_of(
           [cost for cost, run in zip(costs, learner.runs) if run.is_finished]).mean)
       for costs in (learner.flops, learner.flops_without_pretraining))
   return LearnerPoint(learner.label, learner.method, error, flops, without)
 
 
-def against_flops(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+def against_flops(results: stream_results.StreamResults) -> list[panels.Panel]:
   """Builds the panel; [] if no learner has a headline score."""
   found = learner_points(results)
   if not found:
     return []
   is_front = {name: set(_front(found, name)) for name in (WITHOUT, WITH)}
-  rows = [[p.label, p.error.num, p.error.mean, panel_lib.plain(p.error.deviation), p.flops_without,
+  rows = [[p.label, p.error.num, p.error.mean, panels.plain(p.error.deviation), p.flops_without,
            "yes" if i in is_front[WITHOUT] else "", p.flops, "yes" if i in is_front[WITH] else ""]
           for i, p in enumerate(found)]
-  columns = [panel_lib.Column("learner"), panel_lib.Column("seeds", panel_lib.COUNT),
-             panel_lib.Column("mean error", panel_lib.PERCENT),
-             panel_lib.Column("deviation", panel_lib.PERCENT),
-             panel_lib.Column(WITHOUT, panel_lib.FLOPS), panel_lib.Column("on its front"),
-             panel_lib.Column(WITH, panel_lib.FLOPS), panel_lib.Column("on its front")]
+  columns = [panels.Column("learner"), panels.Column("seeds", panels.COUNT),
+             panels.Column("mean error", panels.PERCENT),
+             panels.Column("deviation", panels.PERCENT),
+             panels.Column(WITHOUT, panels.FLOPS), panels.Column("on its front"),
+             panels.Column(WITH, panels.FLOPS), panels.Column("on its front")]
   unknown = [p.label for p in found if p.flops is None]
   notes = [*results.notes, *([f"Not in the figure, FLOPs unknown: {', '.join(unknown)}."]
                              if unknown else [])]
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "pareto", f"{results.title}: mean error of the meta-test tasks against cumulative FLOPs",
       columns, rows, notes,
       figure=(lambda: draw_against_flops(found, results.title)) if any(is_front.values()) else None,
       chart=_chart(found))]
 
 
-def _chart(found: Sequence[LearnerPoint]) -> panel_lib.Plot | None:
+def _chart(found: Sequence[LearnerPoint]) -> panels.Plot | None:
   """Errors against FLOPs with pretraining; None if no FLOPs are known."""
   front = _front(found, WITH)
-  line = panel_lib.PlotSeries("Pareto front", [found[i].flops for i in front],
-                       [100 * found[i].error.mean for i in front], shape=panel_lib.STEP,
+  line = panels.PlotSeries("Pareto front", [found[i].flops for i in front],
+                       [100 * found[i].error.mean for i in front], shape=panels.STEP,
                        is_front=True)
-  series = [panel_lib.PlotSeries(
+  series = [panels.PlotSeries(
       p.label, [p.flops], [100 * p.error.mean], [f"{p.error.num} finished seeds"],
-      [panel_lib.plain(100 * p.error.deviation)], panel_lib.POINTS) for p in found if p.flops]
-  return panel_lib.Plot("Cumulative FLOPs, with pretraining", "Mean error, meta-test tasks",
+      [panels.plain(100 * p.error.deviation)], panels.POINTS) for p in found if p.flops]
+  return panels.Plot("Cumulative FLOPs, with pretraining", "Mean error, meta-test tasks",
                      [line, *series], log_x=True, y_unit="%") if front else None
 
 
@@ -288,7 +288,7 @@ def draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str], 
     if not any(p.flops or p.flops_without for p in every):
       continue  # Neither a point nor a line in the legend.
     own.sort(key=lambda p: p.flops or 0)
-    bars = [panel_lib.percent(p.error.deviation) for p in own]  # None: a single seed.
+    bars = [panels.percent(p.error.deviation) for p in own]  # None: a single seed.
     axes.errorbar([_flops(p, which) for p in own], [100 * p.error.mean for p in own],
                   yerr=[bar or 0 for bar in bars] if any(b is not None for b in bars) else None,
                   capsize=3, linewidth=1, markersize=7, markeredgecolor="white",

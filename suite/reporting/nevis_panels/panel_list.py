@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
 import os
 
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting.nevis_panels import error_panels
 from suite.reporting.nevis_panels import reference_panels
 from suite.reporting.nevis_panels import stream_results
@@ -28,7 +28,7 @@ NAMES = {
 
 
 def build(results: stream_results.StreamResults, names: Sequence[str] = (ALL,),
-          facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panel_lib.Panel]:
+          facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panels.Panel]:
   """Builds the panels of one stream; those without data are left out.
 
   Args:
@@ -56,7 +56,7 @@ def build(results: stream_results.StreamResults, names: Sequence[str] = (ALL,),
 
 
 def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = (ALL,),
-         facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panel_lib.Panel]:
+         facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panels.Panel]:
   """Builds the panels of all runs of NEVIS'22 in the directories, at any depth."""
   return of_streams(stream_results.load(dirs), names, facts)
 
@@ -65,7 +65,7 @@ def of_streams(
   streams: Sequence[stream_results.StreamResults],
   names: Sequence[str] = (ALL,),
   facts: Mapping[str, stream_results.TaskFacts] | None = None,
-) -> list[panel_lib.Panel]:
+) -> list[panels.Panel]:
   """Builds the panels of several streams, one after the other; their names are numbered then."""
   found = [build(results, names, facts) for results in streams]
   return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")

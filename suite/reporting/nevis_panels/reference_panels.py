@@ -18,7 +18,7 @@ from suite.data.streams import nevis_table
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import figures
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting import paper_values
 from suite.reporting.nevis_panels import stream_results
 
@@ -62,7 +62,7 @@ def shared(results: stream_results.StreamResults) -> stream_results.StreamResult
       for learner in paper.learners], paper.notes)
 
 
-def beside_paper(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+def beside_paper(results: stream_results.StreamResults) -> list[panels.Panel]:
   """Builds the panel; [] if the paper prints none of the tasks."""
   paper = shared(results)
   if np.isnan(paper.learners[0].errors).all():
@@ -70,7 +70,7 @@ def beside_paper(results: stream_results.StreamResults) -> list[panel_lib.Panel]
   means = [(learner, stream_groups.seed_mean(learner.errors))
            for learner in (*results.learners, *paper.learners)]
   rows: list[list[Any]] = [
-      [task.key, task.role, task.metric, *(panel_lib.plain(mean[i]) for _, mean in means)]
+      [task.key, task.role, task.metric, *(panels.plain(mean[i]) for _, mean in means)]
       for i, task in enumerate(results.tasks)]
   known = ~np.isnan(np.stack([mean for _, mean in means])).any(axis=0)
   for name, chosen in (("meta-test", known & np.asarray(results.is_meta_test)), ("all", known)):
@@ -78,10 +78,10 @@ def beside_paper(results: stream_results.StreamResults) -> list[panel_lib.Panel]
       rows.append([f"mean of {int(chosen.sum())} tasks, {name}", "", "",
                    *(float(np.mean(mean[chosen])) for _, mean in means)])
   title = f"{results.title}: errors beside appendix N"
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "paper", title,
-      [panel_lib.Column("task"), panel_lib.Column("role"), panel_lib.Column("metric"),
-       *(panel_lib.Column(learner.label, panel_lib.PERCENT) for learner, _ in means)],
+      [panels.Column("task"), panels.Column("role"), panels.Column("metric"),
+       *(panels.Column(learner.label, panels.PERCENT) for learner, _ in means)],
       rows, ["Ours: means over seeds. The means below are of tasks that all columns have.",
              *(f"Paper: {note}" for note in paper.notes), *results.notes],
       figure=lambda: draw_beside_paper(results, paper, title))]
@@ -156,7 +156,7 @@ def curves(results: stream_results.StreamResults) -> list[RegretCurve]:
   return found
 
 
-def regret(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+def regret(results: stream_results.StreamResults) -> list[panels.Panel]:
   """Builds the panel; [] if nothing can be compared with Independent."""
   found = curves(results)
   if not any(curve.label != curve.reference for curve in found):
@@ -168,31 +168,31 @@ def regret(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
     for values in (curve.meta_test, curve.every):
       end = stream_groups.spread([
           None if not len(seed) or np.isnan(seed).any() else float(seed[-1]) for seed in values])
-      row += [panel_lib.plain(end.mean), panel_lib.plain(end.deviation)]
+      row += [panels.plain(end.mean), panels.plain(end.deviation)]
     rows.append(row)
-  columns = [panel_lib.Column("learner"), panel_lib.Column("against"),
-             panel_lib.Column("seeds", panel_lib.COUNT), panel_lib.Column("tasks", panel_lib.COUNT),
-             panel_lib.Column("regret, meta-test", panel_lib.PERCENT),
-             panel_lib.Column("deviation", panel_lib.PERCENT),
-             panel_lib.Column("regret, all tasks", panel_lib.PERCENT),
-             panel_lib.Column("deviation", panel_lib.PERCENT)]
-  return [panel_lib.Panel(
+  columns = [panels.Column("learner"), panels.Column("against"),
+             panels.Column("seeds", panels.COUNT), panels.Column("tasks", panels.COUNT),
+             panels.Column("regret, meta-test", panels.PERCENT),
+             panels.Column("deviation", panels.PERCENT),
+             panels.Column("regret, all tasks", panels.PERCENT),
+             panels.Column("deviation", panels.PERCENT)]
+  return [panels.Panel(
       "regret", f"{results.title}: regret against Independent, negative is better", columns, rows,
       [*_notes(results, found), *results.notes],
       {"tasks": [task.key for task in results.tasks], "meta_test": results.is_meta_test,
-       "curves": {c.label: panel_lib.plain_list(c.every) for c in found}},
+       "curves": {c.label: panels.plain_list(c.every) for c in found}},
       lambda: draw_regret(results, found), _chart(results, found))]
 
 
-def _chart(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> panel_lib.Plot:
+def _chart(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> panels.Plot:
   series = []
   for curve in found:
     spreads = [stream_groups.spread(list(column)) for column in 100 * curve.every.T]
-    series.append(panel_lib.PlotSeries(
+    series.append(panels.PlotSeries(
         curve.label, [task.key for task in results.tasks],
-        [panel_lib.plain(s.mean) for s in spreads], [f"against {curve.reference}"] * len(spreads),
-        [panel_lib.plain(s.deviation) for s in spreads]))
-  return panel_lib.Plot("Task, in the order of the stream", "Regret, all tasks", series, y_unit="%")
+        [panels.plain(s.mean) for s in spreads], [f"against {curve.reference}"] * len(spreads),
+        [panels.plain(s.deviation) for s in spreads]))
+  return panels.Plot("Task, in the order of the stream", "Regret, all tasks", series, y_unit="%")
 
 
 def _notes(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> list[str]:

@@ -26,8 +26,8 @@ from suite.contracts import descriptions
 from suite.data.streams import nevis_table
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
+from suite.reporting import run_dir
 from suite.reporting import run_streams
-from suite.reporting import runs as runs_lib
 
 INDEPENDENT = "indep"
 FACTS_COLUMNS = ("task", "domain", "size", "height", "width")
@@ -65,7 +65,7 @@ class LearnerResults:
   mean_errors: np.ndarray
   flops: Sequence[float | None]
   flops_without_pretraining: Sequence[float | None]
-  runs: Sequence[runs_lib.Run] = ()
+  runs: Sequence[run_dir.Run] = ()
   home: pathlib.Path | None = None
 
   @property
@@ -111,14 +111,14 @@ class StreamResults:
 
 def load(dirs: Iterable[str | os.PathLike]) -> list[StreamResults]:
   """Reads all runs of NEVIS'22 in the directories, at any depth; [] if there is none."""
-  return build(runs_lib.load(dirs))
+  return build(run_dir.load(dirs))
 
 
-def build(runs: Sequence[runs_lib.Run]) -> list[StreamResults]:
+def build(runs: Sequence[run_dir.Run]) -> list[StreamResults]:
   """Groups runs by stream; other protocols, and streams of which no task was tested, are left out.
   """
   runs = [run for run in runs if descriptions.TASKS in run.description.panels]
-  groups: dict[tuple[str, tuple[str, ...]], list[runs_lib.Run]] = {}
+  groups: dict[tuple[str, tuple[str, ...]], list[run_dir.Run]] = {}
   for run in sorted(runs, key=lambda run: -len(_keys(run))):  # An unfinished one joins its like.
     groups.setdefault(_stream_of(run, groups), []).append(run)
   order = {id(run): i for i, run in enumerate(runs)}
@@ -127,7 +127,7 @@ def build(runs: Sequence[runs_lib.Run]) -> list[StreamResults]:
   return [_results(group) for group in sorted(found, key=lambda group: order[id(group[0])])]
 
 
-def _stream_of(run: runs_lib.Run, groups: Iterable[tuple[str, tuple[str, ...]]]
+def _stream_of(run: run_dir.Run, groups: Iterable[tuple[str, tuple[str, ...]]]
                ) -> tuple[str, tuple[str, ...]]:
   """(title, keys of the tasks); an unfinished run joins the stream that begins with its tasks."""
   keys, split = _keys(run), next((str(record.get("split", "")) for record in _tested(run)), "")
@@ -141,15 +141,15 @@ def _stream_of(run: runs_lib.Run, groups: Iterable[tuple[str, tuple[str, ...]]]
   return f"{run.protocol} (not finished{ending})", keys
 
 
-def _keys(run: runs_lib.Run) -> tuple[str, ...]:
+def _keys(run: run_dir.Run) -> tuple[str, ...]:
   return tuple(record["task_key"] for record in _tested(run))
 
 
-def _tested(run: runs_lib.Run) -> list[dict[str, Any]]:
+def _tested(run: run_dir.Run) -> list[dict[str, Any]]:
   return [record for record in run.records if record.get("kind") == "predict"]
 
 
-def _results(runs: Sequence[runs_lib.Run]) -> StreamResults:
+def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
   longest = max(runs, key=lambda run: len(_keys(run)))
   sizes = {r["task_key"]: _sum(r.get("train_size"), r.get("dev_size"))
            for r in longest.records if r.get("kind") == "train" and "task_key" in r}
@@ -165,7 +165,7 @@ def _sum(a: int | None, b: int | None) -> int | None:
   return None if a is None or b is None else a + b
 
 
-def _learner(label: str, runs: Sequence[runs_lib.Run], tasks: Sequence[TaskRow]) -> LearnerResults:
+def _learner(label: str, runs: Sequence[run_dir.Run], tasks: Sequence[TaskRow]) -> LearnerResults:
   place = {task.key: i for i, task in enumerate(tasks)}
   errors = np.full((len(runs), len(tasks)), np.nan)
   for row, run in zip(errors, runs):
@@ -184,7 +184,7 @@ def _number(value: float | None) -> float:
   return float("nan") if value is None else float(value)
 
 
-def _notes(runs: Sequence[runs_lib.Run]) -> list[str]:
+def _notes(runs: Sequence[run_dir.Run]) -> list[str]:
   notes = []
   for run in runs:
     headline = run.summary.get("headline", "ok")

@@ -21,7 +21,7 @@ from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.metrics import task_transfer
 from suite.reporting import figures
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting.nevis_panels import stream_results
 from suite.state import weight_store
 
@@ -36,7 +36,7 @@ PAPER_MEANS = "The paper's means over 9 tasks: FT-prev 0.199, FT-s 0.456."
 MEAN_ROW = "mean"
 
 
-def transfer_matrices(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+def transfer_matrices(results: stream_results.StreamResults) -> list[panels.Panel]:
   """Builds a panel of kNN errors for each learner that has some, and one of trained transfer."""
   by_knn = [_by_knn(results, learner) for learner in results.learners]
   return [*(panel for panel in by_knn if panel is not None), *_trained(results)]
@@ -57,7 +57,7 @@ def knn_errors(learner: stream_results.LearnerResults) -> tuple[list[str], np.nd
 
 
 def _by_knn(results: stream_results.StreamResults, learner: stream_results.LearnerResults
-            ) -> panel_lib.Panel | None:
+            ) -> panels.Panel | None:
   pair = knn_errors(learner)
   if pair is None:
     return None
@@ -71,15 +71,15 @@ def _by_knn(results: stream_results.StreamResults, learner: stream_results.Learn
                    float(np.max(known))])
   title = f"{results.title}: kNN errors on features of past models, {learner.label}"
   gains = task_transfer.advantage(errors)
-  return panel_lib.Panel(
+  return panels.Panel(
       f"transfer_knn_{learner.label.replace('/', '_')}", title,
-      [panel_lib.Column("task"), panel_lib.Column("best source"),
-       panel_lib.Column("candidates", panel_lib.COUNT),
-       panel_lib.Column("lowest error", panel_lib.PERCENT),
-       panel_lib.Column("mean", panel_lib.PERCENT), panel_lib.Column("highest", panel_lib.PERCENT)],
+      [panels.Column("task"), panels.Column("best source"),
+       panels.Column("candidates", panels.COUNT),
+       panels.Column("lowest error", panels.PERCENT),
+       panels.Column("mean", panels.PERCENT), panels.Column("highest", panels.PERCENT)],
       rows, ["Validation errors of kNN; the whole matrix is in the figure, where blue is a source "
              "with a lower error than the mean of the task's candidates."],
-      {"names": names, "knn_error": panel_lib.plain_list(errors)},
+      {"names": names, "knn_error": panels.plain_list(errors)},
       lambda: draw_transfer(gains, names, names, title, _ADVANTAGE),
       _chart(gains, names, names, _ADVANTAGE))
 
@@ -91,13 +91,13 @@ def trained_pairs(results: stream_results.StreamResults) -> list[task_transfer.T
     reference, independent = results.reference_of(learner), {}
     if reference is not None:
       mean = stream_groups.seed_mean(reference.errors)
-      independent = {t.key: panel_lib.plain(e) for t, e in zip(results.tasks, mean)}
+      independent = {t.key: panels.plain(e) for t, e in zip(results.tasks, mean)}
     found += task_transfer.trained_pairs(
         [run.records for run in learner.runs], independent, weight_store.safe_name)
   return found
 
 
-def _trained(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+def _trained(results: stream_results.StreamResults) -> list[panels.Panel]:
   pairs = trained_pairs(results)
   cells = {(pair.source, pair.task): [p for p in pairs if p[:2] == pair[:2]] for pair in pairs}
   if len(cells) == len({source for source, _ in cells}):
@@ -108,7 +108,7 @@ def _trained(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
       cells.items(), key=lambda item: (keys.index(item[0][0]), keys.index(item[0][1]))):
     gain = stream_groups.spread([p.gain for p in found])
     rows.append([source, task, len(found), float(np.mean([p.error for p in found])),
-                 found[0].independent, panel_lib.plain(gain.mean), panel_lib.plain(gain.deviation)])
+                 found[0].independent, panels.plain(gain.mean), panels.plain(gain.deviation)])
   title = f"{results.title}: error saved by fine-tuning from a task's Independent model"
   matrix = task_transfer.as_matrix(pairs, keys)
   sources, later = ([i for i in range(len(keys)) if not np.isnan(side[i]).all()]
@@ -117,21 +117,21 @@ def _trained(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
   names = [keys[i] for i in sources], [keys[i] for i in later]
   notes = [] if any(p.gain is not None for p in pairs) else [
       "No single Independent belongs to these runs, so no gain is known."]
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "transfer_trained", title,
-      [panel_lib.Column("source"), panel_lib.Column("task"),
-       panel_lib.Column("runs", panel_lib.COUNT), panel_lib.Column("error", panel_lib.PERCENT),
-       panel_lib.Column("Independent", panel_lib.PERCENT),
-       panel_lib.Column("gain", panel_lib.PERCENT),
-       panel_lib.Column("deviation", panel_lib.PERCENT)], rows, notes,
-      {"sources": names[0], "tasks": names[1], "gain": panel_lib.plain_list(shown)},
+      [panels.Column("source"), panels.Column("task"),
+       panels.Column("runs", panels.COUNT), panels.Column("error", panels.PERCENT),
+       panels.Column("Independent", panels.PERCENT),
+       panels.Column("gain", panels.PERCENT),
+       panels.Column("deviation", panels.PERCENT)], rows, notes,
+      {"sources": names[0], "tasks": names[1], "gain": panels.plain_list(shown)},
       (lambda: draw_transfer(shown, *names, title, _SAVED)) if sources else None,
       _chart(shown, *names, _SAVED) if sources else None)]
 
 
 def _chart(gains: np.ndarray, sources: Sequence[str], later: Sequence[str], label: str
-           ) -> panel_lib.Matrices:
-  return panel_lib.Matrices({label: panel_lib.plain_list(100 * gains)}, {label: later},
+           ) -> panels.Matrices:
+  return panels.Matrices({label: panels.plain_list(100 * gains)}, {label: later},
                          {label: sources}, "Later task", "Source", label, is_diverging=True)
 
 
@@ -174,7 +174,7 @@ def edges_of(learner: stream_results.LearnerResults) -> list[list[task_transfer.
 
 
 def starts(results: stream_results.StreamResults, facts: Sequence[stream_results.TaskFacts]
-          ) -> list[panel_lib.Panel]:
+          ) -> list[panels.Panel]:
   """Builds a panel for each learner that chooses its starts.
 
   Learners that start all tasks from random weights, from one model, or from the task before have
@@ -197,7 +197,7 @@ def _is_chosen(edges: Sequence[task_transfer.Edge]) -> bool:
 
 def _starts_panel(results: stream_results.StreamResults, facts: Sequence[stream_results.TaskFacts],
            learner: stream_results.LearnerResults,
-           graphs: Sequence[Sequence[task_transfer.Edge]]) -> panel_lib.Panel:
+           graphs: Sequence[Sequence[task_transfer.Edge]]) -> panels.Panel:
   edges = graphs[0]
   domains = {task.key: fact.domain for task, fact in zip(results.tasks, facts)}
   years = {task.key: task.year for task in results.tasks}
@@ -207,15 +207,15 @@ def _starts_panel(results: stream_results.StreamResults, facts: Sequence[stream_
            source or task_transfer.RANDOM, domains.get(source or "", ""), lengths[task],
            counts.get(task, 0)] for source, task in edges]
   title = f"{results.title}: what {learner.label} fine-tuned each task from"
-  return panel_lib.Panel(
+  return panels.Panel(
       f"starts_{learner.label.replace('/', '_')}", title,
-      [panel_lib.Column("task"), panel_lib.Column("domain"), panel_lib.Column("year"),
-       panel_lib.Column("started from"), panel_lib.Column("its domain"),
-       panel_lib.Column("models before", panel_lib.COUNT),
-       panel_lib.Column("tasks started from it", panel_lib.COUNT)],
+      [panels.Column("task"), panels.Column("domain"), panels.Column("year"),
+       panels.Column("started from"), panels.Column("its domain"),
+       panels.Column("models before", panels.COUNT),
+       panels.Column("tasks started from it", panels.COUNT)],
       rows, _starts_notes(edges, graphs, lengths, counts, domains, learner),
       {"edges": [list(edge) for edge in edges]}, lambda: draw_starts(edges, domains, title),
-      panel_lib.Graph(layout(edges), {task: domains.get(task, stream_groups.UNKNOWN)
+      panels.Graph(layout(edges), {task: domains.get(task, stream_groups.UNKNOWN)
                                    for task in layout(edges)},
                    [(source, task) for source, task in edges if source is not None],
                    {task: f"started from {source or task_transfer.RANDOM}"
@@ -334,7 +334,7 @@ def forward_transfer(results: stream_results.StreamResults) -> list[Transfer]:
           if repeated and learner.runs]
 
 
-def repeated_tasks(results: stream_results.StreamResults) -> list[panel_lib.Panel]:
+def repeated_tasks(results: stream_results.StreamResults) -> list[panels.Panel]:
   """Builds the panel; [] if no task is repeated, or if no learner has learning curves."""
   found = forward_transfer(results)
   if not any(t.value.num for t in found):
@@ -343,14 +343,14 @@ def repeated_tasks(results: stream_results.StreamResults) -> list[panel_lib.Pane
                   - {t.label for t in found if t.value.num})
   notes = [f"Without learning curves in the records: {', '.join(silent)}."] if silent else []
   title = f"{results.title}: forward transfer on repeated tasks"
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "forward_transfer", title,
-      [panel_lib.Column("task"), panel_lib.Column("learner"),
-       panel_lib.Column("seeds", panel_lib.COUNT),
-       panel_lib.Column("forward transfer", panel_lib.NUMBER),
-       panel_lib.Column("deviation", panel_lib.NUMBER)],
-      [[t.task, t.label, t.value.num, panel_lib.plain(t.value.mean),
-        panel_lib.plain(t.value.deviation)] for t in found],
+      [panels.Column("task"), panels.Column("learner"),
+       panels.Column("seeds", panels.COUNT),
+       panels.Column("forward transfer", panels.NUMBER),
+       panels.Column("deviation", panels.NUMBER)],
+      [[t.task, t.label, t.value.num, panels.plain(t.value.mean),
+        panels.plain(t.value.deviation)] for t in found],
       [PAPER_MEANS, *notes, *results.notes], figure=lambda: draw_repeated_tasks(found, title))]
 
 
@@ -369,7 +369,7 @@ def draw_repeated_tasks(found: list[Transfer], title: str) -> Any:
       axes.bar(np.arange(len(names)) + (i - (len(labels) - 1) / 2) * width,
                [own[name].mean for name in names], width=0.9 * width, label=label,
                color=figures.look(i)["color"], hatch="//" if i >= len(figures.COLORS) else None,
-               yerr=[panel_lib.plain(own[name].deviation) or 0 for name in names],
+               yerr=[panels.plain(own[name].deviation) or 0 for name in names],
                error_kw={"linewidth": 1, "capsize": 2})
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xticks(range(len(names)), names, rotation=25, ha="right", fontsize=8)

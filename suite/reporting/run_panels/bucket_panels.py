@@ -20,10 +20,10 @@ from suite.contracts import descriptions
 from suite.metrics import bucket_views
 from suite.metrics import stream_groups
 from suite.reporting import figures
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting import paper_values
+from suite.reporting import run_dir
 from suite.reporting import run_streams
-from suite.reporting import runs as runs_lib
 from suite.state import predictions
 
 # Name to ask for: what it shows.
@@ -39,7 +39,7 @@ MOST_CLASSES, MOST_PAIRS = 20, 10  # In matrices, and in the table of confusions
 
 
 def build(stream: run_streams.StreamRuns, names: Sequence[str] = tuple(NAMES)
-          ) -> list[panel_lib.Panel]:
+          ) -> list[panels.Panel]:
   """Builds the panels of a stream with these names; those without data are left out."""
   if descriptions.BUCKETS not in stream.description.panels:
     return []
@@ -56,12 +56,12 @@ def build(stream: run_streams.StreamRuns, names: Sequence[str] = tuple(NAMES)
 
 
 def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = tuple(NAMES)
-         ) -> list[panel_lib.Panel]:
+         ) -> list[panels.Panel]:
   """Builds the panels of all runs of CLEAR in the directories, at any depth.
 
   Names are numbered if there are several streams.
   """
-  found = [build(stream, names) for stream in run_streams.build(runs_lib.load(dirs))
+  found = [build(stream, names) for stream in run_streams.build(run_dir.load(dirs))
            if descriptions.BUCKETS in stream.description.panels]
   return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
           for i, panels in enumerate(found, 1) for panel in panels]
@@ -120,45 +120,45 @@ def curves(stream: run_streams.StreamRuns, function: Callable[[np.ndarray], np.n
   return made
 
 
-def by_distance(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def by_distance(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of the accuracy by distance between trained and tested bucket."""
   found = curves(stream, bucket_views.by_distance)
   size = max((len(curve.mean) for curve in found), default=0) // 2
   known = [d for d in range(-size, size + 1)
            if any(_at_distance(curve.mean, d) is not None for curve in found)]
   rows = [[curve.learner.label, *(_at_distance(curve.mean, d) for d in known)] for curve in found]
-  columns = [panel_lib.Column("learner"),
-             *(panel_lib.Column(f"{d:+d}" if d else "0", panel_lib.PERCENT) for d in known)]
-  series = [panel_lib.PlotSeries(
+  columns = [panels.Column("learner"),
+             *(panels.Column(f"{d:+d}" if d else "0", panels.PERCENT) for d in known)]
+  series = [panels.PlotSeries(
       curve.learner.shown_label, known,
-      [panel_lib.percent(_at_distance(curve.mean, d)) for d in known], (),
-      [panel_lib.percent(_at_distance(curve.deviation, d)) for d in known]) for curve in found]
-  return _panel(stream, "distance", "accuracy by distance in time", columns, rows, panel_lib.Plot(
+      [panels.percent(_at_distance(curve.mean, d)) for d in known], (),
+      [panels.percent(_at_distance(curve.deviation, d)) for d in known]) for curve in found]
+  return _panel(stream, "distance", "accuracy by distance in time", columns, rows, panels.Plot(
       "Buckets from the last trained one to the tested one", "Accuracy", series, y_unit="%"),
       ["0 is in-domain, +1 next-domain; negative distances are earlier buckets."])
 
 
-def anytime(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def anytime(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of the accuracy on the buckets so far, after each bucket."""
   found = curves(stream, lambda acc: bucket_views.anytime(acc)[0])
   means = curves(stream, lambda acc: bucket_views.anytime(acc)[1][-1:])
-  average = {curve.learner.label: panel_lib.plain(curve.mean[0]) for curve in means}
+  average = {curve.learner.label: panels.plain(curve.mean[0]) for curve in means}
   size = max((len(curve.mean) for curve in found), default=0)
-  rows = [[curve.learner.label, *panel_lib.plain_list(curve.mean),
+  rows = [[curve.learner.label, *panels.plain_list(curve.mean),
            *[None] * (size - len(curve.mean)), average.get(curve.learner.label)]
           for curve in found]
-  columns = [panel_lib.Column("learner"),
-             *(panel_lib.Column(f"after {i + 1}", panel_lib.PERCENT) for i in range(size)),
-             panel_lib.Column("average anytime", panel_lib.PERCENT)]
-  return _panel(stream, "anytime", "accuracy on the buckets so far", columns, rows, panel_lib.Plot(
+  columns = [panels.Column("learner"),
+             *(panels.Column(f"after {i + 1}", panels.PERCENT) for i in range(size)),
+             panels.Column("average anytime", panels.PERCENT)]
+  return _panel(stream, "anytime", "accuracy on the buckets so far", columns, rows, panels.Plot(
       "Trained up to bucket", "Accuracy on the buckets so far", [
-          panel_lib.PlotSeries(curve.learner.shown_label, list(range(1, len(curve.mean) + 1)),
-                               [panel_lib.percent(v) for v in curve.mean], (),
-                               [panel_lib.percent(v) for v in curve.deviation])
+          panels.PlotSeries(curve.learner.shown_label, list(range(1, len(curve.mean) + 1)),
+                               [panels.percent(v) for v in curve.mean], (),
+                               [panels.percent(v) for v in curve.deviation])
           for curve in found], y_unit="%"))
 
 
-def plasticity(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def plasticity(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of what each bucket's training adds on it, and changes on earlier ones."""
   gains = curves(stream, bucket_views.plasticity)
   changes = {curve.learner.label: curve for curve in curves(stream, bucket_views.stability)}
@@ -166,23 +166,23 @@ def plasticity(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
   for gain in gains:
     if (change := changes.get(gain.learner.label)) is None:
       continue
-    rows += [[gain.learner.label, i + 1, panel_lib.plain(gain.mean[i]),
-              panel_lib.plain(change.mean[i])] for i in range(1, len(gain.mean))]
+    rows += [[gain.learner.label, i + 1, panels.plain(gain.mean[i]),
+              panels.plain(change.mean[i])] for i in range(1, len(gain.mean))]
     both = np.mean(gain.mean[1:]), np.mean(change.mean[1:])
-    series.append(panel_lib.PlotSeries(gain.learner.shown_label, [panel_lib.percent(both[1])],
-                                       [panel_lib.percent(both[0])], shape=panel_lib.POINTS))
-  columns = [panel_lib.Column("learner"), panel_lib.Column("trained on", panel_lib.COUNT),
-             panel_lib.Column("plasticity", panel_lib.PERCENT),
-             panel_lib.Column("stability", panel_lib.PERCENT)]
+    series.append(panels.PlotSeries(gain.learner.shown_label, [panels.percent(both[1])],
+                                       [panels.percent(both[0])], shape=panels.POINTS))
+  columns = [panels.Column("learner"), panels.Column("trained on", panels.COUNT),
+             panels.Column("plasticity", panels.PERCENT),
+             panels.Column("stability", panels.PERCENT)]
   return _panel(
-      stream, "plasticity", "plasticity and stability", columns, rows, panel_lib.Plot(
+      stream, "plasticity", "plasticity and stability", columns, rows, panels.Plot(
           "Stability, mean change on earlier buckets, %", "Plasticity, mean gain on the new bucket",
           series, y_unit="%"),
       ["Plasticity: accuracy on the bucket after training on it, minus before.",
        "Stability: mean of the same difference over all earlier buckets; below 0 is forgetting."])
 
 
-def published(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def published(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of matrices beside a published one: figure 6 of Lin et al. (2021), challenge.
   """
   one = next((one for one in PUBLISHED
@@ -201,33 +201,33 @@ def published(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
     return []
   shown[one.title] = paper
   names = [str(i + 1) for i in range(len(paper))]
-  columns = [panel_lib.Column("matrix"), panel_lib.Column("trained up to", panel_lib.COUNT),
-             *(panel_lib.Column(f"bucket {name}", panel_lib.PERCENT) for name in names)]
-  rows = [[label, i + 1, *panel_lib.plain_list(row)]
+  columns = [panels.Column("matrix"), panels.Column("trained up to", panels.COUNT),
+             *(panels.Column(f"bucket {name}", panels.PERCENT) for name in names)]
+  rows = [[label, i + 1, *panels.plain_list(row)]
           for label, acc in shown.items() for i, row in enumerate(acc)]
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "paper_matrix", f"{stream.title}: accuracy by bucket, beside the {one.title}", columns, rows,
-      notes, chart=panel_lib.Matrices(
-          {label: panel_lib.plain_list(100 * acc) for label, acc in shown.items()},
+      notes, chart=panels.Matrices(
+          {label: panels.plain_list(100 * acc) for label, acc in shown.items()},
           dict.fromkeys(shown, names), dict.fromkeys(shown, names), "Tested on bucket",
           "Trained up to bucket", "Accuracy, %"))]
 
 
 def _panel(stream: run_streams.StreamRuns, name: str, title: str,
-           columns: Sequence[panel_lib.Column], rows: Sequence[Sequence[object]],
-           plot: panel_lib.Plot, notes: Sequence[str] = ()) -> list[panel_lib.Panel]:
+           columns: Sequence[panels.Column], rows: Sequence[Sequence[object]],
+           plot: panels.Plot, notes: Sequence[str] = ()) -> list[panels.Panel]:
   """The panel with the same plot in both kinds of figures; [] without rows."""
   if not rows:
     return []
   full = f"{stream.title}: {title}"
-  return [panel_lib.Panel(name, full, columns, rows, [*notes, *stream.notes], chart=plot,
+  return [panels.Panel(name, full, columns, rows, [*notes, *stream.notes], chart=plot,
                           figure=functools.partial(figures.plotted, plot, title=full))]
 
 
 def _at_distance(values: np.ndarray, distance: int) -> float | None:
   """The value at a distance, which may be beyond a shorter series."""
   place = len(values) // 2 + distance
-  return panel_lib.plain(values[place]) if 0 <= place < len(values) else None
+  return panels.plain(values[place]) if 0 <= place < len(values) else None
 
 
 class ClassResults(NamedTuple):
@@ -273,7 +273,7 @@ def _class_names(learner: run_streams.LearnerRuns, num_classes: int) -> list[str
   return [str(c) for c in range(num_classes)]
 
 
-def _class_accuracies(run: runs_lib.Run) -> tuple[np.ndarray, np.ndarray] | None:
+def _class_accuracies(run: run_dir.Run) -> tuple[np.ndarray, np.ndarray] | None:
   """(accuracy of each class [T, T, C], confusions [T, C, C]); None without all predictions."""
   tested = [r for r in run.records if r.get("kind") == "predict"]
   if not tested or any(
@@ -301,28 +301,28 @@ def _class_accuracies(run: runs_lib.Run) -> tuple[np.ndarray, np.ndarray] | None
 
 def class_drift(
   stream: run_streams.StreamRuns, found: Sequence[ClassResults]
-) -> list[panel_lib.Panel]:
+) -> list[panels.Panel]:
   """Builds the panel of each class's accuracy by distance in time."""
   if not found:
     return []
   size = max(results.drift.shape[1] for results in found)
-  columns = [panel_lib.Column("learner"), panel_lib.Column("class"),
-             *(panel_lib.Column(f"+{d}" if d else "0", panel_lib.PERCENT) for d in range(size)),
-             panel_lib.Column("change", panel_lib.PERCENT)]
-  rows = [[results.learner.label, results.names[c], *panel_lib.plain_list(curve),
+  columns = [panels.Column("learner"), panels.Column("class"),
+             *(panels.Column(f"+{d}" if d else "0", panels.PERCENT) for d in range(size)),
+             panels.Column("change", panels.PERCENT)]
+  rows = [[results.learner.label, results.names[c], *panels.plain_list(curve),
            *[None] * (size - len(curve)),
            known[-1] - known[0] if len(known) > 1 else None]
           for results in found for c, curve in enumerate(results.drift)
           for known in [curve[~np.isnan(curve)].tolist()]]
   labels = {results.learner.label: results.drift for results in found}
   title = f"{stream.title}: accuracy of each class by distance in time"
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "classes", title, columns, rows,
       ["Distance 0 is the bucket trained on last, +1 the next one. Change: the last known distance "
        "minus the first."],
       figure=functools.partial(_draw_classes, found, title),
-      chart=panel_lib.Matrices(
-          {label: panel_lib.plain_list(100 * d) for label, d in labels.items()},
+      chart=panels.Matrices(
+          {label: panels.plain_list(100 * d) for label, d in labels.items()},
           {label: [str(i) for i in range(d.shape[1])] for label, d in labels.items()},
           {results.learner.label: results.names for results in found},
           "Buckets from the last trained one to the tested one", "Class", "Accuracy, %"))]
@@ -330,19 +330,19 @@ def class_drift(
 
 def class_confusion(
   stream: run_streams.StreamRuns, found: Sequence[ClassResults]
-) -> list[panel_lib.Panel]:
+) -> list[panels.Panel]:
   """Builds the panel of the most frequent confusions by bucket, and of confusion matrices."""
   if not found:
     return []
   size = max(len(results.confusions) for results in found)
-  columns = [panel_lib.Column("learner"), panel_lib.Column("class"),
-             panel_lib.Column("predicted"),
-             *(panel_lib.Column(f"bucket {j + 1}", panel_lib.PERCENT) for j in range(size))]
+  columns = [panels.Column("learner"), panels.Column("class"),
+             panels.Column("predicted"),
+             *(panels.Column(f"bucket {j + 1}", panels.PERCENT) for j in range(size))]
   rows: list[list[Any]] = []
   choices, names = {}, {}
   for results in found:
     rows += [[results.learner.label, results.names[c], results.names[d],
-              *panel_lib.plain_list(results.confusions[:, c, d]),
+              *panels.plain_list(results.confusions[:, c, d]),
               *[None] * (size - len(results.confusions))]
              for c, d in bucket_views.top_confusions(results.counts, MOST_PAIRS)]
     # The classes of the figure, in order: all, or those with most errors.
@@ -351,44 +351,44 @@ def class_confusion(
     tested = [j for j, shares in enumerate(results.confusions) if not np.isnan(shares).all()]
     for j in sorted({*tested[:1], *tested[-1:]}):
       label = f"{results.learner.label}, bucket {j + 1}"
-      choices[label] = panel_lib.plain_list(100 * results.confusions[j][np.ix_(shown, shown)])
+      choices[label] = panels.plain_list(100 * results.confusions[j][np.ix_(shown, shown)])
       names[label] = [results.names[c] for c in shown]
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "confusion", f"{stream.title}: confusions over time", columns, rows,
       ["Share of the class's test images of a bucket, by the last model that had not been trained "
        f"beyond it; the {MOST_PAIRS} most frequent pairs of a learner. The figure: the first and "
        f"the last bucket, at most {MOST_CLASSES} classes."],
-      chart=panel_lib.Matrices(choices, names, names, "Predicted class", "Class",
+      chart=panels.Matrices(choices, names, names, "Predicted class", "Class",
                             "Share of the class, %"))]
 
 
 def _draw_classes(found: Sequence[ClassResults], title: str) -> Any:
   """Draws the curves of each learner's classes, a pair of axes a learner."""
-  plots = [panel_lib.Plot("Distance, buckets", "Accuracy", [
-      panel_lib.PlotSeries(name if name != str(c) else f"class {name}", list(range(len(curve))),
-                           [panel_lib.percent(v) for v in curve])
+  plots = [panels.Plot("Distance, buckets", "Accuracy", [
+      panels.PlotSeries(name if name != str(c) else f"class {name}", list(range(len(curve))),
+                           [panels.percent(v) for v in curve])
       for c, (name, curve) in enumerate(zip(results.names, results.drift))], y_unit="%")
            for results in found]
   return figures.plotted_below(plots, [r.learner.shown_label for r in found], title=title)
 
 
-def accuracy_matrices(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def accuracy_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of the finished runs that have a matrix; [] if none has."""
   means = {learner.label: stream_groups.seed_mean(np.stack(found)) for learner in stream.learners
            if (found := matrices(learner))}
   if not means:
     return []
   num = max(len(matrix[0]) for matrix in means.values())
-  columns = [panel_lib.Column("learner"), panel_lib.Column("trained up to", panel_lib.COUNT),
-             *(panel_lib.Column(f"bucket {j + 1}", panel_lib.PERCENT) for j in range(num))]
-  rows = [[label, i + 1, *panel_lib.plain_list(values), *[None] * (num - len(values))]
+  columns = [panels.Column("learner"), panels.Column("trained up to", panels.COUNT),
+             *(panels.Column(f"bucket {j + 1}", panels.PERCENT) for j in range(num))]
+  rows = [[label, i + 1, *panels.plain_list(values), *[None] * (num - len(values))]
           for label, matrix in means.items() for i, values in enumerate(matrix)]
   sizes = {label: [str(i + 1) for i in range(len(matrix[0]))] for label, matrix in means.items()}
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "matrix", f"{stream.title}: accuracy by bucket", columns, rows,
       [f"{learner.label}: no matrix before the run is finished."
        for learner in stream.learners if not learner.finished],
-      chart=panel_lib.Matrices(
-          {label: panel_lib.plain_list(100 * matrix) for label, matrix in means.items()}, sizes,
+      chart=panels.Matrices(
+          {label: panels.plain_list(100 * matrix) for label, matrix in means.items()}, sizes,
           {label: [str(i + 1) for i in range(len(matrix))] for label, matrix in means.items()},
           "Tested on bucket", "Trained up to bucket", "Accuracy, %"))]

@@ -13,9 +13,9 @@ import pathlib
 import re
 
 from suite.reporting import leaderboard
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
+from suite.reporting import run_dir
 from suite.reporting import run_streams
-from suite.reporting import runs as runs_lib
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting.nevis_panels import panel_list
@@ -39,7 +39,7 @@ _BINDING = re.compile(r"^([\w./@]+)\s*=\s*(.*)$")
 
 
 def load(dirs: Iterable[str | os.PathLike],
-         facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panel_lib.Section]:
+         facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panels.Section]:
   """Builds the sections of directories, at any depth; whole tables come first.
 
   Args:
@@ -53,14 +53,14 @@ def load(dirs: Iterable[str | os.PathLike],
   dirs = list(dirs)
   whole, _ = table_dir.split(dirs)
   begun = [d for d in dirs if not table_dir.is_table(d)
-           or any(pathlib.Path(d).rglob(runs_lib.RECORDS))]
-  runs = runs_lib.load(begun)
+           or any(pathlib.Path(d).rglob(run_dir.RECORDS))]
+  runs = run_dir.load(begun)
   return [*map(_of_table, whole),
           *(_of_stream(stream, facts) for stream in run_streams.build(runs))]
 
 
-def chosen(sections: Sequence[panel_lib.Section], names: Sequence[str]
-           ) -> list[panel_lib.Section]:
+def chosen(sections: Sequence[panels.Section], names: Sequence[str]
+           ) -> list[panels.Section]:
   """The panels of these names, and the sections that have some; all of them for "all".
 
   Raises:
@@ -74,35 +74,35 @@ def chosen(sections: Sequence[panel_lib.Section], names: Sequence[str]
     return list(sections)
   found = []
   for section in sections:
-    panels = []
+    kept = []
     for panel in section.panels:
       short = re.sub(r"(_stream)?_?\d+$", "", panel.name)  # Of "regret_stream2" and "table_1".
       # All panels of a leaderboard are tables.
       if (short if short in NAMES or short in panel_list.NAMES else "table") in names:
-        panels.append(panel)
-    found += [section._replace(panels=panels)] if panels else []
+        kept.append(panel)
+    found += [section._replace(panels=kept)] if kept else []
   return found
 
 
-def _of_table(directory: os.PathLike) -> panel_lib.Section:
+def _of_table(directory: os.PathLike) -> panels.Section:
   table = table_dir.read(directory)
   if table.scores:
-    return panel_lib.Section(table.title, leaderboard.build(table))
-  return panel_lib.Section(table.title, tables.panels_of_table(directory))
+    return panels.Section(table.title, leaderboard.build(table))
+  return panels.Section(table.title, tables.panels_of_table(directory))
 
 
 def _of_stream(stream: run_streams.StreamRuns, facts: Mapping[str, stream_results.TaskFacts] | None
-               ) -> panel_lib.Section:
+               ) -> panels.Section:
   own = panel_list.of_streams(  # [] but for NEVIS'22.
       stream_results.build(stream.runs), facts=facts)
-  return panel_lib.Section(stream.title, [
+  return panels.Section(stream.title, [
       *scores.build(stream), *own, *scores.curves(stream), *bucket_panels.accuracy_matrices(stream),
       *bucket_panels.build(stream), *scores.detection(stream),
       *_compute_by_phase(stream), *_config_differences(stream),
       tables.summary_of_stream(stream), *_run_list(stream)])
 
 
-def _run_list(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def _run_list(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel, with a row for each run."""
   rows = []
   for learner in stream.learners:
@@ -119,16 +119,16 @@ def _run_list(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
           _known_text(about.get("device")),
           _known_text(about.get("git_revision")),
           _known_text(about.get("command")),
-          str(run.folder / runs_lib.RECORDS),
+          str(run.folder / run_dir.RECORDS),
         ]
       )
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "runs", f"{stream.title}: runs",
-      [panel_lib.Column("learner"), panel_lib.Column("seed"), panel_lib.Column("state"),
-       panel_lib.Column("events", panel_lib.COUNT), panel_lib.Column("FLOPs", panel_lib.FLOPS),
-       panel_lib.Column("time", panel_lib.SECONDS), panel_lib.Column("device"),
-       panel_lib.Column("revision"), panel_lib.Column("command"),
-       panel_lib.Column("records", panel_lib.LINK)], rows)]
+      [panels.Column("learner"), panels.Column("seed"), panels.Column("state"),
+       panels.Column("events", panels.COUNT), panels.Column("FLOPs", panels.FLOPS),
+       panels.Column("time", panels.SECONDS), panels.Column("device"),
+       panels.Column("revision"), panels.Column("command"),
+       panels.Column("records", panels.LINK)], rows)]
 
 
 def _known_text(value: object) -> str:
@@ -150,7 +150,7 @@ def bindings(text: str) -> dict[str, str]:
   return found
 
 
-def _config_differences(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def _config_differences(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel: a row for each binding of which two work directories have other values.
 
   Returns [] if all configurations are the same or there are none.
@@ -165,31 +165,31 @@ def _config_differences(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]
           if len({config.get(name) for config in configs}) > 1]
   if not rows:
     return []
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "configuration", f"{stream.title}: differences between configurations",
-      [panel_lib.Column("binding"),
-       *(panel_lib.Column(label) for label in runs_lib.labels(folders))],
+      [panels.Column("binding"),
+       *(panels.Column(label) for label in run_dir.labels(folders))],
       rows, [f"Read from {file} of each work directory; bindings with one value are left out."])]
 
 
-def _compute_by_phase(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def _compute_by_phase(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel; [] if no run has charged anything."""
   flops, seconds = (_phases(stream, cost) for cost in ("flops", "seconds"))
   if not flops and not seconds:
     return []
-  columns = [panel_lib.Column("learner"), panel_lib.Column("state"),
-             panel_lib.Column("FLOPs", panel_lib.FLOPS),
-             *(panel_lib.Column(f"FLOPs, {phase}", panel_lib.FLOPS) for phase in flops),
-             *(panel_lib.Column(f"time, {phase}", panel_lib.SECONDS) for phase in seconds)]
+  columns = [panels.Column("learner"), panels.Column("state"),
+             panels.Column("FLOPs", panels.FLOPS),
+             *(panels.Column(f"FLOPs, {phase}", panels.FLOPS) for phase in flops),
+             *(panels.Column(f"time, {phase}", panels.SECONDS) for phase in seconds)]
   rows = [[learner.label, learner.state, learner.total("flops"),
            *(_total(learner, "flops", phase) for phase in flops),
            *(_total(learner, "seconds", phase) for phase in seconds)]
           for learner in stream.learners]
-  chart = panel_lib.Bars(
+  chart = panels.Bars(
       [learner.shown_label for learner in stream.learners],
       {phase: [_total(learner, "flops", phase) for learner in stream.learners]
        for phase in flops}, "FLOPs by phase", "FLOP")
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "compute", f"{stream.title}: compute by phase", columns, rows,
       ["Of partial runs: what was spent so far.", *stream.notes] if stream.notes else [],
       chart=chart if flops else None)]

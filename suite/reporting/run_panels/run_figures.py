@@ -16,9 +16,9 @@ import numpy as np
 from suite.contracts import descriptions
 from suite.reporting import figures
 from suite.reporting import leaderboard
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting import paper_table
-from suite.reporting import runs as runs_lib
+from suite.reporting import run_dir
 from suite.reporting import table_dir
 from suite.reporting.nevis_panels import error_panels
 from suite.reporting.nevis_panels import stream_results
@@ -27,7 +27,7 @@ _ACROSS = 2
 _FRONT = "Pareto front"
 
 
-def draw(runs: Sequence[runs_lib.Run], tables: Sequence[str | os.PathLike] = (), *,
+def draw(runs: Sequence[run_dir.Run], tables: Sequence[str | os.PathLike] = (), *,
          stem: str = "figure") -> dict[str, Any]:
   """Draws costs, rates or updates of tables, error against FLOPs of runs, and accuracy matrices.
 
@@ -116,7 +116,7 @@ def _draw_axes(axes: Any, column: leaderboard.Ranked, rows: Sequence[str]) -> No
               linewidth=1.2, zorder=1, label=_FRONT)
   for point in column.points():
     if point.cost:
-      deviation = panel_lib.plain(column.spread(point.name).deviation)
+      deviation = panels.plain(column.spread(point.name).deviation)
       look = figures.look(list(rows).index(point.name))
       axes.errorbar([point.cost], [100 * point.score], linestyle="none", markersize=6,
                     yerr=None if deviation is None else [100 * deviation], color=look["color"],

@@ -18,9 +18,9 @@ from suite.contracts import descriptions
 from suite.metrics import sequence_log
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
+from suite.reporting import run_dir
 from suite.reporting import run_streams
-from suite.reporting import runs as runs_lib
 from suite.reporting import tables
 
 _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
@@ -47,32 +47,32 @@ def measures(stream: run_streams.StreamRuns) -> list[descriptions.Measure]:
         name for summary in summaries for name, value in tables.flatten(summary).items()
         if isinstance(value, float) and name.split("_")[0] not in _COSTS)
     known = [descriptions.Measure(name, name, unit=descriptions.NUMBER) for name in names]
-  own = {f"{runs_lib.OWN_METRICS}.{name}": name for summary in summaries
-         for name in summary.get(runs_lib.OWN_METRICS) or {}}
+  own = {f"{run_dir.OWN_METRICS}.{name}": name for summary in summaries
+         for name in summary.get(run_dir.OWN_METRICS) or {}}
   known = [measure for measure in known if measure.key not in own]
   known += [descriptions.Measure(key, name, unit=descriptions.NUMBER) for key, name in own.items()]
   return [measure for measure in known
           if any(learner.score(measure.key).num for learner in stream.learners)]
 
 
-def build(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the table of all learners, and the Pareto front where FLOPs are known."""
   shown = measures(stream)
   several = any(len(learner.runs) > 1 for learner in stream.learners)
-  columns = [panel_lib.Column("learner"), panel_lib.Column("state"),
-             panel_lib.Column("seeds", panel_lib.COUNT)]
+  columns = [panels.Column("learner"), panels.Column("state"),
+             panels.Column("seeds", panels.COUNT)]
   for measure in shown:
-    kind = panel_lib.PERCENT if measure.unit == descriptions.SHARE else panel_lib.NUMBER
-    columns += [panel_lib.Column(measure.text, kind)] + (
-        [panel_lib.Column(f"± {measure.text}", kind)] if several else [])
-  columns += [panel_lib.Column("FLOPs without answers", panel_lib.FLOPS),
-              panel_lib.Column("time", panel_lib.SECONDS)]
+    kind = panels.PERCENT if measure.unit == descriptions.SHARE else panels.NUMBER
+    columns += [panels.Column(measure.text, kind)] + (
+        [panels.Column(f"± {measure.text}", kind)] if several else [])
+  columns += [panels.Column("FLOPs without answers", panels.FLOPS),
+              panels.Column("time", panels.SECONDS)]
   rows = []
   for learner in stream.learners:
     row: list[Any] = [learner.label, learner.state, len(learner.finished)]
     for measure in shown:
       mean, deviation, _ = learner.score(measure.key)
-      row += map(panel_lib.plain, (mean, deviation) if several else (mean,))
+      row += map(panels.plain, (mean, deviation) if several else (mean,))
     # Summaries have no times, so they are those of the last records.
     runs = learner.finished or learner.runs
     seconds = [run.records[-1]["seconds"] for run in runs
@@ -80,12 +80,12 @@ def build(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
     rows.append([*row, learner.learning_flops(),
                  sum(seconds) / len(seconds) if len(seconds) == len(runs) else None])
   notes = ["Mean over finished seeds; ± is the standard deviation (n - 1)."] if several else []
-  return [panel_lib.Panel("scores", f"{stream.title}: scores", columns, rows,
+  return [panels.Panel("scores", f"{stream.title}: scores", columns, rows,
                           [*notes, *stream.notes]), *_front(stream, shown)]
 
 
 def _front(stream: run_streams.StreamRuns, shown: Sequence[descriptions.Measure]
-           ) -> list[panel_lib.Panel]:
+           ) -> list[panels.Panel]:
   """The panel of the first measure against FLOPs; streams of tasks have their own (`nevis_panels`).
   """
   description = stream.description
@@ -101,34 +101,34 @@ def _front(stream: run_streams.StreamRuns, shown: Sequence[descriptions.Measure]
   if not front:
     return []
   rows: list[list[Any]] = [
-      [learner.label, score.num, score.mean, panel_lib.plain(score.deviation), flops,
+      [learner.label, score.num, score.mean, panels.plain(score.deviation), flops,
        "yes" if i in front else ""] for i, (learner, score, flops) in enumerate(points)]
   unknown = [learner.label for learner, _, flops in points if not flops]
-  columns = [panel_lib.Column("learner"), panel_lib.Column("seeds", panel_lib.COUNT),
-             panel_lib.Column(heading, panel_lib.PERCENT),
-             panel_lib.Column("deviation", panel_lib.PERCENT),
-             panel_lib.Column("FLOPs without answers", panel_lib.FLOPS),
-             panel_lib.Column("on the front")]
+  columns = [panels.Column("learner"), panels.Column("seeds", panels.COUNT),
+             panels.Column(heading, panels.PERCENT),
+             panels.Column("deviation", panels.PERCENT),
+             panels.Column("FLOPs without answers", panels.FLOPS),
+             panels.Column("on the front")]
   notes = [f"Not in the figure, FLOPs unknown or 0: {', '.join(unknown)}."] if unknown else []
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "pareto", f"{stream.title}: {heading} against cumulative FLOPs", columns, rows, notes,
-      chart=plot([(learner.shown_label, flops, score.mean, panel_lib.plain(score.deviation))
+      chart=plot([(learner.shown_label, flops, score.mean, panels.plain(score.deviation))
                   for learner, score, flops in points], front, heading))]
 
 
 def plot(points: Sequence[tuple[str, float | None, float, float | None]], front: Sequence[int],
-         heading: str) -> panel_lib.Plot:
+         heading: str) -> panels.Plot:
   """A score against FLOPs: (learner, FLOPs, share, deviation) of each, and those on the front."""
-  series = [panel_lib.PlotSeries(name, [flops], [100 * share], (),
-                                 [None if deviation is None else 100 * deviation], panel_lib.POINTS)
+  series = [panels.PlotSeries(name, [flops], [100 * share], (),
+                                 [None if deviation is None else 100 * deviation], panels.POINTS)
             for name, flops, share, deviation in points if flops]
-  line = panel_lib.PlotSeries("Pareto front", [points[i][1] for i in front],
-                       [100 * points[i][2] for i in front], shape=panel_lib.STEP, is_front=True)
-  return panel_lib.Plot("Cumulative FLOPs", heading.capitalize(), [line, *series], log_x=True,
+  line = panels.PlotSeries("Pareto front", [points[i][1] for i in front],
+                       [100 * points[i][2] for i in front], shape=panels.STEP, is_front=True)
+  return panels.Plot("Cumulative FLOPs", heading.capitalize(), [line, *series], log_x=True,
                      y_unit="%")
 
 
-def curves(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def curves(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel; [] if no run has two points."""
   curve = stream.description.curve
   if curve is None:
@@ -138,20 +138,20 @@ def curves(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
     return []
   rows = [[line.name, len(line.x), str(line.x[-1]), line.y[0], line.y[-1]] for line in drawn]
   name = curve.y_text.lower()
-  columns = [panel_lib.Column("learner"), panel_lib.Column("points", panel_lib.COUNT),
-             panel_lib.Column(f"last {curve.x_text.lower()}"),
-             panel_lib.Column(f"first {name}", panel_lib.PERCENT),
-             panel_lib.Column(f"last {name}", panel_lib.PERCENT)]
+  columns = [panels.Column("learner"), panels.Column("points", panels.COUNT),
+             panels.Column(f"last {curve.x_text.lower()}"),
+             panels.Column(f"first {name}", panels.PERCENT),
+             panels.Column(f"last {name}", panels.PERCENT)]
   shown = [line._replace(y=[None if y is None else 100 * y for y in line.y],
-                         deviation=[panel_lib.percent(d) for d in line.deviation])
+                         deviation=[panels.percent(d) for d in line.deviation])
            for line in drawn]
-  return [panel_lib.Panel(
+  return [panels.Panel(
       "curves", f"{stream.title}: {name} along the stream", columns, rows, stream.notes,
-      chart=panel_lib.Plot(curve.x_text, curve.y_text, shown, y_unit="%"))]
+      chart=panels.Plot(curve.x_text, curve.y_text, shown, y_unit="%"))]
 
 
 def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
-           ) -> list[panel_lib.PlotSeries]:
+           ) -> list[panels.PlotSeries]:
   """The mean of seeds that were measured at the same places, else a line a seed."""
   points = [(run, curve.points(run.records)) for run in learner.runs]
   points = [(run, found) for run, found in points if found]
@@ -159,7 +159,7 @@ def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
   if len(places) == 1 and len(points) > 1:
     spreads = [stream_groups.spread([found[i][1] for _, found in points])
                for i in range(len(points[0][1]))]
-    return [panel_lib.PlotSeries(
+    return [panels.PlotSeries(
         learner.shown_label, list(next(iter(places))), [s.mean for s in spreads],
         [f"{s.num} seeds" for s in spreads], [s.deviation for s in spreads])]
   lines = []
@@ -167,21 +167,21 @@ def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
     step = max(1, len(found) // _MOST_POINTS)
     thin = [point for j, point in enumerate(found) if j % step == 0 or j == len(found) - 1]
     name = learner.label if len(points) == 1 else f"{learner.label}, seed {i + 1}"
-    lines.append(panel_lib.PlotSeries(name if run.is_finished else f"{name} (partial)",
+    lines.append(panels.PlotSeries(name if run.is_finished else f"{name} (partial)",
                                       [x for x, _ in thin], [y for _, y in thin]))
   return lines
 
 
-def detection(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
+def detection(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel; [] unless finished runs of FLUID have new classes."""
   if descriptions.STEPS not in stream.description.panels:
     return []
-  columns = [panel_lib.Column("learner"), panel_lib.Column("score"),
-             panel_lib.Column("seeds", panel_lib.COUNT)]
+  columns = [panels.Column("learner"), panels.Column("score"),
+             panels.Column("seeds", panels.COUNT)]
   for _, heading, beside_clock in _DETECTION_MEASURES:
-    columns.append(panel_lib.Column(heading, panel_lib.PERCENT))
+    columns.append(panels.Column(heading, panels.PERCENT))
     if beside_clock:
-      columns.append(panel_lib.Column(f"clock's {heading}", panel_lib.PERCENT))
+      columns.append(panels.Column(f"clock's {heading}", panels.PERCENT))
   rows = [row for learner in stream.learners for row in _detection_rows(learner)]
   if not rows:
     return []
@@ -192,7 +192,7 @@ def detection(stream: run_streams.StreamRuns) -> list[panel_lib.Panel]:
       "which minimum distance thresholding (MDT) compares with a threshold. Answer \"new\": the "
       "answers that a threshold gave; best F1 is theirs.",
       "Left out: scores that records do not have; a distance ratio where logits are no distances."]
-  return [panel_lib.Panel(DETECTION, f"{stream.title}: detection of new classes", columns, rows,
+  return [panels.Panel(DETECTION, f"{stream.title}: detection of new classes", columns, rows,
                           [*notes, *stream.notes])]
 
 
@@ -212,7 +212,7 @@ def _detection_rows(learner: run_streams.LearnerRuns) -> list[list[Any]]:
   return rows
 
 
-def _detection_of(run: runs_lib.Run) -> Mapping[str, Mapping[str, float]]:
+def _detection_of(run: run_dir.Run) -> Mapping[str, Mapping[str, float]]:
   """Measures by score, the clock's among them; {} of a run without a new class."""
   steps = [record for record in run.records if "first_step" in record]
   log = sequence_log.from_records(steps)
@@ -224,4 +224,4 @@ def _detection_of(run: runs_lib.Run) -> Mapping[str, Mapping[str, float]]:
 
 def _mean_detection(found: Sequence[Mapping[str, Mapping[str, float]]], name: str, measure: str
           ) -> float | None:
-  return panel_lib.plain(stream_groups.spread([scores[name][measure] for scores in found]).mean)
+  return panels.plain(stream_groups.spread([scores[name][measure] for scores in found]).mean)

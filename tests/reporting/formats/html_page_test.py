@@ -4,7 +4,7 @@
 import browsers
 import pytest
 
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting.formats import renderers
 
 pytest.importorskip("jinja2")
@@ -19,71 +19,25 @@ def _section():
   names = [f"learner_{i}" for i in range(12)]
   rows = [[name, 0.1 * ((7 * i) % 12), None if i == 3 else 10**9 * 2**i, "partial" if i else "done"]
           for i, name in enumerate(names)]
-  series = [
-    panel_lib.PlotSeries(name, [1, 2], [10.0 + i, 20.0 + i]) for i, name in enumerate(names)
-  ]
-  front = panel_lib.PlotSeries(
-    "Pareto front", [1e9, 1e11], [1.0, 2.0], shape=panel_lib.STEP, is_front=True
-  )
-  panels = [
-    panel_lib.Panel(
-      "scores",
-      "toy: scores",
-      [
-        panel_lib.Column("learner"),
-        panel_lib.Column("error", panel_lib.PERCENT),
-        panel_lib.Column("FLOPs", panel_lib.FLOPS),
-        panel_lib.Column("state"),
-      ],
-      rows,
-      chart=panel_lib.Plot("Task", "Error", series, y_unit="%"),
-    ),
-    panel_lib.Panel(
-      "front",
-      "toy: front",
-      [panel_lib.Column("learner")],
-      [["a"]],
-      chart=(
-        panel_lib.Plot(
-          "FLOPs",
-          "Error",
-          [front, panel_lib.PlotSeries("a", [1e10], [5.0], shape=panel_lib.POINTS)],
-          log_x=True,
-        )
-      ),
-    ),
-    panel_lib.Panel(
-      "m",
-      "toy: matrix",
-      [panel_lib.Column("learner")],
-      [["a"]],
-      chart=(
-        panel_lib.Matrices(
-          {"a": [[1.0, None]], "b": [[2.0, 3.0]]},
-          {"a": "12", "b": "12"},
-          {"a": "1", "b": "1"},
-          "x",
-          "y",
-          "Accuracy, %",
-        )
-      ),
-    ),
-    panel_lib.Panel(
-      "b",
-      "toy: bars",
-      [panel_lib.Column("learner")],
-      [["a"]],
-      chart=panel_lib.Bars(["a"], {"train": [2e9], "predict": [1e9]}, "FLOPs", "FLOP"),
-    ),
-    panel_lib.Panel(
-      "g",
-      "toy: graph",
-      [panel_lib.Column("learner")],
-      [["a"]],
-      chart=(panel_lib.Graph({"a": (0, 0.0), "b": (1, 0.0)}, {"a": "x", "b": "y"}, [("a", "b")])),
-    ),
-  ]
-  return panel_lib.Section("toy", panels)
+  series = [panels.PlotSeries(name, [1, 2], [10.0 + i, 20.0 + i]) for i, name in enumerate(names)]
+  front = panels.PlotSeries("Pareto front", [1e9, 1e11], [1.0, 2.0], shape=panels.STEP,
+                            is_front=True)
+  made = [
+      panels.Panel("scores", "toy: scores", [
+          panels.Column("learner"), panels.Column("error", panels.PERCENT),
+          panels.Column("FLOPs", panels.FLOPS), panels.Column("state")], rows,
+          chart=panels.Plot("Task", "Error", series, y_unit="%")),
+      panels.Panel("front", "toy: front", [panels.Column("learner")], [["a"]], chart=(
+          panels.Plot("FLOPs", "Error", [front, panels.PlotSeries(
+              "a", [1e10], [5.0], shape=panels.POINTS)], log_x=True))),
+      panels.Panel("m", "toy: matrix", [panels.Column("learner")], [["a"]], chart=(
+          panels.Matrices({"a": [[1.0, None]], "b": [[2.0, 3.0]]}, {"a": "12", "b": "12"},
+                          {"a": "1", "b": "1"}, "x", "y", "Accuracy, %"))),
+      panels.Panel("b", "toy: bars", [panels.Column("learner")], [["a"]], chart=panels.Bars(
+          ["a"], {"train": [2e9], "predict": [1e9]}, "FLOPs", "FLOP")),
+      panels.Panel("g", "toy: graph", [panels.Column("learner")], [["a"]], chart=(
+          panels.Graph({"a": (0, 0.0), "b": (1, 0.0)}, {"a": "x", "b": "y"}, [("a", "b")])))]
+  return panels.Section("toy", made)
 
 
 @pytest.fixture(name="page", scope="module", params=WIDTHS)

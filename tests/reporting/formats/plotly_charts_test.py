@@ -3,15 +3,16 @@
 
 import pytest
 
-from suite.reporting import panel
+from suite.reporting import panels
 from suite.reporting.formats import html_page
 
 pytest.importorskip("plotly")
 
 
 def test_a_plot_has_tooltips_deviations_and_ticks_with_prefixes():
-  figure = html_page.draw_chart(panel.Plot(
-      "FLOPs", "Error", [panel.PlotSeries("a<b", [2e9], [40.0], ["2 seeds"], [1.5], panel.POINTS)],
+  figure = html_page.draw_chart(panels.Plot(
+      "FLOPs", "Error",
+      [panels.PlotSeries("a<b", [2e9], [40.0], ["2 seeds"], [1.5], panels.POINTS)],
       log_x=True, y_unit="%")).to_plotly_json()
   series, = figure["data"]
   assert series["text"][0] == "a&lt;b<br>2.00 GFLOP<br>Error: 40.00% ±1.50<br>2 seeds"
@@ -21,8 +22,8 @@ def test_a_plot_has_tooltips_deviations_and_ticks_with_prefixes():
 
 
 def test_a_series_may_keep_the_look_that_it_has_in_another_plot():
-  figure = html_page.draw_chart(panel.Plot("x", "y", [
-      panel.PlotSeries("er", [1], [2.0], place=3), panel.PlotSeries("lwf", [1], [3.0])]))
+  figure = html_page.draw_chart(panels.Plot("x", "y", [
+      panels.PlotSeries("er", [1], [2.0], place=3), panels.PlotSeries("lwf", [1], [3.0])]))
   assert [one.marker.symbol for one in figure.data] == [
       html_page.look(i)["symbol"] for i in (3, 1)]
 
@@ -36,7 +37,7 @@ def test_twenty_series_differ_and_more_than_by_color():
 
 
 def test_matrices_are_chosen_by_a_menu_and_unknown_values_are_gaps():
-  figure = html_page.draw_chart(panel.Matrices(
+  figure = html_page.draw_chart(panels.Matrices(
       {"er": [[10.0, None]], "lwf": [[20.0, 30.0]]}, {"er": ["1", "2"], "lwf": ["1", "2"]},
       {"er": ["1"], "lwf": ["1"]}, "Tested on", "Trained on", "Accuracy, %")).to_plotly_json()
   assert [list(map(list, one["z"])) for one in figure["data"]] == [[[10.0, None]], [[20.0, 30.0]]]
@@ -45,10 +46,10 @@ def test_matrices_are_chosen_by_a_menu_and_unknown_values_are_gaps():
 
 
 def test_bars_and_graphs():
-  bars = html_page.draw_chart(panel.Bars(["a"], {"train": [2e9], "predict": [None]}, "FLOPs",
+  bars = html_page.draw_chart(panels.Bars(["a"], {"train": [2e9], "predict": [None]}, "FLOPs",
                                         "FLOP"))
   assert [one.hovertext[0] for one in bars.data] == ["a<br>train: 2.00 GFLOP",
                                                      "a<br>predict: unknown"]
-  graph = html_page.draw_chart(panel.Graph({"a": (0, 0.0), "b": (1, 0.0)}, {"a": "x", "b": "y"},
+  graph = html_page.draw_chart(panels.Graph({"a": (0, 0.0), "b": (1, 0.0)}, {"a": "x", "b": "y"},
                                           [("a", "b")], {"b": "started from a"}))
   assert list(graph.data[0].x) == [0, 1, None] and graph.data[2].hovertext[0].endswith("from a")

@@ -10,15 +10,15 @@ import subprocess
 import pytest
 
 from suite.commands import report_commands
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 from suite.reporting.formats import renderers
 
-COLUMNS = [panel_lib.Column("learner"), panel_lib.Column("error", panel_lib.PERCENT),
-           panel_lib.Column("cost", panel_lib.FLOPS), panel_lib.Column("records", panel_lib.LINK)]
+COLUMNS = [panels.Column("learner"), panels.Column("error", panels.PERCENT),
+           panels.Column("cost", panels.FLOPS), panels.Column("records", panels.LINK)]
 
 
 def section(*rows, chart=None):
-  return panel_lib.Section("nevis (toy)", [panel_lib.Panel(
+  return panels.Section("nevis (toy)", [panels.Panel(
       "scores", "nevis (toy): scores", COLUMNS, rows, ["a note"], chart=chart)])
 
 
@@ -58,7 +58,7 @@ def test_a_page_is_whole_and_escaped():
   pytest.importorskip("jinja2")
   pytest.importorskip("plotly")
   evil = "</script><script>alert(1)</script>"
-  plot = panel_lib.Plot("FLOPs", "Error", [panel_lib.PlotSeries(evil, [1e9, 1e10], [40.0, None])],
+  plot = panels.Plot("FLOPs", "Error", [panels.PlotSeries(evil, [1e9, 1e10], [40.0, None])],
                      log_x=True, y_unit="%")
   page = renderers.render([section([evil, 0.25, 1, "/r/w/a b/records.jsonl"], chart=plot)],
                           "html", pathlib.Path("/r/page.html"))

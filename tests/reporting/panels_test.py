@@ -4,15 +4,15 @@
 import numpy as np
 import pytest
 
-from suite.reporting import panel as panel_lib
+from suite.reporting import panels
 
-COLUMNS = [panel_lib.Column("learner"), panel_lib.Column("seeds", panel_lib.COUNT),
-           panel_lib.Column("error", panel_lib.PERCENT), panel_lib.Column("cost", panel_lib.FLOPS),
-           panel_lib.Column("transfer", panel_lib.NUMBER)]
+COLUMNS = [panels.Column("learner"), panels.Column("seeds", panels.COUNT),
+           panels.Column("error", panels.PERCENT), panels.Column("cost", panels.FLOPS),
+           panels.Column("transfer", panels.NUMBER)]
 
 
 def test_unknown_values_are_dashes_and_unknown_costs_say_so():
-  panel = panel_lib.Panel("p", "title", COLUMNS, [
+  panel = panels.Panel("p", "title", COLUMNS, [
       ["a", 1200, 0.12345, 10**20, 0.5], ["b", None, -1e-9, None, None]], notes=["a note"])
   table = panel.text_table()
   assert table.header == ["learner", "seeds", "error, %", "cost", "transfer"]
@@ -23,21 +23,21 @@ def test_unknown_values_are_dashes_and_unknown_costs_say_so():
 
 
 def test_arrays_become_plain_lists():
-  assert panel_lib.plain_list(np.array([[0.5, np.nan], [1.0, 2.0]])) == [[0.5, None], [1.0, 2.0]]
+  assert panels.plain_list(np.array([[0.5, np.nan], [1.0, 2.0]])) == [[0.5, None], [1.0, 2.0]]
 
 
 @pytest.mark.parametrize("columns, rows, message", [
-    ([panel_lib.Column("x", "ratio")], [], "'p' has columns of kind ratio; allowed are text, li"),
+    ([panels.Column("x", "ratio")], [], "'p' has columns of kind ratio; allowed are text, li"),
     (COLUMNS, [["a", 1]], "'p' has 5 columns and a row of 2 values")])
 def test_wrong_panels_are_refused(columns, rows, message):
   with pytest.raises(ValueError, match=message):
-    panel_lib.Panel("p", "title", columns, rows)
+    panels.Panel("p", "title", columns, rows)
 
 
 def test_a_table_wider_than_long_is_transposed():
-  columns = [panel_lib.Column("learner"), *(panel_lib.Column(f"t{i}", panel_lib.PERCENT)
+  columns = [panels.Column("learner"), *(panels.Column(f"t{i}", panels.PERCENT)
                                             for i in range(14))]
-  panel = panel_lib.Panel("p", "title", columns, [["a", *[0.5] * 14], ["b", *[None] * 14]])
+  panel = panels.Panel("p", "title", columns, [["a", *[0.5] * 14], ["b", *[None] * 14]])
   table = panel.table()
   assert list(table.header) == ["learner", "a", "b"] and len(table.rows) == 14
   assert [str(cell) for cell in table.rows[13]] == ["t13, %", "50.00", "-"]
