@@ -20,9 +20,11 @@ import json, pathlib, sys
 from suite.compute import distribution
 import matrix_runs
 from suite.configs import gin_parse, methods
+from suite.models import precision
 import tensorflow as tf
 
 tf.config.experimental.enable_op_determinism()
+precision.use("float32")
 folder, found = pathlib.Path(sys.argv[1]), {"device": distribution.build().devices[0]}
 known = {method.name: method for method in methods.load()}
 for name, protocol in json.loads(sys.argv[2]):
@@ -39,7 +41,7 @@ pytestmark = pytest.mark.skipif(
 
 def _found(folder, **environment):
   folder.mkdir()
-  paths = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "shared")])
+  paths = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "shared"), *sys.path])
   done = subprocess.run(
       [sys.executable, "-c", SCRIPT, str(folder), json.dumps(CASES)], capture_output=True,
       text=True, timeout=550, env={**os.environ, "PYTHONPATH": paths, **environment})

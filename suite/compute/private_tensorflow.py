@@ -46,7 +46,7 @@ _ON_ONE_DEVICE = _part("tensorflow.python.eager.polymorphic_function.attributes"
 DATA_FUNCTION = {"_tf_data_function": True, _ON_ONE_DEVICE: True}
 _stacks: Any = importlib.import_module("tensorflow.python.util.tf_stack")
 _stack = _part("tensorflow.python.util.tf_stack", "extract_stack")
-_NO_STACK = _stack(stacklevel=1_000)
+_NO_STACK = _stack(stacklevel=len(list(_stack())))  # One frame: XLA crashes on an empty stack.
 _here = threading.local()
 
 

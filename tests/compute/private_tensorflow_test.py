@@ -69,7 +69,7 @@ def test_operations_of_plain_data_functions_keep_no_stack(monkeypatch):
   monkeypatch.setattr(private_tensorflow, "_keeps_stacks", True)
   with private_tensorflow.plain_data_functions():
     plain = _pipeline()
-  assert not _stack_of_an_operation(plain)
+  assert len(_stack_of_an_operation(plain)) == 1  # XLA crashes on none.
   inner = _stack_of_an_operation(_pipeline())[-1]
   # No frame of the suite is among those that TensorFlow leaves out at the end.
   assert pathlib.Path(inner.filename).name == "ops.py"

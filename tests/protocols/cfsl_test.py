@@ -1,6 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import dataclasses
-import functools
 
 import numpy as np
 import pytest
@@ -227,17 +226,12 @@ def test_what_does_not_fit_is_refused(tmp_path, settings, message):
     _run(tmp_path, **settings)
 
 
-def test_a_run_goes_on_with_the_graphs_it_began_with(tmp_path, monkeypatch):
-  monkeypatch.setattr(tf, "function", functools.partial(_uncompiled, tf.function))
+def test_a_run_goes_on_with_the_graphs_it_began_with(tmp_path):
   _run(tmp_path, Constant(), updates=0, compiled=True)
   record, = _records(tmp_path)
   assert record["compiled"]
   with pytest.raises(ValueError, match="began with cfsl.run.compiled = True, and now it is False"):
     _run(tmp_path, Constant(), updates=0)
-
-
-def _uncompiled(function, *args, **settings):
-  return function(*args, **{**settings, "jit_compile": None})
 
 
 def test_a_diverged_meta_training_stops(tmp_path):

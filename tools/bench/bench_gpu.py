@@ -8,11 +8,11 @@
              support sets of 5 classes each; tasks in a loop, 1, 2 or 8 at once, and as grouped
              convolutions; and in a loop that XLA compiles (cfsl.run.compiled)
 
-`--precisions float32 tf32` measures each step in several precisions, `--cases NEVIS,grouped` those
-whose names hold one of these texts. Without a GPU nothing is measured, unless `--on_cpu` asks for
-the same steps, small, on the CPU, without XLA, which takes minutes to compile an update there. A
-round takes about a second; a rate is the median of the rounds, which alternate between the cases on
-a CPU. "first" is the seconds of the first call, in which a graph is traced and kernels are chosen.
+`--precisions float32 tf32` measures each step in several precisions, each in a process of its own,
+`--cases NEVIS,grouped` those whose names hold one of these texts. Without a GPU nothing is
+measured, unless `--on_cpu` asks for the same steps, small, on the CPU, without XLA, which takes
+minutes to compile an update there. A round takes about a second; a rate is the median of the
+rounds, which alternate between the cases on a CPU. "first" is the seconds of the first call, in which a graph is traced and kernels are chosen.
 The "step" of a GPU is the whole of what the suite does for it, so a rate far below what the net
 alone reaches points to the host: see "pipeline".
 """
@@ -21,6 +21,8 @@ from __future__ import annotations
 
 import functools
 import statistics
+import subprocess
+import sys
 import time
 import types
 from typing import Any, Callable, NamedTuple
@@ -88,6 +90,12 @@ def run(args: Any) -> None:
     return
   if args.threads:
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
+  if found and len(args.precisions) > 1:  # A process keeps the kernels that it has once chosen.
+    at = sys.argv.index("--precisions")
+    others = [*sys.argv[1:at], *sys.argv[at + 1 + len(args.precisions):]]
+    for precision in args.precisions:
+      subprocess.run([sys.executable, sys.argv[0], *others, "--precisions", precision], check=True)
+    return
   sizes = ON_GPU if found else ON_CPU
   makers = {**_nevis(sizes), **_gathered(sizes), **_maml(sizes)}
   wanted = args.cases.split(",") if args.cases else [""]

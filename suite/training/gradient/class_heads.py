@@ -108,7 +108,9 @@ class Linear(tf.Module):
     layer.kernel.assign(tf.transpose(tf.tensor_scatter_nd_update(
         tf.transpose(layer.kernel), classes[:, None], tf.transpose(kernel))))
     layer.bias.assign(tf.tensor_scatter_nd_update(layer.bias, classes[:, None], bias))
-    self.trained.scatter_update(tf.IndexedSlices(tf.ones_like(labels, tf.bool), labels))
+    # Of booleans, GPUs have this kernel for int32 places only.
+    self.trained.scatter_update(
+        tf.IndexedSlices(tf.ones_like(labels, tf.bool), tf.cast(labels, tf.int32)))
 
   def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]
                    ) -> list[tf.Variable]:
