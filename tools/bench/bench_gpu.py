@@ -12,9 +12,9 @@
 `--cases NEVIS,grouped` those whose names hold one of these texts. Without a GPU nothing is
 measured, unless `--on_cpu` asks for the same steps, small, on the CPU, without XLA, which takes
 minutes to compile an update there. A round takes about a second; a rate is the median of the
-rounds, which alternate between the cases on a CPU. "first" is the seconds of the first call, in which a graph is traced and kernels are chosen.
-The "step" of a GPU is the whole of what the suite does for it, so a rate far below what the net
-alone reaches points to the host: see "pipeline".
+rounds, which alternate between the cases on a CPU. "first" is the seconds of the first call, in
+which a graph is traced and kernels are chosen. The "step" of a GPU is the whole of what the suite
+does for it, so a rate far below what the net alone reaches points to the host: see "pipeline".
 """
 
 from __future__ import annotations
