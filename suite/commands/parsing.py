@@ -16,6 +16,7 @@ import os
 import sys
 from typing import Any
 
+from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import run_headers
 
@@ -61,7 +62,10 @@ def bindings(parsed_args: argparse.Namespace, **asked: Any) -> list[str]:
     found = gin_files.scan([gin_files.find(parsed_args.run)[1]])
   except (gin_files.ConfigError, AttributeError, OSError):
     return []
-  return [f"{name}=" for name in (*found.macros, *found.parameters)]
+  read = gin_bindings.reached(found.history)
+  names = {settings[-1].text for key, settings in found.history.items()
+           if read is None or key in read}
+  return [f"{name}=" for name in (*found.macros, *found.parameters) if name in names]
 
 
 def data_of_runs(**asked: Any) -> list[str]:
