@@ -80,13 +80,9 @@ class BaseLearner(tf.Module):
   Attributes:
     transform: image preparation (see `suite.data.images.image_ops`). The protocol prepares the
       images of `predict` with `transform.evaluate`; the learner prepares those it trains on.
-    deliveries: the deliveries that the learner can serve, whatever its arguments.
-    kinds: the kinds of tasks that it can learn.
   """
 
   transform: examples.Transform
-  deliveries: Sequence[str] = deliveries_lib.DELIVERIES
-  kinds: Sequence[str] = tasks.KINDS
 
   def __init_subclass__(cls, **kwargs: Any) -> None:
     """Refuses public names that are close to one of the contracts."""
@@ -111,6 +107,16 @@ class BaseLearner(tf.Module):
         was got, what is allowed and what to do next.
     """
     raise _not_given(self, "begin")
+
+  @default
+  def deliveries(self) -> Sequence[str]:
+    """The deliveries that the learner can serve, if its methods allow them."""
+    return deliveries_lib.DELIVERIES
+
+  @default
+  def kinds(self) -> Sequence[str]:
+    """The kinds of tasks that the learner can learn."""
+    return tasks.KINDS
 
   @default
   def predict_stays(self) -> bool:

@@ -10,13 +10,13 @@ well and pays for them, or takes those of an Indep run.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 import tensorflow as tf
 from typing_extensions import override
 
-from suite.contracts import deliveries
+from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import planning
@@ -87,7 +87,6 @@ class Finetune(learner_lib.Learner):
       _check_architectures(list(named), start, self._static, multitask)
     if multitask is not None:
       _check_multitask(multitask, start, self._static)
-      self.deliveries = (deliveries.TASKS,)
       self._held.cache = data_cache.DataCache(multitask.max_bytes)
     self._held.named = named
     self._models = trial_models.TrialModels(self._make_network, named, ensemble)
@@ -102,6 +101,13 @@ class Finetune(learner_lib.Learner):
         channels=self.transform.shape[-1], loss=self._trainer.loss,
         distribution=context.distribution,
         schedule_names=self._search.values("schedule") or ("cosine",))
+
+  @property
+  @override
+  def deliveries(self) -> Sequence[str]:
+    """Separate tasks only, if the learner trains on earlier ones, too."""
+    is_multitask = self._multitask is not None
+    return (deliveries_lib.TASKS,) if is_multitask else deliveries_lib.DELIVERIES
 
   @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
@@ -121,7 +127,7 @@ class Finetune(learner_lib.Learner):
     self._predict = self._models.predictor(task, context, entry)
 
   @override
-  def learn(self, experience: deliveries.Experience, context: context_lib.Context
+  def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> Dict[str, Any]:
     task = experience.task
     network = self._models.network(task, context)
@@ -164,7 +170,7 @@ class Finetune(learner_lib.Learner):
         "trials": trials, "best_trial": best, "validation_error": trials[best]["validation_error"]}
 
   def _pretrained(
-      self, experience: deliveries.Experience, context: context_lib.Context,
+      self, experience: deliveries_lib.Experience, context: context_lib.Context,
       network: network_lib.Network, record: Dict[str, Any]) -> List[np.ndarray]:
     """The weights of the pretrained model that the start knows; its cost is charged once."""
     start = getattr(self._start, "pretrained", None)
@@ -181,7 +187,7 @@ class Finetune(learner_lib.Learner):
     return found.weights
 
   def _independent(
-      self, experience: deliveries.Experience, context: context_lib.Context,
+      self, experience: deliveries_lib.Experience, context: context_lib.Context,
       fresh: List[np.ndarray], record: Dict[str, Any]) -> Optional[weight_store.WeightStore]:
     """The run whose models FT-s compares; None if there is none: this task's is trained here."""
     if not self._static.is_used:
@@ -194,7 +200,7 @@ class Finetune(learner_lib.Learner):
     return run
 
   def _auxiliary(
-      self, experience: deliveries.Experience, context: context_lib.Context,
+      self, experience: deliveries_lib.Experience, context: context_lib.Context,
       network: network_lib.Network, choice: starts.Choice, past: Optional[List[np.ndarray]]
   ) -> Optional[auxiliary_lib.Auxiliary]:
     """The earlier tasks that this one is trained with; None for the first task."""
@@ -213,7 +219,7 @@ class Finetune(learner_lib.Learner):
         settings, cache, chosen, history=experience.history, context=context,
         feature_size=network.backbone.output_shape[-1], known_heads=heads)
 
-  def _train(self, experience: deliveries.Experience, context: context_lib.Context,
+  def _train(self, experience: deliveries_lib.Experience, context: context_lib.Context,
              weights: List[np.ndarray], name: str, phase: Optional[str] = None,
              num_members: int = 1, auxiliary: Optional[auxiliary_lib.Auxiliary] = None):
     """Searches and trains; the best trials' weights are kept under `name`."""

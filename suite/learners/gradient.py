@@ -32,7 +32,7 @@ it after a phase. Dev splits are trained on otherwise: nothing is chosen on them
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Sequence, Tuple
 
 from absl import logging
 import numpy as np
@@ -127,7 +127,12 @@ class GradientLearner(learner_lib.SequenceLearner):
         observe_batch or batch_size, optimizer.keep)
     self._reset, self._optimizer, self._base = reset, optimizer, base
     self._task: tasks.Task | None = None
-    self.kinds = (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
+
+  @property
+  @override
+  def kinds(self) -> Sequence[str]:
+    """Prototypes are of single-label tasks."""
+    return (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
 
   @override
   def form(self, delivery: str) -> learner_lib.BaseLearner:

@@ -80,7 +80,7 @@ class MetaStatistics(statistics_learner.StatisticsLearner):
     self.is_trained: tf.Variable | None = None
 
   @override
-  def form(self, delivery: str) -> Any:
+  def form(self, delivery: str) -> learner_lib.BaseLearner:
     """Returns the net for episodes, which the protocol meta-trains; else this learner."""
     return self.net if delivery == deliveries.EPISODES else self
 

@@ -19,10 +19,12 @@ from typing import Any, Callable
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
+from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import example_arrays
@@ -36,7 +38,7 @@ from suite.training.objectives import centroid_loss
 from suite.training.sequence import visual_memory
 
 
-class Oltr(tf.Module):
+class Oltr(learner_lib.SequenceLearner):
   """OLTR for buckets and sequences; see the module.
 
   Args:
@@ -89,22 +91,27 @@ class Oltr(tf.Module):
     )
 
   @property
+  @override
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
     """See `contracts.learner.SequenceLearner`."""
     return self.tuned.frozen_features
 
   @property
+  @override
   def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
     """See `contracts.learner.SequenceLearner`."""
     return self.tuned.see
 
-  def form(self, delivery: str) -> tf.Module:
+  @override
+  def form(self, delivery: str) -> learner_lib.BaseLearner:
     """Returns a learner for each task where tasks are separate; else this one."""
     return learner_each_task.of(self) if delivery == deliveries.TASKS else self
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self.tuned.begin(task, context)
 
+  @override
   def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Refreshes the memory with the base classes or a bucket, then trains a phase on it."""
@@ -129,17 +136,21 @@ class Oltr(tf.Module):
   def _num_centroids(self) -> int:
     return int(np.count_nonzero(self.head.memory.present.numpy()))
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     return self.answer(self.encode(images))
 
+  @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Codes [B, ...] of images [B, H, W, 3]; what was learned plays no part."""
     return self.tuned.encode(images)
 
+  @override
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] of codes [B, ...]; -inf for classes that no phase has trained."""
     return self.tuned.answer(codes)
 
+  @override
   def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """An offline phase: refreshes the memory if it is still open, then trains."""
@@ -156,6 +167,7 @@ class Oltr(tf.Module):
     """The samples that the memory is refreshed with in a phase on `num_stored`."""
     return num_stored - num_old if num_stored <= self._refresh_until else 0
 
+  @override
   def stored_macs(self, num_stored: int) -> int | None:
     trained = self.tuned.stored_macs(num_stored)
     if trained is None or self.tuned.composed.upper is None:
@@ -163,6 +175,7 @@ class Oltr(tf.Module):
     passed = self._refreshed(num_stored, int(self.tuned.num_learned))
     return trained + passed * mac_views.costs(self.mac_layers()[0]).cached_forward
 
+  @override
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the backbone, and memory with classifier."""
     return self.tuned.mac_layers()

@@ -26,6 +26,7 @@ import functools
 from typing import Callable, NamedTuple
 
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.contracts import examples
 from suite.contracts import tasks
@@ -33,6 +34,7 @@ from suite.models.episodic import embedding as embedding_lib
 from suite.models.episodic import film as film_lib
 from suite.models.own import own_model
 from suite.state import context as context_lib
+from suite.training.episodic import base_episodes
 from suite.training.episodic import meta_schedules
 from suite.training.gradient import frozen_backbone
 from suite.training.objectives import losses
@@ -46,7 +48,7 @@ class CnapsState(NamedTuple):
   statistics: class_covariances.Scatters
 
 
-class SimpleCnaps(tf.Module):
+class SimpleCnaps(base_episodes.FilmedNet):
   """An `EpisodicLearner`.
 
   Args:
@@ -84,6 +86,7 @@ class SimpleCnaps(tf.Module):
     self._filmed: film_lib.FilmedModel | None = None
     self._num_classes = 0
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes the backbone, all variables and the optimizer, once: all tasks share them."""
     if task.kind != tasks.SINGLE_LABEL:
@@ -105,24 +108,29 @@ class SimpleCnaps(tf.Module):
       self.optimizer = self._training.optimizer()
       self.optimizer.build(self.trainable_variables)
 
+  @override
   def embed(self, images: tf.Tensor) -> tf.Tensor:
     """Returns the set encoder's embeddings [B, Z] of images [B, H, W, C]; their mean is z."""
     self._model.check(images)
     return self._set_encoder.encode(images)
 
+  @override
   def film(self, z: tf.Tensor) -> film_lib.Film:
     """Returns the FiLM layers [F] of a task with embedding z [Z]."""
     return self._adaptation(z)
 
+  @override
   def features(self, images: tf.Tensor, film: film_lib.Film) -> tf.Tensor:
     """Returns features [B, D] of images [B, H, W, C] by the backbone with FiLM layers [F]."""
     return self._model.features(images, film)
 
+  @override
   def initial_state(self, num_classes: int) -> CnapsState:
     """Returns FiLM layers that change nothing, and statistics of no sample."""
     return CnapsState(
         self._model.identity(), self._head.zero(num_classes, self.num_features))
 
+  @override
   def adapt(self, state: CnapsState, codes: tf.Tensor, labels: tf.Tensor) -> CnapsState:
     """Returns the state after one more support set, images [B, H, W, C] and labels [B]."""
     is_first = tf.reduce_sum(state.statistics.counts) == 0.0
@@ -131,10 +139,12 @@ class SimpleCnaps(tf.Module):
     return CnapsState(
         film, self._head.add(state.statistics, self.features(codes, film), labels))
 
+  @override
   def logits(self, state: CnapsState, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [T, W] of images [T, H, W, C]; `class_means.NOT_SHOWN` without a sample."""
     return self._head.answers(state.statistics, self.features(codes, state.film))
 
+  @override
   def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, embedding_lib.Seen]:
     """Returns the loss [] of an episode, and statistics for the set encoder's norms.
 
@@ -160,10 +170,12 @@ class SimpleCnaps(tf.Module):
     loss = tf.reduce_mean(losses.softmax_cross_entropy(labels, logits))
     return loss + self._adaptation.penalty(), seen
 
+  @override
   def zero_statistics(self) -> embedding_lib.Seen:
     """Returns zeros in the form of the statistics that `meta_loss` returns."""
     return self._set_encoder.zero_statistics()
 
+  @override
   def update_statistics(self, seen: embedding_lib.Seen) -> None:
     """Moves the running statistics of the set encoder's norms."""
     self._set_encoder.update_statistics(seen)

@@ -11,10 +11,12 @@ from __future__ import annotations
 from typing import Any, Callable
 
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
+from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.learners import gradient
@@ -26,7 +28,7 @@ from suite.training.gradient import trainable_parts
 from suite.training.sequence import imprinted_head
 
 
-class WeightImprinting(tf.Module):
+class WeightImprinting(learner_lib.SequenceLearner):
   """A gradient learner whose head is written from each label at first.
 
   Args:
@@ -60,17 +62,21 @@ class WeightImprinting(tf.Module):
     self.imprinted = tf.Variable(0, trainable=False, name="imprinting_phases")
 
   @property
+  @override
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
     """See `contracts.learner.SequenceLearner`."""
     return self.tuned.frozen_features
 
-  def form(self, delivery: str) -> tf.Module:
+  @override
+  def form(self, delivery: str) -> learner_lib.BaseLearner:
     """Returns a learner for each task where tasks are separate; else this one."""
     return learner_each_task.of(self) if delivery == deliveries.TASKS else self
 
+  @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     self.tuned.begin(task, context)
 
+  @override
   def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Imprints the base classes, or a bucket, whatever follows; trains once imprinting has ended.
@@ -90,25 +96,31 @@ class WeightImprinting(tf.Module):
       return {**record, "imprinting": True}
     return {**record, **self.tuned.learn_codes(codes, labels, context, experience.train.name)}
 
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     return self.answer(self.encode(images))
 
+  @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Features [B, D] of images [B, H, W, 3]."""
     return self.tuned.encode(images)
 
+  @override
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] of features [B, D]."""
     return self.tuned.answer(codes)
 
+  @override
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
     """Imprints features [B, D] on the rows of their classes, int64 [B]."""
     self.head.imprint(codes, labels)
 
+  @override
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for codes [B, D], label t (of int64 [B]) being revealed after answer t."""
     return self.head.logits_in_turn(codes, labels)
 
+  @override
   def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Trains an offline phase; while imprinting lasts, it changes nothing."""
@@ -125,9 +137,11 @@ class WeightImprinting(tf.Module):
   def _is_early(self) -> bool:
     return int(self.imprinted) < self._imprint_phases
 
+  @override
   def stored_macs(self, num_stored: int) -> int | None:
     return 0 if self._is_early() else self.tuned.stored_macs(num_stored)
 
+  @override
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the backbone, and the head."""
     return self.tuned.mac_layers()
