@@ -47,7 +47,7 @@ setuptools.setup(
         **{package: ["*.gin"] for package in gin_packages},
         "suite": ["py.typed", "configs/methods.csv", "configs/old_runs.txt",
                   "data/streams/tables/*", "reporting/paper/*",
-                  "reporting/formats/page/*", "curation/sheets/page/*"],
+                  "reporting/formats/page/*", "curation/steps/page/*"],
         # What TFDS reads beside a builder: README.md, CITATIONS.bib, TAGS.txt, checksums.tsv.
         "tfds_builders": ["py.typed", "**/*.md", "**/*.bib", "**/*.txt", "**/*.tsv", "**/*.csv",
                           "**/*.json"],

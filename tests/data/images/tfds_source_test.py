@@ -102,7 +102,7 @@ def test_missing_data_has_a_reason_and_a_command(tmp_path):
 
 
 def test_tfds_is_not_imported_before_it_is_needed():
-  code = ("import sys; from suite.data.images import image_set, streamed_set; "
+  code = ("import sys; from suite.data.images import image_set, prepared_sets; "
           "from suite.data.streams import streams; from suite.data.digits import digits; "
           "from suite.data.images import tfds_source; streams.nevis('full'); "
           "digits.nevis_stream().events(); "

@@ -165,5 +165,5 @@ def test_numbers_are_above_0(value):
 def test_gem_needs_a_memory_that_keeps_buckets_apart():
   balanced = memory_lib.Memory(5, reservoir.GroupBalanced("bucket"))
   make(objective=gem.Gem(), memory=balanced).check()
-  with pytest.raises(ValueError, match="Reservoir does not keep them apart; take group_balanced"):
+  with pytest.raises(ValueError, match="does not keep them apart; take reservoir.GroupBalanced"):
     make(objective=gem.Gem(), remembers=True).check()
