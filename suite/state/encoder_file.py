@@ -22,7 +22,7 @@ import tensorflow as tf
 
 from suite.models import conv4  # noqa: F401 - registers its layers, as do the other three.
 from suite.models import keras_cv_models
-from suite.models import modulated_attention as modulated_attention_lib  # noqa: F401
+from suite.models import modulated_attention  # noqa: F401
 from suite.models import vit  # noqa: F401
 from suite.models.clip import architecture  # noqa: F401
 from suite.state import snapshots

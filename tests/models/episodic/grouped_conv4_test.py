@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import seeds
+from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.learners import maml
@@ -84,7 +85,7 @@ def test_an_update_has_the_same_multiply_adds():
 
 
 def test_unknown_ways_and_learners_without_groups_are_refused():
-  learner = types.SimpleNamespace()
+  learner = learner_lib.EpisodicLearner()
   with pytest.raises(ValueError, match="batched by 'all'; allowed are loop, grouped"):
     episode_graphs.Graphs(learner, 2, batching="all")
   with pytest.raises(refusals.RefusedError, match="no grouped form.*task_batching = 'loop'"):
