@@ -17,7 +17,6 @@ booleans. A whole number stands for a float, and a float without a fraction for 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import difflib
 import functools
 import importlib
@@ -247,8 +246,7 @@ def _in_group(fn: Callable, name: str) -> str:
     return ""
   for parameter, hint in hints.items():
     for kind in (hint, *typing.get_args(hint)):
-      if not dataclasses.is_dataclass(kind) or name not in (
-          field.name for field in dataclasses.fields(kind)):
+      if name not in getattr(kind, "__dataclass_fields__", getattr(kind, "_fields", ())):
         continue
       if kind is run_settings.RunSettings:
         return (f"The config sets {name} of {fn.__module__}.{fn.__name__}; gin says what runs, the "

@@ -41,7 +41,52 @@ from suite.training.sequence import sequence_decisions
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_strategies
 
+
+@dataclasses.dataclass(frozen=True)
+class Blocks:
+  """How many steps go together, which changes the speed.
+
+  Attributes:
+    record_every: greatest number of steps in one record.
+    block_size: steps tried in one compiled call.
+    encode_batch: samples encoded at once.
+  """
+
+  record_every: int = 500
+  block_size: int = 500
+  encode_batch: int = 128
+
+  def __post_init__(self):
+    if min(self.record_every, self.block_size) < 1:
+      raise ValueError(f"record_every={self.record_every} and block_size={self.block_size}; a "
+                       "record and a block have at least one step each.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Scores:
+  """How a sequence is scored.
+
+  Attributes:
+    head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
+    window, matched_window: steps; see `sequence_log.summary`.
+    nearest: k of the novelty score "nearest" (see `sequence_log`), for learners whose codes are
+      features; an analysis, which decides nothing and is not charged. None: no such score.
+  """
+
+  head_above: int = 50
+  head_is: str = ">"
+  window: int = 500
+  matched_window: Optional[int] = None
+  nearest: Optional[int] = None
+
+  def __post_init__(self):
+    if self.matched_window is not None and self.matched_window < 1:
+      raise ValueError(f"matched_window={self.matched_window}; a window has at least 1 step. None "
+                       "is n / 180 of n steps.")
+
+
 _NEVER = update_strategies.Never()
+_NOVELTY, _BLOCKS, _SCORES = sequence_log.Novelty(), Blocks(), Scores()
 DESCRIPTION = descriptions.ProtocolDescription(
     "fluid",
     measures=(
@@ -69,16 +114,9 @@ def run(
     update: update_strategies.Strategy = _NEVER,
     validation_share: float = 0.1,
     label_delay: Union[int, Tuple[int, int]] = 0,
-    record_every: int = 500,
-    block_size: int = 500,
-    encode_batch: int = 128,
-    novelty_score: str = "max_logit",
-    new_below: Optional[float] = None,
-    nearest: Optional[int] = None,
-    head_above: int = 50,
-    head_is: str = ">",
-    window: int = 500,
-    matched_window: Optional[int] = None,
+    novelty: sequence_log.Novelty = _NOVELTY,
+    blocks: Blocks = _BLOCKS,
+    scores: Scores = _SCORES,
 ) -> Dict[str, Any]:
   """Runs the sequence from `state.done` on; returns the summary (see `summarize`).
 
@@ -90,35 +128,28 @@ def run(
     update: when to train on the stored samples, for learners with offline phases.
     validation_share: share of each class of `base` that is delivered as its validation split.
     label_delay: steps between an answer and its label, or (least, most) of a random delay.
-    record_every: greatest number of steps in one record.
-    block_size: steps tried in one compiled call; does not change the answers.
-    encode_batch: samples encoded at once.
-    novelty_score: one of `sequence_log.NOVELTY_SCORES`, high for known classes.
-    new_below: threshold of the novelty score: a sample with a lower score is answered with "new".
+    novelty: a novelty score and its threshold: a sample with a lower score is answered with "new".
       Where logits are minus squared distances, the threshold is -d^2, with d the least distance of
       a new class. None: the learner's own threshold (of "max_logit"), if it has one. Without a
       threshold, "new" is answered only while no class is known.
-    nearest: k of the score "nearest" (see `sequence_log`), for learners whose codes are features;
-      an analysis, which decides nothing and is not charged. None: no such score.
-    head_above, head_is: classes with > (or >=) `head_above` samples in the sequence are head.
-    window, matched_window: steps; see `sequence_log.summary`.
+    blocks, scores: see there.
   """
   state.metrics.refuse_logits(DESCRIPTION.name)
   refusals.check_one_process(
       state.distribution, DESCRIPTION.name, "each sample follows from the one before")
-  novelty = sequence_log.Novelty(novelty_score, new_below)
   learner = refusals.check_learner(
       learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))
   if base is not None and base_is_known:
     raise ValueError("base_is_known is for a run without base, which makes these classes known. "
                      "Give one of the two.")
-  _check(sequence, base, record_every, block_size, matched_window)
-  if (learner.new_below is not None and new_below is None
-      and novelty_score != sequence_log.MAX_LOGIT):
+  if base is not None:
+    _check_base(sequence, base)
+  if (learner.new_below is not None and novelty.new_below is None
+      and novelty.score != sequence_log.MAX_LOGIT):
     raise ValueError(
         f"{type(learner).__name__}.new_below is a threshold of {sequence_log.MAX_LOGIT!r}, and "
-        f"novelty_score is {novelty_score!r}, which has another scale. Give fluid.run a new_below "
-        "of that score, or leave novelty_score out.")
+        f"novelty.score is {novelty.score!r}, which has another scale. Give "
+        "sequence_log.Novelty a new_below of that score, or leave the score out.")
   if label_delay:
     sequence = sequence.delayed(
         sequences.delays(len(sequence), label_delay, state.seeds.pair("label delay")))
@@ -132,14 +163,12 @@ def run(
   known = np.arange(sequence.num_classes) < num_known  # Before the first step.
   if base_is_known and not state.done:
     _know_base(learner, state, task, known)
-  events = _SequenceRun(learner, state, sequence, task, decisions, known, encode_batch)
+  events = _SequenceRun(learner, state, sequence, task, decisions, known, blocks.encode_batch)
   while True:
     if events.update_is_due():
       events.learn_stored()
     elif events.steps.num_answered < len(sequence):
-      events.predict(
-          record_every=record_every, block_size=block_size, window=window, novelty=novelty,
-          nearest=nearest)
+      events.predict(blocks, novelty, scores)
     else:
       break
   if update.reads_answers:
@@ -147,20 +176,12 @@ def run(
     rehearsal.note(f"the update strategy reads answers, which are not known before: {num_planned} "
                    f"offline phases are planned, and a run has between none and one a step "
                    f"({len(sequence):,})")
-  return summarize(state.records, sequence, known, threshold=head_above, head_is=head_is,
-                   window=window, matched_window=matched_window, novelty_score=novelty_score)
+  return summarize(
+      state.records, sequence, known, threshold=scores.head_above, head_is=scores.head_is,
+      window=scores.window, matched_window=scores.matched_window, novelty_score=novelty.score)
 
 
-def _check(sequence: sequences.Sequence, base: Optional[examples.ExampleSet], record_every: int,
-           block_size: int, matched_window: Optional[int]) -> None:
-  if min(record_every, block_size) < 1:
-    raise ValueError(f"record_every={record_every} and block_size={block_size}; a record and a "
-                     "block have at least one step each.")
-  if matched_window is not None and matched_window < 1:
-    raise ValueError(f"matched_window={matched_window}; a window has at least 1 step. None is n / "
-                     "180 of n steps.")
-  if base is None:
-    return
+def _check_base(sequence: sequences.Sequence, base: examples.ExampleSet) -> None:
   if not sequence.num_base_classes:
     raise ValueError(f"{base.name!r} is given as base classes, but the sequence has none. Leave "
                      "base out, or take a sequence with base classes.")
@@ -251,8 +272,7 @@ class _SequenceRun:
         **sequence_decisions.spent(state.ledger.totals(), before),
         **self._progress([*phases, record])})
 
-  def predict(self, *, record_every: int, block_size: int, window: int,
-              novelty: sequence_log.Novelty, nearest: Optional[int]) -> None:
+  def predict(self, blocks: Blocks, novelty: sequence_log.Novelty, scores: Scores) -> None:
     """Steps up to the next update, or to the end of the record."""
     state, first = self._state, self.steps.num_answered
     self._learner.begin(self._task, state.context())
@@ -260,17 +280,17 @@ class _SequenceRun:
     state.begins(f"samples from {first:,} on", done=first, total=len(self._sequence),
                  unit="sample")
     self._decisions.begin_event(state.ledger.totals()["macs"])
-    end = min(first + record_every, len(self._sequence))
+    end = min(first + blocks.record_every, len(self._sequence))
     log, probabilities = sequence_log.empty(), []
     outcomes: List[sequence_decisions.BlockOutcome] = []
     while self.steps.num_answered < end and not (outcomes and outcomes[-1].is_update):
       part, chances, outcome = self._block(
-          min(end, self.steps.num_answered + block_size), novelty, nearest)
+          min(end, self.steps.num_answered + blocks.block_size), novelty, scores.nearest)
       log = log.merge(part)
       probabilities.append(chances)
       outcomes.append(outcome)
     num_classes = self._task.num_classes
-    self._correct = np.concatenate([self._correct, log.correct(num_classes)])[-window:]
+    self._correct = np.concatenate([self._correct, log.correct(num_classes)])[-scores.window:]
     state.commit({
         **_about(self._task), "kind": deliveries.PREDICT, "first_step": first,
         **sequence_decisions.steps(log, num_classes, state.records),

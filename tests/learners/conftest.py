@@ -14,9 +14,11 @@ class DigitRuns:
   Stop = stopped_runs.Stop
 
   def run(self, learner, folder, *, length, stop_after=0, **settings):
+    blocks = fluid.Blocks(**{name: settings.pop(name) for name in ("record_every", "block_size")
+                             if name in settings})
     with stopped_runs.state(folder, stop_after=stop_after) as state:
       return fluid.run(learner, state=state, sequence=digits.sequence(length),
-                       base=digits.sequence_base(), **settings)
+                       base=digits.sequence_base(), blocks=blocks, **settings)
 
   def records(self, folder):
     return stopped_runs.records(folder)

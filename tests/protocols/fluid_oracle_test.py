@@ -158,8 +158,9 @@ def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, ne
   base, sequence = base_set() if with_base else None, sequence_of(seed, num)
   state = state_in(folder / "blocks")
   fluid.run(LEARNERS[name](), state=state, sequence=sequence, base=base,
-            update=STRATEGIES[strategy](), label_delay=delay, block_size=block_size,
-            record_every=record_every, encode_batch=13, new_below=new_below)
+            update=STRATEGIES[strategy](), label_delay=delay,
+            blocks=fluid.Blocks(record_every, block_size, encode_batch=13),
+            novelty=sequence_log.Novelty(new_below=new_below))
   log = sequence_log.from_records([r for r in state.records if "first_step" in r])
   delays = sequences.delays(num, delay, state.seeds.pair("label delay"))
   expected = literal(LEARNERS[name](), sequence_of(seed, num).delayed(delays),
@@ -219,7 +220,8 @@ def test_what_a_block_is_makes_no_difference(tmp_path):
   def run(folder, **settings):
     state = state_in(folder)
     summary = fluid.run(LEARNERS["exemplar_tuning"](), state=state, sequence=sequence_of(3, 70),
-                        base=base_set(), update=STRATEGIES["either"](), **settings)
+                        base=base_set(), update=STRATEGIES["either"](),
+                        blocks=fluid.Blocks(**settings))
     summary.pop("num_events")
     return summary, records.strip_times(state.records)[-1]["macs_exact_cached"]
 

@@ -65,7 +65,8 @@ def _centroids(transform, base):
 def _run(folder, learner, where, stop_after=None):
   with stopped_runs.state(folder, stop_after=stop_after) as state:
     return fluid.run(learner, state=state, sequence=published_sequences.sequence(3, **where),
-                     base_is_known=True, update=update_strategies.Every(15), record_every=10)
+                     base_is_known=True, update=update_strategies.Every(15),
+                     blocks=fluid.Blocks(record_every=10))
 
 
 def _assert_goes_on_the_same(make, where, folder, summary, records):

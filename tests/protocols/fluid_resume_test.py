@@ -85,7 +85,8 @@ def run(name, folder):
   with stopped_runs.state(folder) as state:
     return fluid.run(
         LEARNERS[name](), state=state, sequence=digits.sequence(60), base=digits.sequence_base(),
-        update=update_strategies.Every(20), record_every=15, block_size=16, encode_batch=24)
+        update=update_strategies.Every(20),
+        blocks=fluid.Blocks(record_every=15, block_size=16, encode_batch=24))
 
 
 def read(folder):

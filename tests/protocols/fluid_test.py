@@ -16,6 +16,7 @@ from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.learners import exemplar_tuning
 from suite.learners import statistics_learner
+from suite.metrics import sequence_log
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
@@ -80,8 +81,9 @@ def test_an_answer_comes_before_its_label_inside_a_block_too(tmp_path):
   labels = [1, 1, 2, 0, 0, 2, 1]
   for size in (1, 3, 7):
     folder = tmp_path / str(size)
-    summary = fluid.run(Echo(), state=_state(folder), sequence=_sequence(labels), new_below=0.5,
-                        record_every=size, block_size=2)
+    summary = fluid.run(Echo(), state=_state(folder), sequence=_sequence(labels),
+                        novelty=sequence_log.Novelty(new_below=0.5),
+                        blocks=fluid.Blocks(record_every=size, block_size=2))
     # Without pretraining nothing is known at first; then each answer is the label before.
     assert _values(folder, "answers") == [NEW, *labels[:-1]]
     assert _values(folder, "closed_answers") == [-1, *labels[:-1]]
@@ -97,7 +99,8 @@ def test_an_answer_comes_before_its_label_inside_a_block_too(tmp_path):
 def test_labels_that_come_late_make_new_right_for_longer(tmp_path):
   labels = [1, 1, 1, 2, 1]
   summary = fluid.run(
-      Echo(), state=_state(tmp_path), sequence=_sequence(labels), new_below=0.5, label_delay=2)
+      Echo(), state=_state(tmp_path), sequence=_sequence(labels),
+      novelty=sequence_log.Novelty(new_below=0.5), label_delay=2)
   # The label of sample 0 comes after step 2: until then no class is known.
   assert _values(tmp_path, "answers") == [NEW, NEW, NEW, 1, 1]
   assert _values(tmp_path, "unknown") == [1, 1, 1, 1, 0]
@@ -106,7 +109,8 @@ def test_labels_that_come_late_make_new_right_for_longer(tmp_path):
 
 
 def test_records_count_on_from_one_to_the_next(tmp_path):
-  fluid.run(Echo(), state=_state(tmp_path), sequence=_sequence([1, 1, 2, 0, 0]), record_every=2)
+  fluid.run(Echo(), state=_state(tmp_path), sequence=_sequence([1, 1, 2, 0, 0]),
+            blocks=fluid.Blocks(record_every=2))
   names = ("first_step", "seen", "correct", "seen_so_far", "correct_so_far",
            "closed_correct_so_far", "new_so_far", "examples_predict")
   assert [[r[name] for name in names] for r in _records(tmp_path)] == [
@@ -121,7 +125,8 @@ def test_new_classes_are_found_by_a_low_logit(tmp_path):
       class_means.ClassMeans(), transform=image_ops.Plain(2))
   labels, values = [0, 0, 1, 0, 1, 2, 2, 1], [0, 4, 100, 2, 104, 200, 196, 98]
   summary = fluid.run(learner, state=_state(tmp_path), sequence=_sequence(labels, values=values),
-                      new_below=-0.5, record_every=3)
+                      novelty=sequence_log.Novelty(new_below=-0.5),
+                      blocks=fluid.Blocks(record_every=3))
   assert _values(tmp_path, "answers") == [NEW, 0, NEW, 0, 1, NEW, 2, 1]
   assert summary["overall"] == summary["new_class_auroc"] == summary["new_class_f1"] == 1.0
   assert summary["closed"]["overall"] == 5 / 8
@@ -135,7 +140,8 @@ def test_records_have_what_further_scores_need(tmp_path):
       class_means.ClassMeans(), transform=image_ops.Plain(2))
   labels, values = [0, 0, 1, 0, 1, 2, 2, 1], [0, 4, 100, 2, 104, 200, 196, 98]
   summary = fluid.run(learner, state=_state(tmp_path), sequence=_sequence(labels, values=values),
-                      nearest=1, record_every=3, block_size=2)
+                      scores=fluid.Scores(nearest=1),
+                      blocks=fluid.Blocks(record_every=3, block_size=2))
   unit = 12 / 255 ** 2  # Of a squared difference of one grey value.
   nearest = _values(tmp_path, "neighbors")
   assert nearest[0] is None
@@ -150,8 +156,8 @@ def test_records_have_what_further_scores_need(tmp_path):
       "clock"]
   assert summary["detection"]["nearest"]["new_class_auroc"] == 1.0
   with pytest.raises(ValueError, match=r"shape \[8, 2, 2, 3\] .*learner on frozen features"):
-    fluid.run(Echo(), state=_state(tmp_path / "images"), sequence=_sequence(labels), nearest=1,
-              block_size=8)
+    fluid.run(Echo(), state=_state(tmp_path / "images"), sequence=_sequence(labels),
+              scores=fluid.Scores(nearest=1), blocks=fluid.Blocks(block_size=8))
 
 
 def test_a_learners_own_threshold_counts_if_none_is_given(tmp_path):
@@ -160,9 +166,9 @@ def test_a_learners_own_threshold_counts_if_none_is_given(tmp_path):
   fluid.run(learner, state=_state(tmp_path), sequence=_sequence([1, 1, 1]))
   assert _values(tmp_path, "answers") == [NEW, NEW, NEW]
   with pytest.raises(ValueError, match="Echo.new_below is a threshold of 'max_logit', and "
-                                       "novelty_score is 'energy', which has another scale"):
+                                       "novelty.score is 'energy', which has another scale"):
     fluid.run(learner, state=_state(tmp_path / "other"), sequence=_sequence([1]),
-              novelty_score="energy")
+              novelty=sequence_log.Novelty("energy"))
 
 
 def test_segments_have_their_own_accuracies(tmp_path):
@@ -184,7 +190,7 @@ def _update():
 
 def _run(folder, learner=_exemplar_tuning, num=100, **settings):
   arguments = dict(sequence=digits.sequence(num), base=digits.sequence_base(), update=_update(),
-                   record_every=30, block_size=16, encode_batch=24)
+                   blocks=fluid.Blocks(record_every=30, block_size=16, encode_batch=24))
   return fluid.run(learner(), state=_state(folder), **{**arguments, **settings})
 
 
@@ -304,7 +310,7 @@ def test_a_learner_that_is_none_is_refused(tmp_path):
 def test_a_learner_that_diverged_stops_the_run_and_what_was_before_is_kept(tmp_path):
   with pytest.raises(ValueError, match="Diverged.answer returned NaN for step 5: its training has"):
     fluid.run(Diverged(), state=_state(tmp_path), sequence=_sequence([0, 0, 1, 0, 2, 1]),
-              record_every=2, block_size=3)
+              blocks=fluid.Blocks(record_every=2, block_size=3))
   assert len(_values(tmp_path, "answers")) == 4
 
 
@@ -359,16 +365,22 @@ def _base(labels, num_classes=3):
       num_classes=num_classes)
 
 
+def test_groups_refuse_settings_that_make_no_sense():
+  with pytest.raises(ValueError, match="block_size=0; a record and a block have at least one step"):
+    fluid.Blocks(block_size=0)
+  with pytest.raises(ValueError, match="matched_window=0; a window has at least 1 step"):
+    fluid.Scores(matched_window=0)
+
+
 @pytest.mark.parametrize("settings, message", [
-    (dict(block_size=0), "block_size=0; a record and a block have at least one step"),
     (dict(update=update_strategies.Every(7)),
      "Every cannot update before sample 7, and the sequence has 6"),
     (dict(base=_base([0, 1])), "labels up to 1; the sequence has 3, of which the first 1 are base"),
     (dict(base=_base([0, 0], 2)), "'base' has 2 classes"),
     (dict(base=_base([0, 0]), sequence=_sequence([0, 1, 2], num_base_classes=0)),
      "given as base classes, but the sequence has none"),
-    (dict(novelty_score="entropy"), "novelty score 'entropy'; allowed are max_logit, "),
-    (dict(matched_window=0), "matched_window=0; a window has at least 1 step"),
+    (dict(novelty=sequence_log.Novelty("entropy")),
+     "novelty score 'entropy'; allowed are max_logit, "),
     (dict(label_delay=-1), "label delay of -1; give a number of steps"),
     (dict(label_delay=(4, 2)), r"label delay of \(4, 2\)"),
 ])

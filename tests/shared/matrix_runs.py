@@ -91,8 +91,9 @@ RATE_FALLS_EVERY = 20
     "fluid": """
 fluid.run.sequence = @digits.sequence()
 fluid.run.base = @digits.sequence_base()
-fluid.run.record_every = 60
-fluid.run.block_size = 32
+fluid.run.blocks = @fluid.Blocks()
+fluid.Blocks.record_every = 60
+fluid.Blocks.block_size = 32
 digits.sequence.num_samples = 80
 STRATEGY = 'every'
 COUNT = 35

@@ -177,8 +177,8 @@ def protocol(learner: Any, sequence: sequences.Sequence, interval: int | None,
   """Runs the whole protocol; returns its rate and the answers int64 [n]."""
   state = TimedState(folder)
   update = update_strategies.Every(interval) if interval else update_strategies.Never()
-  fluid.run(learner, state=state, sequence=sequence, update=update, record_every=RECORD,
-            block_size=RECORD, encode_batch=ENCODE)
+  fluid.run(learner, state=state, sequence=sequence, update=update,
+            blocks=fluid.Blocks(RECORD, RECORD, ENCODE))
   log = sequence_log.from_records(sequence_decisions.of_steps(state.records))
   return steady(state.marks, len(sequence)), log.closed_answers
 
