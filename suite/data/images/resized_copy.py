@@ -201,21 +201,19 @@ def _write_shard(base: tfds_source.SplitSource, path: pathlib.Path, chunk: Mappi
   with atomic_files.replacing(path) as temporary, tf.io.TFRecordWriter(str(temporary)) as writer:
     for row, image in enumerate(images):
       name = chunk["id"][row] if base.has_id else str(first + row).encode()
-      writer.write(_record(image, chunk["label"][row], name))
+      label = chunk["label"][row]
+      def text(value: bytes) -> tf.train.Feature:
+        return tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
+
+      labels = tf.train.Int64List(value=np.atleast_1d(label).astype(np.int64))
+      record = tf.train.Example(features=tf.train.Features(feature={
+          "image": text(image), "label": tf.train.Feature(int64_list=labels),
+          "id": text(name)})).SerializeToString(deterministic=True)
+      writer.write(record)
   facts = {"num_examples": len(images), "resized": sum(changed), "bytes": path.stat().st_size,
            "image_bytes": sum(map(len, images)), "sha256": atomic_files.sha256(path)}
   atomic_files.write(path.with_suffix(".json"), json.dumps(facts).encode())
   return facts
-
-
-def _record(image: bytes, label: np.ndarray, name: bytes) -> bytes:
-  def text(value: bytes) -> tf.train.Feature:
-    return tf.train.Feature(bytes_list=tf.train.BytesList(value=[value]))
-
-  labels = tf.train.Int64List(value=np.atleast_1d(label).astype(np.int64))
-  return tf.train.Example(features=tf.train.Features(feature={
-      "image": text(image), "label": tf.train.Feature(int64_list=labels),
-      "id": text(name)})).SerializeToString(deterministic=True)
 
 
 def _resized_all(base: tfds_source.SplitSource, chunk: Mapping[str, Any], side: int, first: int

@@ -216,17 +216,15 @@ class _Pool:
       raise ValueError(f"{title!r} is empty: the other buckets take all images. Choose smaller "
                        "buckets.")
     times = (number + self._times[chosen]) / (self._series.num_buckets + 1)
-    images = drifted(self._decoded(chosen, title), times, self._series)
-    labels = self._labels[chosen] if number else np.zeros(len(chosen), np.int64)
-    return image_set.ImageSet.from_arrays(
-        title, images, labels, kind=tasks.SINGLE_LABEL,
-        num_classes=self.num_classes if number else 1, ids=self._ids[chosen].tolist())
-
-  def _decoded(self, chosen: np.ndarray, title: str) -> np.ndarray:
     encoded = [self._encoded[i] for i in chosen]
     sizes = {shape and shape[:2] for shape in map(decoding.shape, encoded)}
     size = sizes.pop()
     if sizes or size is None:
       raise ValueError(f"The images of {self._series.data!r} are not all of one size; a series "
                        "drifts images of one size only, as those of nevis/cifar10.")
-    return decoding.decode_all(encoded, (*size, 3), name=title, ids=self._ids[chosen])
+    decoded = decoding.decode_all(encoded, (*size, 3), name=title, ids=self._ids[chosen])
+    images = drifted(decoded, times, self._series)
+    labels = self._labels[chosen] if number else np.zeros(len(chosen), np.int64)
+    return image_set.ImageSet.from_arrays(
+        title, images, labels, kind=tasks.SINGLE_LABEL,
+        num_classes=self.num_classes if number else 1, ids=self._ids[chosen].tolist())

@@ -90,8 +90,17 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   cut_off = [line.key for line in every if line.role == META_TEST and line not in lines]
   if order != stream_events.CHRONOLOGICAL:
     lines = nevis_table.shuffled(lines, seed, within_years=order == stream_events.WITHIN_YEARS)
+  # "nevis/random_40, seed 3, shuffled within years, before 2015, splits of the paper", say.
+  parts = [f"nevis/{variant}" if isinstance(variant, str) else f"nevis of {len(every)} names"]
+  if variant in nevis_table.DRAWN or order != stream_events.CHRONOLOGICAL:
+    parts.append(f"seed {seed}")
+  if order != stream_events.CHRONOLOGICAL:
+    parts.append(f"shuffled {order.replace('_', ' ')}")
+  if stop_year is not None:
+    parts.append(f"before {stop_year}")
+  nevis_name = ", ".join([*parts, *(["splits of the paper"] if splits == PAPER else [])])
   make = functools.partial(
-      Stream, _nevis_name(variant, every, splits, order, seed, stop_year),
+      Stream, nevis_name,
       resized_side=resized_side, order=order, cut_off=cut_off)
   datasets = data_sets(lines, splits)
   scored = ScoredImages(
@@ -104,19 +113,6 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
     left_out = [entry.key for entry in entries if entry.dataset in absent]
     entries = [entry for entry in entries if entry.dataset not in absent]
   return make(entries, collections.Counter(line.role for line in lines), left_out)
-
-
-def _nevis_name(variant: Union[str, Sequence[str]], lines: Sequence[nevis_table.StreamLine],
-                splits: str, order: str, seed: int, stop_year: Optional[int]) -> str:
-  """"nevis/random_40, seed 3, shuffled within years, before 2015, splits of the paper", say."""
-  parts = [f"nevis/{variant}" if isinstance(variant, str) else f"nevis of {len(lines)} names"]
-  if variant in nevis_table.DRAWN or order != stream_events.CHRONOLOGICAL:
-    parts.append(f"seed {seed}")
-  if order != stream_events.CHRONOLOGICAL:
-    parts.append(f"shuffled {order.replace('_', ' ')}")
-  if stop_year is not None:
-    parts.append(f"before {stop_year}")
-  return ", ".join([*parts, *(["splits of the paper"] if splits == PAPER else [])])
 
 
 def _check_choices(**given: Tuple[str, Sequence[str]]) -> None:

@@ -69,7 +69,17 @@ def load(folder: pathlib.Path, name: str | None = None) -> Towers:
   paths = files(folder)
   arrays = read(paths[0])
   shapes = {key: array.shape for key, array in arrays.items()}
-  clip = _architecture(paths, name, shapes)
+  if name:
+    clip = architecture.named(name)
+  elif len(paths) > 1:
+    try:
+      config = json.loads(paths[1].read_text(encoding="utf-8"))
+    except ValueError as error:
+      raise ValueError(f"{paths[1]} is no JSON: {error}. Copy it again, or leave it out."
+                       ) from error
+    clip = architecture.from_config(config)
+  else:
+    clip = architecture.from_shapes(shapes)
   image, text = image_weights(clip), text_weights(clip)
   layout = "huggingface" if any(key.startswith("text_model.") for key in shapes) else "openai"
   check(paths[0], [*image, *text], layout, shapes, name or "its config.json")
@@ -77,20 +87,6 @@ def load(folder: pathlib.Path, name: str | None = None) -> Towers:
   _assign(towers.image, image, layout, arrays)
   _assign(towers.text, text, layout, arrays)
   return towers
-
-
-def _architecture(paths: Sequence[pathlib.Path], name: str | None,
-                  shapes: Mapping[str, tuple[int, ...]]) -> architecture.Clip:
-  if name:
-    return architecture.named(name)
-  if len(paths) > 1:
-    try:
-      config = json.loads(paths[1].read_text(encoding="utf-8"))
-    except ValueError as error:
-      raise ValueError(f"{paths[1]} is no JSON: {error}. Copy it again, or leave it out."
-                       ) from error
-    return architecture.from_config(config)
-  return architecture.from_shapes(shapes)
 
 
 def check(path: pathlib.Path, weights: Sequence[Weight], layout: str,
