@@ -7,6 +7,7 @@ answers included: in episodes and sequences methods learn while they answer.
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Mapping, Sequence
 import dataclasses
 from typing import Any
@@ -240,9 +241,12 @@ def _lifelong(table: table_dir.TableDir) -> list[panels.Panel]:
   for run in run_dir.load([folder]):
     if not run.is_finished:
       notes.append(f"{run.folder.name}: partial, {len(run.records):,} events so far.")
+    by_column = collections.defaultdict(list)
+    for record in run.records:
+      parts = str(record.get("model", "")).split("/")  # WORKDIR/ROW/COLUMN/SEED/LEARNER/EVENT.
+      by_column[parts[-4] if len(parts) > 4 else ""].append(record)
     for column in table.columns:
-      found = [r for r in run.records if _column_of(r) == table_dir.folder_name(column)]
-      if found:
+      if found := by_column[table_dir.folder_name(column)]:
         rows.append([column, run.folder.name, len({r["table"] for r in found}), len(found),
                      sum(r["num_asked"] for r in found), sum(r["num_samples"] for r in found),
                      *(sum(r[name] for r in found) / len(found) for name in (
@@ -262,9 +266,3 @@ def _lifelong(table: table_dir.TableDir) -> list[panels.Panel]:
       ["Each model of a test set, a method at the end of a run, is held out once; the answers of "
        "all others are known, those of its other seeds included. Means over models; a twin is a "
        "known model with equal answers.", *notes])] if rows else []
-
-
-def _column_of(record: Mapping[str, Any]) -> str:
-  """The folder of the column of a model WORKDIR/ROW/COLUMN/SEED/LEARNER/EVENT."""
-  parts = str(record.get("model", "")).split("/")
-  return parts[-4] if len(parts) > 4 else ""

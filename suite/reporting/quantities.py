@@ -98,18 +98,15 @@ class Quantity:
     return self.value if known or not self.is_number else None
 
   def __str__(self) -> str:
-    parts = [self._own_text() if self.printed is None else self.printed]
+    known = self.value is not None and not (
+        isinstance(self.value, float) and not math.isfinite(self.value))
+    own = (_TEXTS[self.unit](self.value) if known else UNKNOWN if self.unit in _COSTS else NOTHING)
+    parts = [own if self.printed is None else self.printed]
     if self.deviation is not None:
       parts.append(f"±{_percent(self.deviation)}")
     if self.interval is not None:
       parts.append(f"[{_percent(self.interval)}]")
     return " ".join([*parts, *([self.note] if self.note else [])])
-
-  def _own_text(self) -> str:
-    value = self.value
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-      return UNKNOWN if self.unit in _COSTS else NOTHING
-    return _TEXTS[self.unit](value)
 
 
 def words(text: str) -> Quantity:

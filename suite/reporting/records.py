@@ -19,7 +19,7 @@ to them do, and cover the earlier lines, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 import errno
 import hashlib
 import json
@@ -203,9 +203,17 @@ def _parse_all(lines: Sequence[bytes], name: str, chain: Chain
                ) -> list[dict[str, Any]]:
   found = []
   for number, line in enumerate(lines, start=1):
-    record = _parse(line, f"{name}, line {number}")
+    where = f"{name}, line {number}"
+    try:
+      record = json.loads(line)
+    except ValueError as error:
+      raise ValueError(
+          f"{where} is not JSON: {_excerpt(line)}. The file was damaged. {_REMEDY}") from error
+    if not isinstance(record, dict):
+      raise ValueError(
+          f"{where} is {_excerpt(line)}; every line of a record file is a JSON object.")
     if problem := chain.check(line):
-      raise ValueError(f"{name}, line {number} {problem}. {_REMEDY}")
+      raise ValueError(f"{where} {problem}. {_REMEDY}")
     record.pop(DIGEST_KEY, None)
     found.append(record)
   return found
@@ -225,47 +233,26 @@ def diff(a: Any, b: Any, where: str = "") -> list[str]:
 
   An integer and a float of equal value differ, as their JSON does; NaN equals NaN.
   """
+  lines = []
   if isinstance(a, Mapping) and isinstance(b, Mapping):
-    return _diff_mappings(a, b, where)
+    prefix = f"{where}." if where else ""
+    for key in [*a, *(key for key in b if key not in a)]:
+      if key not in b:
+        lines.append(f"{prefix}{key}: only in the first, {a[key]!r}")
+      elif key not in a:
+        lines.append(f"{prefix}{key}: only in the second, {b[key]!r}")
+      else:
+        lines.extend(diff(a[key], b[key], f"{prefix}{key}"))
+    return lines
   if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-    return _diff_lists(a, b, where)
+    for i, (x, y) in enumerate(zip(a, b)):
+      lines.extend(diff(x, y, f"{where}[{i}]"))
+    if len(a) != len(b):
+      lines.append(f"{where or 'list'}: {len(a)} items in the first, {len(b)} in the second")
+    return lines
   if type(a) is type(b) and (a == b or a != a and b != b):  # NaN differs from itself.
     return []
   return [f"{where or 'value'}: {a!r} != {b!r}"]
-
-
-def _diff_mappings(a: Mapping, b: Mapping, where: str) -> list[str]:
-  lines = []
-  prefix = f"{where}." if where else ""
-  for key in [*a, *(key for key in b if key not in a)]:
-    if key not in b:
-      lines.append(f"{prefix}{key}: only in the first, {a[key]!r}")
-    elif key not in a:
-      lines.append(f"{prefix}{key}: only in the second, {b[key]!r}")
-    else:
-      lines.extend(diff(a[key], b[key], f"{prefix}{key}"))
-  return lines
-
-
-def _diff_lists(a: Iterable, b: Iterable, where: str) -> list[str]:
-  a, b = list(a), list(b)
-  lines = []
-  for i, (x, y) in enumerate(zip(a, b)):
-    lines.extend(diff(x, y, f"{where}[{i}]"))
-  if len(a) != len(b):
-    lines.append(f"{where or 'list'}: {len(a)} items in the first, {len(b)} in the second")
-  return lines
-
-
-def _parse(line: bytes, where: str) -> dict[str, Any]:
-  try:
-    record = json.loads(line)
-  except ValueError as error:
-    raise ValueError(
-        f"{where} is not JSON: {_excerpt(line)}. The file was damaged. {_REMEDY}") from error
-  if not isinstance(record, dict):
-    raise ValueError(f"{where} is {_excerpt(line)}; every line of a record file is a JSON object.")
-  return record
 
 
 def _excerpt(line: bytes) -> str:

@@ -82,11 +82,14 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
     ValueError: a file is damaged, or another version of the suite wrote it.
   """
   folders = list(dict.fromkeys(f for directory in dirs for f in find(directory)))
-  return [
-      Run(label=label, folder=folder, records=_records(folder),
-          summary=read_json(folder / SUMMARY),
-          environment=_environment(folder))
-      for folder, label in zip(folders, labels(folders))]
+  found = []
+  for folder, label in zip(folders, labels(folders)):
+    records = records_lib.read(folder / RECORDS, tolerate_torn_tail=True)
+    summary = read_json(folder / SUMMARY)
+    if missing := missing_records(folder, len(records)):
+      raise ValueError(missing)
+    found.append(Run(label, folder, records, summary, _environment(folder)))
+  return found
 
 
 def description(folder: pathlib.Path) -> descriptions.ProtocolDescription | None:
@@ -111,14 +114,6 @@ def _configured_protocol(folder: pathlib.Path) -> str:
                         path.read_text(encoding="utf-8"), re.MULTILINE)
       return found[1] if found else ""
   return ""
-
-
-def _records(folder: pathlib.Path) -> list[dict[str, Any]]:
-  found = records_lib.read(folder / RECORDS, tolerate_torn_tail=True)
-  read_json(folder / SUMMARY)  # A damaged one says so by itself.
-  if missing := missing_records(folder, len(found)):
-    raise ValueError(missing)
-  return found
 
 
 def find(directory: str | os.PathLike) -> list[pathlib.Path]:

@@ -119,11 +119,17 @@ class TableDir:
 
   def summaries(self, row: str, column: str, learner: str) -> dict[Seed, dict[str, Any]]:
     """Summaries of the finished cells by seed, with their wall-clock seconds."""
-    folders = {seed: self.cell(row, column, seed) / learner for seed in self.seeds}
-    found = {seed: run_dir.read_json(folder / run_dir.SUMMARY)
-             for seed, folder in folders.items()}
-    return {seed: {**_seconds(folders[seed] / run_dir.RECORDS), **summary}
-            for seed, summary in found.items() if summary}
+    found = {}
+    for seed in self.seeds:
+      folder = self.cell(row, column, seed) / learner
+      if summary := run_dir.read_json(folder / run_dir.SUMMARY):
+        # Summaries contain no times: the last record does.
+        path = folder / run_dir.RECORDS
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        last = json.loads(lines[-1]) if lines else {}
+        found[seed] = {**{name: value for name, value in last.items()
+                          if name.split("_")[0] == "seconds"}, **summary}
+    return found
 
   def num_finished(self) -> int:
     return sum(is_finished(self.cell(r, c, s)) for r, c in self.pairs() for s in self.seeds)
@@ -139,14 +145,6 @@ class TableDir:
 def read(directory: str | os.PathLike) -> TableDir:
   folder = pathlib.Path(directory)
   return TableDir(folder, **run_dir.read_json(folder / FILE))
-
-
-def _seconds(path: pathlib.Path) -> dict[str, float]:
-  """Wall-clock times of a run, from its last record; summaries contain no times."""
-  if not path.exists():
-    return {}
-  last = path.read_bytes().splitlines()[-1:] or [b"{}"]
-  return {k: v for k, v in json.loads(last[0]).items() if k.split("_")[0] == "seconds"}
 
 
 def value(summary: Mapping[str, Any], name: str) -> Any:

@@ -66,7 +66,9 @@ def nevis(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
   best |= {(len(rows), 5 + j) for j in _lowest(headline)}
   rows += [
       _footer("mean error, meta-test tasks", [_score(value) for value in headline]),
-      _footer("mean error, all tasks so far", [_score(_mean(e)) for e in errors]),
+      _footer("mean error, all tasks so far", [
+          _score(None if not e or None in e.values() else sum(e.values()) / len(e))
+          for e in errors]),
       *_regret(runs, about, errors),
       *(_footer(name, [_score(values.get(name)) for values in own])
         for name in dict.fromkeys(name for values in own for name in values)),
@@ -144,13 +146,6 @@ def _lowest(values: Sequence[float | None]) -> list[int]:
   """Indices of the smallest value; [] unless there are two values to compare."""
   known = [value for value in values if value is not None]
   return [i for i, value in enumerate(values) if value == min(known)] if len(known) > 1 else []
-
-
-def _mean(errors: Mapping[str, float | None]) -> float | None:
-  """Mean; None if there are no values or one is unknown."""
-  values = list(errors.values())
-  known = [value for value in values if value is not None]
-  return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _footer(name: str, values: Sequence[quantities.Quantity]) -> list[Any]:

@@ -43,22 +43,15 @@ def render(sections: Sequence[panels.Section], out: pathlib.Path | None = None) 
       loader=jinja2.FileSystemLoader(_PAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True,
       undefined=jinja2.StrictUndefined).get_template("report.html")
   library = offline.get_plotlyjs() if any(p.chart for s in sections for p in s.panels) else ""
+  shown = []
+  for i, section in enumerate(sections, 1):
+    name = f"s{i}_{re.sub(r'[^a-z0-9]+', '_', section.title.lower())}".rstrip("_")
+    shown.append({"id": name, "title": section.title, "panels": [
+        _panel(f"{name}_{j}", panel, section.title, out)
+        for j, panel in enumerate(section.panels, 1)]})
   return template.render(
-      version=suite.__version__, sections=[_section(s, out) for s in _numbered(sections)],
+      version=suite.__version__, sections=shown,
       style=_read("report.css"), script=_read("report.js"), library=_inline(library))
-
-
-def _numbered(sections: Sequence[panels.Section]) -> list[tuple[str, panels.Section]]:
-  """Each section with an id."""
-  return [(f"s{i}_{re.sub(r'[^a-z0-9]+', '_', section.title.lower())}".rstrip("_"), section)
-          for i, section in enumerate(sections, 1)]
-
-
-def _section(numbered: tuple[str, panels.Section], out: pathlib.Path | None) -> dict[str, Any]:
-  name, section = numbered
-  return {"id": name, "title": section.title, "panels": [
-      _panel(f"{name}_{i}", panel, section.title, out)
-      for i, panel in enumerate(section.panels, 1)]}
 
 
 def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None
@@ -200,7 +193,8 @@ def _matrices(figure: Any, chart: panels.Matrices) -> None:
               for x, v in zip(chart.columns[name], row)]
              for y, row in zip(chart.rows[name], values)]
     figure.add_heatmap(
-        z=_as_array(values), x=[_safe(x) for x in chart.columns[name]],
+        z=[[panels.plain(v) for v in row] for row in values],
+        x=[_safe(x) for x in chart.columns[name]],
         y=[_safe(y) for y in chart.rows[name]], visible=i == 0, hoverinfo="text", text=texts,
         colorscale=_RED_BLUE if chart.is_diverging else "Viridis",
         colorbar={"title": {"text": _safe(chart.value_label), "side": "right"}}, **ends)
@@ -213,10 +207,6 @@ def _matrices(figure: Any, chart: panels.Matrices) -> None:
   figure.update_layout(height=max(_HEIGHT, 160 + 16 * rows))
   figure.update_xaxes(title=chart.x_label, type="category", automargin=True)
   figure.update_yaxes(title=chart.y_label, type="category", autorange="reversed", automargin=True)
-
-
-def _as_array(values: Any) -> list[list[float | None]]:
-  return [[None if v is None or np.isnan(v) else float(v) for v in row] for row in values]
 
 
 def _bars(figure: Any, chart: panels.Bars) -> None:

@@ -151,18 +151,15 @@ def _tested(run: run_dir.Run) -> list[dict[str, Any]]:
 
 def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
   longest = max(runs, key=lambda run: len(_keys(run)))
-  sizes = {r["task_key"]: _sum(r.get("train_size"), r.get("dev_size"))
-           for r in longest.records if r.get("kind") == "train" and "task_key" in r}
+  sizes = {r["task_key"]: r["train_size"] + r["dev_size"] for r in longest.records
+           if r.get("kind") == "train" and "task_key" in r
+           and None not in (r.get("train_size"), r.get("dev_size"))}
   tasks = [TaskRow(r["task_key"], r["task"], r.get("year"), r.get("role", ""),
                   r.get("metric", "error"), sizes.get(r["task_key"])) for r in _tested(longest)]
   groups = run_streams.seed_groups(runs)
   learners = [_learner(label, group, tasks)
               for label, group in zip(run_streams.group_labels(groups), groups)]
   return StreamResults(_stream_of(longest, [])[0], tasks, learners, _notes(runs))
-
-
-def _sum(a: int | None, b: int | None) -> int | None:
-  return None if a is None or b is None else a + b
 
 
 def _learner(label: str, runs: Sequence[run_dir.Run], tasks: Sequence[TaskRow]) -> LearnerResults:
@@ -226,7 +223,17 @@ def read_facts(path: str | os.PathLike) -> dict[str, TaskFacts]:
     if missing:
       raise ValueError(f"{path} has no column {', '.join(missing)}; a file of facts has the "
                        f"columns {', '.join(FACTS_COLUMNS)}.")
-    return {row["task"]: _facts_of_row(row, f"{path}, task {row['task']!r}") for row in rows}
+    found = {}
+    for row in rows:
+      for name in ("size", "height", "width"):
+        if row[name] and not row[name].isdigit():
+          raise ValueError(f"{path}, task {row['task']!r}: {name} is {row[name]!r}; give a whole "
+                           "number, or nothing.")
+      size, height, width = (int(row[name]) if row[name] else None
+                             for name in ("size", "height", "width"))
+      found[row["task"]] = TaskFacts(
+          row["domain"] or stream_groups.UNKNOWN, size, _side(height, width))
+    return found
 
 
 def facts_of(tasks: Sequence[TaskRow], given: Mapping[str, TaskFacts] | None = None
@@ -235,8 +242,12 @@ def facts_of(tasks: Sequence[TaskRow], given: Mapping[str, TaskFacts] | None = N
 
   A size that is not given is that of the run's records, and without records that of the table.
   """
-  given, table = given or {}, _facts_of_stream()
-  found = []
+  in_table = {line: TaskFacts(line.domain, line.size, _side(*line.resolution))
+              for line in nevis_table.full()}
+  # By key, and by name for keys of other streams.
+  table = {**{line.name: fact for line, fact in in_table.items()},
+           **{line.key: fact for line, fact in in_table.items()}}
+  given, found = given or {}, []
   for task in tasks:
     own = given.get(task.key) or given.get(task.name)
     known = table.get(task.key) or table.get(task.name) or TaskFacts()
@@ -244,26 +255,6 @@ def facts_of(tasks: Sequence[TaskRow], given: Mapping[str, TaskFacts] | None = N
     size = own.size if own is not None and own.size is not None else task.num_examples
     found.append(facts._replace(size=known.size if size is None else size))
   return found
-
-
-def _facts_of_stream() -> dict[str, TaskFacts]:
-  """The table's facts by key, and by name for keys of other streams."""
-  facts = {line: TaskFacts(line.domain, line.size, _side(*line.resolution))
-           for line in nevis_table.full()}
-  return {**{line.name: fact for line, fact in facts.items()},
-          **{line.key: fact for line, fact in facts.items()}}
-
-
-def _facts_of_row(row: Mapping[str, str], where: str) -> TaskFacts:
-  size, height, width = (_whole_number(row[name], f"{where}: {name}")
-                         for name in ("size", "height", "width"))
-  return TaskFacts(row["domain"] or stream_groups.UNKNOWN, size, _side(height, width))
-
-
-def _whole_number(text: str, where: str) -> int | None:
-  if text and not text.isdigit():
-    raise ValueError(f"{where} is {text!r}; give a whole number, or nothing.")
-  return int(text) if text else None
 
 
 def _side(height: int | None, width: int | None) -> float | None:

@@ -54,9 +54,13 @@ def load(dirs: Iterable[str | os.PathLike],
   whole, _ = table_dir.split(dirs)
   begun = [d for d in dirs if not table_dir.is_table(d)
            or any(pathlib.Path(d).rglob(run_dir.RECORDS))]
-  runs = run_dir.load(begun)
-  return [*map(_of_table, whole),
-          *(_of_stream(stream, facts) for stream in run_streams.build(runs))]
+  found = []
+  for directory in whole:
+    table = table_dir.read(directory)
+    found.append(panels.Section(table.title, leaderboard.build(table) if table.scores else
+                                tables.panels_of_table(directory)))
+  return [*found, *(_of_stream(stream, facts)
+                    for stream in run_streams.build(run_dir.load(begun)))]
 
 
 def chosen(sections: Sequence[panels.Section], names: Sequence[str]
@@ -82,13 +86,6 @@ def chosen(sections: Sequence[panels.Section], names: Sequence[str]
         kept.append(panel)
     found += [section._replace(panels=kept)] if kept else []
   return found
-
-
-def _of_table(directory: os.PathLike) -> panels.Section:
-  table = table_dir.read(directory)
-  if table.scores:
-    return panels.Section(table.title, leaderboard.build(table))
-  return panels.Section(table.title, tables.panels_of_table(directory))
 
 
 def _of_stream(stream: run_streams.StreamRuns, facts: Mapping[str, stream_results.TaskFacts] | None
