@@ -237,10 +237,12 @@ class Finetune(learner_lib.Learner):
           seeds=context.seeds.child("trial", trial), key=trial_queue.key(name, trial),
           phase=phase, save_as=f"{_TRIAL}{trial}+{name}", auxiliary=auxiliary)
 
-    trials, best = self._search.run(
-        lambda wave: context.trials.run(name, train, wave, context),
-        context.seeds.integer("search"),
-        decide=lambda first, propose: context.journal.once(f"{name}/from trial{first}", propose))
+    trials: List[Dict[str, Any]] = []
+    for wave in self._search.waves(
+        trials, context.seeds.integer("search"),
+        decide=lambda first, propose: context.journal.once(f"{name}/from trial{first}", propose)):
+      trials += search_lib.with_results(wave, context.trials.run(name, train, wave, context))
+    best = search_lib.best_of(trials)
     saved = [context.store.own(f"{_TRIAL}{t['trial']}+{name}") for t in trials]
     entry, members = self._models.keep(name, trials, saved, context, num_members)
     return trials, best, entry, members

@@ -79,11 +79,18 @@ class Journal:
       key: names the step within the event.
       fn: returns plain JSON values; arrays go to the weight store inside it.
     """
-    if key not in self._done:
-      # Through JSON on the first run too: a resumed run must see the same value.
-      self._done[key] = self._agreed(json.loads(json.dumps(fn())))
-      self._partial_key = self._partial = None
-      self._write()
+    return self._done[key] if key in self._done else self.keep(key, fn())
+
+  def keep(self, key: str, value: Any) -> Any:
+    """Ends step `key`, and returns its value as a resumed run will see it; see `once`."""
+    # Through JSON on the first run too: a resumed run must see the same value.
+    self._done[key] = self._agreed(json.loads(json.dumps(value)))
+    self._partial_key = self._partial = None
+    self._write()
+    return self._done[key]
+
+  def value(self, key: str) -> Any:
+    """The value of the finished step `key`."""
     return self._done[key]
 
   def has(self, key: str) -> bool:

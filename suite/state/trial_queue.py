@@ -51,7 +51,10 @@ class InTurn:
   def run(self, name: str, train: Train, wave: Wave, context: Any) -> list[Mapping[str, Any]]:
     """Returns the results in the order of the wave; `name` is that of the search."""
     del name
-    return [train(number, hyper, context) for number, hyper in wave]
+    results = []
+    for number, hyper in wave:
+      results.append(train(number, hyper, context))
+    return results
 
 
 class _Search(NamedTuple):

@@ -105,6 +105,7 @@ class GradientLoop:
     else:
       self.step = self._step if self._converts else _as_it_is(self._step)
     self._loop = BatchLoop(self._update, after=self._average)
+    self._costs: dict[str, flops.Cost] = {}
 
   def configure(
       self, *, peak_rate: float, warmup_steps: int, total_steps: int, label_smoothing: float,
@@ -155,12 +156,14 @@ class GradientLoop:
 
   def cost(self, batch_spec: dict[str, tf.TensorSpec]) -> flops.Cost:
     """FLOPs and MACs of one step on such a batch; one device only (see `Network.step_cost`)."""
-    scaling = self._train.scaling
-    with scaling.left_out():
-      step = self.step
-      if scaling.scales:
-        step = tf.function(self._step, autograph=self._converts)
-      return flops.count(step.get_concrete_function(batch_spec))
+    key, scaling = str(sorted(batch_spec.items())), self._train.scaling
+    if key not in self._costs:
+      with scaling.left_out():
+        step = self.step
+        if scaling.scales:
+          step = tf.function(self._step, autograph=self._converts)
+        self._costs[key] = flops.count(step.get_concrete_function(batch_spec))
+    return self._costs[key]
 
   def state(self) -> list[np.ndarray]:
     """Weights, optimizer variables, loss scale: all that a training run in progress changes."""

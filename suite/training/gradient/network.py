@@ -57,7 +57,7 @@ class Network:
         loss=loss, schedule_names=schedule_names)
     self._make = own_model.as_backbone(backbone, "Finetune.backbone")
     self._distribution = distribution
-    self._costs: Dict[str, flops.Cost] = {}
+    self._counted: Network | None = None  # Whose steps are counted.
     self._latest: tuple[auxiliary_lib.Shape, gradient_loop.GradientLoop] | None = None
     with distribution.scope():
       self.backbone, self.head, self.model = self._build()
@@ -126,23 +126,19 @@ class Network:
     self.set_weights(weights[:self.num_backbone_weights])
 
   def step_cost(self, batch_spec: Dict[str, Any]) -> flops.Cost:
-    """The cost of one training step on the *global* batch, and its auxiliary batches if any.
+    """The cost of one training step on the *global* batch, and its auxiliary batches if any."""
+    return self.counted_loop(batch_spec).cost(batch_spec)
 
-    Counted on one device whatever the strategy: an update that every replica repeats on its own
-    copy is one update of the algorithm, so the count does not depend on the number of devices.
+  def counted_loop(self, batch_spec: Dict[str, Any]) -> gradient_loop.GradientLoop:
+    """The loop whose step on such a global batch is counted.
+
+    It is of one device whatever the strategy: an update that every replica repeats on its own copy
+    is one update of the algorithm, so the count does not depend on the number of devices.
     """
-    key = str(sorted(batch_spec.items()))
-    if key not in self._costs:
-      network = self
-      if not self._distribution.is_single:
-        single = distribution_lib.build("one_device")
-        network = Network(self._make, **self._arguments, distribution=single)
-      # The shape of a step's auxiliary batches; None if it has none.
-      if "auxiliary" not in batch_spec:
-        shape = None
-      else:
-        groups, size, num_classes = batch_spec["auxiliary"]["label"].shape
-        shape = auxiliary_lib.Shape(num_classes, groups, size)
-      loop = network.loop if shape is None else network.loop_of(shape)
-      self._costs[key] = loop.cost(batch_spec)
-    return self._costs[key]
+    if self._counted is None:
+      self._counted = self if self._distribution.is_single else Network(
+          self._make, **self._arguments, distribution=distribution_lib.build("one_device"))
+    if "auxiliary" not in batch_spec:
+      return self._counted.loop
+    groups, size, num_classes = batch_spec["auxiliary"]["label"].shape
+    return self._counted.loop_of(auxiliary_lib.Shape(num_classes, groups, size))

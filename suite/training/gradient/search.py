@@ -15,6 +15,7 @@ search, which has the same results, makes the same ones.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import dataclasses
 import functools
 import tempfile
@@ -141,23 +142,22 @@ class Search:
       AllTrialsFailedError: if no trial ended with a finite loss.
     """
     trials: List[Dict[str, Any]] = []
+    for wave in self.waves(trials, seed, decide=decide):
+      trials += with_results(wave, train(wave))
+    return trials, best_of(trials)
+
+  def waves(self, trials: Sequence[Mapping[str, Any]], seed: int, *,
+            decide: Callable[[int, Callable[[], Any]], Any] = lambda first, propose: propose(),
+            ) -> Iterator[Wave]:
+    """The waves of trials to train, see `run`; whoever trains one adds its trials to `trials`."""
     while len(trials) < self.num_trials:
       first = len(trials)
       drawn = decide(first, functools.partial(self._propose, trials, seed))
-      wave = list(enumerate(drawn, start=first))
-      if not wave:
-        break
-      trials += [{"trial": number, **hyper, **result}
-                 for (number, hyper), result in zip(wave, train(wave))]
+      if not drawn:
+        return
+      yield list(enumerate(drawn, start=first))
       if self.oracle != "bayesian":
-        break
-    done = [t for t in trials if t["status"] == "done"]
-    if not done:
-      raise AllTrialsFailedError(
-          f"All {len(trials)} trials ended with a loss that is not finite (learning rates "
-          f"{[round(t['learning_rate'], 6) for t in trials]}). Lower the learning rate, lengthen "
-          "the warm-up, or look at the data of this task.")
-    return trials, min(done, key=lambda t: t["validation_error"])["trial"]
+        return
 
   def _propose(self, trials: Sequence[Mapping[str, Any]], seed: int) -> List[Hyper]:
     """The hyper-parameters of the next wave; [] if there is none."""
@@ -179,6 +179,27 @@ class Search:
     if self.initial_trials is not None:
       return self.initial_trials
     return max(1, min(_INITIAL_PER_DIMENSION * len(self._searched()), self.num_trials // 2))
+
+
+def with_results(wave: Wave, results: Sequence[Result]) -> List[Dict[str, Any]]:
+  """The trials of a wave: number, hyper-parameters and result of each."""
+  return [{"trial": number, **hyper, **result}
+          for (number, hyper), result in zip(wave, results)]
+
+
+def best_of(trials: Sequence[Mapping[str, Any]]) -> int:
+  """The number of the best trial, the first of equals.
+
+  Raises:
+    AllTrialsFailedError: if none ended with a finite loss.
+  """
+  done = [t for t in trials if t["status"] == "done"]
+  if not done:
+    raise AllTrialsFailedError(
+        f"All {len(trials)} trials ended with a loss that is not finite (learning rates "
+        f"{[round(t['learning_rate'], 6) for t in trials]}). Lower the learning rate, lengthen "
+        "the warm-up, or look at the data of this task.")
+  return min(done, key=lambda t: t["validation_error"])["trial"]
 
 
 def _floats(value: Any) -> Any:

@@ -140,10 +140,61 @@ class Trainer:
       first point is at step 0, before any update, and has no loss (None). It is measured and
       charged like the others, but its weights are not a candidate for the result.
     """
+    if context.journal.has(key):
+      return context.journal.value(key)
     run = _Run(
         self, network, experience, start, hyper, transform, context, seeds, key, phase, save_as,
         auxiliary)
-    return context.journal.once(key, run.run)
+    run.batch_size = int(hyper.get("batch_size", 0)) or self.batch(experience.train.size)
+    context.distribution.check_batch(run.batch_size)
+    run.loop = network.loop
+    if auxiliary is not None:
+      run.loop = network.loop_of(auxiliary.shape)
+    limit = self.max_validation or experience.dev.size
+    run.validation = experience.dev.take(limit, seed=context.seeds.integer("validation images"))
+    warmup = schedules.warmup_steps(
+        experience.train.size, run.batch_size, self.steps, epochs=self.warmup_epochs)
+    chosen = {"schedule": hyper["schedule"]} if "schedule" in hyper else {}
+    run.loop.configure(
+        peak_rate=hyper["learning_rate"], warmup_steps=warmup, total_steps=self.steps,
+        label_smoothing=hyper["label_smoothing"], **chosen)
+    if auxiliary is not None:
+      run.loop.begin_auxiliary(auxiliary.head, auxiliary.settings.weight_of(hyper))
+    run.begin()
+    complete = run.completed_on_device()
+    dataset = context.distribution.dataset(run.batches if complete is None else run.places)
+    iterator = iter(dataset)
+    spec, examples = run.spec(dataset), run.batch_size
+    cost = network.counted_loop(spec).cost(spec)
+    if auxiliary is not None:
+      examples += auxiliary.examples_a_step
+    if not run.step:
+      run.validate()
+    while run.step < self.steps:
+      # Steps to the next validation, save or end, whichever is first.
+      def left(period: int) -> int:
+        return period - run.step % period
+
+      num_steps = min(left(self.validate_every), left(self.save_every), self.steps - run.step)
+      began = time.monotonic()
+      loss = run.loop.run(iterator, num_steps, complete)
+      context.ledger.charge(
+          phase, flops=(cost * num_steps).flops, macs=(cost * num_steps).macs, steps=num_steps,
+          examples=num_steps * examples, seconds=time.monotonic() - began,
+          peak_bytes=context.distribution.peak_bytes())
+      run.step += num_steps
+      run.loss_sum += loss
+      run.loss_steps += num_steps
+      if not math.isfinite(loss):
+        logging.warning("%s: the loss is %s at step %d; this trial has failed.", key, loss,
+                        run.step)
+        return context.journal.keep(key, run.result("failed"))
+      if run.step % self.validate_every == 0 or run.step == self.steps:
+        run.validate()
+      if run.step % self.save_every == 0 and run.step < self.steps:
+        run.save()
+    context.store.save(save_as, run.best)
+    return context.journal.keep(key, run.result("done"))
 
   def batch(self, num_examples: int) -> int:
     """The batch size for a training set."""
@@ -172,68 +223,12 @@ class _Run:
   save_as: str
   auxiliary: Optional[auxiliary_lib.Auxiliary]
 
-  def run(self) -> Dict[str, Any]:
-    self.batch_size = int(self.hyper.get("batch_size", 0)) or self.trainer.batch(
-        self.experience.train.size)
-    self.context.distribution.check_batch(self.batch_size)
-    self.loop = self.network.loop
-    if self.auxiliary is not None:
-      self.loop = self.network.loop_of(self.auxiliary.shape)
-    limit = self.trainer.max_validation or self.experience.dev.size
-    self.validation = self.experience.dev.take(
-        limit, seed=self.context.seeds.integer("validation images"))
-    warmup = schedules.warmup_steps(
-        self.experience.train.size, self.batch_size, self.trainer.steps,
-        epochs=self.trainer.warmup_epochs)
-    chosen = {"schedule": self.hyper["schedule"]} if "schedule" in self.hyper else {}
-    self.loop.configure(
-        peak_rate=self.hyper["learning_rate"], warmup_steps=warmup, total_steps=self.trainer.steps,
-        label_smoothing=self.hyper["label_smoothing"], **chosen)
-    if self.auxiliary is not None:
-      self.loop.begin_auxiliary(
-          self.auxiliary.head, self.auxiliary.settings.weight_of(self.hyper))
-    self._begin()
-    complete = self._completed_on_device()
-    dataset = self.context.distribution.dataset(self._batches if complete is None else self._places)
-    iterator = iter(dataset)
-    cost, examples = self.network.step_cost(self._spec(dataset)), self.batch_size
-    if self.auxiliary is not None:
-      examples += self.auxiliary.examples_a_step
-    if not self.step:
-      self._validate()
-    while self.step < self.trainer.steps:
-      # Steps to the next validation, save or end, whichever is first.
-      def left(period: int) -> int:
-        return period - self.step % period
-
-      num_steps = min(left(self.trainer.validate_every), left(self.trainer.save_every),
-                 self.trainer.steps - self.step)
-      began = time.monotonic()
-      loss = self.loop.run(iterator, num_steps, complete)
-      self.context.ledger.charge(
-          self.phase, flops=(cost * num_steps).flops, macs=(cost * num_steps).macs, steps=num_steps,
-          examples=num_steps * examples, seconds=time.monotonic() - began,
-          peak_bytes=self.context.distribution.peak_bytes())
-      self.step += num_steps
-      self.loss_sum += loss
-      self.loss_steps += num_steps
-      if not math.isfinite(loss):
-        logging.warning(
-            "%s: the loss is %s at step %d; this trial has failed.", self.key, loss, self.step)
-        return self._result("failed")
-      if self.step % self.trainer.validate_every == 0 or self.step == self.trainer.steps:
-        self._validate()
-      if self.step % self.trainer.save_every == 0 and self.step < self.trainer.steps:
-        self._save()
-    self.context.store.save(self.save_as, self.best)
-    return self._result("done")
-
-  def _batches(self, **shard: int):
-    return self._with_auxiliary(self.experience.train.train_batches(
+  def batches(self, **shard: int):
+    return self.with_auxiliary(self.experience.train.train_batches(
         self.batch_size, seed=self.seeds.pair("batches"), transform=self.transform,
         first_step=self.step, **shard), **shard)
 
-  def _with_auxiliary(self, batches: tf.data.Dataset, **shard: int) -> tf.data.Dataset:
+  def with_auxiliary(self, batches: tf.data.Dataset, **shard: int) -> tf.data.Dataset:
     """The batches, each with the auxiliary batches of its step."""
     if self.auxiliary is None:
       return batches
@@ -241,7 +236,7 @@ class _Run:
     return tf.data.Dataset.zip((batches, further)).map(user_code.mapped(
         lambda batch, auxiliary: {**batch, "auxiliary": auxiliary}))
 
-  def _completed_on_device(self) -> Optional[Callable[[Any], Any]]:
+  def completed_on_device(self) -> Optional[Callable[[Any], Any]]:
     """What completes batches of places on the device; None if images stay on the host."""
     train, distribution = self.experience.train, self.context.distribution
     if not isinstance(train, image_set.ImageSet):
@@ -251,19 +246,19 @@ class _Run:
       return None
     return train.on_device(distribution.devices[0], self.transform)
 
-  def _places(self, **shard: int):
+  def places(self, **shard: int):
     train = self.experience.train
     assert isinstance(train, image_set.ImageSet)
-    return self._with_auxiliary(train.place_batches(  # One device.
+    return self.with_auxiliary(train.place_batches(  # One device.
         self.batch_size, seed=self.seeds.pair("batches"), first_step=self.step), **shard)
 
-  def _spec(self, dataset: Any) -> Any:
+  def spec(self, dataset: Any) -> Any:
     """The element spec of a global batch."""
     if self.context.distribution.is_single and "image" in dataset.element_spec:
       return dataset.element_spec
-    return self._batches().element_spec
+    return self.batches().element_spec
 
-  def _begin(self) -> None:
+  def begin(self) -> None:
     """From the start, or from where the interrupted run was."""
     self.step, self.loss_sum, self.loss_steps = 0, 0.0, 0
     self.best_error: Optional[float] = None
@@ -282,13 +277,13 @@ class _Run:
     self.best = [arrays[k] for k in sorted(arrays) if k.startswith("best")]
     logging.info("%s: going on from step %d.", self.key, self.step)
 
-  def _save(self) -> None:
+  def save(self) -> None:
     names = ("step", "loss_sum", "loss_steps", "best_error", "best_step", "curve")
     arrays = {f"state{i:05d}": a for i, a in enumerate(self.loop.state())}
     arrays.update({f"best{i:05d}": a for i, a in enumerate(self.best)})
     self.context.journal.save_partial(self.key, {n: getattr(self, n) for n in names}, arrays)
 
-  def _validate(self) -> None:
+  def validate(self) -> None:
     """Adds a point to the curve; keeps the weights if they are the best since training began."""
     outputs = self.network.score.run(
         self.validation, transform=self.transform, batch_size=self.trainer.eval_batch_size,
@@ -304,7 +299,7 @@ class _Run:
     self.context.report(
         key=self.key, step=self.step, steps=self.trainer.steps, loss=loss, validation_error=error)
 
-  def _result(self, status: str) -> Dict[str, Any]:
+  def result(self, status: str) -> Dict[str, Any]:
     return {
         "status": status,
         "validation_error": self.best_error if status == "done" else None,

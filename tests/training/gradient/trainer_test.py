@@ -70,9 +70,9 @@ class Network:
   def get_weights(self):
     return [np.array(self.loop.step)]
 
-  def step_cost(self, spec):
+  def counted_loop(self, spec):
     assert spec["image"].shape == (4, 2, 2, 3)
-    return flops.Cost(100, 30)
+    return types.SimpleNamespace(cost=lambda spec: flops.Cost(100, 30))
 
   def run(self, made, *, transform, batch_size, ledger, phase):
     del transform, batch_size, ledger
