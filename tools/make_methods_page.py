@@ -34,9 +34,10 @@ episodes alone) {running} run, {percent:.0f}%; {on_cfsl} methods run on CFSL.
 learns above chance, resumes bit for bit, and has known FLOPs and MACs; all others are
 refused by a message before anything is trained.
 
-A cell names the gin file under `gin/learners` and the macro of the learner in it. A run file
-includes that file and its protocol's, `gin/learners/nevis.gin`, `clear.gin`, `fluid.gin` or
-`cfsl.gin`, and sets the upper-case names; [extending.md](extending.md) shows how to add a method.
+A method has one macro, in a file of `gin/learners`, and the same settings under all protocols. A
+run file includes that file and its protocol's, `gin/learners/nevis.gin`, `clear.gin`, `fluid.gin`
+or `cfsl.gin`, which has the protocol's values, and sets the upper-case names;
+[extending.md](extending.md) shows how to add a method.
 """
 _NEVIS = """
 ## More baselines of NEVIS'22
@@ -111,7 +112,9 @@ _REASONS = """
 
 NEVIS's tasks have separate classes, and a gradient learner has a head for each of them
 (`PerTask`). Memories, joint training and LwF need one list of classes in all phases; CWR\\* and the
-split head have one head.
+split head have one head. Within CFSL's episodes a gradient learner tunes a linear head on features
+that never change, `FINETUNE` too; of the objectives cross-entropy, EWC and LwF have the functional
+form that this takes, and of the memories the one of the latest rows.
 """
 _DEVICES = """
 ## Several devices of one machine
@@ -156,10 +159,12 @@ def page() -> str:
 
 
 def _matrix(every: Iterable[methods.Method]) -> str:
-  lines = [_row(["method", "paper", *_SHOWN.values()]), _row(["---"] * (2 + len(_SHOWN)))]
+  lines = [_row(["method", "paper", "gin file and macro", *_SHOWN.values()]),
+           _row([*["---"] * 3, *[":-:"] * len(_SHOWN)])]
   for method in every:
-    cells = [_cell(method.cells[name]) for name in _SHOWN]
-    lines.append(_row([_escaped(method.title), method.paper or "-", *cells]))
+    where = f"[{method.file}](../gin/learners/{method.file}.gin) `{method.macro}`"
+    runs = ["✓" if name in method.protocols else "-" for name in _SHOWN]
+    lines.append(_row([_escaped(method.title), method.paper or "-", where, *runs]))
   return "\n".join(lines) + "\n"
 
 
@@ -167,7 +172,7 @@ def summary(every: Iterable[methods.Method]) -> str:
   """README's table: a row for the methods that run under the same protocols."""
   rows: dict[tuple[bool, ...], list[str]] = {}
   for method in every:
-    runs = tuple(not method.cells[name].refusal for name in _SHOWN)
+    runs = tuple(name in method.protocols for name in _SHOWN)
     rows.setdefault(runs, []).append(_escaped(method.title))
   lines = [_row([*_SHOWN.values(), "methods"]), _row([":-:"] * len(_SHOWN) + ["---"])]
   for runs, titles in sorted(rows.items(), key=lambda row: -sum(row[0])):
@@ -181,19 +186,12 @@ def readme(text: str) -> str:
   return _MARKS[0].join([before, summary(methods.load()) + _MARKS[1] + rest.split(_MARKS[1])[1]])
 
 
-def _cell(cell: methods.Cell) -> str:
-  if cell.refusal:
-    return "-"
-  return f"[{cell.file}](../gin/learners/{cell.file}.gin) `{cell.macro}`"
-
-
 def _refusals(every: Iterable[methods.Method]) -> str:
   """The messages, each with the protocols and methods that it is of."""
   found: dict[str, dict[str, list[str]]] = {}
   for method in every:
-    for name, cell in method.cells.items():
-      if cell.refusal:
-        found.setdefault(cell.refusal, {}).setdefault(_SHOWN[name], []).append(method.title)
+    for name, refusal in method.refusals.items():
+      found.setdefault(refusal, {}).setdefault(_SHOWN[name], []).append(method.title)
   lines = [_row(["message", "where", "methods"]), _row(["---"] * 3)]
   for message, where in found.items():
     for protocol, titles in where.items():

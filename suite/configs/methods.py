@@ -2,10 +2,9 @@
 """The table of methods (methods.csv): which method runs under which protocol, with its gin file.
 
 Columns: `name`; `title`; `paper`, authors and year; `file`, under gin/learners, and `macro`, the
-learner in it; then one column a protocol, which holds
+learner in it, which is the same under all protocols; then one column a protocol, which holds
 
-    nothing             the method runs there, with the row's file and macro
-    FILE MACRO          it runs there, with these
+    nothing             the method runs there
     refused: MESSAGE    it is refused there, before anything is trained, with this in the message
 
 `tests/contracts/method_matrix_test.py` runs each cell; `tools/make_methods_page.py` makes
@@ -31,35 +30,27 @@ _REFUSED = "refused: "
 
 
 @dataclasses.dataclass(frozen=True)
-class Cell:
-  """A method under a protocol.
+class Method:
+  """A row of the table.
 
   Attributes:
-    file: under gin/learners, without its ending.
-    macro: the learner in it.
-    refusal: a part of the message with which it is refused; "" if it runs.
+    name, title, paper: as in the table.
+    file: under gin/learners, without its ending. macro: the learner in it.
+    refusals: by protocol, a part of the message with which the method is refused; it runs under the
+      other protocols.
   """
-
-  file: str
-  macro: str
-  refusal: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class Method:
-  """A row of the table; `cells` has one cell for each of `PROTOCOLS`."""
 
   name: str
   title: str
   paper: str
   file: str
   macro: str
-  cells: Mapping[str, Cell]
+  refusals: Mapping[str, str]
 
   @property
   def protocols(self) -> list[str]:
     """The protocols under which it runs."""
-    return [name for name, cell in self.cells.items() if not cell.refusal]
+    return [name for name in PROTOCOLS if name not in self.refusals]
 
 
 @functools.cache
@@ -70,20 +61,13 @@ def load() -> Tuple[Method, ...]:
 
 
 def _method(row: Mapping[str, str]) -> Method:
-  cells = {name: _cell(row, row[name]) for name in PROTOCOLS}
-  return Method(row["name"], row["title"], row["paper"], row["file"], row["macro"], cells)
-
-
-def _cell(row: Mapping[str, str], text: str) -> Cell:
-  if text.startswith(_REFUSED):
-    return Cell(row["file"], row["macro"], text[len(_REFUSED):])
-  file, macro = text.split() if text else (row["file"], row["macro"])
-  return Cell(file, macro)
+  refusals = {name: row[name][len(_REFUSED):] for name in PROTOCOLS if row[name]}
+  return Method(row["name"], row["title"], row["paper"], row["file"], row["macro"], refusals)
 
 
 def filled(methods: Sequence[Method], protocols: Sequence[str] = PROTOCOLS[:3]
            ) -> Tuple[int, int]:
   """How many cells run, and how many there are, over the methods that run under one of them."""
   counted = [method for method in methods if set(method.protocols) & set(protocols)]
-  cells = [method.cells[name] for method in counted for name in protocols]
-  return sum(not cell.refusal for cell in cells), len(cells)
+  running = sum(name in method.protocols for method in counted for name in protocols)
+  return running, len(counted) * len(protocols)

@@ -263,9 +263,9 @@ def refused(rows: Iterable[str], columns: Iterable[str], protocols: Mapping[str,
         f"table.run.protocols: unknown {names}. It takes the table's columns, "
         f"protocols ({', '.join(methods.PROTOCOLS)}), and rows named as in docs/methods.md. "
         + gin_files.nearest(unknown[0][1], [*known, *columns, *methods.PROTOCOLS]))
-  cells = {f"{row}/{column}": known[row].cells[protocol]
-           for row in rows for column, protocol in protocols.items()}
-  return {name: cell.refusal for name, cell in cells.items() if cell.refusal}
+  return {f"{row}/{column}": known[row].refusals[protocol]
+          for row in rows for column, protocol in protocols.items()
+          if protocol in known[row].refusals}
 
 
 def _check(table: table_dir.TableDir) -> None:

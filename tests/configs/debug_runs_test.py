@@ -36,8 +36,8 @@ TABLES = [name for name, path in FILES.items() if table.is_table(path)]
 RUNS = [name for name in FILES if name not in TABLES]
 NEEDS_QUICKSTART = ("digits/lifelong", "leaderboard/lifelong", "lifelong/methods")
 # (Protocol, macro of the learner).
-OF_MATRIX = {(protocol, method.cells[protocol].macro) for method in methods.load()
-             for protocol in methods.PROTOCOLS if not method.cells[protocol].refusal}
+OF_MATRIX = {(protocol, method.macro) for method in methods.load()
+             for protocol in method.protocols}
 ENCODER_OF = {"digits/nevis_pt": "digits/nevis_pretrain", "nevis/pt": "nevis/pretrain_mt"}
 
 

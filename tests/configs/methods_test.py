@@ -6,12 +6,11 @@ def by_name():
   return {method.name: method for method in methods.load()}
 
 
-def test_a_cell_is_the_rows_or_another_or_a_refusal():
-  cells = by_name()["er"].cells
-  assert cells["clear"] == methods.Cell("gradient", "ER")
-  assert cells["cfsl"] == cells["clear"]
-  assert cells["nevis"].refusal.startswith("head PerTask")
-  assert by_name()["er"].protocols == ["clear", "fluid", "cfsl"]
+def test_a_method_has_one_macro_and_runs_where_it_is_not_refused():
+  er = by_name()["er"]
+  assert (er.file, er.macro) == ("gradient", "ER")
+  assert er.refusals["nevis"].startswith("head PerTask")
+  assert er.protocols == ["clear", "fluid", "cfsl"]
 
 
 def test_names_are_unique_and_every_method_runs_somewhere():

@@ -19,8 +19,8 @@ from suite.configs import methods
 
 METHODS = {method.name: method for method in methods.load()}
 CELLS = [(name, protocol) for protocol in methods.PROTOCOLS for name in METHODS]
-RUNS = [(n, p) for n, p in CELLS if not METHODS[n].cells[p].refusal]
-REFUSED = [(n, p) for n, p in CELLS if METHODS[n].cells[p].refusal]
+RUNS = [(n, p) for n, p in CELLS if p in METHODS[n].protocols]
+REFUSED = [(n, p) for n, p in CELLS if p in METHODS[n].refusals]
 
 # The events after which a run is stopped: a task, a bucket and a part of another, an offline phase.
 STOPS = {"nevis": 2, "clear": 3, "fluid": 3, "cfsl": 1}
@@ -82,19 +82,18 @@ def test_a_method_is_refused_before_anything_is_trained(name, protocol, tmp_path
   cell = matrix_runs.CellRun(tmp_path, METHODS[name], protocol)
   with pytest.raises(ValueError) as error:
     cell.whole(0)
-  assert METHODS[name].cells[protocol].refusal in str(error.value)
+  assert METHODS[name].refusals[protocol] in str(error.value)
   assert cell.records("whole") == []
 
 
 def test_every_gin_file_of_the_table_has_the_macro_that_it_names():
   for method in METHODS.values():
-    for cell in method.cells.values():
-      path = matrix_runs.gin_file(cell)
-      assert f"\n{cell.macro} = @" in path.read_text(encoding="utf-8"), (method.name, path)
+    path = gin_files.root() / "gin" / "learners" / f"{method.file}.gin"
+    assert f"\n{method.macro} = @" in path.read_text(encoding="utf-8"), (method.name, path)
 
 
 def test_every_shelf_has_a_method_of_the_table_or_settings_of_a_protocol():
-  used = {cell.file for method in METHODS.values() for cell in method.cells.values()}
+  used = {method.file for method in METHODS.values()}
   others = {*methods.PROTOCOLS, "encoder", "leaderboard", "unlabelled"}
   found = {path.stem for path in (gin_files.root() / "gin" / "learners").glob("*.gin")}
   assert found == used | others
@@ -107,8 +106,8 @@ def test_the_leaderboards_methods_are_those_of_the_table(table, protocol):
   rows = gin_files.scan([files[table]]).parameters["table.run.runs"].value
   found = gin_files.scan([files[f"{table}_{protocol}"]])
   learners = found.parameters["experiment.run.learners"].value
-  cells = {name: METHODS[name].cells[protocol] for name in rows}
-  running = {name: f"%{cell.macro}" for name, cell in cells.items() if not cell.refusal}
+  running = {name: f"%{METHODS[name].macro}" for name in rows
+             if protocol in METHODS[name].protocols}
   if protocol == "cfsl":  # ProtoNets, which are meta-trained there, have their own run file.
     assert running.pop("protonet") == "%PROTONET"
   assert found.macros[learners[1:]].value == running

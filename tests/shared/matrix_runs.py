@@ -15,7 +15,6 @@ import tensorflow as tf
 
 from suite import experiment
 from suite.compute import distribution
-from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import methods
 
@@ -173,7 +172,7 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
           ) -> pathlib.Path:
   """Writes the run file of a cell into a new folder; `extra` bindings win over all others."""
   folder.mkdir(parents=True)
-  cell, includes = method.cells[protocol], ["debug/small_nets", *_INCLUDES[protocol]]
+  includes = ["debug/small_nets", *_INCLUDES[protocol]]
   settings = [_ALL, _PROTOCOLS[protocol]]
   if method.file == "nevis_baselines":
     includes.append("budgets/fixed")
@@ -185,13 +184,13 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
   # Settings are included: a file that is included may set more than a run reads.
   path = folder / "settings.gin"
   path.write_text("\n".join([_IMPORTS, *settings, extra]), encoding="utf-8")
-  files = [f"gin/learners/{cell.file}.gin", *(f"gin/{name}.gin" for name in includes), str(path)]
+  files = [f"gin/learners/{method.file}.gin", *(f"gin/{name}.gin" for name in includes), str(path)]
   run = folder / "run.gin"
   run.write_text("\n".join([
       "from __gin__ import dynamic_registration", "from suite import experiment",
       f"from suite.protocols import {protocol}", *(f"include '{name}'" for name in files),
       f"experiment.run.protocol = @{protocol}.run",
-      f"experiment.run.learners = {{'{LEARNER}': %{cell.macro}}}", ""]), encoding="utf-8")
+      f"experiment.run.learners = {{'{LEARNER}': %{method.macro}}}", ""]), encoding="utf-8")
   return run
 
 
@@ -246,8 +245,3 @@ class CellRun:
     tf.keras.backend.clear_session()
     tf.random.set_seed(5)
     return self._protocol(self._make(), state=state)
-
-
-def gin_file(cell: methods.Cell) -> pathlib.Path:
-  """The gin file of a cell."""
-  return gin_files.root() / "gin" / "learners" / f"{cell.file}.gin"
