@@ -190,6 +190,12 @@ class Scan:
   functions: Dict[str, str] = dataclasses.field(default_factory=dict)  # Named ones -> where first.
   texts: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (file, text) for gin.
 
+  def read(self) -> Dict[str, gin_bindings.Binding]:
+    """The settings that the run reads, all of them if no root is bound, by name as written."""
+    read = gin_bindings.reached(self.history)
+    return {settings[-1].text: settings[-1] for key, settings in self.history.items()
+            if read is None or key in read}
+
   def header(self, binding: str) -> List[str]:
     """The import lines under which a binding of the command line is parsed, those that it needs."""
     lines = [s.format() for name, s in self.imports.items() if s.module.startswith("__gin__")

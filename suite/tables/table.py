@@ -430,12 +430,11 @@ def _one_of_each(cells: Sequence[TableCell]) -> list[TableCell]:
 
 
 def _settings(cell: TableCell) -> str:
-  """All settings of a cell's gin files and bindings except the seed, one line each."""
+  """The settings that a cell reads except the seed, one line each."""
   with error_context(cell), without_warnings():
     found = gin_files.scan(cell.files(), cell.params)
   seeds = {key(param) for param in cell.own[len(cell.own) - cell.num_seed:]}
-  values = {**found.macros, **found.parameters}
-  lines = [f"{name} = {setting.value!r}" for name, setting in sorted(values.items())
+  lines = [f"{name} = {setting.value!r}" for name, setting in sorted(found.read().items())
            if name not in seeds]
   return "\n".join([f"# {cell.run}", *lines]) + "\n"
 

@@ -389,3 +389,18 @@ def test_a_part_may_have_gin_files_and_texts_that_are_references():
       made, {"r": base}, {"c": {"M": "%N", "F": "@toy.run", "T": "a"}}, {}, [], file)
   assert cell.extra_files == ("a.gin", "mine.gin")
   assert cell.own == ("N=1", "M=%N", "F=@toy.run", "T='a'")
+
+
+def test_the_settings_of_a_cell_are_those_that_it_reads(tmp_path, monkeypatch):
+  monkeypatch.chdir(tmp_path)
+  pathlib.Path("run.gin").write_text(
+      "from __gin__ import dynamic_registration\nfrom suite import experiment\nimport toy\n"
+      "include 'shelf.gin'\nexperiment.run.protocol = @toy.run\ntoy.run.n = %N\nN = 1\nSEED = 0\n"
+      "toy.run.seed = %SEED\n")
+  pathlib.Path("shelf.gin").write_text("OF_OTHERS = 1\nN = 2\n")
+  made = table_dir.TableDir(pathlib.Path("w"), "t", "", ["r"], ["c"], [0], {}, [], None, [], [])
+  cells = table.plan(made, {"r": "run.gin"}, {"c": {"N": 3}}, {}, ["SEED"],
+                     run_settings.RunFile("t", pathlib.Path("run.gin")))
+  assert table._settings(cells[0]) == (
+      "# run.gin\nN = 3\nexperiment.run.protocol = '@toy.run'\ntoy.run.n = '%N'\n"
+      "toy.run.seed = '%SEED'\n")
