@@ -261,7 +261,7 @@ def test_images_are_refused_by_a_learner_of_features_and_the_reverse(tmp_path):
   learner.begin(TASK, here)
   bucket = feature_set.FeatureSet.from_arrays(
       "f", np.zeros([1, 2], np.float32), np.array([0]), kind=TASK.kind, num_classes=3)
-  with pytest.raises(ValueError, match="'f' holds features, but .* transform is of images"):
+  with pytest.raises(ValueError, match="'f' has features of width .*, but an image was expected"):
     learner.learn(deliveries.Experience(TASK, bucket, bucket, deliveries.History()), here)
 
 
