@@ -41,8 +41,6 @@ from suite.training.episodic import meta_schedules
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import trainable_parts
 from suite.training.gradient import trainer
-from suite.training.statistics import ridge_sums
-from suite.training.statistics import shared_covariance
 """
 
 # Images of 8 x 8 pixels and a net of one convolution.
@@ -124,11 +122,6 @@ maml_plus_plus/meta_schedules.MetaTraining.multi_step_epochs = 0
 maml_plus_plus/meta_schedules.MetaTraining.first_order_epochs = 0
 functional_conv4.Conv4.blocks = 1
 cfsl.run.test_episodes = 40
-shared_covariance.SharedCovariance.shrinkage = 0.1
-shared_covariance.SharedCovariance.weights = 'class'
-ridge_sums.RidgeSums.way = %WAY
-ridge_sums.RidgeSums.shot = %SHOT
-ridge_sums.RidgeSums.num_support_sets = %NUM_SUPPORT_SETS
 digits.episodes.way = %WAY
 digits.episodes.shot = %SHOT
 digits.episodes.targets = 2
