@@ -126,6 +126,22 @@ def test_messages_name_the_file_and_the_line_behind_includes_and_values_that_do_
     gin_parse.parse([run])
 
 
+def test_gin_gets_of_a_shelf_only_what_the_run_reads(write):
+  write("gin/learners/a.gin", "from not_there import other\nN = 1\nFREE = %gin.REQUIRED\n"
+                              "other.run.n = %FREE\n")
+  text = ("from suite import experiment\ninclude 'gin/learners/a.gin'\n"
+          "experiment.run.protocol = @toy.run\n" + USES)
+  gin_parse.parse([write("gin/runs/r.gin", text)])
+  bound = gin_parse.config_text()
+  assert "not_there" not in bound and "FREE" not in bound and "N = 1" in bound
+  run = write("gin/runs/s.gin", text + "toy.run.m = %FREE\n")
+  with pytest.raises(gin_files.ConfigError, match=r"Required and not set:\s+FREE  \(required by"):
+    gin_parse.parse([run])
+  assert gin_parse.parse([run], ["FREE=2"]).macros["FREE"].value == 2
+  with pytest.raises(gin_files.ConfigError, match="Nothing in this run reads\\s+FREE"):
+    gin_parse.parse([write("gin/runs/t.gin", text)], ["FREE=2"])
+
+
 @pytest.mark.parametrize("name", ["clear/table1_linear", "fluid/published"])
 def test_each_file_is_parsed_once_by_the_suite_and_once_by_gin(name, monkeypatch):
   seen, made = collections.Counter(), config_parser.ConfigParser.__init__
