@@ -184,9 +184,9 @@ def add_flags(parser: argparse.ArgumentParser, *names: str) -> None:
   """Adds the flags of these fields to a parser."""
   fields = {field.name: field for field in dataclasses.fields(RunSettings)}
   for name in names:
-    default = fields[name].default
-    if default is dataclasses.MISSING:
-      default = fields[name].default_factory()
+    default, factory = fields[name].default, fields[name].default_factory
+    if factory is not dataclasses.MISSING:
+      default = factory()
     elif "type" in fields[name].metadata:
       default = None  # argparse would convert it; `from_flags` leaves it to the dataclass.
     parser.add_argument(f"--{name}", default=default, **fields[name].metadata)

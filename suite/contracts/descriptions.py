@@ -187,7 +187,7 @@ def describes(description: ProtocolDescription) -> Callable[[_Function], _Functi
   """Returns a decorator that gives a protocol its description."""
 
   def decorate(protocol: _Function) -> _Function:
-    protocol.description = description
+    protocol.description = description  # type: ignore[attr-defined]
     return protocol
 
   return decorate

@@ -33,6 +33,7 @@ import threading
 import time
 from typing import NamedTuple
 import urllib.error
+import urllib.parse
 import urllib.request
 import urllib.robotparser
 

@@ -56,7 +56,7 @@ class Blocks:
   block_size: int = 500
   encode_batch: int = 128
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if min(self.record_every, self.block_size) < 1:
       raise ValueError(f"record_every={self.record_every} and block_size={self.block_size}; a "
                        "record and a block have at least one step each.")
@@ -79,7 +79,7 @@ class Scores:
   matched_window: Optional[int] = None
   nearest: Optional[int] = None
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.matched_window is not None and self.matched_window < 1:
       raise ValueError(f"matched_window={self.matched_window}; a window has at least 1 step. None "
                        "is n / 180 of n steps.")

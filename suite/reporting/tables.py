@@ -56,7 +56,7 @@ def nevis(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
   """Builds NEVIS's table: a row per task with each run's error, then totals of the stream."""
   about, errors = _tested(runs)
   split = next(iter(about.values()), {}).get("split", "test")
-  rows = [
+  rows: list[list[Any]] = [
       [str(r["task"]), str(r.get("occurrence", 1)), str(r.get("year", "")), str(r.get("role", "")),
        str(r.get("metric", "error")), *(_score(by_run.get(key)) for by_run in errors)]
       for key, r in about.items()]
@@ -106,7 +106,7 @@ def generic(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
 
 
 def _tested(runs: Sequence[run_dir.Run]
-            ) -> tuple[dict[str, Mapping[str, Any]], list[dict[str, float | None]]]:
+            ) -> tuple[dict[str, Mapping[str, Any]], list[dict[str, Any]]]:
   """Returns (first record of each tested task, in stream order; each run's errors by task)."""
   about: dict[str, Mapping[str, Any]] = {}
   errors = []

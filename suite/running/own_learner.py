@@ -150,8 +150,9 @@ def learner(
 
 def _check_options(methods: Sequence[str], options: Mapping[str, Any]) -> None:
   """Refuses a setting that none of the methods has."""
-  classes = {FINETUNE: gradient.GradientLearner, PROTONET: protonet.ProtoNet, MAML: maml.Maml,
-             PRETRAIN_TUNE: pretrain_tune.PretrainTune}
+  classes: dict[str, Any] = {
+      FINETUNE: gradient.GradientLearner, PROTONET: protonet.ProtoNet, MAML: maml.Maml,
+      PRETRAIN_TUNE: pretrain_tune.PretrainTune}
   known = {name for method in methods
            for name in list(inspect.signature(classes[method].__init__).parameters)[1:]}
   unknown = [name for name in options if name not in known]

@@ -160,12 +160,12 @@ class ClassMeans(statistic.Statistic):
     parts = [(codes[part], labels[part]) for part in statistic.parts(tf.size(labels), _PARTS)]
     states = [(*(tf.convert_to_tensor(part) for part in (*state, *solution)),)]
     for samples in parts[:-1]:
-      states.append(self._after(*states[-1], *samples))
+      states.append(self._after(*(*states[-1], *samples)))
     # Without this, a core that has made a state computes its answers before the next state.
     with tf.control_dependencies(states[-1]):
       states[1:] = [tuple(map(tf.identity, one)) for one in states[1:]]
-    found = [self._in_turn(*one, *samples) if moved_by is None
-             else self._moved_in_turn(*one, *samples, moved_by)
+    found = [self._in_turn(*(*one, *samples)) if moved_by is None
+             else self._moved_in_turn(*(*one, *samples, moved_by))
              for one, samples in zip(states, parts)]
     return tf.concat(found, axis=0)
 
