@@ -291,21 +291,15 @@ def test(
       graphs.load(context.store.load(weight_store.Entry(event, _MODEL)))
     logits, labels = questions.ask(context, "predict")
     every.append(logits)
-  record, predictions = _score(np.mean(every, axis=0), labels, metrics)
-  record["macs_per_task"] = questions.macs_per_task()
-  return evaluation.Evaluation(record, predictions)
-
-
-def _score(logits: np.ndarray, labels: np.ndarray, metrics: own_metrics.OwnMetrics
-           ) -> evaluation.Evaluation:
-  """The scores of logits [N, T, W] with labels [N, T] of N episodes."""
+  logits = np.mean(every, axis=0)  # [N, T, W] of N episodes with T targets; labels [N, T].
   # Episode i is always the same, so its number and that of a target make an id.
   ids = [f"episode {i}, target {j}" for i, j in np.ndindex(*labels.shape)]
   outputs = scoring.Outputs(np.array(ids), labels.reshape(-1), logits.reshape(labels.size, -1))
   record, predictions = evaluation.score(outputs, tasks.SINGLE_LABEL, metrics)
   by_task = np.mean(predictions["correct"].reshape(labels.shape), axis=1)
-  record = {"kind": "predict", "role": "meta_test", **record, **episodic.over_tasks(by_task)}
-  return evaluation.Evaluation(record, predictions)
+  return evaluation.Evaluation(
+      {"kind": "predict", "role": "meta_test", **record, **episodic.over_tasks(by_task),
+       "macs_per_task": questions.macs_per_task()}, predictions)
 
 
 def _check_width(learner: learner_lib.EpisodicLearner, task: tasks.Task,

@@ -311,9 +311,8 @@ def validation_curves(table: table_dir.TableDir) -> list[ValidationCurve]:
         if runs and len(runs[0]) >= _FEWEST and len({len(run) for run in runs}) == 1:
           flops, accuracies = np.mean(np.array(runs, dtype=float), axis=0).T
           label = f"{row} {learner}" if len(learners) > 1 else row
-          found.append(
-            ValidationCurve(label, column, flops.tolist(), (100 * accuracies).tolist(), len(runs))
-          )
+          found.append(ValidationCurve(
+              label, column, flops.tolist(), (100 * accuracies).tolist(), len(runs)))
   return found
 
 

@@ -52,7 +52,16 @@ def check(folder: pathlib.Path) -> list[Finding]:
   folder = pathlib.Path(folder)
   if (folder / run_dir.RECORDS).exists():
     return list(_check_learner(folder))
-  found = list(_check_descriptions(folder))
+  found, config, environment = [], folder / "config.gin", folder / run_dir.ENVIRONMENT
+  if not config.exists():
+    found.append(Finding(config, DAMAGED, "it is missing, so the run cannot be resumed: restore it "
+                         "from a copy; reports can still be made"))
+  try:
+    run_dir.read_json(environment)
+  except ValueError as error:
+    found.append(Finding(environment, DAMAGED,
+                         f"{snapshots.reason(error)}; restore it from a copy"))
+  found += _left_over(folder)
   for path in sorted(folder.iterdir()):
     if (path / run_dir.RECORDS).exists() or (path / "state").is_dir():
       found += _check_learner(path)
@@ -65,18 +74,6 @@ def repair(findings: list[Finding]) -> list[pathlib.Path]:
   for path in removed:
     path.unlink(missing_ok=True)
   return removed
-
-
-def _check_descriptions(folder: pathlib.Path) -> Iterator[Finding]:
-  config, environment = folder / "config.gin", folder / run_dir.ENVIRONMENT
-  if not config.exists():
-    yield Finding(config, DAMAGED, "it is missing, so no run goes on here: restore it from a copy; "
-                  "reports can still be made")
-  try:
-    run_dir.read_json(environment)
-  except ValueError as error:
-    yield Finding(environment, DAMAGED, f"{snapshots.reason(error)}; restore it from a copy")
-  yield from _left_over(folder)
 
 
 def _left_over(folder: pathlib.Path) -> Iterator[Finding]:

@@ -292,8 +292,7 @@ def environment_table(values: Mapping[str, Any]) -> str:
     else:
       rows.append((name, ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value))
   return markdown_table(
-    ("", "value"), ((name.replace("_", " "), f"`{value}`") for name, value in rows)
-  )
+      ("", "value"), ((name.replace("_", " "), f"`{value}`") for name, value in rows))
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

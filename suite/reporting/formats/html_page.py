@@ -137,6 +137,7 @@ def _plot(figure: Any, chart: panels.Plot) -> None:
     style = {"color": _FRONT, "symbol": "circle", "dash": "dot"} if series.is_front else look(
         place if series.place is None else series.place)
     place += not series.is_front
+    deviation = [0 if d is None else d for d in series.deviation]
     figure.add_scatter(
         x=list(series.x), y=list(series.y), name=_safe(series.name),
         mode={panels.POINTS: "markers", panels.STEP: "lines"}.get(
@@ -145,7 +146,8 @@ def _plot(figure: Any, chart: panels.Plot) -> None:
               "shape": "hv" if series.shape == panels.STEP else "linear"},
         marker={"symbol": style["symbol"], "size": 10 if series.shape == panels.POINTS else 6,
                 "color": style["color"]},
-        error_y=_deviation(series), hoverinfo="text", text=_tooltips(chart, series))
+        error_y={"type": "data", "array": deviation, "thickness": 1, "width": 3} if any(deviation)
+        else None, hoverinfo="text", text=_tooltips(chart, series))
   figure.update_layout(height=_HEIGHT + 16 * max(0, len(chart.series) // 5 - 1))  # The legend's.
   figure.update_xaxes(title=_safe(chart.x_label), gridcolor=_GRID, automargin=True,
                       **(_flops_axis(chart) if chart.log_x else {}))
@@ -163,11 +165,6 @@ def _flops_axis(chart: panels.Plot) -> dict[str, Any]:
     ticks = [float(f"{tick:.1e}") for tick in np.geomspace(min(known), max(known), 5)]
   return {"type": "log", "tickvals": ticks, "ticktext": [
       re.sub(r"\.0+ ", " ", quantities.si(tick, "")) for tick in ticks]}
-
-
-def _deviation(series: panels.PlotSeries) -> dict[str, Any] | None:
-  known = [0 if d is None else d for d in series.deviation]
-  return {"type": "data", "array": known, "thickness": 1, "width": 3} if any(known) else None
 
 
 def _tooltips(chart: panels.Plot, series: panels.PlotSeries) -> list[str]:

@@ -224,24 +224,20 @@ def against_flops(results: stream_results.StreamResults) -> list[panels.Panel]:
   unknown = [p.label for p in found if p.flops is None]
   notes = [*results.notes, *([f"Not in the figure, FLOPs unknown: {', '.join(unknown)}."]
                              if unknown else [])]
+  front = _front(found, WITH)
+  line = panels.PlotSeries("Pareto front", [found[i].flops for i in front],
+                           [100 * found[i].error.mean for i in front], shape=panels.STEP,
+                           is_front=True)
+  series = [panels.PlotSeries(
+      p.label, [p.flops], [100 * p.error.mean], [f"{p.error.num} finished seeds"],
+      [panels.percent(p.error.deviation)], panels.POINTS) for p in found if p.flops]
+  chart = panels.Plot("Cumulative FLOPs, with pretraining", "Mean error, meta-test tasks",
+                      [line, *series], log_x=True, y_unit="%")
   return [panels.Panel(
       "pareto", f"{results.title}: mean error of the meta-test tasks against cumulative FLOPs",
       columns, rows, notes,
       figure=(lambda: draw_against_flops(found, results.title)) if any(is_front.values()) else None,
-      chart=_chart(found))]
-
-
-def _chart(found: Sequence[LearnerPoint]) -> panels.Plot | None:
-  """Errors against FLOPs with pretraining; None if no FLOPs are known."""
-  front = _front(found, WITH)
-  line = panels.PlotSeries("Pareto front", [found[i].flops for i in front],
-                       [100 * found[i].error.mean for i in front], shape=panels.STEP,
-                       is_front=True)
-  series = [panels.PlotSeries(
-      p.label, [p.flops], [100 * p.error.mean], [f"{p.error.num} finished seeds"],
-      [panels.plain(100 * p.error.deviation)], panels.POINTS) for p in found if p.flops]
-  return panels.Plot("Cumulative FLOPs, with pretraining", "Mean error, meta-test tasks",
-                     [line, *series], log_x=True, y_unit="%") if front else None
+      chart=chart if front else None)]
 
 
 def _front(found: Sequence[LearnerPoint], which: str) -> list[int]:

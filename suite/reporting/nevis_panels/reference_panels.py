@@ -106,26 +106,18 @@ def draw_beside_paper(
     for i, (label, ours, theirs) in enumerate(found):
       axes.plot(100 * theirs, 100 * ours, label=label, markersize=5, alpha=0.8,
                 **{**figures.look(i), "linestyle": "none"})
-    if len(results.tasks) <= 20:
-      _name_tasks(axes, results.tasks, found)
+    if len(results.tasks) <= 20 and found:  # Each task has its name at its highest point.
+      highest = np.max(np.stack([np.nan_to_num(ours, nan=-1) for _, ours, _ in found]), axis=0)
+      for task, y, x in zip(results.tasks, highest, found[0][2]):
+        if y >= 0 and not np.isnan(x):
+          axes.annotate(task.key, (100 * x, 100 * y), xytext=(4, 4), fontsize=7,
+                        textcoords="offset points", color="#555555")
     axes.plot([0, 100], [0, 100], color="#888888", linewidth=0.8, zorder=1)
     axes.set_xlabel("Error in the paper, %")
     axes.set_ylabel("Our error, %")
     axes.grid(True, which="major")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
   return figure
-
-
-def _name_tasks(axes: Any, tasks: Sequence[stream_results.TaskRow],
-                found: Sequence[tuple[str, np.ndarray, np.ndarray]]) -> None:
-  """Names each task at its highest point."""
-  if not found:
-    return
-  highest = np.max(np.stack([np.nan_to_num(ours, nan=-1) for _, ours, _ in found]), axis=0)
-  for task, ours, theirs in zip(tasks, highest, found[0][2]):
-    if ours >= 0 and not np.isnan(theirs):
-      axes.annotate(task.key, (100 * theirs, 100 * ours), xytext=(4, 4), fontsize=7,
-                    textcoords="offset points", color="#555555")
 
 
 class RegretCurve(NamedTuple):
@@ -161,7 +153,7 @@ def regret(results: stream_results.StreamResults) -> list[panels.Panel]:
   found = curves(results)
   if not any(curve.label != curve.reference for curve in found):
     return []
-  rows = []
+  rows, series = [], []
   for curve in found:
     known = int(np.max(np.sum(~np.isnan(curve.every), axis=1)))
     row: list[Any] = [curve.label, curve.reference, len(curve.every), known]
@@ -170,6 +162,11 @@ def regret(results: stream_results.StreamResults) -> list[panels.Panel]:
           None if not len(seed) or np.isnan(seed).any() else float(seed[-1]) for seed in values])
       row += [panels.plain(end.mean), panels.plain(end.deviation)]
     rows.append(row)
+    spreads = [stream_groups.spread(list(column)) for column in 100 * curve.every.T]
+    series.append(panels.PlotSeries(
+        curve.label, [task.key for task in results.tasks],
+        [panels.plain(s.mean) for s in spreads], [f"against {curve.reference}"] * len(spreads),
+        [panels.plain(s.deviation) for s in spreads]))
   columns = [panels.Column("learner"), panels.Column("against"),
              panels.Column("seeds", panels.COUNT), panels.Column("tasks", panels.COUNT),
              panels.Column("regret, meta-test", panels.PERCENT),
@@ -181,18 +178,8 @@ def regret(results: stream_results.StreamResults) -> list[panels.Panel]:
       [*_notes(results, found), *results.notes],
       {"tasks": [task.key for task in results.tasks], "meta_test": results.is_meta_test,
        "curves": {c.label: panels.plain_list(c.every) for c in found}},
-      lambda: draw_regret(results, found), _chart(results, found))]
-
-
-def _chart(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> panels.Plot:
-  series = []
-  for curve in found:
-    spreads = [stream_groups.spread(list(column)) for column in 100 * curve.every.T]
-    series.append(panels.PlotSeries(
-        curve.label, [task.key for task in results.tasks],
-        [panels.plain(s.mean) for s in spreads], [f"against {curve.reference}"] * len(spreads),
-        [panels.plain(s.deviation) for s in spreads]))
-  return panels.Plot("Task, in the order of the stream", "Regret, all tasks", series, y_unit="%")
+      lambda: draw_regret(results, found),
+      panels.Plot("Task, in the order of the stream", "Regret, all tasks", series, y_unit="%"))]
 
 
 def _notes(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> list[str]:

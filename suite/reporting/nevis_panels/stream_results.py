@@ -159,7 +159,15 @@ def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
   groups = run_streams.seed_groups(runs)
   learners = [_learner(label, group, tasks)
               for label, group in zip(run_streams.group_labels(groups), groups)]
-  return StreamResults(_stream_of(longest, [])[0], tasks, learners, _notes(runs))
+  notes = []
+  for run in runs:
+    headline = run.summary.get("headline", "ok")
+    if not run.is_finished:
+      notes.append(f"{run.label}: not finished, {len(_keys(run))} tasks so far; without a headline "
+                   "score and total FLOPs.")
+    elif headline != "ok":
+      notes.append(f"{run.label}: {headline}.")
+  return StreamResults(_stream_of(longest, [])[0], tasks, learners, notes)
 
 
 def _learner(label: str, runs: Sequence[run_dir.Run], tasks: Sequence[TaskRow]) -> LearnerResults:
@@ -179,18 +187,6 @@ def _learner(label: str, runs: Sequence[run_dir.Run], tasks: Sequence[TaskRow]) 
 
 def _number(value: float | None) -> float:
   return float("nan") if value is None else float(value)
-
-
-def _notes(runs: Sequence[run_dir.Run]) -> list[str]:
-  notes = []
-  for run in runs:
-    headline = run.summary.get("headline", "ok")
-    if not run.is_finished:
-      notes.append(f"{run.label}: not finished, {len(_keys(run))} tasks so far; without a headline "
-                   "score and total FLOPs.")
-    elif headline != "ok":
-      notes.append(f"{run.label}: {headline}.")
-  return notes
 
 
 def spread_of(values: Sequence[float | None]) -> stream_groups.Spread:

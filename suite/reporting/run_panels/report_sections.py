@@ -105,20 +105,12 @@ def _run_list(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   for learner in stream.learners:
     for run in learner.runs:
       about = run.environment
-      rows.append(
-        [
-          learner.label,
-          _known_text(about.get("seed")),
-          "finished" if run.is_finished else "partial",
-          len(run.records),
-          run.last("flops"),
+      rows.append([
+          learner.label, _known_text(about.get("seed")),
+          "finished" if run.is_finished else "partial", len(run.records), run.last("flops"),
           run.records[-1].get("seconds") if run.records else None,
-          _known_text(about.get("device")),
-          _known_text(about.get("git_revision")),
-          _known_text(about.get("command")),
-          str(run.folder / run_dir.RECORDS),
-        ]
-      )
+          _known_text(about.get("device")), _known_text(about.get("git_revision")),
+          _known_text(about.get("command")), str(run.folder / run_dir.RECORDS)])
   return [panels.Panel(
       "runs", f"{stream.title}: runs",
       [panels.Column("learner"), panels.Column("seed"), panels.Column("state"),

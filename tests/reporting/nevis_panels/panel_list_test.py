@@ -12,11 +12,9 @@ from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import transfer_panels
 
-FACTS = {
-  "a": stream_results.TaskFacts("ocr", 400, 28.0),
-  "b": stream_results.TaskFacts("object", 2_000),
-  "c": stream_results.TaskFacts("ocr", None, 200.0),
-}
+FACTS = {"a": stream_results.TaskFacts("ocr", 400, 28.0),
+         "b": stream_results.TaskFacts("object", 2_000),
+         "c": stream_results.TaskFacts("ocr", None, 200.0)}
 KNN = {"b": {"a": 0.5}, "a@2": {"a": 0.1, "b": 0.3}, "c": {"a": 0.2, "b": 0.6, "a@2": 0.4}}
 
 
@@ -182,7 +180,6 @@ def test_facts_are_those_given_then_those_of_the_records_then_the_tables():
   tasks = [stream_results.TaskRow(key, key.partition("@")[0], 2000, "meta_train", "error", images)
            for key, images in (("mnist", None), ("mnist@2", 60_000), ("mine", 10), ("b", None))]
   mnist, again, mine, unknown = stream_results.facts_of(
-    tasks, {"mine": stream_results.TaskFacts("ocr")}
-  )
+      tasks, {"mine": stream_results.TaskFacts("ocr")})
   assert mnist == ("ocr", 51_000, 28.0) and again == ("ocr", 60_000, 28.0)
   assert mine == ("ocr", 10, None) and unknown == ("unknown", None, None)

@@ -44,16 +44,14 @@ def test_axes_have_names_and_runs_a_legend():
 
 def test_pretraining_has_axes_of_its_own():
   figure = error_panels.draw_against_flops(
-    [*POINTS[:2], _point("pt", 9e10, 0.1, pretraining=8.5e10)], "NEVIS'22"
-  )
+      [*POINTS[:2], _point("pt", 9e10, 0.1, pretraining=8.5e10)], "NEVIS'22")
   without, whole = ([list(axes.get_lines()[0].get_xdata())] for axes in figure.axes)
   assert without == [[5e9]] and whole == [[1e10, 2e10, 9e10]]
 
 
 def test_budgets_of_one_method_are_joined_and_named():
   figure = error_panels.draw_against_flops(
-    [_point("cheap/ft", 1e9, 0.5), _point("paper/ft", 1e11, 0.25)], "NEVIS'22"
-  )
+      [_point("cheap/ft", 1e9, 0.5), _point("paper/ft", 1e11, 0.25)], "NEVIS'22")
   assert {"cheap", "paper", "ft"} <= _texts(figure)
   assert [1e9, 1e11] in [list(line.get_xdata()) for line in figure.axes[0].get_lines()[1:]]
 
