@@ -22,6 +22,7 @@ def load_tool():
     module = importlib.util.module_from_spec(spec)
     before = list(sys.path)
     sys.path.insert(0, str(path.parent))
+    sys.modules[name] = module  # Dataclasses look up their module.
     try:
       spec.loader.exec_module(module)
     finally:
