@@ -1,24 +1,24 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """gin/debug.gin shrinks every shipped run to seconds, on the embedded digits in place of its data.
 
-Each run file is run with one learner at least, and one cell of each table. Each learner of a
-benchmark is run in one run file at least, unless it is a method that
-tests/contracts/method_matrix_test.py runs under that protocol, by the same gin file. What the user
-binds is used: a run that leaves a binding of its run file unused fails.
+Every run file begins with each of its learners: it is parsed, makes them, and its protocol goes
+with the first of them to its first event. What the user binds of a function that gin has called
+until then is used. Every table plans its cells and parses the first.
 
-On the digits, several runs and cells read the same values of the same bindings. One of these is
-run, and what it used is compared with the bindings of each.
+To its end goes what tests/contracts/method_matrix_test.py lacks: a run of each protocol, with one
+learner, and of all runs the learners that are no method of that table under this protocol, unless
+one before them has the same parts. A run that ended left no binding of its file unused.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
 import json
 import pathlib
 from typing import Any
 
 import pytest
+import stopped_runs
 import tensorflow as tf
 
 from suite import experiment
@@ -27,7 +27,6 @@ from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import methods
 from suite.configs import run_settings
-from suite.reporting import table_dir
 from suite.tables import table
 
 DEBUG = gin_files.root() / "gin" / "debug.gin"
@@ -41,73 +40,59 @@ OF_MATRIX = {(protocol, method.macro) for method in methods.load()
 ENCODER_OF = {"digits/nevis_pt": "digits/nevis_pretrain", "nevis/pt": "nevis/pretrain_mt"}
 
 
-def _learners(name: str) -> dict[str, str]:
-  """The names of a run file's learners, and their macros; "" for one that is not a macro."""
-  found = gin_files.scan([FILES[name]])
+def _learners(found: gin_files.Scan) -> dict[str, Any]:
+  """The learners of a run file by name; as the references that make them."""
   value: Any = found.parameters["experiment.run.learners"].value
   while isinstance(value, str):
     value = found.macros[value[1:]].value
-  return {learner: getattr(made, "scope", "") for learner, made in value.items()}
+  return value
+
+
+def _protocol(found: gin_files.Scan) -> str:
+  reference = found.parameters["experiment.run.protocol"].value
+  return reference.name.split(".")[-2]
+
+
+def _parts(found: gin_files.Scan, learner: str) -> frozenset[str]:
+  """The learners, and the functions and classes of suite/training, that one learner is made of."""
+  last = {key: settings[-1:] for key, settings in found.history.items()}
+  one, none = (gin_bindings._Walk(last, (name,)) for name in (learner, "no learner"))
+  return frozenset(name for name in one.names - none.names
+                   if name.startswith(("suite.learners.", "suite.training.", "suite.lifelong.")))
 
 
 @functools.cache
-def _chosen() -> dict[str, tuple[str, ...]]:
-  """By run: the learners that neither a run before it of its benchmark nor the matrix has.
+def _ending() -> dict[str, tuple[str, ...]]:
+  """The learners that are run to their end, by run."""
+  seen: set[Any] = set()
+  ending: dict[str, tuple[str, ...]] = {}
+  for name in sorted(RUNS, key=lambda name: (name != "quickstart", "digits/" not in name, name)):
+    found = gin_files.scan([FILES[name]])
+    protocol, chosen = _protocol(found), []
+    for learner, made in _learners(found).items():
+      identity = protocol, _parts(found, learner)
+      if (protocol, getattr(made, "scope", "")) not in OF_MATRIX and identity not in seen:
+        chosen.append(learner)
+        seen.add(identity)
+    if protocol not in seen and not chosen:
+      chosen = [next(iter(_learners(found)))]
+    seen.add(protocol)
+    if chosen:
+      ending[name] = tuple(chosen)
+  return ending
 
-  The first if there is none.
-  """
-  seen: set[tuple[str, str]] = set()
-  chosen = {}
-  for name in ["quickstart", *(name for name in RUNS if name != "quickstart")]:
-    benchmark = name.replace("quickstart", "nevis/").replace("digits/", "").replace("_", "/")
-    benchmark, names = benchmark.split("/")[0], _learners(name)
-    new = () if benchmark == "leaderboard" else tuple(
-        n for n, macro in names.items()
-        if (benchmark, n) not in seen and (benchmark, macro) not in OF_MATRIX)
-    chosen[name] = new or (next(iter(names)),)
-    seen |= {(benchmark, n) for n in names}
-  return chosen
 
-
-def _run(paths: list[pathlib.Path], params: list[str], only: tuple[str, ...],
-         workdir: pathlib.Path) -> list[str]:
-  """Runs it in this process; returns the unused bindings.
-
-  If an equal run has ended, the work directory becomes a link to the one of that run.
-  """
+def _run(name: str, only: tuple[str, ...], workdir: pathlib.Path) -> list[str]:
+  """Runs it in this process; returns the unused bindings."""
   tf.keras.backend.clear_session()
-  pretrains = workdir.name.startswith("pretrain")
-  if workdir.name not in ("quickstart", "cheap") and "nevis" in workdir.parts and not pretrains:
-    params = [*params, "digits.nevis_stream.num_tasks=1"]  # Building ResNet-34 and ViT is slow.
-  elif workdir.name == "nevis_mt":
-    params = [*params, "digits.nevis_stream.num_tasks=2"]  # Six learners.
-  found = gin_parse.parse([*paths, DEBUG], [*params, f"experiment.run.only={only!r}"])
-  read = _values_read(found.history, only)
-  if read in _finished:
-    workdir.parent.mkdir(parents=True, exist_ok=True)
-    workdir.symlink_to(_finished[read])
-  else:
-    gin_parse.configured(experiment.run, {
-        "settings": run_settings.RunSettings(workdir=str(workdir))})()
-    _finished[read] = workdir
-  used = (workdir / "operative_config.gin").read_text()
-  return gin_parse.unused_bindings(found, used, only)
-
-
-_finished: dict[frozenset[tuple[gin_bindings.Key, str]], pathlib.Path] = {}
-
-
-def _values_read(history: gin_bindings.History, only: tuple[str, ...]
-                 ) -> frozenset[tuple[gin_bindings.Key, str]]:
-  """All that a run with these learners can read: runs that read the same do the same."""
-  last = {key: settings[-1:] for key, settings in history.items()}
-  found = {("", "suite.experiment.run", "seed"): "0"}
-  for key in gin_bindings._Walk(last, only).read - {("", "suite.experiment.run", "only")}:
-    value = last[key][0].value if key in last else None
-    if only and isinstance(value, dict) and value.keys() >= set(only):  # The run file's learners.
-      value = {name: value[name] for name in only}
-    found[key] = repr(value)
-  return frozenset(found.items())
+  params = [f"experiment.run.only={only!r}"]
+  if (_protocol(gin_files.scan([FILES[name]])) == "nevis"
+      and name not in ("quickstart", "digits/nevis_mt")):  # Building ResNet-34 and ViT is slow.
+    params.append("digits.nevis_stream.num_tasks=1")
+  found = gin_parse.parse([FILES[name], DEBUG], params)
+  gin_parse.configured(experiment.run, {
+      "settings": run_settings.RunSettings(workdir=str(workdir))})()
+  return gin_parse.unused_bindings(found, (workdir / "operative_config.gin").read_text(), only)
 
 
 @pytest.fixture(scope="module", name="home")
@@ -119,7 +104,7 @@ def _home(tmp_path_factory):
 def _quickstart(home):
   """The predictions that runs of lifelong evaluation read."""
   if not (home / "runs" / "quickstart").exists():
-    _run([FILES["quickstart"]], [], (), home / "runs" / "quickstart")
+    _run("quickstart", (), home / "runs" / "quickstart")
 
 
 @pytest.fixture(name="encoder")
@@ -128,37 +113,73 @@ def _encoder(home):
   def of(name):
     run = ENCODER_OF[name]
     if not (home / "runs" / run).exists():
-      _run([FILES[run]], [], (), home / "runs" / run)
+      _run(run, (), home / "runs" / run)
   return of
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_every_run_ends_within_seconds(name, home, monkeypatch, request):
+@pytest.mark.parametrize("name", _ending())
+def test_what_the_matrix_lacks_ends_within_seconds(name, home, monkeypatch, request):
   monkeypatch.chdir(home)
+  learners = _ending()[name]
   if name in NEEDS_QUICKSTART or name == "quickstart":
     request.getfixturevalue("quickstart")
   if name in ENCODER_OF:
     request.getfixturevalue("encoder")(name)
-  learners = _chosen()[name]
-  if name != "quickstart":
-    unused = _run([FILES[name]], [], learners, home / "runs" / name)
+  if not (home / "runs" / name).exists():
+    unused = _run(name, learners, home / "runs" / name)
     assert not unused, "\n".join(unused)
   for learner in learners:
     summary = json.loads((home / "runs" / name / learner / "summary.json").read_text())
     assert summary["run"] == learner
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_a_cell_of_every_table_ends_within_seconds_and_all_others_fit(name, home, monkeypatch):
+def test_every_protocol_runs_to_its_end():
+  assert {_protocol(gin_files.scan([FILES[name]])) for name in _ending()} == {
+      _protocol(gin_files.scan([FILES[name]])) for name in RUNS} == {
+          "nevis", "clear", "cfsl", "fluid", "lifelong", "pretrain"}
+
+
+@pytest.mark.usefixtures("quickstart")
+def test_every_run_begins_with_each_of_its_learners(home, monkeypatch):
   monkeypatch.chdir(home)
-  cells = _cells(name, home / "tables" / name)
-  table.settings_texts(cells)  # Raises where bindings of a row or column fit no macro or parameter.
-  cell = cells[0]
-  only = [p.partition("=")[2] for p in cell.params if p.startswith("experiment.run.only=")]
-  learners = ast.literal_eval(only[0]) if only else _learners(cell.run)
-  learner = learners if isinstance(learners, str) else next(iter(learners))
-  _run([FILES[cell.run]], cell.params, (learner,), cell.folder)
-  assert table_dir.is_finished(cell.folder)
+  offenders = {}
+  for number, name in enumerate(RUNS):
+    try:
+      unused = _begin(name, home / "begun" / str(number))
+    except Exception as error:
+      raise AssertionError(f"{name}: {error}") from error
+    if unused:
+      offenders[name] = unused
+  assert not offenders
+
+
+def _begin(name: str, folder: pathlib.Path) -> list[str]:
+  """Goes to the first event of a run; returns bindings that calls until then did not use."""
+  tf.keras.backend.clear_session()
+  found = gin_parse.parse([FILES[name], DEBUG])
+  bound = gin_parse.gin.get_bindings(experiment.run)
+  learners = {learner: make() for learner, make in bound["learners"].items()}
+  with stopped_runs.state(folder, stop_before=0) as state:
+    try:
+      bound["protocol"](next(iter(learners.values())), state=state)
+    except stopped_runs.Stop:
+      pass
+    except FileNotFoundError as error:
+      assert name in ENCODER_OF, error  # A run that another has not pretrained.
+  used = set(gin_files.scan_text(gin_parse.operative_text()).history)
+  history = {key: settings[-1:] for key, settings in found.history.items()}
+  calls = {key[:2] for key in used}
+  unused = gin_bindings.unread_at_the_end(history, used)
+  return [setting.text for key, (setting,) in history.items() if setting in unused and any(
+      name == key[1] and key in gin_bindings._inherited(scope, name, key[2])
+      for scope, name in calls)]
+
+
+def test_every_table_plans_its_cells_and_the_first_is_parsed(home):
+  for name in TABLES:
+    cells = _cells(name, home / "tables" / name)
+    table.settings_texts(cells)  # Raises where bindings of a row or column fit nothing.
+    gin_parse.parse([FILES[cells[0].run], DEBUG], cells[0].params)
 
 
 def _cells(name: str, folder: pathlib.Path) -> list[table.TableCell]:

@@ -310,19 +310,6 @@ def test_a_table_is_told_from_a_run_before_gin_reads_it(folder):
   assert names == {"tab.gin": True, "toy.gin": False, "broken.gin": False}
 
 
-@pytest.mark.parametrize("name", [n for n, path in gin_files.run_files().items()
-                                  if table.is_table(path)])
-def test_the_cells_of_every_shipped_table_can_be_planned(name, tmp_path):
-  from suite.configs import gin_parse
-  gin_parse.parse([gin_files.find(name)[1]])
-  run = gin_parse.configured(table.run, {
-      "report": gin_parse.group(table.Report), "order": table.TableOrder(
-          run_settings.find(name), run_settings.RunSettings(workdir=str(tmp_path / "w")),
-          only=["no such row"])})
-  with pytest.raises(gin_files.ConfigError, match="fits no cell"):
-    run()
-
-
 def test_importing_and_reporting_leave_tensorflow_alone(folder):
   _run()
   program = ("import sys; from suite import cli; code = cli.main(sys.argv[1:]); "
