@@ -240,24 +240,6 @@ def test_many_episodes_in_one_graph_lower_the_loss(critic_steps):
   assert losses[-1] < 0.8 * losses[0]
 
 
-def test_from_a_checkpoint_it_goes_on_as_if_uninterrupted(tmp_path):
-  def train(learner, compiled, first, last):
-    for i in range(first, last):
-      _, gradients, seen = compiled(_episode(seed=i, sets=1))
-      learner.optimizer.apply_gradients(zip(gradients, learner.trainable_variables))
-      learner.update_statistics(seen)
-
-  whole, second = (_learner(sets=1, steps=1, critic_steps=1, seed=s) for s in (0, 7))
-  compiled = _compiled(whole)
-  train(whole, compiled, 0, 2)
-  path = tf.train.Checkpoint(learner=whole).write(str(tmp_path / "learner"))
-  train(whole, compiled, 2, 3)
-  tf.train.Checkpoint(learner=second).read(path).assert_consumed()
-  train(second, _compiled(second), 2, 3)
-  for expected, got in zip(whole.variables, second.variables):
-    np.testing.assert_array_equal(expected, got, err_msg=expected.name)
-
-
 @pytest.mark.parametrize("sets, omniglot, slimagenet", [
     (1, 62.1, 3.97), (3, 20.8, 1.32), (5, 12.5, 0.80), (10, 6.3, 0.40)])
 def test_the_papers_across_task_memory(sets, omniglot, slimagenet):

@@ -141,19 +141,6 @@ def test_a_block_is_answer_and_update_in_turn(tmp_path, size):
   np.testing.assert_array_equal(np.argmax(found, 1), np.argmax(expected, 1))
 
 
-def test_stopped_between_phases_and_resumed_it_learns_the_same(tmp_path):
-  codes, labels = samples()
-  whole = make(tmp_path, batch_size=16)
-  whole.head.centroids.add(codes, labels)
-  tune(whole, codes[:30], labels[:30], tmp_path)
-  path = tf.train.Checkpoint(learner=whole).write(str(tmp_path / "state"))
-  expected = tune(whole, codes, labels, tmp_path)[0]
-  resumed = make(tmp_path, batch_size=16)
-  tf.train.Checkpoint(learner=resumed).read(path).assert_existing_objects_matched()
-  assert tune(resumed, codes, labels, tmp_path)[0] == expected
-  np.testing.assert_array_equal(resumed.head.residuals, whole.head.residuals)
-
-
 def test_tuning_lowers_the_loss_and_base_classes_are_learned_first(tmp_path):
   rng = np.random.default_rng(0)
   labels = rng.integers(0, 2, 40)

@@ -1,9 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Learners with penalties, memories and meta-training: digits, resumption, costs by formula."""
+"""Learners with penalties, memories and meta-training: their costs by formula.
+
+They learn and are resumed in tests/contracts/method_matrix_test.py.
+"""
 
 from __future__ import annotations
-
-import json
 
 import numpy as np
 import pytest
@@ -32,11 +33,9 @@ from suite.training.memories import gss
 from suite.training.memories import memory
 from suite.training.memories import reservoir
 from suite.training.objectives import der
-from suite.training.objectives import ewc
 from suite.training.objectives import lwf
 from suite.training.objectives import mer
 from suite.training.objectives import mir
-from suite.training.sequence import update_strategies
 
 EPISODES = base_episodes.BaseEpisodes(
     way=4, shot=2, targets=2, epochs=1, updates_per_epoch=3, every=1)
@@ -52,7 +51,6 @@ def meta():
 
 COMPOSITIONS = {
     "lwf": lambda: {"objective": lwf.Lwf(0.8, 2.0, teacher="first")},
-    "ewc": lambda: {"objective": ewc.Ewc(0.05, anchor="first", share=0.9)},
     "mir": lambda: {"objective": mir.Mir(12), "memory": held(), "replay_batch": 4},
 }
 
@@ -72,27 +70,6 @@ def make(backbone=small, features=None, **settings):
               "base": composition.Base(3), "batch_size": 16, "learning_rate": 0.05,
               "observe_batch": 30, "optimizer": optimizers.Momentum(0.9, 1e-4, keep=True)}
   return gradient.GradientLearner(transform=image_ops.Plain(8), **{**defaults, **settings})
-
-
-def composed(name):
-  return make(**{"backbone": tiny, "epochs": 1, "base": composition.Base(2),
-                 **COMPOSITIONS[name]()})
-
-
-@pytest.mark.parametrize("name", COMPOSITIONS)
-def test_each_learns_and_goes_on_the_same_after_a_stop(name, digit_runs, tmp_path):
-  def run(folder, stop_after=0):
-    return digit_runs.run(composed(name), folder, length=80, stop_after=stop_after,
-                          update=update_strategies.Every(35), record_every=60, block_size=32)
-
-  whole, again = run(tmp_path / "whole"), tmp_path / "stopped"
-  assert whole["updates"] == 2 and whole["closed"]["overall"] > 0.15
-  for events in (1, 3) if name == "ewc" else (3,):  # After the base classes; after a phase.
-    with pytest.raises(digit_runs.Stop):
-      run(again, stop_after=events)
-  assert run(again) == whole
-  records = [json.dumps(digit_runs.records(folder)) for folder in (again, tmp_path / "whole")]
-  assert records[0] == records[1]
 
 
 def here(folder):
@@ -199,12 +176,7 @@ def test_macs_of_a_memory(tmp_path):
   assert second.ledger.totals()["macs"] == expected == 92 * PASS + 10 * FORWARD
 
 
-# Those of `maml` and `protomaml` have their own tests; CWR* freezes what its layers are said to
-# train; EWC around the first weights watches base classes.
-COUNTED = [name for name in COMPOSITIONS if name not in ("maml", "protomaml", "cwr", "ewc")]
-
-
-@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("name", COMPOSITIONS)
 def test_macs_that_are_foretold_charged_and_viewed_are_the_same(name, tmp_path):
   learner = begun(tmp_path, **{"backbone": tiny, **COMPOSITIONS[name]()})
   num_old = 0

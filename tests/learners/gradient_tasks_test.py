@@ -39,7 +39,7 @@ def make(**settings):
 def run(folder, learner, num_tasks=3, stop_before=None):
   writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
   state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
-  stream = digits.nevis_stream()
+  stream = digits.nevis_stream(max_train_images=150)
   stream = type(stream)(stream.name, stream.entries[:num_tasks])
   if stop_before is not None:
     make_context = state.context

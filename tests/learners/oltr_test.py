@@ -158,22 +158,6 @@ def test_it_learns_and_a_far_sample_has_a_small_logit(tmp_path):
   assert far < near
 
 
-def test_stopped_between_phases_and_resumed_it_learns_the_same(tmp_path):
-  codes, labels = samples()
-  net = lambda: trainable_parts.AllLayers(two_units)
-  images = np.zeros([40, 2, 2, 3], np.uint8)
-  images[:, 0, :, 0] = 100 + 20 * codes
-  whole = make(tmp_path, net=net(), batch_size=16)
-  tune(whole, images[:20], labels[:20], tmp_path)
-  path = tf.train.Checkpoint(learner=whole).write(str(tmp_path / "state"))
-  expected = tune(whole, images, labels, tmp_path, num_old=20)[0]
-  resumed = make(tmp_path, net=net(), batch_size=16)
-  tf.train.Checkpoint(learner=resumed).read(path).assert_existing_objects_matched()
-  assert tune(resumed, images, labels, tmp_path, num_old=20)[0] == expected
-  for a, b in zip(resumed.tuned.composed.model.weights, whole.tuned.composed.model.weights):
-    np.testing.assert_array_equal(a, b)
-
-
 def test_base_classes_fill_the_memory_first(tmp_path):
   images = np.zeros([30, 2, 2, 3], np.uint8)
   labels = np.arange(30) % 2

@@ -189,20 +189,6 @@ def test_it_learns():
   assert np.mean(losses[-15:]) < 0.8 * np.mean(losses[:15])
 
 
-def test_a_checkpoint_holds_weights_and_moments(tmp_path):
-  learner = on_digits()
-  graphs = episode_graphs.Graphs(learner, 2)
-  for batch in batches(2):
-    graphs.update(batch)
-  path = tf.train.Checkpoint(learner=learner).write(str(tmp_path / "learner"))
-  again = on_digits()
-  tf.train.Checkpoint(learner=again).read(path).assert_consumed()
-  for a, b in zip(learner.variables, again.variables):
-    np.testing.assert_array_equal(a, b)
-  for batch in batches(3)[2:]:
-    assert float(graphs.update(batch)) == float(episode_graphs.Graphs(again, 2).update(batch))
-
-
 def test_a_model_that_is_given_is_neither_trained_nor_saved():
   model = small((8, 8, 3))
   learner = on_digits(backbone=model)
