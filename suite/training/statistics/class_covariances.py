@@ -167,10 +167,6 @@ class ClassCovariances(statistic.Statistic):
                      block.moved(squares, own[:, None]))
     return block.put(found, within)
 
-  def answer_macs(self, num_classes: int, num_features: int) -> int:
-    """Returns D^2 + D multiply-adds a class."""
-    return num_classes * num_features * (num_features + 1)
-
   def _covariances(self, scatter: tf.Tensor, counts: tf.Tensor, whole: tf.Tensor) -> tf.Tensor:
     """Returns Q_k [..., D, D] of classes with scatter [..., D, D] and n_k [...].
 

@@ -20,7 +20,7 @@ Letters: B samples, N samples of a set, C classes, D features, U classes in a bl
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -111,10 +111,6 @@ class Statistic:
     del codes, labels, num_classes
     return None
 
-  def answer_macs(self, num_classes: int, num_features: int) -> int:
-    """Returns the multiply-adds of the answer to a sample; default: D a class."""
-    return num_classes * num_features
-
 
 class Running(tf.Module):
   """State and solution of a statistic as variables, which are attributes by the fields' names.
@@ -170,8 +166,8 @@ class Running(tf.Module):
 
   @property
   def answer_macs(self) -> int:
-    """Multiply-adds of the answer to a sample."""
-    return self.statistic.answer_macs(self.num_classes, self._num_features)
+    """Multiply-adds of the answer to a sample; 0 if they cannot be counted."""
+    return self._cost_of_one("answer", self.answer).macs or 0
 
   def add(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
     """Adds samples [B, D] with labels int64 [B], in their order."""
@@ -188,10 +184,7 @@ class Running(tf.Module):
     given, of = tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)
     for start in range(0, len(labels), _CHUNK):
       self.add_chunk(given[start:start + _CHUNK], of[start:start + _CHUNK])
-    if "add" not in self._costs:
-      self._costs["add"] = flops.count(user_code.compiled(self.add).get_concrete_function(
-          tf.TensorSpec([1, self._num_features]), tf.TensorSpec([1], tf.int64)))
-    return self._costs["add"] * len(labels)
+    return self._cost_of_one("add", self.add, tf.TensorSpec([1], tf.int64)) * len(labels)
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C] of samples [B, D]; -inf for classes without a sample."""
@@ -214,6 +207,14 @@ class Running(tf.Module):
     if "solve" not in self._costs:
       self._costs["solve"] = flops.count(self._solve.get_concrete_function())
     return self._costs["solve"]
+
+  def _cost_of_one(self, name: str, function: Callable[..., Any], *specs: tf.TensorSpec
+                   ) -> flops.Cost:
+    """Returns the cost of a function of the codes of one sample, counted once."""
+    if name not in self._costs:
+      self._costs[name] = flops.count(user_code.compiled(function).get_concrete_function(
+          tf.TensorSpec([1, self._num_features]), *specs))
+    return self._costs[name]
 
   def _assign(self, state: State, solution: Solution) -> None:
     for variables, values in ((self.state, state), (self.solution, solution)):

@@ -1,12 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Parts of a batch."""
+"""What every statistic has from its base class, and the parts of a batch."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from suite.training.statistics import class_means
 from suite.training.statistics import statistic
 
 
@@ -26,3 +29,50 @@ def test_parts_are_all_rows_in_order_and_as_equal_as_can_be(num):
 def test_the_sizes_of_two_parts_by_hand():
   found = [np.arange(5)[part].tolist() for part in statistic.parts(tf.constant(5))]
   assert found == [[0, 1], [2, 3, 4]]
+
+
+class Largest(NamedTuple):
+  largest: tf.Tensor  # [C, D]
+  counts: tf.Tensor  # [C]
+
+
+class LargestValues(statistic.Statistic):
+  """What must be given, and no more: the products with the largest values of each class."""
+
+  def zero(self, num_classes, num_features):
+    return Largest(tf.zeros([num_classes, num_features]), tf.zeros([num_classes]))
+
+  def add(self, state, codes, labels):
+    member = tf.one_hot(labels, state.counts.shape[0], axis=0)  # [C, B]
+    return self.merge(state, Largest(
+        tf.reduce_max(member[:, :, None] * codes, axis=1), tf.reduce_sum(member, axis=1)))
+
+  def merge(self, a, b):
+    return Largest(tf.maximum(a.largest, b.largest), a.counts + b.counts)
+
+  def answers(self, state, codes, solution=None):
+    return tf.matmul(codes, state.largest, transpose_b=True)
+
+
+def test_a_statistic_needs_no_more_than_its_four_functions():
+  model = statistic.Running(LargestValues(), 3, 2)
+  codes, labels = np.array([[1, 5], [2, 3], [4, 0]], np.float32), np.array([0, 0, 2])
+  cost = model.add_set(codes, labels)
+  np.testing.assert_array_equal(model.largest, [[2, 5], [0, 0], [4, 0]])
+  assert (model.num_nonempty, model.num_classes, model.answer_macs) == (2, 3, 6)
+  assert cost.flops > 0 and cost.flops % 3 == 0
+  before = model.state.largest.numpy()
+  model.add(tf.constant([[9.0, 1.0]]), tf.constant([1], tf.int64))
+  np.testing.assert_array_equal(before[1], [0, 0])
+  np.testing.assert_array_equal(model.answer(tf.constant([[1.0, 2.0]])), [[12, 11, 4]])
+  model.solve()  # There is nothing to solve.
+  assert not model.solution and model.solve_cost().macs == 0
+
+
+def test_a_checkpoint_holds_state_and_solution(tmp_path):
+  one, other = (statistic.Running(class_means.ClassMeans(), 2, 2) for _ in range(2))
+  one.add(tf.constant([[1.0, 2.0]]), tf.constant([1], tf.int64))
+  path = tf.train.Checkpoint(it=one).write(str(tmp_path / "state"))
+  tf.train.Checkpoint(it=other).read(path).assert_consumed()
+  np.testing.assert_array_equal(other.sums, [[0, 0], [1, 2]])
+  np.testing.assert_array_equal(other.squares, [0, 5])
