@@ -6,12 +6,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import gc
 from importlib import metadata
 import json
 import pathlib
 import platform
 import subprocess
 import sys
+import time
 from typing import (
   Any,
   Callable,
@@ -40,7 +42,6 @@ from suite.contracts import descriptions
 from suite.metrics import own_metrics
 from suite.models import precision as precision_lib
 from suite.protocols import run_state
-from suite.protocols import trial_helper
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
 from suite.reporting import run_dir
@@ -54,6 +55,8 @@ from suite.system import file_lock
 from suite.system import folders
 
 _LOCK = ".lock"
+_POLL_SECONDS = 0.5
+_ATTEMPTS = 3  # To read the state of a run that is being written.
 _NO_ORIGIN = run_settings.RunOrigin()
 
 
@@ -105,8 +108,7 @@ def run(
           f"--share trains a trial on one device, and --strategy is {distribution.name}. Leave "
           "--strategy out and start a process for each device.")
     meanwhile = functools.partial(
-        trial_helper.help_until_free, folder / _LOCK, learners, protocol,
-        functools.partial(_following, seed, distribution),
+        _help_until_free, folder, learners, protocol, seed, distribution,
         functools.partial(_check_alike, folder, origin.config_text, own))
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
     if distribution.is_chief:
@@ -129,8 +131,11 @@ def run(
       with _learner_run(name, settings, distribution, board, further, progress) as learner_run:
         if learner_run is not None:  # It has not finished before.
           learner_run.finish(protocol(make_learner(), state=learner_run.state))
-      if distribution.is_chief:
-        _keep_operative_config(folder / "operative_config.gin")
+      if distribution.is_chief:  # What learners used that finished in an earlier process stays.
+        operative = folder / "operative_config.gin"
+        text = gin_parse.operative_text(operative.read_text() if operative.exists() else "")
+        if text:  # Without gin there is none.
+          snapshots.save_text(operative, text)
     if distribution.is_chief:
       board.complete()
   if not distribution.is_chief:
@@ -229,7 +234,7 @@ def _learner_run(
   try:
     state = run_state.RunState(
         folder, writer, name=name, seed=settings.seed, distribution=distribution, metrics=metrics,
-        trials=(trial_queue.TrialQueue(trial_helper.queue_folder(folder)) if settings.share
+        trials=(trial_queue.TrialQueue(_queue_folder(folder)) if settings.share
                 else trial_queue.InTurn()))
     yield _LearnerRun(state, finish)
   finally:
@@ -253,13 +258,6 @@ def _has_summary(path: pathlib.Path) -> bool:
     return False
 
 
-def _keep_operative_config(path: pathlib.Path) -> None:
-  """Adds to the file: the values of learners that finished in an earlier process stay."""
-  text = gin_parse.operative_text(path.read_text() if path.exists() else "")
-  if text:  # Without gin there is none.
-    snapshots.save_text(path, text)
-
-
 class _Trace:
   """The profiler's trace of one event; that of a whole run would be too large to be viewed."""
 
@@ -274,11 +272,50 @@ class _Trace:
     self._runs = False
 
 
-def _following(seed: int, distribution: distribution_lib.Distribution, folder: pathlib.Path, *,
-               name: str, trials: trial_queue.TrialQueue) -> run_state.RunState:
-  """The state of a run whose trials this process trains."""
-  return run_state.RunState(folder, run_writer.Follower(folder), name=name, seed=seed,
-                            distribution=distribution, trials=trials, follows=True)
+def _help_until_free(
+    folder: pathlib.Path, learners: Mapping[str, Callable[[], Any]], protocol: Callable[..., Any],
+    seed: int, distribution: distribution_lib.Distribution, check: Callable[[], None]) -> None:
+  """Trains trials of the run in a folder until no process, the chief, holds its lock.
+
+  This process runs the protocol from the chief's last saved state, in a temporary folder, as far as
+  the search that is open, so it has the same learner, data and weights. There the search's queue
+  gives it trials until the search is over; nothing else of the run is computed twice.
+
+  Args:
+    check: raises an error if this process is not configured as the chief.
+  """
+  def is_free() -> bool:
+    return file_lock.is_free(folder / _LOCK)
+
+  logging.info("%s runs here; this process trains trials of its searches.", folder)
+  while not is_free():
+    for name, make in learners.items():
+      queue = trial_queue.TrialQueue(_queue_folder(folder / name), chief_has_ended=is_free)
+      if queue.opened() is None:
+        continue
+      check()
+      for left in reversed(range(_ATTEMPTS)):
+        opened = queue.opened()
+        try:
+          protocol(make(), state=run_state.RunState(
+              folder / name, run_writer.Follower(folder / name), name=name, seed=seed,
+              distribution=distribution, trials=queue, follows=True))
+          break
+        except trial_queue.Released:
+          break
+        except Exception as error:  # A file of the state may have been replaced while it was read.
+          if queue.opened() != opened or opened is None:
+            logging.info("The search has ended meanwhile (%s).", type(error).__name__)
+            break
+          if not left:
+            raise
+      gc.collect()  # The learner's graphs: the next search makes a new one.
+    time.sleep(_POLL_SECONDS)
+
+
+def _queue_folder(folder: pathlib.Path) -> pathlib.Path:
+  """The folder of the trials of a learner's run."""
+  return folder / "state" / "search"
 
 
 def _check_alike(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic) -> None:
@@ -335,7 +372,10 @@ def _claim(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic,
   is replaced.
   """
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
-  if config_path.exists() and not _has_begun(folder):
+  # Whether a learner's directory holds anything, a record or a part of its first event.
+  has_begun = any(path.is_file() and path.stat().st_size for path in folder.glob("*/**/*")
+                  if "tensorboard" not in path.parts)
+  if config_path.exists() and not has_begun:
     for path in (environment_path, config_path):
       path.unlink(missing_ok=True)
   if config_path.exists():
@@ -354,12 +394,6 @@ def _claim(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic,
                                 "another --workdir.") from error
 
 
-def _has_begun(folder: pathlib.Path) -> bool:
-  """Whether a learner's directory holds anything, a record or a part of its first event."""
-  of_learners = (p for p in folder.glob("*/**/*") if "tensorboard" not in p.parts)
-  return any(p.is_file() and p.stat().st_size for p in of_learners)
-
-
 _PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
              "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
 
@@ -373,18 +407,14 @@ def _environment(seed: int, distribution: distribution_lib.Distribution, command
       packages[name] = metadata.version(name)
     except metadata.PackageNotFoundError:
       packages[name] = None
+  root, revision = pathlib.Path(suite.__file__).resolve().parent.parent, None
+  if (root / ".git").exists():
+    described = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"],
+                               capture_output=True, text=True, check=False)
+    revision = described.stdout.strip() or None
   return {
       "command": command, "seed": seed, "suite": suite.__version__,
       "python": sys.version.split()[0], "platform": platform.platform(),
       "device": distribution.describe(),
       "arithmetic": dataclasses.asdict(own),
-      "packages": packages, "git_revision": _git_revision()}
-
-
-def _git_revision() -> Optional[str]:
-  root = pathlib.Path(suite.__file__).resolve().parent.parent
-  if not (root / ".git").exists():
-    return None
-  result = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"],
-                          capture_output=True, text=True, check=False)
-  return result.stdout.strip() or None
+      "packages": packages, "git_revision": revision}

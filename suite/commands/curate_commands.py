@@ -27,12 +27,13 @@ from typing import Any, Callable
 
 from suite.commands import parsing
 from suite.configs import run_settings
-from suite.curation import encoders
 from suite.curation import errors
 from suite.curation import manifest
 from suite.curation import selection
 from suite.curation import time_buckets
 from suite.curation import votes as votes_lib
+
+SCALES = ("none", "tf", "torch", "caffe")  # encoders.SCALES
 
 Path = pathlib.Path
 Step = Callable[[argparse.Namespace], manifest.Manifest]
@@ -75,7 +76,7 @@ def _add_encode(found: argparse.ArgumentParser) -> None:
   given.add_argument("--encoder", type=Path, metavar="RUN",
                      help="folder with encoder.json, of a run of the suite's pretraining")
   _add_clip(given, found)
-  found.add_argument("--scale", choices=encoders.SCALES, default="none",
+  found.add_argument("--scale", choices=SCALES, default="none",
                      help="scaling of the pixels for a .keras file (%(default)s: 0 to 255)")
   found.add_argument("--size", type=int, help="image size (224, or that of the .keras file)")
   found.add_argument("--batch-size", type=int, default=64)
@@ -179,37 +180,30 @@ def _make(run: Step, args: argparse.Namespace) -> int:
 
 
 def _encode(args: argparse.Namespace) -> manifest.Manifest:
+  from suite.curation import encoders
   from suite.curation.steps import selecting
-  if args.clip or args.encoder:
-    return _encode_by_folder(args)
-  size = args.size or (224 if args.application else None)
+  size, weights, parameters = args.size or (224 if args.application else None), [args.weights], {}
+  if not (args.clip or args.encoder):
+    parameters = {"application": args.application, "scale": args.scale, "size": size}
+  elif args.application or args.size or args.scale != "none":
+    raise errors.CurationError("--clip and --encoder say how images are read; leave out "
+                               "--application, --size and --scale.")
+  elif args.encoder:
+    weights = encoders.files(args.encoder)
+  else:
+    weights, parameters = encoders.clip_files(args.clip), {"clip_model": args.clip_model}
 
   def make() -> Any:
+    if args.encoder:
+      return encoders.load(args.encoder, args.batch_size)
+    if args.clip:
+      return encoders.load_clip(args.clip, args.clip_model, batch_size=args.batch_size)
     if args.application:
       return encoders.application(args.application, args.weights, size or 224, args.batch_size)
     return encoders.saved(args.weights, scale=args.scale, size=size, batch_size=args.batch_size)
 
-  return selecting.encode(
-      args.work, args.table, make, weights=[args.weights], images=args.images, again=args.again,
-      parameters={"application": args.application, "scale": args.scale, "size": size})
-
-
-def _encode_by_folder(args: argparse.Namespace) -> manifest.Manifest:
-  """Encodes by CLIP or an encoder of the suite, which say how images are read."""
-  from suite.curation.steps import selecting
-  if args.application or args.size or args.scale != "none":
-    raise errors.CurationError("--clip and --encoder say how images are read; leave out "
-                               "--application, --size and --scale.")
-  if args.encoder:
-    return selecting.encode(
-        args.work, args.table, lambda: encoders.load(args.encoder, args.batch_size),
-        weights=encoders.files(args.encoder), images=args.images, again=args.again,
-        parameters={})
-  return selecting.encode(
-      args.work, args.table,
-      lambda: encoders.load_clip(args.clip, args.clip_model, batch_size=args.batch_size),
-      weights=encoders.clip_files(args.clip), images=args.images, again=args.again,
-      parameters={"clip_model": args.clip_model})
+  return selecting.encode(args.work, args.table, make, weights=weights, images=args.images,
+                          again=args.again, parameters=parameters)
 
 
 def _buckets(args: argparse.Namespace) -> manifest.Manifest:
@@ -218,6 +212,7 @@ def _buckets(args: argparse.Namespace) -> manifest.Manifest:
 
 
 def _queries(args: argparse.Namespace) -> manifest.Manifest:
+  from suite.curation import encoders
   from suite.curation.steps import selecting
   rule = selection.SelectionRule(args.share, args.keep, args.background, args.first)
   by_text = None

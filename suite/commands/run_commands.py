@@ -66,19 +66,16 @@ def _run(args: argparse.Namespace) -> int:
           else dry_run.of_run(file, settings, rate=args.rate))
     return 0
   if is_table:
-    return _show(launch.table_run(file, settings, **order)())
+    result = launch.table_run(file, settings, **order)()
+    print(result.report)
+    if result.failed:
+      print("", *(f"suite: failed: {line}" for line in result.failed), sep="\n", file=sys.stderr)
+    if result.elsewhere:
+      print("", *(f"suite: runs elsewhere: {line}" for line in result.elsewhere),
+            "suite: The report is without them. Give the same command when they have ended.",
+            sep="\n", file=sys.stderr)
+    return 1 if result.failed or result.elsewhere else 0
   report = launch.experiment_run(file, settings, own_process=True)()
   if report:  # Only the chief of several workers has one.
     print(report)
   return 0
-
-
-def _show(result: table.TableResult) -> int:
-  print(result.report)
-  if result.failed:
-    print("", *(f"suite: failed: {line}" for line in result.failed), sep="\n", file=sys.stderr)
-  if result.elsewhere:
-    print("", *(f"suite: runs elsewhere: {line}" for line in result.elsewhere),
-          "suite: The report is without them. Give the same command when they have ended.",
-          sep="\n", file=sys.stderr)
-  return 1 if result.failed or result.elsewhere else 0

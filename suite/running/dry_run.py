@@ -78,7 +78,10 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
     logging.info("%s: rehearsing its events", name)
     _rehearse(protocol, name, make, seed, distribution, rate, facts)
   if not facts["learners"]:
-    raise planning.NoEstimateError(_no_estimate(facts))
+    lines = ["There is no estimate: " + "; ".join(
+        f"{name}: {reason}" for name, reason in facts["refused"].items())]
+    raise planning.NoEstimateError("\n".join([
+        *lines, *(data(facts) if facts["missing"] else [])]))
   peak, where = distribution.peak_bytes(), "the device's memory"
   if peak is None:
     peak, where = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "this process"
@@ -86,12 +89,6 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
   if rate is not None:
     facts["rates"] = [f"all: {quantities.si(rate, 'FLOP/s')}, as given"]
   return json.dumps(facts) if as_json else run_text(facts)
-
-
-def _no_estimate(facts: Mapping[str, Any]) -> str:
-  lines = ["There is no estimate: " + "; ".join(
-      f"{name}: {reason}" for name, reason in facts["refused"].items())]
-  return "\n".join([*lines, *(data(facts) if facts["missing"] else [])])
 
 
 def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
@@ -156,7 +153,7 @@ def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], 
       facts["learners"][name] = {
           "events": len(state.records), "totals": totals,
           "seconds": seconds if rate is None else _seconds(totals, rate),
-          "disk_bytes": _size(folder),
+          "disk_bytes": sum(os.lstat(path).st_size for path in folder.rglob("*") if path.is_file()),
           "memory_bytes": sum(map(_bytes_of, getattr(learner, "variables", ()))),
           "notes": list(found.notes)}
       facts["stream"] = facts["stream"] or str((summary or {}).get("stream", "")) or (
@@ -178,10 +175,6 @@ def _bytes_of(variable: Any) -> int:
   """Bytes of a variable as it is now; the number of its rows may be open."""
   fixed = variable.shape.is_fully_defined()
   return variable.dtype.size * int(np.prod(variable.shape if fixed else variable.numpy().shape))
-
-
-def _size(folder: pathlib.Path) -> int:
-  return sum(os.lstat(path).st_size for path in folder.rglob("*") if path.is_file())
 
 
 class Rate:
@@ -389,7 +382,8 @@ def _table_text(num_chosen: int,
       rows.append([f"{cells[0].row}/{cells[0].column}", str(len(cells)),
                    *costs(one["totals"], phases), *rest(one)])
       every += [one] * len(cells)
-    whole = _of_all(every)
+    # All cells, one after the other.
+    whole = _of_cell(_sum([one["totals"] for one in every]), {"learners": dict(enumerate(every))})
     rows.append(["in all", str(len(every)), *costs(whole["totals"], phases), *rest(whole)])
     table = text_table.TextTable("Each line is one cell of that many, which differ in their seed",
                                  ["row/column", "cells", *phases, "in all", "time", "disk",
@@ -421,11 +415,6 @@ def _of_cell(totals: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, A
   return {"totals": totals, "seconds": None if None in seconds else sum(seconds),
           "disk_bytes": sum(one["disk_bytes"] for one in learners),
           "memory_bytes": max(one["memory_bytes"] for one in learners)}
-
-
-def _of_all(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-  """All cells, one after the other."""
-  return _of_cell(_sum([one["totals"] for one in every]), {"learners": dict(enumerate(every))})
 
 
 def _sum(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

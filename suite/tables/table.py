@@ -300,18 +300,13 @@ def _claim(table: table_dir.TableDir, texts: Mapping[pathlib.Path, str]) -> None
   """Writes the description of the table, then the settings of its cells by their files."""
   folders.make(table.folder, "--workdir")
   before = table_dir.read(table.folder).command if table_dir.is_table(table.folder) else ""
-  _write(table.folder / table_dir.FILE, dataclasses.replace(
-      table, command=_of_all(before or table.command)).text())
-  for path, text in texts.items():
-    _write(path, text)
-
-
-def _of_all(command: str) -> str:
-  """The command without --only, which makes all cells."""
-  words = shlex.split(command)
-  return shlex.join(
+  words = shlex.split(before or table.command)
+  for_all = shlex.join(  # Without --only it makes all cells.
       word for i, word in enumerate(words)
       if not word.startswith("--only=") and "--only" not in words[max(0, i - 1):i + 1])
+  _write(table.folder / table_dir.FILE, dataclasses.replace(table, command=for_all).text())
+  for path, text in texts.items():
+    _write(path, text)
 
 
 def _write(path: pathlib.Path, text: str) -> None:

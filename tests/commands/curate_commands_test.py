@@ -22,6 +22,7 @@ import pytest
 import tensorflow_datasets as tfds
 
 from suite import cli
+from suite.commands import curate_commands
 from suite.curation import encoders
 import tfds_builders
 from tfds_builders.parsers import clear_images
@@ -373,3 +374,7 @@ def test_text_queries_by_clip(source, tmp_path, capsys):
   assert "need --clip DIR" in _fails(capsys, work, "queries", "--text", "cat")
   assert "need one {} each" in _fails(capsys, work, "queries", "--clip", clip, "--text", "cat",
                                       "--template", "a cat")
+
+
+def test_the_scales_are_those_of_encoders():
+  assert curate_commands.SCALES == encoders.SCALES
