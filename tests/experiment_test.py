@@ -237,7 +237,7 @@ def test_some_of_the_learners(capsys):
   assert cli.main(["run", "two.gin", "--workdir", "w", *only]) == 0
   assert sorted(p.parent.name for p in pathlib.Path("w").glob("*/summary.json")) == ["bob"]
   assert cli.main(["run", "two.gin", "--workdir", "v", "--gin_param",
-                   "experiment.run.only=('eve', 'bob')"]) == 1
+                   "experiment.run.only=('eve', 'bob')"]) == 2
   assert "has 'eve'; the learners of this run are ada, bob" in capsys.readouterr().err
 
 
