@@ -49,15 +49,15 @@ def seed_mean(errors: np.ndarray) -> np.ndarray:
 
 
 def regret_curves(errors: np.ndarray, reference: np.ndarray) -> np.ndarray:
-  """Cumulative error minus that of the reference, over the tasks that both know.
+  """Returns the cumulative difference between a learner's errors and the reference's.
 
   Args:
-    errors: [S, T] of a learner.
-    reference: [T], the paper's is Independent.
+    errors: errors of the learner, S seeds on T tasks, [S, T].
+    reference: errors of the reference, [T]; in the paper, of Independent.
 
   Returns:
-    [S, T]. NaN at a task whose error is unknown for the learner or for the reference; such a task
-    adds nothing to later values, and `gaps` counts it. Negative is better.
+    [S, T]; negative is better. A task is NaN if the learner's or the reference's error is unknown.
+    Such a task adds nothing to later values; `gaps` counts these tasks.
   """
   difference = _difference(errors, reference)
   sums = np.cumsum(np.nan_to_num(difference, nan=0.0), axis=1)

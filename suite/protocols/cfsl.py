@@ -3,12 +3,12 @@
 
 An episode (a task) is a sequence of small support sets, each shown once, and a target set over all
 their classes. A learner is meta-trained on many episodes, then scored on others: by its accuracy on
-the target set after the last support set, as the mean over episodes with its 95% interval (that of
-the mean of this one trained model).
+the target set after the last support set, as the mean over episodes with its 95% interval (over
+the episodes of this one trained model).
 
 Events: meta-training in equal parts, each followed by validation episodes if there are any, then
-one Predict event of all test episodes. With validation episodes the answers are those of an
-ensemble: the mean logits of the models that did best on them (Antoniou et al., 2019).
+one Predict event of all test episodes. With validation episodes an ensemble answers: the mean
+logits of the models with the highest validation accuracy (Antoniou et al., 2019).
 
 "atm" is across-task memory (section 3.3.2, equation 8): the bytes of the state that `adapt` returns
 after the last support set, over the bytes of all support images of the task as float32.
@@ -97,9 +97,9 @@ def run(
       grouped convolutions, for learners that have that form (MAML). Faster on a GPU, where a small
       net leaves most of the device idle; the same up to rounding.
     compiled: whether XLA compiles an update, and a batch of answers; the same up to rounding, which
-      records say. Costs are those of the graphs before that.
-    device_bytes: training images that take no more live in the memory of the GPU, if there is one,
-      and episodes are formed there; others come from the host's input pipeline.
+      records say. Costs are counted from the graphs before compilation.
+    device_bytes: training images of at most this size stay in the memory of the GPU, if there is
+      one, and episodes are formed there; larger sets come from the host's input pipeline.
   """
   learner = refusals.check_learner(
       learner, deliveries.EPISODES, also=refusals.META if updates else ())
@@ -292,7 +292,7 @@ def test(
     logits, labels = questions.ask(context, "predict")
     every.append(logits)
   logits = np.mean(every, axis=0)  # [N, T, W] of N episodes with T targets; labels [N, T].
-  # Episode i is always the same, so its number and that of a target make an id.
+  # Episode i is always the same, so the numbers of episode and target make an id.
   ids = [f"episode {i}, target {j}" for i, j in np.ndindex(*labels.shape)]
   outputs = scoring.Outputs(np.array(ids), labels.reshape(-1), logits.reshape(labels.size, -1))
   record, predictions = evaluation.score(outputs, tasks.SINGLE_LABEL, metrics)
@@ -314,7 +314,7 @@ def _check_width(learner: learner_lib.EpisodicLearner, task: tasks.Task,
 
 
 def _check_compiled(records: Sequence[Mapping[str, Any]], compiled: bool) -> None:
-  """Refuses to go on with graphs that round otherwise than those of the records."""
+  """Refuses to resume a run with graphs that round otherwise."""
   before = any(record.get("compiled", False) for record in records)
   if records and before != compiled:
     raise ValueError(f"The run began with cfsl.run.compiled = {before}, and now it is {compiled}: "

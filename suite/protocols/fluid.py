@@ -333,9 +333,9 @@ def summarize(records: sequence_decisions.Records, sequence: sequences.Sequence,
               **settings: Any) -> Dict[str, Any]:
   """The scores that a paper prints, from records alone; settings as of `sequence_log.summary`.
 
-  "flops" and "macs" are of the whole run; the steps' own are those of phases "predict" and "train",
-  the base classes' those of all other phases. "macs_exact_cached" and the like leave the base
-  classes out.
+  "flops" and "macs" are totals of the whole run. Phases "predict" and "train" are the cost of the
+  steps, all other phases the cost of the base classes. "macs_exact_cached" and the like leave the
+  base classes out.
   """
   log = sequence_log.from_records(sequence_decisions.of_steps(records))
   phases = sequence_decisions.of_phases(records)

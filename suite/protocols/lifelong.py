@@ -8,9 +8,9 @@ others, may ask for `budget` answers of this one, and estimates the rest.
 
 The scores are the per-sample error (mean |answer - estimate|) and the error of the estimated
 accuracy, against the number of answers asked for. No network runs, so FLOPs are 0; "examples"
-counts answers. Models with equal answers, such as those of learners that start from the same
-weights, make a method look better: "identical_models" counts the known models that answered as the
-held-out one.
+counts answers. Models with equal answers, such as models of learners with the same initial weights,
+make a method look better: "identical_models" counts the known models whose answers equal the
+held-out model's.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ def run(
     method: estimates the held-out model's answers.
     state: of the run.
     predictions: the work directory (or several) of runs with saved predictions, or an accuracy
-      cache (`suite lifelong`), of which the models evaluated on every sample are used.
+      cache (`suite lifelong`), whose models evaluated on every sample are used.
     budget: greatest number of answers that the method may ask for.
     min_models: test sets with fewer models are left out, and records name them.
-    last_of_run: of the models of one run and learner that answered the same samples, as after
-      each bucket of CLEAR, take the last only; the others are near twins.
+    last_of_run: use only the last model of a run and learner on the same samples; earlier ones, as
+      after each bucket of CLEAR, are nearly equal.
   """
   refusals.check_one_device(state.distribution, DESCRIPTION.name, "no network is run")
   refusals.check_method(method, ("estimate",), "OrderSearch")

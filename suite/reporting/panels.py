@@ -175,7 +175,7 @@ class Plot:
 
 @dataclasses.dataclass(frozen=True)
 class Matrices:
-  """Matrices of one meaning, of which one is shown at a time.
+  """Matrices of one meaning; a figure shows one at a time.
 
   Attributes:
     choices: by name, rows of values; None is unknown.

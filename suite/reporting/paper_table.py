@@ -282,7 +282,7 @@ class ValidationCurve(NamedTuple):
 
   Attributes:
     row, column: of the table; with several learners in a run the row has the learner's name.
-    flops: of meta-training up to each validation, without those of validations.
+    flops: of meta-training up to each validation, validations excluded.
     accuracies: in percent.
     seeds: number of seeds.
   """

@@ -56,7 +56,7 @@ def matrix(name: str) -> tuple[list[str], list[list[str]]]:
 
 
 def table(name: str) -> tuple[list[str], list[dict[str, str]]]:
-  """Reads a table with columns of its own: (notes, lines by column)."""
+  """Reads a table whose first line names its columns: (notes, lines by column)."""
   notes, lines = _read(name)
   return notes, list(csv.DictReader(lines))
 

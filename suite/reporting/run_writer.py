@@ -16,7 +16,7 @@ from suite.reporting import records as records_lib
 
 
 class View(Protocol):
-  """What shows a run while it goes on, such as `board.tensorboard.TensorBoardView`.
+  """Display of a run in progress, such as `board.tensorboard.TensorBoardView`.
 
   Attributes:
     log_dir: where it writes.

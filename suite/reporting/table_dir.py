@@ -26,7 +26,7 @@ def is_table(directory: str | os.PathLike) -> bool:
 def split(dirs: Iterable[str | os.PathLike]) -> tuple[list[pathlib.Path], list[pathlib.Path]]:
   """Finds (whole tables, folders of the runs outside of them) in directories, at any depth.
 
-  A directory without a run is an error, unless it is a table of which nothing has begun.
+  A directory without a run is an error, unless it is a table without begun cells.
   """
   tables: list[pathlib.Path] = []
   single: list[pathlib.Path] = []
@@ -135,7 +135,7 @@ class TableDir:
     return sum(is_finished(self.cell(r, c, s)) for r, c in self.pairs() for s in self.seeds)
 
   def environments(self, rows: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """Environments of all started cells, or of those of some rows."""
+    """Environments of the started cells of all rows, or of some."""
     every = (run_dir.read_json(self.cell(r, c, s) / run_dir.ENVIRONMENT)
              for r in (self.rows if rows is None else rows)
              for c in self.columns for s in self.seeds)

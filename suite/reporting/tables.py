@@ -120,7 +120,7 @@ def _tested(runs: Sequence[run_dir.Run]
 
 def _regret(runs: Sequence[run_dir.Run], tasks: Iterable[str],
             errors: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-  """Builds the row of cumulative errors minus that of Independent, if it is among the runs.
+  """Builds the row of regret, the cumulative error minus Independent's; [] without Independent.
 
   A run is compared with the Independent run of the same work directory, or else with the only one
   given. Its cell is empty without such a run, and if either was not tested on every task.

@@ -49,7 +49,7 @@ _COST = re.compile("(flops|macs|examples|steps|seconds|peak_bytes)"
                    rf"(_({'|'.join(ledger.PHASES)}))?")
 # Numbers of a record that identify the event; they are not results.
 _NAMES_OF_AN_EVENT = frozenset(["event", "year", "occurrence", "num_classes", "best_trial"])
-# Keys of a trial that are not hyper-parameters, and those of them that are scores.
+# Keys of a trial that are neither hyper-parameters nor scores, and its scores.
 _NOT_HYPER_PARAMETERS = frozenset(["trial", "curve"])
 _SCORES_OF_A_TRIAL = ("validation_error", "error", "flops", "macs", "steps", "examples", "seconds")
 _DPI = 110
@@ -134,8 +134,8 @@ class TensorBoardView:
 
     Args:
       values: "step", the gradient step; a step that is not beyond the last written one is ignored.
-        "key", the curve: "TASK_KEY/trial3" is that of a trial that the record will hold. The other
-        numbers are written by name ("loss" as "train_loss").
+        "key", the curve: "TASK_KEY/trial3" is the curve of a trial that the record will hold. The
+        other numbers are written by name ("loss" as "train_loss").
     """
     if "step" not in values:
       return
@@ -205,7 +205,7 @@ class TensorBoardView:
     curve = trial.get("curve") or []
     shown = self._live_steps.pop(run, [])
     if shown != [point[0] for point in curve[:len(shown)]]:
-      # Written by a process that started within the event, or one whose last steps were discarded.
+      # Written by a process that started within the event, or whose last steps were discarded.
       self._close_trial()
       _delete_event_files(self.log_dir / run)
       shown = []

@@ -26,7 +26,7 @@ WITHOUT = "without pretraining"
 class GroupError(NamedTuple):
   """Mean error and cost of a learner over the tasks of a group; the error minus Independent's.
 
-  The cost is that of the whole stream.
+  The cost is the whole stream's.
   """
 
   group: str

@@ -53,7 +53,7 @@ class LearnerResults:
     method: the learner's name in its run: "indep", "ft_d", ...
     errors: [S, T] in [0, 1]; NaN is unknown.
     mean_errors: [S], the headline score; NaN if a run has none.
-    flops: cumulative FLOPs of each finished run but those of answers; None is unknown.
+    flops: cumulative FLOPs of each finished run without answers; None is unknown.
     flops_without_pretraining: the same without phase "pretrain".
     runs: what the results were read from; empty for printed ones.
     home: the folder that the runs have in common.
@@ -115,8 +115,7 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[StreamResults]:
 
 
 def build(runs: Sequence[run_dir.Run]) -> list[StreamResults]:
-  """Groups runs by stream; other protocols, and streams of which no task was tested, are left out.
-  """
+  """Groups runs by stream; other protocols, and streams without a tested task, are left out."""
   runs = [run for run in runs if descriptions.TASKS in run.description.panels]
   groups: dict[tuple[str, tuple[str, ...]], list[run_dir.Run]] = {}
   for run in sorted(runs, key=lambda run: -len(_keys(run))):  # An unfinished one joins its like.
@@ -192,7 +191,7 @@ def _number(value: float | None) -> float:
 def spread_of(values: Sequence[float | None]) -> stream_groups.Spread:
   """Mean and deviation over seeds, if every seed is known; else NaN.
 
-  A cost or a score of which one seed is unknown is unknown: its mean would be of other seeds.
+  If one seed's value is unknown, so is the mean: the others would make a mean of other seeds.
   """
   if any(v is None or math.isnan(v) for v in values):
     return stream_groups.Spread(float("nan"), float("nan"), 0)
@@ -236,7 +235,7 @@ def facts_of(tasks: Sequence[TaskRow], given: Mapping[str, TaskFacts] | None = N
        ) -> list[TaskFacts]:
   """The facts of each task: those given by key or name; else the stream table's.
 
-  A size that is not given is that of the run's records, and without records that of the table.
+  A size that is not given is read from the run's records, else from the table.
   """
   in_table = {line: TaskFacts(line.domain, line.size, _side(*line.resolution))
               for line in nevis_table.full()}

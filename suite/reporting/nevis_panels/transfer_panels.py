@@ -244,8 +244,8 @@ def _starts_notes(edges: Sequence[task_transfer.Edge],
 def layout(edges: Sequence[task_transfer.Edge]) -> dict[str, tuple[float, float]]:
   """Places of a drawing from left to right: {name: (models before, row)}.
 
-  A leaf has a row of its own; a source stands at the middle of the tasks started from it. Sources
-  from outside the stream are roots.
+  Each leaf has its own row; a source is at the middle of the tasks started from it. Sources from
+  outside the stream are roots.
   """
   nodes = list(dict.fromkeys(name for edge in edges for name in edge if name is not None))
   sources = {edge.task: edge.source for edge in edges}

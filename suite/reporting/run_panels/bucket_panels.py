@@ -101,7 +101,7 @@ class BucketCurve(NamedTuple):
 
 
 def matrices(learner: run_streams.LearnerRuns) -> list[np.ndarray]:
-  """The matrix [T, T] of each finished seed; those of another shape than the first are left out."""
+  """The matrix [T, T] of each finished seed; other shapes than the first's are left out."""
   found = [np.array(run.summary["matrix"], dtype=float) for run in learner.finished
            if run.summary.get("matrix")]
   return [matrix for matrix in found if matrix.shape == found[0].shape]

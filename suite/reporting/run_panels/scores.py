@@ -24,7 +24,7 @@ from suite.reporting import run_streams
 from suite.reporting import tables
 
 _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
-_MOST_POINTS = 300  # About so many, and the last one.
+_MOST_POINTS = 300  # Approximately; the last point is always drawn.
 DETECTION = "detection"
 _CLOCK = "clock"
 _NOVELTY_SCORES = {
@@ -73,7 +73,7 @@ def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
     for measure in shown:
       mean, deviation, _ = learner.score(measure.key)
       row += map(panels.plain, (mean, deviation) if several else (mean,))
-    # Summaries have no times, so they are those of the last records.
+    # Summaries have no times; the last records do.
     runs = learner.finished or learner.runs
     seconds = [run.records[-1]["seconds"] for run in runs
                if run.records and "seconds" in run.records[-1]]
