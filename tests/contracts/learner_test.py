@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import copy
 import functools
+import importlib
+import inspect
+import pkgutil
 
 import pytest
 import tensorflow as tf
 from typing_extensions import override
 
+from suite import learners
 from suite.compute import user_code
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
@@ -210,3 +214,17 @@ def test_what_a_delivery_needs_is_part_of_its_contract():
   for need in refusals.REQUIREMENTS.values():
     assert set(need.names) <= learner_lib.names()
     assert all(hasattr(need.contract, name) or name == "transform" for name in need.names)
+
+
+def test_the_suites_learners_say_what_they_override():
+  found = [cls for module in pkgutil.walk_packages(learners.__path__, "suite.learners.")
+           for cls in vars(importlib.import_module(module.name)).values()
+           if inspect.isclass(cls) and cls.__module__ == module.name and hasattr(cls, "begin")]
+  assert len(found) > 12 and all(issubclass(cls, learner_lib.BaseLearner) for cls in found)
+  silent = []
+  for cls in found:
+    for name in vars(cls).keys() & learner_lib.names() - {"plan", "plan_predict", "optimizer"}:
+      function = getattr(vars(cls)[name], "fget", vars(cls)[name])
+      if callable(function) and not getattr(function, "__override__", False):
+        silent.append(f"{cls.__name__}.{name}")
+  assert not silent
