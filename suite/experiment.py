@@ -39,6 +39,7 @@ from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import run_settings
 from suite.contracts import descriptions
+from suite.contracts import learner as learner_lib
 from suite.metrics import own_metrics
 from suite.models import precision as precision_lib
 from suite.protocols import run_state
@@ -94,6 +95,8 @@ def run(
     raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
                      f"this run are {', '.join(learners)}.")
   learners = {name: make for name, make in learners.items() if not only or name in only}
+  for make in learners.values():  # All of them before the first one is trained.
+    learner_lib.check_maker(make)
   settings = settings.replaced(seed=seed, op_threads=op_threads)
   further = own_metrics.OwnMetrics(metrics)
   folders.check(settings.workdir, "--workdir")

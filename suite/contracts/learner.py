@@ -437,6 +437,12 @@ def names() -> frozenset[str]:
   return frozenset(found | _OTHER_NAMES)
 
 
+def check_maker(make: Callable[[], Any]) -> None:
+  """Refuses misspelt names of a learner that is not made yet, if its maker is its class."""
+  if isinstance(make, type) and hasattr(make, "begin"):
+    _check_names(make)
+
+
 def _check_names(cls: type) -> None:
   """Raises an error for a public name of a class that is close to one of the contracts."""
   known, of_modules = names(), dir(tf.Module)
