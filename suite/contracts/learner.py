@@ -389,8 +389,13 @@ def adapted(learner: Any, contract: type[L]) -> L:
   """
   if isinstance(learner, contract):
     return learner
-  made = object.__new__(_joined(type(learner), contract))
-  object.__setattr__(made, "__dict__", vars(learner))
+  try:
+    made = object.__new__(_joined(type(learner), contract))
+    object.__setattr__(made, "__dict__", vars(learner))
+  except TypeError as error:  # It is None, a class, or has slots.
+    raise ValueError(
+        f"{learner!r} cannot be a learner ({error}). Give an object with the methods of "
+        f"{contract.__name__}, best of a subclass of it (suite/contracts/learner.py).") from error
   return made
 
 

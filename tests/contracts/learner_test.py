@@ -155,6 +155,16 @@ def test_an_object_that_is_no_module_is_a_learner_too():
   assert not learner_lib.gives(learner, "predict") and not learner_lib.gives(learner, "transform")
 
 
+class Slots:
+  __slots__ = ("a",)
+
+
+@pytest.mark.parametrize("given", [None, 3, Duck, Slots()])
+def test_what_cannot_be_a_learner_is_refused(given):
+  with pytest.raises(ValueError, match=r"cannot be a learner \(.*\). Give an object with the meth"):
+    refusals.check_learner(given, "sequence")
+
+
 MISSPELT = "{} has 'learn_store', which no protocol knows: a learner has 'learn_stored'. Rename it"
 
 
