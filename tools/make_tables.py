@@ -23,10 +23,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import paper_table
+from suite.reporting import quantities
 from suite.reporting import run_dir
 from suite.reporting import table_dir
 from suite.reporting import tables
-from suite.reporting import text_table
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.run_panels import run_figures
@@ -69,7 +69,7 @@ def _panels(dirs: Sequence[pathlib.Path], names: Sequence[str]
                   for run in learner.runs if not any(d in run.folder.parents for d in whole)]
 
 
-def page(made: Sequence[text_table.TextTable], ways: Sequence[str], *, title: str,
+def page(made: Sequence[quantities.TextTable], ways: Sequence[str], *, title: str,
          figure_names: Sequence[str] = ()) -> str:
   """Renders the page in Markdown; `ways` are the provenance sections."""
   head = [f"# {title}\n", "Made by `tools/make_tables.py` from the runs' records; do not edit.\n"]

@@ -13,7 +13,6 @@ import math
 from typing import Any, NamedTuple, Union
 
 from suite.reporting import quantities
-from suite.reporting import text_table
 
 TEXT, LINK, COUNT = quantities.TEXT, quantities.LINK, quantities.COUNT
 PERCENT, NUMBER = quantities.PERCENT, quantities.NUMBER
@@ -91,13 +90,13 @@ class Panel:
     is_wide = len(found.header) > WIDE and len(found.header) > len(found.rows) + 1
     return found.transposed() if is_fitted and is_wide else found
 
-  def text_table(self, *, is_fitted: bool = False) -> text_table.TextTable:
+  def text_table(self, *, is_fitted: bool = False) -> quantities.TextTable:
     """The table for a terminal or Markdown."""
     found = self.table(is_fitted=is_fitted)
     columns = list(zip(*found.rows)) or [()] * len(found.header)
     num_left = next((i for i, column in enumerate(columns) if any(c.is_number for c in column)),
                     len(columns))
-    return text_table.TextTable(self.title, list(found.header), [list(row) for row in found.rows],
+    return quantities.TextTable(self.title, list(found.header), [list(row) for row in found.rows],
                                 num_left, notes=list(self.notes))
 
 

@@ -26,7 +26,6 @@ from suite.reporting import quantities
 from suite.reporting import records as records_lib
 from suite.reporting import run_dir
 from suite.reporting import table_dir
-from suite.reporting import text_table
 
 _INTERVAL = "_interval_95"
 _MATRIX = "matrix"
@@ -43,7 +42,7 @@ class TableLine(NamedTuple):
   cells: Mapping[str, Mapping[table_dir.Seed, Mapping[str, Any]]]
 
 
-def build(directory: str | os.PathLike) -> list[text_table.TextTable]:
+def build(directory: str | os.PathLike) -> list[quantities.TextTable]:
   """Builds the tables of scores, of costs if requested, of curves, and of accuracy matrices.
 
   A table without measures has no scores; one with `scores` is a leaderboard.
@@ -135,7 +134,7 @@ def _lines(table: table_dir.TableDir) -> Iterator[TableLine]:
       yield TableLine(f"{row} {learner}" if len(learners) > 1 else row, cells)
 
 
-def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> text_table.TextTable:
+def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> quantities.TextTable:
   paper = paper_values.scores(table.paper) if table.paper else None
   shown = _shown(table, lines, paper)
   rows, conventions = [], {}
@@ -157,7 +156,7 @@ def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> text_table
            "interval over tasks] where there is one seed."]
   notes += _convention_notes(lines, conventions) + _transductive_notes(lines)
   notes += [f"Paper: {note}" for note in (paper.notes if paper else ())] + list(table.notes)
-  return text_table.TextTable(title=table.title, header=["", *header], rows=rows, notes=notes)
+  return quantities.TextTable(title=table.title, header=["", *header], rows=rows, notes=notes)
 
 
 def _progress(table: table_dir.TableDir) -> str:
@@ -226,7 +225,7 @@ def _transductive_notes(lines: Sequence[TableLine]) -> list[str]:
           ] if found else []
 
 
-def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[text_table.TextTable]:
+def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[quantities.TextTable]:
   """Builds the table of costs, means over seeds; [] if no summary has costs and scores are shown.
 
   A table of one column has one line a learner here, too, and its costs as columns.
@@ -249,15 +248,15 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[text_t
     shown = [cost for cost in table.costs if any(found[line.label, cost][0] for line in lines)]
     rows = [[line.label, *(found[line.label, cost][0] or quantities.words(quantities.NOTHING)
                            for cost in shown)] for line in lines]
-    return [text_table.TextTable(title=title, header=["", *shown], rows=rows, notes=notes)]
+    return [quantities.TextTable(title=title, header=["", *shown], rows=rows, notes=notes)]
   rows = [[label, cost, *(value or quantities.words(quantities.NOTHING) for value in by_column)]
           for (label, cost), by_column in found.items() if any(by_column)]
-  return [text_table.TextTable(title=title, header=["", "", *table.columns], rows=rows,
+  return [quantities.TextTable(title=title, header=["", "", *table.columns], rows=rows,
                                notes=notes, num_left=2)]
 
 
 def _matrix(table: table_dir.TableDir, lines: Sequence[TableLine], column: str, label: str,
-            name: str) -> text_table.TextTable:
+            name: str) -> quantities.TextTable:
   """Builds the table of accuracies after each bucket, ours as means over seeds."""
   notes, printed = paper_values.matrix(name)
   found = [s[_MATRIX] for line in lines if line.label == label
@@ -270,7 +269,7 @@ def _matrix(table: table_dir.TableDir, lines: Sequence[TableLine], column: str, 
     rows += [[f"trained up to {i + 1}", *(
         quantities.Quantity(mean, quantities.PERCENT) for mean in means)],
              ["  paper", *(_printed(value, value) for value in values)]]
-  return text_table.TextTable(
+  return quantities.TextTable(
       title=f"{table.title}: {label}, {column}, accuracy by bucket in percent",
       header=["", *(str(j + 1) for j in range(len(printed[0])))], rows=rows,
       notes=[f"Ours: mean over seeds, {len(found)} of them.",
@@ -328,7 +327,7 @@ def _validations(folder: pathlib.Path) -> list[tuple[float, float]]:
           if r.get("flops_meta_train") and r.get("validation_accuracy") is not None]
 
 
-def validation_gains(table: table_dir.TableDir) -> list[text_table.TextTable]:
+def validation_gains(table: table_dir.TableDir) -> list[quantities.TextTable]:
   """Builds the table of gains over the second half of meta-training; [] if there are no curves."""
   by_cell = {(curve.row, curve.column): curve for curve in validation_curves(table)}
   if not by_cell:
@@ -345,7 +344,7 @@ def validation_gains(table: table_dir.TableDir) -> list[text_table.TextTable]:
       cells.append(quantities.Quantity(None if curve is None else curve.gain / 100,
                                        quantities.GAIN))
     rows.append(cells)
-  return [text_table.TextTable(
+  return [quantities.TextTable(
       title=f"{table.title}: validation accuracy, gain over the second half of meta-training",
       header=["", *columns], rows=rows, best=frozenset(best), notes=[
           f"In points of percent, means over seeds. Bold: at least {_RISING:g}, so that the budget "

@@ -19,7 +19,6 @@ from suite.reporting import quantities
 from suite.reporting import run_dir
 from suite.reporting import run_streams
 from suite.reporting import table_dir
-from suite.reporting import text_table
 
 # The learner whose errors regret is measured against (NEVIS'22, section 4).
 INDEPENDENT = "indep"
@@ -31,14 +30,14 @@ def markdown(dirs: Iterable[str | os.PathLike]) -> str:
   return "\n".join(table.markdown() for table in load(dirs))
 
 
-def load(dirs: Iterable[str | os.PathLike]) -> list[text_table.TextTable]:
+def load(dirs: Iterable[str | os.PathLike]) -> list[quantities.TextTable]:
   """Builds the tables of directories: tables of a paper first, then those of single runs."""
   whole, single = table_dir.split(dirs)
   found = [table for d in whole for table in paper_table.build(d)]
   return found + (build(run_dir.load(single)) if single else [])
 
 
-def build(runs: Sequence[run_dir.Run]) -> list[text_table.TextTable]:
+def build(runs: Sequence[run_dir.Run]) -> list[quantities.TextTable]:
   """Builds one table for each protocol and stream, whose runs are comparable."""
   groups: dict[tuple[str, str], list[run_dir.Run]] = {}
   for run in runs:
@@ -46,13 +45,13 @@ def build(runs: Sequence[run_dir.Run]) -> list[text_table.TextTable]:
   return [of_stream(group) for group in groups.values()]
 
 
-def of_stream(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
+def of_stream(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   """Builds the table of the runs of one stream: errors by task, or all values of the summaries."""
   by_task = descriptions.TASKS in runs[0].description.panels
   return nevis(runs) if by_task else generic(runs)
 
 
-def nevis(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
+def nevis(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   """Builds NEVIS's table: a row per task with each run's error, then totals of the stream."""
   about, errors = _tested(runs)
   split = next(iter(about.values()), {}).get("split", "test")
@@ -81,13 +80,13 @@ def nevis(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
       _footer("time", [quantities.Quantity(run.last("seconds"), quantities.SECONDS)
                        for run in runs]),
   ]
-  return text_table.TextTable(
+  return quantities.TextTable(
       title=f"{title(runs[0])}: {split} error by task",
       header=["task", "occurrence", "year", "role", "metric", *(run.label for run in runs)],
       rows=rows, num_left=5, best=frozenset(best), notes=_notes(runs))
 
 
-def generic(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
+def generic(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   """Builds a table with a row per value of the summaries and a column per run."""
   flat = [flatten(run.summary) for run in runs]
   names = dict.fromkeys(name for values in flat for name in values)
@@ -101,7 +100,7 @@ def generic(runs: Sequence[run_dir.Run]) -> text_table.TextTable:
       notes.append(f"{name}: {texts[0]}.")
     else:
       notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, texts)]
-  return text_table.TextTable(title=title(runs[0]), header=["", *(run.label for run in runs)],
+  return quantities.TextTable(title=title(runs[0]), header=["", *(run.label for run in runs)],
                rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
 
 
@@ -223,7 +222,7 @@ def panels_of_table(directory: str | os.PathLike) -> list[panels.Panel]:
           for i, table in enumerate(paper_table.build(directory), 1)]
 
 
-def as_panel(name: str, table: text_table.TextTable) -> panels.Panel:
+def as_panel(name: str, table: quantities.TextTable) -> panels.Panel:
   """A table whose cells are quantities and texts as a panel."""
   kinds = [panels.TEXT if i < table.num_left else panels.MIXED
            for i in range(len(table.header))]

@@ -41,7 +41,6 @@ from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import quantities
 from suite.reporting import run_writer
-from suite.reporting import text_table
 from suite.running import launch
 from suite.running import this_process
 from suite.tables import table as table_lib
@@ -241,7 +240,7 @@ def run_text(facts: Mapping[str, Any]) -> str:
   phases = phases_of([one["totals"] for one in learners.values()])
   rows = [[name, f"{one['events']:,}", f"{one['totals']['steps']:,}",
            *costs(one["totals"], phases), *rest(one)] for name, one in learners.items()]
-  table = text_table.TextTable(
+  table = quantities.TextTable(
       f"Dry run of {facts['stream']}", ["learner", "events", "steps", *phases, *_HEADER], rows)
   lines = [table.text(), *times(facts), *_MEANING]
   lines.append(f"memory: {quantities.si(facts['peak_bytes'], 'B')} of {facts['peak_of']} after "
@@ -385,7 +384,7 @@ def _table_text(num_chosen: int,
     # All cells, one after the other.
     whole = _of_cell(_sum([one["totals"] for one in every]), {"learners": dict(enumerate(every))})
     rows.append(["in all", str(len(every)), *costs(whole["totals"], phases), *rest(whole)])
-    table = text_table.TextTable("Each line is one cell of that many, which differ in their seed",
+    table = quantities.TextTable("Each line is one cell of that many, which differ in their seed",
                                  ["row/column", "cells", *phases, "in all", "time", "disk",
                                   "weights"], rows)
     lines += [table.text(), *times(known[0][1])]

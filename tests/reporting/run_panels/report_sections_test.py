@@ -8,8 +8,8 @@ import json
 import nevis_runs
 import pytest
 
+from suite.reporting import quantities
 from suite.reporting import tables
-from suite.reporting import text_table
 from suite.reporting.run_panels import report_sections
 
 
@@ -106,7 +106,7 @@ def test_nevis_has_its_analyses_in_the_report(tmp_path):
 
 
 def test_a_paper_s_line_names_its_learner():
-  panel = tables.as_panel("t", text_table.TextTable(
+  panel = tables.as_panel("t", quantities.TextTable(
       "title", ["", "FSL"], [["maml", "86.12 ±0.31"], ["  paper", "85.00"], ["sca", "-"]]))
   assert [row[0] for row in panel.rows] == ["maml", "maml, paper", "sca"]
 
