@@ -270,16 +270,14 @@ class ArrayLoop:
 
   def cost(self, data: objective_lib.Data, plan: Plan) -> flops.Cost:
     """The cost of all steps of a plan, as counted from the graphs of its steps."""
-    def of_one(width: int) -> flops.Cost:
-      return self.step.objective.cost(_Counter(self, data, width, plan.replayed))
-
-    of_width: Callable[[int], flops.Cost] = of_one
-    total, widths = flops.ZERO, plan.widths()
-    if list(widths) != [plan.batch_size]:
-      # Even batches are of other sizes in each phase: a line through two sizes serves for all.
-      held = int(data.places.shape[0]) if self.step.objective.needs_memory else 0
-      key = (plan.replayed, held, _num_groups(data))
-      of_width = self._of_widths.setdefault(key, flops.RowCosts(of_one))
+    total, widths, objective = flops.ZERO, plan.widths(), self.step.objective
+    if list(widths) == [plan.batch_size]:
+      return objective.cost(_Counter(self, data, plan.batch_size, plan.replayed)) * plan.num_steps
+    # Even batches are of other sizes in each phase: a line through two sizes serves for all.
+    held = int(data.places.shape[0]) if objective.needs_memory else 0
+    of_width = self._of_widths.setdefault(
+        (plan.replayed, held, _num_groups(data)), flops.RowCosts(
+            lambda width: objective.cost(_Counter(self, data, width, plan.replayed))))
     for width, num in widths.items():
       total += of_width(width) * num
     return total
@@ -309,10 +307,10 @@ class _Counter:
     loop, data, rate = self._loop, self._data, tf.constant(0.0)
     images, labels = self._examples(self._rows + self._replayed)
     key = ("step", self._rows, self._replayed, data.classes is None)
+    step = functools.partial(loop._step, rate=rate, data=data)
     if not self._replayed:
-      return loop._count(key, lambda x, y: loop._step(x, y, None, rate, data), images, labels)
-    return loop._count(key, lambda x, y, s: loop._step(x, y, s, rate, data),
-                       images, labels, *_specs(self._replayed, data.stored))
+      return loop._count(key, functools.partial(step, stored=None), images, labels)
+    return loop._count(key, step, images, labels, *_specs(self._replayed, data.stored))
 
   def gradient(self, rows: int) -> flops.Cost:
     loop = self._loop
