@@ -222,6 +222,9 @@ class _Run:
   phase: str
   save_as: str
   auxiliary: Optional[auxiliary_lib.Auxiliary]
+  batch_size: int = dataclasses.field(init=False)
+  loop: Any = dataclasses.field(init=False)
+  validation: examples_lib.ExampleSet = dataclasses.field(init=False)
 
   def batches(self, **shard: int):
     return self.with_auxiliary(self.experience.train.train_batches(
