@@ -187,7 +187,7 @@ def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
 
 @pytest.mark.parametrize("name", FOR_LONG)
 def test_new_learners_give_the_answers_of_a_long_loop(name, tmp_path):
-  found = compare(name, "every", tmp_path, seed=4, num=300)
+  found = compare(name, "every", tmp_path, seed=4, num=150)
   assert len(set(found.closed)) > 3
 
 
