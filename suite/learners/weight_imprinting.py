@@ -22,10 +22,12 @@ from suite.data.images import example_arrays
 from suite.learners import gradient
 from suite.learners import learner_each_task
 from suite.state import context as context_lib
+from suite.training.gradient import class_heads
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
-from suite.training.sequence import imprinted_head
+from suite.training.statistics import class_means
+from suite.training.statistics import statistic
 
 
 class WeightImprinting(learner_lib.SequenceLearner):
@@ -54,7 +56,7 @@ class WeightImprinting(learner_lib.SequenceLearner):
       raise ValueError(f"imprint_phases is {imprint_phases}; it must be at least 1. To train from "
                        "the first phase on take GradientLearner.")
     self.transform, self._imprint_phases = transform, imprint_phases
-    self.head = imprinted_head.Imprinted(scale)
+    self.head = Imprinted(scale)
     self.tuned = gradient.GradientLearner(
         transform=transform, net=trainable_parts.HeadOnly(features), head=self.head,
         train_on="all", epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
@@ -145,3 +147,76 @@ class WeightImprinting(learner_lib.SequenceLearner):
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the backbone, and the head."""
     return self.tuned.mac_layers()
+
+
+class Imprinted(class_heads.Linear):
+  """Cosine logits whose rows can be written from samples: s w_c . f / |f| (Qi et al., 2018).
+
+  Until `close`, w_c is the direction of the sum of all directions f / |f| of class c. From then on
+  only gradients change it, and the scale s; its length is then free. 0 for classes without either.
+
+  Args:
+    scale: s at first. FLUID's paper tried 1, 2, 4 and 8, and took 4.
+  """
+
+  def __init__(self, scale: float = 4.0):
+    super().__init__()
+    self._first_scale = scale
+
+  def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
+    del is_input
+    layer = CosineDense(num_classes, self._first_scale, name="logits")
+    return class_heads.as_model(layer, num_features)
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    super().attach(model, num_classes)
+    self.centroids = statistic.Running(
+        class_means.ClassMeans("cosine", normalize=True), num_classes, model.input_shape[-1])
+    self.is_open = tf.Variable(True, trainable=False, name="is_open")
+
+  @property
+  def scale(self) -> tf.Variable:
+    """The scale s, []."""
+    return self._layer.scale
+
+  def imprint(self, features: tf.Tensor, labels: tf.Tensor) -> None:
+    """Adds features [B, D] to the rows of their classes, int64 [B], while it is open."""
+    self.centroids.add(features, labels)
+    rows = tf.math.l2_normalize(tf.gather(self.centroids.sums, labels), axis=1)
+    rows = tf.where(self.is_open, rows, tf.gather(self._layer.kernel, labels))
+    self._layer.kernel.scatter_update(tf.IndexedSlices(rows, labels))
+
+  def logits_in_turn(self, features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Logits [B, C], each as if the samples before it had been imprinted; nothing is changed."""
+    def imprinting() -> tf.Tensor:
+      found = self.centroids.answer_in_turn(features, labels)
+      return self._layer.scale * tf.where(tf.math.is_inf(found), 0.0, found)
+
+    return tf.cond(self.is_open, imprinting, lambda: self._layer(features))
+
+  def close(self) -> None:
+    """Ends the imprinting."""
+    self.is_open.assign(False)
+
+
+class CosineDense(tf.keras.layers.Layer):
+  """scale * w_c . f / |f|; features [B, D] to logits [B, C]. The kernel is [C, D]."""
+
+  def __init__(self, num_classes: int, first_scale: float = 4.0, **settings: Any):
+    super().__init__(**{"dtype": "float32", **settings})
+    self._num_classes, self._first_scale = num_classes, first_scale
+
+  def build(self, input_shape: Any) -> None:
+    self.kernel = self.add_weight(
+        "kernel", [self._num_classes, input_shape[-1]], initializer="zeros")
+    self.scale = self.add_weight(
+        "scale", [], initializer=tf.keras.initializers.Constant(self._first_scale))
+    super().build(input_shape)
+
+  def call(self, inputs: tf.Tensor) -> tf.Tensor:
+    directions = tf.math.l2_normalize(inputs, axis=1)
+    return self.scale * tf.matmul(directions, self.kernel, transpose_b=True)
+
+  def get_config(self) -> dict[str, Any]:
+    return {**super().get_config(), "num_classes": self._num_classes,
+            "first_scale": self._first_scale}

@@ -48,7 +48,7 @@ class CentroidLoss(objective.Objective):
         if hasattr(layer, "centroids") and hasattr(layer, "present")]
     if not found:
       raise ValueError(f"CentroidLoss trains the centroids of a head, but {model.name!r} has none; "
-                       "give GradientLearner the head visual_memory.VisualMemory().")
+                       "give GradientLearner the head oltr.VisualMemory().")
     self._layer = found[0]
 
   def loss(self, batch: objective.Batch) -> tf.Tensor:

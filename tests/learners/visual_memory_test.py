@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from suite.learners import oltr
 from suite.training.gradient import class_heads
-from suite.training.sequence import visual_memory
 
 
 def memory_head(num_features=2, num_classes=3, **settings):
-  head = visual_memory.VisualMemory(**settings)
+  head = oltr.VisualMemory(**settings)
   model = head.make(num_features, num_classes, is_input=True)
   head.attach(model, num_classes)
   return head, model
@@ -122,12 +122,12 @@ def test_logits_move_no_centroid_and_all_else_has_a_finite_gradient():
 
 def test_the_classifier_trains_at_the_full_rate_all_else_at_its_share():
   _, model = memory_head()
-  factors = {v.name: visual_memory.rate_factor(v, others=0.25) for v in model.trainable_variables}
+  factors = {v.name: oltr.rate_factor(v, others=0.25) for v in model.trainable_variables}
   assert factors == {
       "logits/hallucinator_kernel:0": 1.0, "logits/hallucinator_bias:0": 1.0,
       "logits/selector_kernel:0": 1.0, "logits/selector_bias:0": 1.0,
       "logits/cosine_kernel:0": 1.0, "logits/centroids:0": 0.25}
-  assert visual_memory.rate_factor(tf.Variable(0.0, name="conv/cosine_kernel")) == 0.1
+  assert oltr.rate_factor(tf.Variable(0.0, name="conv/cosine_kernel")) == 0.1
 
 
 def test_first_weights_differ_and_a_layer_is_made_again_from_its_settings():
@@ -137,7 +137,7 @@ def test_first_weights_differ_and_a_layer_is_made_again_from_its_settings():
   assert len({float(k[0, 0]) for k in kernels}) == 3
   assert all(np.abs(k).max() <= 8 ** -0.5 for k in kernels)
   again = tf.keras.Model.from_config(
-      model.get_config(), custom_objects={"MetaEmbedding": visual_memory.MetaEmbedding})
+      model.get_config(), custom_objects={"MetaEmbedding": oltr.MetaEmbedding})
   again.set_weights(model.get_weights())
   x = tf.ones([1, 8])
   np.testing.assert_array_equal(again(x), model(x))
@@ -145,5 +145,5 @@ def test_first_weights_differ_and_a_layer_is_made_again_from_its_settings():
 
 def test_wrong_settings_are_named():
   with pytest.raises(ValueError, match="VisualMemory.reach is 0; it must be above 0"):
-    visual_memory.VisualMemory(reach=0)
-  assert issubclass(visual_memory.VisualMemory, class_heads.Linear)
+    oltr.VisualMemory(reach=0)
+  assert issubclass(oltr.VisualMemory, class_heads.Linear)

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.sequence import imprinted_head
+from suite.learners import weight_imprinting
 
 
 def imprinted(scale=4.0):
   """A head of two features and three classes, and its model."""
-  head = imprinted_head.Imprinted(scale)
+  head = weight_imprinting.Imprinted(scale)
   model = head.make(2, 3, is_input=True)
   head.attach(model, 3)
   return head, model

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.sequence import exemplar_head
+from suite.learners import exemplar_tuning
 
 LABELS = np.array([1, 1, 2])
 # Directions (.6, .8), (1, 0) and (0, 1).
@@ -14,7 +14,7 @@ FEATURES = np.array([[3, 4], [9, 0], [0, 2]], np.float32)
 
 def made():
   """A head of two features and three classes, and its model."""
-  head = exemplar_head.Exemplars()
+  head = exemplar_tuning.Exemplars()
   model = head.make(2, 3, is_input=True)
   head.attach(model, 3)
   return head, model
@@ -35,7 +35,7 @@ def test_other_similarities_are_worked_out_by_hand():
   x = np.array([[3.0, 4.0]], np.float32)
   for similarity, scale, expected in (
       ("euclidean", 1.0, [-(1 + 9), -(9 + 4)]), ("cosine", 10.0, [20 / 5 ** 0.5, 8])):
-    head = exemplar_head.Exemplars(similarity, scale)
+    head = exemplar_tuning.Exemplars(similarity, scale)
     model = head.make(2, 3, is_input=True)
     head.attach(model, 3)
     head.centroids.add(tf.constant(FEATURES), LABELS)
@@ -44,7 +44,7 @@ def test_other_similarities_are_worked_out_by_hand():
     head.before_phase(np.array([0, 2, 1]), model.trainable_variables)
     np.testing.assert_allclose(model(x)[0, 1:], expected, rtol=1e-5)
   with pytest.raises(ValueError, match="a scale is of cosines"):
-    exemplar_head.Exemplars("dot", 2.0)
+    exemplar_tuning.Exemplars("dot", 2.0)
 
 
 def test_a_phase_trains_residuals_around_the_means_of_its_beginning():
