@@ -47,6 +47,7 @@ DATA_FUNCTION = {"_tf_data_function": True, _ON_ONE_DEVICE: True}
 _stacks: Any = importlib.import_module("tensorflow.python.util.tf_stack")
 _stack = _part("tensorflow.python.util.tf_stack", "extract_stack")
 _NO_STACK = _stack(stacklevel=len(list(_stack())))  # One frame: XLA crashes on an empty stack.
+is_deterministic = _part("tensorflow.python.framework.config", "is_op_determinism_enabled")
 _here = threading.local()
 
 

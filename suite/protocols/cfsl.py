@@ -28,6 +28,7 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+from suite.compute import private_tensorflow
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import examples
@@ -314,7 +315,10 @@ def _check_width(learner: learner_lib.EpisodicLearner, task: tasks.Task,
 
 
 def _check_compiled(records: Sequence[Mapping[str, Any]], compiled: bool) -> None:
-  """Refuses to resume a run with graphs that round otherwise."""
+  """Refuses to go on with graphs that round otherwise, or that XLA would refuse after minutes."""
+  if compiled and private_tensorflow.is_deterministic():
+    raise ValueError("cfsl.run.compiled = True: XLA has no deterministic gradient of max pooling. "
+                     "Give --no-deterministic, too, or leave it out.")
   before = any(record.get("compiled", False) for record in records)
   if records and before != compiled:
     raise ValueError(f"The run began with cfsl.run.compiled = {before}, and now it is {compiled}: "

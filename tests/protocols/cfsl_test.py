@@ -234,6 +234,12 @@ def test_a_run_goes_on_with_the_graphs_it_began_with(tmp_path):
     _run(tmp_path, Constant(), updates=0)
 
 
+def test_what_xla_cannot_repeat_is_refused_before_it_compiles(tmp_path):
+  tf.config.experimental.enable_op_determinism()
+  with pytest.raises(ValueError, match="XLA has no deterministic .* Give --no-deterministic"):
+    _run(tmp_path, compiled=True)
+
+
 def test_a_diverged_meta_training_stops(tmp_path):
   with pytest.raises(FloatingPointError, match="at update .*lower learning rate"):
     _run(tmp_path, _protonet(learning_rate=1e38))
