@@ -34,6 +34,11 @@ def test_failures_are_told_and_the_rest_is_built(tmp_path):
   assert sorted(path.name for path in tmp_path.glob("*.ended")) == ["a.ended", "c.ended"]
 
 
+def test_the_processes_are_those_of_the_command():
+  one, = data_commands.in_processes(["no_such_data"], [], 1)
+  assert one.problem.startswith("Unknown data set 'no_such_data'")
+
+
 def test_one_by_one_goes_on_past_a_failure():
   said = []
 
