@@ -302,3 +302,26 @@ def test_the_run_of_maml_plus_plus_is_its_papers():
   assert value("cfsl_data.episodes.counts") == {"train": 1150, "validation": 50, "test": 423}
   assert value("cfsl_data.episodes.turns") is True
   assert _bound("cfsl/omniglot_maml_plus_plus", "TURNS=False")("cfsl_data.episodes.turns") is False
+
+
+def _train(learner, updates, first=0, compiled=None):
+  compiled = compiled or _compiled(learner)
+  for i in range(first, first + updates):
+    _, gradients = compiled(_episode(seed=i, sets=1))
+    learner.optimizer.apply_gradients(zip(gradients, learner.trainable_variables))
+
+
+def test_a_checkpoint_within_the_multi_step_loss_goes_on_as_if_uninterrupted(tmp_path):
+  settings = dict(training=dict(
+      updates_per_epoch=1, epochs=4, end_rate=1e-4, weight_decay=1e-2, gradient_limit=10.0,
+      multi_step_epochs=3))
+  whole, second = (_learner(**settings, sets=1, seed=s) for s in (0, 7))
+  compiled = _compiled(whole)
+  _train(whole, 2, compiled=compiled)
+  path = tf.train.Checkpoint(learner=whole).write(str(tmp_path / "learner"))
+  _train(whole, 2, first=2, compiled=compiled)
+  tf.train.Checkpoint(learner=second).read(path).assert_consumed()
+  _train(second, 2, first=2)
+  assert int(second.optimizer.iterations) == 4
+  for expected, got in zip(whole.variables, second.variables):
+    np.testing.assert_array_equal(expected, got)

@@ -116,6 +116,18 @@ def test_labels_never_reach_a_learner_that_is_not_to_have_them(whole, tmp_path):
     np.testing.assert_array_equal(v, w)
 
 
+def test_byol_runs_and_is_resumed_with_the_same_records(tmp_path):
+  pretext = functools.partial(pretexts.Byol, dim=8, hidden=16, updates=4)
+  sizes = dict(updates=4, updates_per_event=2)
+  _run(tmp_path / "whole", _learner(pretext), **sizes)
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path / "killed", _learner(pretext), stop_after=1, **sizes)
+  _run(tmp_path / "killed", _learner(pretext), **sizes)
+  records = stopped_runs.records(tmp_path / "whole")
+  assert [r["updates"] for r in records] == [2, 4]
+  assert stopped_runs.records(tmp_path / "killed") == records
+
+
 def _probe(model):
   """Test accuracy of a linear classifier on the features of 256 pictures."""
   images, labels = _pictures(400, 1)
