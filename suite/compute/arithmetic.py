@@ -65,8 +65,11 @@ def of_this_process(*, precision: str = "float32", xla: bool = False, determinis
   """As TensorFlow is set now, or begins to compute at its first op, with further settings."""
   threads = int(os.environ.get(_THREADS) or 0)
   threads = threads or tf.config.threading.get_intra_op_parallelism_threads()
-  return Arithmetic(threads or _cores(), os.environ.get(_ONEDNN, "1") not in ("0", "false"),
-                    precision, xla, deterministic)
+  if not threads:  # TensorFlow's default: the cores that this process may use.
+    threads = (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity")
+               else os.cpu_count() or 1)
+  return Arithmetic(threads, os.environ.get(_ONEDNN, "1") not in ("0", "false"), precision, xla,
+                    deterministic)
 
 
 def compile_clusters(compiles: bool) -> None:
@@ -98,10 +101,3 @@ def limit_op_threads(number: int) -> bool:
   except RuntimeError:
     return tf.config.threading.get_intra_op_parallelism_threads() == number
   return True
-
-
-def _cores() -> int:
-  """The cores that this process may use, which is TensorFlow's default."""
-  if hasattr(os, "sched_getaffinity"):
-    return len(os.sched_getaffinity(0))
-  return os.cpu_count() or 1

@@ -104,7 +104,13 @@ class Walk:
     key = (graph, keys, wanted)
     if key not in self._results:
       result = self._walk(graph_frame.Frame(graph, arguments, refine=False), live)
-      if not _is_settled(result, wanted):  # The traced shapes do not suffice: infer them again.
+      if None in (result.cost.flops, result.cost.macs):
+        is_settled = all(" at " not in name for name in result.cost.uncounted)
+      else:
+        outputs = [result.outputs[i] for i in wanted]
+        is_settled = all(
+            o.shape.is_fully_defined() or o.source.dtype == tf.string for o in outputs)
+      if not is_settled:  # The traced shapes do not suffice, so another walk infers them.
         result = self._walk(graph_frame.Frame(graph, arguments, refine=True), live)
       self._results[key] = result
     return self._results[key]
@@ -128,29 +134,26 @@ class Walk:
   def _primitive(self, op, frame) -> graph_frame.Cost:
     if op.type in op_costs.FREE:
       return graph_frame.ZERO
-    rule = op_costs.MAC_COSTS.get(op.type)
+    has_macs = op.type in op_costs.MAC_COSTS
     try:
-      if rule is not None:
-        flops, macs = rule(graph_frame.Node(op, frame))
+      if has_macs:
+        flops, macs = op_costs.MAC_COSTS[op.type](graph_frame.Node(op, frame))
         return graph_frame.Cost(int(flops), int(macs))
-      return self._arithmetic(op, frame)
+      rule = op_costs.COSTS.get(op.type)
+      if rule is None:
+        return _unknown(op.type, None, None)
+      dtypes = {t.dtype for t in (*op.inputs, *op.outputs)}
+      if any(d.is_complex for d in dtypes):
+        return _unknown(f"{op.type} of complex numbers", None, 0)
+      if tf.variant in dtypes:
+        return self._add_lists(op, frame) if op.type == "AddN" else _unknown(op.type, None, None)
+      if op.type.startswith("Resource") or op.type.endswith("VariableOp"):
+        dtypes = {op.inputs[i].dtype for i in range(1, len(op.inputs))}
+      if not any(d.is_floating for d in dtypes):
+        return graph_frame.ZERO
+      return graph_frame.Cost(int(rule(graph_frame.Node(op, frame))), 0)
     except graph_frame.UnknownShape:
-      return _unknown(f"{op.type}: unknown shape at", op, 0 if rule is None else None)
-
-  def _arithmetic(self, op, frame) -> graph_frame.Cost:
-    rule = op_costs.COSTS.get(op.type)
-    if rule is None:
-      return _unknown(op.type, None, None)
-    dtypes = {t.dtype for t in (*op.inputs, *op.outputs)}
-    if any(d.is_complex for d in dtypes):
-      return _unknown(f"{op.type} of complex numbers", None, 0)
-    if tf.variant in dtypes:
-      return self._add_lists(op, frame) if op.type == "AddN" else _unknown(op.type, None, None)
-    if op.type.startswith("Resource") or op.type.endswith("VariableOp"):
-      dtypes = {op.inputs[i].dtype for i in range(1, len(op.inputs))}
-    if not any(d.is_floating for d in dtypes):
-      return graph_frame.ZERO
-    return graph_frame.Cost(int(rule(graph_frame.Node(op, frame))), 0)
+      return _unknown(f"{op.type}: unknown shape at", op, None if has_macs else 0)
 
   def _add_lists(self, op, frame) -> graph_frame.Cost:
     """Cost of adding the gradients of a loop's tensor list: each read adds a one-element list.
@@ -158,7 +161,8 @@ class Walk:
     The first such list fills an empty slot of the running sum and costs nothing (each trip reads
     its own element); further ones in the same trip are added to it. Other sums are unknown.
     """
-    single = [t.op for t in op.inputs if _holds_one_element(t.op)]
+    single = [t.op for t in op.inputs if t.op.type == "TensorListSetItem"
+              and t.op.inputs[0].op.type == "TensorListReserve"]
     if len(op.inputs) - len(single) > 1:
       return _unknown("AddN: tensor lists at", op, 0)
     try:
@@ -178,8 +182,12 @@ class Walk:
     inputs = [frame.argument(t) for t in op.inputs]
     if op.type in graph_frame.LOOPS:
       cond, body = bodies
+      shapes = {}  # The shape of an invariant is the caller's.
+      for i, argument in enumerate(inputs):
+        if graph_values.is_invariant(body, i):
+          shapes.update({id(graph.inputs[i]): argument.shape for graph in bodies})
       trips, final = graph_values.run_loop(
-          cond, body, [a.value for a in inputs], _loop_shapes(bodies, inputs)
+          cond, body, [a.value for a in inputs], lambda tensor: shapes.get(id(tensor), tensor.shape)
       )
       variables = self._liveness.loop_variables(cond, body, wanted)
       one, arguments = self._trip(body, inputs, variables)
@@ -192,7 +200,15 @@ class Walk:
       )
       return graph_frame.CallResult(cost, outputs)
     if op.type == graph_frame.FOR:
-      return self._for(op, bodies[0], inputs, wanted)
+      # For(start, limit, delta, *variables): the body takes (index, *variables).
+      limits = [a.value for a in inputs[:3]]
+      known = all(v is not None for v in limits) and limits[2]
+      trips = max(0, -((limits[0] - limits[1]) // limits[2])) if known else None
+      index = dataclasses.replace(inputs[0], value=None)
+      variables = self._liveness.loop_variables(None, bodies[0], wanted, offset=1)
+      one, _ = self._trip(bodies[0], inputs[3:], variables, index=[index])
+      outputs = tuple(graph_frame.Argument(out.shape, None, out.source) for out in one.outputs)
+      return graph_frame.CallResult(self._repeat(op, trips, one.cost), outputs)
     if op.type in graph_frame.BRANCHES:
       return self._branch(bodies, inputs, wanted)
     return self.call(bodies[0], inputs, wanted)
@@ -200,7 +216,8 @@ class Walk:
   def _branch(self, branches, inputs, wanted) -> graph_frame.CallResult:
     """The branch taken if the predicate is constant, else the most expensive one.
 
-    FLOPs and MACs are each the largest of any branch; unknown if one branch is unknown.
+    FLOPs and MACs are each the largest of any branch; unknown if one branch is unknown. An output
+    then has the shape that the branches have in common, and no value.
     """
     index, arguments = inputs[0].value, inputs[1:]
     if index is not None and np.ndim(index) == 0:
@@ -211,19 +228,13 @@ class Walk:
     costs = [r.cost for r in results]
     uncounted = _sum(costs).uncounted
     flops, macs = _largest([c.flops for c in costs]), _largest([c.macs for c in costs])
-    outputs = tuple(_join(options) for options in zip(*(r.outputs for r in results)))
-    return graph_frame.CallResult(graph_frame.Cost(flops, macs, uncounted), outputs)
-
-  def _for(self, op, body, inputs, wanted) -> graph_frame.CallResult:
-    """For(start, limit, delta, *variables): the body takes (index, *variables)."""
-    limits = [a.value for a in inputs[:3]]
-    known = all(v is not None for v in limits) and limits[2]
-    trips = max(0, -((limits[0] - limits[1]) // limits[2])) if known else None
-    index = dataclasses.replace(inputs[0], value=None)
-    variables = self._liveness.loop_variables(None, body, wanted, offset=1)
-    one, _ = self._trip(body, inputs[3:], variables, index=[index])
-    outputs = tuple(graph_frame.Argument(out.shape, None, out.source) for out in one.outputs)
-    return graph_frame.CallResult(self._repeat(op, trips, one.cost), outputs)
+    outputs = []
+    for options in zip(*(r.outputs for r in results)):
+      shape = options[0].shape
+      for option in options[1:]:
+        shape = shape.most_specific_compatible_shape(option.shape)
+      outputs.append(graph_frame.Argument(shape, None, options[0].source))
+    return graph_frame.CallResult(graph_frame.Cost(flops, macs, uncounted), tuple(outputs))
 
   def _trip(self, body, inputs, variables, index=()) -> tuple[graph_frame.CallResult, list]:
     """One trip: (result, its arguments); values that change from trip to trip are unknown."""
@@ -233,10 +244,12 @@ class Walk:
         for i, a in enumerate(inputs)
     ]
     result = self.call(body, index + arguments, variables)
-    grown = [
-        a if str(a.shape) == str(out.shape) else _traced(body.inputs[i + len(index)], a)
-        for i, (a, out) in enumerate(zip(arguments, result.outputs))
-    ]
+    grown = list(arguments)
+    for i, (a, out) in enumerate(zip(arguments, result.outputs)):
+      if str(a.shape) != str(out.shape):  # Only the shape that holds for every trip is known.
+        shape = tf.TensorShape(None if a.shape.rank is None else [None] * a.shape.rank)
+        shape = graph_frame.merge_shapes(body.inputs[i + len(index)].shape, shape)
+        grown[i] = graph_frame.Argument(shape, None, a.source)
     if any(a is not b for a, b in zip(arguments, grown)):
       result, arguments = self.call(body, index + grown, variables), grown
     return result, arguments
@@ -251,46 +264,8 @@ class Walk:
     return graph_frame.Cost(None, macs, cost.uncounted + unknown.uncounted)
 
 
-def _traced(placeholder, argument) -> graph_frame.Argument:
-  """A loop variable whose shape changes: only the shape that holds for every trip is known."""
-  shape = tf.TensorShape([None] * argument.shape.rank) if argument.shape.rank is not None else None
-  shape = graph_frame.merge_shapes(placeholder.shape, tf.TensorShape(shape))
-  return graph_frame.Argument(shape, None, argument.source)
-
-
-def _loop_shapes(bodies, inputs):
-  """`shape_of` for `run_loop`: the shape of an invariant is the caller's."""
-  shapes = {}
-  for i, argument in enumerate(inputs):
-    if graph_values.is_invariant(bodies[1], i):
-      for body in bodies:
-        shapes[id(body.inputs[i])] = argument.shape
-  return lambda tensor: shapes.get(id(tensor), tensor.shape)
-
-
 def _largest(numbers: list) -> int | None:
   return None if None in numbers else max(numbers)
-
-
-def _join(options) -> graph_frame.Argument:
-  """An output of a conditional: the shape and value that its branches have in common."""
-  shape = options[0].shape
-  for option in options[1:]:
-    shape = shape.most_specific_compatible_shape(option.shape)
-  return graph_frame.Argument(shape, None, options[0].source)
-
-
-def _holds_one_element(op) -> bool:
-  return op.type == "TensorListSetItem" and op.inputs[0].op.type == "TensorListReserve"
-
-
-def _is_settled(result: graph_frame.CallResult, wanted: frozenset) -> bool:
-  """Whether a second walk with inferred shapes would give the same result."""
-  cost = result.cost
-  if cost.flops is None or cost.macs is None:
-    return all(" at " not in name for name in cost.uncounted)
-  outputs = [result.outputs[i] for i in wanted]
-  return all(o.shape.is_fully_defined() or o.source.dtype == tf.string for o in outputs)
 
 
 def _unknown(reason: str, op: tf.Operation | None, macs: int | None) -> graph_frame.Cost:
@@ -336,7 +311,7 @@ class RowCosts:
            for a, b in ((one.flops, other.flops), (one.macs, other.macs))):
       return self._count(rows)  # On no line: a row has no cost that is the same for all.
     return Cost(self._on_line(one.flops, other.flops, rows),
-                      self._on_line(one.macs, other.macs, rows), one.uncounted)
+                self._on_line(one.macs, other.macs, rows), one.uncounted)
 
   def _on_line(self, one: int | None, other: int | None, rows: int) -> int | None:
     if one is None or other is None:
@@ -345,8 +320,6 @@ class RowCosts:
 
 
 _FIRST = 2  # A graph of one row or one class may be another one.
-
-
 _CHECKED = (5, 7)
 
 
@@ -369,21 +342,18 @@ class ShapeCosts:
     if not rows:
       return ZERO
     if self._is_bilinear is None:
-      self._is_bilinear = self._fits(_CHECKED)
+      expected, counted = self._at(*_CHECKED), self._counted(*_CHECKED)
+      self._is_bilinear = (expected.flops, expected.macs) == (counted.flops, counted.macs)
+      if not self._is_bilinear:
+        logging.info("The cost of a step is not bilinear in its rows and classes (%s expected, %s "
+                     "counted for %s): each shape is counted.", expected.flops, counted.flops,
+                     _CHECKED)
     return self._at(rows, classes) if self._is_bilinear else self._counted(rows, classes)
 
   def _counted(self, rows: int, classes: int) -> Cost:
     if (rows, classes) not in self._known:
       self._known[rows, classes] = self._count(rows, classes)
     return self._known[rows, classes]
-
-  def _fits(self, shape: tuple[int, int]) -> bool:
-    expected, counted = self._at(*shape), self._counted(*shape)
-    if (expected.flops, expected.macs) == (counted.flops, counted.macs):
-      return True
-    logging.info("The cost of a step is not bilinear in its rows and classes (%s expected, %s "
-                 "counted for %s): each shape is counted.", expected.flops, counted.flops, shape)
-    return False
 
   def _at(self, rows: int, classes: int) -> Cost:
     corners = [[self._counted(_FIRST + i, _FIRST + j) for j in (0, 1)] for i in (0, 1)]
@@ -396,5 +366,5 @@ class ShapeCosts:
       return a + x * (c - a) + y * (b - a) + x * y * (d - c - b + a)
 
     return Cost(extended([[cost.flops for cost in line] for line in corners]),
-                      extended([[cost.macs for cost in line] for line in corners]),
-                      corners[0][0].uncounted)
+                extended([[cost.macs for cost in line] for line in corners]),
+                corners[0][0].uncounted)

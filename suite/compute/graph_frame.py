@@ -248,8 +248,11 @@ class Liveness:
       live = {}
       for op in reversed(self.order(graph)):
         outputs = frozenset(i for i, t in enumerate(op.outputs) if id(t) in needed)
-        if not outputs and op not in controls and not self._is_stateful(op):
-          continue
+        if not outputs and op not in controls:
+          if op.type not in self._stateful:
+            self._stateful[op.type] = op.op_def.is_stateful
+          if not self._stateful[op.type]:
+            continue
         live[op] = outputs
         inputs = op.inputs
         needed.update(id(inputs[i]) for i in self._inputs_in_use(op, outputs))
@@ -257,11 +260,6 @@ class Liveness:
       used = frozenset(i for i, t in enumerate(graph.inputs) if id(t) in needed)
       self._live[key] = live, used
     return self._live[key]
-
-  def _is_stateful(self, op: tf.Operation) -> bool:
-    if op.type not in self._stateful:
-      self._stateful[op.type] = op.op_def.is_stateful
-    return self._stateful[op.type]
 
   def _inputs_in_use(self, op, wanted):
     """Indices of the inputs that an op's wanted outputs depend on."""

@@ -150,7 +150,15 @@ class Program:
     if op.type == "Const":
       self.constants[key] = plain(tf.get_static_value(tensor))
     elif op.type in _SHAPE_RULES:
-      self.constants[key] = self._shape_value(op, tensor.value_index)
+      shape = self._shape_of(op.inputs[tensor.value_index])
+      if op.type == "Rank" and shape.rank is not None:
+        self.constants[key] = shape.rank
+      elif not shape.is_fully_defined():
+        raise Unknown
+      elif op.type == "Size":
+        self.constants[key] = shape.num_elements()
+      else:
+        self.constants[key] = np.array(shape.as_list(), np.int64)
     elif op.type in _RULES and not any(t.dtype in (tf.string, tf.variant) for t in op.inputs):
       for source in op.inputs:
         self._visit(source, depth + 1)
@@ -158,14 +166,6 @@ class Program:
     else:
       raise Unknown
     self._done.add(key)
-
-  def _shape_value(self, op, index):
-    shape = self._shape_of(op.inputs[index])
-    if op.type == "Rank" and shape.rank is not None:
-      return shape.rank
-    if not shape.is_fully_defined():
-      raise Unknown
-    return shape.num_elements() if op.type == "Size" else np.array(shape.as_list(), np.int64)
 
   def run(self, values: dict) -> dict:
     """Values of all tensors from `values` to the targets, both included."""

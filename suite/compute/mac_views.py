@@ -178,23 +178,17 @@ def _walk(model: Any, arriving: frozenset[str], found: list[Layer]) -> frozenset
     if hasattr(layer, "layers"):
       sources[layer.name] = _walk(layer, below, found)
     elif layer.weights:
+      kernel, macs = getattr(layer, "kernel", None), 0  # MACs of the forward pass of one image.
+      heavy = [w.name for w in layer.weights if len(w.shape) > 1]
+      if kernel is not None:  # [.., C / groups, F]; each output sums the products of one filter.
+        macs = math.prod(kernel.shape[:-1]) * math.prod(layer.output_shape[1:])
+      elif heavy:
+        raise ValueError(f"No rule for the MACs of {type(layer).__name__} {layer.name!r}, whose "
+                         f"weights are {', '.join(heavy)}. Allowed are convolutions and dense "
+                         "layers; give its cost as a Layer.")
       is_trained = bool(layer.trainable and layer.trainable_weights)
-      found.append(Layer(layer.name, _macs(layer), is_trained, tuple(sorted(below))))
+      found.append(Layer(layer.name, macs, is_trained, tuple(sorted(below))))
       sources[layer.name] = frozenset([layer.name])
     else:
       sources[layer.name] = below if parents else arriving
   return sources[model.output_names[0]]
-
-
-def _macs(layer: Any) -> int:
-  """MACs of the forward pass of one image."""
-  kernel = getattr(layer, "kernel", None)
-  if kernel is None:
-    heavy = [w.name for w in layer.weights if len(w.shape) > 1]
-    if heavy:
-      raise ValueError(f"No rule for the MACs of {type(layer).__name__} {layer.name!r}, whose "
-                       f"weights are {', '.join(heavy)}. Allowed are convolutions and dense "
-                       "layers; give its cost as a Layer.")
-    return 0
-  # Each output sums the products of one filter, shape [.., C / groups, F].
-  return math.prod(kernel.shape[:-1]) * math.prod(layer.output_shape[1:])

@@ -357,7 +357,14 @@ def einsum(node) -> tuple[int, int]:
   A label that is in one operand only and not in the result is summed over first (additions). The
   rest is a batched matrix product: one multiply-add per point of the labels' grid.
   """
-  operands, result = _einsum_labels(node)
+  equation = node.attr("equation").decode().replace(" ", "")
+  left, result = equation.split("->")
+  operands, widest = [], 0  # (labels, shape) of each operand; "..." becomes (1,), (0,).
+  for term, shape in zip(left.split(","), [node.input(i) for i in range(node.num_inputs)]):
+    hidden = len(shape) - len(term.replace("...", ""))
+    widest = max(widest, hidden)
+    operands.append((_expand(term, hidden), shape))
+  result = _expand(result, widest)
   sizes: dict = {}
   for labels, shape in operands:
     for label, size in zip(labels, shape):
@@ -375,19 +382,6 @@ def einsum(node) -> tuple[int, int]:
     return additions, 0
   macs = math.prod(sizes[label] for label in set().union(*kept))
   return additions + 2 * macs, macs
-
-
-def _einsum_labels(node) -> tuple[list, list]:
-  """([(labels, shape) of each operand], labels of the result); "..." becomes (1,), (0,)."""
-  equation = node.attr("equation").decode().replace(" ", "")
-  left, result = equation.split("->")
-  shapes = [node.input(i) for i in range(node.num_inputs)]
-  operands, widest = [], 0
-  for term, shape in zip(left.split(","), shapes):
-    hidden = len(shape) - len(term.replace("...", ""))
-    widest = max(widest, hidden)
-    operands.append((_expand(term, hidden), shape))
-  return operands, _expand(result, widest)
 
 
 def _expand(term: str, hidden: int) -> list:

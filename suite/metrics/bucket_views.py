@@ -74,10 +74,16 @@ def class_drift(acc: np.ndarray) -> np.ndarray:
 
   Args:
     acc: [T, T, C], accuracy of each class, as R. A bucket without an example of a class, NaN, is
-      left out of that class's means.
+      left out of that class's means; a mean is NaN if all of its buckets are left out.
   """
   acc = np.asarray(acc, np.float64)
-  return np.stack([_known_mean(np.diagonal(acc, d)) for d in range(acc.shape[0])], axis=1)
+  means = []
+  for d in range(acc.shape[0]):
+    values = np.diagonal(acc, d)
+    known = ~np.isnan(values)
+    sums = np.where(known, values, 0.0).sum(-1)
+    means.append(np.where(known.any(-1), sums / np.maximum(known.sum(-1), 1), np.nan))
+  return np.stack(means, axis=1)
 
 
 def top_confusions(counts: np.ndarray, num: int) -> list[tuple[int, int]]:
@@ -91,10 +97,3 @@ def top_confusions(counts: np.ndarray, num: int) -> list[tuple[int, int]]:
   np.fill_diagonal(counts, 0)
   order = np.argsort(-counts.ravel(), kind="stable")[:num]
   return [divmod(int(i), len(counts)) for i in order if counts.ravel()[i] > 0]
-
-
-def _known_mean(values: np.ndarray) -> np.ndarray:
-  """The mean over the last axis of what is not NaN; NaN where nothing is known."""
-  known = ~np.isnan(values)
-  sums = np.where(known, values, 0.0).sum(-1)
-  return np.where(known.any(-1), sums / np.maximum(known.sum(-1), 1), np.nan)

@@ -66,9 +66,12 @@ def mean_average_precision(
     raise ValueError(f"Got scores {list(scores.shape)} and labels {list(labels.shape)}; expected "
                      "the same [N, C] twice, labels multi-hot.")
   present = np.flatnonzero((labels > 0).any(axis=0))
-  precisions = [
-      sklearn_metrics.average_precision_score(labels[:, c] > 0, _ranks(scores[:, c]))
-      for c in present]
+  precisions = []
+  for c in present:
+    # Dense ranks have the same order and ties, but are finite, as scikit-learn requires.
+    ordered = np.where(np.isnan(scores[:, c]), -np.inf, scores[:, c])
+    ranks = np.unique(ordered, return_inverse=True)[1]
+    precisions.append(sklearn_metrics.average_precision_score(labels[:, c] > 0, ranks))
   count = scores.shape[1] if absent == "zero" else len(present)
   return float(np.sum(precisions) / count) if count else float("nan")
 
@@ -106,8 +109,3 @@ def _matrix(values: np.ndarray, name: str) -> np.ndarray:
   if values.ndim != 2:
     raise ValueError(f"Got {name} of shape {list(values.shape)}; expected [N, C].")
   return values
-
-
-def _ranks(scores: np.ndarray) -> np.ndarray:
-  """Dense ranks [N]: the same order and ties, but finite, as scikit-learn requires."""
-  return np.unique(np.where(np.isnan(scores), -np.inf, scores), return_inverse=True)[1]

@@ -40,11 +40,32 @@ class OwnMetrics:
   def __init__(self, functions: Mapping[str, Callable[..., Any]] | None = None):
     self._functions = dict(functions or {})
     self.names = tuple(self._functions)
-    self._of_logits = {name: fn for name, fn in self._functions.items() if _num_arguments(name, fn)
-                       == 2}
-    self._of_records = {name: fn for name, fn in self._functions.items()
-                        if name not in self._of_logits}
-    self._probe()
+    self._of_logits: dict[str, Callable[..., Any]] = {}
+    self._of_records: dict[str, Callable[..., Any]] = {}
+    for name, fn in self._functions.items():
+      if not callable(fn):
+        raise MetricError(f"Metric {name!r} is {fn!r}; give a function of (labels, logits), or of "
+                          "(records).")
+      kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+      required = [p for p in inspect.signature(fn).parameters.values()
+                  if p.default is p.empty and p.kind in kinds]
+      if len(required) not in (1, 2):
+        raise MetricError(
+            f"Metric {name!r} has {len(required)} required arguments; give a function of two, "
+            "labels [N] and logits [N, C], or of one, the list of records.")
+      (self._of_logits if len(required) == 2 else self._of_records)[name] = fn
+    # Each function is called once: one that does not return a number is refused before a run.
+    labels = np.arange(_PROBED_CLASSES)
+    logits = np.eye(_PROBED_CLASSES, dtype=np.float32)
+    for name, fn in self._functions.items():
+      if name in _RECORD or not name.isidentifier():
+        raise MetricError(f"A metric is called {name!r}; give it a name of letters, digits and _ "
+                          f"other than {', '.join(_RECORD)}.")
+      try:
+        value = fn(labels, logits) if name in self._of_logits else fn([dict(_RECORD)])
+      except Exception:  # It may need what these made-up values do not have; the run will show.
+        continue
+      _checked(name, value)
 
   def refuse_logits(self, protocol: str) -> None:
     """Raises an error if a metric needs logits, of which the protocol keeps none."""
@@ -72,32 +93,6 @@ class OwnMetrics:
       else:
         found[name] = values[-1] if values else None
     return found
-
-  def _probe(self) -> None:
-    """Calls each function once: one that does not return a number is refused before a run."""
-    labels = np.arange(_PROBED_CLASSES)
-    logits = np.eye(_PROBED_CLASSES, dtype=np.float32)
-    for name, fn in self._functions.items():
-      if name in _RECORD or not name.isidentifier():
-        raise MetricError(f"A metric is called {name!r}; give it a name of letters, digits and _ "
-                          f"other than {', '.join(_RECORD)}.")
-      try:
-        value = fn(labels, logits) if name in self._of_logits else fn([dict(_RECORD)])
-      except Exception:  # It may need what these made-up values do not have; the run will show.
-        continue
-      _checked(name, value)
-
-
-def _num_arguments(name: str, fn: Callable[..., Any]) -> int:
-  if not callable(fn):
-    raise MetricError(f"Metric {name!r} is {fn!r}; give a function of (labels, logits), or of "
-                      "(records).")
-  required = [p for p in inspect.signature(fn).parameters.values()
-              if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-  if len(required) not in (1, 2):
-    raise MetricError(f"Metric {name!r} has {len(required)} required arguments; give a function of "
-                      "two, labels [N] and logits [N, C], or of one, the list of records.")
-  return len(required)
 
 
 def _number(name: str, fn: Callable[..., Any], *arguments: Any) -> float | None:

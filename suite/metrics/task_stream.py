@@ -157,9 +157,10 @@ def pareto_front(points: Iterable[tuple[float | None, float | None]]) -> Front:
   points = list(points)
   left_out = [i for i, point in enumerate(points) if any(v is None or math.isnan(v) for v in point)]
   known = [i for i in range(len(points)) if i not in left_out]
-  front = [i for i in known if not any(_beats(points[j], points[i]) for j in known)]
+  front = []
+  for i in known:
+    flops, error = points[i]
+    if not any(other[0] <= flops and other[1] <= error and tuple(other) != (flops, error)
+               for other in (points[j] for j in known)):
+      front.append(i)
   return Front(sorted(front, key=lambda i: (points[i], i)), left_out)
-
-
-def _beats(a: tuple[Any, Any], b: tuple[Any, Any]) -> bool:
-  return a[0] <= b[0] and a[1] <= b[1] and tuple(a) != tuple(b)
