@@ -32,9 +32,22 @@ def application(name: str, weights: str, *, image_size: int = 224) -> tf.keras.M
   if not os.path.isfile(weights):
     raise FileNotFoundError(f"There is no file of weights {weights!r}; give the .h5 file of "
                             f"{name}.")
-  make = getattr(tf.keras.applications, name)
-  net = _with_weights(make, name, weights, image_size)
-  inputs = tf.keras.Input((image_size, image_size, 3), dtype=tf.float32, name="image")
+  make, shape = getattr(tf.keras.applications, name), (image_size, image_size, 3)
+  net = make(weights=None, include_top=False, pooling="avg", input_shape=shape)
+  try:
+    net.load_weights(weights)
+  except (ValueError, OSError) as first:  # They may be those of the net with its classifier.
+    try:
+      whole = make(weights=None, include_top=True, input_shape=None)
+      whole.load_weights(weights)
+    except (ValueError, OSError):
+      raise ValueError(f"The weights in {weights} are not those of Keras application {name!r}: "
+                       f"{first}. Give the file of this very application.") from first
+    body = {layer.name: layer for layer in whole.layers}
+    for layer in net.layers:
+      if layer.weights:
+        layer.set_weights(body[layer.name].get_weights())
+  inputs = tf.keras.Input(shape, dtype=tf.float32, name="image")
   preprocess = sys.modules[make.__module__].preprocess_input  # Families scale pixels differently.
   return tf.keras.Model(inputs, net(preprocess(inputs)), name=name.lower())
 
@@ -42,23 +55,3 @@ def application(name: str, weights: str, *, image_size: int = 224) -> tf.keras.M
 def backbone(image_shape: tuple[int, int, int], *, name: str, weights: str) -> tf.keras.Model:
   """Builds the encoder for images (S, S, 3), as learners ask for a backbone; see `application`."""
   return application(name, weights, image_size=image_shape[0])
-
-
-def _with_weights(make, name: str, weights: str, image_size: int) -> tf.keras.Model:
-  shape = (image_size, image_size, 3)
-  net = make(weights=None, include_top=False, pooling="avg", input_shape=shape)
-  try:
-    net.load_weights(weights)
-    return net
-  except (ValueError, OSError) as first:
-    try:
-      whole = make(weights=None, include_top=True, input_shape=None)
-      whole.load_weights(weights)
-    except (ValueError, OSError):
-      raise ValueError(f"The weights in {weights} are not those of Keras application {name!r}: "
-                       f"{first}. Give the file of this very application.") from first
-  body = {layer.name: layer for layer in whole.layers}
-  for layer in net.layers:
-    if layer.weights:
-      layer.set_weights(body[layer.name].get_weights())
-  return net

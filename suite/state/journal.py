@@ -50,27 +50,23 @@ class Journal:
     self._done: Dict[str, Any] = {}
     self._partial_key: Optional[str] = None
     self._partial: Optional[Partial] = None
-    if snapshots is not None:
-      self._restore(snapshots)
-
-  def _restore(self, snapshots: snapshots_lib.Snapshots) -> None:
+    if snapshots is None:
+      return
     snapshots.sweep()
     try:
       found = snapshots.read()
     except snapshots_lib.DamagedError as error:  # Nothing is lost but time.
       logging.warning("%s Until then the event begins again.", error)
       snapshots.clear()
-      return
-    if found is None:
-      return
-    if found.values["event"] != self._event:  # Left from an event that was committed since.
-      snapshots.clear()
-      return
-    self._done, partial = found.values["done"], found.values["partial"]
-    self._ledger.restore(found.values["ledger"])
-    if partial is not None:
-      self._partial_key = partial["key"]
-      self._partial = Partial(partial["values"], found.arrays)
+      found = None
+    if found is not None and found.values["event"] != event:
+      snapshots.clear()  # Left from an event that was committed since.
+    elif found is not None:
+      self._done, partial = found.values["done"], found.values["partial"]
+      ledger.restore(found.values["ledger"])
+      if partial is not None:
+        self._partial_key = partial["key"]
+        self._partial = Partial(partial["values"], found.arrays)
 
   def once(self, key: str, fn: Callable[[], Any]) -> Any:
     """Returns fn() of the chief, or its value from before the event was interrupted.

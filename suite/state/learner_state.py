@@ -29,15 +29,30 @@ class OtherVariablesError(AssertionError):
 
 
 def arrays(learner: tf.Module) -> Mapping[str, np.ndarray]:
-  """The values of a learner's variables, each read when it is asked for."""
+  """The values of a learner's variables, read when they are asked for, or a checkpoint's files."""
   found = _variables(learner)
-  return _Values(found) if found is not None else _of_checkpoint(learner)
+  if found is not None:
+    return _Values(found)
+  with tempfile.TemporaryDirectory() as folder:
+    try:
+      tf.train.Checkpoint(learner=learner).write(str(pathlib.Path(folder, "learner")))
+    except tf.errors.OpError as error:  # TensorFlow's error of a full disk.
+      raise OSError(error.message) from error
+    return {_CHECKPOINT + path.name: np.fromfile(path, np.uint8)
+            for path in sorted(pathlib.Path(folder).iterdir())}
 
 
 def restore(learner: tf.Module, saved: Mapping[str, np.ndarray]) -> None:
   """Gives a learner what `arrays` returned; its variables must have been made."""
   if any(name.startswith(_CHECKPOINT) for name in saved):
-    _restore_checkpoint(learner, saved)
+    with tempfile.TemporaryDirectory() as folder:
+      for name, content in saved.items():
+        content.tofile(pathlib.Path(folder, name.removeprefix(_CHECKPOINT)))
+      try:
+        tf.train.Checkpoint(learner=learner).read(
+            str(pathlib.Path(folder, "learner"))).assert_consumed()
+      except tf.errors.OpError as error:
+        raise OSError(error.message) from error
     return
   found = _variables(learner) or {}
   if set(found) != set(saved):
@@ -88,24 +103,3 @@ def _variables(learner: tf.Module) -> dict[str, tf.Variable] | None:
         escaped = name.replace("~", "~0").replace("/", "~1")
         waiting.append((f"{path}/{escaped}" if path else escaped, child))
   return found
-
-
-def _of_checkpoint(learner: tf.Module) -> dict[str, np.ndarray]:
-  with tempfile.TemporaryDirectory() as folder:
-    try:
-      tf.train.Checkpoint(learner=learner).write(str(pathlib.Path(folder, "learner")))
-    except tf.errors.OpError as error:  # TensorFlow's error of a full disk.
-      raise OSError(error.message) from error
-    return {_CHECKPOINT + path.name: np.fromfile(path, np.uint8)
-            for path in sorted(pathlib.Path(folder).iterdir())}
-
-
-def _restore_checkpoint(learner: tf.Module, saved: Mapping[str, np.ndarray]) -> None:
-  with tempfile.TemporaryDirectory() as folder:
-    for name, content in saved.items():
-      content.tofile(pathlib.Path(folder, name.removeprefix(_CHECKPOINT)))
-    try:
-      tf.train.Checkpoint(learner=learner).read(
-          str(pathlib.Path(folder, "learner"))).assert_consumed()
-    except tf.errors.OpError as error:
-      raise OSError(error.message) from error

@@ -91,12 +91,21 @@ def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np
     raise ValueError(f"Got labels of shape {list(labels.shape)} with scores "
                      f"{'missing' if scores is None else 'given'}; a multi-label task ([N, C] "
                      "multi-hot) needs scores, a single-label task ([N]) has none.")
+  if isinstance(ids, np.ndarray) and ids.dtype.kind == "U":
+    texts = ids.tolist()
+  else:
+    texts = [i.decode("utf-8") if isinstance(i, bytes) else str(i) for i in ids]
+  if multi_label:
+    probabilities = pa.array([np.asarray(v, np.float32) for v in true_class_probability],
+                             pa.list_(pa.float32()))
+  else:
+    probabilities = pa.array(np.asarray(true_class_probability, np.float32), pa.float32())
   columns = {
-      "id": pa.array(_texts(ids), pa.string()),
+      "id": pa.array(texts, pa.string()),
       "label": pa.array([np.flatnonzero(row) for row in labels] if multi_label else labels,
                         pa.list_(pa.int64()) if multi_label else pa.int64()),
       "top1": pa.array(np.asarray(top1), pa.int64()),
-      "true_class_probability": _probability_column(true_class_probability, multi_label),
+      "true_class_probability": probabilities,
       "correct": pa.array(np.asarray(correct, bool), pa.bool_()),
   }
   if multi_label:
@@ -116,13 +125,33 @@ def load(path: str | os.PathLike) -> Predictions:
   except Exception as error:  # Arrow raises errors of many kinds on damaged files.
     raise ValueError(f"{path} cannot be read as Parquet ({snapshots.reason(error)}); it is "
                      f"damaged. {_REMEDY}") from error
-  _check_schema(path, table.schema)
+  schema, multi_label = table.schema, "scores" in table.schema.names
+  missing = [name for name in COLUMNS if name not in schema.names]
+  if missing:
+    raise ValueError(f"{path} has no columns {missing}; it has {schema.names}. Is it a "
+                     f"predictions file of a run? If so, it is damaged. {_REMEDY}")
+  wanted = {"id": pa.string(), "label": pa.int64(), "top1": pa.int64(),
+            "true_class_probability": pa.float32(), "correct": pa.bool_()}
+  if multi_label:
+    wanted.update(label=pa.list_(pa.int64()), scores=pa.list_(pa.float32()),
+                  true_class_probability=pa.list_(pa.float32()))
+  for name, type_ in wanted.items():
+    if schema.field(name).type != type_:
+      raise ValueError(f"{path}: column {name!r} is {schema.field(name).type}; expected {type_} in "
+                       f"a {'multi' if multi_label else 'single'}-label file. {_REMEDY}")
   column = {name: table.column(name).combine_chunks() for name in table.column_names}
   for name, values in column.items():
     if values.null_count:
       raise ValueError(f"{path}: column {name!r} has {values.null_count} empty cells; none may be. "
                        f"{_REMEDY}")
-  multi_label = "scores" in column
+  scores = None
+  if multi_label:
+    rows = _lists(column["scores"])
+    widths = sorted({len(row) for row in rows})
+    if len(widths) > 1:
+      raise ValueError(
+          f"{path}: rows have {widths} scores; expected one score a class in every row.")
+    scores = np.stack(rows) if rows else np.zeros([0, 0], np.float32)
   return Predictions(
       id=np.array(column["id"].to_pylist(), dtype=str),
       label=_lists(column["label"]) if multi_label else column["label"].to_numpy(),
@@ -130,23 +159,7 @@ def load(path: str | os.PathLike) -> Predictions:
       true_class_probability=(_lists(column["true_class_probability"]) if multi_label
                               else column["true_class_probability"].to_numpy()),
       correct=column["correct"].to_numpy(zero_copy_only=False),
-      scores=_stack(path, _lists(column["scores"])) if multi_label else None)
-
-
-def _texts(ids: Sequence[str] | np.ndarray) -> list[str]:
-  if isinstance(ids, np.ndarray) and ids.dtype.kind == "U":
-    return ids.tolist()
-  return [_text(i) for i in ids]
-
-
-def _text(value: str | bytes) -> str:
-  return value.decode("utf-8") if isinstance(value, bytes) else str(value)
-
-
-def _probability_column(values: Sequence | np.ndarray, multi_label: bool) -> pa.Array:
-  if multi_label:
-    return pa.array([np.asarray(v, np.float32) for v in values], pa.list_(pa.float32()))
-  return pa.array(np.asarray(values, np.float32), pa.float32())
+      scores=scores)
 
 
 def _check_lengths(
@@ -167,32 +180,8 @@ def _check_lengths(
                        "one true_class_probability a positive class.")
 
 
-def _check_schema(path: str | os.PathLike, schema: pa.Schema) -> None:
-  missing = [name for name in COLUMNS if name not in schema.names]
-  if missing:
-    raise ValueError(f"{path} has no columns {missing}; it has {schema.names}. Is it a "
-                     f"predictions file of a run? If so, it is damaged. {_REMEDY}")
-  multi_label = "scores" in schema.names
-  wanted = {"id": pa.string(), "label": pa.int64(), "top1": pa.int64(),
-            "true_class_probability": pa.float32(), "correct": pa.bool_()}
-  if multi_label:
-    wanted.update(label=pa.list_(pa.int64()), scores=pa.list_(pa.float32()),
-                  true_class_probability=pa.list_(pa.float32()))
-  for name, type_ in wanted.items():
-    if schema.field(name).type != type_:
-      raise ValueError(f"{path}: column {name!r} is {schema.field(name).type}; expected {type_} in "
-                       f"a {'multi' if multi_label else 'single'}-label file. {_REMEDY}")
-
-
 def _lists(column: pa.ListArray) -> list[np.ndarray]:
   """A list column as N arrays that share one buffer."""
   offsets = column.offsets.to_numpy()
   values = column.values.to_numpy(zero_copy_only=False)
   return [values[start:stop] for start, stop in zip(offsets[:-1], offsets[1:])]
-
-
-def _stack(path: str | os.PathLike, rows: list[np.ndarray]) -> np.ndarray:
-  widths = sorted({len(row) for row in rows})
-  if len(widths) > 1:
-    raise ValueError(f"{path}: rows have {widths} scores; expected one score a class in every row.")
-  return np.stack(rows) if rows else np.zeros([0, 0], np.float32)

@@ -19,7 +19,7 @@ Snapshots as suite 0.1 wrote them: a folder with JSON and TensorFlow's or numpy'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -215,7 +215,14 @@ class Snapshots:
         self._flusher.add(segment, self._file(number, "json"), self.folder,
                           then=functools.partial(setattr, self, "_flushed", number))
         self._flusher.tick()
-      self._prune()
+      # All but the last two snapshots and the newest one known to be on the disk are removed.
+      kept = {*sorted(self._kept)[-2:], self._flushed}
+      self._kept = {n: k for n, k in sorted(self._kept.items()) if n in kept}
+      self._remove([n for n in self.numbers() if n not in self._kept])
+      needed = frozenset[int]().union(*(k.segments for k in self._kept.values()))
+      for path in self.folder.glob("*.bin"):
+        if not path.stem.isdigit() or int(path.stem) not in needed:
+          path.unlink(missing_ok=True)
 
   def _write_arrays(self, path: pathlib.Path, number: int, arrays: Mapping[str, np.ndarray]
                     ) -> dict[str, Stored]:
@@ -233,16 +240,6 @@ class Snapshots:
     with atomic_files.opening(path, sync=self._flusher is None) as file:
       return {name: plan.stored() if plan.is_old else append(
           file, number, arrays[name], plan) for name, plan in plans.items()}
-
-  def _prune(self) -> None:
-    """Removes all but the last two snapshots and the newest one known to be on the disk."""
-    newest = sorted(self._kept)[-2:]
-    self._kept = {n: k for n, k in sorted(self._kept.items()) if n in newest or n == self._flushed}
-    self._remove([n for n in self.numbers() if n not in self._kept])
-    needed = frozenset[int]().union(*(kept.segments for kept in self._kept.values()))
-    for path in self.folder.glob("*.bin"):
-      if not path.stem.isdigit() or int(path.stem) not in needed:
-        path.unlink(missing_ok=True)
 
   def clear(self) -> None:
     """Removes all snapshots and the temporary files of killed processes."""
@@ -372,16 +369,14 @@ class Plan:
     return Stored(self.dtype, self.shape, self.size, self.digests, runs)
 
 
-def _digests(chunks: Sequence[memoryview]) -> list[str]:
-  if len(chunks) < _MANY:
-    return [chunk_digest(chunk) for chunk in chunks]
-  with concurrent.futures.ThreadPoolExecutor() as threads:  # hashlib lets other threads run.
-    return list(threads.map(chunk_digest, chunks))
-
-
 def compare(array: np.ndarray, before: Stored | None) -> Plan:
   """Plans to write the chunks that differ from what is stored."""
-  digests = _digests(chunks_of(array))
+  chunks = chunks_of(array)
+  if len(chunks) < _MANY:
+    digests = [chunk_digest(chunk) for chunk in chunks]
+  else:
+    with concurrent.futures.ThreadPoolExecutor() as threads:  # hashlib lets other threads run.
+      digests = list(threads.map(chunk_digest, chunks))
   places: list[tuple[int, int] | None] = [None] * len(digests)
   if before is not None and (before.dtype, before.shape) == (_type_name(array.dtype), array.shape):
     places = [place if old == new else None

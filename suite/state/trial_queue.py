@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from absl import logging
 
-from suite.compute import ledger as ledger_lib
+from suite.compute import ledger
 from suite.state import journal as journal_lib
 from suite.state import snapshots
 from suite.state import weight_store
@@ -113,20 +113,19 @@ class TrialQueue:
       waiting = [one for one in wave if not journal.has(key(name, one[0]))]
       if waiting:
         search = _Search(context.event, name, waiting)
-        self._open(search)
+        for number, _ in waiting:
+          self._trial(search, number).mkdir(parents=True, exist_ok=True)
+        snapshots.save_text(self._folder / _OPEN, json.dumps(search._asdict()))
         while not all((self._trial(search, n) / "done.json").exists() for n, _ in search.trials):
           if not self._train_one(search, train, context):
             time.sleep(_POLL_SECONDS)
-        for number, _ in waiting:
+        for number, _ in waiting:  # The run takes over each trial's cost, weights and result.
           folder = self._trial(search, number)
-          journal.once(key(name, number), lambda folder=folder: _count(folder, context))
+          done = json.loads((folder / "done.json").read_text())
+          context.ledger.add(done["ledger"])
+          context.store.adopt(weight_store.WeightStore(folder / "weights", context.event))
+          journal.keep(key(name, number), done["result"])
     return [train(number, hyper, context) for number, hyper in wave]  # From the journal.
-
-  def _open(self, search: _Search) -> None:
-    self._folder.mkdir(parents=True, exist_ok=True)
-    for number, _ in search.trials:
-      self._trial(search, number).mkdir(parents=True, exist_ok=True)
-    snapshots.save_text(self._folder / _OPEN, json.dumps(search._asdict()))
 
   def _trial(self, search: _Search, number: int) -> pathlib.Path:
     return (self._folder / f"{search.event:06d}.{weight_store.safe_name(search.name)}"
@@ -151,7 +150,10 @@ class TrialQueue:
         time.sleep(_POLL_SECONDS)
 
   def _train_one(self, search: _Search, train: Train, context: Any) -> bool:
-    """Trains the first trial that is not finished and that no process trains, if there is one."""
+    """Trains the first trial that is not finished and that no process trains, if there is one.
+
+    The trial has its own ledger, journal and weights, which lie in its folder.
+    """
     for number, hyper in search.trials:
       folder = self._trial(search, number)
       if (folder / "done.json").exists():
@@ -161,7 +163,15 @@ class TrialQueue:
           continue
         if not (folder / "done.json").exists():  # It may have been finished before the lock.
           logging.info("This process trains trial %d of %s.", number, search.name)
-          _train(folder, number, hyper, search.name, train, context)
+          cost = ledger.Ledger()
+          progress = snapshots.Snapshots(folder / "progress")
+          own = dataclasses.replace(
+              context, ledger=cost,
+              store=weight_store.WeightStore(folder / "weights", context.event),
+              journal=journal_lib.Journal(context.event, cost, progress))
+          result = train(number, hyper, own)
+          snapshots.save_text(folder / "done.json", json.dumps(
+              {"result": result, "ledger": cost.snapshot()}))
         return True
     return False
 
@@ -169,24 +179,3 @@ class TrialQueue:
 def key(name: str, number: int) -> str:
   """Names a trial in the journal of its event."""
   return f"{name}/trial{number}"
-
-
-def _train(folder: pathlib.Path, number: int, hyper: dict[str, Any], name: str, train: Train,
-           context: Any) -> None:
-  """Trains a trial within its folder: its own ledger, journal and weights."""
-  ledger = ledger_lib.Ledger()
-  store = weight_store.WeightStore(folder / "weights", context.event)
-  own = dataclasses.replace(
-      context, ledger=ledger, store=store,
-      journal=journal_lib.Journal(context.event, ledger, snapshots.Snapshots(folder / "progress")))
-  result = train(number, hyper, own)
-  snapshots.save_text(folder / "done.json", json.dumps(
-      {"result": result, "ledger": ledger.snapshot()}))
-
-
-def _count(folder: pathlib.Path, context: Any) -> Any:
-  """Adds a finished trial to the run: its cost and its weights; returns its result."""
-  done = json.loads((folder / "done.json").read_text())
-  context.ledger.add(done["ledger"])
-  context.store.adopt(weight_store.WeightStore(folder / "weights", context.event))
-  return done["result"]

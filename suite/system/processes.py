@@ -122,21 +122,18 @@ def _outcome(one: _Process) -> Outcome:
   code, seconds = one.process.returncode, time.monotonic() - one.began
   if code == 0 and (one.job.is_finished is None or one.job.is_finished()):
     return Outcome(one.job, FINISHED, seconds=seconds)
+  if code < 0:
+    return Outcome(one.job, FAILED, f"ended by signal {-code}", seconds)
+  # The reason is the last line that names an error as the command `suite` does, else the last line.
   with open(one.job.log, "rb") as log:
     log.seek(one.first_byte)
     lines = [x for x in log.read().decode(errors="replace").splitlines()[1:] if x.strip()]
-  return Outcome(one.job, FAILED, _reason(lines, one.job.name, code), seconds)
-
-
-def _reason(lines: Sequence[str], name: str, code: int) -> str:
-  """The last line that names an error as the command `suite` does, else the last line."""
-  if code < 0:
-    return f"ended by signal {-code}"
-  errors = [line for line in lines if line.startswith(("suite: ", f"{name}: "))]
-  last = (errors or list(lines) or [f"ended with {code}"])[-1]
-  for prefix in ("suite: ", f"{name}: "):
-    last = last.removeprefix(prefix)
-  return last
+  prefixes = "suite: ", f"{one.job.name}: "
+  errors = [line for line in lines if line.startswith(prefixes)]
+  reason = (errors or lines or [f"ended with {code}"])[-1]
+  for prefix in prefixes:
+    reason = reason.removeprefix(prefix)
+  return Outcome(one.job, FAILED, reason, seconds)
 
 
 def _end(running: Sequence[_Process]) -> None:

@@ -121,6 +121,7 @@ def _configured(config: Mapping[str, Any], width: int, heads: int) -> Body:
 
 def from_shapes(shapes: Mapping[str, tuple[int, ...]]) -> Clip:
   """Finds the architecture that has these weights, in either layout; heads are 64 wide."""
+  image: Union[VisionTransformer, AttentionResNet]
   try:
     if "text_model.embeddings.token_embedding.weight" in shapes:
       patches = shapes["vision_model.embeddings.patch_embedding.weight"]
@@ -134,29 +135,24 @@ def from_shapes(shapes: Mapping[str, tuple[int, ...]]) -> Clip:
       length = shapes["text_model.embeddings.position_embedding.weight"][0]
       body = _body(width, _count(shapes, "text_model.encoder.layers.", 3))
       return Clip(shapes["text_projection.weight"][0], image, Text(length, vocabulary, body))
-    return _from_openai(shapes)
+    vocabulary, width = shapes["token_embedding.weight"]
+    text = Text(shapes["positional_embedding"][0], vocabulary,
+                _body(width, _count(shapes, "transformer.resblocks.", 2)))
+    first = shapes["visual.conv1.weight"]
+    if "visual.attnpool.positional_embedding" in shapes:
+      blocks_by_stage = tuple(_count(shapes, f"visual.layer{stage}.", 2) for stage in range(1, 5))
+      positions = shapes["visual.attnpool.positional_embedding"][0]
+      image = AttentionResNet(32 * _edge(positions), blocks_by_stage, 2 * first[0])
+    else:
+      positions = shapes["visual.positional_embedding"][0]
+      image = VisionTransformer(_edge(positions) * first[2], first[2],
+                                _body(first[0], _count(shapes, "visual.transformer.resblocks.", 3)))
+    return Clip(shapes["text_projection"][1], image, text)
   except (KeyError, IndexError, ZeroDivisionError) as error:
     raise ValueError(
         f"These are not weights of a CLIP: {error} is not there or of another rank; the file has "
         f"{', '.join(sorted(shapes)[:5])}, ... Give the file of both towers, with the names of "
         "OpenAI or of Hugging Face.") from error
-
-
-def _from_openai(shapes: Mapping[str, tuple[int, ...]]) -> Clip:
-  vocabulary, width = shapes["token_embedding.weight"]
-  text = Text(shapes["positional_embedding"][0], vocabulary,
-              _body(width, _count(shapes, "transformer.resblocks.", 2)))
-  first = shapes["visual.conv1.weight"]
-  image: Union[VisionTransformer, AttentionResNet]
-  if "visual.attnpool.positional_embedding" in shapes:
-    blocks = tuple(_count(shapes, f"visual.layer{stage}.", 2) for stage in range(1, 5))
-    positions = shapes["visual.attnpool.positional_embedding"][0]
-    image = AttentionResNet(32 * _edge(positions), blocks, 2 * first[0])
-  else:
-    positions = shapes["visual.positional_embedding"][0]
-    image = VisionTransformer(_edge(positions) * first[2], first[2],
-                              _body(first[0], _count(shapes, "visual.transformer.resblocks.", 3)))
-  return Clip(shapes["text_projection"][1], image, text)
 
 
 def _edge(positions: int) -> int:
@@ -232,47 +228,40 @@ STD = (0.26862954, 0.26130258, 0.27577711)
 
 
 def image_tower(clip: Clip) -> tf.keras.Model:
-  """Builds the image tower without weights."""
-  edge = clip.image.image_size
+  """Builds the image tower without weights.
+
+  The ResNet has a stem of three convolutions, average pools for strides, and attention at its end.
+  """
+  image, edge = clip.image, clip.image.image_size
   inputs = tf.keras.Input((edge, edge, 3), dtype=tf.float32, name="image")
   x = tf.keras.layers.Normalization(mean=[255 * m for m in MEAN],
                                     variance=[(255 * s) ** 2 for s in STD], name="pixels")(inputs)
-  if isinstance(clip.image, VisionTransformer):
-    outputs = _transformer(x, clip.image, clip.embedding)
+  if isinstance(image, VisionTransformer):
+    body = image.body
+    x = tf.keras.layers.Conv2D(body.width, image.patch_size, image.patch_size, use_bias=False,
+                               name="patches")(x)
+    x = tf.keras.layers.Reshape((-1, body.width), name="flatten_patches")(x)
+    x = norm("pre_norm")(vit.Tokens(name="tokens")(x))
+    x = blocks(x, body, causal=False)
+    x = norm("post_norm")(x[:, 0])
+    outputs = tf.keras.layers.Dense(clip.embedding, use_bias=False, name="projection")(x)
   else:
-    outputs = _resnet(x, clip.image, clip.embedding)
+    x = tf.keras.layers.ZeroPadding2D(1, name="stem_pad")(x)
+    for i, width in enumerate([image.width // 2, image.width // 2, image.width]):
+      x = _unit(x, width, 3, f"stem{i + 1}", stride=1 if i else 2, pad="same" if i else "valid")
+    x = tf.keras.layers.AveragePooling2D(2, name="stem_pool")(x)
+    for stage, count in enumerate(image.blocks):
+      for block in range(count):
+        x = _bottleneck(x, image.width * 2 ** stage, f"stage{stage + 1}_block{block}",
+                        stride=2 if stage and not block else 1, first=not block)
+    width = 32 * image.width
+    x = tf.keras.layers.Reshape((-1, width), name="flatten_map")(x)
+    x = tf.concat([tf.reduce_mean(x, axis=1, keepdims=True), x], axis=1)
+    x = Positions(name="positions")(x)
+    pool = tf.keras.layers.MultiHeadAttention(
+        width // HEAD_WIDTH, HEAD_WIDTH, output_shape=clip.embedding, name="pool")
+    outputs = pool(x[:, :1], x)[:, 0]
   return tf.keras.Model(inputs, outputs, name="clip_image")
-
-
-def _transformer(x, image: VisionTransformer, embedding: int):
-  body = image.body
-  x = tf.keras.layers.Conv2D(body.width, image.patch_size, image.patch_size, use_bias=False,
-                             name="patches")(x)
-  x = tf.keras.layers.Reshape((-1, body.width), name="flatten_patches")(x)
-  x = norm("pre_norm")(vit.Tokens(name="tokens")(x))
-  x = blocks(x, body, causal=False)
-  x = norm("post_norm")(x[:, 0])
-  return tf.keras.layers.Dense(embedding, use_bias=False, name="projection")(x)
-
-
-def _resnet(x, image: AttentionResNet, embedding: int):
-  """A ResNet with a stem of three convolutions, average pools for strides, and attention."""
-  x = tf.keras.layers.ZeroPadding2D(1, name="stem_pad")(x)
-  for i, width in enumerate([image.width // 2, image.width // 2, image.width]):
-    x = _unit(x, width, 3, f"stem{i + 1}", stride=1 if i else 2, pad="same" if i else "valid")
-  x = tf.keras.layers.AveragePooling2D(2, name="stem_pool")(x)
-  for stage, count in enumerate(image.blocks):
-    for block in range(count):
-      x = _bottleneck(x, image.width * 2 ** stage, f"stage{stage + 1}_block{block}",
-                      stride=2 if stage and not block else 1, first=not block)
-  width = 32 * image.width
-  x = tf.keras.layers.Reshape((-1, width), name="flatten_map")(x)
-  x = tf.concat([tf.reduce_mean(x, axis=1, keepdims=True), x], axis=1)
-  x = Positions(name="positions")(x)
-  pool = tf.keras.layers.MultiHeadAttention(
-      width // HEAD_WIDTH, HEAD_WIDTH, output_shape=embedding,
-      name="pool")
-  return pool(x[:, :1], x)[:, 0]
 
 
 def _bottleneck(x, width: int, name: str, *, stride: int, first: bool):

@@ -164,7 +164,14 @@ def load(folder: pathlib.Path, vocabulary: int, length: int) -> BytePairs:
   pairs = BytePairs([(pair[0], pair[1]) for pair in merges], length)
   if pairs.size != len(pairs.ids):
     raise ValueError(f"{path} has merges with equal results. Copy the file again.")
-  _check_ids(folder / "vocab.json", pairs)
+  path = folder / "vocab.json"
+  if path.is_file():  # Its ids must be those that follow from the merges.
+    given, other = json.loads(_text(path)), ["(no object)"]
+    if isinstance(given, dict):
+      other = sorted(k for k in {*given, *pairs.ids} if given.get(k) != pairs.ids.get(k))
+    if other:
+      raise ValueError(f"{path} has other ids than its merges give, {len(other)} of {pairs.size}: "
+                       f"{', '.join(map(repr, other[:5]))}. Give the files of one model.")
   return pairs
 
 
@@ -187,15 +194,3 @@ def _text(path: pathlib.Path) -> str:
     return content.decode("utf-8").replace("\r\n", "\n")
   except (OSError, EOFError, ValueError, zlib.error) as error:
     raise ValueError(f"{path} cannot be read: {error}. Copy it again.") from error
-
-
-def _check_ids(path: pathlib.Path, pairs: BytePairs) -> None:
-  """Compares vocab.json, if it is there, with the ids that follow from the merges."""
-  if not path.is_file():
-    return
-  given = json.loads(_text(path))
-  other = sorted(k for k in {*given, *pairs.ids} if given.get(k) != pairs.ids.get(k)) if isinstance(
-      given, dict) else ["(no object)"]
-  if other:
-    raise ValueError(f"{path} has other ids than its merges give, {len(other)} of {pairs.size}: "
-                     f"{', '.join(map(repr, other[:5]))}. Give the files of one model.")

@@ -92,7 +92,7 @@ def load(folder: pathlib.Path, name: str | None = None) -> Towers:
 def check(path: pathlib.Path, weights: Sequence[Weight], layout: str,
           shapes: Mapping[str, tuple[int, ...]], expected: str) -> None:
   """Raises an error that lists names and shapes in which a file differs from `weights`."""
-  wanted = {getattr(one, layout): _shape(one, layout) for one in weights}
+  wanted = {getattr(one, layout): one.shape_in_file(layout) for one in weights}
   if "" in wanted:
     raise ValueError(f"{path} has the names of Hugging Face, in which there is no CLIP with a "
                      "ResNet. Give a ViT's name, or OpenAI's weights.")
@@ -103,13 +103,6 @@ def check(path: pathlib.Path, weights: Sequence[Weight], layout: str,
     raise ValueError(
         f"{path} holds the weights of another CLIP than {expected} says {found}. "
         f"Give the model's own {CONFIG} or name; known are {', '.join(architecture.KNOWN)}.")
-
-
-def _shape(one: Weight, layout: str) -> tuple[int, ...]:
-  """Shape of the whole array in the file."""
-  if layout == "huggingface":
-    return one.shape[::-1] if one.turned else one.shape
-  return one.shape if one.part is None else (3 * one.shape[0], *one.shape[1:])
 
 
 def _assign(model: tf.keras.Model, weights: Sequence[Weight], layout: str,
@@ -157,6 +150,12 @@ class Weight(NamedTuple):
   order: tuple[int, ...] = ()
   part: int | None = None
   turned: bool = False
+
+  def shape_in_file(self, layout: str) -> tuple[int, ...]:
+    """Shape of the whole array in a file of a layout, "openai" or "huggingface"."""
+    if layout == "huggingface":
+      return self.shape[::-1] if self.turned else self.shape
+    return self.shape if self.part is None else (3 * self.shape[0], *self.shape[1:])
 
 
 def image_weights(clip: architecture.Clip) -> list[Weight]:
@@ -288,7 +287,16 @@ def read(path: pathlib.Path) -> Mapping[str, np.ndarray]:
   _check_places(path, header, size - begin)
   data = np.memmap(path, np.uint8, "r", offset=begin, shape=(size - begin,)) if (
       size > begin) else np.zeros(0, np.uint8)
-  return {name: _array(data, entry) for name, entry in header.items()}
+  arrays = {}
+  for name, entry in header.items():
+    first, last = entry["data_offsets"]
+    found = np.frombuffer(data[first:last].tobytes(), _TYPES[entry["dtype"]])
+    if entry["dtype"] == "BF16":  # The upper half of a float32.
+      found = (found.astype(np.uint32) << 16).view(np.float32)
+    if found.dtype.kind == "f":
+      found = found.astype(np.float32)
+    arrays[name] = found.reshape(entry["shape"])
+  return arrays
 
 
 def _check_places(path: pathlib.Path, header: Mapping[str, Any], size: int) -> None:
@@ -315,13 +323,3 @@ def _check_places(path: pathlib.Path, header: Mapping[str, Any], size: int) -> N
 
 def _naturals(values: Any) -> bool:
   return isinstance(values, list) and all(type(v) is int and 0 <= v < 1 << 48 for v in values)
-
-
-def _array(data: np.ndarray, entry: Mapping[str, Any]) -> np.ndarray:
-  first, last = entry["data_offsets"]
-  found = np.frombuffer(data[first:last].tobytes(), _TYPES[entry["dtype"]])
-  if entry["dtype"] == "BF16":  # The upper half of a float32.
-    found = (found.astype(np.uint32) << 16).view(np.float32)
-  if found.dtype.kind == "f":
-    found = found.astype(np.float32)
-  return found.reshape(entry["shape"])

@@ -95,20 +95,15 @@ class ConstellationConv4:
       weights[f"{name}/kernel"] = rng.normal(0.0, spread / 3, [3, 3, channels, self.filters])
       weights[f"{name}/merge"] = rng.normal(
           0.0, spread, [self.filters + self.clusters, self.filters])
-      if block > self.blocks - self.attended:
-        weights.update(self._attention(rng, name))
+      if block > self.blocks - self.attended:  # The block has self-attention.
+        size, limit = self.clusters, 1.0 / math.sqrt(self.clusters)
+        for layer in _DENSE:
+          weights[f"{name}/{layer}/kernel"] = rng.uniform(-limit, limit, [size, size])
+          weights[f"{name}/{layer}/bias"] = rng.uniform(-limit, limit, [size])
+        for norm in ("norm1", "norm2"):
+          weights[f"{name}/{norm}/scale"] = np.ones([size])
+          weights[f"{name}/{norm}/offset"] = np.zeros([size])
       channels = self.filters
-    return weights
-
-  def _attention(self, rng: np.random.Generator, name: str) -> dict[str, np.ndarray]:
-    size, limit = self.clusters, 1.0 / math.sqrt(self.clusters)
-    weights = {}
-    for layer in _DENSE:
-      weights[f"{name}/{layer}/kernel"] = rng.uniform(-limit, limit, [size, size])
-      weights[f"{name}/{layer}/bias"] = rng.uniform(-limit, limit, [size])
-    for norm in ("norm1", "norm2"):
-      weights[f"{name}/{norm}/scale"] = np.ones([size])
-      weights[f"{name}/{norm}/offset"] = np.zeros([size])
     return weights
 
   def initial_centers(self, seed: int) -> np.ndarray:

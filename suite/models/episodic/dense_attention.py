@@ -83,21 +83,19 @@ def gate(means: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
 def adaptive_average(x: tf.Tensor, size: int) -> tf.Tensor:
   """[B, H, W, C] -> [B, P, P, C]: row i averages rows floor(i H / P) to ceil((i + 1) H / P) - 1."""
   batch, height, width, channels = x.shape
-  rows, columns = (tf.constant(_windows(length, size), x.dtype) for length in (height, width))
+  averages = []  # Of rows, then of columns: [P, length], row i averages window i.
+  for length in (height, width):
+    windows = np.zeros([size, length])
+    for i in range(size):
+      first, last = i * length // size, -(-(i + 1) * length // size)
+      windows[i, first:last] = 1.0 / (last - first)
+    averages.append(tf.constant(windows, x.dtype))
+  rows, columns = averages
   if height != size:
     x = tf.matmul(rows, tf.reshape(x, [batch, height, width * channels]))
   if width != size:
     x = tf.matmul(columns, tf.reshape(x, [batch * size, width, channels]))
   return tf.reshape(x, [batch, size, size, channels])
-
-
-def _windows(length: int, size: int) -> np.ndarray:
-  """Averaging matrix [P, H]: row i averages window i."""
-  windows = np.zeros([size, length])
-  for i in range(size):
-    first, last = i * length // size, -(-(i + 1) * length // size)
-    windows[i, first:last] = 1.0 / (last - first)
-  return windows
 
 
 def _pooled(x: tf.Tensor) -> tf.Tensor:

@@ -169,26 +169,21 @@ class Embedding(tf.Module):
     """Features by `normalize`, or by `together` where the images are split into parts."""
     prepared = self._net.prepare(images)
     parts = twice_norm.split(prepared, 1 if together is None else self._parts)
-    weights, apply_next = self._ready(
-        normalize if together is None or len(parts) == 1 else together)
+    chosen = normalize if together is None or len(parts) == 1 else together
+    values = [tf.split(v, self._sizes) if self._sizes else []
+              for v in (self._scale, self._offset, self._mean, self._variance)]
+    values_by_norm = iter(zip(*values))
+    weights = {name: tf.convert_to_tensor(value) for name, value in self._weights.items()}
+
+    def apply_next(x: Any, epsilon: float = norms.EPSILON) -> Any:
+      return chosen(x, epsilon, *next(values_by_norm))
+
     if not hasattr(self._net, "passing"):
       return self._net.features(weights, prepared, apply_next, **layers)
     passes = [self._net.passing(weights, part, **layers) for part in parts]
     if len(parts) == 1:
       return twice_norm.finish_together(passes, lambda xs: [apply_next(xs[0])])[0]
     return tf.concat(twice_norm.finish_together(passes, apply_next), 0)
-
-  def _ready(self, normalize: Callable[..., Any]) -> tuple[Weights, Callable[..., Any]]:
-    """The weights, and `normalize` with the values of each norm in turn."""
-    parts = [tf.split(v, self._sizes) if self._sizes else []
-             for v in (self._scale, self._offset, self._mean, self._variance)]
-    numbers = iter(zip(*parts))
-    weights = {name: tf.convert_to_tensor(value) for name, value in self._weights.items()}
-
-    def apply_next(x: Any, epsilon: float = norms.EPSILON) -> Any:
-      return normalize(x, epsilon, *next(numbers))
-
-    return weights, apply_next
 
 
 class KerasEmbedding(tf.Module):

@@ -86,7 +86,17 @@ class FilmedModel:
     scales, offsets = (tf.split(part, self.sizes) for part in film)
 
     def normalize(number: int, x: tf.Tensor, epsilon: float) -> tf.Tensor:
-      return _normalized(self._call.norms[number], x, epsilon) * scales[number] + offsets[number]
+      """[B, H, W, F] by a norm's running statistics, as Keras evaluates, then its FiLM layer."""
+      layer = self._call.norms[number]
+      mean, variance = (tf.convert_to_tensor(v) for v in (layer.moving_mean, layer.moving_variance))
+      scale = tf.ones_like(mean) if layer.gamma is None else tf.convert_to_tensor(layer.gamma)
+      offset = tf.zeros_like(mean) if layer.beta is None else tf.convert_to_tensor(layer.beta)
+      if x.dtype == tf.float32:  # The same kernel: equal to the last digit.
+        normal = tf.compat.v1.nn.fused_batch_norm(
+            x, scale, offset, mean=mean, variance=variance, epsilon=epsilon, is_training=False)[0]
+      else:
+        normal = tf.nn.batch_normalization(x, mean, variance, offset, scale, epsilon)
+      return normal * scales[number] + offsets[number]
 
     weights = {name: tf.convert_to_tensor(value) for name, value in self._weights.items()}
     return tf.cast(self._call(weights, tf.cast(images, tf.float32), normalize), tf.float32)
@@ -104,17 +114,6 @@ class FilmedModel:
 
 def _by(shape: Sequence[int]) -> str:
   return "x".join(map(str, shape))
-
-
-def _normalized(layer: Any, x: tf.Tensor, epsilon: float) -> tf.Tensor:
-  """[B, H, W, F] by the running statistics of a norm, as Keras computes it in evaluation."""
-  mean, variance = (tf.convert_to_tensor(v) for v in (layer.moving_mean, layer.moving_variance))
-  scale = tf.ones_like(mean) if layer.gamma is None else tf.convert_to_tensor(layer.gamma)
-  offset = tf.zeros_like(mean) if layer.beta is None else tf.convert_to_tensor(layer.beta)
-  if x.dtype == tf.float32:  # The same kernel: equal to the last digit.
-    return tf.compat.v1.nn.fused_batch_norm(
-        x, scale, offset, mean=mean, variance=variance, epsilon=epsilon, is_training=False)[0]
-  return tf.nn.batch_normalization(x, mean, variance, offset, scale, epsilon)
 
 
 class AdaptationNet(tf.Module):
@@ -155,7 +154,15 @@ class AdaptationNet(tf.Module):
 
   def __call__(self, z: tf.Tensor) -> Film:
     """FiLM layers for the embedding z [Z] of a task."""
-    parts = [_strengthened(values, z) for values in self._norms]
+    parts = []  # s m(h) and t m'(h) of each norm, [2, F_n].
+    for values in self._norms:
+      kernels, biases = (tf.unstack(values[name]) for name in ("kernels", "biases"))
+      h = tf.nn.relu(tf.matmul(z[None], values["shared_kernel"]) + values["shared_bias"])
+      x = tf.stack([h, h])  # [2, 1, F_n]: m and m' side by side.
+      for layer, (kernel, bias) in enumerate(zip(kernels, biases)):
+        x = x if layer == 0 else tf.nn.relu(x)
+        x = x + tf.matmul(x, kernel) + bias[:, None]
+      parts.append(values["strengths"] * x[:, 0])
     return Film(1.0 + tf.concat([part[0] for part in parts], 0),
                 tf.concat([part[1] for part in parts], 0))
 
@@ -163,17 +170,6 @@ class AdaptationNet(tf.Module):
     """Returns the penalty of the strengths, a term of the loss, []."""
     squares = [tf.reduce_sum(tf.square(values["strengths"])) for values in self._norms]
     return self._penalty * tf.add_n(squares)
-
-
-def _strengthened(values: dict[str, tf.Variable], z: tf.Tensor) -> tf.Tensor:
-  """s m(h) and t m'(h) of one norm, [2, F_n]."""
-  kernels, biases = (tf.unstack(values[name]) for name in ("kernels", "biases"))
-  h = tf.nn.relu(tf.matmul(z[None], values["shared_kernel"]) + values["shared_bias"])
-  x = tf.stack([h, h])  # [2, 1, F_n]: m and m' side by side.
-  for layer, (kernel, bias) in enumerate(zip(kernels, biases)):
-    x = x if layer == 0 else tf.nn.relu(x)
-    x = x + tf.matmul(x, kernel) + bias[:, None]
-  return values["strengths"] * x[:, 0]
 
 
 class SetEncoder(embedding.Embedding):

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 import contextlib
 import functools
+import math
 from typing import Any, Callable, Sequence
 
 import tensorflow as tf
@@ -54,7 +55,8 @@ class FunctionalCall:
   def __init__(self, model: tf.keras.Model, *, owner: str = "the model"):
     self.model, self._owner = model, owner
     layers = [m for m in model.submodules if isinstance(m, tf.keras.layers.Layer)]
-    self.norms: list[Any] = [layer for layer in layers if _is_norm(layer)]
+    self.norms: list[Any] = [m for m in layers if isinstance(m, tf.keras.layers.BatchNormalization)
+                             and m.trainable]
     self._layer_norms = [m for m in layers if isinstance(m, tf.keras.layers.LayerNormalization)]
     of_norms = {id(v) for layer in self.norms for v in layer.weights}
     self._weights = [v for v in model.trainable_variables if id(v) not in of_norms]
@@ -119,17 +121,6 @@ class FunctionalCall:
           f"{self._owner}, {self.model.name!r}, cannot be called with tensors in place of its "
           f"variables ({type(error).__name__}: {error}). Take layers that only read their weights "
           "in call.") from error
-    self._check_graph(graph)
-    twice = [self.norms[i].name for i in set(called) if called.count(i) > 1]
-    unused = [layer.name for i, layer in enumerate(self.norms) if i not in called]
-    if twice or unused:
-      raise ValueError(
-          f"{self._owner}, {self.model.name!r}: {', '.join(twice or unused)} is called "
-          f"{'several times' if twice else 'never'} in one pass; each BatchNormalization must be "
-          "called once, since each has statistics of one place. Use separate layers.")
-    self.norms = [self.norms[i] for i in called]
-
-  def _check_graph(self, graph: Any) -> None:
     ops = list(graph.get_operations())
     # The graphs of the functions that a graph calls.
     found = getattr(graph, "_functions", {})
@@ -149,10 +140,14 @@ class FunctionalCall:
       raise ValueError(
           f"{self._owner}, {self.model.name!r}, reads {', '.join(kept)} in a way that no tensor "
           "can stand in for. Keep each variable in one attribute of its layer, made by add_weight.")
-
-
-def _is_norm(layer: Any) -> bool:
-  return isinstance(layer, tf.keras.layers.BatchNormalization) and layer.trainable
+    twice = [self.norms[i].name for i in set(called) if called.count(i) > 1]
+    unused = [layer.name for i, layer in enumerate(self.norms) if i not in called]
+    if twice or unused:
+      raise ValueError(
+          f"{self._owner}, {self.model.name!r}: {', '.join(twice or unused)} is called "
+          f"{'several times' if twice else 'never'} in one pass; each BatchNormalization must be "
+          "called once, since each has statistics of one place. Use separate layers.")
+    self.norms = [self.norms[i] for i in called]
 
 
 def _templates(layer: Any, names: Mapping[int, str]) -> Iterator[tuple[str, Any]]:
@@ -205,16 +200,12 @@ def _normalized(layer: Any, number: int, normalize: Normalize, inputs: tf.Tensor
   if axis not in ([rank - 1], [-1]):
     raise TypeError(f"{layer.name} normalizes axis {axis} of {rank}; only the last one is known")
   sides = [1] * (3 - (rank - 1)) + inputs.shape.as_list()[1:-1] if rank < 5 else [
-      1, -1 if None in inputs.shape[1:-1] else _product(inputs.shape[1:-1])]
+      1, -1 if None in inputs.shape[1:-1] else math.prod(inputs.shape[1:-1])]
   batch = -1 if inputs.shape[0] is None else inputs.shape[0]
   flat = tf.reshape(inputs, [batch, *sides, inputs.shape[-1]])
   normal = normalize(number, tf.cast(flat, layer.variable_dtype), float(layer.epsilon))
   shape = tf.shape(inputs) if None in inputs.shape else inputs.shape
   return tf.cast(tf.reshape(normal, shape), inputs.dtype)
-
-
-def _product(sizes: Any) -> int:
-  return functools.reduce(lambda a, b: a * b, list(sizes), 1)
 
 
 def standardized(inputs: tf.Tensor, axes: Sequence[int], epsilon: float) -> tf.Tensor:

@@ -136,7 +136,8 @@ def apply(weights: Weights, norms_row: Norms, images: Images,
     images: prepared images, or what `observe` made of them.
     statistics: moments to normalize with; None: those of the images, as one batch.
   """
-  return _head(weights, features(weights, norms_row, images, statistics))
+  codes = features(weights, norms_row, images, statistics)
+  return tf.matmul(codes, weights["head/kernel"]) + weights["head/bias"]
 
 
 def features(weights: Weights, norms_row: Norms, images: Images,
@@ -211,10 +212,6 @@ def _passing(weights: Weights, images: tf.Tensor, twice: bool) -> twice_norm.Pas
     x = kinks.rectify(kinks.max_pool(x, twice=twice))
     block += 1
   return tf.reshape(x, [x.shape[0], -1])
-
-
-def _head(weights: Weights, inputs: tf.Tensor) -> tf.Tensor:
-  return tf.matmul(inputs, weights["head/kernel"]) + weights["head/bias"]
 
 
 def scaled(images: tf.Tensor, pixel_range: tuple[float, float], dtype: Any = tf.float32

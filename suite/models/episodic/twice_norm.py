@@ -150,32 +150,26 @@ def _count(x: tf.Tensor) -> float:
   return float(math.prod(x.shape[:3]))
 
 
-def _normalized(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float
-                ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, Sequence[tf.Tensor]]:
-  """(y, mean, variance, what the gradient's kernel takes)."""
-  empty = tf.constant([], tf.float32)
-  if _on_gpu():
-    y, mean, variance, *reserved = tf.raw_ops.FusedBatchNormV3(
-        x=x, scale=scale, offset=offset, mean=empty, variance=empty, epsilon=epsilon,
-        is_training=True)
-    n = _count(x)
-    return y, mean, variance * ((n - 1.0) / n), reserved  # The kernel's divides by n - 1.
-  centered, mean = _centered(x)
-  left = group_mean(centered)
-  variance = group_mean_square(centered) - tf.square(left)
-  factor = scale * tf.math.rsqrt(variance + epsilon)
-  return (centered * factor + (offset - left * factor), mean + left, variance,
-          (mean + left, variance, empty))
-
-
 def _on_gpu() -> bool:
   return bool(tf.config.list_logical_devices("GPU"))
 
 
 def _forward(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float) -> Any:
   """((y, mean, variance), the function of their gradients), for `own_gradients.custom_gradient`."""
-  y, mean, variance, reserved = _normalized(x, scale, offset, epsilon)
-  n, r = _count(x), tf.math.rsqrt(variance + epsilon)
+  n, empty = _count(x), tf.constant([], tf.float32)
+  if _on_gpu():
+    y, mean, variance, *reserved = tf.raw_ops.FusedBatchNormV3(
+        x=x, scale=scale, offset=offset, mean=empty, variance=empty, epsilon=epsilon,
+        is_training=True)
+    variance *= (n - 1.0) / n  # The kernel's divides by n - 1.
+  else:
+    centered, mean = _centered(x)
+    left = group_mean(centered)
+    variance = group_mean_square(centered) - tf.square(left)
+    factor = scale * tf.math.rsqrt(variance + epsilon)
+    y, mean, reserved = (centered * factor + (offset - left * factor), mean + left,
+                         [mean + left, variance, empty])
+  r = tf.math.rsqrt(variance + epsilon)
 
   def kernel(g: tf.Tensor) -> Any:
     """(dx, dscale, doffset)."""
@@ -321,7 +315,7 @@ def split(images: tf.Tensor, parts: int) -> list[tf.Tensor]:
   """
   size = images.shape[0]
   parts = min(parts, size // SMALLEST)
-  if parts < 2 or images.dtype != tf.float32 or tf.config.list_logical_devices("GPU"):
+  if parts < 2 or images.dtype != tf.float32 or _on_gpu():
     return [images]
   return tf.split(images, [size // parts + (i < size % parts) for i in range(parts)])
 
@@ -367,36 +361,35 @@ def norm_with_moments_of_parts(xs: Sequence[tf.Tensor], scale: tf.Tensor, offset
     P parts like xs, and the mean and variance [F], which have no gradient.
   """
   epsilon = max(epsilon, norms.EPSILON)
-  ys = own_gradients.custom_gradient(lambda *a: _forward_of_parts(a[:-2], a[-2], a[-1], epsilon))(
-      *xs, scale, offset)
-  return list(ys[:-2]), ys[-2], ys[-1]
-
-
-def _forward_of_parts(
-  xs: Sequence[tf.Tensor], scale: tf.Tensor, offset: tf.Tensor, epsilon: float
-) -> Any:
-  """((*ys, mean, variance), the function of their gradients)."""
   counts = [float(math.prod(x.shape[:3])) for x in xs]
-  shares = [count / sum(counts) for count in counts]
+  shares, n = [count / sum(counts) for count in counts], sum(counts)
 
   def mean_of(parts: Sequence[tf.Tensor]) -> tf.Tensor:
     return tf.add_n([share * part for share, part in zip(shares, parts)])
 
-  mean = mean_of([group_mean(x) for x in xs])
-  centered = [x - mean for x in xs]
-  left = mean_of([group_mean(c) for c in centered])
-  variance = mean_of([group_mean_square(c) for c in centered]) - tf.square(left)
-  r = tf.math.rsqrt(variance + epsilon)
-  factor, n = scale * r, sum(counts)
+  @own_gradients.custom_gradient
+  def forward(*arguments: tf.Tensor) -> Any:
+    """((*ys, mean, variance), the function of their gradients)."""
+    *xs, scale, offset = arguments
+    mean = mean_of([group_mean(x) for x in xs])
+    centered = [x - mean for x in xs]
+    left = mean_of([group_mean(c) for c in centered])
+    variance = mean_of([group_mean_square(c) for c in centered]) - tf.square(left)
+    r = tf.math.rsqrt(variance + epsilon)
+    factor = scale * r
 
-  def gradient(*gs: tf.Tensor) -> list[tf.Tensor]:
-    gs = gs[:-2]  # The moments' are none.
-    by_y = mean_of([group_mean(g) for g in gs])
-    by_hat = r * (mean_of([group_mean(g * c) for g, c in zip(gs, centered)])
-                  - left * by_y)
-    slope = factor * r * by_hat
-    shift = left * slope - factor * by_y
-    return [*(factor * g - (slope * c - shift) for g, c in zip(gs, centered)), n * by_hat, n * by_y]
+    def gradient(*gs: tf.Tensor) -> list[tf.Tensor]:
+      gs = gs[:-2]  # The moments' are none.
+      by_y = mean_of([group_mean(g) for g in gs])
+      by_hat = r * (mean_of([group_mean(g * c) for g, c in zip(gs, centered)])
+                    - left * by_y)
+      slope = factor * r * by_hat
+      shift = left * slope - factor * by_y
+      return [*(factor * g - (slope * c - shift) for g, c in zip(gs, centered)),
+              n * by_hat, n * by_y]
 
-  shift = offset - left * factor
-  return (*(c * factor + shift for c in centered), mean + left, variance), gradient
+    shift = offset - left * factor
+    return (*(c * factor + shift for c in centered), mean + left, variance), gradient
+
+  ys = forward(*xs, scale, offset)
+  return list(ys[:-2]), ys[-2], ys[-1]

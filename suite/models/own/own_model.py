@@ -82,14 +82,7 @@ class Backbone:
     return head
 
   def _parts(self, num_classes: int) -> tuple[tf.keras.Model, tf.keras.Model | None]:
-    whole = self._made(num_classes)
-    if self._head == "new":
-      check_features(whole, self._owner)
-      return whole, None
-    return divide(whole, self._owner, keeps_head=self.keeps_head)
-
-  def _made(self, num_classes: int) -> tf.keras.Model:
-    """The whole model, functional, with an input of the shape asked for."""
+    """Makes the model, functional, with an input of the shape asked for, and divides it."""
     name = "feature_size" if len(self._shape) == 1 else "image_shape"
     if isinstance(self.given, tf.keras.Model):
       model = _copy(self.given, self._shape, self._owner)
@@ -98,19 +91,19 @@ class Backbone:
     if not isinstance(model, tf.keras.Model):
       raise ValueError(f"{self._owner} made {type(model).__name__!r}; it must make a Keras model.")
     model = _functional(model, self._shape, self._owner)
-    if self._shape not in self._checked and not _is_shipped(self.given):
+    is_shipped = str(getattr(self.given, "__module__", "")).split(".")[0] == "suite"
+    if self._shape not in self._checked and not is_shipped:
       check_closed(model, self._shape, self._owner)
     self._checked.add(self._shape)
-    return model
+    if self._head == "new":
+      check_features(model, self._owner)
+      return model, None
+    return divide(model, self._owner, keeps_head=self.keeps_head)
 
 
 def as_backbone(given: Any, owner: str) -> Backbone:
   """`given` as a backbone: a `Backbone`, a model, or a function that makes one."""
   return given if isinstance(given, Backbone) else Backbone(given, owner=owner)
-
-
-def _is_shipped(given: Any) -> bool:
-  return str(getattr(given, "__module__", "")).split(".")[0] == "suite"
 
 
 def _called(make: Callable[..., Any], name: str, shape: tuple[int, ...], num_classes: int,

@@ -114,18 +114,15 @@ def _unit(x: tf.Tensor, filters: int, kernel_size: int, *, name: str, strides: i
   border = kernel_size // 2
   if border and strides > 1:
     x = tf.keras.layers.ZeroPadding2D(border, name=f"{name}_pad")(x)
+  # PyTorch's kaiming_normal_(mode="fan_out"), which torchvision begins with.
+  initializer = tf.keras.initializers.VarianceScaling(
+      2.0, mode="fan_out", distribution="untruncated_normal")
   x = tf.keras.layers.Conv2D(
       filters, kernel_size, strides=strides, use_bias=False, name=f"{name}_conv",
-      padding="same" if strides == 1 else "valid", kernel_initializer=_he(),
+      padding="same" if strides == 1 else "valid", kernel_initializer=initializer,
       dtype=precision.of_products())(x)
   x = norms.apply(x, "batch", f"{name}_norm")
   return tf.keras.layers.ReLU(name=f"{name}_relu")(x) if relu else x
-
-
-def _he() -> tf.keras.initializers.Initializer:
-  """PyTorch's kaiming_normal_(mode="fan_out"), which torchvision begins with."""
-  return tf.keras.initializers.VarianceScaling(
-      2.0, mode="fan_out", distribution="untruncated_normal")
 
 
 def named(net: Net) -> str:
@@ -243,23 +240,30 @@ def read(content: Any, where: str, expected: str | None = None) -> Found:
   body = {key: value for key, value in arrays.items()
           if key not in heads and not key.endswith(".num_batches_tracked")}
   shapes = {key: value.shape for key, value in body.items()}
-  net = check_name(expected) if expected else _implied(shapes, where)
+  if expected:
+    net = check_name(expected)
+  else:
+    blocks = counts(list(shapes))
+    if not blocks or len(shapes.get("conv1.weight", ())) != 4:
+      raise ValueError(f"{where} holds no ResNet in torchvision's names: conv1.weight and "
+                       f"layer1.0.conv1.weight are needed, and it has {len(shapes)} arrays, "
+                       f"{', '.join(sorted(shapes)[:_SHOWN]) or 'none'}... Give a checkpoint of "
+                       "torchvision or of MoCo.")
+    net = Net(blocks, "layer1.0.conv3.weight" in shapes, shapes["conv1.weight"][0])
   check(shapes, net, where)
-  return Found(layout, net, body, None if layout == MOCO else _classifier(heads, net, where))
+  if layout == MOCO or not heads:
+    return Found(layout, net, body, None)
+  weight, bias = heads.get("fc.weight"), heads.get("fc.bias")
+  if weight is None or bias is None or weight.shape != (len(bias), net.num_features):
+    raise ValueError(
+        f"{where} has a classifier of {', '.join(f'{k} {list(v.shape)}' for k, v in heads.items())}"
+        f"; expected are fc.weight [C, {net.num_features}] and fc.bias [C]. Leave fc out of it.")
+  return Found(layout, net, body, (np.ascontiguousarray(weight.T, np.float32),
+                                   np.asarray(bias, np.float32)))
 
 
 def _without(key: str, prefix: str) -> str:
   return key[len(prefix):] if key.startswith(prefix) else key
-
-
-def _implied(shapes: Mapping[str, tuple[int, ...]], where: str) -> Net:
-  blocks = counts(list(shapes))
-  if not blocks or len(shapes.get("conv1.weight", ())) != 4:
-    raise ValueError(f"{where} holds no ResNet in torchvision's names: conv1.weight and "
-                     f"layer1.0.conv1.weight are needed, and it has {len(shapes)} arrays, "
-                     f"{', '.join(sorted(shapes)[:_SHOWN]) or 'none'}... Give a checkpoint of "
-                     "torchvision or of MoCo.")
-  return Net(blocks, "layer1.0.conv3.weight" in shapes, shapes["conv1.weight"][0])
 
 
 def check(shapes: Mapping[str, tuple[int, ...]], net: Net, where: str) -> None:
@@ -270,18 +274,6 @@ def check(shapes: Mapping[str, tuple[int, ...]], net: Net, where: str) -> None:
     raise ValueError(
         f"{where} is not a checkpoint of {named(net)} {found}. Give the checkpoint of "
         f"this net, or name its own with --net; known are {', '.join(KNOWN)}.")
-
-
-def _classifier(heads: Mapping[str, np.ndarray], net: Net, where: str
-                ) -> tuple[np.ndarray, np.ndarray] | None:
-  if not heads:
-    return None
-  weight, bias = heads.get("fc.weight"), heads.get("fc.bias")
-  if weight is None or bias is None or weight.shape != (len(bias), net.num_features):
-    raise ValueError(
-        f"{where} has a classifier of {', '.join(f'{k} {list(v.shape)}' for k, v in heads.items())}"
-        f"; expected are fc.weight [C, {net.num_features}] and fc.bias [C]. Leave fc out of it.")
-  return np.ascontiguousarray(weight.T, np.float32), np.asarray(bias, np.float32)
 
 
 def assign(model: tf.keras.Model, found: Found) -> None:

@@ -102,7 +102,7 @@ def test_published_architectures_follow_from_their_shapes(name):
   layouts = ["openai"] if name.startswith("RN") else ["openai", "huggingface"]
   for layout in layouts:
     weights = [*weight_files.image_weights(clip), *weight_files.text_weights(clip)]
-    shapes = {getattr(one, layout): weight_files._shape(one, layout) for one in weights}
+    shapes = {getattr(one, layout): one.shape_in_file(layout) for one in weights}
     assert architecture.from_shapes(shapes) == clip
 
 
