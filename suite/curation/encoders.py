@@ -15,7 +15,7 @@ folder of local files:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 import pathlib
 import types
 from typing import Any, Callable
@@ -82,7 +82,12 @@ def application(name: str, weights: pathlib.Path, size: int = 224, batch_size: i
     size: S, edge of the images.
     batch_size: B.
   """
-  known = _applications()
+  import tensorflow as tf  # pylint: disable=import-outside-toplevel
+  package = tf.keras.applications
+  modules = [module for module in (getattr(package, entry) for entry in sorted(dir(package)))
+             if isinstance(module, types.ModuleType) and hasattr(module, "preprocess_input")]
+  known = {entry: (getattr(module, entry), module.preprocess_input) for module in modules
+           for entry in dir(module) if entry[0].isupper() and callable(getattr(module, entry))}
   if name not in known:
     raise errors.CurationError(f"Keras has no application {name!r}; it has "
                                f"{', '.join(sorted(known))}.")
@@ -124,7 +129,10 @@ def saved(path: pathlib.Path, *, scale: str = "none", batch_size: int = 64,
   if len(shape) != 4 or shape[3] != 3 or found is None or (size or found) != found:
     raise errors.CurationError(f"{path} takes {shape}, asked was size={size}; square images [B, S, "
                                "S, 3] are needed. Give --size if the model takes any.")
-  return KerasEncoder(model, _scaler(scale), int(found), batch_size)
+  return KerasEncoder(
+      model, lambda batch: batch if scale == "none" else
+      tf.keras.applications.imagenet_utils.preprocess_input(batch, mode=scale), int(found),
+      batch_size)
 
 
 def encode_files(encoder: Any, paths: Sequence[pathlib.Path], out: pathlib.Path,
@@ -141,31 +149,6 @@ def encode_files(encoder: Any, paths: Sequence[pathlib.Path], out: pathlib.Path,
 def _check_file(path: pathlib.Path) -> None:
   if not path.is_file():
     raise errors.CurationError(f"There is no file {path}. Nothing is downloaded: give a local one.")
-
-
-def _scaler(scale: str) -> Callable[[np.ndarray], Any]:
-  if scale == "none":
-    return lambda batch: batch
-  from tensorflow.keras.applications import imagenet_utils  # pylint: disable=g-import-not-at-top
-  return lambda batch: imagenet_utils.preprocess_input(batch, mode=scale)
-
-
-def _applications() -> dict[str, Any]:
-  """Maps names to (constructor, preprocess_input) of the Keras applications."""
-  import tensorflow as tf  # pylint: disable=import-outside-toplevel
-  known = {}
-  for module in _modules(tf.keras.applications):
-    for name in dir(module):
-      if name[0].isupper() and callable(getattr(module, name)):
-        known[name] = (getattr(module, name), module.preprocess_input)
-  return known
-
-
-def _modules(package: Any) -> Iterator[types.ModuleType]:
-  for name in sorted(dir(package)):
-    module = getattr(package, name)
-    if isinstance(module, types.ModuleType) and hasattr(module, "preprocess_input"):
-      yield module
 
 
 def load(folder: pathlib.Path, batch_size: int = 64) -> KerasEncoder:

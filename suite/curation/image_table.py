@@ -116,7 +116,15 @@ def read(path: pathlib.Path) -> ImageTable:
   if double:
     raise errors.CurationError(f"{path}: {len(double)} ids occur more than once: "
                                f"{errors.some(double)}. Leave the copies out.")
-  return ImageTable(path, ids, _times(path, ids, columns.column(TIME).to_pylist()), columns)
+  cells = columns.column(TIME).to_pylist()
+  times = np.array([seconds(cell) for cell in cells])
+  missing = np.flatnonzero(np.isnan(times)).tolist()
+  if missing:
+    raise errors.CurationError(
+        f"{path}: {len(missing)} of {len(ids)} images have no usable {TIME!r}: "
+        f"{errors.some(ids[missing])}, the first {cells[missing[0]]!r}. Give seconds since 1970 "
+        "or an ISO 8601 time, or leave those images out of both the table and the features.")
+  return ImageTable(path, ids, times, columns)
 
 
 def read_columns(path: pathlib.Path) -> pa.Table:
@@ -139,17 +147,6 @@ def _read_csv(path: pathlib.Path) -> pa.Table:
       path, parse_options=arrow_csv.ParseOptions(newlines_in_values=True),
       convert_options=arrow_csv.ConvertOptions(
           column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False))
-
-
-def _times(path: pathlib.Path, ids: np.ndarray, values: list[Any]) -> np.ndarray:
-  found = np.array([seconds(value) for value in values])
-  missing = np.flatnonzero(np.isnan(found)).tolist()
-  if missing:
-    raise errors.CurationError(
-        f"{path}: {len(missing)} of {len(ids)} images have no usable {TIME!r}: "
-        f"{errors.some(ids[missing])}, the first {values[missing[0]]!r}. Give seconds since 1970 "
-        "or an ISO 8601 time, or leave those images out of both the table and the features.")
-  return found
 
 
 def seconds(value: Any) -> float:

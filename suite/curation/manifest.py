@@ -90,7 +90,9 @@ def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs:
   """
   work.mkdir(parents=True, exist_ok=True)
   with _alone(work):
-    wanted = {"parameters": json.loads(json.dumps(parameters)), "inputs": _described(work, inputs)}
+    wanted = {"parameters": json.loads(json.dumps(parameters)), "inputs": {
+        role: [{"path": pathlib.PurePath(os.path.relpath(path, work)).as_posix(), **_entry(path)}
+               for path in paths] for role, paths in inputs.items()}}
     if (work / step / NAME).exists():
       differences = _differences(_read(work / step), wanted)
       if not differences:
@@ -103,6 +105,12 @@ def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs:
     new = work / f".{step}.new"
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
+    versions = {"python": platform.python_version()}
+    for name in ("lifelong-suite", "jinja2", "numpy", "pillow", "pyarrow"):
+      try:
+        versions[name] = metadata.version(name)
+      except metadata.PackageNotFoundError:  # Of this suite: in a checkout.
+        versions[name] = "not installed"
     try:
       counts = write(new)
       names = sorted(str(path.relative_to(new).as_posix()) for path in new.rglob("*")
@@ -110,7 +118,7 @@ def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs:
       content = {
           "format": FORMAT, "step": step, **wanted,
           "outputs": {name: _entry(new / name) for name in names}, "counts": counts,
-          "versions": _versions()}
+          "versions": versions}
       text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
       atomic_files.write(new / NAME, text.encode())
       atomic_files.replace_folder(new, work / step)
@@ -151,22 +159,6 @@ def _read(folder: pathlib.Path) -> Manifest:
       raise
     raise errors.CurationError(f"{path} is damaged ({error}). Delete {folder}, and do the step "
                                "again.") from error
-
-
-def _versions() -> dict[str, str]:
-  """Versions of the packages in use; "not installed" for this suite in a checkout."""
-  found = {"python": platform.python_version()}
-  for name in ("lifelong-suite", "jinja2", "numpy", "pillow", "pyarrow"):
-    try:
-      found[name] = metadata.version(name)
-    except metadata.PackageNotFoundError:
-      found[name] = "not installed"
-  return found
-
-
-def _described(work: pathlib.Path, inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
-  return {role: [{"path": pathlib.PurePath(os.path.relpath(path, work)).as_posix(), **_entry(path)}
-                 for path in paths] for role, paths in inputs.items()}
 
 
 def _entry(path: pathlib.Path) -> dict[str, Any]:

@@ -124,8 +124,12 @@ def search(features: feature_files.FeatureFiles, task: SearchTask,
       for query, vector in enumerate(task.queries):
         rows = places[chosen[query]]
         if rows.size:
-          fresh = Best(_exact(block[rows], vector), rows + first)
-          found[bucket][query] = _merged(found[bucket][query], fresh, number, task.order)
+          near = block[rows]  # Row by row: an exact score does not depend on the other rows.
+          parts = [(feature_files.normalized(near[i:i + _RESCORED_ROWS]) * vector).sum(axis=1)
+                   for i in range(0, len(near), _RESCORED_ROWS)]
+          exact = np.round(np.concatenate(parts), _DECIMALS) + 0.0  # No -0.
+          found[bucket][query] = _merged(found[bucket][query], Best(exact, rows + first), number,
+                                         task.order)
   return found
 
 
@@ -145,8 +149,14 @@ class _Numpy:
 
   def rows(self, places: np.ndarray, found: Sequence[Best], number: int) -> list[np.ndarray]:
     """Indices into `places` for each query."""
-    return [_promising(self._scores[places, query], best, number, len(self._transposed))
-            for query, best in enumerate(found)]
+    chosen = []
+    for query, best in enumerate(found):
+      scores, bound = self._scores[places, query], _floor(best, number)
+      if len(scores) > number:
+        last = len(scores) - number
+        bound = max(bound, float(np.partition(scores, last)[last]))
+      chosen.append(np.flatnonzero(scores >= bound - _margin(len(self._transposed))))
+    return chosen
 
 
 class _Faiss:
@@ -193,25 +203,9 @@ def _margin(width: int) -> float:
   return (width + 8) * 2.0 ** -22
 
 
-def _promising(scores: np.ndarray, best: Best, number: int, width: int) -> np.ndarray:
-  """Indices of the scores, float32 [n], that may be among the best `number`."""
-  bound = _floor(best, number)
-  if len(scores) > number:
-    last = len(scores) - number
-    bound = max(bound, float(np.partition(scores, last)[last]))
-  return np.flatnonzero(scores >= bound - _margin(width))
-
-
 def _floor(best: Best, number: int) -> float:
   """Lowest score that can still be among the best `number`."""
   return float(best.scores[-1]) if len(best.scores) == number else -np.inf
-
-
-def _exact(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
-  """Cosines float64 [n]; each is independent of the other rows."""
-  parts = [(feature_files.normalized(vectors[start:start + _RESCORED_ROWS]) * query).sum(axis=1)
-           for start in range(0, len(vectors), _RESCORED_ROWS)]
-  return np.round(np.concatenate(parts), _DECIMALS) + 0.0  # No -0.
 
 
 def _merged(best: Best, fresh: Best, number: int, order: np.ndarray) -> Best:

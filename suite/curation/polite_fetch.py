@@ -103,12 +103,8 @@ def known(folder: pathlib.Path) -> dict[str, Outcome]:
       with contextlib.suppress(ValueError, TypeError):  # The last line of a killed process.
         one = Outcome(**json.loads(line))
         found[one.url] = one
-  return {url: one for url, one in found.items() if one.state != DONE or _is_whole(folder, one)}
-
-
-def _is_whole(folder: pathlib.Path, one: Outcome) -> bool:
-  file = folder / one.file
-  return file.is_file() and file.stat().st_size == one.bytes
+  return {url: one for url, one in found.items() if one.state != DONE or (
+      (folder / one.file).is_file() and (folder / one.file).stat().st_size == one.bytes)}
 
 
 def fetch(urls: Iterable[str], folder: pathlib.Path, manners: Manners, *, again: bool = False,
@@ -187,8 +183,15 @@ class _Host:
       if ended.is_set():
         return
       try:
-        if robots is None:
-          robots = self._robots(url)
+        if robots is None:  # A host without rules forbids nothing, one that fails is left alone.
+          scheme = url.partition("://")[0]
+          state, _, body = self._tried(f"{scheme}://{host(url)}/robots.txt")
+          text = body.decode("utf-8", "replace")
+          if state == LATER:
+            raise _LeftError(f"robots.txt: {text}")
+          robots = urllib.robotparser.RobotFileParser()
+          robots.parse(text.splitlines() if state == DONE else [])
+          self._between = max(self._between, float(robots.crawl_delay(AGENT) or 0))
         if not robots.can_fetch(AGENT, url):
           write(Outcome(url, GONE, reason="robots.txt of its host forbids it"))
           continue
@@ -198,18 +201,6 @@ class _Host:
         logging.warning("%s: %s; its other images are left to the next call.",
                         host(url), error)
         return
-
-  def _robots(self, url: str) -> urllib.robotparser.RobotFileParser:
-    """The rules of a host; a host without any forbids nothing, one that fails is left alone."""
-    scheme = url.partition("://")[0]
-    rules = urllib.robotparser.RobotFileParser()
-    state, _, body = self._tried(f"{scheme}://{host(url)}/robots.txt")
-    if state == LATER:
-      raise _LeftError(f"robots.txt: {body.decode('utf-8', 'replace')}")
-    rules.parse(body.decode("utf-8", "replace").splitlines() if state == DONE else [])
-    delay = rules.crawl_delay(AGENT)
-    self._between = max(self._between, float(delay or 0))
-    return rules
 
   def _one(self, url: str) -> Outcome:
     state, final, body = self._tried(url)
@@ -230,7 +221,10 @@ class _Host:
     """(state, address after redirects, the body or the reason) after several tries."""
     reason = ""
     for number in range(self._manners.tries):
-      self._take_turn()
+      wait = self._next - time.monotonic()
+      if wait > 0:  # The host may not be asked yet.
+        self._sleep(wait)
+      self._next = time.monotonic() + self._between
       try:
         request = urllib.request.Request(url, headers=self._headers)
         with self._opener.open(request, timeout=self._manners.timeout) as answer:
@@ -252,13 +246,6 @@ class _Host:
         reason, wait = f"{type(error).__name__}: {error}", 0.0
       self._next = time.monotonic() + max(wait, min(2.0 ** number, self._manners.longest_wait))
     return LATER, url, f"{reason}, {self._manners.tries} times".encode()
-
-  def _take_turn(self) -> None:
-    """Waits until the host may be asked."""
-    wait = self._next - time.monotonic()
-    if wait > 0:
-      self._sleep(wait)
-    self._next = time.monotonic() + self._between
 
 
 def _retry_after(header: str | None) -> float:

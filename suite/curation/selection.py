@@ -8,7 +8,7 @@ highest score). The background class has the images with the lowest scores, a fe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 import dataclasses
 import fractions
 import math
@@ -105,12 +105,18 @@ def select(features: feature_files.FeatureFiles, buckets: np.ndarray, order: np.
   numbers = _tops(sizes, rule)
   task = nearest_images.SearchTask(queries.vectors, buckets, numbers, order)
   found = nearest_images.search(features, task, by_faiss=by_faiss)
-  tops = [_unambiguous(bucket, best, queries.names) for bucket, best in enumerate(found)]
   lows = _background(features, task, found, rule, by_faiss)
   result = Selection([], [], [])
   for bucket in range(rule.first, len(sizes)):
-    kept, ambiguous = tops[bucket]
-    chosen = _kept(bucket, kept, queries.names, rule.keep)
+    kept, ambiguous = _unambiguous(bucket, found[bucket], queries.names)
+    chosen: list[Candidate] = []
+    for name, best in zip(queries.names, kept):
+      if rule.keep is not None and len(best.rows) < rule.keep:
+        raise errors.CurationError(
+            f"Class {name!r} has {len(best.rows)} unambiguous images in bucket {bucket}, fewer "
+            f"than keep={rule.keep}. Keep fewer, give a larger share, or a query that sets it "
+            "apart.")
+      chosen += _ranked(bucket, name, nearest_images.Best(*(part[:rule.keep] for part in best)))
     chosen += _ranked(bucket, queries_lib.BACKGROUND, lows[bucket])
     by_class = {name: sum(one.label == name for one in chosen)
                 for name in class_names(queries.names, rule)}
@@ -119,7 +125,15 @@ def select(features: feature_files.FeatureFiles, buckets: np.ndarray, order: np.
     result.counts.append({"bucket": bucket, "images": int(sizes[bucket]),
                           "top": int(numbers[bucket]), "ambiguous": len(ambiguous),
                           "candidates": by_class})
-  _check_classes(result, queries.names)
+  empty = [name for name in queries.names
+           if not any(one["candidates"][name] for one in result.counts)]
+  if empty:
+    raise errors.CurationError(f"Classes {errors.some(empty)} have no candidates: all of their top "
+                               "is in the top of other queries, too. Rephrase the queries.")
+  for one in result.counts:
+    lacking = [name for name in queries.names if not one["candidates"][name]]
+    if lacking:
+      logging.warning("Bucket %d has no candidates of %s.", one["bucket"], ", ".join(lacking))
   return result
 
 
@@ -163,18 +177,6 @@ def _unambiguous(bucket: int, found: Sequence[nearest_images.Best], names: Seque
   return kept, ambiguous
 
 
-def _kept(bucket: int, found: Sequence[nearest_images.Best], names: Sequence[str],
-          keep: int | None) -> list[Candidate]:
-  chosen: list[Candidate] = []
-  for name, best in zip(names, found):
-    if keep is not None and len(best.rows) < keep:
-      raise errors.CurationError(
-          f"Class {name!r} has {len(best.rows)} unambiguous images in bucket {bucket}, fewer than "
-          f"keep={keep}. Keep fewer, give a larger share, or a query that sets it apart.")
-    chosen += _ranked(bucket, name, nearest_images.Best(*(part[:keep] for part in best)))
-  return chosen
-
-
 def _ranked(bucket: int, name: str, best: nearest_images.Best) -> list[Candidate]:
   return [Candidate(bucket, name, rank, row, score) for rank, (score, row) in
           enumerate(zip(best.scores.tolist(), best.rows.tolist()), 1)]
@@ -194,32 +196,18 @@ def _background(features: feature_files.FeatureFiles, task: nearest_images.Searc
   lowest = nearest_images.search(
       features, task._replace(queries=-task.queries, buckets=buckets, numbers=depth),
       by_faiss=by_faiss)
-  return [_in_turn(bucket, lowest[bucket], low) for bucket, low in enumerate(lows)]
-
-
-def _in_turn(bucket: int, found: Sequence[nearest_images.Best], low: int) -> nearest_images.Best:
-  taken: dict[int, float] = {}
-  for best in found:
-    fresh = [(row, score) for row, score in zip(best.rows.tolist(), best.scores.tolist())
-             if row not in taken][:low]
-    if len(fresh) < low:
-      raise errors.CurationError(
-          f"Bucket {bucket} has too few images outside the top of every query for {low} background "
-          f"images from each of {len(found)} queries. Give --background a smaller number (0: no "
-          "such class) or a smaller share.")
-    taken.update((row, 0.0 - score) for row, score in fresh)  # The search was for -query.
-  return nearest_images.Best(np.array(list(taken.values())), np.array(list(taken), np.int64))
-
-
-def _check_classes(found: Selection, names: Sequence[str]) -> None:
-  """Checks that every class has candidates in at least one bucket."""
-  totals: Mapping[str, int] = {name: sum(one["candidates"][name] for one in found.counts)
-                               for name in names}
-  empty = [name for name, num in totals.items() if not num]
-  if empty:
-    raise errors.CurationError(f"Classes {errors.some(empty)} have no candidates: all of their top "
-                               "is in the top of other queries, too. Rephrase the queries.")
-  for one in found.counts:
-    lacking = [name for name in names if not one["candidates"][name]]
-    if lacking:
-      logging.warning("Bucket %d has no candidates of %s.", one["bucket"], ", ".join(lacking))
+  chosen = []
+  for bucket, low in enumerate(lows):
+    taken: dict[int, float] = {}
+    for best in lowest[bucket]:
+      fresh = [(row, score) for row, score in zip(best.rows.tolist(), best.scores.tolist())
+               if row not in taken][:low]
+      if len(fresh) < low:
+        raise errors.CurationError(
+            f"Bucket {bucket} has too few images outside the top of every query for {low} "
+            f"background images from each of {len(lowest[bucket])} queries. Give --background a "
+            "smaller number (0: no such class) or a smaller share.")
+      taken.update((row, 0.0 - score) for row, score in fresh)  # The search was for -query.
+    chosen.append(nearest_images.Best(np.array(list(taken.values())),
+                                      np.array(list(taken), np.int64)))
+  return chosen

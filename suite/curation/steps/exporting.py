@@ -14,13 +14,14 @@ compressed already, and compressed bytes would depend on the version of zlib) an
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Mapping, Sequence
 import hashlib
 import io
 import json
 import pathlib
 import tarfile
-from typing import Any, Callable, NamedTuple, Union
+from typing import Callable, NamedTuple, Union
 import zipfile
 
 from absl import logging
@@ -32,12 +33,12 @@ from suite.curation import image_table
 from suite.curation import manifest
 from suite.curation import pictures
 from suite.curation import storage
-from suite.curation import votes as votes_lib
+from suite.curation import votes
 from suite.curation.steps import voting
 from suite.system import atomic_files
 from tfds_builders.parsers import images
 
-Items = Sequence[votes_lib.Item]
+Items = Sequence[votes.Item]
 
 
 class ImageSource(NamedTuple):
@@ -75,7 +76,11 @@ def export(work: pathlib.Path, *, name: str = "clear10", suffix: str = ".zip",
     names = manifest.verified(work, collection.QUERIES).counts["classes"]
     lacking = check_classes(items, names)
     train, test = divided(items, test_per_class)
-    source, known = _source(work), _digests(work)
+    table, reviewed = collection.table(work), manifest.verified(work, collection.SHEETS)
+    source = ImageSource(table, table.rows(),
+                         collection.from_manifest(work, reviewed.parameters["images"]))
+    known = {table.file(source.rows[line["id"]], source.root): line["blake2b"] for line in
+             storage.read_csv(reviewed.folder / collection.IMAGE_FILE, ["id", "blake2b"])}
 
     def check(path: pathlib.Path) -> None:
       if known.get(path) != storage.digest(path):
@@ -87,9 +92,19 @@ def export(work: pathlib.Path, *, name: str = "clear10", suffix: str = ".zip",
         file = f"{name}-{'train-image-only' if top == TRAIN else 'test'}{suffix}"
         pictures = [source.picture(*item) for item in chosen]
         write_archive(folder / file, labeled(pictures, names, top), check)
-    counts = _counts(names, train, test, lacking)
+    by_bucket = {top: {str(bucket): num for bucket, num in sorted(
+        collections.Counter(item.bucket for item in chosen).items())}
+                 for top, chosen in ((TRAIN, train), (TEST, test))}
+    counts: manifest.Counts = {
+        "train_images": len(train), "test_images": len(test), "classes": list(names), **by_bucket,
+        "nothing_accepted": [{"bucket": bucket, "class": label} for bucket, label in lacking]}
     if bucket_0:
-      counts["bucket_0"] = _pack_bucket_0(work, source, folder / f"{name}-bucket-0{suffix}")
+      rows = np.flatnonzero(collection.buckets(work) == 0)
+      collection.check_files(table, rows.tolist(), source.root)
+      ids = sorted(str(table.ids[row]) for row in rows)
+      write_archive(folder / f"{name}-bucket-0{suffix}",
+                    unlabeled([source.picture(0, "", one) for one in ids]))
+      counts["bucket_0"] = len(ids)
     return counts
 
   return manifest.run(
@@ -114,7 +129,7 @@ def check_classes(items: Items, names: Sequence[str]) -> list[tuple[int, str]]:
   return lacking
 
 
-def divided(items: Items, test_per_class: int) -> tuple[list[votes_lib.Item], list[votes_lib.Item]]:
+def divided(items: Items, test_per_class: int) -> tuple[list[votes.Item], list[votes.Item]]:
   """Divides the items into (training, test); the division depends on the ids only."""
   if test_per_class < 0:
     raise errors.CurationError(f"test_per_class={test_per_class} is negative.")
@@ -131,40 +146,6 @@ def divided(items: Items, test_per_class: int) -> tuple[list[votes_lib.Item], li
           for name in held_out(ids, test_per_class)}
   return ([item for item in items if tuple(item) not in test],
           [item for item in items if tuple(item) in test])
-
-
-def _source(work: pathlib.Path) -> ImageSource:
-  table = collection.table(work)
-  images = manifest.verified(work, collection.SHEETS).parameters["images"]
-  return ImageSource(table, table.rows(), collection.from_manifest(work, images))
-
-
-def _digests(work: pathlib.Path) -> dict[pathlib.Path, str]:
-  """Maps image files to their digests when the sheets were made."""
-  source = _source(work)
-  path = manifest.verified(work, collection.SHEETS).folder / collection.IMAGE_FILE
-  return {source.table.file(source.rows[line["id"]], source.root): line["blake2b"]
-          for line in storage.read_csv(path, ["id", "blake2b"])}
-
-
-def _counts(names: Sequence[str], train: Items, test: Items, lacking: Sequence[tuple[int, str]]
-            ) -> dict[str, Any]:
-  def by_bucket(items: Items) -> dict[str, int]:
-    buckets = [item.bucket for item in items]
-    return {str(bucket): buckets.count(bucket) for bucket in sorted(set(buckets))}
-
-  return {"train_images": len(train), "test_images": len(test), "classes": list(names),
-          "train": by_bucket(train), "test": by_bucket(test),
-          "nothing_accepted": [{"bucket": bucket, "class": name} for bucket, name in lacking]}
-
-
-def _pack_bucket_0(work: pathlib.Path, source: ImageSource, path: pathlib.Path) -> int:
-  rows = np.flatnonzero(collection.buckets(work) == 0)
-  collection.check_files(source.table, rows.tolist(), source.root)
-  names = sorted(str(source.table.ids[row]) for row in rows)
-  write_archive(path, unlabeled(
-      [source.picture(0, "", name) for name in names]))
-  return len(names)
 
 
 TRAIN, TEST = "train", "test"

@@ -45,16 +45,14 @@ def states(work: pathlib.Path) -> list[State]:
   steps = [*collection.STEPS]
   if (work / collection.LABEL_STUDIO / manifest.NAME).exists():
     steps.insert(steps.index(collection.VOTES), collection.LABEL_STUDIO)
-  return [_state(work, step) for step in steps]
-
-
-def _state(work: pathlib.Path, step: str) -> State:
-  if not (work / step / manifest.NAME).exists():
-    return State(step, MISSING)
-  try:
-    return State(step, DONE, manifest.verified(work, step))
-  except errors.CurationError as error:
-    return State(step, STALE, reason=str(error))
+  found = []
+  for step in steps:
+    try:
+      found.append(State(step, DONE, manifest.verified(work, step))
+                   if (work / step / manifest.NAME).exists() else State(step, MISSING))
+    except errors.CurationError as error:
+      found.append(State(step, STALE, reason=str(error)))
+  return found
 
 
 def next_command(work: pathlib.Path) -> str:
@@ -89,21 +87,18 @@ def _command(step: str, work: pathlib.Path) -> str:
   return f"suite curate {step} {shlex.quote(str(work))}"
 
 
-def _table(found: manifest.Manifest | None, work: pathlib.Path) -> str:
-  if found is None:
-    return "TABLE.csv"
-  path = collection.from_manifest(work, found.inputs["table"][0]["path"])
-  return shlex.quote(str(path))
-
-
 def _encode(work: pathlib.Path, done: Done) -> str:
   return f"{_command('encode', work)} --table TABLE.csv --weights MODEL.keras"
 
 
 def _buckets(work: pathlib.Path, done: Done) -> str:
   encoded = done.get(collection.ENCODE)
-  features = "" if encoded else " --features FEATURES.npy"
-  return f"{_command('buckets', work)} --table {_table(encoded, work)}{features}"
+  if encoded is None:
+    given = "TABLE.csv --features FEATURES.npy"
+  else:
+    path = collection.from_manifest(work, encoded.inputs["table"][0]["path"])
+    given = shlex.quote(str(path))
+  return f"{_command('buckets', work)} --table {given}"
 
 
 def _queries(work: pathlib.Path, done: Done) -> str:

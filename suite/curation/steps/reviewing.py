@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import pathlib
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 import urllib.parse
 
 import suite
@@ -91,24 +91,19 @@ def label_studio(work: pathlib.Path, *, url: str | None = None, pixels: int = PI
         return url + urllib.parse.quote(table.file(rows[name], pathlib.Path()).as_posix())
       return pictures.data_uri(table.file(rows[name], root), size=pixels)
 
-    tasks = _tasks(plan, address)
+    tasks = [votes.task(
+        {"sheet": sheet.key, "bucket": sheet.bucket, "class": sheet.label, "id": name},
+        address(name), question(sheet),
+        f"Searched for: {sheet.prompt}. Bucket {sheet.bucket}: {sheet.span}.")
+             for sheet in plan.sheets for name in sheet.ids]
     atomic_files.write(folder / TASKS, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
-    atomic_files.write(folder / LABEL_CONFIG,
-                       part(LABEL_CONFIG).encode())
+    atomic_files.write(folder / LABEL_CONFIG, part(LABEL_CONFIG).encode())
     return {"tasks": len(tasks)}
 
   return manifest.run(
       work, collection.LABEL_STUDIO, again=again, write=write,
       inputs={collection.SHEETS: [before.path]},
       parameters={"url": url, "pixels": pixels if url is None else None})
-
-
-def _tasks(plan: ReviewPlan, address: Callable[[str], str]) -> list[dict[str, object]]:
-  return [votes.task(
-      {"sheet": sheet.key, "bucket": sheet.bucket, "class": sheet.label, "id": name},
-      address(name), question(sheet),
-      f"Searched for: {sheet.prompt}. Bucket {sheet.bucket}: {sheet.span}.")
-          for sheet in plan.sheets for name in sheet.ids]
 
 
 def _files(table: image_table.ImageTable, ids: list[str], images: pathlib.Path | None
@@ -162,7 +157,10 @@ def plan_review(work: pathlib.Path, gold: pathlib.Path | None) -> ReviewPlan:
   groups: dict[tuple[int, str], list[str]] = {}
   for one in candidates:
     groups.setdefault((one.bucket, one.label), []).append(one.id)
-  answers = {} if gold is None else votes.read_gold(gold, _buckets(work), list(groups))
+  answers: votes.Answers = {}
+  if gold is not None:
+    ids, buckets = map(str, collection.table(work).ids), collection.buckets(work)
+    answers = votes.read_gold(gold, dict(zip(ids, buckets.tolist())), list(groups))
   asked: dict[tuple[int, str], list[str]] = {}
   for item in answers:
     asked.setdefault((item.bucket, item.label), []).append(item.id)
@@ -170,16 +168,10 @@ def plan_review(work: pathlib.Path, gold: pathlib.Path | None) -> ReviewPlan:
   others, spans = f"none of {', '.join(sorted(prompts))}", collection.spans(work)
   return ReviewPlan(
       [Sheet(bucket, label, prompts.get(label, others), spans[bucket],
-                        votes.mixed(ids, asked.get((bucket, label), ())),
-                        examples.get(label, ())[:_EXAMPLES],
-                        is_background=label == queries.BACKGROUND)
-       for (bucket, label), ids in groups.items()],
+             votes.mixed(names, asked.get((bucket, label), ())),
+             examples.get(label, ())[:_EXAMPLES], is_background=label == queries.BACKGROUND)
+       for (bucket, label), names in groups.items()],
       [votes.Item(one.bucket, one.label, one.id) for one in candidates], answers)
-
-
-def _buckets(work: pathlib.Path) -> dict[str, int]:
-  """Maps ids to buckets."""
-  return dict(zip(map(str, collection.table(work).ids), collection.buckets(work).tolist()))
 
 
 LABEL_CONFIG = "label_studio.xml"
@@ -242,28 +234,20 @@ def sheet_page(sheets: Sequence[Sheet], pictures: Mapping[str, str]) -> str:
       undefined=jinja2.StrictUndefined).get_template("review.html")
   style, script = part("review.css"), part("review_logic.js") + part("review.js")
   keys = [one.key for one in sheets]
+  plain = [{"key": one.key, "bucket": int(one.bucket), "label": one.label, "prompt": one.prompt,
+            "span": one.span, "ids": list(one.ids), "examples": list(one.examples),
+            "background": one.is_background} for one in sheets]
   data = {"key": hashlib.blake2b(" ".join(keys).encode(), digest_size=8).hexdigest(),
-          "sheets": [_plain(one) for one in sheets], "pictures": dict(pictures)}
-  return template.render(version=suite.__version__, policy=_policy(style, script), style=style,
-                         script=script, buttons=_BUTTONS, keys=_KEYS, data=data)
+          "sheets": plain, "pictures": dict(pictures)}
+  # Content security policy: images of the page or its folder, its style and script only.
+  digests = [base64.b64encode(hashlib.sha256(one.encode()).digest()).decode("ascii")
+             for one in (style, script)]
+  policy = (f"default-src 'none'; img-src data: file: 'self'; style-src 'sha256-{digests[0]}'; "
+            f"script-src 'sha256-{digests[1]}'; base-uri 'none'; form-action 'none'")
+  return template.render(version=suite.__version__, policy=policy, style=style, script=script,
+                         buttons=_BUTTONS, keys=_KEYS, data=data)
 
 
 def part(name: str) -> str:
   """Reads a file of page/."""
   return (_PAGE / name).read_text(encoding="utf-8")
-
-
-def _plain(sheet: Sheet) -> dict[str, object]:
-  return {"key": sheet.key, "bucket": int(sheet.bucket), "label": sheet.label,
-          "prompt": sheet.prompt, "span": sheet.span, "ids": list(sheet.ids),
-          "examples": list(sheet.examples), "background": sheet.is_background}
-
-
-def _policy(style: str, script: str) -> str:
-  """Content security policy: images of the page or its folder, its style and script only."""
-  def allowed(content: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode("ascii")
-    return f"'sha256-{digest}'"
-
-  return (f"default-src 'none'; img-src data: file: 'self'; style-src {allowed(style)}; "
-          f"script-src {allowed(script)}; base-uri 'none'; form-action 'none'")

@@ -138,9 +138,10 @@ def queries(work: pathlib.Path, table: pathlib.Path | None, vectors: pathlib.Pat
         folder / collection.AMBIGUOUS, ["bucket", "id", "classes"],
         ((one.bucket, images.ids[one.row], " ".join(one.labels)) for one in found.ambiguous))
     logging.info("%d candidates, %d ambiguous", len(found.candidates), len(found.ambiguous))
+    claims = collections.Counter(" ".join(one.labels) for one in found.ambiguous)
     return {"classes": selection.class_names(asked.names, rule),
             "candidates": len(found.candidates), "ambiguous": len(found.ambiguous),
-            "claims": _claims(found), "buckets": found.counts,
+            "claims": dict(sorted(claims.items())), "buckets": found.counts,
             "prompts": dict(zip(asked.names, asked.prompts)),
             "examples": {name: list(ids) for name, ids in asked.examples.items()}}
 
@@ -152,8 +153,3 @@ def queries(work: pathlib.Path, table: pathlib.Path | None, vectors: pathlib.Pat
     inputs["encoder"] = list(by_text.files)
   return manifest.run(work, collection.QUERIES, parameters=parameters, inputs=inputs, write=write,
                       again=again)
-
-
-def _claims(found: selection.Selection) -> dict[str, int]:
-  """Number of ambiguous images by set of classes."""
-  return dict(sorted(collections.Counter(" ".join(one.labels) for one in found.ambiguous).items()))

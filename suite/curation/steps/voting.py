@@ -62,12 +62,21 @@ def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
     for name, found in ((ACCEPTED, outcome.accepted), (REJECTED, outcome.rejected),
                         (ANOTHER_LOOK, outcome.flagged), (DISPUTED, disputed)):
       storage.write_csv(folder / name, ["bucket", "class", "id", *votes_lib.VOTES, "votes"],
-                        (_line(item, ballots[item]) for item in found))
+                        ([*item, *(list(ballots[item].values()).count(vote)
+                                   for vote in votes_lib.VOTES),
+                          " ".join(f"{reviewer}:{vote}" for reviewer, vote in
+                                   sorted(ballots[item].items()))] for item in found))
     numbers = statistics(ballots)
     text = json.dumps({**numbers, "gold": scored}, indent=1, ensure_ascii=False)
     atomic_files.write(folder / AGREEMENT, (text + "\n").encode("utf-8"))
     ties = sum(votes_lib.is_tie(ballots[item]) for item in disputed)
-    _say(outcome, len(disputed), ties)
+    if disputed:
+      logging.info("Reviewers disagree on %d images, which the majority decides; %d are ties, "
+                   "which are rejected%s. See %s.", len(disputed), ties,
+                   " unless one more reviewer votes on them" if ties else "", DISPUTED)
+    if outcome.flagged:
+      logging.warning("%d flagged images are excluded until they are decided on; see %s.",
+                      len(outcome.flagged), ANOTHER_LOOK)
     return {"accepted": len(outcome.accepted), "rejected": len(outcome.rejected),
             "flagged": len(outcome.flagged), "decided": len(decided), "disputed": len(disputed),
             "ties": ties, "reviewers": sorted(numbers["by_reviewer"]), "left_out": left_out,
@@ -101,23 +110,6 @@ def _scored(ballots: votes_lib.Ballots, gold: votes_lib.Answers, min_gold: float
   return {name: {**score, "left_out": name in few} for name, score in scored.items()}
 
 
-def _say(outcome: votes_lib.VoteResult, disputed: int, ties: int) -> None:
-  if disputed:
-    logging.info("Reviewers disagree on %d images, which the majority decides; %d are ties, which "
-                 "are rejected%s. See %s.", disputed, ties,
-                 " unless one more reviewer votes on them" if ties else "", DISPUTED)
-  if outcome.flagged:
-    logging.warning("%d flagged images are excluded until they are decided on; see %s.",
-                    len(outcome.flagged), ANOTHER_LOOK)
-
-
-def _line(item: votes_lib.Item, cast: Mapping[str, str]) -> list[object]:
-  """Line of a CSV file: numbers of votes, and the reviewers of each kind."""
-  all_votes = list(cast.values())
-  return [*item, *(all_votes.count(vote) for vote in votes_lib.VOTES),
-          " ".join(f"{reviewer}:{vote}" for reviewer, vote in sorted(cast.items()))]
-
-
 _DECIMALS = 6
 
 
@@ -129,13 +121,24 @@ def statistics(ballots: votes_lib.Ballots) -> dict[str, Any]:
   frequencies; None if all votes are equal. Images with a single vote are not counted.
   """
   labels = sorted({item.label for item in ballots})
+  cast: dict[str, list[str]] = {}
+  same: dict[str, list[bool]] = {}  # Whether each pair with another reviewer has equal votes.
+  for votes in ballots.values():
+    for reviewer, vote in votes.items():
+      cast.setdefault(reviewer, []).append(vote)
+    for (one, first), (other, second) in itertools.combinations(votes.items(), 2):
+      same.setdefault(one, []).append(first == second)
+      same.setdefault(other, []).append(first == second)
   return {
       "images": len(ballots), **_agreement(ballots),
       "unanimous": sum(len(set(votes.values())) == 1 for votes in ballots.values()),
       "votes": dict(sorted(_shares(ballots).items())),
       "by_class": {label: _agreement({item: votes for item, votes in ballots.items()
                                       if item.label == label}) for label in labels},
-      "by_reviewer": _by_reviewer(ballots)}
+      "by_reviewer": {reviewer: {
+          **{vote: cast[reviewer].count(vote) for vote in votes_lib.VOTES},
+          "agrees": round(sum(same[reviewer]) / len(same[reviewer]), _DECIMALS)
+                    if same.get(reviewer) else None} for reviewer in sorted(cast)}}
 
 
 def pairwise(votes: Mapping[str, str]) -> float | None:
@@ -162,19 +165,3 @@ def _shares(ballots: votes_lib.Ballots) -> dict[str, int]:
   """Number of each kind of vote on images with two or more votes."""
   return collections.Counter(vote for votes in ballots.values() if len(votes) > 1
                              for vote in votes.values())
-
-
-def _by_reviewer(ballots: votes_lib.Ballots) -> dict[str, dict[str, Any]]:
-  """Votes of each reviewer, and the share of equal votes among pairs with other reviewers."""
-  cast: dict[str, list[str]] = {}
-  same: dict[str, list[bool]] = {}
-  for votes in ballots.values():
-    for reviewer, vote in votes.items():
-      cast.setdefault(reviewer, []).append(vote)
-    for (one, first), (other, second) in itertools.combinations(votes.items(), 2):
-      same.setdefault(one, []).append(first == second)
-      same.setdefault(other, []).append(first == second)
-  return {reviewer: {
-      **{vote: cast[reviewer].count(vote) for vote in votes_lib.VOTES},
-      "agrees": round(sum(same[reviewer]) / len(same[reviewer]), _DECIMALS)
-                if same.get(reviewer) else None} for reviewer in sorted(cast)}

@@ -78,10 +78,19 @@ def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated
   columns = image_table.read_columns(path)
   if not columns.num_rows:
     raise errors.CurationError(f"{path} has no images.")
-  time = _column(path, columns, _TIMES)
-  places = _texts(columns, _place_column(path, columns))
-  say = _speaker(path)
-  given = [time[row] for row in range(columns.num_rows)]
+  given, places = _times_and_places(path, columns)
+
+  def say(rows: Sequence[int]) -> str:  # "lines 3, 4, 7 and 2 more"
+    unit, numbers = "row", [row + 1 for row in rows]
+    if path.suffix == ".csv":  # The line in which a row ends; cells may have line breaks.
+      with open(path, encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file)
+        lines = [reader.line_num for row in reader if row][1:]
+      unit, numbers = "line", [lines[row] for row in rows]
+    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    return (f"{unit}{'s' if len(rows) > 1 else ''} "
+            f"{', '.join(map(str, numbers[:_SHOWN]))}{more}")
+
   empty = [row for row, value in enumerate(given) if value is None or not str(value).strip()]
   if empty and not skip_undated:
     raise errors.CurationError(
@@ -108,13 +117,21 @@ def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated
                     _buckets(path, columns, kept, say) if with_buckets else None)
 
 
-def _column(path: pathlib.Path, columns: pa.Table, names: Sequence[str]) -> list[Any]:
-  found = [name for name in names if name in columns.column_names]
-  if len(found) != 1 or len(set(columns.column_names)) < len(columns.column_names):
+def _times_and_places(path: pathlib.Path, columns: pa.Table) -> tuple[list[Any], list[str]]:
+  """The columns that a table must have: cells of times, and paths as text."""
+  names = columns.column_names
+  found = [name for name in _TIMES if name in names]
+  if len(found) != 1 or len(set(names)) < len(names):
     raise errors.CurationError(
-        f"{path} has the columns {columns.column_names}; needed are 'path', the image file, and "
-        f"{names[0]!r}, and each once. 'label' and 'id' may be there.")
-  return columns.column(found[0]).to_pylist()
+        f"{path} has the columns {names}; needed are 'path', the image file, and {_TIMES[0]!r}, "
+        "and each once. 'label' and 'id' may be there.")
+  if image_table.PATH not in names and "url" in names:
+    raise errors.CurationError(
+        f"{path} has the column 'url' and no column 'path': a timeline is made of image files. "
+        f"Get the images first, which makes such a table: suite data fetch_urls {path} --out DIR")
+  if image_table.PATH not in names:
+    raise errors.CurationError(f"{path} has the columns {names}; needed is 'path', the image file.")
+  return columns.column(found[0]).to_pylist(), _texts(columns, image_table.PATH)
 
 
 def _buckets(path: pathlib.Path, columns: pa.Table, kept: Sequence[int],
@@ -129,17 +146,6 @@ def _buckets(path: pathlib.Path, columns: pa.Table, kept: Sequence[int],
     raise errors.CurationError(f"{path}: {len(wrong)} buckets are no whole numbers: {say(wrong)}, "
                                f"the first {texts[wrong[0]]!r}. Number them from 1.")
   return np.array([int(texts[row]) for row in kept], np.int64)
-
-
-def _place_column(path: pathlib.Path, columns: pa.Table) -> str:
-  if image_table.PATH in columns.column_names:
-    return image_table.PATH
-  if "url" in columns.column_names:
-    raise errors.CurationError(
-        f"{path} has the column 'url' and no column 'path': a timeline is made of image files. "
-        f"Get the images first, which makes such a table: suite data fetch_urls {path} --out DIR")
-  raise errors.CurationError(f"{path} has the columns {columns.column_names}; needed is 'path', "
-                             "the image file.")
 
 
 def _texts(columns: pa.Table, name: str) -> list[str]:
@@ -176,26 +182,6 @@ def _check_unique(path: pathlib.Path, what: str, values: Sequence[str], rows: Se
         f"{path}: {len(again)} images have an empty {what} or that of another image: "
         f"{say([rows[i] for i in again])}, the first {one!r}, as in "
         f"{say([rows[first[one]]])}. Leave the copies out.")
-
-
-def _speaker(path: pathlib.Path) -> Callable[[Sequence[int]], str]:
-  """A function that names rows by their lines: "lines 3, 4, 7 and 2 more"."""
-  def say(rows: Sequence[int]) -> str:
-    unit, numbers = "row", [row + 1 for row in rows]
-    if path.suffix == ".csv":
-      lines = _lines(path)
-      unit, numbers = "line", [lines[row] for row in rows]
-    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
-    return (f"{unit}{'s' if len(rows) > 1 else ''} "
-            f"{', '.join(map(str, numbers[:_SHOWN]))}{more}")
-  return say
-
-
-def _lines(path: pathlib.Path) -> list[int]:
-  """The line in which each row of a .csv ends; cells may have line breaks."""
-  with open(path, encoding="utf-8-sig", newline="") as file:
-    reader = csv.reader(file)
-    return [reader.line_num for row in reader if row][1:]
 
 
 ALLOWED = ("2012, 2012-05, 2012-05-31, 2012-05-31 23:59[:59], with T for the blank and with Z or "

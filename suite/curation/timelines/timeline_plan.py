@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suite.compute import seeds as seeds_lib
+from suite.compute import seeds
 from suite.curation import errors
 from suite.curation.timelines import dated_table
 from suite.curation.timelines import periods
@@ -76,9 +76,14 @@ def make(table: dated_table.DatedTable, *, by: str, num: int | None = None,
     rows = _in_order(table, np.flatnonzero(buckets == number))
     labeled = rows[table.labels[rows] != ""]
     others = rows[table.labels[rows] == ""]
-    images += _planned(table, labeled, f"bucket_{number:02d}",
-                       _draws(table.labels[labeled], number, test_share))
+    num_test = min(max(1, round(test_share * len(labeled))), len(labeled) - 1)
+    draws = np.zeros([len(labeled), len(SEEDS)], bool)  # Whether an image tests in a draw.
+    for column, seed in enumerate(SEEDS if num_test > 0 else ()):
+      chosen = stratified_split.draw(table.labels[labeled], num_test,
+                                     seeds.derive(seed, "timeline", number)[0])
+      draws[chosen, column] = True
     end = f"bucket_{number:02d}"
+    images += _planned(table, labeled, end, draws)
     images += _planned(table, others, f"unlabelled_{end}" if len(labeled) else end)
     known.append({"bucket": number, "name": name, "images": len(labeled),
                   "unlabelled": len(others), "test_images": 0,
@@ -123,16 +128,6 @@ def _given(table: dated_table.DatedTable) -> np.ndarray:
 def _in_order(table: dated_table.DatedTable, rows: np.ndarray) -> np.ndarray:
   """Rows in the order of time; images of one time in that of their ids."""
   return rows[np.lexsort((table.ids[rows], table.times[rows]))]
-
-
-def _draws(labels: np.ndarray, bucket: int, share: float) -> np.ndarray:
-  """Whether each image is a test image of each draw: bool [N, 5]."""
-  found = np.zeros([len(labels), len(SEEDS)], bool)
-  num = min(max(1, round(share * len(labels))), len(labels) - 1)
-  for column, seed in enumerate(SEEDS if num > 0 else ()):
-    chosen = stratified_split.draw(labels, num, seeds_lib.derive(seed, "timeline", bucket)[0])
-    found[chosen, column] = True
-  return found
 
 
 def _planned(table: dated_table.DatedTable, rows: np.ndarray, split: str,
