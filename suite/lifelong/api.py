@@ -36,7 +36,7 @@ from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import question_sets
 from suite.lifelong.cache import sample_counts
-from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import estimator
 from suite.lifelong.estimators import factor_model
 from suite.system import atomic_files
 
@@ -71,7 +71,7 @@ class MemoizedModel:
 
 def estimate(cache: Cache, predict: Predict, budget: int = DEFAULT_BUDGET, *,
              target_width: float | None = None, groups: Sequence[np.ndarray] = (), seed: int = 0
-             ) -> estimator_lib.Estimate:
+             ) -> estimator.Estimate:
   """Calls `Reference(cache, ...).estimate(predict, ...)`; for several models, use a `Reference`."""
   return Reference(cache, groups=groups, seed=seed).estimate(predict, budget,
                                                              target_width=target_width)
@@ -96,7 +96,7 @@ def add_estimated(cache: Cache, name: str, predict: MemoizedModel, threshold: fl
 
 
 def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEFAULT_BUDGET
-                  ) -> dict[str, estimator_lib.Estimate]:
+                  ) -> dict[str, estimator.Estimate]:
   """Estimates several new models and adds their observed answers to the cache.
 
   Predicted answers are never stored, since estimates of other models would then rely on them.
@@ -128,7 +128,7 @@ def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], 
   return found
 
 
-def metrics(truth: np.ndarray, found: estimator_lib.Estimate, cache: Cache) -> dict[str, float]:
+def metrics(truth: np.ndarray, found: estimator.Estimate, cache: Cache) -> dict[str, float]:
   """Errors of an estimate, given all answers 0/1 [N] of the model.
 
   "total", "aleatoric" and "epistemic" errors of single answers (section 3.3 of the paper, against
@@ -140,7 +140,7 @@ def metrics(truth: np.ndarray, found: estimator_lib.Estimate, cache: Cache) -> d
           "accuracy_error": ranking.aggregate_error(truth, found.accuracy)}
 
 
-def compare(first: estimator_lib.Estimate, second: estimator_lib.Estimate, num_samples: int
+def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: int
             ) -> tuple[intervals.Interval, float]:
   """Compares two estimates: (difference of the accuracies, p-value of equal accuracy).
 
@@ -250,7 +250,7 @@ class Reference:
     return np.array(self.cache.sample_ids.at(self._ask(budget)), str)
 
   def estimate(self, predict: Predict, budget: int = 1024, *, target_width: float | None = None,
-               adaptive: float = 0.0) -> estimator_lib.Estimate:
+               adaptive: float = 0.0) -> estimator.Estimate:
     """Estimates a new model by asking it.
 
     Args:
@@ -292,7 +292,7 @@ class Reference:
     return self._fit(samples[:wanted], answers, self._sample(samples[:wanted]))
 
   def estimate_from(self, answers: Mapping[str, float], *, budget: int | None = None,
-                    is_random: bool = False) -> estimator_lib.Estimate:
+                    is_random: bool = False) -> estimator.Estimate:
     """Estimates a model from whatever answers there are.
 
     Answers to questions of this or of any earlier time, complete or with gaps, are a random sample,
@@ -357,7 +357,7 @@ class Reference:
     return found
 
   def _fit(self, samples: np.ndarray, answers: np.ndarray,
-           sample: random_sample.RandomSample | None) -> estimator_lib.Estimate:
+           sample: random_sample.RandomSample | None) -> estimator.Estimate:
     if np.all((answers == 0) | (answers == 1)):
       answers = answers.astype(np.uint8)
     return self._model.fit(samples, answers, sample).estimate()

@@ -33,7 +33,14 @@ class Factors:
 
 def build(columns: Columns, samples: np.ndarray, num_factors: int) -> Factors:
   """Computes factors from samples [n] (all of them, or an evenly spaced subset)."""
-  means, gram = _moments(columns, samples)
+  num_models = len(columns(samples[:1]))
+  sums, products = np.zeros(num_models), np.zeros([num_models, num_models])
+  for start in range(0, len(samples), _BLOCK):  # Means and covariance in one pass.
+    block = columns(samples[start:start + _BLOCK]).astype(np.float32)
+    sums += block.sum(axis=1, dtype=np.float64)
+    products += block @ block.T  # Exact: whole numbers < 2^24.
+  means = sums / len(samples)
+  gram = products / len(samples) - np.outer(means, means)
   values, vectors = np.linalg.eigh(gram)
   values, vectors = values[::-1], vectors[:, ::-1]
   # Directions without variance (from models with equal answers) would be divided by 0.
@@ -50,15 +57,3 @@ def embedding(gram: np.ndarray, num: int) -> np.ndarray:
   values, vectors = np.linalg.eigh(gram)
   values, vectors = np.maximum(values[::-1][:num], 0.0), vectors[:, ::-1][:, :num]
   return vectors * np.sqrt(values)
-
-
-def _moments(columns: Columns, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-  """Means [M] and covariance [M, M] over samples, in one pass."""
-  num_models = len(columns(samples[:1]))
-  sums, products = np.zeros(num_models), np.zeros([num_models, num_models])
-  for start in range(0, len(samples), _BLOCK):
-    block = columns(samples[start:start + _BLOCK]).astype(np.float32)
-    sums += block.sum(axis=1, dtype=np.float64)
-    products += block @ block.T  # Exact: whole numbers < 2^24.
-  means = sums / len(samples)
-  return means, products / len(samples) - np.outer(means, means)

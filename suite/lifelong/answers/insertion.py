@@ -125,7 +125,8 @@ class QuestionSet:
     self.order, self.ranks = order, np.array(ranks, np.int64)
     self.samples = order.samples_at(self.ranks)
     self._by_rank = np.argsort(self.ranks)
-    self._cuts = _between(self.ranks[self._by_rank], order.size)
+    rising = self.ranks[self._by_rank]  # Cuts are halfway to the next, halves rounded up.
+    self._cuts = np.concatenate([[0], (rising[:-1] + rising[1:] + 1) // 2, [order.size]])
     self._by_sample = np.argsort(self.samples)
     self._known = self.samples[self._by_sample]
 
@@ -191,11 +192,6 @@ class ModelThreshold:
     values = np.where(order.is_solved(samples, order.edge(self.cut)), solved, failed)
     asked, question = self.questions.observed(samples)
     return np.where(asked, self.answers[question], values)
-
-
-def _between(ranks: np.ndarray, size: int) -> np.ndarray:
-  """Cuts of N samples for m rising ranks, halfway to the next, halves rounded up: int64 [m + 1]."""
-  return np.concatenate([[0], (ranks[:-1] + ranks[1:] + 1) // 2, [size]])
 
 
 def _share(solved: int, num: int) -> float:

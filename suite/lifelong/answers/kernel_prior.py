@@ -37,9 +37,16 @@ def mix(features: np.ndarray, answers: np.ndarray,
     narrow = features[:, columns]
     start = hierarchical_logistic.fit(narrow, answers, prior)
     for bandwidth in bandwidths:
-      one, value = _fitted(narrow, answers, columns, prior, start, bandwidth)
-      found.append(one)
-      evidence.append(value)
+      around, precision = centers(prior, bandwidth), prior.precision / bandwidth
+      weights, each = components(narrow, answers, start, around, precision)
+      together = float(special.logsumexp(each))
+      shares = np.exp(each - together)
+      mean = shares @ around
+      spread = (around - mean).T @ ((around - mean) * shares[:, None])
+      whole = hierarchical_logistic.Prior(
+          mean, np.linalg.inv(np.linalg.inv(precision) + spread), prior.weights)
+      found.append(hierarchical_logistic.Fitted(1.0, columns, whole, shares @ weights))
+      evidence.append(together - float(np.log(len(around))))
     for scale in scales:
       wide = hierarchical_logistic.Prior(prior.mean, prior.precision / scale)
       weights = hierarchical_logistic.fit(narrow, answers, wide, start)
@@ -99,19 +106,3 @@ def components(features: np.ndarray, answers: np.ndarray, start: np.ndarray, aro
       np.sum((moved @ bend) * moved, axis=1) + np.sum((off @ precision) * off, axis=1)) / 2.0 + (
           np.linalg.slogdet(precision)[1] - np.linalg.slogdet(bend + precision)[1]) / 2.0
   return start + moved, evidence
-
-
-def _fitted(features: np.ndarray, answers: np.ndarray, columns: np.ndarray,
-            prior: hierarchical_logistic.Prior, start: np.ndarray, bandwidth: float
-            ) -> tuple[hierarchical_logistic.Fitted, float]:
-  """One bandwidth of one candidate, and the log evidence of its components together."""
-  around, precision = centers(prior, bandwidth), prior.precision / bandwidth
-  weights, evidence = components(features, answers, start, around, precision)
-  total = float(special.logsumexp(evidence))
-  shares = np.exp(evidence - total)
-  mean = shares @ around
-  spread = (around - mean).T @ ((around - mean) * shares[:, None])
-  whole = hierarchical_logistic.Prior(
-      mean, np.linalg.inv(np.linalg.inv(precision) + spread), prior.weights)
-  return (hierarchical_logistic.Fitted(1.0, columns, whole, shares @ weights),
-          total - float(np.log(len(around))))

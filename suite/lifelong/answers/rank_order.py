@@ -162,8 +162,16 @@ def nested_ranks(num_samples: int, budget: int, seed: int = 0) -> np.ndarray:
   if not 1 <= m <= n or n >= 1 << _BITS:
     raise ValueError(f"Got a budget of {m} for {n} samples; expected 1 <= budget <= {n} < 2^32.")
   length = 1 << max(0, (m - 1).bit_length())
+  key = np.random.SeedSequence(seed).generate_state(2, np.uint32)
   while True:
-    values = _scrambled(np.arange(length, dtype=np.uint32), seed)
+    # A random bijection in which bit b depends on bits 0..b only (Laine and Karras): multiplying by
+    # an even number moves bits upwards only. With reversed bits this permutes halves, then the
+    # halves of each half, and so on: Owen's scrambling.
+    values = np.arange(length, dtype=np.uint32)
+    values = values ^ values * np.uint32(0x3d20adea)
+    values = (values + key[0]) * (key[1] | np.uint32(1))
+    values = values ^ values * np.uint32(0x05526c56)
+    values = values ^ values * np.uint32(0x53a22864)
     for shift, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0f0f0f0f), (8, 0x00ff00ff)):
       low = np.uint32(mask)
       values = (values >> np.uint32(shift) & low) | (values & low) << np.uint32(shift)
@@ -175,17 +183,3 @@ def nested_ranks(num_samples: int, budget: int, seed: int = 0) -> np.ndarray:
     if len(first) >= m:
       return ranks[first[:m]]
     length *= 2
-
-
-def _scrambled(values: np.ndarray, seed: int) -> np.ndarray:
-  """Applies a random bijection in which bit b depends on bits 0..b only (Laine and Karras).
-
-  Multiplying by an even number moves bits upwards only. With reversed bits this permutes halves,
-  then the halves of each half, and so on: Owen's scrambling.
-  """
-  key = np.random.SeedSequence(seed).generate_state(2, np.uint32)
-  values = values ^ values * np.uint32(0x3d20adea)
-  values = (values + key[0]) * (key[1] | np.uint32(1))
-  values = values ^ values * np.uint32(0x05526c56)
-  values = values ^ values * np.uint32(0x53a22864)
-  return values

@@ -324,7 +324,13 @@ class AccuracyCache:
     self.folder.mkdir(parents=True, exist_ok=True)
     try:
       with file_lock.held(self.folder / "lock"):
-        self._write_version()
+        # Marks the folder as a cache of this format, before anything of it is written.
+        found: dict[str, Any] = {}
+        if is_cache(self.folder):
+          self._check_version()
+          found = self._format()
+        if found.get("version") != VERSION:
+          self._write_format({**found, "version": VERSION})
         self.refresh()
         if self.problem:
           raise CacheError(f"{self.problem}, so nothing can be added. {self._committed.remedy()}")
@@ -353,17 +359,6 @@ class AccuracyCache:
       if is_new:
         self._write_format({"version": VERSION})
       raise
-
-  def _write_version(self) -> None:
-    """Marks the folder as a cache of this format, before anything of it is written."""
-    if is_cache(self.folder):
-      self._check_version()
-      found = self._format()
-      if found["version"] == VERSION:
-        return
-      self._write_format({**found, "version": VERSION})
-    else:
-      self._write_format({"version": VERSION})
 
   def _write_format(self, values: dict[str, Any]) -> None:
     atomic_files.write(self.folder / "format.json", json.dumps(values).encode())

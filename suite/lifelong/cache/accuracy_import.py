@@ -32,6 +32,7 @@ is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+import contextlib
 import csv
 import dataclasses
 import functools
@@ -90,7 +91,11 @@ def scores(column: pa.ChunkedArray | pa.Array, where: Callable[[int], str]) -> n
   else:
     coded = compute.dictionary_encode(compute.fill_null(column.cast(pa.string()), ""))
     texts = coded.dictionary.to_pylist()
-    values = np.array([_score(text) for text in texts], np.float64)
+    values = np.full(len(texts), np.inf)
+    for index, text in enumerate(texts):
+      word = text.strip().lower()
+      with contextlib.suppress(ValueError):  # What is no number stays infinite.
+        values[index] = _WORDS[word] if word in _WORDS else float(word)
     places = coded.indices.to_numpy()
     found = values[places]
   bad = np.flatnonzero(np.isinf(found) | (found < 0) | (found > 1))
@@ -148,16 +153,6 @@ def _coded(columns: Sequence[pa.Array]) -> tuple[list[str], np.ndarray]:
   coded = compute.dictionary_encode(pa.concat_arrays([
       compute.fill_null(one.cast(pa.string()), "") for one in columns]))
   return coded.dictionary.to_pylist(), coded.indices.to_numpy()
-
-
-def _score(text: str) -> float:
-  text = text.strip().lower()
-  if text in _WORDS:
-    return _WORDS[text]
-  try:
-    return float(text)
-  except ValueError:
-    return np.inf
 
 
 KINDS = (".csv", ".json", ".jsonl", ".npy", ".npz", ".parquet")
@@ -252,7 +247,12 @@ def read_all(paths: Iterable[pathlib.Path], options: Options) -> list[ImportedAn
   if entries:
     models, ids, scores = matrix(entries, options.repeats)
     tables.append((pathlib.Path(entries[0].path), ImportedAnswers(models, ids, _plain(scores))))
-  return [_renamed(path, one, options.names) for path, one in tables]
+  for path, one in tables:
+    if options.names and len(options.names) != len(one.answers):
+      raise accuracy_cache.CacheError(
+          f"{path} has the answers of {len(one.answers)} models, but {len(options.names)} names "
+          "are given.")
+  return [dataclasses.replace(one, models=list(options.names or one.models)) for _, one in tables]
 
 
 def _read(path: pathlib.Path, options: Options) -> ImportedAnswers | Entries:
@@ -271,21 +271,11 @@ def _read(path: pathlib.Path, options: Options) -> ImportedAnswers | Entries:
       return _named(path, answers, saved.get("model_names"), saved.get("ids"))
   if path.suffix in (".json", ".jsonl"):
     return read_log(path, score=options.score, keep=options.keep)
-  found = read_table(path, _model_name(path), id_column=options.id_column,
-                             score=options.score)
+  found = read_table(path, _model_name(path), id_column=options.id_column, score=options.score)
   if isinstance(found, Entries):
     return found
   models, ids, scores = found
   return ImportedAnswers(models, ids, _plain(scores))
-
-
-def _renamed(path: pathlib.Path, found: ImportedAnswers, names: Sequence[str]) -> ImportedAnswers:
-  if not names:
-    return found
-  if len(names) != len(found.answers):
-    raise accuracy_cache.CacheError(
-        f"{path} has the answers of {len(found.answers)} models, but {len(names)} names are given.")
-  return dataclasses.replace(found, models=list(names))
 
 
 def _plain(scores: np.ndarray) -> np.ndarray:
@@ -508,7 +498,12 @@ def _lm_eval(path: pathlib.Path, score: str, keep: str) -> Iterable[tuple[str, f
       if chosen not in line:
         raise cache_input.CacheError(f"{where} has no metric {chosen!r}; it has {metrics}. Choose "
                                      "one: --score NAME.")
-      yield f"{task}/{line['doc_id']}", _number(line[chosen], where, chosen)
+      value = line[chosen]
+      if not (value is None or isinstance(value, (bool, int, float))):
+        raise cache_input.CacheError(f"{where}: {chosen} is {value!r}, not a number. Choose "
+                                     "another metric: --score NAME.")
+      yield (f"{task}/{line['doc_id']}",
+             None if value is None or np.isnan(value) else float(value))
   if keep and keep not in met:
     raise cache_input.CacheError(f"{path} has no filter {keep!r}; it has {sorted(met)}.")
 
@@ -537,10 +532,3 @@ def _helm(path: pathlib.Path, score: str) -> Iterable[tuple[str, float | None]]:
     count = stats[chosen].get("count", 1)
     value = stats[chosen].get("sum", 0) / count if count else None
     yield (f"{task}/{one['instance_id']}" + (f"/{turned}" if turned else ""), value)
-
-
-def _number(value: Any, where: str, name: str) -> float | None:
-  if value is None or isinstance(value, (bool, int, float)):
-    return None if value is None or np.isnan(value) else float(value)
-  raise cache_input.CacheError(f"{where}: {name} is {value!r}, not a number. Choose another "
-                               "metric: --score NAME.")

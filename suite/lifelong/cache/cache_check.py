@@ -33,31 +33,25 @@ def problems(folder: pathlib.Path) -> list[str]:
               for problem in found if problem]
   if cache.problem:
     return [f"{cache.problem}. {committed.remedy(cache.folder, log, len(log.lines))}"]
-  return [*_ids(cache), *_counts(cache)]
-
-
-def _ids(cache: accuracy_cache.AccuracyCache) -> list[str]:
+  wrong = []
   try:
     num = sum(map(len, cache.sample_ids.chunks()))
   except (zlib.error, UnicodeDecodeError, IndexError, ValueError) as error:
-    return [f"The ids of {cache.folder} cannot be read: {error}. Put back its files of ids."]
-  if num != cache.num_samples:
-    return [f"{cache.folder} has {num} ids for {cache.num_samples} samples. Put back its "
-            "files of ids."]
-  return []
-
-
-def _counts(cache: accuracy_cache.AccuracyCache) -> list[str]:
-  """Saved counts that are not those of the answers."""
-  path = cache.folder / sample_counts.FILE
-  if not path.exists():
-    return []
-  saved = sample_counts.SampleCounts(cache, save=False)
-  counted = sample_counts.SampleCounts(cache, keep=False)
-  same = (np.array_equal(saved.correct, counted.correct) and
-          np.array_equal(saved.totals, counted.totals))
-  if saved.seen is None or counted.seen is None:
-    same &= saved.seen is counted.seen
+    wrong.append(f"The ids of {cache.folder} cannot be read: {error}. Put back its files of ids.")
   else:
-    same &= np.array_equal(saved.seen, counted.seen)
-  return [] if same else [f"{path} is damaged. Remove it; it is made again."]
+    if num != cache.num_samples:
+      wrong.append(f"{cache.folder} has {num} ids for {cache.num_samples} samples. Put back its "
+                   "files of ids.")
+  path = cache.folder / sample_counts.FILE
+  if path.exists():
+    saved = sample_counts.SampleCounts(cache, save=False)
+    counted = sample_counts.SampleCounts(cache, keep=False)
+    same = (np.array_equal(saved.correct, counted.correct) and
+            np.array_equal(saved.totals, counted.totals))
+    if saved.seen is None or counted.seen is None:
+      same &= saved.seen is counted.seen
+    else:
+      same &= np.array_equal(saved.seen, counted.seen)
+    if not same:
+      wrong.append(f"{path} is damaged. Remove it; it is made again.")
+  return wrong

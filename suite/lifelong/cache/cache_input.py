@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+import itertools
 
 import numpy as np
 
@@ -108,7 +109,8 @@ def new_ids(ids: Sequence[str] | None, known: sample_ids.SampleIds) -> Sequence[
 
 def columns(ids: Sequence[str] | None, known: sample_ids.SampleIds) -> np.ndarray | None:
   """Column of the rows for each sample of the cache, -1 for none; None: the same order."""
-  if ids is None or _is_same(ids, known):
+  if ids is None or len(ids) == len(known) and all(
+      str(mine) == one for mine, one in zip(ids, itertools.chain.from_iterable(known.chunks()))):
     return None
   if not isinstance(ids, range):
     ids = [str(one) for one in ids]
@@ -125,14 +127,3 @@ def columns(ids: Sequence[str] | None, known: sample_ids.SampleIds) -> np.ndarra
     raise CacheError(f"{twice.size} of the {len(ids)} ids are given twice, such as "
                      f"{[str(ids[place]) for place in twice[:_SHOWN].tolist()]}.")
   return order
-
-
-def _is_same(ids: Sequence[str], known: sample_ids.SampleIds) -> bool:
-  if len(ids) != len(known):
-    return False
-  start = 0
-  for chunk in known.chunks():
-    if any(str(mine) != one for mine, one in zip(ids[start:start + len(chunk)], chunk)):
-      return False
-    start += len(chunk)
-  return True

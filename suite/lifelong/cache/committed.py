@@ -70,18 +70,17 @@ class Committed:
         if self.problem:
           break
       else:
-        self.problem = log.damage or self._lost()
+        self.problem = log.damage
+        if not (log.damage or self._lines):
+          numbers = {path.stem for path in self._folder.glob("[0-9]*.bits")}
+          if not numbers <= {"0001"}:  # The first addition's file may be there without the log.
+            self.problem = (f"{self._folder / COMMITS} is missing or empty although there are "
+                            "files of additions")
         break
       if read(self._folder / COMMITS, log) == log:
         break  # Nobody has replaced the log since: the file is gone, or damaged.
     if self.problem:
       logging.warning("%s: the cache is opened as it was before that.", self.problem)
-
-  def _lost(self) -> str:
-    """Says that the log is gone; the first addition's file may be there without it."""
-    if self._lines or {path.stem for path in self._folder.glob("[0-9]*.bits")} <= {"0001"}:
-      return ""
-    return f"{self._folder / COMMITS} is missing or empty although there are files of additions"
 
   def _forget(self) -> None:
     self._log = Log([], [], b"", "")

@@ -206,21 +206,19 @@ def column_counts(rows: Sequence[np.ndarray], num: int, *, first: int = 0) -> np
   for start in range(0, num, BLOCK):
     size = min(BLOCK, num - start)
     words = slice((first + start) // 8, (first + start + size + 7) // 8)
-    planes = _add(_words(row[words]) for row in rows)
-    counts[start:start + size] = _read(planes, size, counts.dtype)
+    planes = _add(row[words] for row in rows)
+    sums: np.ndarray = np.zeros(size, counts.dtype)
+    for plane in planes[::-1]:  # Horner's rule.
+      sums += sums
+      sums += np.unpackbits(plane.view(np.uint8), count=size)
+    counts[start:start + size] = sums
   return counts
 
 
-def _words(piece: np.ndarray) -> np.ndarray:
-  """Converts bytes [B] to uint64 [ceil(B / 8)], padded with zeros."""
-  rest = -len(piece) % 8
-  piece = np.ascontiguousarray(piece)
-  return (np.concatenate([piece, np.zeros(rest, np.uint8)]) if rest else piece).view(np.uint64)
-
-
 def _add(rows: Iterable[np.ndarray]) -> list[np.ndarray]:
-  """Adds M rows of one-bit numbers, 64 in a word: bit p of each sum is a bit of planes[p].
+  """Adds M rows of one-bit numbers, bytes [B]: bit p of each sum is a bit of planes[p].
 
+  Planes are words of 64 bits: uint64 [ceil(B / 8)]; rows are padded with zeros.
   Three words of one weight are combined to one, plus one of the next weight, as soon as they are
   available, so at most two are stored for each weight.
   """
@@ -240,7 +238,9 @@ def _add(rows: Iterable[np.ndarray]) -> list[np.ndarray]:
       take(carry, power + 1)
 
   for row in rows:
-    take(row, 0)
+    rest = -len(row) % 8
+    row = np.ascontiguousarray(row)
+    take((np.concatenate([row, np.zeros(rest, np.uint8)]) if rest else row).view(np.uint64), 0)
   planes: list[np.ndarray] = []
   while len(planes) < len(waiting):
     left = waiting[len(planes)]
@@ -250,15 +250,6 @@ def _add(rows: Iterable[np.ndarray]) -> list[np.ndarray]:
     else:  # One word: a weight that had three keeps one.
       planes.append(left[0])
   return planes
-
-
-def _read(planes: Sequence[np.ndarray], num: int, dtype: np.dtype) -> np.ndarray:
-  """Reads the sums as numbers [N]."""
-  counts = np.zeros(num, dtype)
-  for plane in planes[::-1]:  # Horner's rule.
-    counts += counts
-    counts += np.unpackbits(plane.view(np.uint8), count=num)
-  return counts
 
 
 _ONES = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)

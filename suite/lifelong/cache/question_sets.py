@@ -78,7 +78,11 @@ class QuestionSet:
     found = np.empty(len(owner), np.int64)
     for index, part in enumerate(parts):
       here = owner == index
-      found[here] = self._questions(part, int(here.sum()))
+      known, wanted = self._known(part), int(here.sum())
+      if len(known) < wanted:
+        self._draw(part, wanted)
+        known = self._known(part)
+      found[here] = known[:wanted]
     return found
 
   def drawn(self, samples: np.ndarray) -> random_sample.RandomSample | None:
@@ -140,16 +144,6 @@ class QuestionSet:
 
   def _offset(self, first: int) -> float:
     return float(np.random.default_rng([self._seed, first]).random())
-
-  def _questions(self, part: tuple[int, int], num: int) -> np.ndarray:
-    """The first `num` questions of a part; draws more if there are too few."""
-    if not num:
-      return np.zeros(0, np.int64)
-    found = self._known(part)
-    if len(found) < num:
-      self._draw(part, num)
-      found = self._known(part)
-    return found[:num]
 
   def _known(self, part: tuple[int, int]) -> np.ndarray:
     return np.concatenate([np.zeros(0, np.int64), *(

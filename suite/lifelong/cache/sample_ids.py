@@ -188,14 +188,14 @@ def write(path: pathlib.Path, chunks: Iterable[Sequence[str]]) -> dict[str, Any]
     chunks: lists of ids, or one `range`.
   """
   chunks = iter(chunks)
-  held, first = _numbered(chunks)
+  held = _Numbered(chunks)
   if not held.rest:
-    return {"id_first": first}
+    return {"id_first": held.first}
   offsets = [0]
   parts: list[np.ndarray] = []
   with atomic_files.opening(path) as file:
     left: list[str] = []
-    for chunk in itertools.chain(held.chunks(first), held.rest, chunks):
+    for chunk in itertools.chain(held.chunks(), held.rest, chunks):
       ids = left + list(chunk)
       whole = len(ids) // BLOCK * BLOCK
       _put(file, ids[:whole], offsets, parts)
@@ -214,32 +214,28 @@ def write(path: pathlib.Path, chunks: Iterable[Sequence[str]]) -> dict[str, Any]
 class _Numbered:
   """The consecutive numbers at the beginning of some chunks, and the first chunk after them."""
 
-  def __init__(self) -> None:
+  def __init__(self, chunks: Iterator[Sequence[str]]):
+    """Reads chunks while their ids are consecutive numbers."""
     self.num = 0
     self.rest: list[list[str]] = []
+    first = -1
+    for chunk in chunks:
+      if isinstance(chunk, range) and chunk.step == 1 and (first < 0 or
+                                                           chunk.start == first + self.num):
+        first = chunk.start if first < 0 else first
+      else:
+        if first < 0 and len(chunk):
+          first = _number(chunk[0])
+        begin = first + self.num
+        if first < 0 or any(one != str(begin + index) for index, one in enumerate(chunk)):
+          self.rest.append(list(chunk))
+          break
+      self.num += len(chunk)
+    self.first = max(first, 0)
 
-  def chunks(self, first: int) -> Iterator[list[str]]:
-    for start in range(first, first + self.num, _CHUNK):
-      yield list(map(str, range(start, min(first + self.num, start + _CHUNK))))
-
-
-def _numbered(chunks: Iterator[Sequence[str]]) -> tuple[_Numbered, int]:
-  """Reads chunks while their ids are consecutive numbers; returns (these, the first number)."""
-  held, first = _Numbered(), -1
-  for chunk in chunks:
-    if isinstance(chunk, range) and chunk.step == 1 and (first < 0 or
-                                                         chunk.start == first + held.num):
-      first = chunk.start if first < 0 else first
-      held.num += len(chunk)
-      continue
-    if first < 0 and len(chunk):
-      first = _number(chunk[0])
-    begin = first + held.num
-    if first < 0 or any(one != str(begin + index) for index, one in enumerate(chunk)):
-      held.rest.append(list(chunk))
-      break
-    held.num += len(chunk)
-  return held, max(first, 0)
+  def chunks(self) -> Iterator[list[str]]:
+    for start in range(self.first, self.first + self.num, _CHUNK):
+      yield list(map(str, range(start, min(self.first + self.num, start + _CHUNK))))
 
 
 def _put(file: Any, ids: Sequence[str], offsets: list[int], parts: list[np.ndarray]) -> None:

@@ -19,7 +19,7 @@ import tensorflow as tf
 
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import ranking
-from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import estimator
 
 LIMIT = 1e10
 _BLOCK = 1 << 14
@@ -34,33 +34,21 @@ class AnchorSearch(tf.Module):
     super().__init__()
     if kind not in ("kmeans", "kmedoids"):
       raise ValueError(f"Got kind={kind!r}; expected 'kmeans' or 'kmedoids'.")
-    self._kind, self._seed, self._last = kind, seed, estimator_lib.LastResult()
+    self._kind, self._seed, self._last = kind, seed, estimator.LastResult()
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
-  ) -> estimator_lib.Estimate:
-    """See `estimator_lib.Estimator`; asks fewer than `budget` if fewer answer patterns exist."""
-    anchors, owner = self._anchors(known, budget)
-    answers = answer_sampling.checked_answers(ask(anchors), len(anchors))
-    every = answers[owner]
-    asked = answer_sampling.Asked(anchors, np.arange(len(anchors)), answers)
-    return estimator_lib.Estimate(
-        every, int(every.sum(dtype=np.int64)), float(every.mean(dtype=np.float64)),
-        observed=anchors, observed_answers=answers,
-        probabilities=lambda samples: asked.keep(samples, every[samples].astype(np.float64)))
-
-  def _anchors(self, known: np.ndarray, budget: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (anchors int64 [K], index of each sample's anchor [N]); stored for equal `known`."""
+  ) -> estimator.Estimate:
+    """See `estimator.Estimator`; asks fewer than `budget` if fewer answer patterns exist."""
     kept: dict[int, tuple[np.ndarray, np.ndarray]] = self._last.get((known,), dict)
-    if budget not in kept:
+    if budget not in kept:  # Otherwise `known` is what it was at the last call.
       ranking.checked_counts(known)
       num_models, num_samples = known.shape
       ranking.sample_positions(num_samples, budget)  # Checks the budget.
       if float(num_models) * num_samples * budget > LIMIT:
         raise ValueError(
-          f"{budget} anchors of {num_samples} samples x {num_models} models are more work than the "
-          f"limit of {LIMIT:.0e} products; lower the budget, or use FactorSearch (no limit)."
-        )
+            f"{budget} anchors of {num_samples} samples x {num_models} models are more work than "
+            f"the limit of {LIMIT:.0e} products; lower the budget, or use FactorSearch (no limit).")
       points = np.ascontiguousarray(known.T, dtype=np.float32)
       # Equal answer patterns are one point: there are no more clusters than patterns.
       num = min(budget, len(np.unique(np.packbits(known, axis=0), axis=1).T))
@@ -73,7 +61,14 @@ class AnchorSearch(tf.Module):
       anchors = _most_central(points, owner, centers)
       used, owner = np.unique(owner, return_inverse=True)
       kept[budget] = anchors[used], owner
-    return kept[budget]
+    anchors, owner = kept[budget]  # The anchors [K], and the index of each sample's anchor [N].
+    answers = answer_sampling.checked_answers(ask(anchors), len(anchors))
+    every = answers[owner]
+    asked = answer_sampling.Asked(anchors, np.arange(len(anchors)), answers)
+    return estimator.Estimate(
+        every, int(every.sum(dtype=np.int64)), float(every.mean(dtype=np.float64)),
+        observed=anchors, observed_answers=answers,
+        probabilities=lambda samples: asked.keep(samples, every[samples].astype(np.float64)))
 
 
 def _medoids(points: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -88,8 +83,7 @@ def _medoids(points: np.ndarray, centers: np.ndarray) -> tuple[np.ndarray, np.nd
     sizes = np.bincount(owner, minlength=len(centers))[:, None]
     sums = np.stack([np.bincount(owner, column, minlength=len(centers)) for column in points.T], 1)
     anchors = _most_central(
-      points, owner, np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
-    )
+        points, owner, np.where(sizes > 0, sums / np.maximum(sizes, 1), centers))
     centers = np.where((anchors >= 0)[:, None], points[np.maximum(anchors, 0)], centers)
     before, owner = owner, _nearest(points, centers)
     if np.array_equal(owner, before):

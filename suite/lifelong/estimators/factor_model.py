@@ -52,7 +52,7 @@ from suite.lifelong.answers import kernel_prior
 from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
-from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import estimator
 
 NUM_FACTORS = (1, 4, 16, 32, 64)
 # Largest number of samples for moments, for priors and for averaging predictions; of more samples
@@ -233,10 +233,10 @@ class Fit:
       chosen.append(place)
     return samples[chosen]
 
-  def estimate(self) -> estimator_lib.Estimate:
+  def estimate(self) -> estimator.Estimate:
     """All of it; single samples are predicted when they are asked for."""
     found = self.accuracy
-    return estimator_lib.Estimate(
+    return estimator.Estimate(
         self.answers, None, found.value, None if self._sample is None else (found.low, found.high),
         self.supported, self.reason, self._samples, self._answers, self.probabilities,
         self._sample)
@@ -488,9 +488,14 @@ def learn(features: Callable[[int], np.ndarray], responses: np.ndarray, counts: 
             inputs[asked], own[asked].astype(np.float64),
             [hierarchical_logistic.Candidate(np.arange(inputs.shape[1]), without)], (bandwidth,))
         left = np.setdiff1d(np.arange(len(own)), asked)
-        errors[place].append(_errors(
-            hierarchical_logistic.predict(inputs[left], mixture), own[left],
-            find_cut(solved[asked], asked, own[asked]).is_easier(solved[left], left)))
+        predicted = hierarchical_logistic.predict(inputs[left], mixture)
+        cut, right = find_cut(solved[asked], asked, own[asked]), own[left] == 1
+        is_easier = cut.is_easier(solved[left], left)
+        means = _side_means(predicted, is_easier)
+        # Share of wrong answers of Sort & Search, then at each strength.
+        errors[place].append(np.array([np.mean(is_easier != right), *(
+            np.mean((_shrunk(predicted, is_easier, means, strength) > 0.5) != right)
+            for strength in _STRENGTHS)]))
   return np.array([_strength(np.array(found)) if found else 0.0 for found in errors])
 
 
@@ -503,15 +508,6 @@ def _side_means(predicted: np.ndarray, is_easier: np.ndarray) -> tuple[float, fl
   """Mean probability of the easier and of the other samples; of a side without any, 1 or 0."""
   return (float(predicted[is_easier].mean(dtype=np.float64)) if is_easier.any() else 1.0,
           float(predicted[~is_easier].mean(dtype=np.float64)) if not is_easier.all() else 0.0)
-
-
-def _errors(predicted: np.ndarray, truth: np.ndarray, is_easier: np.ndarray) -> np.ndarray:
-  """Share of wrong answers of Sort & Search, then at each strength: [1 + strengths]."""
-  means = _side_means(predicted, is_easier)
-  right = truth == 1
-  return np.array([np.mean(is_easier != right), *(
-      np.mean((_shrunk(predicted, is_easier, means, strength) > 0.5) != right)
-      for strength in _STRENGTHS)])
 
 
 def _strength(errors: np.ndarray) -> float:
@@ -536,13 +532,13 @@ class FactorSearch(tf.Module):
     self.seed = seed
     self._num_factors, self._target_width = tuple(num_factors), target_width
     self._adaptive = adaptive
-    self._last = estimator_lib.LastResult()
+    self._last = estimator.LastResult()
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int,
       groups: Sequence[np.ndarray] = (),
-  ) -> estimator_lib.Estimate:
-    """See `estimator_lib.Estimator`; `groups` (class, domain, ...) are int [N] each."""
+  ) -> estimator.Estimate:
+    """See `estimator.Estimator`; `groups` (class, domain, ...) are int [N] each."""
     def prepare() -> tuple[rank_order.RankOrder, FactorModel]:
       counts = ranking.checked_counts(known)
       return rank_order.RankOrder(counts), build(

@@ -22,7 +22,7 @@ from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import hierarchical_logistic
 from suite.lifelong.answers import intervals
 from suite.lifelong.answers import ranking
-from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import estimator
 
 LIMIT = 2e9  # Largest number of known answers.
 _BLOCK = 1 << 13
@@ -37,12 +37,12 @@ class IrtSearch(tf.Module):
     if num_dimensions < 1 or rounds < 1:
       raise ValueError(f"Got num_dimensions={num_dimensions}, rounds={rounds}; expected 1 or more.")
     self._settings = (num_dimensions, rounds)
-    self.seed, self._last = seed, estimator_lib.LastResult()
+    self.seed, self._last = seed, estimator.LastResult()
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
-  ) -> estimator_lib.Estimate:
-    """See `estimator_lib.Estimator`."""
+  ) -> estimator.Estimate:
+    """See `estimator.Estimator`."""
     order, items = self._last.get((known,), lambda: _prepare(known, *self._settings))
     num_samples = len(order)
     asked = answer_sampling.ask_nested(lambda ranks: order[ranks], num_samples, ask, budget,
@@ -54,7 +54,7 @@ class IrtSearch(tf.Module):
 
     answers = asked.keep(np.arange(num_samples), items @ ability > 0.0).astype(np.uint8)
     accuracy = intervals.accuracy(asked.by_rank()[1], num_samples)
-    return estimator_lib.make_estimate(answers, asked, accuracy, probabilities)
+    return estimator.make_estimate(answers, asked, accuracy, probabilities)
 
 
 def _prepare(known: np.ndarray, num_dimensions: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
@@ -87,12 +87,20 @@ def fit_items_and_abilities(known: np.ndarray, num_dimensions: int, rounds: int
   # The sign is chosen so that a higher ability solves more samples.
   leading = leading * np.where(leading.T @ rows.sum(axis=1) < 0, -1.0, 1.0)
   abilities = np.concatenate([leading, np.ones([len(rows), 1])], axis=1).astype(np.float32)
-  items = np.zeros([known.shape[1], abilities.shape[1]], np.float32)
+  size = abilities.shape[1]
+  items = np.zeros([known.shape[1], size], np.float32)
   for _ in range(rounds):
     for start in range(0, len(items), _BLOCK):
       block = slice(start, start + _BLOCK)
-      for _ in range(2):
-        items[block] = _newton(items[block], abilities, rows[:, block].T)
+      for _ in range(2):  # A Newton step for n samples: items [n, D + 1], answers [n, M].
+        expected = hierarchical_logistic.probabilities(items[block], abilities.T)
+        weights = expected * (1.0 - expected)
+        slope = (rows[:, block].T - expected) @ abilities - _PRECISION * items[block]
+        pairs = (abilities[:, :, None] * abilities[:, None, :]).reshape(len(abilities), -1)
+        bend = (weights @ pairs).reshape(-1, size, size) + _PRECISION * np.eye(
+            size, dtype=np.float32)
+        step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+        items[block] = items[block] + np.clip(step, -2.0, 2.0)
     abilities = np.stack([_ability(items, row) for row in rows])
     # The scale is arbitrary: abilities have mean 0 and variance 1, as the priors assume.
     free = abilities[:, :-1]
@@ -101,18 +109,6 @@ def fit_items_and_abilities(known: np.ndarray, num_dimensions: int, rounds: int
     items[:, :-1] *= spread
     abilities[:, :-1] = (free - middle) / spread
   return items, abilities
-
-
-def _newton(items: np.ndarray, abilities: np.ndarray, answers: np.ndarray) -> np.ndarray:
-  """Takes one Newton step for n samples: items [n, D + 1], answers [n, M]."""
-  size = items.shape[1]
-  expected = hierarchical_logistic.probabilities(items, abilities.T)
-  weights = expected * (1.0 - expected)
-  slope = (answers - expected) @ abilities - _PRECISION * items
-  pairs = (abilities[:, :, None] * abilities[:, None, :]).reshape(len(abilities), -1)
-  bend = (weights @ pairs).reshape(-1, size, size) + _PRECISION * np.eye(size, dtype=np.float32)
-  step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
-  return items + np.clip(step, -2.0, 2.0)
 
 
 def _ability(items: np.ndarray, answers: np.ndarray) -> np.ndarray:

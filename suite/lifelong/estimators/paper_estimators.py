@@ -31,7 +31,7 @@ from suite.lifelong.answers import answer_factors
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import intervals
 from suite.lifelong.answers import ranking
-from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import estimator
 
 _MOMENTS = 1 << 20  # Largest number of samples to compare models on; of more, evenly spaced ones.
 
@@ -44,17 +44,27 @@ class OrderSearch(tf.Module):
     if num_groups < 0:
       raise ValueError(f"Got num_groups={num_groups}; expected 0 (one order only) or more.")
     self._num_groups, self.seed = num_groups, seed
-    self._last = estimator_lib.LastResult()
+    self._last = estimator.LastResult()
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
-  ) -> estimator_lib.Estimate:
-    """See `estimator_lib.Estimator`. Probabilities are the share solved on each side of the cut."""
+  ) -> estimator.Estimate:
+    """See `estimator.Estimator`. Probabilities are the share solved on each side of the cut."""
     orders, ranks = self._last.get((known,), lambda: self._prepare(known))
     num_samples = known.shape[1]
     asked = answer_sampling.ask_nested(lambda wanted: orders[0][wanted], num_samples, ask, budget,
                                        seed=self.seed)
-    found = [_cut(rank[asked.samples], asked.answers, num_samples) for rank in ranks]
+    found = []  # (number of wrong answers, cut) of each order.
+    for rank in ranks:
+      by_rank = np.argsort(rank[asked.samples])
+      places = rank[asked.samples][by_rank].astype(np.int64)
+      right = asked.answers[by_rank]
+      first = ranking.dp_threshold(right)
+      wrong = int(right[first:].sum(dtype=np.int64) + (right[:first] == 0).sum())
+      if first in (0, len(places)):
+        found.append((wrong, num_samples if first else 0))
+      else:
+        found.append((wrong, int(places[first - 1] + places[first] + 1) // 2))
     chosen = int(np.argmin([wrong for wrong, _ in found]))  # Ties: the first.
     cut, rank = found[chosen][1], ranks[chosen]
     easy = rank[asked.samples] < cut
@@ -65,7 +75,7 @@ class OrderSearch(tf.Module):
 
     answers = asked.keep(np.arange(num_samples), rank < cut).astype(np.uint8)
     accuracy = intervals.accuracy(asked.by_rank()[1], num_samples)
-    return estimator_lib.make_estimate(answers, asked, accuracy, probabilities)
+    return estimator.make_estimate(answers, asked, accuracy, probabilities)
 
   def _prepare(self, known: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Returns (samples by rank, ranks by sample) of each order, int32 or int64 [N]."""
@@ -90,17 +100,6 @@ class OrderSearch(tf.Module):
     return orders, ranks
 
 
-def _cut(ranks: np.ndarray, answers: np.ndarray, num_samples: int) -> tuple[int, int]:
-  """Fits a cut to answers [m] at ranks [m] of an order: (number of wrong answers, cut)."""
-  order = np.argsort(ranks)
-  ranks, answers = ranks[order].astype(np.int64), answers[order]
-  first = ranking.dp_threshold(answers)
-  wrong = int(answers[first:].sum(dtype=np.int64) + (answers[:first] == 0).sum())
-  if first in (0, len(ranks)):
-    return wrong, num_samples if first else 0
-  return wrong, int(ranks[first - 1] + ranks[first] + 1) // 2
-
-
 def _share(answers: np.ndarray) -> float:
   """Laplace's estimate of a share, strictly between 0 and 1."""
   return (float(answers.sum(dtype=np.int64)) + 1.0) / (len(answers) + 2.0)
@@ -111,7 +110,7 @@ class SumSearch(tf.Module):
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
-  ) -> estimator_lib.Estimate:
+  ) -> estimator.Estimate:
     """Asks `budget` samples; the estimate is the paper's step, also at observed samples.
 
     The estimated accuracy is the mean of the observed answers, *not* cut / N, which is biased even
@@ -122,7 +121,7 @@ class SumSearch(tf.Module):
     observed = ask(order[ranking.sample_positions(num_samples, budget)])
     cut = ranking.extrapolate_cut(ranking.dp_threshold(observed), budget, num_samples)
     answers = ranking.step_predictions(order, cut)
-    return estimator_lib.Estimate(answers, cut, float(np.mean(observed)))
+    return estimator.Estimate(answers, cut, float(np.mean(observed)))
 
 
 class CopyNearest(tf.Module):
@@ -130,12 +129,12 @@ class CopyNearest(tf.Module):
 
   def __init__(self, seed: int = 0):
     super().__init__()
-    self.seed, self._last = seed, estimator_lib.LastResult()
+    self.seed, self._last = seed, estimator.LastResult()
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
-  ) -> estimator_lib.Estimate:
-    """See `estimator_lib.Estimator`; of equally near models the first is copied."""
+  ) -> estimator.Estimate:
+    """See `estimator.Estimator`; of equally near models the first is copied."""
     order = self._last.get((known,), lambda: ranking.order_by_count(ranking.checked_counts(known)))
     asked = answer_sampling.ask_nested(lambda ranks: order[ranks], len(order), ask, budget,
                                        seed=self.seed)
@@ -149,7 +148,7 @@ class CopyNearest(tf.Module):
 
     answers = asked.keep(np.arange(len(order)), known[nearest]).astype(np.uint8)
     accuracy = intervals.accuracy(asked.by_rank()[1], len(order))
-    return estimator_lib.make_estimate(answers, asked, accuracy, probabilities)
+    return estimator.make_estimate(answers, asked, accuracy, probabilities)
 
 
 class RandomMean(tf.Module):
@@ -161,8 +160,8 @@ class RandomMean(tf.Module):
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
-  ) -> estimator_lib.Estimate:
-    """See `estimator_lib.Estimator`; only the number of samples is taken from `known`."""
+  ) -> estimator.Estimate:
+    """See `estimator.Estimator`; only the number of samples is taken from `known`."""
     num_samples = known.shape[1]
     ranking.sample_positions(num_samples, budget)  # Checks the budget.
     rng = np.random.default_rng(self.seed)
@@ -178,4 +177,4 @@ class RandomMean(tf.Module):
       return asked.keep(wanted, np.full(len(wanted), mean))
 
     every = asked.keep(np.arange(num_samples), np.full(num_samples, mean > 0.5)).astype(np.uint8)
-    return estimator_lib.make_estimate(every, asked, accuracy, probabilities)
+    return estimator.make_estimate(every, asked, accuracy, probabilities)
