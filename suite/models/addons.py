@@ -7,13 +7,8 @@ installed, implementations of this module stand in for it; the results are equal
 optimizers of both derive from Keras's *legacy* optimizers: they work under `tf.distribute` and in
 `tf.train.Checkpoint`, but `optimizer.variables` is a method.
 
-Decoupled weight decay (Loshchilov & Hutter, 2019) for Keras's legacy optimizers.
-
-Stands in for tensorflow-addons' optimizers where that library cannot be installed.
-
-Rotation and cutout by TensorFlow's own ops.
-
-Stand in for tensorflow-addons' functions where that library cannot be installed.
+The weight decay of Keras's legacy optimizers is decoupled (Loshchilov & Hutter, 2019); rotation and
+cutout take TensorFlow's own ops.
 """
 
 from __future__ import annotations
@@ -88,8 +83,20 @@ def rotate(images: tf.Tensor, radians: tf.Tensor, *, interpolation: str = "bilin
            fill_value: float = 0.0) -> tf.Tensor:
   """Rotates images [B, H, W, C] counter-clockwise by radians [B]; corners get `fill_value`."""
   library = _library()
-  turn = _rotate if library is None else library.image.rotate
-  return turn(images, radians, interpolation=interpolation, fill_value=fill_value)
+  if library is not None:
+    return library.image.rotate(
+        images, radians, interpolation=interpolation, fill_value=fill_value)
+  images = tf.convert_to_tensor(images)
+  height, width = tf.unstack(tf.cast(tf.shape(images)[1:3], tf.float32) - 1.0)
+  radians = tf.convert_to_tensor(radians, tf.float32)
+  cos, sin, zero = tf.cos(radians), tf.sin(radians), tf.zeros_like(radians)
+  # Row and column that the output's pixel (0, 0) comes from: the center stays where it is.
+  across = (width - (cos * width - sin * height)) / 2.0
+  down = (height - (sin * width + cos * height)) / 2.0
+  return tf.raw_ops.ImageProjectiveTransformV3(
+      images=images, transforms=tf.stack([cos, -sin, across, sin, cos, down, zero, zero], axis=1),
+      output_shape=tf.shape(images)[1:3], fill_value=fill_value,
+      interpolation=interpolation.upper(), fill_mode="CONSTANT")
 
 
 def cutout(images: tf.Tensor, size: int, centers: tf.Tensor, *, fill_value: float = 0) -> tf.Tensor:
@@ -100,9 +107,14 @@ def cutout(images: tf.Tensor, size: int, centers: tf.Tensor, *, fill_value: floa
   if size % 2:
     raise ValueError(f"size is {size}; cutout needs an even number.")
   library = _library()
-  if library is None:
-    return _cutout(images, size, centers, fill_value=fill_value)
-  return library.image.cutout(images, (size, size), offset=centers, constant_values=fill_value)
+  if library is not None:
+    return library.image.cutout(images, (size, size), offset=centers, constant_values=fill_value)
+  images, centers = tf.convert_to_tensor(images), tf.cast(centers, tf.int32)
+  rows, columns = (
+      tf.range(tf.shape(images)[axis + 1])[None] - centers[:, axis, None] for axis in (0, 1))
+  rows, columns = ((at >= -(size // 2)) & (at < size // 2) for at in (rows, columns))
+  inside = rows[:, :, None] & columns[:, None, :]
+  return tf.where(inside[..., None], tf.cast(fill_value, images.dtype), images)
 
 
 def _decoupled(base: Any) -> Any:
@@ -157,29 +169,3 @@ def _decoupled(base: Any) -> Any:
 
 SGDW = _decoupled(tf.keras.optimizers.legacy.SGD)
 AdamW = _decoupled(tf.keras.optimizers.legacy.Adam)
-
-
-def _rotate(images: tf.Tensor, radians: tf.Tensor, *, interpolation: str,
-           fill_value: float) -> tf.Tensor:
-  """Rotates images [B, H, W, C] counter-clockwise by radians [B]; corners get `fill_value`."""
-  images = tf.convert_to_tensor(images)
-  height, width = tf.unstack(tf.cast(tf.shape(images)[1:3], tf.float32) - 1.0)
-  radians = tf.convert_to_tensor(radians, tf.float32)
-  cos, sin, zero = tf.cos(radians), tf.sin(radians), tf.zeros_like(radians)
-  # Row and column that the output's pixel (0, 0) comes from: the centre stays where it is.
-  across = (width - (cos * width - sin * height)) / 2.0
-  down = (height - (sin * width + cos * height)) / 2.0
-  return tf.raw_ops.ImageProjectiveTransformV3(
-      images=images, transforms=tf.stack([cos, -sin, across, sin, cos, down, zero, zero], axis=1),
-      output_shape=tf.shape(images)[1:3], fill_value=fill_value,
-      interpolation=interpolation.upper(), fill_mode="CONSTANT")
-
-
-def _cutout(images: tf.Tensor, size: int, centers: tf.Tensor, *, fill_value: float) -> tf.Tensor:
-  """Fills a size x size square around centers [B, 2] (row, column) of images [B, H, W, C]."""
-  images, centers = tf.convert_to_tensor(images), tf.cast(centers, tf.int32)
-  rows, columns = (
-      tf.range(tf.shape(images)[axis + 1])[None] - centers[:, axis, None] for axis in (0, 1))
-  rows, columns = ((at >= -(size // 2)) & (at < size // 2) for at in (rows, columns))
-  inside = rows[:, :, None] & columns[:, None, :]
-  return tf.where(inside[..., None], tf.cast(fill_value, images.dtype), images)

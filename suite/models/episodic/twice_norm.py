@@ -146,17 +146,13 @@ def _groups(x: tf.Tensor) -> tf.Tensor:
   return tf.reshape(x, [groups, n // groups, x.shape[3]])
 
 
-def _count(x: tf.Tensor) -> float:
-  return float(math.prod(x.shape[:3]))
-
-
 def _on_gpu() -> bool:
   return bool(tf.config.list_logical_devices("GPU"))
 
 
 def _forward(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float) -> Any:
   """((y, mean, variance), the function of their gradients), for `own_gradients.custom_gradient`."""
-  n, empty = _count(x), tf.constant([], tf.float32)
+  n, empty = float(math.prod(x.shape[:3])), tf.constant([], tf.float32)
   if _on_gpu():
     y, mean, variance, *reserved = tf.raw_ops.FusedBatchNormV3(
         x=x, scale=scale, offset=offset, mean=empty, variance=empty, epsilon=epsilon,
@@ -182,37 +178,23 @@ def _forward(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, epsilon: float) 
     dx, dscale, doffset = kernel(g)
 
     def second(v: tf.Tensor, p: tf.Tensor, q: tf.Tensor) -> list[tf.Tensor]:
+      """Gradients for g, x and scale, by the formulas and names of the module."""
       by_v = kernel(v)
-      sums = _Moments(doffset / n, dscale / n, by_v[2] / n, by_v[1] / n)
-      every = _second(v, p, q, g, x, scale, mean, r, sums, by_v[0])
-      return [tf.raw_ops.PreventGradient(input=part, message=_NO_THIRD) for part in every]
+      s1, s2, t1, t2 = doffset / n, dscale / n, by_v[2] / n, by_v[1] / n
+      c = scale * r
+      spread = group_mean(v * g) - s1 * t1 - s2 * t2  # Q
+      by_hat = p * s2 - 2.0 * c * s2 * t2 + c * spread
+      e = p * s1 - c * (s1 * t2 + s2 * t1)
+      # x^ = r x - r mean, so every line is an affine function of whole tensors, channel by channel.
+      for_g = by_v[0] + (x * (p * r) + (q - p * r * mean))
+      for_x = g * (r * (p - c * t2)) - v * (r * c * s2) - (
+          x * (r * r * by_hat) + r * (e - r * mean * by_hat))
+      return [tf.raw_ops.PreventGradient(input=part, message=_NO_THIRD)
+              for part in (for_g, for_x, r * n * spread)]
 
     return (dx, dscale, doffset), second
 
   return (y, mean, variance), lambda g, *_: first(g, x, scale)
-
-
-class _Moments(NamedTuple):
-  """S1, S2, T1, T2, [F] each."""
-
-  g: tf.Tensor
-  g_hat: tf.Tensor
-  v: tf.Tensor
-  v_hat: tf.Tensor
-
-
-def _second(v, p, q, g, x, scale, mean, r, moments: _Moments, by_v) -> tuple[tf.Tensor, ...]:
-  """Gradients for g, x and scale; `by_v` is the kernel's own gradient for v."""
-  s1, s2, t1, t2 = moments
-  n, c = _count(x), scale * r
-  spread = group_mean(v * g) - s1 * t1 - s2 * t2
-  by_hat = p * s2 - 2.0 * c * s2 * t2 + c * spread
-  e = p * s1 - c * (s1 * t2 + s2 * t1)
-  # x^ = r x - r mean, so every line is an affine function of whole tensors, channel by channel.
-  for_g = by_v + (x * (p * r) + (q - p * r * mean))
-  for_x = g * (r * (p - c * t2)) - v * (r * c * s2) - (
-      x * (r * r * by_hat) + r * (e - r * mean * by_hat))
-  return for_g, for_x, r * n * spread
 
 
 class Patches(NamedTuple):
