@@ -39,12 +39,12 @@ from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import run_settings
 from suite.contracts import descriptions
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.metrics import own_metrics
-from suite.models import precision as precision_lib
+from suite.models import precision
 from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
-from suite.reporting import records as records_lib
+from suite.reporting import records
 from suite.reporting import run_dir
 from suite.reporting import run_writer
 from suite.reporting import tables
@@ -96,7 +96,7 @@ def run(
                      f"this run are {', '.join(learners)}.")
   learners = {name: make for name, make in learners.items() if not only or name in only}
   for make in learners.values():  # All of them before the first one is trained.
-    learner_lib.check_maker(make)
+    learner.check_maker(make)
   settings = settings.replaced(seed=seed, op_threads=op_threads)
   further = own_metrics.OwnMetrics(metrics)
   folders.check(settings.workdir, "--workdir")
@@ -115,8 +115,7 @@ def run(
         functools.partial(_check_alike, folder, origin.config_text, own))
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
     if distribution.is_chief:
-      environment = _environment(seed, distribution, settings.command, own)
-      _claim(folder, origin.config_text, own, {**environment, "learners": list(learners)})
+      _claim(settings, origin.config_text, list(learners), distribution, own)
     try:  # Its settings are stored.
       own.check(distribution.agreed(dataclasses.asdict(own)))
     except ValueError as error:
@@ -167,8 +166,8 @@ def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
   deterministic = settings.deterministic
   if deterministic is None:
     deterministic = not tf.config.list_physical_devices("GPU")
-  precision_lib.use(settings.precision)
-  if precision_lib.needs_loss_scale() and not distribution.is_single:
+  precision.use(settings.precision)
+  if precision.needs_loss_scale() and not distribution.is_single:
     raise gin_files.ConfigError(
         f"--precision {settings.precision} scales losses, which the replicas of --strategy "
         f"{distribution.name} do not agree on. Take mixed_bfloat16, or --strategy one_device.")
@@ -216,7 +215,12 @@ def _learner_run(
   """Opens the run of a learner, and closes its files; None if it has finished before."""
   folder = pathlib.Path(settings.workdir, name)
   summary_path = _summary(folder.parent, name)
-  if distribution.agreed(_has_summary(summary_path)):
+  try:
+    is_finished = bool(run_dir.read_json(summary_path))
+  except ValueError as error:
+    logging.warning("%s Until then: it is made again from the records.", error)
+    is_finished = False
+  if distribution.agreed(is_finished):
     logging.info("%s: finished before; nothing to do.", name)
     yield None
     return
@@ -245,20 +249,12 @@ def _learner_run(
     trace.stop()
   if distribution.is_chief:
     snapshots.save_text(summary_path, run_dir.sealed(
-        records_lib.to_plain(finished[0]), num_records=len(state.records)))
+        records.to_plain(finished[0]), num_records=len(state.records)))
 
 
 def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:
   """The file whose presence says that the learner has finished."""
   return workdir / name / "summary.json"
-
-
-def _has_summary(path: pathlib.Path) -> bool:
-  try:
-    return bool(run_dir.read_json(path))
-  except ValueError as error:
-    logging.warning("%s Until then: it is made again from the records.", error)
-    return False
 
 
 class _Trace:
@@ -346,34 +342,34 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution,
   if not (folder / "config.gin").exists() and any(name != _LOCK for name in others):
     raise gin_files.ConfigError(f"{folder} is not empty and holds no run; give another --workdir.")
   with contextlib.ExitStack() as stack:
-    while not _entered(stack, folder, meanwhile is not None):
-      assert meanwhile is not None
+    while True:
+      try:
+        with snapshots.disk_errors("anything", folder):
+          stack.enter_context(file_lock.held(folder / _LOCK, wait=False))
+        break
+      except file_lock.LockedError as error:
+        if meanwhile is None:
+          raise gin_files.ConfigError(
+              f"Another process runs in {folder}: {file_lock.owner(folder / _LOCK)}. Wait until it "
+              "has ended, or end it, then repeat the command; or give another --workdir."
+          ) from error
       meanwhile()
     atomic_files.sweep(folder)
     yield
 
 
-def _entered(stack: contextlib.ExitStack, folder: pathlib.Path, waits: bool) -> bool:
-  """Takes the lock of a work directory; whether nobody else holds it, if `waits`."""
-  try:
-    with snapshots.disk_errors("anything", folder):
-      stack.enter_context(file_lock.held(folder / _LOCK, wait=False))
-    return True
-  except file_lock.LockedError as error:
-    if waits:
-      return False
-    raise gin_files.ConfigError(
-        f"Another process runs in {folder}: {file_lock.owner(folder / _LOCK)}. Wait until it has "
-        "ended, or end it, then repeat the command; or give another --workdir.") from error
+_PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
+             "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
 
 
-def _claim(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic,
-           environment: Mapping[str, Any]) -> None:
+def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[str],
+           distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic) -> None:
   """Claims the work directory: a new one, or one of the same configuration.
 
   What was refused before its first event, such as a model that does not fit, has left nothing: it
-  is replaced.
+  is replaced. The environment says what numbers depend on besides the configuration.
   """
+  folder = pathlib.Path(settings.workdir)
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
   # Whether a learner's directory holds anything, a record or a part of its first event.
   has_begun = any(path.is_file() and path.stat().st_size for path in folder.glob("*/**/*")
@@ -385,39 +381,28 @@ def _claim(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic,
     gin_parse.check_unchanged(config_path, config_text, "a run")
   else:  # First, so that a process killed right after it leaves a directory that can be resumed.
     snapshots.save_text(config_path, config_text)
-  if not environment_path.exists():
-    snapshots.save_text(environment_path, json.dumps(environment, indent=1))
-    return
-  if all(_summary(folder, name).exists() for name in environment["learners"]):
-    return  # Nothing is left to compute; the run is only reported.
-  try:
-    own.check(_stored_environment(folder).get("arithmetic", {}))
-  except ValueError as error:
-    raise gin_files.ConfigError(f"{folder} holds a run that computed otherwise: {error} Or give "
-                                "another --workdir.") from error
-
-
-_PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
-             "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
-
-
-def _environment(seed: int, distribution: distribution_lib.Distribution, command: str,
-                 own: arithmetic.Arithmetic) -> Dict[str, Any]:
-  """What numbers depend on besides the configuration: versions, device, arithmetic, revision."""
-  packages: Dict[str, Optional[str]] = {}
-  for name in _PACKAGES:
+  if environment_path.exists():
+    if all(_summary(folder, name).exists() for name in learners):
+      return  # Nothing is left to compute; the run is only reported.
     try:
-      packages[name] = metadata.version(name)
+      own.check(_stored_environment(folder).get("arithmetic", {}))
+    except ValueError as error:
+      raise gin_files.ConfigError(f"{folder} holds a run that computed otherwise: {error} Or give "
+                                  "another --workdir.") from error
+    return
+  packages: Dict[str, Optional[str]] = {}
+  for package in _PACKAGES:
+    try:
+      packages[package] = metadata.version(package)
     except metadata.PackageNotFoundError:
-      packages[name] = None
+      packages[package] = None
   root, revision = pathlib.Path(suite.__file__).resolve().parent.parent, None
   if (root / ".git").exists():
     described = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"],
                                capture_output=True, text=True, check=False)
     revision = described.stdout.strip() or None
-  return {
-      "command": command, "seed": seed, "suite": suite.__version__,
+  snapshots.save_text(environment_path, json.dumps({
+      "command": settings.command, "seed": settings.seed, "suite": suite.__version__,
       "python": sys.version.split()[0], "platform": platform.platform(),
-      "device": distribution.describe(),
-      "arithmetic": dataclasses.asdict(own),
-      "packages": packages, "git_revision": revision}
+      "device": distribution.describe(), "arithmetic": dataclasses.asdict(own),
+      "packages": packages, "git_revision": revision, "learners": learners}, indent=1))

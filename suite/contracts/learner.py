@@ -375,6 +375,7 @@ class PretrainingLearner(BaseLearner):
 
 
 L = TypeVar("L", bound=BaseLearner)
+_classes: dict[tuple[type, type], type] = {}  # The adapted class of a class and a contract.
 
 
 def adapted(learner: Any, contract: type[L]) -> L:
@@ -390,25 +391,18 @@ def adapted(learner: Any, contract: type[L]) -> L:
   if isinstance(learner, contract):
     return learner
   try:
-    made = object.__new__(_joined(type(learner), contract))
+    cls = type(learner)
+    if (cls, contract) not in _classes:  # The class has the name of the object's.
+      same = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
+      _classes[cls, contract] = types.new_class(
+          cls.__name__, (cls, contract), exec_body=lambda body: body.update(same))
+    made = object.__new__(_classes[cls, contract])
     object.__setattr__(made, "__dict__", vars(learner))
   except TypeError as error:  # It is None, a class, or has slots.
     raise ValueError(
         f"{learner!r} cannot be a learner ({error}). Give an object with the methods of "
         f"{contract.__name__}, best of a subclass of it (suite/contracts/learner.py).") from error
   return made
-
-
-def _joined(cls: type, contract: type[L]) -> type[L]:
-  """A class of the methods of `cls` and the defaults of a contract, of the name of `cls`."""
-  if (cls, contract) not in _classes:
-    same = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
-    _classes[cls, contract] = types.new_class(
-        cls.__name__, (cls, contract), exec_body=lambda body: body.update(same))
-  return _classes[cls, contract]
-
-
-_classes: dict[tuple[type, type], type] = {}
 
 
 def gives(learner: object, name: str) -> bool:

@@ -80,7 +80,9 @@ def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = ()) -> A
   name, shown = type(learner).__name__, f"{need.shown} ({descriptions.delivering(delivery)})"
   missing = [one for one in (*need.names, *also) if not learner_lib.gives(learner, one)]
   if missing:
-    others = [descriptions.delivering(one) for one in _fitting(learner)]
+    others = [descriptions.delivering(one) for one, other in REQUIREMENTS.items()
+              if one in learner.deliveries
+              and all(learner_lib.gives(learner, name) for name in other.names)]
     instead = f"{name} runs under {' and '.join(others)}. " if others else ""
     raise RefusedError(
         f"{name} cannot be given {shown}: it has no {', '.join(missing)}. "
@@ -211,9 +213,3 @@ def check_width(learner: object, task: tasks.Task, predict: Callable[[tf.Tensor]
       f"{type(learner).__name__}.{getattr(predict, '__name__', 'predict')} returns logits "
       f"{list(got)} for one image; expected [1, {task.num_classes}], one for each class of "
       f"{task.key!r}. Make its last layer {task.num_classes} wide.")
-
-
-def _fitting(learner: learner_lib.BaseLearner) -> list[str]:
-  """The deliveries whose requirements the learner meets, and which it accepts."""
-  return [delivery for delivery, need in REQUIREMENTS.items() if delivery in learner.deliveries
-          and all(learner_lib.gives(learner, name) for name in need.names)]

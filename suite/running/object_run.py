@@ -41,24 +41,27 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
     protocol, learners, metrics: see `suite.run`.
     settings: of the run, and arguments of the protocol.
   """
-  name, fn = _protocol(protocol)
   known = run_settings.names()
   own = {key: value for key, value in settings.items() if key not in known}
-  _check_arguments(name, fn, own, [key for key in known if key not in _OURS])
+  name, fn = _protocol(protocol)
+  _check_arguments(name, fn, own)
   shipped = descriptions.SHIPPED.get(name) if descriptions.of(fn) else None
-  makers = _makers(learners, (shipped.delivery if shipped else "") or deliveries.BUCKETS)
+  delivery = (shipped.delivery if shipped else "") or deliveries.BUCKETS
+  if learners is None:
+    raise ValueError("suite.run(protocol=...) needs learners: {'name': learner}, where a learner "
+                     "is a Keras model, suite.learner(model, ...), or an object of suite/learners.")
+  named = {str(label): given for label, given in (
+      learners.items() if isinstance(learners, Mapping) else [("mine", learners)])}
+  makers = {label: _maker(label, given, delivery) for label, given in named.items()}
   given = run_settings.from_python({
       "command": f"suite.run(protocol={name!r})",
       **{key: value for key, value in settings.items() if key in known}}).for_run(name)
   given.set_data_dirs()
   gin_parse.clear()  # What an earlier run of this process has used is no part of this one.
   experiment.run(
-      protocol=functools.partial(fn, **own),
-      learners={label: make for label, (make, _) in makers.items()}, metrics=metrics,
-      seed=given.seed, op_threads=given.op_threads, settings=given,
-      origin=run_settings.RunOrigin(config_text(
-          fn, own, {label: described for label, (_, described) in makers.items()}, metrics or {},
-          given.seed)))
+      protocol=functools.partial(fn, **own), learners=makers, metrics=metrics, seed=given.seed,
+      op_threads=given.op_threads, settings=given,
+      origin=run_settings.RunOrigin(config_text(fn, own, named, metrics or {}, given.seed)))
   return given.workdir
 
 
@@ -79,8 +82,7 @@ def _protocol(protocol: Any) -> tuple[str, Callable[..., Any]]:
   return getattr(inner, "__name__", "own_protocol"), protocol
 
 
-def _check_arguments(name: str, fn: Callable[..., Any], given: Mapping[str, Any],
-                     of_experiment: list[str]) -> None:
+def _check_arguments(name: str, fn: Callable[..., Any], given: Mapping[str, Any]) -> None:
   """Refuses unknown and missing arguments of a protocol, before anything is made."""
   parameters = list(inspect.signature(fn).parameters.values())[1:]
   if any(p.kind is p.VAR_KEYWORD for p in parameters):
@@ -90,7 +92,8 @@ def _check_arguments(name: str, fn: Callable[..., Any], given: Mapping[str, Any]
   if unknown:
     raise ValueError(f"Protocol {name!r} has no argument {unknown[0]!r}; it has "
                      f"{', '.join(allowed)}. {gin_files.nearest(unknown[0], allowed)} suite.run "
-                     f"itself takes {', '.join(of_experiment)}.")
+                     "itself takes "
+                     f"{', '.join(key for key in run_settings.names() if key not in _OURS)}.")
   missing = [p.name for p in parameters
              if p.name != "state" and p.default is p.empty and p.name not in given]
   if missing:
@@ -98,17 +101,8 @@ def _check_arguments(name: str, fn: Callable[..., Any], given: Mapping[str, Any]
                      f"suite.run(protocol={name!r}, {missing[0]}=..., learners=...).")
 
 
-def _makers(learners: Any, delivery: str) -> dict[str, tuple[Callable[[], Any], Any]]:
-  """By name: a function that makes the learner, and what describes it."""
-  if learners is None:
-    raise ValueError("suite.run(protocol=...) needs learners: {'name': learner}, where a learner "
-                     "is a Keras model, suite.learner(model, ...), or an object of suite/learners.")
-  named = learners if isinstance(learners, Mapping) else {"mine": learners}
-  return {str(label): (_maker(str(label), given, delivery), given)
-          for label, given in named.items()}
-
-
 def _maker(label: str, given: Any, delivery: str) -> Callable[[], Any]:
+  """A function that makes the learner from what the user gave."""
   if isinstance(given, own_learner.OwnLearner):
     return lambda: given.make(delivery)
   if isinstance(given, tf.keras.Model):
@@ -155,11 +149,20 @@ def text(value: Any, depth: int = 0) -> str:
   if isinstance(value, _PLAIN):
     return repr(value)
   if isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
-    return _array(np.asarray(value))
+    array = np.asarray(value)
+    content = array if array.dtype.kind != "O" else array.astype(str)
+    step = max(1, content.nbytes // _MOST_BYTES)  # A part of a large array.
+    digest = hashlib.sha256(content.reshape(-1)[::step].tobytes()).hexdigest()[:12]
+    return f"{array.dtype.kind}{list(array.shape)}#{digest}"
   if depth > _DEEPEST:
     return type(value).__name__
   if isinstance(value, tf.keras.Model):
-    return _model(value)
+    # By its layers' types and weights; names count up from model to model.
+    weights = hashlib.sha256()
+    for weight in value.get_weights() if value.built else []:
+      weights.update(np.ascontiguousarray(weight).tobytes())
+    layers = [type(layer).__name__ for layer in value.layers]
+    return f"{type(value).__name__}({' '.join(layers)})#{weights.hexdigest()[:12]}"
   if isinstance(value, functools.partial):
     return f"{text(value.func)}({_inner(value.keywords, depth)})"
   if inspect.isroutine(value) or isinstance(value, type):
@@ -194,19 +197,3 @@ def _attributes(value: Any) -> Mapping[str, Any]:
 def _inner(values: Mapping[Any, Any], depth: int) -> str:
   return ", ".join(f"{k}={text(v, depth + 1)}" for k, v in sorted(
       values.items(), key=lambda item: str(item[0])))
-
-
-def _array(array: np.ndarray) -> str:
-  content = array if array.dtype.kind != "O" else array.astype(str)
-  step = max(1, content.nbytes // _MOST_BYTES)  # A part of a large array.
-  digest = hashlib.sha256(content.reshape(-1)[::step].tobytes()).hexdigest()[:12]
-  return f"{array.dtype.kind}{list(array.shape)}#{digest}"
-
-
-def _model(model: tf.keras.Model) -> str:
-  """A model by its layers' types and weights; names count up from model to model."""
-  digest = hashlib.sha256()
-  for weight in model.get_weights() if model.built else []:
-    digest.update(np.ascontiguousarray(weight).tobytes())
-  layers = [type(m).__name__ for m in model.layers]
-  return f"{type(model).__name__}({' '.join(layers)})#{digest.hexdigest()[:12]}"

@@ -58,9 +58,8 @@ class OwnLearner:
       fitting = METHODS[1:] if is_episodes else METHODS[:1]
       raise ValueError(f"suite.learner(method={method!r}) does not fit this protocol; allowed are "
                        f"{', '.join(fitting)}, or no method for the first of them.")
-    return self._finetune(delivery) if method == FINETUNE else self._episodic(method)
-
-  def _finetune(self, delivery: str) -> tf.Module:
+    if method != FINETUNE:
+      return self._episodic(method)
     per_task = delivery == deliveries.TASKS
     head: class_heads.Linear
     if self.backbone.keeps_head:

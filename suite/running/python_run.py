@@ -45,7 +45,10 @@ class Result:
   @property
   def runs(self) -> list[run_dir.Run]:
     """Every learner's run, finished or not."""
-    return run_dir.load([*self._single(), *self._cells()])
+    # Of tables those that have begun: of their cells, and of the last run.
+    of_tables = [workdir for folder in self._tables() for workdir in
+                 table_dir.read(folder).workdirs() if any(workdir.glob(f"*/{run_dir.RECORDS}"))]
+    return run_dir.load([*self._single(), *of_tables])
 
   @property
   def records(self) -> list[dict[str, Any]]:
@@ -93,11 +96,6 @@ class Result:
 
   def _single(self) -> list[pathlib.Path]:
     return [folder for folder in self.folders if not table_dir.is_table(folder)]
-
-  def _cells(self) -> list[pathlib.Path]:
-    """The work directories of tables that have begun: of their cells, and of the last run."""
-    return [workdir for folder in self._tables() for workdir in table_dir.read(folder).workdirs()
-            if any(workdir.glob(f"*/{run_dir.RECORDS}"))]
 
 
 def run(
@@ -190,19 +188,19 @@ def bindings(params: Params) -> list[str]:
                      "'X=Y'.")
   if not isinstance(params, Mapping):
     return list(params)
-  return [f"{name}={_value(value)}" for name, value in params.items()]
-
-
-def _value(value: Any) -> str:
-  if isinstance(value, pathlib.PurePath):
-    value = str(value)
-  if isinstance(value, str) and value[:1] in ("@", "%"):
-    return value
-  if hasattr(value, "item"):
-    value = value.item()  # A NumPy scalar prints its type.
-  text = repr(value)
-  if "<" in text and " at 0x" in text:
-    raise gin_files.ConfigError(
-        f"params has {value!r}, which gin cannot write down; give numbers, text, lists and "
-        "references such as '@fn'. Objects are for suite.run(protocol=...).")
-  return text
+  found = []
+  for name, value in params.items():
+    if isinstance(value, pathlib.PurePath):
+      value = str(value)
+    if isinstance(value, str) and value[:1] in ("@", "%"):
+      text = value
+    else:
+      if hasattr(value, "item"):
+        value = value.item()  # A NumPy scalar prints its type.
+      text = repr(value)
+      if "<" in text and " at 0x" in text:
+        raise gin_files.ConfigError(
+            f"params has {value!r}, which gin cannot write down; give numbers, text, lists and "
+            "references such as '@fn'. Objects are for suite.run(protocol=...).")
+    found.append(f"{name}={text}")
+  return found

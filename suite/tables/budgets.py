@@ -46,7 +46,14 @@ def equal_flops(*, flops: float, flops_per_set: Mapping[str, float],
     target_sets: column -> its number of target sets, if that is not NUM_SUPPORT_SETS.
   """
   target_sets, flops_of_targets = target_sets or {}, flops_of_targets or {}
-  _check_target_sets(target_sets, columns, flops_per_set, flops_of_targets)
+  if unknown := sorted(set(target_sets) - set(columns)):
+    raise gin_files.ConfigError(
+        f"equal_flops.target_sets has {', '.join(map(repr, unknown))}; allowed are "
+        f"{', '.join(map(repr, columns))}. Correct the names, or bind target_sets = {{}}.")
+  if target_sets and (missing := [row for row in flops_per_set if row not in flops_of_targets]):
+    raise gin_files.ConfigError(
+        f"equal_flops.target_sets is set, but flops_of_targets has no {', '.join(missing)}. Bind "
+        "the FLOPs of each row's targets (`suite run --dry_run` counts FLOPs).")
   found = {}
   for row, cost in flops_per_set.items():
     for column, bindings in columns.items():
@@ -63,16 +70,3 @@ def equal_flops(*, flops: float, flops_per_set: Mapping[str, float],
           "UPDATES": parts * updates, "UPDATES_PER_EVENT": updates,
           "meta_schedules.MetaTraining.updates_per_epoch": updates}
   return found
-
-
-def _check_target_sets(target_sets: Mapping[str, int], columns: Mapping[str, Any],
-                       rows: Mapping[str, Any], costs: Mapping[str, float]) -> None:
-  """Raises ConfigError if columns are unknown or a row's cost of targets is."""
-  if unknown := sorted(set(target_sets) - set(columns)):
-    raise gin_files.ConfigError(
-        f"equal_flops.target_sets has {', '.join(map(repr, unknown))}; allowed are "
-        f"{', '.join(map(repr, columns))}. Correct the names, or bind target_sets = {{}}.")
-  if target_sets and (missing := [row for row in rows if row not in costs]):
-    raise gin_files.ConfigError(
-        f"equal_flops.target_sets is set, but flops_of_targets has no {', '.join(missing)}. Bind "
-        "the FLOPs of each row's targets (`suite run --dry_run` counts FLOPs).")

@@ -205,8 +205,7 @@ def run(
   ending = None if last is None else _last_cell(table, last, file)
   if ending is not None:
     table = dataclasses.replace(table, last=str(ending.folder.relative_to(table.folder)))
-  _check(table)
-  _check_names(table, exceptions)
+  _check(table, exceptions)
   cells = plan(table, runs, columns, exceptions, seed_parameters, file)
   fixed = sorted({key(param) for cell in cells for param in cell.own} & set(map(key, file.params)))
   if fixed:
@@ -268,8 +267,8 @@ def refused(rows: Iterable[str], columns: Iterable[str], protocols: Mapping[str,
           if protocol in known[row].refusals}
 
 
-def _check(table: table_dir.TableDir) -> None:
-  """Checks that the folder is a table's or empty, and that the paper's values exist."""
+def _check(table: table_dir.TableDir, exceptions: Iterable[str]) -> None:
+  """Checks the folder, the paper's values, the cells of exceptions and the columns of scores."""
   folder = table.folder
   folders.check(folder, "--workdir")
   if folder.exists() and any(folder.iterdir()) and not table_dir.is_table(folder):
@@ -279,10 +278,6 @@ def _check(table: table_dir.TableDir) -> None:
     if name not in paper_values.names():
       raise gin_files.ConfigError(f"Unknown paper values {name!r}. "
                                   f"{gin_files.nearest(name, paper_values.names())}")
-
-
-def _check_names(table: table_dir.TableDir, exceptions: Iterable[str]) -> None:
-  """Checks the cells of exceptions and the columns of scores."""
   if table.last and "last" in map(table_dir.folder_name, table.rows):
     raise gin_files.ConfigError("A table with table.run.last keeps that run in the folder last, "
                                 "which is that of a row, too; give the row another label.")
@@ -332,27 +327,24 @@ def plan(table: table_dir.TableDir, runs: Runs, columns: Runs, exceptions: Runs,
   for seed in table.seeds:
     seed_bindings = dict.fromkeys(seed_parameters, seed)
     for row, column in table.pairs():
-      run_file, files, bindings = _joined(row, column, runs[row], columns[column],
-                                          exceptions.get(f"{row}/{column}", {}))
-      own = tuple(f"{key}={_written(value)}" for part in (*bindings, seed_bindings)
-                  for key, value in part.items())
+      divisions = [divided(part) for part in (
+          runs[row], columns[column], exceptions.get(f"{row}/{column}", {}))]
+      of_row, of_column, of_cell = [run_file for run_file, _, _ in divisions]
+      if of_cell is None and (of_row is None) == (of_column is None):
+        raise gin_files.ConfigError(
+            f"Row {row!r} has the run file {of_row} and column {column!r} the run file "
+            f"{of_column}. A cell has one: give it to the rows in table.run.runs or to the columns "
+            "in table.run.columns.")
+      of_parts = [bindings for _, _, bindings in divisions]
+      # Texts such as "%NAME" and "@module.function" are references, which gin reads unquoted.
+      own = tuple(f"{key}={value}" if isinstance(value, str) and value[:1] in ("@", "%") else
+                  f"{key}={value!r}" for bindings in (*of_parts, seed_bindings)
+                  for key, value in bindings.items())
       cells.append(TableCell(
-          row, column, seed, run_file, own, len(seed_bindings), tuple(file.params),
-          (*files, *file.extra_files), table.cell(row, column, seed)))
+          row, column, seed, str(of_cell or of_row or of_column), own, len(seed_bindings),
+          tuple(file.params), (*(extra for _, files, _ in divisions for extra in files),
+                               *file.extra_files), table.cell(row, column, seed)))
   return cells
-
-
-def _joined(row: str, column: str, *parts: Part) -> tuple[str, list[str], list[Bindings]]:
-  """Returns (run file, gin files, bindings of each part) of a cell: of its row, column, own."""
-  divisions = [divided(part) for part in parts]
-  of_row, of_column, own = [run_file for run_file, _, _ in divisions]
-  if own is None and (of_row is None) == (of_column is None):
-    raise gin_files.ConfigError(
-        f"Row {row!r} has the run file {of_row} and column {column!r} the run file {of_column}. "
-        "A cell has one: give it to the rows in table.run.runs or to the columns in "
-        "table.run.columns.")
-  return (str(own or of_row or of_column), [file for _, files, _ in divisions for file in files],
-          [bindings for _, _, bindings in divisions])
 
 
 def divided(part: Part) -> tuple[str | None, list[str], Bindings]:
@@ -371,16 +363,18 @@ def divided(part: Part) -> tuple[str | None, list[str], Bindings]:
   return (named[0] if named else None), named[1:], bindings
 
 
-def _written(value: Any) -> str:
-  """A value as gin reads it; texts such as "%NAME" and "@module.function" are references."""
-  return value if isinstance(value, str) and value[:1] in ("@", "%") else repr(value)
-
-
 def choose(cells: Sequence[TableCell], only: Sequence[str]) -> list[TableCell]:
   """Chooses cells that match one of the patterns ROW[/COLUMN[/SEED]]; all without a pattern."""
   chosen: set[str] = set()
   for pattern in only:
-    fitting = {cell.name for cell in cells if _fits(cell, pattern)}
+    wanted = pattern.split("/")
+    fitting: set[str] = set()
+    for cell in cells:
+      parts = (cell.row, cell.column, str(cell.seed))
+      if len(wanted) <= len(parts) and all(
+          fnmatch.fnmatchcase(part, w) or fnmatch.fnmatchcase(table_dir.folder_name(part), w)
+          for part, w in zip(parts, wanted)):
+        fitting.add(cell.name)
     if not fitting:
       known = {"rows": (c.row for c in cells), "columns": (c.column for c in cells),
                "seeds": (str(c.seed) for c in cells)}
@@ -390,13 +384,6 @@ def choose(cells: Sequence[TableCell], only: Sequence[str]) -> list[TableCell]:
               f"{what}: {', '.join(dict.fromkeys(labels))}" for what, labels in known.items()))
     chosen |= fitting
   return [cell for cell in cells if not only or cell.name in chosen]
-
-
-def _fits(cell: TableCell, pattern: str) -> bool:
-  parts, wanted = (cell.row, cell.column, str(cell.seed)), pattern.split("/")
-  return len(wanted) <= len(parts) and all(
-      fnmatch.fnmatchcase(part, w) or fnmatch.fnmatchcase(table_dir.folder_name(part), w)
-      for part, w in zip(parts, wanted))
 
 
 def key(param: str) -> str:
@@ -410,10 +397,17 @@ def settings_texts(cells: Sequence[TableCell]) -> dict[pathlib.Path, str]:
   The cells of a row and column differ in their seed only. Their common settings, read from the gin
   files, are saved beside them, so other settings are refused even if all cells are finished.
   """
-  found = {cell.folder.with_name(SETTINGS): _settings(cell) for cell in _one_of_each(cells)}
-  for path, text in found.items():
+  texts: dict[pathlib.Path, str] = {}
+  for cell in _one_of_each(cells):
+    with error_context(cell), without_warnings():
+      found = gin_files.scan(cell.files(), cell.params)
+    seeds = {key(param) for param in cell.own[len(cell.own) - cell.num_seed:]}
+    lines = [f"{name} = {setting.value!r}" for name, setting in sorted(found.read().items())
+             if name not in seeds]
+    texts[cell.folder.with_name(SETTINGS)] = "\n".join([f"# {cell.run}", *lines]) + "\n"
+  for path, text in texts.items():
     gin_parse.check_unchanged(path, text, "runs")
-  return found
+  return texts
 
 
 def _one_of_each(cells: Sequence[TableCell]) -> list[TableCell]:
@@ -422,16 +416,6 @@ def _one_of_each(cells: Sequence[TableCell]) -> list[TableCell]:
   for cell in cells:
     first.setdefault((cell.row, cell.column), cell)
   return list(first.values())
-
-
-def _settings(cell: TableCell) -> str:
-  """The settings that a cell reads except the seed, one line each."""
-  with error_context(cell), without_warnings():
-    found = gin_files.scan(cell.files(), cell.params)
-  seeds = {key(param) for param in cell.own[len(cell.own) - cell.num_seed:]}
-  lines = [f"{name} = {setting.value!r}" for name, setting in sorted(found.read().items())
-           if name not in seeds]
-  return "\n".join([f"# {cell.run}", *lines]) + "\n"
 
 
 def check_parameters(cells: Sequence[TableCell]) -> None:

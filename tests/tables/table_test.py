@@ -388,6 +388,6 @@ def test_the_settings_of_a_cell_are_those_that_it_reads(tmp_path, monkeypatch):
   made = table_dir.TableDir(pathlib.Path("w"), "t", "", ["r"], ["c"], [0], {}, [], None, [], [])
   cells = table.plan(made, {"r": "run.gin"}, {"c": {"N": 3}}, {}, ["SEED"],
                      run_settings.RunFile("t", pathlib.Path("run.gin")))
-  assert table._settings(cells[0]) == (
+  assert list(table.settings_texts(cells[:1]).values()) == [
       "# run.gin\nN = 3\nexperiment.run.protocol = '@toy.run'\ntoy.run.n = '%N'\n"
-      "toy.run.seed = '%SEED'\n")
+      "toy.run.seed = '%SEED'\n"]
