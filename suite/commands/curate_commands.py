@@ -21,7 +21,6 @@ of the next one, and so does `status`. docs/curation.md has a worked example.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 import pathlib
 from typing import Any, Callable
 
@@ -43,51 +42,82 @@ def add(curate: argparse.ArgumentParser) -> None:
   """Adds the steps of `suite curate`."""
   steps = parsing.group(curate, "steps", "STEP")
 
-  def step(do: Callable[[argparse.Namespace], int], name: str, text: str
-           ) -> argparse.ArgumentParser:
-    found = steps.add_parser(name, help=text, description=text)
-    run_settings.add_flags(found, "debug")
-    found.set_defaults(do=do)
-    found.add_argument("work", type=Path, metavar="WORK", help="the folder of the curation")
-    return found
-
-  def making(run: Step, name: str, text: str) -> argparse.ArgumentParser:
-    found = step(lambda args: _make(run, args), name, text)
-    found.add_argument("--again", action="store_true",
-                       help="replace a step that was done with other inputs")
-    return found
-
-  _add_encode(making(_encode, "encode", "image files -> features, by a Keras model"))
-  _add_buckets(making(_buckets, "buckets", "images and times -> buckets of equal size"))
-  _add_queries(making(_queries, "queries", "queries -> candidates of each class and bucket"))
-  _add_sheets(making(_sheets, "sheets", "candidates -> review sheets, one page for a browser"))
-  _add_label_studio(making(_label_studio, "label-studio", "review sheets -> tasks of Label Studio"))
-  _add_votes(making(_votes, "votes", "reviewers' votes -> accepted, rejected, to be decided"))
-  _add_export(making(_export, "export", "accepted images -> archives in CLEAR's layout"))
-  step(_status, "status", "list the steps, what they have found, and the command of the next one")
-
-
-def _add_encode(found: argparse.ArgumentParser) -> None:
-  _add_table(found)
-  _add_images(found)
-  found.add_argument("--application", help="name of a network of keras.applications")
-  given = found.add_mutually_exclusive_group(required=True)
+  encode = _making(steps, _encode, "encode", "image files -> features, by a Keras model")
+  _add_table(encode)
+  _add_images(encode)
+  encode.add_argument("--application", help="name of a network of keras.applications")
+  given = encode.add_mutually_exclusive_group(required=True)
   given.add_argument("--weights", type=Path, help="weights of the application, or a .keras file")
   given.add_argument("--encoder", type=Path, metavar="RUN",
                      help="folder with encoder.json, of a run of the suite's pretraining")
-  _add_clip(given, found)
-  found.add_argument("--scale", choices=SCALES, default="none",
-                     help="scaling of the pixels for a .keras file (%(default)s: 0 to 255)")
-  found.add_argument("--size", type=int, help="image size (224, or that of the .keras file)")
-  found.add_argument("--batch-size", type=int, default=64)
+  _add_clip(given, encode)
+  encode.add_argument("--scale", choices=SCALES, default="none",
+                      help="scaling of the pixels for a .keras file (%(default)s: 0 to 255)")
+  encode.add_argument("--size", type=int, help="image size (224, or that of the .keras file)")
+  encode.add_argument("--batch-size", type=int, default=64)
+  buckets = _making(steps, _buckets, "buckets", "images and times -> buckets of equal size")
+  _add_table(buckets)
+  buckets.add_argument("--features", type=Path, nargs="+", metavar="NPY",
+                       help="floats [N, D] in one or several consecutive files (those of `encode`)")
+  buckets.add_argument("--num", type=int, default=time_buckets.NUM,
+                       help="number of buckets (%(default)s)")
+  _add_queries(_making(
+      steps, _queries, "queries", "queries -> candidates of each class and bucket"))
+  sheets = _making(steps, _sheets, "sheets", "candidates -> review sheets, one page for a browser")
+  _add_images(sheets)
+  _add_pixels(sheets)
+  sheets.add_argument("--links", action="store_true", help="link to the image files instead")
+  sheets.add_argument("--gold", type=Path, metavar="CSV",
+                      help="gold questions: class, id, vote (accept or reject)")
+  label_studio = _making(
+      steps, _label_studio, "label-studio", "review sheets -> tasks of Label Studio")
+  _add_pixels(label_studio)
+  label_studio.add_argument("--url", metavar="PREFIX",
+                            help="address that the paths of the table are appended to, such as "
+                            "'/data/local-files/?d=' (thumbnails in the tasks)")
+  votes = _making(
+      steps, _votes, "votes", "reviewers' votes -> accepted, rejected, to be decided")
+  votes.add_argument("votes", type=Path, nargs="+", metavar="VOTES",
+                     help="CSV files of the page, JSON exports of Label Studio, or folders of them")
+  votes.add_argument("--decisions", type=Path,
+                     help="CSV of decisions on flagged images: bucket, class, id, decision")
+  votes.add_argument("--minimum", type=int, default=votes_lib.MIN_REVIEWERS,
+                     help="least number of reviewers of every image (%(default)s)")
+  votes.add_argument("--min-gold", type=float, default=0.0, metavar="SHARE",
+                     help="leave out reviewers with a lower share of right answers to the gold "
+                     "questions (%(default)s)")
+  export = _making(steps, _export, "export", "accepted images -> archives in CLEAR's layout")
+  export.add_argument("--name", default="clear10", help="name of the data set (%(default)s)")
+  export.add_argument("--format", choices=("zip", "tar"), default="zip")
+  export.add_argument("--test-per-class", type=int, default=0, metavar="N",
+                      help="number of images of each class and bucket for a test archive")
+  export.add_argument("--bucket-0", action="store_true", help="also pack bucket 0, without labels")
+  _step(steps, _status, "status",
+        "list the steps, what they have found, and the command of the next one")
 
 
-def _add_buckets(found: argparse.ArgumentParser) -> None:
-  _add_table(found)
-  found.add_argument("--features", type=Path, nargs="+", metavar="NPY",
-                     help="floats [N, D] in one or several consecutive files (those of `encode`)")
-  found.add_argument("--num", type=int, default=time_buckets.NUM,
-                     help="number of buckets (%(default)s)")
+def _step(steps: Any, do: Callable[[argparse.Namespace], int], name: str, text: str
+          ) -> argparse.ArgumentParser:
+  found = steps.add_parser(name, help=text, description=text)
+  run_settings.add_flags(found, "debug")
+  found.set_defaults(do=do)
+  found.add_argument("work", type=Path, metavar="WORK", help="the folder of the curation")
+  return found
+
+
+def _making(steps: Any, run: Step, name: str, text: str) -> argparse.ArgumentParser:
+  """Adds a step that writes a folder, and prints its counts and the next command."""
+  def do(args: argparse.Namespace) -> int:
+    from suite.curation.steps import guide
+    done = run(args)
+    print(f"{done.folder}: {guide.summary(done)}")
+    print(f"next: {guide.next_command(args.work)}")
+    return 0
+
+  found = _step(steps, do, name, text)
+  found.add_argument("--again", action="store_true",
+                     help="replace a step that was done with other inputs")
+  return found
 
 
 def _add_queries(found: argparse.ArgumentParser) -> None:
@@ -114,43 +144,8 @@ def _add_queries(found: argparse.ArgumentParser) -> None:
                      "million images on, if it is installed)")
 
 
-def _add_sheets(found: argparse.ArgumentParser) -> None:
-  _add_images(found)
-  _add_pixels(found)
-  found.add_argument("--links", action="store_true", help="link to the image files instead")
-  found.add_argument("--gold", type=Path, metavar="CSV",
-                     help="gold questions: class, id, vote (accept or reject)")
-
-
-def _add_label_studio(found: argparse.ArgumentParser) -> None:
-  _add_pixels(found)
-  found.add_argument("--url", metavar="PREFIX",
-                     help="address that the paths of the table are appended to, such as "
-                     "'/data/local-files/?d=' (thumbnails in the tasks)")
-
-
 def _add_pixels(found: argparse.ArgumentParser) -> None:
   found.add_argument("--pixels", type=int, default=256, help="size of thumbnails (%(default)s)")
-
-
-def _add_votes(found: argparse.ArgumentParser) -> None:
-  found.add_argument("votes", type=Path, nargs="+", metavar="VOTES",
-                     help="CSV files of the page, JSON exports of Label Studio, or folders of them")
-  found.add_argument("--decisions", type=Path,
-                     help="CSV of decisions on flagged images: bucket, class, id, decision")
-  found.add_argument("--minimum", type=int, default=votes_lib.MIN_REVIEWERS,
-                     help="least number of reviewers of every image (%(default)s)")
-  found.add_argument("--min-gold", type=float, default=0.0, metavar="SHARE",
-                     help="leave out reviewers with a lower share of right answers to the gold "
-                     "questions (%(default)s)")
-
-
-def _add_export(found: argparse.ArgumentParser) -> None:
-  found.add_argument("--name", default="clear10", help="name of the data set (%(default)s)")
-  found.add_argument("--format", choices=("zip", "tar"), default="zip")
-  found.add_argument("--test-per-class", type=int, default=0, metavar="N",
-                     help="number of images of each class and bucket for a test archive")
-  found.add_argument("--bucket-0", action="store_true", help="also pack bucket 0, without labels")
 
 
 def _add_table(found: argparse.ArgumentParser) -> None:
@@ -168,15 +163,6 @@ def _add_clip(place: Any, found: argparse.ArgumentParser) -> None:
 def _add_images(found: argparse.ArgumentParser) -> None:
   found.add_argument("--images", type=Path, metavar="DIR",
                      help="root folder of the paths in the table (the table's folder)")
-
-
-def _make(run: Step, args: argparse.Namespace) -> int:
-  """Runs a step and prints its counts and the next command."""
-  from suite.curation.steps import guide
-  done = run(args)
-  print(f"{done.folder}: {guide.summary(done)}")
-  print(f"next: {guide.next_command(args.work)}")
-  return 0
 
 
 def _encode(args: argparse.Namespace) -> manifest.Manifest:
@@ -219,10 +205,19 @@ def _queries(args: argparse.Namespace) -> manifest.Manifest:
   if args.clip:
     templates = args.template or [encoders.TEMPLATE]
     encoders.check_templates(templates)
+    files = encoders.clip_files(args.clip)
+    prompts: dict[str, str] = {}
+    for text in args.text or ():  # A prompt alone is its own class, with _ for blanks.
+      name, equals, prompt = text.partition("=")
+      if not equals:
+        name, prompt = "_".join(text.split()), text
+      if name in prompts:
+        raise errors.CurationError(f"Class {name!r} has several --text. Join its texts with commas "
+                                   "in one prompt, as CLEAR does.")
+      prompts[name] = prompt
     by_text = selecting.TextQueries(
-        lambda: encoders.load_clip(args.clip, args.clip_model, templates),
-        encoders.clip_files(args.clip),
-        {"clip_model": args.clip_model, "templates": templates}, _texts(args.text or ()))
+        lambda: encoders.load_clip(args.clip, args.clip_model, templates), files,
+        {"clip_model": args.clip_model, "templates": templates}, prompts)
   elif args.text or args.template or args.clip_model:
     raise errors.CurationError("--text, --template and --clip-model need --clip DIR, the CLIP that "
                                "encoded the images.")
@@ -232,20 +227,6 @@ def _queries(args: argparse.Namespace) -> manifest.Manifest:
   return selecting.queries(args.work, args.queries, args.query_features, rule=rule,
                            by_text=by_text, again=args.again,
                            by_faiss={"numpy": False, "faiss": True}.get(args.search))
-
-
-def _texts(given: Sequence[str]) -> dict[str, str]:
-  """Reads CLASS=PROMPT; a prompt alone is its own class, with _ for blanks."""
-  found: dict[str, str] = {}
-  for text in given:
-    name, equals, prompt = text.partition("=")
-    if not equals:
-      name, prompt = "_".join(text.split()), text
-    if name in found:
-      raise errors.CurationError(f"Class {name!r} has several --text. Join its texts with commas "
-                                 "in one prompt, as CLEAR does.")
-    found[name] = prompt
-  return found
 
 
 def _sheets(args: argparse.Namespace) -> manifest.Manifest:

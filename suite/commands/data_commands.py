@@ -68,12 +68,14 @@ def add(data: argparse.ArgumentParser) -> None:
                           help="number of data sets to build at the same time (1)")
       action.add_argument("--beam_pipeline_options", default="", metavar="X=Y,...",
                           help="build on Apache Beam, for example runner=FlinkRunner,...")
-  _add_features(_action(
-      actions, "features", "write (or resume) an encoder's features of every image", _features))
-  _add_timeline(_action(
-      actions, "timeline", "make a data set of your own dated images, by time bucket", _timeline))
-  _add_fetch(_action(
-      actions, "fetch_urls", "fetch (or resume) the images of a list of URLs", _fetch))
+  for name, do, add_flags, text in (
+      ("features", _features, _add_features_flags,
+       "write (or resume) an encoder's features of every image"),
+      ("timeline", _timeline, _add_timeline_flags,
+       "make a data set of your own dated images, by time bucket"),
+      ("fetch_urls", _fetch, _add_fetch_flags,
+       "fetch (or resume) the images of a list of URLs")):
+    add_flags(_action(actions, name, text, do))
 
 
 def _action(actions: Any, name: str, text: str, do: Callable[[argparse.Namespace], int]
@@ -91,7 +93,7 @@ def _data_sets(**asked: Any) -> list[str]:
   return tfds_builders.names()
 
 
-def _add_features(action: argparse.ArgumentParser) -> None:
+def _add_features_flags(action: argparse.ArgumentParser) -> None:
   parsing.by(action.add_argument(
       "name", metavar="NAME", help="a prepared data set, or a drifting series"), _data_sets)
   action.add_argument("--encoder", required=True, metavar="X",
@@ -134,7 +136,18 @@ def _doctor(args: argparse.Namespace) -> int:
     for one in found:
       print(json.dumps(one))
   else:
-    _print_diagnosis(found)
+    print_table(("data set", "state", "size", "disk", "memory", "next step"), [
+        (one["name"], one["state"], *(size(one.get(key)) for key in (
+            "size_bytes", "disk_bytes", "memory_bytes")), one["command"]) for one in found])
+    reasons = [f"{one['name']}: {one['reason']}" for one in found
+               if len(found) <= 10 or one["state"] == "failed"]
+    if len(found) > 10:
+      states = collections.Counter(one["state"] for one in found)
+      reasons.insert(0, ", ".join(f"{count} {state}" for state, count in states.most_common()))
+    print("", *reasons, sep="\n")
+    print("\nsize: on disk if prepared or mirrored, else to download. disk: what building takes at "
+          "most.\nmemory: of all images as 64 x 64 x 3 bytes, held for fast training. ?: not "
+          "known.")
     if args.links or args.check_links:
       _print_links(found)
   return 1 if any(one["state"] == "failed" for one in found) else 0
@@ -144,20 +157,6 @@ def damage(folder: pathlib.Path) -> str:
   """Reads every record of a prepared data set; says what is wrong, "" if nothing is."""
   import tfds_builders
   return tfds_builders.status.damage(folder)
-
-
-def _print_diagnosis(found: Sequence[dict[str, Any]]) -> None:
-  print_table(("data set", "state", "size", "disk", "memory", "next step"), [
-      (one["name"], one["state"], *(size(one.get(key)) for key in (
-          "size_bytes", "disk_bytes", "memory_bytes")), one["command"]) for one in found])
-  reasons = [f"{one['name']}: {one['reason']}" for one in found
-             if len(found) <= 10 or one["state"] == "failed"]
-  if len(found) > 10:
-    states = collections.Counter(one["state"] for one in found)
-    reasons.insert(0, ", ".join(f"{count} {state}" for state, count in states.most_common()))
-  print("", *reasons, sep="\n")
-  print("\nsize: on disk if prepared or mirrored, else to download. disk: what building takes at "
-        "most.\nmemory: of all images as 64 x 64 x 3 bytes, held for fast training. ?: not known.")
 
 
 def _print_links(found: Sequence[dict[str, Any]]) -> None:
@@ -316,7 +315,7 @@ def in_processes(names: Sequence[str], flags: Sequence[str], jobs: int,
   return [BuildOutcome(one.job.name, one.seconds, one.reason) for one in outcomes]
 
 
-def _add_fetch(action: argparse.ArgumentParser) -> None:
+def _add_fetch_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("lists", nargs="+", type=pathlib.Path, metavar="LIST",
                       help=".txt with a URL a line; .csv or .parquet with the column url; or .json "
                       "as CLEAR's all_metadata/3.json")
@@ -351,12 +350,28 @@ def _fetch(args: argparse.Namespace) -> int:
       largest=int(args.largest * 1e6), contact=args.contact)
   listed = polite_fetch.read(args.lists)[:args.most]
   args.out.mkdir(parents=True, exist_ok=True)
+  reported: collections.Counter[str] = collections.Counter()
+  logged = time.monotonic()
+
+  def report(one: Any) -> None:
+    nonlocal logged
+    reported[one.state] += 1
+    if time.monotonic() - logged > _LOG_EVERY_SECONDS:
+      logged = time.monotonic()
+      logging.info("%d of at most %d: %s", sum(reported.values()), len(listed), dict(reported))
+
   with file_lock.held(args.out / ".lock", wait=False):
-    found = polite_fetch.fetch([one.url for one in listed], args.out, manners, again=args.again,
-                               report=_fetch_progress(len(listed)))
-    _write_table(args.out / _FETCHED_TABLE, [
-        ({"path": found[one.url].file, "url": one.url, **one.facts}) for one in listed
-        if found[one.url].state == polite_fetch.DONE])
+    found = polite_fetch.fetch(
+        [one.url for one in listed], args.out, manners, again=args.again, report=report)
+    rows = [{"path": found[one.url].file, "url": one.url, **one.facts} for one in listed
+            if found[one.url].state == polite_fetch.DONE]
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(
+        text, list(dict.fromkeys(name for row in rows for name in row)) or ["path", "url"],
+        restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    atomic_files.write(args.out / _FETCHED_TABLE, text.getvalue().encode("utf-8"))
   counts = collections.Counter(one.state for one in found.values())
   sizes = sum(one.bytes for one in found.values())
   reasons = collections.Counter(
@@ -374,30 +389,7 @@ def _fetch(args: argparse.Namespace) -> int:
   return 0
 
 
-def _fetch_progress(num: int) -> Callable[[Any], None]:
-  """Logs the counts now and then."""
-  counts: collections.Counter[str] = collections.Counter()
-  last = [time.monotonic()]
-
-  def report(one: Any) -> None:
-    counts[one.state] += 1
-    if time.monotonic() - last[0] > _LOG_EVERY_SECONDS:
-      last[0] = time.monotonic()
-      logging.info("%d of at most %d: %s", sum(counts.values()), num, dict(counts))
-
-  return report
-
-
-def _write_table(path: pathlib.Path, rows: list[dict[str, str]]) -> None:
-  names = list(dict.fromkeys(name for row in rows for name in row)) or ["path", "url"]
-  text = io.StringIO(newline="")
-  writer = csv.DictWriter(text, names, restval="")
-  writer.writeheader()
-  writer.writerows(rows)
-  atomic_files.write(path, text.getvalue().encode("utf-8"))
-
-
-def _add_timeline(action: argparse.ArgumentParser) -> None:
+def _add_timeline_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("table", type=pathlib.Path, metavar="TABLE",
                       help=".csv or .parquet with path, time and label; or an archive in CLEAR's "
                       "layout (suite curate export)")
@@ -450,43 +442,36 @@ def _timeline(args: argparse.Namespace) -> int:
     timeline_store.of_files(
         args.name, plan.images, class_names=plan.class_names, files=plan.files, facts=plan.facts,
         data_dir=args.data_dir, again=args.again)
-    print_table(("bucket", "time", "images", "classes", "new classes", "test images",
-                 "without label"), _timeline_rows(plan))
-    for line in _timeline_warnings(plan):
-      print(line)
+    _print_buckets(plan)
   print("", f"Read it: tfds.load(\"timeline/{args.name}\", split=\"bucket_01\")",
         "Run CLEAR's table on it: suite run clear/table "
         f"--gin_param \"DATA='timeline/{args.name}'\"", sep="\n")
   return 0
 
 
-def _timeline_rows(plan: Any) -> list[tuple[str, ...]]:
+def _print_buckets(plan: Any) -> None:
+  """Prints a line for each bucket of a timeline, then warnings about few images."""
+  known = plan.facts["buckets"]
   rows: list[tuple[str, ...]] = []
   seen: set[str] = set()
-  for one in plan.facts["buckets"]:
+  for one in known:
     new = set(one["classes"]) - seen
     seen |= new
     rows.append((f"{one['bucket']:02d}", one["name"], f"{one['images']:,}",
                  str(len(one["classes"])), str(len(new)), f"{one['test_images']:,}",
                  f"{one['unlabelled']:,}"))
-  return rows
-
-
-def _timeline_warnings(plan: Any) -> list[str]:
-  """Warnings about classes and buckets with few images, one line each."""
-  known = plan.facts["buckets"]
+  print_table(("bucket", "time", "images", "classes", "new classes", "test images",
+               "without label"), rows)
   counts = np.array([[name in one["classes"] for one in known] for name in plan.class_names])
   single = [name for name, row in zip(plan.class_names, counts) if row.sum() == 1]
-  found = []
   if single and len(known) > 1:
-    found.append(f"{len(single)} of {len(plan.class_names)} classes are in one bucket only: "
-                 f"{', '.join(single[:5])}{', ...' if len(single) > 5 else ''}. If that is not "
-                 "meant, give their images the label of another class, or leave them out.")
+    print(f"{len(single)} of {len(plan.class_names)} classes are in one bucket only: "
+          f"{', '.join(single[:5])}{', ...' if len(single) > 5 else ''}. If that is not meant, "
+          "give their images the label of another class, or leave them out.")
   small = [f"{one['bucket']:02d}" for one in known if one["images"] < 2]
   if small:
-    found.append(f"Buckets {', '.join(small)} have fewer than 2 labeled images, so they have none "
-                 "for testing in the iid protocol.")
+    print(f"Buckets {', '.join(small)} have fewer than 2 labeled images, so they have none for "
+          "testing in the iid protocol.")
   untested = [f"{one['bucket']:02d}" for one in known if not one["test_images"]]
   if len(plan.files) > 1 and untested:
-    found.append(f"Buckets {', '.join(untested)} have no images of the test table.")
-  return found
+    print(f"Buckets {', '.join(untested)} have no images of the test table.")

@@ -18,8 +18,8 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
-from suite.compute import ledger as ledger_lib
+from suite.compute import distribution
+from suite.compute import ledger
 from suite.data.images import clear_transform
 from suite.data.images import feature_set
 from suite.data.streams import feature_sources
@@ -101,9 +101,33 @@ def write(source: feature_sources.FeatureSource, encoder: FeatureEncoder, out: p
   wanted = {split: source.splits[split] for split in splits or source.splits}
   shard_size = _claim(out, source, encoder, wanted, shard_size)
   forward = scoring.Forward(
-      lambda images: encoder.model(images, training=False), distribution_lib.build())
-  return [_write_split(source, split, encoder, forward, out, min(batch_size, shard_size),
-                       shard_size) for split in wanted]
+      lambda images: encoder.model(images, training=False), distribution.build())
+  rows = []
+  for split, num in wanted.items():
+    began, written = time.monotonic(), 0
+    atomic_files.sweep(out / split)
+    for number, (first, end) in enumerate(feature_set.ranges(num, shard_size)):
+      shard = feature_set.shard_folder(out, split, number)
+      if shard.is_dir():
+        continue
+      images = source.part(split, first, end)
+      outputs = forward.run(
+          images, transform=clear_transform.Clear(encoder.image_size),
+          batch_size=min(batch_size, shard_size), ledger=ledger.Ledger(), phase="predict")
+      broken = np.flatnonzero(~np.isfinite(outputs.values).all(axis=1))
+      if broken.size:
+        raise ValueError(
+            f"The encoder makes NaN or infinite features of {broken.size} of {images.size} images "
+            f"of {images.name!r}, the first with id {outputs.ids[broken[0]]!r}. Its training has "
+            "diverged; give another one.")
+      with snapshots.saving("a shard of features", shard) as temporary:
+        temporary.mkdir()
+        feature_set.write_shard(temporary, outputs.values, outputs.ids.tolist())
+      written += end - first
+      logging.info("%s %s: %d of %d images", source.name, split, end, num)
+    rows.append({"split": split, "num_examples": num, "written": written,
+                 "feature_size": encoder.feature_size, "seconds": time.monotonic() - began})
+  return rows
 
 
 def _claim(out: pathlib.Path, source: feature_sources.FeatureSource, encoder: FeatureEncoder,
@@ -129,39 +153,6 @@ def _claim(out: pathlib.Path, source: feature_sources.FeatureSource, encoder: Fe
   if manifest != before:
     snapshots.save_text(out / feature_set.MANIFEST, json.dumps(manifest, indent=1))
   return shard_size
-
-
-def _write_split(source: feature_sources.FeatureSource, split: str, encoder: FeatureEncoder,
-                 forward: scoring.Forward, out: pathlib.Path, batch_size: int, shard_size: int
-                 ) -> dict[str, Any]:
-  began, written, num = time.monotonic(), 0, source.splits[split]
-  atomic_files.sweep(out / split)
-  for number, (first, end) in enumerate(feature_set.ranges(num, shard_size)):
-    shard = feature_set.shard_folder(out, split, number)
-    if shard.is_dir():
-      continue
-    features, ids = _features(source.part(split, first, end), encoder, forward, batch_size)
-    with snapshots.saving("a shard of features", shard) as temporary:
-      temporary.mkdir()
-      feature_set.write_shard(temporary, features, ids)
-    written += end - first
-    logging.info("%s %s: %d of %d images", source.name, split, end, num)
-  return {"split": split, "num_examples": num, "written": written,
-          "feature_size": encoder.feature_size, "seconds": time.monotonic() - began}
-
-
-def _features(images: Any, encoder: FeatureEncoder, forward: scoring.Forward, batch_size: int
-              ) -> Any:
-  """Computes (features [n, D], ids) of one shard."""
-  outputs = forward.run(
-      images, transform=clear_transform.Clear(encoder.image_size), batch_size=batch_size,
-      ledger=ledger_lib.Ledger(), phase="predict")
-  broken = np.flatnonzero(~np.isfinite(outputs.values).all(axis=1))
-  if broken.size:
-    raise ValueError(f"The encoder makes NaN or infinite features of {broken.size} of "
-                     f"{images.size} images of {images.name!r}, the first with id "
-                     f"{outputs.ids[broken[0]]!r}. Its training has diverged; give another one.")
-  return outputs.values, outputs.ids.tolist()
 
 
 def _short(value: Any) -> str:

@@ -24,28 +24,25 @@ _CURVES = 8  # Number of samples whose curves are drawn, if none is named.
 def add(lifelong: argparse.ArgumentParser) -> None:
   """Adds the actions of `suite lifelong`."""
   actions = parsing.group(lifelong, "actions", "ACTION")
-  for name, do, text in (
-      ("add-models", _add_models, "add models with their answers from files"),
-      ("add-samples", _add_samples, "add samples with the models' answers from files"),
-      ("estimate", _estimate, "estimate a new model from a few of its answers"),
-      ("subset", _subset, "choose a small benchmark with weights and error bars"),
-      ("plot", _plot, "draw the ranking and, of a subset, item curves"),
-      ("rank", _rank, "list the models by accuracy"),
-      ("status", _status, "describe the cache"),
-      ("verify", _verify, "read every file of the cache: is it what was written?")):
+  for name, do, add_flags, text in (
+      ("add-models", _add_models, _add_file_flags, "add models with their answers from files"),
+      ("add-samples", _add_samples, _add_file_flags,
+       "add samples with the models' answers from files"),
+      ("estimate", _estimate, _add_estimate_flags,
+       "estimate a new model from a few of its answers"),
+      ("subset", _subset, _add_subset_flags,
+       "choose a small benchmark with weights and error bars"),
+      ("plot", _plot, _add_plot_flags, "draw the ranking and, of a subset, item curves"),
+      ("rank", _rank, None, "list the models by accuracy"),
+      ("status", _status, None, "describe the cache"),
+      ("verify", _verify, None, "read every file of the cache: is it what was written?")):
     action = actions.add_parser(name, help=text)
     run_settings.add_flags(action, "debug")
     action.add_argument("--cache", required=True, type=pathlib.Path, metavar="DIR")
     action.add_argument("--json", action="store_true", help="print one JSON object")
     action.set_defaults(do=do)
-    if name == "estimate":
-      _add_estimate_flags(action)
-    elif name == "subset":
-      _add_subset_flags(action)
-    elif name == "plot":
-      _add_plot_flags(action)
-    elif name.startswith("add"):
-      _add_file_flags(action)
+    if add_flags is not None:
+      add_flags(action)
 
 
 def _add_file_flags(action: argparse.ArgumentParser) -> None:
@@ -222,7 +219,12 @@ def _estimate(args: argparse.Namespace) -> int:
   cut = {} if threshold is None else {
       name: estimated({one: float(score >= threshold) for one, score in models[name].items()})
       for name in graded}
-  gap, note = _difference(reference, found, cut, graded)
+  # Two models are compared by their scores, or by their answers as bits if only one is graded.
+  compared = [cut.get(name, one) if len(graded) == 1 else one for name, one in found.items()]
+  is_comparable = len(graded) != 1 or bool(cut)
+  gap = None
+  if len(compared) == 2 and is_comparable and all(one.sample for one in compared):
+    gap = lifelong.compare(*compared, reference.num_samples)
   if args.json:
     sys.stdout.write(json.dumps(_record(reference, models, found, cut, gap, threshold)) + "\n")
   else:
@@ -236,9 +238,11 @@ def _estimate(args: argparse.Namespace) -> int:
     if gap:
       names = list(found)
       lines.append(f"{names[0]} - {names[1]}: {100 * gap[0].value:+.2f} points, 95% interval "
-                   f"{100 * gap[0].low:+.2f} to {100 * gap[0].high:+.2f}, p {gap[1]:.2g}{note}")
-    elif note:
-      lines.append(note)
+                   f"{100 * gap[0].low:+.2f} to {100 * gap[0].high:+.2f}, p {gap[1]:.2g}"
+                   + (" (of the share of correct answers)" if len(graded) == 1 else ""))
+    elif len(compared) == 2 and not is_comparable:
+      lines.append(f"not compared: only the answers of {graded[0]} are graded. Say from which "
+                   "score on an answer is right: --threshold 0.5")
     sys.stdout.write("\n".join([*lines, ""]))
   if args.probabilities:
     _write_probabilities(args.probabilities, reference, found)
@@ -250,24 +254,6 @@ def _estimate(args: argparse.Namespace) -> int:
 
 def _is_graded(answers: Mapping[str, float]) -> bool:
   return any(0 < score < 1 for score in answers.values())
-
-
-def _difference(reference: Any, found: Mapping[str, Any], cut: Mapping[str, Any],
-                graded: Sequence[str]) -> tuple[Any, str]:
-  """Compares two models, of their scores or of their answers as bits: (difference, note)."""
-  from suite import lifelong
-  if len(found) != 2:
-    return None, ""
-  note = ""
-  if len(graded) == 1:
-    if not cut:
-      return None, (f"not compared: only the answers of {graded[0]} are graded. Say from which "
-                    "score on an answer is right: --threshold 0.5")
-    found, note = {**found, **cut}, " (of the share of correct answers)"
-  one, two = found.values()
-  if not (one.sample and two.sample):
-    return None, ""
-  return lifelong.compare(one, two, reference.num_samples), note
 
 
 def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[str, float]]
@@ -282,7 +268,18 @@ def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[
     ids = reference.informative(have, max(0, budget - len(have))).tolist()
   else:
     if args.target_width is not None:
-      budget = _needed(args, reference, have)
+      if not 0 < args.target_width < 1:
+        raise lifelong.CacheError(f"Got --target-width {args.target_width}; expected a width "
+                                  "between 0 and 1, such as 0.04 for 4 points.")
+      found = reference.estimate_from(have, is_random=args.random) if have else None
+      if found is not None and found.interval is not None:
+        width = found.interval[1] - found.interval[0]
+        wanted = math.ceil(len(found.sample.samples) * (width / args.target_width) ** 2)
+      else:  # Of a model that is right half the time.
+        wanted = math.ceil((1.96 / args.target_width) ** 2)
+      num = reference.num_samples
+      budget = max(1, min(num, math.ceil(
+          wanted / (1 + wanted / num) if found is None else wanted)))
     ids = [one for one in reference.questions(budget).tolist() if one not in have]
   args.ask.write_text("".join(f"{one}\n" for one in ids), encoding="utf-8")
   if args.json:
@@ -293,22 +290,6 @@ def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[
     sys.stdout.write(f"{args.ask}: {len(ids):,} samples to ask, one id a line. Then:\n"
                      f"suite lifelong estimate --cache {args.cache} --answers FILE.csv\n")
   return 0
-
-
-def _needed(args: argparse.Namespace, reference: Any, have: Mapping[str, float]) -> int:
-  """Number of questions for an interval of the target width."""
-  from suite import lifelong
-  if not 0 < args.target_width < 1:
-    raise lifelong.CacheError(f"Got --target-width {args.target_width}; expected a width between 0 "
-                              "and 1, such as 0.04 for 4 points.")
-  found = reference.estimate_from(have, is_random=args.random) if have else None
-  if found is not None and found.interval is not None:
-    width = found.interval[1] - found.interval[0]
-    wanted = math.ceil(len(found.sample.samples) * (width / args.target_width) ** 2)
-  else:
-    wanted = math.ceil((1.96 / args.target_width) ** 2)  # Of a model that is right half the time.
-  num = reference.num_samples
-  return max(1, min(num, math.ceil(wanted / (1 + wanted / num) if found is None else wanted)))
 
 
 def _interval(found: Any) -> str:

@@ -102,16 +102,11 @@ def _report(args: argparse.Namespace) -> int:
     facts = stream_results.read_facts(args.task_facts)
   if args.figures:
     return _report_panels(args, facts)
-  if args.panel or args.format or args.out or facts:
-    return _report_all(args, facts)
-  print(tables.report(args.dirs))
-  return 0
-
-
-def _report_all(args: argparse.Namespace, facts: Any) -> int:
+  if not (args.panel or args.format or args.out or facts):
+    print(tables.report(args.dirs))
+    return 0
   from suite.reporting.formats import renderers
   from suite.reporting.run_panels import report_sections
-
   form = args.format or "text"
   if form == "html" and not args.out:
     raise gin_files.ConfigError("--format html is a page of 5 MB: add --out FILE.html.")

@@ -43,8 +43,7 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
   """
   known = run_settings.names()
   own = {key: value for key, value in settings.items() if key not in known}
-  name, fn = _protocol(protocol)
-  _check_arguments(name, fn, own)
+  name, fn = _protocol(protocol, own)
   shipped = descriptions.SHIPPED.get(name) if descriptions.of(fn) else None
   delivery = (shipped.delivery if shipped else "") or deliveries.BUCKETS
   if learners is None:
@@ -52,7 +51,17 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
                      "is a Keras model, suite.learner(model, ...), or an object of suite/learners.")
   named = {str(label): given for label, given in (
       learners.items() if isinstance(learners, Mapping) else [("mine", learners)])}
-  makers = {label: _maker(label, given, delivery) for label, given in named.items()}
+  makers: dict[str, Callable[[], Any]] = {}
+  for label, one in named.items():
+    if isinstance(one, own_learner.OwnLearner):
+      makers[label] = functools.partial(one.make, delivery)
+    elif isinstance(one, tf.keras.Model):
+      makers[label] = functools.partial(
+          _made, label, functools.partial(own_learner.learner, one), delivery)
+    elif isinstance(one, type) or (callable(one) and not isinstance(one, tf.Module)):
+      makers[label] = functools.partial(_made, label, one, delivery)
+    else:
+      makers[label] = functools.partial(_once, label, one)
   given = run_settings.from_python({
       "command": f"suite.run(protocol={name!r})",
       **{key: value for key, value in settings.items() if key in known}}).for_run(name)
@@ -65,28 +74,26 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
   return given.workdir
 
 
-def _protocol(protocol: Any) -> tuple[str, Callable[..., Any]]:
+def _protocol(protocol: Any, given: Mapping[str, Any]) -> tuple[str, Callable[..., Any]]:
+  """Returns a protocol's name and function; refuses unknown and missing arguments of it."""
   if isinstance(protocol, str):
     if protocol not in descriptions.SHIPPED:
       raise ValueError(f"Unknown protocol {protocol!r}. "
                        f"{gin_files.nearest(protocol, descriptions.SHIPPED)}")
-    return protocol, descriptions.load(protocol).run
-  if not callable(protocol):
+    name, fn = protocol, descriptions.load(protocol).run
+  elif not callable(protocol):
     raise ValueError(f"protocol is {protocol!r}; give one of {', '.join(descriptions.SHIPPED)}, or "
                      "a function protocol(learner, *, state, ...).")
-  if about := descriptions.of(protocol):
-    return about.name, protocol
-  inner = protocol
-  while isinstance(inner, functools.partial):
-    inner = inner.func
-  return getattr(inner, "__name__", "own_protocol"), protocol
-
-
-def _check_arguments(name: str, fn: Callable[..., Any], given: Mapping[str, Any]) -> None:
-  """Refuses unknown and missing arguments of a protocol, before anything is made."""
+  elif about := descriptions.of(protocol):
+    name, fn = about.name, protocol
+  else:
+    inner = protocol
+    while isinstance(inner, functools.partial):
+      inner = inner.func
+    name, fn = getattr(inner, "__name__", "own_protocol"), protocol
   parameters = list(inspect.signature(fn).parameters.values())[1:]
   if any(p.kind is p.VAR_KEYWORD for p in parameters):
-    return
+    return name, fn
   allowed = [p.name for p in parameters if p.name != "state"]
   unknown = sorted(set(given) - set(allowed))
   if unknown:
@@ -99,17 +106,7 @@ def _check_arguments(name: str, fn: Callable[..., Any], given: Mapping[str, Any]
   if missing:
     raise ValueError(f"Protocol {name!r} needs {', '.join(missing)}; give "
                      f"suite.run(protocol={name!r}, {missing[0]}=..., learners=...).")
-
-
-def _maker(label: str, given: Any, delivery: str) -> Callable[[], Any]:
-  """A function that makes the learner from what the user gave."""
-  if isinstance(given, own_learner.OwnLearner):
-    return lambda: given.make(delivery)
-  if isinstance(given, tf.keras.Model):
-    return lambda: own_learner.learner(given).make(delivery)
-  if isinstance(given, type) or (callable(given) and not isinstance(given, tf.Module)):
-    return functools.partial(_made, label, given, delivery)
-  return functools.partial(_once, label, given)
+  return name, fn
 
 
 def _made(label: str, make: Callable[[], Any], delivery: str) -> Any:

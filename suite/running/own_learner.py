@@ -58,24 +58,21 @@ class OwnLearner:
       fitting = METHODS[1:] if is_episodes else METHODS[:1]
       raise ValueError(f"suite.learner(method={method!r}) does not fit this protocol; allowed are "
                        f"{', '.join(fitting)}, or no method for the first of them.")
-    if method != FINETUNE:
-      return self._episodic(method)
-    per_task = delivery == deliveries.TASKS
-    head: class_heads.Linear
-    if self.backbone.keeps_head:
-      head = class_heads.OwnHead(self.backbone, per_task)
-    elif per_task:
-      head = class_heads.PerTask()
-    else:
-      head = class_heads.Linear("zeros" if delivery == deliveries.SEQUENCE else "glorot")
-    given = dict(
-        transform=self.transform, net=trainable_parts.AllLayers(self.backbone), head=head,
-        objective=None if self.loss is None else objective.OwnLoss(self.loss),
-        optimizer=optimizers.Keras(self.optimizer or tf.keras.optimizers.Adam),
-        epochs=self.epochs, batch_size=self.batch_size)
-    return gradient.GradientLearner(**{**given, **self.options})
-
-  def _episodic(self, method: str) -> tf.Module:
+    if method == FINETUNE:
+      per_task = delivery == deliveries.TASKS
+      head: class_heads.Linear
+      if self.backbone.keeps_head:
+        head = class_heads.OwnHead(self.backbone, per_task)
+      elif per_task:
+        head = class_heads.PerTask()
+      else:
+        head = class_heads.Linear("zeros" if delivery == deliveries.SEQUENCE else "glorot")
+      given = dict(
+          transform=self.transform, net=trainable_parts.AllLayers(self.backbone), head=head,
+          objective=None if self.loss is None else objective.OwnLoss(self.loss),
+          optimizer=optimizers.Keras(self.optimizer or tf.keras.optimizers.Adam),
+          epochs=self.epochs, batch_size=self.batch_size)
+      return gradient.GradientLearner(**{**given, **self.options})
     if self.loss is not None:
       raise ValueError(f"suite.learner was given a loss and the method {method!r}, which minimizes "
                        "cross-entropy within and over episodes. Leave the loss out.")
@@ -137,7 +134,16 @@ def learner(
                      f"{gin_files.nearest(str(method), METHODS)}")
   _check_options(METHODS[:2] if method is None else [method], options)
   backbone = model if isinstance(model, own_model.Backbone) else own_model.Backbone(model, head)
-  chosen = transform or _transform(backbone, size)
+  chosen = transform
+  if chosen is None:
+    shape: Sequence[int] = backbone.image_shape or (size or _SIZE, size or _SIZE, 3)
+    height, width, channels = shape
+    if height != width:
+      raise ValueError(f"The model takes images {list(shape)}; the suite makes square ones. Give a "
+                       "transform, or a model of square images.")
+    if size is not None and size != height:
+      raise ValueError(f"size is {size}, but the model takes images {list(shape)}. Leave size out.")
+    chosen = image_ops.Plain(size=height, channels=channels)
   layers = [augment] if callable(augment) else list(augment)
   if layers:
     chosen = image_ops.Augmented(chosen, (seeded_layers.LayerOp(*layers),))
@@ -159,14 +165,3 @@ def _check_options(methods: Sequence[str], options: Mapping[str, Any]) -> None:
     raise ValueError(f"suite.learner(method={' or '.join(map(repr, methods))}) has no setting "
                      f"{unknown[0]!r}; it has {', '.join(sorted(known))}. "
                      f"{gin_files.nearest(unknown[0], known)}")
-
-
-def _transform(backbone: own_model.Backbone, size: int | None) -> examples.Transform:
-  shape: Sequence[int] = backbone.image_shape or (size or _SIZE, size or _SIZE, 3)
-  height, width, channels = shape
-  if height != width:
-    raise ValueError(f"The model takes images {list(shape)}; the suite makes square ones. Give a "
-                     "transform, or a model of square images.")
-  if size is not None and size != height:
-    raise ValueError(f"size is {size}, but the model takes images {list(shape)}. Leave size out.")
-  return image_ops.Plain(size=height, channels=channels)
