@@ -1,19 +1,17 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite run RUN --dry_run`: what a run will cost, from its events and the counted costs of steps.
+"""`suite run RUN --dry_run`: what a run, or a table of runs, will cost.
 
-FLOPs are those that the run's ledger will have. A learner of NEVIS'22 that has a plan charges it
-(`suite/contracts/planning.py`); anything else is rehearsed (`suite/contracts/rehearsal.py`): its
-own code charges what it would do, and takes a step or two of each kind.
+Costs come from the run's events and the counted costs of steps. FLOPs are those that the run's
+ledger will have. A learner of NEVIS'22 that has a plan charges it (`suite/contracts/planning.py`);
+any other is rehearsed (`suite/contracts/rehearsal.py`): its own code charges what it would do, and
+takes a step or two of each kind.
 
 Time is that of the rehearsal and of the steps it left out, or that of planned FLOPs at the rate of
 a step that is measured on this machine; or of all FLOPs at a rate that the user gives.
 
-What `suite run --dry_run` prints: the planned costs of a run, or of a table of runs.
-
-`suite run TABLE --dry_run`: the costs of the cells that are not finished, one by one and in all.
-
-The cells of a row and column differ in their seed, so one of them is planned and stands for all.
-Each is planned in a process of its own, as it would run.
+The costs of a table are those of its unfinished cells, one by one and in total. The cells of a row
+and column differ in their seed, so one of them is planned and stands for all. Each is planned in a
+separate process, as it would run.
 """
 
 from __future__ import annotations
