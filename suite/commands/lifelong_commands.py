@@ -224,7 +224,7 @@ def _estimate(args: argparse.Namespace) -> int:
   is_comparable = len(graded) != 1 or bool(cut)
   gap = None
   if len(compared) == 2 and is_comparable and all(one.sample for one in compared):
-    gap = lifelong.compare(*compared, reference.num_samples)
+    gap = lifelong.compare(compared[0], compared[1], reference.num_samples)
   if args.json:
     sys.stdout.write(json.dumps(_record(reference, models, found, cut, gap, threshold)) + "\n")
   else:

@@ -396,7 +396,7 @@ def adapted(learner: Any, contract: type[L]) -> L:
       same = {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
       _classes[cls, contract] = types.new_class(
           cls.__name__, (cls, contract), exec_body=lambda body: body.update(same))
-    made = object.__new__(_classes[cls, contract])
+    made: L = object.__new__(_classes[cls, contract])
     object.__setattr__(made, "__dict__", vars(learner))
   except TypeError as error:  # It is None, a class, or has slots.
     raise ValueError(
