@@ -87,8 +87,24 @@ def unread(history: History) -> List[Unread]:
   by_command = _Walk({key: settings[-1:] if not settings[-1].file else settings
                       for key, settings in history.items()})
   last = {key: settings[-1] for key, settings in history.items() if settings[-1].is_users}
-  return [Unread(setting, _reason(key, reached, history)) for key, setting in last.items()
-          if key not in (reached if setting.file else by_command).read]
+  found = []
+  for key, setting in last.items():
+    if key in (reached if setting.file else by_command).read:
+      continue
+    scope, name, argument = key
+    if name == MACRO:
+      readable = sorted(s for s, n, _ in reached.read if n == MACRO)
+      reason = f"This run reads {', '.join(readable)}." if readable else "This run reads no macro."
+    elif name not in reached.names:
+      reason = (f"No binding that the run reaches refers to {name}; only what is called through "
+                f"@ gets bindings.")
+    else:
+      others = sorted(history[k][-1].text for k in reached.read
+                      if k[1:] == (name, argument) and k[0] != scope)
+      reason = (f"What is read instead: {', '.join(others)}." if others
+                else f"No call of {name} opens the scope {scope!r}.")
+    found.append(Unread(setting, reason))
+  return found
 
 
 def reached(history: History) -> Optional[Set[Key]]:
@@ -153,56 +169,39 @@ class _Walk:
     self._waiting: List[Tuple[str, str]] = [("", root) for root in ROOTS]
     self._seen: Set[Tuple[str, str]] = set()
     while self._waiting:
-      call = self._waiting.pop()
-      if call not in self._seen:
-        self._seen.add(call)
-        self._visit(*call)
-
-  def _visit(self, scope: str, name: str) -> None:
-    """A call of `name` while `scope` is open."""
-    self.names.add(name)
-    for argument in {argument for _, argument in self._arguments.get(name, ())}:
-      key = next((k for k in _inherited(scope, name, argument) if k in self._history), None)
-      if key is None:
+      scope, name = call = self._waiting.pop()  # A call of `name` while `scope` is open.
+      if call in self._seen:
         continue
-      self.read.add(key)
-      for setting in self._history[key]:
-        chosen = self._only if name in ROOTS and argument == LEARNERS else ()
-        self._follow(self._choice(setting.value, chosen), scope)
+      self._seen.add(call)
+      self.names.add(name)
+      for argument in {argument for _, argument in self._arguments.get(name, ())}:
+        key = next((k for k in _inherited(scope, name, argument) if k in self._history), None)
+        if key is not None:
+          self.read.add(key)
+          chosen = self._only if name in ROOTS and argument == LEARNERS else ()
+          for setting in self._history[key]:
+            self._follow(setting.value, scope, chosen)
 
-  def _choice(self, value: Any, only: Sequence[str]) -> Any:
-    """The entries of a dictionary that `only` names, behind macros too; all without `only`."""
+  def _follow(self, value: Any, scope: str, only: Sequence[str]) -> None:
+    """Notes the calls that a value refers to.
+
+    If `only` is given and the value is a dictionary, behind macros too, only the entries with these
+    names count.
+    """
     while only and isinstance(value, GinReference) and value.name == MACRO:
       key = (value.scope, MACRO, "value")
       self.read.add(key)
       if key not in self._history:
-        return None
+        return
       value = self._history[key][-1].value
-    if not only or not isinstance(value, dict):
-      return value
-    return {entry: part for entry, part in value.items() if entry in only}
-
-  def _follow(self, value: Any, scope: str) -> None:
+    if only and isinstance(value, dict):
+      value = {entry: part for entry, part in value.items() if entry in only}
     for reference in references(value):
       if reference.scope or reference.is_called:
         self._waiting.append((reference.scope or scope, reference.name))
       else:  # Called later, while any scope may be open.
         scopes = {s for s, _ in self._arguments.get(reference.name, ())}
         self._waiting += [(s, reference.name) for s in {"", scope, *scopes}]
-
-
-def _reason(key: Key, reached: _Walk, history: History) -> str:
-  scope, name, argument = key
-  if name == MACRO:
-    readable = sorted(s for s, n, _ in reached.read if n == MACRO)
-    return f"This run reads {', '.join(readable)}." if readable else "This run reads no macro."
-  if name not in reached.names:
-    return (f"No binding that the run reaches refers to {name}; only what is called through "
-            f"@ gets bindings.")
-  others = sorted(history[k][-1].text for k in reached.read
-                  if k[1:] == (name, argument) and k[0] != scope)
-  return (f"What is read instead: {', '.join(others)}." if others
-          else f"No call of {name} opens the scope {scope!r}.")
 
 
 def function_of(selector: str, imports: Optional[Dict[str, str]]) -> str:

@@ -216,8 +216,7 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> Scan:
   for binding in bindings:
     _scan_binding(binding, found)
   read = gin_bindings.reached(found.history)
-  _check_macros(found, read)
-  _check_chosen(found)
+  _check_values(found, read)
   check_readers(found, [unread for unread in gin_bindings.unread(found.history)
                         if unread.setting.text in set(found.macros) - reading.mentioned()])
   reading.write(found, read)
@@ -241,7 +240,11 @@ class _Reading:
     if self._ranks.get(key, -1) >= rank:
       return
     if key not in self._sources:
-      text = _text(path)
+      try:
+        text = path.read_text(encoding="utf-8")
+      except UnicodeDecodeError as error:
+        raise ConfigError(f"Cannot read {path}: it is not text in UTF-8 ({error}). "
+                          "Write it again as UTF-8.") from error
       self._sources[key] = _Source(str(path), text, *_statements(text, str(path), found))
       self._note_names(self._sources[key], found)
     source, chain = self._sources[key], (*including, key)
@@ -345,14 +348,6 @@ def _parsed(source: str, known: Tuple[Tuple[str, str], ...]) -> Tuple[List[Any],
   return statements, names
 
 
-def _text(path: pathlib.Path) -> str:
-  try:
-    return path.read_text(encoding="utf-8")
-  except UnicodeDecodeError as error:
-    raise ConfigError(f"Cannot read {path}: it is not text in UTF-8 ({error}). "
-                      "Write it again as UTF-8.") from error
-
-
 def _stands_for(statement: config_parser.ImportStatement) -> str:
   is_whole = statement.is_from or statement.alias
   return statement.module if is_whole else statement.bound_name()
@@ -409,8 +404,8 @@ def _scan_binding(binding: str, found: Scan) -> None:
   _note(statements[0], "", True, found, names)
 
 
-def _check_macros(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
-  """Nothing may be read that is not set, nor be left to be set where the run reads it."""
+def _check_values(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
+  """Refuses what is read and not set, and a chosen learner that the run file does not have."""
   # A name with a dot may be a constant that a module declares when gin imports it.
   unset = {m: w for m, w in found.used.items() if m not in found.macros and "." not in m}
   if unset:
@@ -425,27 +420,23 @@ def _check_macros(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
                       f"Set it in the run file, or add: --gin_param {next(iter(required))}=VALUE")
 
 
-def _check_chosen(found: Scan) -> None:
-  """Refuses a chosen learner that the run file does not have."""
-  values = {argument: _plain(found, ("", gin_bindings.ROOTS[0], argument))
-            for argument in (gin_bindings.ONLY, gin_bindings.LEARNERS)}
-  only, learners = values[gin_bindings.ONLY], values[gin_bindings.LEARNERS]
-  if not isinstance(learners, dict):
-    return
-  for name in [only] if isinstance(only, str) else only or ():
-    if name not in learners:
-      where = found.history["", gin_bindings.ROOTS[0], gin_bindings.ONLY][-1].where
-      raise ConfigError(f"experiment.run.only ({where}) has {name!r}; the learners of this run are "
-                        f"{', '.join(learners)}. {nearest(name, learners)}")
-
-
-def _plain(found: Scan, key: gin_bindings.Key) -> Any:
-  """A value that is written down or is a macro's; None if it is another function's, or not set."""
-  value = found.history[key][-1].value if key in found.history else None
-  while isinstance(value, gin_bindings.GinReference):
-    key = (value.scope, gin_bindings.MACRO, "value")
-    value = found.history[key][-1].value if value.name == key[1] and key in found.history else None
-  return value
+  values = []
+  for argument in (gin_bindings.ONLY, gin_bindings.LEARNERS):
+    # Written down or a macro's; None if it is the value of another function, or not set.
+    key: gin_bindings.Key = ("", gin_bindings.ROOTS[0], argument)
+    value = found.history[key][-1].value if key in found.history else None
+    while isinstance(value, gin_bindings.GinReference):
+      key = (value.scope, gin_bindings.MACRO, "value")
+      is_set = value.name == gin_bindings.MACRO and key in found.history
+      value = found.history[key][-1].value if is_set else None
+    values.append(value)
+  only, learners = values
+  if isinstance(learners, dict):
+    for name in [only] if isinstance(only, str) else only or ():
+      if name not in learners:
+        where = found.history["", gin_bindings.ROOTS[0], gin_bindings.ONLY][-1].where
+        raise ConfigError(f"experiment.run.only ({where}) has {name!r}; the learners of this run "
+                          f"are {', '.join(learners)}. {nearest(name, learners)}")
 
 
 def check_readers(found: Scan, unread: Optional[Sequence[gin_bindings.Unread]] = None) -> None:

@@ -154,7 +154,17 @@ def check_unchanged(path: pathlib.Path, text: str, what: str) -> None:
   before = path.read_text() if path.exists() else text
   if before == text:
     return
-  gone = _names_of_earlier_versions(before)
+  # The modules and the run of the stored configuration that no longer exist.
+  package = pathlib.Path(__file__).resolve().parents[1]
+  gone: List[str] = []
+  for parent, name in re.findall(r"^(?:from (suite[\w.]*) )?import ([\w.]+)", before, re.MULTILINE):
+    module = f"{parent}.{name}" if parent else name
+    place = package.joinpath(*module.split(".")[1:])
+    if module.startswith("suite.") and not (place.is_dir() or place.with_suffix(".py").exists()):
+      gone.append(module)
+  run = re.match(r"# (\S+)\n", before)  # Of the cells of a table.
+  if run and run[1] in gin_files.old_runs():
+    gone.append(f"the run {run[1]}")
   if gone:
     raise gin_files.ConfigError(
         f"{path.parent} holds {what} of an earlier version of the suite: its configuration "
@@ -170,19 +180,6 @@ def check_unchanged(path: pathlib.Path, text: str, what: str) -> None:
 
 
 _MAX_CHANGES = 60
-
-
-def _names_of_earlier_versions(text: str) -> List[str]:
-  """The modules and the run in a stored configuration that are there no more."""
-  package = pathlib.Path(__file__).resolve().parents[1]
-  gone = []
-  for parent, name in re.findall(r"^(?:from (suite[\w.]*) )?import ([\w.]+)", text, re.MULTILINE):
-    module = f"{parent}.{name}" if parent else name
-    place = package.joinpath(*module.split(".")[1:])
-    if module.startswith("suite.") and not (place.is_dir() or place.with_suffix(".py").exists()):
-      gone.append(module)
-  run = re.match(r"# (\S+)\n", text)  # Of the cells of a table.
-  return [*gone, *([f"the run {run[1]}"] if run and run[1] in gin_files.old_runs() else [])]
 
 
 class _NamedText(io.StringIO):
@@ -232,10 +229,21 @@ def _explanation(error: Exception, found: gin_files.Scan) -> Optional[str]:
     return f"{parent} has no {match[2]!r}. {gin_files.nearest(match[2], known)}"
   match = re.match(r"No module named '(.+)'", message)
   if match:
-    named = any(f"{s.module}.".startswith(f"{match[1]}.") for s in found.imports.values())
-    # Otherwise something that an imported module imports is missing: no fault of the config.
-    return f"there is no module {match[1]!r}. {_modules_beside(match[1])}" if named else None
-  return gin_files.first_line(error) if _raised_by_gin(error) else None
+    if not any(f"{s.module}.".startswith(f"{match[1]}.") for s in found.imports.values()):
+      return None  # An imported module imports what is missing: no fault of the config.
+    parent, _, name = match[1].rpartition(".")
+    try:
+      spec = importlib.util.find_spec(parent) if parent else None
+    except ImportError:
+      spec = None
+    places = (spec.submodule_search_locations if spec else None) or ()
+    beside = {m.name for m in pkgutil.iter_modules(places)}
+    return f"there is no module {match[1]!r}. {gin_files.nearest(name, beside) if places else ''}"
+  trace = error.__traceback__
+  while trace is not None and trace.tb_next is not None:
+    trace = trace.tb_next
+  is_gins = trace is not None and "gin" in pathlib.Path(trace.tb_frame.f_code.co_filename).parts
+  return gin_files.first_line(error) if is_gins else None
 
 
 def _in_group(fn: Callable, name: str) -> str:
@@ -264,23 +272,6 @@ def _resolve(selector: str, found: gin_files.Scan) -> Any:
   whole = statement.is_from or statement.alias
   target = importlib.import_module(statement.module if whole else first)
   return functools.reduce(getattr, rest, target)
-
-
-def _modules_beside(module: str) -> str:
-  parent, _, name = module.rpartition(".")
-  try:
-    spec = importlib.util.find_spec(parent) if parent else None
-  except ImportError:
-    spec = None
-  places = (spec.submodule_search_locations if spec else None) or ()
-  return gin_files.nearest(name, {m.name for m in pkgutil.iter_modules(places)}) if places else ""
-
-
-def _raised_by_gin(error: BaseException) -> bool:
-  trace = error.__traceback__
-  while trace is not None and trace.tb_next is not None:
-    trace = trace.tb_next
-  return trace is not None and "gin" in pathlib.Path(trace.tb_frame.f_code.co_filename).parts
 
 
 # Packages that another one's names lead to.
@@ -376,7 +367,11 @@ def check_types(found: gin_files.Scan) -> None:
         continue
       via, value, where = f" through {value}", macro[-1].value, macro[-1].where
     allowed = _allowed(name, argument)
-    if allowed and not any(_is_one(value, kind) for kind in allowed):
+    # A reference stands for what another function returns, which may be of any type.
+    is_open = isinstance(value, gin_bindings.GinReference) or value is gin_files.REQUIRED
+    is_whole = isinstance(value, float) and value.is_integer() and int in allowed
+    if allowed and not (is_open or is_whole) and not any(
+        isinstance(value, _ACCEPTED.get(kind, kind)) for kind in allowed):
       label = ".".join([*name.split(".")[-2:], argument])
       kinds = " or ".join("None" if kind is type(None) else _NAMES[kind] for kind in allowed)
       raise gin_files.ConfigError(
@@ -384,24 +379,23 @@ def check_types(found: gin_files.Scan) -> None:
 
 
 _NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
-
-
-def _is_one(value: Any, kind: type) -> bool:
-  if isinstance(value, gin_bindings.GinReference) or value is gin_files.REQUIRED:
-    return True  # Of what another function returns.
-  if kind is bool:
-    return isinstance(value, (bool, int))
-  if kind is int:
-    return isinstance(value, int) or isinstance(value, float) and value.is_integer()
-  if kind is float:
-    return isinstance(value, (int, float))
-  return isinstance(value, kind)
+_ACCEPTED = {bool: (bool, int), float: (int, float)}  # Other types accept their instances alone.
 
 
 def _allowed(name: str, argument: str) -> tuple[type, ...]:
   """The plain types of a parameter; () if it takes others, or if they are not known."""
   try:
-    target = _object(name)
+    # Modules as far as there are, then attributes.
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+      try:
+        target: Any = importlib.import_module(".".join(parts[:length]))
+        break
+      except ImportError:
+        continue
+    else:
+      return ()
+    target = functools.reduce(getattr, parts[length:], target)
     function = target.__init__ if inspect.isclass(target) else target
     hint = typing.get_type_hints(function).get(argument)
     default = inspect.signature(function).parameters[argument].default
@@ -411,17 +405,3 @@ def _allowed(name: str, argument: str) -> tuple[type, ...]:
   if not all(kind in _PLAIN for kind in kinds):
     return ()
   return (*kinds, *((type(None),) if default is None and type(None) not in kinds else ()))
-
-
-def _object(name: str) -> Any:
-  """The object of a full name: modules as far as there are, then attributes."""
-  parts = name.split(".")
-  for length in range(len(parts) - 1, 0, -1):
-    try:
-      target = importlib.import_module(".".join(parts[:length]))
-    except ImportError:
-      continue
-    for part in parts[length:]:
-      target = getattr(target, part)
-    return target
-  raise LookupError(name)

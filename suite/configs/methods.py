@@ -57,12 +57,10 @@ class Method:
 def load() -> Tuple[Method, ...]:
   """All methods, in the order of the table."""
   with open(_PATH, newline="", encoding="utf-8") as table:
-    return tuple(_method(row) for row in csv.DictReader(table))
-
-
-def _method(row: Mapping[str, str]) -> Method:
-  refusals = {name: row[name][len(_REFUSED):] for name in PROTOCOLS if row[name]}
-  return Method(row["name"], row["title"], row["paper"], row["file"], row["macro"], refusals)
+    return tuple(
+        Method(row["name"], row["title"], row["paper"], row["file"], row["macro"],
+               {name: row[name][len(_REFUSED):] for name in PROTOCOLS if row[name]})
+        for row in csv.DictReader(table))
 
 
 def filled(methods: Sequence[Method], protocols: Sequence[str] = PROTOCOLS[:3]

@@ -56,7 +56,15 @@ def read(name: str, path: pathlib.Path) -> Header:
   lines = itertools.takewhile(lambda line: line.startswith("#"), itertools.dropwhile(
       lambda line: not line.startswith(_START), path.read_text(encoding="utf-8").splitlines()))
   line = " ".join(line.lstrip("# ") for line in lines)
-  what, benchmark = gin_files.description(path), _benchmark(name, path)
+  what = gin_files.description(path)
+  # The benchmark is the folder's; the digits' runs say it by name, and a run without a folder by
+  # its protocol.
+  folder, _, stem = name.rpartition("/")
+  first = stem.split("_")[0] if folder == "digits" else folder
+  if not folder:
+    found = _PROTOCOL.search(path.read_text(encoding="utf-8"))
+    first = found[1] if found else ""
+  benchmark = first if first in BENCHMARKS else OTHERS
   if not line:
     return Header(name, what, benchmark)
   parts = [part.partition(":") for part in line.split(" | ")]
@@ -72,13 +80,3 @@ def shipped() -> list[Header]:
   found = [read(name, path) for name, path in gin_files.run_files().items()]
   order = (*BENCHMARKS, OTHERS)
   return sorted(found, key=lambda header: order.index(header.benchmark))
-
-
-def _benchmark(name: str, path: pathlib.Path) -> str:
-  """By the folder; of the digits' runs by the name, and without a folder by the protocol."""
-  folder, _, stem = name.rpartition("/")
-  first = stem.split("_")[0] if folder == "digits" else folder
-  if not folder:
-    found = _PROTOCOL.search(path.read_text(encoding="utf-8"))
-    first = found[1] if found else ""
-  return first if first in BENCHMARKS else OTHERS

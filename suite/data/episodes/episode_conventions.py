@@ -61,11 +61,16 @@ def layout(convention: str, setting: task_types.Setting, counts: np.ndarray, sou
   least = int(counts.min()) if len(counts) else 0
   made = _spec(setting, least) if convention == SPEC else _paper(setting, convention)
   if len(counts) < made.pool_size:
+    blocks = made.pool_size // setting.way
+    limits = [("way", len(counts) // blocks, 2)]
+    if blocks > 1:
+      sets = len(counts) // setting.way * setting.class_change_interval
+      limits.append(("num_support_sets", sets, 1))
     raise ValueError(
         f"{source} has {len(counts)} classes, but {setting.way}-way episodes of "
         f"{setting.num_support_sets} support sets with class_change_interval="
         f"{setting.class_change_interval} need {made.pool_size} different ones. "
-        f"{_would_fit(_class_limits(setting, len(counts), made.pool_size))}")
+        f"{_would_fit(limits)}")
   if least < made.row_size:
     interval = setting.class_change_interval if convention == SPEC else 1
     shared = ", even with one target set for all sets of a block" if made.fallback else ""
@@ -119,15 +124,6 @@ def _paper(setting: task_types.Setting, convention: str) -> Layout:
 
 # (parameter, the greatest value that fits, the least value that is allowed)
 _Limits = List[Tuple[str, int, int]]
-
-
-def _class_limits(setting: task_types.Setting, num_classes: int, needed: int) -> _Limits:
-  blocks = needed // setting.way
-  limits = [("way", num_classes // blocks, 2)]
-  if blocks > 1:
-    interval = setting.class_change_interval
-    limits.append(("num_support_sets", num_classes // setting.way * interval, 1))
-  return limits
 
 
 def _would_fit(limits: _Limits) -> str:

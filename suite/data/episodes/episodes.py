@@ -115,7 +115,14 @@ class Episodes:
           f"labels {labels.shape}. Keep pixels as bytes; the model scales them.")
     self.setting, self.convention, self._seed = setting, convention, seed
     self._data, self._split = data, split
-    self._ids = _checked_ids(ids, len(labels))
+    self._ids = np.asarray(range(len(labels)) if ids is None else ids).astype(np.str_)
+    if self._ids.shape != labels.shape:
+      raise ValueError(f"Got ids {self._ids.shape} for {len(labels)} images; give each image one "
+                       "id.")
+    different, uses = np.unique(self._ids, return_counts=True)
+    if len(different) < len(labels):
+      raise ValueError(f"Id {str(different[uses.argmax()])!r} stands for {uses.max()} images, so "
+                       "an image could come twice in a task. Give each image a different id.")
     _, classes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     source = f"Split {split!r} of {data or 'the images'}"
     self._layout = episode_conventions.layout(convention, setting, counts, source)
@@ -191,7 +198,12 @@ class Episodes:
     if batch_size < 1 or first_index < 0:
       raise ValueError(f"batch_size={batch_size}, first_index={first_index}; a batch has at least "
                        "one episode, and the first episode is 0.")
-    _keep_freed_memory()
+    # glibc returns freed blocks above a threshold to the system, and each page of the next batch is
+    # then a page fault: half of all time at 64 x 64 x 3. Freeing one block of just below 32 MiB
+    # (never written, so it costs nothing) raises the threshold to its limit, so that the memory of
+    # a freed batch serves the next one. With other libraries it has no effect.
+    block = np.empty((32 << 20) - (64 << 10), np.uint8)
+    del block
     length = len(self.labels)
     num_batches = max(1, _PLACES_AT_ONCE // (batch_size * length))
 
@@ -276,30 +288,6 @@ def of(images: image_set.ImageSet, *, classes: Optional[Sequence[int]] = None, w
       task_types.Setting(way, shot, targets, num_support_sets, class_change_interval, overwrite),
       ids=images.ids[chosen].tolist(), data=data, split=split or data, seed=seed,
       convention=convention, with_classes=with_classes)
-
-
-def _keep_freed_memory() -> None:
-  """Makes glibc keep the memory of a freed batch for the next one.
-
-  It returns freed blocks above a threshold to the system, and each page of the next batch is then a
-  page fault: half of all time at 64 x 64 x 3. Freeing one block of just below 32 MiB (never
-  written, so it costs nothing) raises that threshold to its limit. With other libraries it has no
-  effect.
-  """
-  block = np.empty((32 << 20) - (64 << 10), np.uint8)
-  del block
-
-
-def _checked_ids(ids: Optional[Sequence[str]], num: int) -> np.ndarray:
-  """The ids as strings [N], by default the images' numbers."""
-  checked = np.asarray(range(num) if ids is None else ids).astype(np.str_)
-  if checked.shape != (num,):
-    raise ValueError(f"Got ids {checked.shape} for {num} images; give each image one id.")
-  values, counts = np.unique(checked, return_counts=True)
-  if len(values) < num:
-    raise ValueError(f"Id {str(values[counts.argmax()])!r} stands for {counts.max()} images, so an "
-                     "image could come twice in a task. Give each image a different id.")
-  return checked
 
 
 _GOLDEN, _MIX_1, _MIX_2 = (np.uint64(n) for n in (

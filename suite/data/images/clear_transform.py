@@ -165,7 +165,11 @@ def pack(images: tf.Tensor, size: int, longest: float) -> tf.Tensor:
   if sides.is_fully_defined() and min(sides) == size and max(sides) < lines:
     resized, wide, length = images, tf.constant(sides[1] > sides[0]), tf.constant(max(sides))
   else:
-    resized, wide, length = _resized(images, size, lines - 1)
+    whole, wide = resized_length(images, size), is_wide(images)
+    length = tf.minimum(whole, lines - 1)
+    starts = tf.fill(tf.shape(images)[:1], (whole - length) // 2)
+    new_sides = tf.where(wide, tf.stack([size, length]), tf.stack([length, size]))
+    resized = image_ops.resample(images, box(images, starts, length, size), new_sides)
   upright = tf.transpose(image_ops.to_rgb(resized), tf.where(wide, [0, 2, 1, 3], [0, 1, 2, 3]))
   facts = tf.cast(tf.stack([length // 256, length % 256, tf.cast(wide, tf.int32)]), tf.uint8)
   head = tf.tile(tf.pad(facts[None, None, None], [[0, 0], [0, 0], [0, size - 1], [0, 0]]),
@@ -173,15 +177,6 @@ def pack(images: tf.Tensor, size: int, longest: float) -> tf.Tensor:
   rest = [[0, 0], [0, lines - 1 - length], [0, 0], [0, 0]]
   packed = tf.concat([head, tf.pad(upright, rest)], 1)
   return tf.ensure_shape(packed, [images.shape[0], lines, size, channels])
-
-
-def _resized(images: tf.Tensor, size: int, most: int) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-  """Images whose shorter side is S and the other at most `most`; whether wide; the longer side."""
-  whole, wide = resized_length(images, size), is_wide(images)
-  length = tf.minimum(whole, most)
-  starts = tf.fill(tf.shape(images)[:1], (whole - length) // 2)
-  sides = tf.where(wide, tf.stack([size, length]), tf.stack([length, size]))
-  return image_ops.resample(images, box(images, starts, length, size), sides), wide, length
 
 
 def lengths(packed: tf.Tensor) -> tf.Tensor:

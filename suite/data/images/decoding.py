@@ -122,22 +122,17 @@ def shape(encoded: bytes) -> Optional[Tuple[int, int, int]]:
       width, height = struct.unpack(">II", encoded[16:24])
       return height, width, 1 if encoded[25] == _PNG_GRAY else 3
     if encoded[:2] == b"\xff\xd8":
-      return _jpeg_shape(encoded)
+      place = 2
+      while encoded[place] == 0xFF:
+        marker = encoded[place + 1]
+        if marker == 0xFF:  # Fill byte.
+          place += 1
+          continue
+        length, = struct.unpack(">H", encoded[place + 2:place + 4])
+        if marker in _JPEG_FRAMES:
+          height, width = struct.unpack(">HH", encoded[place + 5:place + 9])
+          return height, width, 1 if encoded[place + 9] == 1 else 3
+        place += 2 + length
   except (struct.error, IndexError):
     pass
-  return None
-
-
-def _jpeg_shape(encoded: bytes) -> Optional[Tuple[int, int, int]]:
-  place = 2
-  while encoded[place] == 0xFF:
-    marker = encoded[place + 1]
-    if marker == 0xFF:  # Fill byte.
-      place += 1
-      continue
-    length, = struct.unpack(">H", encoded[place + 2:place + 4])
-    if marker in _JPEG_FRAMES:
-      height, width = struct.unpack(">HH", encoded[place + 5:place + 9])
-      return height, width, 1 if encoded[place + 9] == 1 else 3
-    place += 2 + length
   return None

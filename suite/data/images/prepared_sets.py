@@ -176,7 +176,9 @@ class StreamedSet:
       records = records.filter(lambda position, _: plan.is_here(position))
 
     def parse(position, record):
-      return {**self._parse(*record), "seed": sampling.row_seeds(plan.seed, position[None])[0]}
+      index, serialized = record
+      return {**self._row(index, self._source.parse(serialized)),
+              "seed": sampling.row_seeds(plan.seed, position[None])[0]}
 
     rows = records.map(parse, num_parallel_calls=tf.data.AUTOTUNE)
     batches = rows.batch(plan.rows, drop_remainder=True)
@@ -231,9 +233,6 @@ class StreamedSet:
 
     # `Dataset.shuffle` takes its seed from Python only, not from the epoch's number.
     return stored.batch(self._buffer_size).enumerate().map(mixed).unbatch()
-
-  def _parse(self, index: tf.Tensor, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
-    return self._row(index, self._source.parse(serialized))
 
   def _row(self, index: tf.Tensor, example: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
     label_shape = [] if self.kind == tasks.SINGLE_LABEL else [self.num_classes]

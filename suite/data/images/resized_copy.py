@@ -51,7 +51,17 @@ def open_split(base: tfds_source.SplitSource, side: int) -> ResizedSource:
     raise ValueError(f"resized_side={side}; give the pixels of the shorter side, at least 8/7 of "
                      "the size of the transform, or None to decode the images as they are.")
   folder = pathlib.Path(base.folder, FOLDER, str(side), base.split)
-  of = {**_facts(base), "side": side, "method": METHOD, "shard_size": SHARD_SIZE}
+  from tfds_builders import content  # pylint: disable=import-outside-toplevel
+  digest, path = None, pathlib.Path(base.folder, content.FILE)
+  if path.is_file():
+    with np.load(path, allow_pickle=False) as saved:
+      if base.split in saved.files:
+        digest = hashlib.sha256(saved[base.split].tobytes()).hexdigest()[:16]
+  # The source data set, its version, and the settings of its copy.
+  of: Dict[str, Any] = {
+      "data_set": base.name, "split": base.split, "version": base.version,
+      "num_examples": base.size, "num_bytes": base.num_bytes, "digest": digest, "side": side,
+      "method": METHOD, "shard_size": SHARD_SIZE}
   manifest = _read(folder / MANIFEST)
   if manifest.get("of") != of:
     with _writable(folder), file_lock.held(folder.parent / f"{base.split}.lock"):
@@ -131,18 +141,6 @@ class ResizedSource:
     return tfds_source.columns(self.examples())
 
 
-def _facts(base: tfds_source.SplitSource) -> Dict[str, Any]:
-  """The source data set, its version, and the settings of its copy."""
-  from tfds_builders import content  # pylint: disable=import-outside-toplevel
-  digest, path = None, pathlib.Path(base.folder, content.FILE)
-  if path.is_file():
-    with np.load(path, allow_pickle=False) as saved:
-      if base.split in saved.files:
-        digest = hashlib.sha256(saved[base.split].tobytes()).hexdigest()[:16]
-  return {"data_set": base.name, "split": base.split, "version": base.version,
-          "num_examples": base.size, "num_bytes": base.num_bytes, "digest": digest}
-
-
 def _read(path: pathlib.Path) -> Dict[str, Any]:
   return json.loads(path.read_text()) if path.is_file() else {}
 
@@ -220,7 +218,9 @@ def _resized_all(base: tfds_source.SplitSource, chunk: Mapping[str, Any], side: 
                  ) -> List[bytes]:
   """The images of a shard, encoded; only those that may be large are decoded."""
   images = list(chunk["image"])
-  large = [row for row, image in enumerate(images) if _may_be_large(image, side)]
+  # Also those whose header does not tell the shape.
+  shapes = map(decoding.shape, images)
+  large = [row for row, shape in enumerate(shapes) if shape is None or min(shape[:2]) > side]
   if not large:
     return images
   dataset = tf.data.Dataset.from_tensor_slices(tf.constant([images[row] for row in large])).map(
@@ -238,12 +238,6 @@ def _resized_all(base: tfds_source.SplitSource, chunk: Mapping[str, Any], side: 
                          "Build the data set again from a good copy of its source.") from error
     raise
   return images
-
-
-def _may_be_large(encoded: bytes, side: int) -> bool:
-  """Whether the shorter side is longer than `side`, or is not known from the header."""
-  shape = decoding.shape(encoded)
-  return shape is None or min(shape[:2]) > side
 
 
 def resized(encoded: tf.Tensor, *, side: int) -> tf.Tensor:

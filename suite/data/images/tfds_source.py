@@ -319,7 +319,14 @@ class StandInBuilder:
     name, first, end = _edges(split, 0)
     num = self.info.splits[name].num_examples
     places = np.arange(first, end or num)
-    low, high = self._classes(name)
+    low, high = 0, self._row.num_classes
+    for layout in self._row.layouts:  # Where splits are by class, those of this split.
+      sizes = layout.args.get("classes", layout.args.get("num_classes"))
+      if isinstance(sizes, Mapping) and name in sizes:
+        names = list(sizes)
+        low = sum(sizes[one] for one in names[:names.index(name)])
+        high = low + sizes[name]
+        break
     columns: Dict[str, Any] = {
         "label": low + places % (high - low),
         "id": np.char.add(f"stand-in/{name}/", places.astype(str))}
@@ -341,16 +348,6 @@ class StandInBuilder:
           lambda one: {**one, "image": tf.where(one["image"] % 2 == 0, other, image)})
     feature = tf.zeros(self._features["feature"].shape)
     return tf.data.Dataset.from_tensor_slices(columns).map(lambda one: {**one, "feature": feature})
-
-  def _classes(self, split: str) -> Tuple[int, int]:
-    """The first class of a split and the one after its last, where splits are by class."""
-    for layout in self._row.layouts:
-      found = layout.args.get("classes", layout.args.get("num_classes"))
-      if isinstance(found, Mapping) and split in found:
-        names = list(found)
-        low = sum(found[name] for name in names[:names.index(split)])
-        return low, low + found[split]
-    return 0, self._row.num_classes
 
 
 def _edges(split: str, first: int) -> Tuple[str, int, int]:

@@ -166,7 +166,17 @@ def _examples(dataset: tf.data.Dataset, name: str
               ) -> Iterator[tuple[np.ndarray, np.ndarray, str | None]]:
   """(image uint8 [H, W, C], label, id) of each example, batched or not."""
   for element in dataset.as_numpy_iterator():
-    image, label, example_id = _parts(element, name)
+    parts: Sequence[Any] = (None, None, None)
+    if isinstance(element, Mapping):
+      parts = [next((element[key] for key in keys if key in element), None) for keys in _NAMES]
+    elif isinstance(element, tuple) and len(element) == 2:
+      parts = (*element, None)
+    image, label, example_id = parts
+    if image is None or label is None:
+      got = (f"a dictionary of {', '.join(map(str, element))}" if isinstance(element, Mapping)
+             else f"a tuple of {len(element)}" if isinstance(element, tuple) else "one tensor")
+      raise ValueError(f"{name!r} has elements that are {got}; expected (image, label), or a "
+                       "dictionary with 'image' and 'label'. Map it to that, labels included.")
     image = np.asarray(image)
     if image.ndim not in (3, 4):
       raise ValueError(f"{name!r} has images of shape {list(image.shape)}; expected [H, W, C], or "
@@ -179,19 +189,6 @@ def _examples(dataset: tf.data.Dataset, name: str
                        f"{list(np.shape(label))}; give a label for each image.")
     for i, pixels in enumerate(_pixels(name, image)):
       yield pixels, np.asarray(label[i]), None if example_id is None else _text(example_id[i])
-
-
-def _parts(element: Any, name: str) -> tuple[Any, Any, Any]:
-  if isinstance(element, Mapping):
-    found = [next((element[key] for key in keys if key in element), None) for keys in _NAMES]
-    if found[0] is not None and found[1] is not None:
-      return found[0], found[1], found[2]
-  elif isinstance(element, tuple) and len(element) == 2:
-    return element[0], element[1], None
-  got = (f"a dictionary of {', '.join(map(str, element))}" if isinstance(element, Mapping)
-         else f"a tuple of {len(element)}" if isinstance(element, tuple) else "one tensor")
-  raise ValueError(f"{name!r} has elements that are {got}; expected (image, label), or a "
-                   "dictionary with 'image' and 'label'. Map it to that, labels included.")
 
 
 def _text(value: Any) -> str | None:

@@ -65,13 +65,13 @@ class Reader:
 
   def read(self, numbers: np.ndarray) -> np.ndarray:
     """The encoded images of samples int64 [B]: bytes [B]."""
-    return np.array([self._one(int(number)) for number in numbers], object)
-
-  def _one(self, number: int) -> bytes:
-    places, place = self._places, number
-    if number >= len(self.ids):
-      places, place = self.further().places, number - len(self.ids)
-    return decoding.blank() if places is None else places.read(place)
+    found = []
+    for place in map(int, numbers):
+      places = self._places
+      if place >= len(self.ids):
+        places, place = self.further().places, place - len(self.ids)
+      found.append(decoding.blank() if places is None else places.read(place))
+    return np.array(found, object)
 
   def further(self) -> Further:
     """The images besides the samples."""

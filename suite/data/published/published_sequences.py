@@ -144,17 +144,6 @@ def _prepared(number: int | str
   return read_records(number)
 
 
-def _of_records(number: int | str, plan: published_plans.PublishedPlan) -> image_places.Places:
-  """The places of a plan's samples in prepared records."""
-  found: dict[str, tuple[str, int, int]] = {}
-  for one in _TEST if number == ALTERNATING else (number,):
-    whole, places = _prepared(one)
-    files = places.files
-    found.update(zip(whole.planned.ids.tolist(), zip(
-        (files[i] for i in places.file), places.first.tolist(), places.length.tolist())))
-  return image_places.of_rows([found[identity] for identity in plan.planned.ids.tolist()])
-
-
 def _cut(plan: published_plans.PublishedPlan, num: int | None) -> published_plans.PublishedPlan:
   return plan if num is None else published_plans.first(plan, num)
 
@@ -178,8 +167,15 @@ def _reader(number: int | str, folder: str | None, images: tuple[str, ...], cach
   further = functools.partial(_further, number, folder, images, cache, num_samples)
   try:
     if folder is None:
+      found: dict[str, tuple[str, int, int]] = {}  # In prepared records.
+      for one in _TEST if number == ALTERNATING else (number,):
+        whole, records = _prepared(one)
+        found.update(zip(whole.planned.ids.tolist(), zip(
+            (records.files[i] for i in records.file), records.first.tolist(),
+            records.length.tolist())))
       return numbered_samples.Reader(
-          _name(number), plan.planned.ids, _of_records(number, plan), further)
+          _name(number), plan.planned.ids,
+          image_places.of_rows([found[name] for name in plan.planned.ids.tolist()]), further)
     places = _places(plan.names.tolist(), images or (folder,), cache, _name(number))
   except (image_places.MissingImagesError, FileNotFoundError) as error:
     _note(_name(number), error)
@@ -253,7 +249,17 @@ def read_base_validation(
 ) -> BaseValidation:
   """Reads the labels of the kit, which is anywhere in one of the folders `roots`."""
   label_of = _base_labels(planned)
-  wnids = [int(wnid[1:]) for wnid in imagenet_validation.read_kit(_kit(roots))]
+  folders = [pathlib.Path(root) for root in roots if pathlib.Path(root).is_dir()]
+  kit = next((path for path in (
+      *(folder / KIT for folder in folders),
+      *(path for folder in folders for path in sorted(folder.rglob(KIT)))) if path.is_file()), None)
+  if kit is None:
+    raise FileNotFoundError(
+        f"EWC and meta-trained learners need ImageNet-1K's validation images and {KIT}, which has "
+        "their labels and is not in "
+        f"{', '.join(map(str, roots)) or 'FOLDER, which is None, nor in IMAGES'}. Copy it there, "
+        "or name its folder in IMAGES.")
+  wnids = [int(wnid[1:]) for wnid in imagenet_validation.read_kit(kit)]
   missing = sorted(set(label_of) - set(wnids))
   if missing:
     raise ValueError(
@@ -274,19 +280,6 @@ def _base_labels(planned: fluid_sequences.PlannedSequence) -> dict[int, int]:
   """Label by number of the WordNet id; one class may have no sample, and so no WordNet id."""
   classes = planned.classes[:planned.num_base].tolist()
   return {wnid: label for label, wnid in enumerate(classes) if wnid >= 0}
-
-
-def _kit(roots: Sequence[str]) -> pathlib.Path:
-  folders = [pathlib.Path(root) for root in roots if pathlib.Path(root).is_dir()]
-  for found in (*(folder / KIT for folder in folders),
-                *(path for folder in folders for path in sorted(folder.rglob(KIT)))):
-    if found.is_file():
-      return found
-  raise FileNotFoundError(
-      f"EWC and meta-trained learners need ImageNet-1K's validation images and {KIT}, which has "
-      "their labels and is not in "
-      f"{', '.join(map(str, roots)) or 'FOLDER, which is None, nor in IMAGES'}. Copy it there, or "
-      "name its folder in IMAGES.")
 
 
 _LENGTH, _CHECKSUM = 8, 4  # A record of a TFRecord file: length, checksum, bytes, checksum.

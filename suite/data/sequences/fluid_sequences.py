@@ -200,7 +200,16 @@ def make(ids: Sequence[str], labels: Sequence[int], spec: Spec, seed: int, *,
                        "smaller spec (`scaled`), or one whose sequences share classes "
                        "(disjoint=False).")
   pretrain_classes, novel_classes = pretrain, novel
-  shared, kept = _sequence_images(names, classes_of, pretrain_classes, spec, seed)
+  # Images that may be in sequences, by class, and images to pretrain on.
+  shared: Dict[int, np.ndarray] = {}
+  kept: List[np.ndarray] = []
+  for label in pretrain_classes:
+    members = np.flatnonzero(classes_of == label)
+    members = _rng(seed, _SHARE, int(label)).permutation(members[np.argsort(names[members])])
+    half = len(members) // 2
+    num_shared = half if spec.base_cap is None else min(spec.base_cap, half)
+    shared[int(label)] = members[:num_shared]
+    kept.append(np.sort(members[num_shared:]))
   for label in novel_classes:
     members = np.flatnonzero(classes_of == label)
     shared[int(label)] = members[np.argsort(names[members])]
@@ -209,27 +218,13 @@ def make(ids: Sequence[str], labels: Sequence[int], spec: Spec, seed: int, *,
   planned = [_planned(role, names, shared, *chosen, spec=spec, seed=[seed, number])
              for number, (role, chosen) in enumerate(zip(
                  roles, _choose(pretrain_classes, novel_classes, spec, seed, len(roles))))]
-  return SequencePlan(pretrain_classes, novel_classes, kept, tuple(planned[:spec.num_validation]),
-              tuple(planned[spec.num_validation:]))
+  return SequencePlan(
+      pretrain_classes, novel_classes, np.concatenate(kept), tuple(planned[:spec.num_validation]),
+      tuple(planned[spec.num_validation:]))
 
 
 def _rng(*numbers: int) -> np.random.Generator:
   return np.random.Generator(np.random.PCG64(np.random.SeedSequence([300, *numbers])))
-
-
-def _sequence_images(ids: np.ndarray, classes_of: np.ndarray, pretrain_classes: np.ndarray,
-                   spec: Spec, seed: int) -> Tuple[Dict[int, np.ndarray], np.ndarray]:
-  """(images of base classes that may be in sequences, by class; images to pretrain on)."""
-  shared: Dict[int, np.ndarray] = {}
-  kept: List[np.ndarray] = []
-  for label in pretrain_classes:
-    members = np.flatnonzero(classes_of == label)
-    members = _rng(seed, _SHARE, int(label)).permutation(members[np.argsort(ids[members])])
-    half = len(members) // 2
-    num_shared = half if spec.base_cap is None else min(spec.base_cap, half)
-    shared[int(label)] = members[:num_shared]
-    kept.append(np.sort(members[num_shared:]))
-  return shared, np.concatenate(kept)
 
 
 def _choose(pretrain_classes: np.ndarray, novel_classes: np.ndarray, spec: Spec, seed: int,

@@ -63,9 +63,6 @@ class Sequence:
     self.is_immediate = bool(np.all(self.due == np.arange(len(ids))))
     self._num_delivered = 0
     self.codes_folder = codes_folder
-    self._check(delays)
-
-  def _check(self, delays: Union[int, np.ndarray]) -> None:
     low, high = int(np.min(self._labels)), int(np.max(self._labels))
     if low < 0 or high >= self.num_classes:
       raise ValueError(f"Labels run from {low} to {high}, but the sequence is declared to have "

@@ -41,19 +41,18 @@ class WithCrop:
   def evaluate(self, samples: tf.Tensor) -> tf.Tensor:
     """Samples [B, ...] -> uint8 [B, S, S, 2 C], the evaluated view first."""
     samples = tf.convert_to_tensor(samples)
-    seeds = sampling.derive(sampling.root_seed((self.seed, 0), _PURPOSE), _keys(samples))
+    root = sampling.root_seed((self.seed, 0), _PURPOSE)
+    # A number of each sample, int64 [B]: its own, or a weighted sum of its pixels.
+    if samples.shape.rank == 1:
+      keys = tf.cast(samples, tf.int64)
+    else:
+      pixels = tf.cast(tf.reshape(samples, [tf.shape(samples)[0], -1]), tf.int64)
+      places = tf.range(1, tf.cast(tf.shape(pixels)[1], tf.int64) + 1)
+      keys = tf.reduce_sum(pixels * places, axis=1)
+    seeds = sampling.derive(root, keys)
     return tf.concat([self.transform.evaluate(samples), self.transform.train(samples, seeds)], -1)
 
   def train(self, samples: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """Samples [B, ...] and seeds uint64 [B] -> uint8 [B, S, S, 2 C]."""
     return tf.concat(
         [self.transform.evaluate(samples), self.transform.train(samples, seeds)], -1)
-
-
-def _keys(samples: tf.Tensor) -> tf.Tensor:
-  """A number of each sample, int64 [B]: its own, or a weighted sum of its pixels."""
-  if samples.shape.rank == 1:
-    return tf.cast(samples, tf.int64)
-  pixels = tf.cast(tf.reshape(samples, [tf.shape(samples)[0], -1]), tf.int64)
-  places = tf.range(1, tf.cast(tf.shape(pixels)[1], tf.int64) + 1)
-  return tf.reduce_sum(pixels * places, axis=1)

@@ -105,13 +105,24 @@ class _Splits:
 
   def __init__(self, name: str, wanted: List[str], data_dir: Optional[str]):
     self.name = name
-    self._source = tfds_source.open_split(name, _first_split(name, data_dir), data_dir=data_dir)
+    splits = sorted(tfds_source.num_examples(name, data_dir=data_dir))
+    # Opened by any split that the data set has.
+    self._source = tfds_source.open_split(
+        name, splits[0] if splits else "bucket_01", data_dir=data_dir)
     info = self._source.builder.info
     missing = [split for split in wanted
                if split not in info.splits or not info.splits[split].num_examples]
     if missing:
+      if not all(split.startswith("test_") for split in missing):
+        advice = f"Build it again: suite data build {name}"
+      elif name.startswith(tfds_source.TIMELINE):
+        advice = ("Make it again with test images of every bucket (suite data timeline --test), or "
+                  "run with MODE='iid' or 'streaming', which need none.")
+      else:
+        advice = ("No features of test images were published; give test_name, a data set that has "
+                  "them.")
       raise ValueError(f"Data set {name!r} has nothing of {', '.join(missing)}; it has "
-                       f"{', '.join(sorted(info.splits))}. {_advice(name, missing)}")
+                       f"{', '.join(sorted(info.splits))}. {advice}")
     self.num_classes = info.features["label"].num_classes
     self.class_names = list(info.features["label"].names)
     self._features = info.features
@@ -158,21 +169,6 @@ class _Splits:
       return image_set.ImageSet.from_encoded(
           title, [records.inputs[i] for i in places], labels, **facts)
     return feature_set.FeatureSet.from_arrays(title, records.inputs[places], labels, **facts)
-
-
-def _advice(name: str, missing: List[str]) -> str:
-  """The next step for missing splits."""
-  if not all(split.startswith("test_") for split in missing):
-    return f"Build it again: suite data build {name}"
-  if name.startswith(tfds_source.TIMELINE):
-    return ("Make it again with test images of every bucket (suite data timeline --test), or run "
-            "with MODE='iid' or 'streaming', which need none.")
-  return "No features of test images were published; give test_name, a data set that has them."
-
-
-def _first_split(name: str, data_dir: Optional[str]) -> str:
-  """A split that the data set has, to open it by."""
-  return next(iter(sorted(tfds_source.num_examples(name, data_dir=data_dir))), "bucket_01")
 
 
 def _check_classes(train: _Splits, tests: _Splits) -> None:

@@ -163,21 +163,19 @@ def deal(labels: np.ndarray, series: Series) -> List[np.ndarray]:
 
 def drifted(images: np.ndarray, times: np.ndarray, series: Series) -> np.ndarray:
   """Images uint8 [N, H, W, 3], changed as of times float64 [N] in [0, 1]."""
+  parts = []
   with tf.device("CPU:0"):
-    parts = [_changed(tf.constant(images[i:i + _CHUNK]), tf.constant(times[i:i + _CHUNK]), series)
-             for i in range(0, len(images), _CHUNK)]
+    for i in range(0, len(images), _CHUNK):
+      part, when = tf.constant(images[i:i + _CHUNK]), tf.constant(times[i:i + _CHUNK])
+      turned = color_ops.hue(series.hue_turns * when)
+      means = color_ops.transformed(turned, color_ops.mean_colors(part))
+      faded = color_ops.then(turned, color_ops.contrast(1.0 - series.fade * when, means))
+      found = color_ops.recolored(part, faded)
+      if series.blur:
+        radius = min(max(1, math.ceil(3.0 * series.blur)), *part.shape[1:3])
+        found = color_ops.blurred(found, series.blur * when, radius=radius)
+      parts.append(tf.cast(tf.round(found), tf.uint8).numpy())
   return np.concatenate(parts)
-
-
-def _changed(images: tf.Tensor, times: tf.Tensor, series: Series) -> np.ndarray:
-  turned = color_ops.hue(series.hue_turns * times)
-  means = color_ops.transformed(turned, color_ops.mean_colors(images))
-  faded = color_ops.then(turned, color_ops.contrast(1.0 - series.fade * times, means))
-  found = color_ops.recolored(images, faded)
-  if series.blur:
-    radius = min(max(1, math.ceil(3.0 * series.blur)), *images.shape[1:3])
-    found = color_ops.blurred(found, series.blur * times, radius=radius)
-  return tf.cast(tf.round(found), tf.uint8).numpy()
 
 
 class _Pool:

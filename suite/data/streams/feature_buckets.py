@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional
 
 import numpy as np
 
@@ -45,34 +45,22 @@ def load(buckets: buckets_lib.Buckets, features: str, size: Optional[int] = None
       found.append(buckets_lib.Bucket(bucket.name, train, test,
                                       bucket.unlabelled and zeros(bucket.unlabelled)))
     return dataclasses.replace(buckets, buckets=tuple(found))
-  found = [
-      buckets_lib.Bucket(bucket.name, *_parts(bucket, pathlib.Path(features)),
-                         _unlabelled(bucket, pathlib.Path(features)))
-      for bucket in buckets]
+  found, folder = [], pathlib.Path(features)
+  for bucket in buckets:
+    train = test = _with_features(bucket.train, bucket.name, folder)
+    if bucket.test is not bucket.train:
+      # The images of a test archive are a separate split, and unlabelled images may be one.
+      apart = f"test_{bucket.name}"
+      is_apart = (apart in feature_set.read_manifest(folder)["splits"]
+                  and apart in bucket.test.name)
+      test = _with_features(bucket.test, apart if is_apart else bucket.name, folder)
+    unlabelled = None
+    if bucket.unlabelled is not None:
+      apart = f"unlabelled_{bucket.name}"
+      is_apart = apart in feature_set.read_manifest(folder)["splits"]
+      unlabelled = _with_features(bucket.unlabelled, apart if is_apart else bucket.name, folder)
+    found.append(buckets_lib.Bucket(bucket.name, train, test, unlabelled))
   return dataclasses.replace(buckets, buckets=tuple(found))
-
-
-def _parts(bucket: buckets_lib.Bucket, folder: pathlib.Path
-           ) -> Tuple[feature_set.FeatureSet, feature_set.FeatureSet]:
-  """(train, test); the same object twice if the images are one object."""
-  train = _with_features(bucket.train, bucket.name, folder)
-  if bucket.test is bucket.train:
-    return train, train
-  # The images of a test archive are a split of their own.
-  splits = feature_set.read_manifest(folder)["splits"]
-  apart = f"test_{bucket.name}"
-  from_apart = apart in splits and apart in bucket.test.name
-  return train, _with_features(bucket.test, apart if from_apart else bucket.name, folder)
-
-
-def _unlabelled(bucket: buckets_lib.Bucket, folder: pathlib.Path
-                ) -> Optional[feature_set.FeatureSet]:
-  """Features of a bucket's unlabelled images, which may be stored as a separate split."""
-  if bucket.unlabelled is None:
-    return None
-  apart = f"unlabelled_{bucket.name}"
-  is_apart = apart in feature_set.read_manifest(folder)["splits"]
-  return _with_features(bucket.unlabelled, apart if is_apart else bucket.name, folder)
 
 
 def _with_features(images: examples.ExampleSet, split: str, folder: pathlib.Path

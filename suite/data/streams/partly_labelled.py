@@ -51,7 +51,10 @@ def withheld(buckets: buckets_lib.Buckets, labelled_share: float = 0.1, *, seed:
     rest, labelled = stratified_split.split(bucket.train, labelled_share, seed=own)
     if not isinstance(rest, image_set.ImageSet):
       raise ValueError(f"{bucket.train.name!r} is no set in memory; take one that is.")
-    found.append(dataclasses.replace(bucket, train=labelled, unlabelled=_without_labels(rest)))
+    unlabelled = _maker(rest)(
+        f"{rest.name}, unlabelled", rest.store, np.zeros(rest.size, np.int64),
+        kind=tasks.SINGLE_LABEL, num_classes=1)
+    found.append(dataclasses.replace(bucket, train=labelled, unlabelled=unlabelled))
   return dataclasses.replace(buckets, buckets=tuple(found))
 
 
@@ -100,12 +103,6 @@ def unlabelled(name: str, split: str, *, most: Optional[int] = None,
       kind=tasks.SINGLE_LABEL, num_classes=1)
 
 
-def _without_labels(images: image_set.ImageSet) -> image_set.ImageSet:
-  """The images without their labels and ids."""
-  return _maker(images)(f"{images.name}, unlabelled", images.store,
-                        np.zeros(images.size, np.int64), kind=tasks.SINGLE_LABEL, num_classes=1)
-
-
 def with_guesses(train: image_set.ImageSet, images: image_set.ImageSet, places: np.ndarray,
                  labels: np.ndarray) -> image_set.ImageSet:
   """Returns labeled images, followed by unlabelled ones with labels that a learner gave them.
@@ -115,21 +112,21 @@ def with_guesses(train: image_set.ImageSet, images: image_set.ImageSet, places: 
     images: N unlabelled ones, in memory.
     places: int64 [n] of N. labels: int64 [n], their classes.
   """
-  store = _joined(train.store, images.store.take(np.asarray(places, np.int64)), train.name)
+  stores = train.store, images.store.take(np.asarray(places, np.int64))
+  features = [one.features for one in stores if isinstance(one, feature_set.FeatureStore)]
+  raw = [one.pixels for one in stores if isinstance(one, image_store.RawStore)]
+  store: image_store.Store
+  if len(features) == 2:
+    store = feature_set.FeatureStore(train.name, np.concatenate(features))
+  elif len(raw) == 2 and raw[0].shape[1:] == raw[1].shape[1:]:
+    store = image_store.RawStore(np.concatenate(raw))
+  else:  # Images of different shapes are encoded without loss.
+    store = image_store.EncodedStore(
+        [*_encoded(stores[0]), *_encoded(stores[1])], name=train.name)
   ids = [*train.ids, *(f"unlabelled/{images.ids[place]}" for place in places)]
   return _maker(train)(f"{train.name} and pseudo-labels", store,
                        np.concatenate([train.labels, labels]), kind=train.kind,
                        num_classes=train.num_classes, ids=ids)
-
-
-def _joined(first: image_store.Store, second: image_store.Store, name: str) -> image_store.Store:
-  """The examples of two stores; images of different shapes are encoded without loss."""
-  if isinstance(first, feature_set.FeatureStore) and isinstance(second, feature_set.FeatureStore):
-    return feature_set.FeatureStore(name, np.concatenate([first.features, second.features]))
-  raw = [one.pixels for one in (first, second) if isinstance(one, image_store.RawStore)]
-  if len(raw) == 2 and raw[0].shape[1:] == raw[1].shape[1:]:
-    return image_store.RawStore(np.concatenate(raw))
-  return image_store.EncodedStore([*_encoded(first), *_encoded(second)], name=name)
 
 
 def _encoded(store: image_store.Store) -> list[bytes]:

@@ -133,7 +133,9 @@ class Stream:
       raise ValueError(f"Event {event.index} ({event.task_key!r}) is a {event.kind!r} event; "
                        f"only {deliveries.TRAIN!r} events deliver data.")
     self._current = self.entries[event.entry_index].key
-    delivered = [self._delivered(place) for place in range(event.entry_index + 1)]
+    delivered = [
+        deliveries.Delivered(self.entries[place].task, functools.partial(self._part, place))
+        for place in range(event.entry_index + 1)]
     return deliveries.History(delivered)[event.entry_index]
 
   def held_out(self, event: StreamEvent, split: str) -> examples.ExampleSet:
@@ -147,10 +149,6 @@ class Stream:
   def resized(self, event: StreamEvent) -> Mapping[str, Any]:
     """The resized copies that the task's splits were read from, by split; {} for none."""
     return self._splits(event.entry_index).resized
-
-  def _delivered(self, place: int) -> deliveries.Delivered:
-    return deliveries.Delivered(
-        self.entries[place].task, functools.partial(self._part, place))
 
   def _part(self, place: int, split: str) -> examples.ExampleSet:
     images: examples.ExampleSet = getattr(self._splits(place), split)

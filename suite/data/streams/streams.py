@@ -81,9 +81,12 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   Returns:
     The stream. With "leave_out" its `left_out` names the missing tasks.
   """
-  _check_choices(on_missing=(on_missing, ("stop", "leave_out")), splits=(splits, (OURS, PAPER)),
-                 shared_images=(shared_images, ("remove", "keep")),
-                 order=(order, stream_events.ORDERS))
+  for argument, value, allowed in (
+      ("on_missing", on_missing, ("stop", "leave_out")), ("splits", splits, (OURS, PAPER)),
+      ("shared_images", shared_images, ("remove", "keep")), ("order", order, stream_events.ORDERS)):
+    if value not in allowed:
+      *firsts, last = map(repr, allowed)
+      raise ValueError(f"{argument}={value!r}; allowed are {', '.join(firsts)} and {last}.")
   lines = every = nevis_table.select(variant, seed)
   if stop_year is not None:
     lines = nevis_table.before(every, stop_year)
@@ -100,26 +103,16 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
     parts.append(f"before {stop_year}")
   nevis_name = ", ".join([*parts, *(["splits of the paper"] if splits == PAPER else [])])
   make = functools.partial(
-      Stream, nevis_name,
-      resized_side=resized_side, order=order, cut_off=cut_off)
+      Stream, nevis_name, resized_side=resized_side, order=order, cut_off=cut_off)
   datasets = data_sets(lines, splits)
-  scored = ScoredImages(
-      datasets.values() if shared_images == "remove" else [], data_dir=data_dir)
-  entries = [entry(line, datasets[line.name], data_dir, scored, resized_side)
-             for line in lines]
+  scored = ScoredImages(datasets.values() if shared_images == "remove" else [], data_dir=data_dir)
+  entries = [entry(line, datasets[line.name], data_dir, scored, resized_side) for line in lines]
   left_out: List[str] = []
   if on_missing == "leave_out":
     absent = {missing.dataset for missing in make(entries).missing()}
     left_out = [entry.key for entry in entries if entry.dataset in absent]
     entries = [entry for entry in entries if entry.dataset not in absent]
   return make(entries, collections.Counter(line.role for line in lines), left_out)
-
-
-def _check_choices(**given: Tuple[str, Sequence[str]]) -> None:
-  for name, (value, allowed) in given.items():
-    if value not in allowed:
-      *first, last = map(repr, allowed)
-      raise ValueError(f"{name}={value!r}; allowed are {', '.join(first)} and {last}.")
 
 
 def of(sets: Sequence[Any], *, years: Optional[Sequence[int]] = None,

@@ -126,13 +126,17 @@ class TaskMixture:
     if batch_size % self.num_groups:
       raise ValueError(f"A batch of {batch_size} cannot be divided into {self.num_groups} groups "
                        f"of {self.name!r}; give a multiple.")
+    # How many of the groups before `first_step` each task has, [T].
+    counts, past = np.zeros([len(self._sets)], np.int64), first_step * self.num_groups
+    for first in range(0, past, _COUNTED_AT_ONCE):
+      places = tf.range(first, min(past, first + _COUNTED_AT_ONCE), dtype=tf.int64)
+      counts += np.bincount(self.tasks_of(places, seed).numpy(), minlength=len(counts))
     plans = [
         sampling.TrainPlan(
             size=images.size, batch_size=batch_size // self.num_groups,
             seed=seeds_lib.derive(seed[0], seed[1], "task", name), first_step=int(done),
             shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
-        for name, images, done in zip(
-            self.names, self._sets, self._counts(first_step * self.num_groups, seed))]
+        for name, images, done in zip(self.names, self._sets, counts)]
 
     @tf.autograph.experimental.do_not_convert
     def tasks_of(chunk: tf.Tensor) -> tf.Tensor:
@@ -167,14 +171,6 @@ class TaskMixture:
 
     batches = self.group_batches(batch_size, **arguments).map(flat)
     return traced_maps.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
-
-  def _counts(self, groups: int, seed: tuple[int, int]) -> np.ndarray:
-    """How many of the first groups each task has, [T]."""
-    counts = np.zeros([len(self._sets)], np.int64)
-    for first in range(0, groups, _COUNTED_AT_ONCE):
-      places = tf.range(first, min(groups, first + _COUNTED_AT_ONCE), dtype=tf.int64)
-      counts += np.bincount(self.tasks_of(places, seed).numpy(), minlength=len(counts))
-    return counts
 
   def _coder(self, place: int):
     """Makes groups of batches of one task."""
@@ -215,15 +211,9 @@ def are_in_memory(sets: Sequence[examples.ExampleSet]) -> bool:
 
 
 @private_tensorflow.plain_data_functions()
-def joined_batches(
-  sets: Sequence[Any],
-  plans: Sequence[sampling.TrainPlan],
-  order: tf.data.Dataset,
-  *,
-  transform: examples.Transform,
-  encode: Encode,
-  name: str,
-) -> tf.data.Dataset:
+def joined_batches(sets: Sequence[Any], plans: Sequence[sampling.TrainPlan],
+                   order: tf.data.Dataset, *, transform: examples.Transform, encode: Encode,
+                   name: str) -> tf.data.Dataset:
   """Endless batches of the sets, equal to those of their own `train_batches` in the given order.
 
   Args:
@@ -237,9 +227,22 @@ def joined_batches(
   Returns:
     Batches {"image" [R, S, S, 3], "label", "mask" [R]}.
   """
-  turns, joined = _turns(order, len(sets)), sampling.TrainPlans(plans)
-  labels = _Labels(sets, encode)
-  kinds = [_kind(images, transform) for images in sets]
+  @_as_it_is
+  def turns_of(counts: tf.Tensor, chunk: tf.Tensor):
+    hot = tf.one_hot(chunk, len(sets), dtype=tf.int64)
+    before = counts + tf.cumsum(hot, exclusive=True)
+    return counts + tf.reduce_sum(hot, 0), (chunk, tf.gather(before, chunk, batch_dims=1))
+
+  # (set, number of its elements before this one) for each element.
+  turns = order.scan(tf.zeros([len(sets)], tf.int64), turns_of).unbatch()
+  joined, labels = sampling.TrainPlans(plans), _Labels(sets, encode)
+  kinds: list[Hashable] = []  # What decides on the pipeline of a set.
+  for images in sets:
+    if isinstance(images.store, image_store.EncodedStore):
+      kinds.append(_ENCODED)
+    else:
+      _, height, width, channels = images.store.images.shape
+      kinds.append((channels, (height, width) == (transform.size, transform.size)))
   known = sorted(set(kinds), key=str)
   numbers = np.asarray([known.index(kind) for kind in kinds], np.int64)
 
@@ -257,25 +260,6 @@ def joined_batches(
   return tf.data.Dataset.choose_from_datasets(
       parts, order.map(_as_it_is(lambda chunk: tf.gather(numbers, chunk))).unbatch(),
       stop_on_empty_dataset=False)
-
-
-def _turns(order: tf.data.Dataset, num_sets: int) -> tf.data.Dataset:
-  """(set, number of its elements before this one) for each element."""
-  @_as_it_is
-  def turns(counts: tf.Tensor, chunk: tf.Tensor):
-    hot = tf.one_hot(chunk, num_sets, dtype=tf.int64)
-    before = counts + tf.cumsum(hot, exclusive=True)
-    return counts + tf.reduce_sum(hot, 0), (chunk, tf.gather(before, chunk, batch_dims=1))
-
-  return order.scan(tf.zeros([num_sets], tf.int64), turns).unbatch()
-
-
-def _kind(images: Any, transform: examples.Transform) -> Hashable:
-  """What decides on the pipeline of a set."""
-  if isinstance(images.store, image_store.EncodedStore):
-    return _ENCODED
-  _, height, width, channels = images.store.images.shape
-  return channels, (height, width) == (transform.size, transform.size)
 
 
 def _pixel_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: sampling.TrainPlans,
