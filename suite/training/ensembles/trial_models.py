@@ -128,19 +128,16 @@ class TrialModels:
       network = self.network(task, context, card["backbones"][0])
       network.set_weights(context.store.load(entry))
       return network.logits
-    models = self._members(task, context, card["backbones"])
+    # A Keras model for each member: the networks' own are trained meanwhile.
+    key = (task.kind, task.num_classes, tuple(card["backbones"]))
+    if self._models[0] != key:
+      self._models = (key, [
+          self.network(task, context, name).new_model() for name in card["backbones"]])
+    models = self._models[1]
     for place, model in enumerate(models):
       model.set_weights(context.store.load(entry._replace(name=_member(place, entry.name))))
     return lambda images: logits(
         [model(images, training=False) for model in models], card["weights"], task.kind)
-
-  def _members(self, task: tasks.Task, context: context_lib.Context, names: Sequence[str]
-               ) -> list[tf.keras.Model]:
-    """A Keras model for each member: the networks' own are trained meanwhile."""
-    key = (task.kind, task.num_classes, tuple(names))
-    if self._models[0] != key:
-      self._models = (key, [self.network(task, context, name).new_model() for name in names])
-    return self._models[1]
 
 
 def _member(place: int, name: str) -> str:

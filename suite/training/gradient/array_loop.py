@@ -194,9 +194,6 @@ class ArrayLoop:
 
   def _show(self, rows: int, first: int, images: tf.Tensor, labels: tf.Tensor,
             masks: Sequence[tf.Tensor], num: int) -> None:
-    self._observe(rows)(images, labels, tf.constant(first), tf.constant(num), *masks)
-
-  def _observe(self, rows: int) -> Callable[..., Any]:
     key = ("observe", rows)
     if key not in self._graphs:
       @tf.function(reduce_retracing=True, autograph=self._converts_rows)
@@ -211,7 +208,7 @@ class ArrayLoop:
         tf.while_loop(lambda i: i < num, body, [0])
 
       self._graphs[key] = run
-    return self._graphs[key]
+    self._graphs[key](images, labels, tf.constant(first), tf.constant(num), *masks)
 
   def _observed(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None) -> None:
     self.step.objective.observe(
@@ -425,12 +422,13 @@ class Plan:
     batch = self.batch_size
     if self.last == "fill":
       return np.full([max(1, math.ceil(self.epochs * self.size / batch))], batch)
-    epochs = [_evenly(num, -(-num // batch)) for num in self._epoch_sizes()]
-    return np.concatenate([np.zeros([0], np.int64), *epochs])
-
-  def _epoch_sizes(self) -> list[int]:
     whole = int(self.epochs)
-    return [self.size] * whole + list(filter(None, [math.ceil((self.epochs - whole) * self.size)]))
+    sizes = [self.size] * whole + list(filter(None, [math.ceil((self.epochs - whole) * self.size)]))
+    epochs = []
+    for num in sizes:
+      parts = -(-num // batch)  # Each has the floor or the ceiling of their mean size.
+      epochs.append(np.diff(np.arange(parts + 1) * num // max(1, parts)))
+    return np.concatenate([np.zeros([0], np.int64), *epochs])
 
   def epochs_of(self, steps: np.ndarray) -> np.ndarray:
     """The epoch in which each step begins, counted from 0."""
@@ -455,11 +453,6 @@ class Plan:
     if not self.replayed:
       return Rows(np.zeros([num, 0], np.int64), np.zeros([num, 0], np.uint64))
     return rows(self.held, self.replay_batch, self.replay_order, first, num, seeded=self.seeded)
-
-
-def _evenly(num: int, parts: int) -> np.ndarray:
-  """Sizes of parts of `num` rows, int64 [parts], each floor or ceil of their mean."""
-  return np.diff(np.arange(parts + 1) * num // max(1, parts))
 
 
 def rows(size: int, batch_size: int, seed: tuple[int, int], first: int, num: int, *,

@@ -132,8 +132,20 @@ class Phase:
     labels = data.labels[first:first + size]
     counts = _counts(labels, self._net.num_classes)
     known = None if data.classes is None else data.classes.known
-    observed = 0 if self._is_first else self._refresh(known)
-    started = self._start_classes(data, first, size)
+    observed = 0
+    if not self._is_first and self._watched is not None and len(self._watched.labels):
+      # The objective sees the watched examples again.
+      self.cost += self._loop.observe(self._watched.codes, tf.constant(self._watched.labels),
+                                      self._recipe.observe_batch, known)
+      objective.refresh()
+      observed = len(self._watched.labels)
+    new, started = head.new_rows(labels), 0
+    if new is not None and int(tf.size(new)):
+      features, cost = self._loop.forward(
+          "features", self._net.features, tf.gather(data.images[first:first + size], new))
+      self.cost += cost
+      head.start_classes(features, tf.gather(labels, new))
+      started = int(tf.size(new)) if self._net.upper is not None else 0
     self._loop.train_only(head.before_phase(counts, self._net.trained_variables))
     objective.before_phase()
     recipe, seeds = self._recipe, self._context.seeds
@@ -201,27 +213,6 @@ class Phase:
       return 0
     self.cost += self._loop.observe(codes, labels, self._recipe.observe_batch, known)
     return int(labels.shape[0])
-
-  def _refresh(self, known: tf.Tensor | None) -> int:
-    """Shows the objective the watched examples again; returns their number."""
-    if self._watched is None or not len(self._watched.labels):
-      return 0
-    self.cost += self._loop.observe(self._watched.codes, tf.constant(self._watched.labels),
-                                    self._recipe.observe_batch, known)
-    self._objective.refresh()
-    return len(self._watched.labels)
-
-  def _start_classes(self, data: objective_lib.Data, first: int, size: int) -> int:
-    """Starts the weights of new classes; returns the number of examples it took."""
-    labels = data.labels[first:first + size]
-    new = self._net.head.new_rows(labels)
-    if new is None or not int(tf.size(new)):
-      return 0
-    features, cost = self._loop.forward(
-        "features", self._net.features, tf.gather(data.images[first:first + size], new))
-    self.cost += cost
-    self._net.head.start_classes(features, tf.gather(labels, new))
-    return int(tf.size(new)) if self._net.upper is not None else 0
 
   def remember(self, images: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
                known: tf.Tensor | None,

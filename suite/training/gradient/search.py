@@ -165,20 +165,19 @@ class Search:
     if self.oracle != "bayesian":
       return independent(self.oracle, dimensions, self.num_trials, seed)
     tried = [({name: t[name] for name in dimensions}, t["validation_error"]) for t in trials]
+    num_initial = self.initial_trials
+    if num_initial is None:
+      num_initial = max(
+          1, min(_INITIAL_PER_DIMENSION * len(self._searched()), self.num_trials // 2))
     wave: List[Hyper] = []
     for _ in range(min(self.at_once, self.num_trials - len(trials))):
       proposed = bayesian(
           dimensions, self.num_trials, seed, tried=tried, pending=wave,
-          num_initial=self._num_initial())
+          num_initial=num_initial)
       if proposed is None:
         break
       wave.append(proposed)
     return wave
-
-  def _num_initial(self) -> int:
-    if self.initial_trials is not None:
-      return self.initial_trials
-    return max(1, min(_INITIAL_PER_DIMENSION * len(self._searched()), self.num_trials // 2))
 
 
 def with_results(wave: Wave, results: Sequence[Result]) -> List[Dict[str, Any]]:
@@ -282,30 +281,24 @@ def bayesian(dimensions: Mapping[str, Any], num_trials: int, seed: int, *,
   with threadpoolctl.threadpool_limits(1), warnings.catch_warnings():
     # A dimension that does not matter has a length scale without bound.
     warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
-    return _bayesian(dimensions, num_trials, seed, tried, pending, num_initial)
-
-
-def _bayesian(dimensions: Mapping[str, Any], num_trials: int, seed: int,
-              tried: Sequence[tuple[Values, float | None]], pending: Sequence[Values],
-              num_initial: int) -> Values | None:
-  number = len(tried) + len(pending)
-  own_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0] >> 1)
-  tuner = _oracle("bayesian", dimensions, num_trials, own_seed, num_initial_points=num_initial)
-  for place, (values, error) in enumerate(tried):
-    trial = _add(tuner, place, values, "INVALID" if error is None else "COMPLETED")
-    trial.score = error
-  if pending:
-    points, errors = tuner._vectorize_trials()  # pylint: disable=protected-access
-    if len(errors):
-      tuner.gpr.fit(points, errors)  # It says what to expect of the pending ones.
-  for place, values in enumerate(pending, start=len(tried)):
-    tuner.ongoing_trials[str(place)] = _add(tuner, place, values, "RUNNING")
-  proposed = tuner.populate_space(str(number))["values"]
-  if proposed is None:
-    return None
-  hyper = tuner.get_space()
-  hyper.values = proposed
-  return _values(hyper, dimensions)
+    number = len(tried) + len(pending)
+    own_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0] >> 1)
+    tuner = _oracle("bayesian", dimensions, num_trials, own_seed, num_initial_points=num_initial)
+    for place, (values, error) in enumerate(tried):
+      trial = _add(tuner, place, values, "INVALID" if error is None else "COMPLETED")
+      trial.score = error
+    if pending:
+      points, errors = tuner._vectorize_trials()  # pylint: disable=protected-access
+      if len(errors):
+        tuner.gpr.fit(points, errors)  # It says what to expect of the pending ones.
+    for place, values in enumerate(pending, start=len(tried)):
+      tuner.ongoing_trials[str(place)] = _add(tuner, place, values, "RUNNING")
+    proposed = tuner.populate_space(str(number))["values"]
+    if proposed is None:
+      return None
+    hyper = tuner.get_space()
+    hyper.values = proposed
+    return _values(hyper, dimensions)
 
 
 def _oracle(name: str, dimensions: Mapping[str, Any], num_trials: int, seed: int, **options: Any

@@ -113,7 +113,9 @@ class TrainStep:
     the mean of those after each share.
     """
     count, incoming = len(devices), _length(labels) - num_replayed
-    moving = _running_statistics(self.model) if self.training else []
+    moving = [getattr(layer, name) for layer in self.model.submodules
+              for name in ("moving_mean", "moving_variance") if hasattr(layer, name)
+              ] if self.training else []
     before = [v.read_value() for v in moving]
     losses, gradients, after = [], [], []
     for index, device in enumerate(devices):
@@ -191,9 +193,3 @@ def _length(rows: tf.Tensor) -> int | tf.Tensor:
 
 def _mean(values: Sequence[tf.Tensor]) -> tf.Tensor:
   return tf.add_n(values) / len(values)
-
-
-def _running_statistics(model: tf.keras.Model) -> list[tf.Variable]:
-  """Means and variances that batch norms keep."""
-  return [getattr(layer, name) for layer in model.submodules
-          for name in ("moving_mean", "moving_variance") if hasattr(layer, name)]

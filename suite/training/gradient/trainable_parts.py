@@ -357,8 +357,11 @@ class CutNet:
       raise ValueError(f"num_layers is {num_layers}; {model.name} has {len(kernels)} layers with a "
                        f"kernel, allowed are 1 to {len(kernels)}. For the head alone leave the "
                        "network frozen.")
-    moved = _moved(found, frozenset(kernels[-num_layers:]))
     self.trained = frozenset(kernels[-num_layers:])
+    moved: set[str] = set()  # Names of the layers whose outputs training changes.
+    for step in found:
+      if step.layer.name in self.trained or moved.intersection(step.inputs):
+        moved.add(step.layer.name)
     if norms == "trained":
       self.trained |= {s.layer.name for s in found if s.layer.name in moved
                        and s.layer.trainable_weights + s.layer.non_trainable_weights}
@@ -385,15 +388,14 @@ class CutNet:
 
   def upper(self, codes: tf.Tensor, training: bool | None) -> tf.Tensor:
     """Features [B, D] of codes; training None: as a model that contains the layers is called."""
-    return _run(self._upper, self._parts(codes), training=training)[self._output]
-
-  def _parts(self, codes: tf.Tensor) -> dict[str, tf.Tensor]:
     if len(self._crossing) == 1:
-      return {self._crossing[0].name: codes}
-    shapes = [layer.output_shape[1:] for layer in self._crossing]
-    parts = tf.split(codes, [math.prod(shape) for shape in shapes], axis=1)
-    return {layer.name: tf.reshape(part, [-1, *shape])
-            for layer, part, shape in zip(self._crossing, parts, shapes)}
+      inputs = {self._crossing[0].name: codes}
+    else:
+      shapes = [layer.output_shape[1:] for layer in self._crossing]
+      parts = tf.split(codes, [math.prod(shape) for shape in shapes], axis=1)
+      inputs = {layer.name: tf.reshape(part, [-1, *shape])
+                for layer, part, shape in zip(self._crossing, parts, shapes)}
+    return _run(self._upper, inputs, training=training)[self._output]
 
 
 def flat_layers(model: tf.keras.Model) -> list[Any]:
@@ -417,15 +419,6 @@ def _walk(model: tf.keras.Model, arriving: str, found: list[Step]) -> str:
       found.append(Step(layer, below))
       names[layer.name] = layer.name
   return names[model.output_names[0]]
-
-
-def _moved(steps: list[Step], trained: frozenset[str]) -> frozenset[str]:
-  """Names of the layers whose outputs training changes."""
-  moved: frozenset[str] = frozenset()
-  for step in steps:
-    if step.layer.name in trained or moved.intersection(step.inputs):
-      moved |= {step.layer.name}
-  return moved
 
 
 def _run(steps: list[Step], values: dict[str, tf.Tensor], training: bool | None

@@ -135,7 +135,17 @@ class Memory(tf.Module):
     # Read before anything is written: the rule must see the memory as it was.
     size, seen = self.size.read_value(), self.seen.read_value()
     if hasattr(self.rule, "place_compared"):
-      chosen, slots = self._place_compared(images, labels, compare)
+      if compare is None:
+        raise ValueError(f"The rule {type(self.rule).__name__} compares gradients; give Memory.add "
+                         "a compare that makes them.")
+
+      def cosines(slots: np.ndarray, entered: np.ndarray, new: np.ndarray) -> np.ndarray:
+        held = Held(tf.concat([tf.gather(self.images, slots), tf.gather(images, entered)], 0),
+                    tf.concat([tf.gather(self.labels, slots), tf.gather(labels, entered)], 0))
+        return np.asarray(compare(held, Held(tf.gather(images, new), tf.gather(labels, new))))
+
+      chosen, slots = cast(ComparingRule, self.rule).place_compared(
+          int(labels.shape[0]), int(self.size), int(self.seen), cosines)
     else:
       chosen, slots = self.rule.place(labels, self.labels.read_value(), size, seen)
     self.images.scatter_update(tf.IndexedSlices(tf.gather(images, chosen), slots))
@@ -144,20 +154,6 @@ class Memory(tf.Module):
       self.logits.scatter_update(tf.IndexedSlices(tf.gather(logits, chosen), slots))
     self.size.assign_add(tf.math.count_nonzero(slots >= size))
     self.seen.assign_add(tf.size(labels, out_type=tf.int64))
-
-  def _place_compared(self, images: tf.Tensor, labels: tf.Tensor, compare: Compare | None
-                      ) -> Places:
-    if compare is None:
-      raise ValueError(f"The rule {type(self.rule).__name__} compares gradients; give Memory.add a "
-                       "compare that makes them.")
-
-    def cosines(slots: np.ndarray, entered: np.ndarray, new: np.ndarray) -> np.ndarray:
-      held = Held(tf.concat([tf.gather(self.images, slots), tf.gather(images, entered)], 0),
-                  tf.concat([tf.gather(self.labels, slots), tf.gather(labels, entered)], 0))
-      return np.asarray(compare(held, Held(tf.gather(images, new), tf.gather(labels, new))))
-
-    rule = cast(ComparingRule, self.rule)
-    return rule.place_compared(int(labels.shape[0]), int(self.size), int(self.seen), cosines)
 
   def held(self) -> Held:
     """All that is held, in the order of the slots."""

@@ -78,7 +78,13 @@ class RowsOnDisk:
     """The rows of numbers int64 [B], [B, ...]."""
     found = np.empty([len(numbers), *self._row], self._dtype.as_numpy_dtype)
     for place, number in enumerate(numbers.tolist()):  # One copy each; a mask would make two.
-      found[place] = self._rows(number >> _ROW_BITS)[number % (1 << _ROW_BITS)] if number else 0
+      file = number >> _ROW_BITS
+      if number and file not in self._files:
+        path = self._path(file)
+        with snapshots.reading("the training examples", path):  # Read by the system as it is used.
+          self._files[file] = np.memmap(path, self._dtype.as_numpy_dtype, "r").reshape(
+              [-1, *self._row])
+      found[place] = self._files[file][number % (1 << _ROW_BITS)] if number else 0
     return found
 
   def store(self, images: tf.Tensor) -> tf.Tensor:
@@ -97,15 +103,6 @@ class RowsOnDisk:
     with tf.device("CPU:0"):
       found = tf.numpy_function(self.read, [numbers], self._dtype, stateful=False)
     return tf.ensure_shape(found, [numbers.shape[0], *self._row])
-
-  def _rows(self, file: int) -> np.ndarray:
-    """The rows [N, ...] of a file, which the system reads as they are used."""
-    if file not in self._files:
-      path = self._path(file)
-      with snapshots.reading("the training examples", path):
-        self._files[file] = np.memmap(path, self._dtype.as_numpy_dtype, "r").reshape(
-            [-1, *self._row])
-    return self._files[file]
 
   def _path(self, file: int) -> pathlib.Path:
     event, part = file >> _PART_BITS, file % (1 << _PART_BITS)

@@ -40,17 +40,17 @@ class Der(objective.Objective):
     if not batch.num_replayed:
       return loss
     replayed = batch.replayed()
-    loss += self._alpha * self._distance(replayed.logits, batch.stored)
-    if self._beta:
-      loss += self._beta * objective.cross_entropy(replayed)
-    return loss
-
-  def _distance(self, logits: tf.Tensor, stored: tf.Tensor) -> tf.Tensor:
-    """D over the classes known when a row was stored, []; logits and stored [R, C]."""
+    # The distance D over the classes that were known when a row was stored.
+    logits, stored = replayed.logits, batch.stored
     there = ~tf.math.is_nan(stored)
     stored = tf.where(there, stored, 0.0)
     if self._divergence == "kl":
-      return lwf.divergence(losses.among(there, stored), losses.among(there, logits))
-    squares = tf.where(there, tf.square(tf.cast(logits, tf.float32) - stored), 0.0)
-    counts = tf.reduce_sum(tf.cast(there, tf.float32), axis=1)
-    return tf.reduce_mean(tf.math.divide_no_nan(tf.reduce_sum(squares, axis=1), counts))
+      distance = lwf.divergence(losses.among(there, stored), losses.among(there, logits))
+    else:
+      squares = tf.where(there, tf.square(tf.cast(logits, tf.float32) - stored), 0.0)
+      counts = tf.reduce_sum(tf.cast(there, tf.float32), axis=1)
+      distance = tf.reduce_mean(tf.math.divide_no_nan(tf.reduce_sum(squares, axis=1), counts))
+    loss += self._alpha * distance
+    if self._beta:
+      loss += self._beta * objective.cross_entropy(replayed)
+    return loss

@@ -138,8 +138,11 @@ class Ewc(objective.Objective):
     is_first = not int(self.phases)
     self.phases.assign_add(1)
     if self.anchor == "first":
-      if is_first:
-        self._keep_first()
+      if is_first:  # F stays 0, and nothing is guarded, until examples are observed.
+        for anchor, variable in zip(self.anchors, self._variables):
+          anchor.assign(variable)
+        if self.count.numpy():
+          self.refresh()
       return
     estimate = self._estimate()
     for importance, anchor, variable, new in zip(
@@ -148,13 +151,6 @@ class Ewc(objective.Objective):
           self.anchor, self.decay, importance, anchor, new, variable)
       anchor.assign(anchored)
       importance.assign(total)
-
-  def _keep_first(self) -> None:
-    """Anchors the weights. F stays 0, and nothing is guarded, until examples are observed."""
-    for anchor, variable in zip(self.anchors, self._variables):
-      anchor.assign(variable)
-    if self.count.numpy():
-      self.refresh()
 
   def refresh(self) -> None:
     for importance, new in zip(self.importance, self._estimate()):

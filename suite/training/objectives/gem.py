@@ -144,9 +144,19 @@ class Gem(Agem):
     followed = self.variables_to_follow
     gradients = [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g)
                  for g, v in zip(gradients, followed)]
-    return list(tf.cond(tf.size(data.places) > 0,
-                        lambda: self._projected(gradients, self.references(data)),
-                        lambda: gradients))
+
+    def projected() -> list[tf.Tensor]:
+      references = self.references(data)
+      products, gram = _products(gradients, references)
+
+      def moved() -> list[tf.Tensor]:
+        solution = tf.numpy_function(
+            lambda a, b: dual(a, b, self.margin), [gram, products], tf.float32)
+        return _moved(gradients, references, tf.ensure_shape(solution, [None]))
+
+      return tf.cond(tf.reduce_any(products < 0.0), moved, lambda: list(gradients))
+
+    return list(tf.cond(tf.size(data.places) > 0, projected, lambda: gradients))
 
   def references(self, data: objective.Data) -> tf.Tensor:
     """G, [T, P], a row for each group of the memory."""
@@ -156,17 +166,6 @@ class Gem(Agem):
       return flat(self.mean_gradient(tf.boolean_mask(data.places, data.groups == group), data))
 
     return tf.map_fn(mean, groups, fn_output_signature=tf.float32, parallel_iterations=1)
-
-  def _projected(self, gradients: Sequence[tf.Tensor], references: tf.Tensor) -> list[tf.Tensor]:
-    products, gram = _products(gradients, references)
-
-    def moved() -> list[tf.Tensor]:
-      solution = tf.numpy_function(
-          lambda a, b: dual(a, b, self.margin), [gram, products], tf.float32)
-      solution = tf.ensure_shape(solution, [None])
-      return _moved(gradients, references, solution)
-
-    return tf.cond(tf.reduce_any(products < 0.0), moved, lambda: list(gradients))
 
   def cost(self, counter: objective.Counter) -> flops.Cost:
     """The gradients and the products of them; the program in T numbers is not counted."""

@@ -356,7 +356,8 @@ class OwnLoss(Objective):
     if not callable(loss):
       raise ValueError(f"The loss is {loss!r}; give a function loss(labels, logits), or a "
                        "tf.keras.losses.Loss with from_logits=True.")
-    if getattr(loss, "from_logits", True) is False or _says_probabilities(loss):
+    if getattr(loss, "from_logits", True) is False or (
+        hasattr(loss, "get_config") and loss.get_config().get("from_logits", True) is False):
       raise ValueError(f"The loss {type(loss).__name__} takes probabilities, and is given logits. "
                        "Make it with from_logits=True.")
     self._loss = loss
@@ -376,17 +377,8 @@ class OwnLoss(Objective):
         return found
       return found * (tf.cast(rows, tf.float32) / tf.cast(batch.divisor, tf.float32))
     if found.shape.rank != 1 or not found.shape.is_compatible_with([rows]):
-      raise ValueError(f"The loss {_name(self._loss)} returned shape {found.shape} for {rows} "
-                       "rows; it must return [B], the loss of each row, or [], their mean.")
+      name = getattr(self._loss, "__name__", type(self._loss).__name__)
+      raise ValueError(f"The loss {name} returned shape {found.shape} for {rows} rows; it must "
+                       "return [B], the loss of each row, or [], their mean.")
     divisor = rows if batch.divisor is None else batch.divisor
     return losses.scaled_sum(found, divisor, batch.mask)
-
-
-def _says_probabilities(loss: Any) -> bool:
-  """Whether a Keras loss was made with from_logits=False."""
-  settings: dict[str, Any] = loss.get_config() if hasattr(loss, "get_config") else {}
-  return settings.get("from_logits", True) is False
-
-
-def _name(loss: Any) -> str:
-  return getattr(loss, "__name__", type(loss).__name__)

@@ -61,24 +61,22 @@ class NetworkCosts:
     """What auxiliary batches add to a training step."""
     key = (kind, shape.batch_size)
     if key not in self._auxiliary:
-      self._auxiliary[key] = flops.ShapeCosts(
-          lambda groups, classes: self._count_auxiliary(kind, auxiliary_lib.Shape(
-              classes, groups, shape.batch_size)))
-    return self._auxiliary[key](shape.groups, shape.num_classes)
+      def count(groups: int, num_classes: int) -> flops.Cost:
+        spec = self._spec(kind, 2, 2)
+        rows, image = [groups, shape.batch_size], spec["image"]
+        further = {"image": tf.TensorSpec([*rows, *image.shape[1:]], image.dtype),
+                   "label": tf.TensorSpec([*rows, num_classes], tf.uint8),
+                   "mask": tf.TensorSpec(rows, tf.bool)}
+        network = self.network(kind, 2)
+        total = network.step_cost({**spec, "auxiliary": further})
+        part = network.step_cost(spec)
+        def less(a: int | None, b: int | None) -> int | None:
+          return None if a is None or b is None else a - b
+        return flops.Cost(less(total.flops, part.flops), less(total.macs, part.macs),
+                          total.uncounted)
 
-  def _count_auxiliary(self, kind: str, shape: auxiliary_lib.Shape) -> flops.Cost:
-    spec = self._spec(kind, 2, 2)
-    rows = [shape.groups, shape.batch_size]
-    image = spec["image"]
-    further = {"image": tf.TensorSpec([*rows, *image.shape[1:]], image.dtype),
-               "label": tf.TensorSpec([*rows, shape.num_classes], tf.uint8),
-               "mask": tf.TensorSpec(rows, tf.bool)}
-    network = self.network(kind, 2)
-    total = network.step_cost({**spec, "auxiliary": further})
-    part = network.step_cost(spec)
-    def less(a: int | None, b: int | None) -> int | None:
-      return None if a is None or b is None else a - b
-    return flops.Cost(less(total.flops, part.flops), less(total.macs, part.macs), total.uncounted)
+      self._auxiliary[key] = flops.ShapeCosts(count)
+    return self._auxiliary[key](shape.groups, shape.num_classes)
 
   def answers(self, task: tasks.Task, num: int, batch_size: int) -> flops.Cost:
     """Logits of `num` images of the task in batches, the last one without padding."""

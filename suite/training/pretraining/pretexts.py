@@ -191,7 +191,8 @@ class Moco(Pretext):
 
     self.backbone, self.model = made(make_backbone, make_head, seeds)
     _, self.key_model = made(make_backbone, make_head, seeds)
-    if self._groups == 1 and _has_batch_norm(self.model):
+    if self._groups == 1 and any(isinstance(layer, tf.keras.layers.BatchNormalization)
+                                 for layer in self.model._flatten_layers()):  # Nested models, too.
       raise ValueError("Moco.norm_groups is 1, but the backbone has batch norm, which then tells "
                        "the keys' batch from all others. Use 2 groups or more (the paper: 8), or a "
                        "backbone with norm='group'.")
@@ -209,21 +210,21 @@ class Moco(Pretext):
 
   def losses(self, batch: Any, step: tf.Tensor) -> tuple[tf.Tensor, Any]:
     queries = by_groups(self.model, batch["view0"], self._here)
-    keys = tf.stop_gradient(self._keys(batch["view1"], step))
+    # The keys [B, D] of the global batch, from groups of shuffled images.
+    images = batch["view1"]
+    if self._groups == 1:
+      keys = gathered(by_groups(self.key_model, images, 1))
+    else:
+      everyone = gathered(images)
+      order = order_of(step, everyone.shape[0], self._seed)
+      mixed = tf.gather(everyone, own_rows(order, images.shape[0]))
+      keys = gathered(by_groups(self.key_model, mixed, self._here))
+      keys = tf.gather(keys, tf.math.invert_permutation(order))
+    keys = tf.stop_gradient(keys)
     own = own_rows(keys, queries.shape[0])
     # The queue as a tensor: the keys of this step are pushed only after the update.
     queue = tf.convert_to_tensor(self.queue.keys)
     return info_nce(queries, own, queue, self._temperature), keys
-
-  def _keys(self, images: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
-    """Returns the keys [B, D] of the global batch, from groups of shuffled images."""
-    if self._groups == 1:
-      return gathered(by_groups(self.key_model, images, 1))
-    everyone = gathered(images)
-    order = order_of(step, everyone.shape[0], self._seed)
-    mixed = tf.gather(everyone, own_rows(order, images.shape[0]))
-    keys = gathered(by_groups(self.key_model, mixed, self._here))
-    return tf.gather(keys, tf.math.invert_permutation(order))
 
   def after_update(self, result: Any) -> None:
     keys = results_of_one(result, self._distribution)
@@ -264,11 +265,6 @@ def groups_here(groups: int, batch_size: int, distribution: distribution_lib.Dis
     raise ValueError(f"norm_groups is {groups}; it must divide the batch size {batch_size} and be "
                      f"a multiple of the {replicas} replicas.")
   return max(1, groups // replicas)
-
-
-def _has_batch_norm(model: tf.keras.Model) -> bool:
-  return any(isinstance(layer, tf.keras.layers.BatchNormalization)
-             for layer in model._flatten_layers())  # Nested models, too.
 
 
 _FAR = -1e9  # exp of it is 0 in float32.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -87,12 +87,6 @@ class Forward:
         lambda rows: self.cost if rows == self._batch_size else count(rows),
         max(self._batch_size, 2))
 
-  def _cost(self, size: int) -> flops.Cost:
-    """Returns the cost of `size` examples without padding."""
-    whole, rest = divmod(size, self._batch_size)
-    cost = self.cost * whole
-    return cost + self._rests(rest) if rest else cost
-
   def _batches(self, image_set: Any, transform: examples.Transform, batch_size: int
                ) -> tf.data.Dataset:
     """Returns the set's batches; kept for later passes, since making them takes longer than one."""
@@ -126,30 +120,28 @@ class Forward:
     start = time.monotonic()
     found = self._batches(image_set, transform, batch_size) if batches is None else batches
     self._prepare(found.element_spec["image"])
-    result = self._rehearsed(image_set, found) or self._outputs(image_set, found)
-    cost = self._cost(image_set.size)
+    result = self._outputs(image_set, found)
+    whole, rest = divmod(image_set.size, self._batch_size)
+    cost = self.cost * whole  # Without padding.
+    if rest:
+      cost += self._rests(rest)
     ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=image_set.size,
                   seconds=time.monotonic() - start, peak_bytes=self._distribution.peak_bytes())
     return result
 
-  def _rehearsed(self, image_set: Any, batches: Any) -> Outputs | None:
-    """In a rehearsal the outputs of a batch, over and over; else None."""
-    num = -(-image_set.size // self._batch_size)
-    if (rehearsal.current() is None or num < 3
-        or not isinstance(image_set, (image_set_lib.ImageSet, feature_set.FeatureSet))):
-      return None
-
-    def first(number: int) -> np.ndarray:
-      return np.concatenate([self._distribution.strategy.experimental_local_results(
-          self._fn(self._values([batch["image"]])))[0].numpy()
-                             for batch in itertools.islice(batches, number)])
-
-    values = rehearsal.few(self, self._spec, num, first)
-    return Outputs(image_set.ids, image_set.labels,
-                   np.resize(values, [image_set.size, *values.shape[1:]]))
-
   def _outputs(self, image_set: Any, batches: Any) -> Outputs:
-    """The outputs for each example of a set in batches."""
+    """The outputs for each example of a set in batches; in a rehearsal those of one, repeated."""
+    num = -(-image_set.size // self._batch_size)
+    if (rehearsal.current() is not None and num >= 3
+        and isinstance(image_set, (image_set_lib.ImageSet, feature_set.FeatureSet))):
+      def first(number: int) -> np.ndarray:
+        return np.concatenate([self._distribution.strategy.experimental_local_results(
+            self._fn(self._values([batch["image"]])))[0].numpy()
+                               for batch in itertools.islice(batches, number)])
+
+      found = rehearsal.few(self, self._spec, num, first)
+      return Outputs(image_set.ids, image_set.labels,
+                     np.resize(found, [image_set.size, *found.shape[1:]]))
     seen: list[Any] = []
     values: list[np.ndarray] = []
     unread: list[tf.Tensor] = []
@@ -168,7 +160,13 @@ class Forward:
     if np.count_nonzero(masks) != image_set.size:
       raise AssertionError(f"{image_set.name}: scored {np.count_nonzero(masks)} of "
                            f"{image_set.size} examples.")
-    return Outputs(*_facts(image_set, seen, masks), np.concatenate(values)[masks])
+    if isinstance(image_set, image_set_lib.ImageSet):
+      ids, labels = image_set.ids, image_set.labels
+    else:  # A streamed set would have to be read again.
+      ids, labels = (np.concatenate([batch[key].numpy() for batch in seen])[masks]
+                     for key in ("id", "label"))
+      ids = np.array([i.decode() for i in ids])
+    return Outputs(ids, labels, np.concatenate(values)[masks])
 
 
 def extract(
@@ -183,17 +181,6 @@ def extract(
   return Forward(fn, context.distribution).run(
       image_set, transform=transform, batch_size=batch_size, ledger=context.ledger,
       phase=context.phase)
-
-
-def _facts(image_set: Any, seen: Sequence[Any], masks: np.ndarray
-           ) -> tuple[np.ndarray, np.ndarray]:
-  """Returns ids and labels of all examples: from the set, or from its batches."""
-  if isinstance(image_set, image_set_lib.ImageSet):
-    return image_set.ids, image_set.labels
-  # A streamed set would have to be read again.
-  ids, labels = (np.concatenate([batch[key].numpy() for batch in seen])[masks]
-                 for key in ("id", "label"))
-  return np.array([i.decode() for i in ids]), labels
 
 
 def _without_padding(batch: Any) -> dict[str, tf.Tensor]:

@@ -68,48 +68,33 @@ class SequenceCodes:
 
   def __getitem__(self, part: slice) -> np.ndarray:
     """Codes [B, ...] of samples start..stop-1; read-only views while no more are asked for."""
-    if self._codes is None:
-      self._begin()
+    size = len(self._sequence)
+    if self._codes is None and rehearsal.current() is not None:  # One batch stands for all.
+      self._codes = rehearsal.rows(
+          self._learner, "codes", size, self._batch_size, lambda num: self._batch(0)[:num])
+      self._num = size
+    elif self._codes is None:
+      self._path = path(self._learner, self._sequence, self._batch_size)
+      kept = read(self._path, size)
+      if kept is not None:
+        self._codes, self._num = kept, len(kept)
     while self._num < part.stop:
-      self._receive()
+      if self._codes is None:  # In this thread, so that errors of the trace are raised here.
+        codes = self._batch(0)
+        self._codes = np.empty([size, *codes.shape[1:]], codes.dtype)
+        self._next = self._batch_size
+      else:
+        codes = self._coming.popleft().result()
+      while self._next < size and len(self._coming) < AHEAD:
+        self._coming.append(self._workers.submit(self._batch, self._next))
+        self._next += self._batch_size
+      stop = min(self._num + self._batch_size, size)
+      self._codes[self._num:stop] = codes[:stop - self._num]
+      self._num = stop
+      if stop == size:
+        write(self._path, self._codes)
     assert self._codes is not None
     return self._codes[part]
-
-  def _begin(self) -> None:
-    if rehearsal.current() is not None:
-      self._rehearse()
-      return
-    self._path = path(self._learner, self._sequence, self._batch_size)
-    kept = read(self._path, len(self._sequence))
-    if kept is not None:
-      self._codes, self._num = kept, len(kept)
-
-  def _rehearse(self) -> None:
-    """Encodes one batch, which stands for all."""
-    size = len(self._sequence)
-    self._codes = rehearsal.rows(
-        self._learner, "codes", size, self._batch_size, lambda num: self._batch(0)[:num])
-    self._num = size
-
-  def _receive(self) -> None:
-    """Waits for the next batch and submits others behind it."""
-    if self._codes is None:  # In this thread, so that errors of the trace are raised here.
-      codes = self._batch(0)
-      self._codes = np.empty([len(self._sequence), *codes.shape[1:]], codes.dtype)
-      self._next = self._batch_size
-    else:
-      codes = self._coming.popleft().result()
-    self._send()
-    stop = min(self._num + self._batch_size, len(self._sequence))
-    self._codes[self._num:stop] = codes[:stop - self._num]
-    self._num = stop
-    if stop == len(self._sequence):
-      write(self._path, self._codes)
-
-  def _send(self) -> None:
-    while self._next < len(self._sequence) and len(self._coming) < AHEAD:
-      self._coming.append(self._workers.submit(self._batch, self._next))
-      self._next += self._batch_size
 
   def _batch(self, start: int) -> np.ndarray:
     """Codes [batch_size, ...] from a sample on; rows after the last sample are padding."""

@@ -79,30 +79,26 @@ class SequenceGraphs:
     codes = tf.TensorSpec([None, *code.shape[1:]], tf.as_dtype(code.dtype))
     numbers = tf.TensorSpec([None], tf.int64)
     block = [codes, tf.TensorSpec([num_classes], tf.int64), numbers, numbers]
-    self.costs = self._count(images, code)
+    seen = self._see(tf.constant(code))  # Preparing an image is not counted.
+    answer = user_code.compiled(learner.answer).get_concrete_function(
+        tf.TensorSpec(seen.shape, seen.dtype))
+    shape = answer.structured_outputs.shape
+    if shape != [1, num_classes]:
+      raise ValueError(
+          f"{type(learner).__name__}.answer returns logits {list(shape)} for one code; expected "
+          f"[1, {num_classes}], one for each class slot, whether its class is known or not.")
+    encode = user_code.compiled(learner.encode).get_concrete_function(
+        tf.TensorSpec(images.shape, images.dtype))
+    update = flops.ZERO
+    if learner.can_update:
+      update = flops.count(user_code.compiled(learner.update).get_concrete_function(
+          tf.TensorSpec(seen.shape, seen.dtype), tf.TensorSpec([1], tf.int64)))
+    self.costs = SampleCosts(flops.count(encode), flops.count(answer), update)
     self._whole, self._halves = _Traced(self._at_once, block), _Traced(self._in_halves, block)
     self.in_turn = _Traced(self._in_turn, block)
     self.one_by_one = _Traced(self._one_by_one, [*block, codes, numbers, numbers])
     if learner.can_update:
       self.update = _Traced(learner.update, [codes, numbers])
-
-  def _count(self, images: tf.Tensor, code: np.ndarray) -> SampleCosts:
-    seen = self._see(tf.constant(code))  # Preparing an image is not counted.
-    answer = user_code.compiled(self._learner.answer).get_concrete_function(
-        tf.TensorSpec(seen.shape, seen.dtype))
-    shape = answer.structured_outputs.shape
-    if shape != [1, self._num_classes]:
-      raise ValueError(
-          f"{type(self._learner).__name__}.answer returns logits {list(shape)} for one code; "
-          f"expected [1, {self._num_classes}], one for each class slot, whether its class is known "
-          "or not.")
-    encode = user_code.compiled(self._learner.encode).get_concrete_function(
-        tf.TensorSpec(images.shape, images.dtype))
-    update = flops.ZERO
-    if self._learner.can_update:
-      update = flops.count(user_code.compiled(self._learner.update).get_concrete_function(
-          tf.TensorSpec(seen.shape, seen.dtype), tf.TensorSpec([1], tf.int64)))
-    return SampleCosts(flops.count(encode), flops.count(answer), update)
 
   def at_once(self, codes: tf.Tensor, known_from: np.ndarray, steps: np.ndarray,
               truth: np.ndarray) -> Readings:

@@ -129,16 +129,28 @@ class SequenceSteps:
     first, sequence = self.num_answered, self._sequence
     sequence.deliver(stop - 1)
     steps, truth = np.arange(first, stop), sequence.truth(first, stop)
-    known_from = self._known_from(stop)
+    # The step from which each class is known as far as steps before `stop` tell, int64 [C].
+    known_from, end = np.where(self.known, 0, sequence_graphs.FAR), sequence.num_revealed(stop)
+    due = sequence.due[sequence.order[self.num_revealed:end]]
+    np.minimum.at(known_from, sequence.reveal_next(self.num_revealed, end), due + 1)
     self._tried = tf.constant(self.codes[first:stop])
     arguments = [self._tried, *map(tf.constant, (known_from, steps, truth))]
     unknown = known_from[truth] > steps
+    answers = self._graphs.in_turn if self._updates else self._graphs.at_once
     if rehearsal.current() is not None:
-      return TriedBlock(first, truth, unknown, self._rehearsed(arguments, first, stop))
+      def run(num: int) -> np.ndarray:
+        some = [self._tried[:num], arguments[1], arguments[2][:num], arguments[3][:num]]
+        made = self._one_by_one(some, first + num) if self._is_loop else answers(*some)
+        return np.stack(_arrays(made), axis=1)
+
+      # The answers to a few samples are repeated.
+      rows = rehearsal.rows(self._learner, "steps", stop - first, _FEW, run)
+      closed, *others = np.nan_to_num(rows, nan=0.0).T
+      return TriedBlock(first, truth, unknown,
+                        sequence_graphs.Readings(closed.astype(np.int64), *others))
     if self._is_loop:
       return TriedBlock(first, truth, unknown, _arrays(self._one_by_one(arguments, stop)))
     checked = self._check.before(first, arguments)
-    answers = self._graphs.in_turn if self._updates else self._graphs.at_once
     found = _arrays(answers(*arguments))
     self._check.after(first, arguments, found, checked)
     return TriedBlock(first, truth, unknown, found)
@@ -152,28 +164,6 @@ class SequenceSteps:
       return None
     stop = self.num_answered + int(self._tried.shape[0])
     return -novelty_scores.neighbor_distances(self.codes[0:stop], self.num_answered, k)
-
-  def _rehearsed(self, arguments: List[Any], first: int, stop: int) -> sequence_graphs.Readings:
-    """The answers to a few samples, over and over."""
-    def run(num: int) -> np.ndarray:
-      codes, known_from, steps, truth = arguments
-      some = [codes[:num], known_from, steps[:num], truth[:num]]
-      if self._is_loop:
-        return np.stack(_arrays(self._one_by_one(some, first + num)), axis=1)
-      answers = self._graphs.in_turn if self._updates else self._graphs.at_once
-      return np.stack(_arrays(answers(*some)), axis=1)
-
-    found = rehearsal.rows(self._learner, "steps", stop - first, _FEW, run)
-    closed, *others = np.nan_to_num(found, nan=0.0).T
-    return sequence_graphs.Readings(closed.astype(np.int64), *others)
-
-  def _known_from(self, stop: int) -> np.ndarray:
-    """The step from which each class is known as far as steps before `stop` tell, int64 [C]."""
-    known_from = np.where(self.known, 0, sequence_graphs.FAR)
-    end = self._sequence.num_revealed(stop)
-    due = self._sequence.due[self._sequence.order[self.num_revealed:end]]
-    np.minimum.at(known_from, self._sequence.reveal_next(self.num_revealed, end), due + 1)
-    return known_from
 
   def _one_by_one(self, arguments: List[Any], stop: int) -> sequence_graphs.Readings:
     """Runs the loop and restores the learner's variables."""
@@ -310,11 +300,19 @@ class AnswerCheck:
     """
     if not checked:
       return
-    tolerance = _tolerance(found)
+    # A difference of logits up to this one is taken for rounding.
+    values = np.abs(np.concatenate([found.max_logit, found.energy]))
+    tolerance = _ROUNDING * float(np.max(values[np.isfinite(values)], initial=0.0)) + 1e-6
     for row, expected in checked:
       got = sequence_graphs.Readings(*(values[row] for values in found))
       if not alike(got, expected, tolerance):
-        raise refusals.RefusedError(self._message(first + row, got, expected))
+        method, what, hint = "answer", "`answer` to that sample alone", "Answer each row by itself."
+        if self._learner.can_update:
+          method, hint = "answer_in_turn", _HINT
+          what = "`answer` after `update` with the labels before that step"
+        raise refusals.RefusedError(
+            f"{self._name}.{method} gives step {first + row} another answer than {what}: "
+            f"{_shown(got)} instead of {_shown(expected)}. {hint}")
     if self._learner.can_update and not alike(
         self._alone(0, block).readings, checked[0].readings, tolerance):
       raise refusals.RefusedError(
@@ -324,16 +322,6 @@ class AnswerCheck:
   @property
   def _name(self) -> str:
     return type(self._learner).__name__
-
-  def _message(self, step: int, got: sequence_graphs.Readings, expected: sequence_graphs.Readings
-               ) -> str:
-    if not self._learner.can_update:
-      what, hint = "`answer` to that sample alone", "Answer each row by itself."
-    else:
-      what, hint = "`answer` after `update` with the labels before that step", _HINT
-    method = "answer_in_turn" if self._learner.can_update else "answer"
-    return (f"{self._name}.{method} gives step {step} another answer than {what}: {_shown(got)} "
-            f"instead of {_shown(expected)}. {hint}")
 
 
 _HINT = ("Row t of a block may depend on labels 0..t-1 only; the label of t itself is revealed "
@@ -355,12 +343,6 @@ def alike(a: sequence_graphs.Readings, b: sequence_graphs.Readings, tolerance: f
   return bool(abs(a.max_logit - b.max_logit) <= tolerance
               and abs(a.energy - b.energy) <= tolerance
               and abs(a.probability - b.probability) <= np.expm1(2 * tolerance))
-
-
-def _tolerance(found: sequence_graphs.Readings) -> float:
-  """The difference of logits that is taken for rounding."""
-  values = np.abs(np.concatenate([found.max_logit, found.energy]))
-  return _ROUNDING * float(np.max(values[np.isfinite(values)], initial=0.0)) + 1e-6
 
 
 def _shown(one: sequence_graphs.Readings) -> str:

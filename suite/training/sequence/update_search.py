@@ -129,8 +129,19 @@ def search(candidates: Sequence[int], budget: int, evaluate: Evaluate, *, width:
     tried.best_of(itertools.chain.from_iterable(
         itertools.combinations(candidates, size) for size in range(1, len(candidates) + 1)))
   else:
-    _grow(tried, candidates, width)
-    _move(tried, candidates)
+    beam: list[Plan] = [()]
+    score = tried.scores[()]
+    while beam:
+      beam = tried.best_of(tuple(sorted((*plan, time))) for plan in beam for time in candidates
+                           if time not in plan)[:width]
+      if not beam or tried.scores[beam[0]] <= score:
+        break
+      score = tried.scores[beam[0]]
+    moved = True
+    while moved:
+      before = tried.best
+      tried.best_of(_neighbors(before, candidates))
+      moved = tried.best != before
   best = tried.best
   return Found(best, tried.scores[best], tried.scores)
 
@@ -156,25 +167,6 @@ class _Tried:
 
   def _rank(self, plan: Plan) -> tuple[float, int, Plan]:
     return -self.scores[plan], cost(plan), plan
-
-
-def _grow(tried: _Tried, candidates: Plan, width: int) -> None:
-  beam: list[Plan] = [()]
-  best = tried.scores[()]
-  while beam:
-    beam = tried.best_of(tuple(sorted((*plan, time))) for plan in beam for time in candidates
-                         if time not in plan)[:width]
-    if not beam or tried.scores[beam[0]] <= best:
-      return
-    best = tried.scores[beam[0]]
-
-
-def _move(tried: _Tried, candidates: Plan) -> None:
-  while True:
-    before = tried.best
-    tried.best_of(_neighbors(before, candidates))
-    if tried.best == before:
-      return
 
 
 def _neighbors(plan: Plan, candidates: Plan

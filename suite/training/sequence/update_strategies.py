@@ -337,15 +337,13 @@ class WithinBudget(Strategy):
           f"The MACs {'of an update' if observed.update_macs is None else 'spent'} are unknown at "
           f"step {observed.step}, and there is a budget. Take a model whose operations can all be "
           "counted, or a strategy without a budget.")
-    after, budget = observed.spent_macs + observed.update_macs, self._budget(observed.step)
+    limits = [self._total, None if self._per_sample is None else self._per_sample * observed.step]
+    budget = min(limit for limit in limits if limit is not None)
+    after = observed.spent_macs + observed.update_macs
     return Decision(
         after <= budget,
         f"{wish.reason}; {after:.4g} of {budget:.4g} MACs"
         f"{'' if after <= budget else REFUSED}")
-
-  def _budget(self, step: int) -> float:
-    limits = [self._total, None if self._per_sample is None else self._per_sample * step]
-    return min(limit for limit in limits if limit is not None)
 
   def updated(self, step: int) -> None:
     self._wish.updated(step)

@@ -159,8 +159,13 @@ class ClassMeans(statistic.Statistic):
     """
     parts = [(codes[part], labels[part]) for part in statistic.parts(tf.size(labels), _PARTS)]
     states = [(*(tf.convert_to_tensor(part) for part in (*state, *solution)),)]
-    for samples in parts[:-1]:
-      states.append(self._after(*(*states[-1], *samples)))
+    for added, added_labels in parts[:-1]:  # Sums, counts and squares after each part.
+      (sums, counts, squares), keys = states[-1], self._keys(added)
+      places = added_labels[:, None]
+      sums = tf.tensor_scatter_nd_add(sums, places, keys)
+      states.append((
+          sums, tf.tensor_scatter_nd_add(counts, places, tf.ones_like(keys[:, 0])),
+          tf.tensor_scatter_nd_update(squares, places, _squares(tf.gather(sums, added_labels)))))
     # Without this, a core that has made a state computes its answers before the next state.
     with tf.control_dependencies(states[-1]):
       states[1:] = [tuple(map(tf.identity, one)) for one in states[1:]]
@@ -168,14 +173,6 @@ class ClassMeans(statistic.Statistic):
              else self._moved_in_turn(*(*one, *samples, moved_by))
              for one, samples in zip(states, parts)]
     return tf.concat(found, axis=0)
-
-  def _after(self, sums: tf.Tensor, counts: tf.Tensor, squares: tf.Tensor, codes: tf.Tensor,
-             labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Returns sums, counts and squares after `update`."""
-    keys, places = self._keys(codes), labels[:, None]
-    sums = tf.tensor_scatter_nd_add(sums, places, keys)
-    return (sums, tf.tensor_scatter_nd_add(counts, places, tf.ones_like(keys[:, 0])),
-            tf.tensor_scatter_nd_update(squares, places, _squares(tf.gather(sums, labels))))
 
   def _in_turn(self, sums: tf.Tensor, counts: tf.Tensor, squares: tf.Tensor, codes: tf.Tensor,
                labels: tf.Tensor) -> tf.Tensor:
