@@ -81,12 +81,27 @@ class Finetune(learner_lib.Learner):
     self._trainer, self._static = trainer, starts.Independent(static)
     self._multitask, self._held = multitask, _Held()
     named = trial_models.backbones(backbone, "Finetune.backbone")
-    _check_search(search, trainer, multitask)
-    named = _check_space(search, named, transform)
+    named = _check_search(search, trainer, multitask, named, transform)
     if len(named) > 1:
-      _check_architectures(list(named), start, self._static, multitask)
+      for is_used, what in (
+          (not isinstance(start, starts.Random), f"start is {type(start).__name__}"),
+          (self._static.is_used, f"static is {static!r}"),
+          (multitask is not None, "multitask is given")):
+        if is_used:
+          raise ValueError(
+              f"Finetune.{what}, and Search.space tries the backbones {', '.join(named)}: weights "
+              "of past tasks are those of one, and do not fit the others. Use starts.Random() "
+              "alone, or set Search.space['backbone'] to one name.")
     if multitask is not None:
-      _check_multitask(multitask, start, self._static)
+      if self._static.is_used:
+        raise ValueError("Finetune was given static and multitask; multitask training compares "
+                         "past tasks on its own models. Leave one of them out.")
+      if multitask.rule.needs_errors and isinstance(
+          start, (starts.Random, starts.Previous, starts.Pretrained, starts.FromTask)):
+        raise ValueError(
+            f"{type(multitask.rule).__name__} chooses auxiliary tasks by the kNN errors of past "
+            f"models, which start {type(start).__name__} does not compute. Set Finetune.start to "
+            "Nearest(), or the rule to EveryTask() or OneAtRandom().")
       self._held.cache = data_cache.DataCache(multitask.max_bytes)
     self._held.named = named
     self._models = trial_models.TrialModels(self._make_network, named, ensemble)
@@ -133,8 +148,23 @@ class Finetune(learner_lib.Learner):
     network = self._models.network(task, context)
     fresh = network.initial_weights(context.seeds.integer("initial weights"))
     record: Dict[str, Any] = {}
-    pretrained = self._pretrained(experience, context, network, record)
-    run = self._independent(experience, context, fresh, record)
+    pretrained: List[np.ndarray] = []
+    start = getattr(self._start, "pretrained", None)
+    if start is not None:
+      found = self._held.starting = self._held.starting or start.load(
+          network.backbone,
+          lambda seed: network.initial_weights(seed)[:network.num_backbone_weights])
+      if not len(experience.history):
+        context.journal.once("pretrained", lambda: context.ledger.charge("pretrain", **found.cost))
+      pretrained = found.weights
+      record["pretrained"] = encoder_file.digest(pretrained)
+    run = None  # Whose models FT-s compares; None: this task's is trained here.
+    if self._static.is_used:
+      run = self._static.run(context, task)
+      if run is None:
+        self._train(experience, context, fresh, starts.Independent.PREFIX + task.key,
+                    phase="select")
+      record["independent_models"] = "trained here" if run is None else str(self._static.given)
 
     def load(entry: weight_store.Entry) -> List[np.ndarray]:
       return pretrained if entry == starts.PRETRAINED else context.store.load(entry)
@@ -168,36 +198,6 @@ class Finetune(learner_lib.Learner):
         "start": {"from": starts.RANDOM if choice.entry is None else choice.entry.name,
                   "candidates": choice.candidates}, **record,
         "trials": trials, "best_trial": best, "validation_error": trials[best]["validation_error"]}
-
-  def _pretrained(
-      self, experience: deliveries_lib.Experience, context: context_lib.Context,
-      network: network_lib.Network, record: Dict[str, Any]) -> List[np.ndarray]:
-    """The weights of the pretrained model that the start knows; its cost is charged once."""
-    start = getattr(self._start, "pretrained", None)
-    if start is None:
-      return []
-    if self._held.starting is None:
-      self._held.starting = start.load(
-          network.backbone,
-          lambda seed: network.initial_weights(seed)[:network.num_backbone_weights])
-    found = self._held.starting
-    if not len(experience.history):
-      context.journal.once("pretrained", lambda: context.ledger.charge("pretrain", **found.cost))
-    record["pretrained"] = encoder_file.digest(found.weights)
-    return found.weights
-
-  def _independent(
-      self, experience: deliveries_lib.Experience, context: context_lib.Context,
-      fresh: List[np.ndarray], record: Dict[str, Any]) -> Optional[weight_store.WeightStore]:
-    """The run whose models FT-s compares; None if there is none: this task's is trained here."""
-    if not self._static.is_used:
-      return None
-    run = self._static.run(context, experience.task)
-    if run is None:
-      self._train(experience, context, fresh, starts.Independent.PREFIX + experience.task.key,
-                  phase="select")
-    record["independent_models"] = "trained here" if run is None else str(self._static.given)
-    return run
 
   def _auxiliary(
       self, experience: deliveries_lib.Experience, context: context_lib.Context,
@@ -299,38 +299,21 @@ def _past(context: context_lib.Context) -> List[weight_store.Entry]:
           if not entry.name.startswith(starts.Independent.PREFIX)]
 
 
-def _check_multitask(multitask: auxiliary_lib.Multitask, start: starts.Start,
-                     static: starts.Independent) -> None:
-  """Refuses auxiliary tasks that cannot be chosen."""
-  if static.is_used:
-    raise ValueError("Finetune was given static and multitask; multitask training compares past "
-                     "tasks on its own models. Leave one of them out.")
-  if multitask.rule.needs_errors and isinstance(
-      start, (starts.Random, starts.Previous, starts.Pretrained, starts.FromTask)):
-    raise ValueError(f"{type(multitask.rule).__name__} chooses auxiliary tasks by the kNN errors "
-                     f"of past models, which start {type(start).__name__} does not compute. Set "
-                     "Finetune.start to Nearest(), or the rule to EveryTask() or OneAtRandom().")
-
-
 def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer,
-                  multitask: Optional[auxiliary_lib.Multitask]) -> None:
-  """Refuses a search over what the training does not read."""
+                  multitask: Optional[auxiliary_lib.Multitask],
+                  named: Mapping[str, own_model.Backbone], transform: examples.Transform
+                  ) -> Dict[str, own_model.Backbone]:
+  """Refuses names that the training does not read and unknown values; returns backbones to try."""
   further = () if multitask is None else (auxiliary_lib.WEIGHT,)
   search.check_names((*_SEARCHED, *trainer_lib.SEARCHED, *further))
   if trainer.loss is not None and search.label_smoothing != 0.0:
     raise ValueError(f"Trainer.loss is the user's, and Search.label_smoothing is "
                      f"{search.label_smoothing}, which only cross-entropy reads. Set it to 0.0.")
-  if isinstance(trainer.optimizer, str):
-    return
-  rate = optimizers.own_rate(optimizers.own(trainer.optimizer, "Trainer.optimizer"))
-  if rate is None and not isinstance(search.learning_rate, (int, float)):
-    raise ValueError("Trainer.optimizer has a learning rate schedule, so there is no rate to "
-                     "search. Set Search.learning_rate to one number, which is only recorded.")
-
-
-def _check_space(search: search_lib.Search, named: Mapping[str, own_model.Backbone],
-                 transform: examples.Transform) -> Dict[str, own_model.Backbone]:
-  """Refuses values of further dimensions that are not known; returns the backbones to try."""
+  if not isinstance(trainer.optimizer, str):
+    rate = optimizers.own_rate(optimizers.own(trainer.optimizer, "Trainer.optimizer"))
+    if rate is None and not isinstance(search.learning_rate, (int, float)):
+      raise ValueError("Trainer.optimizer has a learning rate schedule, so there is no rate to "
+                       "search. Set Search.learning_rate to one number, which is only recorded.")
   chosen = search.values(trial_models.BACKBONE)
   unknown = [name for name in chosen if name not in named or not name]
   if unknown or (len(named) > 1 and not chosen):
@@ -347,16 +330,3 @@ def _check_space(search: search_lib.Search, named: Mapping[str, own_model.Backbo
           f"{'True and False' if allowed is bool else 'whole numbers from 1'}.")
   _varied(transform, {name: True for name in ("crop", "flip") if name in search.space})
   return {name: made for name, made in named.items() if not chosen or name in chosen}
-
-
-def _check_architectures(names: List[str], start: starts.Start, static: starts.Independent,
-                         multitask: Optional[auxiliary_lib.Multitask]) -> None:
-  """Refuses weights of past tasks for a search that chooses between architectures."""
-  for is_used, what in ((not isinstance(start, starts.Random), f"start is {type(start).__name__}"),
-                        (static.is_used, f"static is {static.given!r}"),
-                        (multitask is not None, "multitask is given")):
-    if is_used:
-      raise ValueError(
-          f"Finetune.{what}, and Search.space tries the backbones {', '.join(names)}: weights of "
-          "past tasks are those of one, and do not fit the others. Use starts.Random() alone, or "
-          "set Search.space['backbone'] to one name.")

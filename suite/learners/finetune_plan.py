@@ -78,13 +78,26 @@ def shared_costs(named: Mapping[str, own_model.Backbone], make: Callable[..., ne
 def learn(parts: Parts, planned: planning.PlannedTask, context: planning.PlanContext
           ) -> planning.Footprint:
   """Charges a Train event."""
-  trains_static = parts.static.is_used and not _is_learned(parts.static, context)
+  static = parts.static
+  # The models of a run that is given by name may be there already, or will be.
+  trains_static = static.is_used and (isinstance(static.given, bool) or not (
+      static.given in context.planned_before or pathlib.Path(static.given).is_dir()))
   hypers = network_costs.trials(parts.search, context)
   if trains_static:
     _train(parts, planned, context, hypers, "select")
   _choose(parts.start, parts.first, planned, context)
+  auxiliary = None
+  if parts.multitask is not None and context.past:
+    rule = parts.multitask.rule
+    sizes: dict[str, int] = {str(i): past.task.num_classes for i, past in enumerate(context.past)}
+    chosen = rule.choose(list(sizes), dict.fromkeys(sizes, 0.0))
+    classes = sum(sizes[name] for name in chosen)
+    if rule.needs_errors:  # Which ones is decided by errors that only a run knows.
+      classes = round(len(chosen) * sum(sizes.values()) / len(sizes))
+    auxiliary = auxiliary_lib.Shape(
+        classes, rule.groups or len(chosen), parts.multitask.batch_size)
   _train(parts, planned, context, hypers,
-         "search" if parts.search.num_trials > 1 else context.phase, _auxiliary(parts, context))
+         "search" if parts.search.num_trials > 1 else context.phase, auxiliary)
   size = max(costs.weight_bytes(planned.task.num_classes) for costs in parts.costs.values())
   # The best weights of each trial; and the state of the trial in progress: weights, optimizer and
   # best weights.
@@ -122,25 +135,6 @@ def _train(parts: Parts, planned: planning.PlannedTask, context: planning.PlanCo
   for hyper in hypers:
     network_costs.charge_fit(parts.trainer, _costs(parts, hyper), planned, context, phase=phase,
                            batch_size=hyper.get("batch_size"), auxiliary=auxiliary)
-
-
-def _is_learned(static: starts.Independent, context: planning.PlanContext) -> bool:
-  """Whether the models of a run that is given by name will be there."""
-  return not isinstance(static.given, bool) and (
-      static.given in context.planned_before or pathlib.Path(static.given).is_dir())
-
-
-def _auxiliary(parts: Parts, context: planning.PlanContext) -> auxiliary_lib.Shape | None:
-  """The auxiliary batches of each step; None without."""
-  if parts.multitask is None or not context.past:
-    return None
-  sizes: dict[str, int] = {str(i): past.task.num_classes for i, past in enumerate(context.past)}
-  chosen = parts.multitask.rule.choose(list(sizes), dict.fromkeys(sizes, 0.0))
-  classes = sum(sizes[name] for name in chosen)
-  if parts.multitask.rule.needs_errors:  # Which ones is decided by errors that only a run knows.
-    classes = round(len(chosen) * sum(sizes.values()) / len(sizes))
-  return auxiliary_lib.Shape(
-      classes, parts.multitask.rule.groups or len(chosen), parts.multitask.batch_size)
 
 
 def _choose(start: starts.Start, costs: network_costs.NetworkCosts, planned: planning.PlannedTask,

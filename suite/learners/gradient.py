@@ -168,7 +168,31 @@ class GradientLearner(learner_lib.SequenceLearner):
     if task == self._task:
       return
     if self._task is None:
-      self._build(task, context)
+      # All variables that do not belong to one task.
+      self._composition.check_task(task, context)
+      self.net.prepare(example_arrays.shape(self.transform))
+      # Of the run: a resumed one begins in another event. The name decides the draws of memories.
+      self._seeds = seeds_lib.Seeds(context.seeds.seed, "bucket learner")
+      self.phases, self.num_learned = (tf.Variable(0, dtype=tf.int64, trainable=False, name=name)
+                                       for name in ("phases", "samples_learned"))
+      self.base_classes = tf.Variable(
+          tf.zeros([task.num_classes], tf.bool), trainable=False, name="base_classes")
+      self._holds_numbers = context.delivery == deliveries.SEQUENCE
+      spec, self._storage = self.net.code_spec(), None
+      if self.net.augments or self.net.is_identity:
+        # Codes of a sequence are as evaluated.
+        plain = self._holds_numbers or self.meta is not None
+        self._storage, spec = self._composition.storage(
+            image_ops.of(self.transform, as_evaluated=plain and self.see is None), spec)
+      if self.memory is not None:
+        shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
+        self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
+                          num_classes=task.num_classes, with_logits=self.objective.reads_logits)
+      watches = self.objective.observes == objective_lib.VALIDATION
+      self.watched = phase_lib.Watched(spec.shape, spec.dtype) if watches else None
+      self.nets = phase_lib.TaskNets(
+          self.net, self.head, self.objective, self._optimizer, self._storage,
+          self._recipe.replay_batch, context.distribution.devices)
     elif not self.head.is_per_task:
       raise ValueError(f"GradientLearner learns one task, {self._task.key!r}, and was given "
                        f"{task.key!r}. Make another learner for it, or give it the head PerTask.")
@@ -176,32 +200,6 @@ class GradientLearner(learner_lib.SequenceLearner):
     if is_first and self.meta is not None:
       self.meta.build(self.composed.upper, self.head.start)
     self._task = task
-
-  def _build(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """Makes all variables that do not belong to one task."""
-    self._composition.check_task(task, context)
-    self.net.prepare(example_arrays.shape(self.transform))
-    # Of the run: a resumed one begins in another event. The name decides the draws of memories.
-    self._seeds = seeds_lib.Seeds(context.seeds.seed, "bucket learner")
-    self.phases, self.num_learned = (tf.Variable(0, dtype=tf.int64, trainable=False, name=name)
-                                     for name in ("phases", "samples_learned"))
-    self.base_classes = tf.Variable(
-        tf.zeros([task.num_classes], tf.bool), trainable=False, name="base_classes")
-    self._holds_numbers = context.delivery == deliveries.SEQUENCE
-    spec, self._storage = self.net.code_spec(), None
-    if self.net.augments or self.net.is_identity:
-      plain = self._holds_numbers or self.meta is not None  # Codes of a sequence are as evaluated.
-      self._storage, spec = self._composition.storage(
-          image_ops.of(self.transform, as_evaluated=plain and self.see is None), spec)
-    if self.memory is not None:
-      shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
-      self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
-                        num_classes=task.num_classes, with_logits=self.objective.reads_logits)
-    watches = self.objective.observes == objective_lib.VALIDATION
-    self.watched = phase_lib.Watched(spec.shape, spec.dtype) if watches else None
-    self.nets = phase_lib.TaskNets(
-        self.net, self.head, self.objective, self._optimizer, self._storage,
-        self._recipe.replay_batch, context.distribution.devices)
 
   @property
   def composed(self) -> composition.ComposedNet:
@@ -250,7 +248,11 @@ class GradientLearner(learner_lib.SequenceLearner):
     record = self.meta.train(read, self.transform, context) if is_first and self.meta else {}
     codes, cost = self._codes(read.images)
     if self.watched is not None and is_first:
-      cost += self._watch(self.watched, experience.dev, task)
+      # The first validation split is kept for an objective that observes it.
+      kept = example_arrays.read([experience.dev], task, self.transform, self._storage)
+      of_kept, spent = self._codes(kept.images)
+      self.watched.keep(of_kept, kept.labels)
+      cost += spent
     current = composition.arrays_of(codes, read.labels)
     if as_base:
       return {**record, **self._learn_base(current, cost, context)}
@@ -314,13 +316,31 @@ class GradientLearner(learner_lib.SequenceLearner):
     phase = self._phase(context, cost)
     if self._recipe.train_on == "memory" and not self._holds_numbers:
       phase.remember(codes, codes, labels, None)
-    data, size = self._delivered_data(current, context)
+    shown, shown_labels = codes, labels
+    if self._recipe.train_on == "all" and not self._holds_numbers:
+      parts = [context.store.load(e) for e in context.store.entries() if e.name == _EXAMPLES]
+      self.keep_codes(codes, labels, context)
+      shown = tf.constant(np.concatenate([*(p[0] for p in parts), codes]))
+      shown_labels = tf.constant(np.concatenate([*(p[1] for p in parts), labels]))
+    size = int(shown.shape[0])  # Of the first rows, which are trained on.
+    if self.memory is None or self._holds_numbers:
+      data = phase_lib.data_of(shown, shown_labels, None)
+    elif self._recipe.train_on == "memory":
+      held = self.memory.held()
+      data, size = phase_lib.data_of(held.images, held.labels, None), int(held.labels.shape[0])
+    else:
+      held = self.memory.held()
+      data = objective_lib.Data(
+          tf.concat([shown, held.images], 0), tf.concat([shown_labels, held.labels], 0),
+          size + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits,
+          groups=self.memory.held_groups())
     if self._holds_numbers:  # Slots of a sequence that no label was of take no part.
       known = tf.constant(phase_lib.present(labels, self.num_classes))
       data = data._replace(classes=objective_lib.Classes(known, known, known))
     outcome = phase.train(data, size, last="even" if self._holds_numbers else "fill")
     if not self._holds_numbers:
-      self._remember_delivered(phase, current)
+      if self.memory is not None and self._recipe.train_on != "memory":
+        phase.remember(codes, codes, labels, None)
     elif not int(self.phases):
       self.base_classes.assign(phase_lib.present(labels, self.num_classes))
     self.phases.assign_add(1)
@@ -329,43 +349,10 @@ class GradientLearner(learner_lib.SequenceLearner):
             "train_loss": outcome.loss, "classes_missing": missing,
             **memory_lib.about(self.memory, len(labels), int(self.phases) == 1)}
 
-  def _delivered_data(self, current: Arrays, context: context_lib.Context
-                      ) -> tuple[objective_lib.Data, int]:
-    """The data of the phase, and the number of its first rows that are trained on."""
-    codes, labels = current
-    if self._recipe.train_on == "all" and not self._holds_numbers:
-      parts = [context.store.load(e) for e in context.store.entries() if e.name == _EXAMPLES]
-      self.keep_codes(codes, labels, context)
-      codes = tf.constant(np.concatenate([*(p[0] for p in parts), codes]))
-      labels = tf.constant(np.concatenate([*(p[1] for p in parts), labels]))
-    if self.memory is None or self._holds_numbers:
-      return phase_lib.data_of(codes, labels, None), int(codes.shape[0])
-    held = self.memory.held()
-    if self._recipe.train_on == "memory":
-      return phase_lib.data_of(held.images, held.labels, None), int(held.labels.shape[0])
-    size = int(codes.shape[0])
-    data = objective_lib.Data(
-        tf.concat([codes, held.images], 0), tf.concat([labels, held.labels], 0),
-        size + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits,
-        groups=self.memory.held_groups())
-    return data, size
-
-  def _remember_delivered(self, phase: phase_lib.Phase, current: Arrays) -> None:
-    if self.memory is not None and self._recipe.train_on != "memory":
-      phase.remember(current[0], current[0], current[1], None)
-
   def _codes(self, images: np.ndarray) -> tuple[tf.Tensor, flops.Cost]:
     if self._storage is not None:
       return tf.constant(images), flops.ZERO
     return self._loop.forward("encode", self.encode, tf.constant(images))
-
-  def _watch(self, watched: phase_lib.Watched, validation: examples.ExampleSet, task: tasks.Task
-             ) -> flops.Cost:
-    """Keeps the first validation split for an objective that observes it."""
-    read = example_arrays.read([validation], task, self.transform, self._storage)
-    codes, cost = self._codes(read.images)
-    watched.keep(codes, read.labels)
-    return cost
 
   @override
   def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context

@@ -147,7 +147,8 @@ class Oltr(learner_lib.SequenceLearner):
     codes = self.tuned.codes(read.images, context)
     self._refresh(codes, labels, context)
     record = self.tuned.learn_codes(codes, labels, context, experience.train.name)
-    return {**record, "classes_with_a_centroid": self._num_centroids()}
+    return {**record,
+            "classes_with_a_centroid": int(np.count_nonzero(self.head.memory.present.numpy()))}
 
   def _refresh(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context) -> int:
     """Adds new codes [N, ...] to the memory; returns how many passed the net for that."""
@@ -158,9 +159,6 @@ class Oltr(learner_lib.SequenceLearner):
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
     context.ledger.charge(context.phase, flops=adding, macs=0)
     return 0 if self.tuned.composed.upper is None else int(labels.shape[0])
-
-  def _num_centroids(self) -> int:
-    return int(np.count_nonzero(self.head.memory.present.numpy()))
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
@@ -308,17 +306,14 @@ class MetaEmbedding(tf.keras.layers.Layer):
     chosen = tf.tanh(tf.matmul(inputs, self.selector_kernel) + self.selector_bias)
     direction = inputs + chosen * tf.matmul(shares, keys)
     length = _length(tf.reduce_sum(tf.square(direction), axis=1, keepdims=True))
-    distance = _length(self._nearest(inputs, keys))
+    # The squared distance [B, 1] to the nearest key; infinite without keys.
+    squares = [tf.reduce_sum(tf.square(x), axis=1) for x in (inputs, keys)]
+    found = squares[0][:, None] + squares[1] - 2.0 * tf.matmul(inputs, keys, transpose_b=True)
+    distance = _length(tf.reduce_min(
+        tf.where(self.present, found, float("inf")), axis=1, keepdims=True))
     squashed = self._reach * direction / (distance + self._reach * length)
     return self._scale * tf.matmul(
         squashed, tf.math.l2_normalize(self.cosine_kernel, axis=1), transpose_b=True)
-
-  def _nearest(self, features: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
-    """The squared distance [B, 1] of features [B, D] to the nearest key; inf without keys."""
-    squares = [tf.reduce_sum(tf.square(x), axis=1) for x in (features, keys)]
-    found = squares[0][:, None] + squares[1] - 2.0 * tf.matmul(features, keys, transpose_b=True)
-    return tf.reduce_min(
-        tf.where(self.present, found, float("inf")), axis=1, keepdims=True)
 
   def get_config(self) -> dict[str, Any]:
     return {**super().get_config(), "num_classes": self._num_classes, "scale": self._scale,

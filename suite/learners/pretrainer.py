@@ -143,7 +143,12 @@ class Pretrainer(learner_lib.PretrainingLearner):
     began = time.monotonic()
     if self._batches is None or self._batches.images is not portion.images:
       self._batches = self._batches_of(portion, context)
-    cost = self._update_cost(self._batches.spec, context) * portion.updates
+    if self._cost is None:  # Counted on one device for any strategy.
+      loop = self.loop
+      if not context.distribution.is_single:
+        _, loop = self._built(context, distribution_lib.build("one_device"))
+      self._cost = loop.cost(self._batches.spec)
+    cost = self._cost * portion.updates
     loss = self.loop.run(self._batches.iterator, portion.first, portion.updates, portion.total)
     mean = loss / portion.updates
     if not np.isfinite(mean):
@@ -186,16 +191,6 @@ class Pretrainer(learner_lib.PretrainingLearner):
 
     iterator = iter(context.distribution.dataset(make))
     return _Batches(portion.images, iterator, specs)
-
-  def _update_cost(self, spec: dict[str, tf.TensorSpec], context: context_lib.Context
-                   ) -> flops.Cost:
-    """Returns the cost of an update, counted on one device for any strategy."""
-    if self._cost is None:
-      loop = self.loop
-      if not context.distribution.is_single:
-        _, loop = self._built(context, distribution_lib.build("one_device"))
-      self._cost = loop.cost(spec)
-    return self._cost
 
 
 def _two_views(transform: examples.Transform, pretext: pretexts.Pretext

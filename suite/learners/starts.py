@@ -209,26 +209,26 @@ class KnnErrors:
 
   def knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
     """Returns the kNN validation error on the features of a past backbone (None: random)."""
-    return self._context.journal.once(
-        f"select/{_name(entry)}", lambda: self._knn_error(entry, settings))
+    def compute() -> float:
+      self._network.set_backbone(self._load(entry))
+      train = self._extract("train", settings.max_train, settings)
+      validation = self._extract("dev", settings.max_validation, settings)
+      multi_label = self._experience.task.kind == tasks.MULTI_LABEL
+      knn = nearest_neighbors.fitted(train, settings.k)
+      macs = nearest_neighbors.macs(train, validation)
+      self._context.ledger.charge("select", flops=2 * macs, macs=macs)
+      queries = nearest_neighbors.finite(validation.values)
+      with nearest_neighbors.one_thread():
+        if multi_label:
+          # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays: fractions are easier
+          # to count.
+          neighbors_of = knn.kneighbors(queries, return_distance=False)
+          scores = np.mean(train.labels[neighbors_of], axis=1)
+          return 1.0 - classification.mean_average_precision(scores, validation.labels)
+        correct = int(np.sum(knn.predict(queries) == validation.labels))
+      return classification.error(correct, len(validation.labels))
 
-  def _knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
-    self._network.set_backbone(self._load(entry))
-    train = self._extract("train", settings.max_train, settings)
-    validation = self._extract("dev", settings.max_validation, settings)
-    multi_label = self._experience.task.kind == tasks.MULTI_LABEL
-    knn = nearest_neighbors.fitted(train, settings.k)
-    macs = nearest_neighbors.macs(train, validation)
-    self._context.ledger.charge("select", flops=2 * macs, macs=macs)
-    queries = nearest_neighbors.finite(validation.values)
-    with nearest_neighbors.one_thread():
-      if multi_label:
-        # predict_proba of a multi-label kNN is a list of [N, 2 or 1] arrays; fractions are easier.
-        neighbors_of = knn.kneighbors(queries, return_distance=False)
-        scores = np.mean(train.labels[neighbors_of], axis=1)
-        return 1.0 - classification.mean_average_precision(scores, validation.labels)
-      correct = int(np.sum(knn.predict(queries) == validation.labels))
-    return classification.error(correct, len(validation.labels))
+    return self._context.journal.once(f"select/{_name(entry)}", compute)
 
   def _extract(self, split: str, limit: int, settings: Nearest) -> scoring.Outputs:
     if split not in self._sets:

@@ -98,26 +98,21 @@ class StatisticsLearner(learner_lib.SequenceLearner, learner_lib.EpisodicLearner
           "take ClassMeans, which counts an image for each of its labels.")
     self._delivery = context.delivery
     if self._delivery == deliveries.EPISODES:
-      self._check_images()
+      shape = example_arrays.shape(self.transform)
+      if len(shape) != 3:
+        raise ValueError(
+            f"The transform makes feature vectors {shape}, but episodes are of images. Give the "
+            "learner a transform of images, for example image_ops.Plain.")
       return
     if task.key not in self._by_key:
-      self._by_key[task.key] = self._make(task.num_classes)
+      self._by_key[task.key] = statistic_lib.Running(
+          self._statistic, task.num_classes, self._num_features)
     num_classes = self._by_key[task.key].num_classes
     if num_classes != task.num_classes:
       raise ValueError(
           f"Task {task.key!r} begins with {task.num_classes} classes, but began with {num_classes} "
           "before. A task keeps its classes: give the other task another name or occurrence.")
     self._key = task.key
-
-  def _make(self, num_classes: int) -> statistic_lib.Running:
-    """Returns statistics of no sample for a new task."""
-    return statistic_lib.Running(self._statistic, num_classes, self._num_features)
-
-  def _check_images(self) -> None:
-    shape = example_arrays.shape(self.transform)
-    if len(shape) != 3:
-      raise ValueError(f"The transform makes feature vectors {shape}, but episodes are of images. "
-                       "Give the learner a transform of images, for example image_ops.Plain.")
 
   @functools.cached_property
   def _num_features(self) -> int:

@@ -136,7 +136,7 @@ def run(
       feed = _Feed(episodes_train, learner.transform, tasks_per_update,
                    first + done * tasks_per_update, state.distribution.holds(
                        int(np.prod(episodes_train.images.shape)), device_bytes))
-      cost = cost or _update_cost(graphs, feed, counter, task, context)
+      cost = cost or feed.update_cost(graphs, counter, task, context)
       record = meta_train(graphs, feed, context, done, updates_per_event, cost)
       if episodes_validation is not None and (event + 1) % validate_every == 0:
         if looks is None:
@@ -205,31 +205,24 @@ class _Feed(NamedTuple):
     share = self.size // distribution.num_replicas
     return distribution.dataset(lambda **shard: self._prepared(share, **shard))
 
-  def spec(self) -> episodes_lib.Episode:
-    """The spec of all episodes of an update."""
-    return self._prepared(self.size).element_spec
+  def update_cost(
+      self, graphs: episode_graphs.Graphs, counter: Optional[learner_lib.EpisodicLearner],
+      task: tasks.Task, context: context_lib.Context) -> flops.Cost:
+    """Cost of one update, counted on one device: it does not depend on the number of replicas.
+
+    Args:
+      graphs: of the learner; used on a single device.
+      counter: a copy of the learner that has not begun, if there are several replicas.
+      task, context: for `begin` of the copy.
+    """
+    if counter is not None:
+      counter.begin(task, dataclasses.replace(context, distribution=distribution_lib.build()))
+      graphs = episode_graphs.Graphs(counter, task.num_classes, batching=graphs.batching)
+    return graphs.update_cost(self._prepared(self.size).element_spec)
 
   def _prepared(self, size: int, **shard: Any) -> tf.data.Dataset:
     return episode_questions.prepared(
         self.episodes.batches(size, first_index=self.first, **shard), self.transform)
-
-
-def _update_cost(graphs: episode_graphs.Graphs, feed: _Feed,
-                 counter: Optional[learner_lib.EpisodicLearner], task: tasks.Task,
-                 context: context_lib.Context) -> flops.Cost:
-  """Cost of one update, counted on one device: it does not depend on the number of replicas.
-
-  Args:
-    graphs: of the learner; used on a single device.
-    feed: gives the spec of a batch.
-    counter: a copy of the learner that has not begun, if there are several replicas.
-    task: for `begin` of the copy.
-    context: likewise.
-  """
-  if counter is not None:
-    counter.begin(task, dataclasses.replace(context, distribution=distribution_lib.build()))
-    graphs = episode_graphs.Graphs(counter, task.num_classes, batching=graphs.batching)
-  return graphs.update_cost(feed.spec())
 
 
 def meta_train(

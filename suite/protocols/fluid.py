@@ -157,12 +157,10 @@ def run(
   task = _task(sequence)
   refusals.check_task(task)
   state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.SEQUENCE)
-  if base is not None and not state.done:
-    _learn_base(learner, state, sequence, base, validation_share)
   num_known = sequence.num_base_classes if base is not None or base_is_known else 0
   known = np.arange(sequence.num_classes) < num_known  # Before the first step.
-  if base_is_known and not state.done:
-    _know_base(learner, state, task, known)
+  if (base is not None or base_is_known) and not state.done:
+    _begin_with_base(learner, state, sequence, known, base, validation_share)
   events = _SequenceRun(learner, state, sequence, task, decisions, known, blocks.encode_batch)
   while True:
     if events.update_is_due():
@@ -192,34 +190,27 @@ def _check_base(sequence: sequences.Sequence, base: examples.ExampleSet) -> None
         "base classes. Give images of those alone, with the sequence's own labels.")
 
 
-def _learn_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
-                sequence: sequences.Sequence, base: examples.ExampleSet, validation_share: float
-                ) -> None:
-  """The first event: the base classes."""
+def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
+                     sequence: sequences.Sequence, known: np.ndarray,
+                     base: Optional[examples.ExampleSet], validation_share: float) -> None:
+  """The first event: the base classes are learned, or, without `base`, come with the learner."""
   context, task = state.context(phase="pretrain"), _task(sequence)
-  state.begins("base classes", done=0, total=len(sequence), unit="sample")
+  state.begins("base classes", done=0, total=0 if base is None else len(sequence), unit="sample")
   learner.begin(task, context)
+  if base is None:
+    record = {"train_size": 0, "validation_size": 0, **learner.know_base(known, context)}
+  else:
+    def answer(images: tf.Tensor) -> tf.Tensor:
+      return learner.answer(learner.encode(learner.transform.evaluate(images)))
 
-  def answer(images: tf.Tensor) -> tf.Tensor:
-    return learner.answer(learner.encode(learner.transform.evaluate(images)))
-
-  refusals.check_width(
-      learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
-  split = stratified_split.split(
-      base, validation_share, seed=state.seeds.integer("validation"))
-  delivered = deliveries.Experience(task, *split, deliveries.History())
-  state.commit({**_about(task), "kind": deliveries.TRAIN, "train_size": delivered.train.size,
-                "validation_size": delivered.dev.size, **learner.learn(delivered, context)})
-
-
-def _know_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
-               task: tasks.Task, known: np.ndarray) -> None:
-  """The first event, where the base classes come with the learner."""
-  context = state.context(phase="pretrain")
-  state.begins("base classes", done=0, total=0, unit="sample")
-  learner.begin(task, context)
-  state.commit({**_about(task), "kind": deliveries.TRAIN, "train_size": 0, "validation_size": 0,
-                **learner.know_base(known, context)})
+    refusals.check_width(
+        learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
+    split = stratified_split.split(
+        base, validation_share, seed=state.seeds.integer("validation"))
+    delivered = deliveries.Experience(task, *split, deliveries.History())
+    record = {"train_size": delivered.train.size, "validation_size": delivered.dev.size,
+              **learner.learn(delivered, context)}
+  state.commit({**_about(task), "kind": deliveries.TRAIN, **record})
 
 
 def _task(sequence: sequences.Sequence) -> tasks.Task:

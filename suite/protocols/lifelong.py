@@ -81,7 +81,16 @@ def run(
   refusals.check_one_device(state.distribution, DESCRIPTION.name, "no network is run")
   refusals.check_method(method, ("estimate",), "OrderSearch")
   tables, left_out = load(predictions, min_models, last_of_run)
-  fingerprint = _check_unchanged(tables, state)
+  digest = hashlib.sha256()
+  for table in tables:
+    digest.update("\n".join([*table.models, *table.ids]).encode())
+    digest.update(table.answers.tobytes())
+  fingerprint = digest.hexdigest()[:16]
+  before = state.records[0]["cache"] if state.records else fingerprint
+  if before != fingerprint:
+    raise ValueError(
+        f"The saved predictions have changed since this run began ({before} then, {fingerprint} "
+        "now). Start again with another --workdir, or put the old ones back.")
   state.resume(method)
   held_out = [(table, m) for table in tables for m in range(len(table.models))]
   for table, m in held_out[state.done:]:
@@ -206,18 +215,3 @@ def _files(folders: Sequence[str]) -> Dict[str, pathlib.Path]:
 
 def _run_of(name: str) -> str:
   return name.rpartition("/")[0]
-
-
-def _check_unchanged(tables: Sequence[AnswerTable], state: run_state.RunState) -> str:
-  """A hash of the tables; an error if a resumed run finds another cache than it began with."""
-  digest = hashlib.sha256()
-  for table in tables:
-    digest.update("\n".join([*table.models, *table.ids]).encode())
-    digest.update(table.answers.tobytes())
-  fingerprint = digest.hexdigest()[:16]
-  before = state.records[0]["cache"] if state.records else fingerprint
-  if before != fingerprint:
-    raise ValueError(
-        f"The saved predictions have changed since this run began ({before} then, {fingerprint} "
-        "now). Start again with another --workdir, or put the old ones back.")
-  return fingerprint

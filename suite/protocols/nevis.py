@@ -149,7 +149,18 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
   them is a meta-test task, or if they were predicted on validation; "headline" gives the reason.
   """
   tested = [r for r in records if r["kind"] == deliveries.PREDICT]
-  problem = _no_headline(tested, stream)
+  done = {r["task_key"] for r in tested}
+  missing = [*(e.key for e in stream.entries if e.key not in done), *stream.left_out]
+  problem = ""  # Why there is no mean over the meta-test tasks.
+  if missing:
+    problem = f"{len(missing)} tasks are missing: {', '.join(missing)}"
+  elif stream.cut_off:
+    problem = (f"the stream stops before {len(stream.cut_off)} meta-test tasks: "
+               f"{', '.join(stream.cut_off)}; see mean_error_all")
+  elif any(r["split"] != streams.TEST for r in tested):
+    problem = "predicted on validation, for development: see mean_error_all"
+  elif not any(r["role"] == streams.META_TEST for r in tested):
+    problem = "the stream has no meta-test task: see mean_error_all"
   errors, roles = [r["error"] for r in tested], [r["role"] for r in tested]
   transfer = metrics.forward_transfer_by_task(records)
   last = records[-1] if records else {}
@@ -163,22 +174,6 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
       "forward_transfer_by_task": {k: _known(v) for k, v in transfer.items()},
       "cflop": metrics.cumulative_cost(last),
       **ledger_lib.costs(last), "left_out": list(stream.left_out)}
-
-
-def _no_headline(tested: Sequence[Mapping[str, Any]], stream: streams.Stream) -> str:
-  """The reason why there is no mean over the meta-test tasks; "" if there is one."""
-  done = {r["task_key"] for r in tested}
-  missing = [*(e.key for e in stream.entries if e.key not in done), *stream.left_out]
-  if missing:
-    return f"{len(missing)} tasks are missing: {', '.join(missing)}"
-  if stream.cut_off:
-    return (f"the stream stops before {len(stream.cut_off)} meta-test tasks: "
-            f"{', '.join(stream.cut_off)}; see mean_error_all")
-  if any(r["split"] != streams.TEST for r in tested):
-    return "predicted on validation, for development: see mean_error_all"
-  if not any(r["role"] == streams.META_TEST for r in tested):
-    return "the stream has no meta-test task: see mean_error_all"
-  return ""
 
 
 def _known(value: float) -> Optional[float]:

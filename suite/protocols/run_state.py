@@ -120,7 +120,11 @@ class RunState:
       self._open()
     self.distribution.agreed("the chief has opened the folder")
     if self._scratch is not None:
-      _copy_state(self.folder, target, links=follows)
+      # Weights, which never change, may be links.
+      for part, copy in (("state/events", shutil.copy2), ("state/progress", shutil.copy2),
+                         ("weights", os.symlink if follows else shutil.copy2)):
+        if (self.folder / part).is_dir():
+          shutil.copytree((self.folder / part).resolve(), target / part, copy_function=copy)
       self._open()
     chief = self.distribution.agreed(self.done)  # It writes nothing before all have copied.
     if self.done != chief:
@@ -133,7 +137,12 @@ class RunState:
       atomic_files.sweep(self._target / part)
     self._saved = self._snapshots.read(self._check)
     if self._saved is None:
-      self._begin()
+      self.done, path = 0, self.folder / "records.jsonl"
+      if path.exists() and path.read_bytes().count(b"\n") > 1:  # One may be there after a kill.
+        raise snapshots_lib.DamagedError(
+            f"{path} has records, but {self._snapshots.folder}, from which the run could go on, is "
+            "missing or empty. Restore it from a copy, or start again in a new work directory.")
+      self.records = self._writer.truncate(0)
     else:
       self.done = int(self._saved.values["done"])
       self.ledger.restore(self._saved.values["ledger"])
@@ -152,15 +161,6 @@ class RunState:
     if len(self.records) != done:
       raise ValueError(f"there are {len(self.records)} records for {done} finished events; files "
                        "were changed from outside")
-
-  def _begin(self) -> None:
-    """The run has no state yet."""
-    self.done, path = 0, self.folder / "records.jsonl"
-    if path.exists() and path.read_bytes().count(b"\n") > 1:  # One may be there after a kill.
-      raise snapshots_lib.DamagedError(
-          f"{path} has records, but {self._snapshots.folder}, from which the run could go on, is "
-          "missing or empty. Restore it from a copy, or start again in a new work directory.")
-    self.records = self._writer.truncate(0)
 
   def context(self, phase: str = "train") -> context_lib.Context:
     """The context of the next event; its training is charged to `phase`."""
@@ -282,11 +282,3 @@ def plain(value: Any) -> Any:
   if isinstance(value, (np.generic, np.ndarray)):
     value = value.item()
   return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _copy_state(source: pathlib.Path, target: pathlib.Path, *, links: bool) -> None:
-  """Copies the state of a run; its weights, which never change, may be links."""
-  for name, copy in (("state/events", shutil.copy2), ("state/progress", shutil.copy2),
-                     ("weights", os.symlink if links else shutil.copy2)):
-    if (source / name).is_dir():
-      shutil.copytree((source / name).resolve(), target / name, copy_function=copy)

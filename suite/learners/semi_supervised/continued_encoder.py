@@ -89,7 +89,11 @@ class ContinuedEncoder(learner_lib.Learner):
     if self._task is None:
       self.pretrainer.begin(
           tasks.Task(f"{task.name}, unlabelled", tasks.SINGLE_LABEL, 1), context)
-      self._check_size()
+      wanted, given = self.pretrainer.encoder.input_shape[1:], example_arrays.shape(self.transform)
+      if tuple(wanted) != tuple(given):
+        raise refusals.RefusedError(
+            f"ContinuedEncoder.transform makes examples {tuple(given)}, and its encoder takes "
+            f"images {tuple(wanted)}. Give both one size.")
       if self._weights is not None:
         found = encoder_file.starting(self._weights, self.pretrainer.encoder, _UNKNOWN)
         self.pretrainer.start_from(found.weights)
@@ -102,13 +106,6 @@ class ContinuedEncoder(learner_lib.Learner):
                           seed=seeds.pair("memory"), num_classes=task.num_classes)
     self._task = task
     self.head.begin(task, context)
-
-  def _check_size(self) -> None:
-    wanted, given = self.pretrainer.encoder.input_shape[1:], example_arrays.shape(self.transform)
-    if tuple(wanted) != tuple(given):
-      raise refusals.RefusedError(
-          f"ContinuedEncoder.transform makes examples {tuple(given)}, and its encoder takes images "
-          f"{tuple(wanted)}. Give both one size.")
 
   @override
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context

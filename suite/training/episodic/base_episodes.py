@@ -114,8 +114,8 @@ class BaseEpisodes:
     return episodes_lib.Episodes(
         images, labels, setting, data="base classes", split="train", seed=seed)
 
-  def run(self, update: Callable[[Any], tf.Tensor], images: np.ndarray, labels: np.ndarray,
-          context: context_lib.Context) -> dict[str, Any]:
+  def run(self, update: Any, images: np.ndarray, labels: np.ndarray, context: context_lib.Context
+          ) -> dict[str, Any]:
     """Makes all updates, charged to the context's phase; returns values for the record.
 
     Args:
@@ -136,7 +136,7 @@ class BaseEpisodes:
           context.report(step=number + 1, steps=self.num_updates, loss=float(losses[-1]))
 
     if self.num_updates:
-      cost = flops.count(_concrete(update, batches.element_spec)) * self.num_updates
+      cost = flops.count(update.get_concrete_function(batches.element_spec)) * self.num_updates
       rehearsal.few(source, "update", self.num_updates, make, least=0)
     shown = self.num_updates * len(source.labels)
     context.ledger.charge(
@@ -145,10 +145,6 @@ class BaseEpisodes:
     last = losses[-self.updates_per_epoch:]
     return {"way": source.setting.way, "meta_classes": len(np.unique(labels)),
             "meta_updates": self.num_updates, "meta_loss": float(np.mean(last)) if last else None}
-
-
-def _concrete(update: Any, spec: Any) -> Any:
-  return update.get_concrete_function(spec)
 
 
 def parts(batch: episodes_lib.Episode) -> tuple[tf.Tensor, ...]:

@@ -66,23 +66,23 @@ class EpisodeQuestions:
     The last batch is filled up with further episodes, which are computed, charged and dropped.
     """
     began = time.monotonic()
-    answers = self._answers()
-    cost = self._answer_cost() * self._num_batches + self._encoding_cost()
-    context.ledger.charge(
-        phase, flops=cost.flops, macs=cost.macs,
-        examples=self._num_batches * self._size * len(self._episodes.labels),
-        seconds=time.monotonic() - began)
-    return np.concatenate(answers)[:self._num], self._labels
 
-  def _answers(self) -> List[np.ndarray]:
-    """Logits [B, T, W] of all batches."""
     def first(num: int) -> List[np.ndarray]:
       # Read at the end: reading the logits of a batch waits for it.
       unread = list(self._encoded(num) if self._encodes else self._plain(num))
       return [logits.numpy() for logits in unread]
 
     found = rehearsal.few(self, "batch", self._num_batches, first)
-    return [found[i % len(found)] for i in range(self._num_batches)]
+    answers = [found[i % len(found)] for i in range(self._num_batches)]  # [B, T, W] each.
+    cost = self._answer_cost() * self._num_batches
+    if self._encodes:
+      num, size = self._encoding_rows().shape
+      cost += self._cost_of_encoding(size) * num
+    context.ledger.charge(
+        phase, flops=cost.flops, macs=cost.macs,
+        examples=self._num_batches * self._size * len(self._episodes.labels),
+        seconds=time.monotonic() - began)
+    return np.concatenate(answers)[:self._num], self._labels
 
   def macs_per_task(self) -> Optional[float]:
     """MACs of learning one task and answering it; None if they cannot be counted.
@@ -136,12 +136,6 @@ class EpisodeQuestions:
         self._graphs.answer_encoded, tf.TensorSpec([len(self._used), *shape[1:]]),
         tf.TensorSpec(self._rows.shape[1:], tf.int32),
         tf.TensorSpec(self._support_labels.shape, tf.int64), self._unrolled)
-
-  def _encoding_cost(self) -> flops.Cost:
-    if not self._encodes:
-      return flops.ZERO
-    num, size = self._encoding_rows().shape
-    return self._cost_of_encoding(size) * num
 
   def _cost_of_encoding(self, num_images: int) -> flops.Cost:
     return self._graphs.cost(self._graphs.encode, self._images_spec(num_images))

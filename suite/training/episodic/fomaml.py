@@ -81,8 +81,20 @@ class FirstOrder(tf.Module):
     variables = self.backbone.trainable_variables
     before = [v.read_value() for v in variables]
     with tf.GradientTape() as start_tape:
-      head = self._begin(images, labels, way)
-    adapted = self._adapt(head, images, labels)
+      if self._head == "prototypes":
+        head = list(class_heads.prototypes(self.backbone(images, training=True), labels, way))
+      else:
+        head = [tf.zeros([self.backbone.output_shape[-1], way]), tf.zeros([way])]
+    adapted = head
+    for _ in range(self._steps):  # On the backbone's variables, and on the head's tensors.
+      with tf.GradientTape() as tape:
+        tape.watch(adapted)
+        loss = self._loss(adapted, images, labels)
+      gradients, of_head = tape.gradient(
+          loss, (list(variables), adapted), unconnected_gradients=tf.UnconnectedGradients.ZERO)
+      for variable, gradient in zip(variables, gradients):
+        variable.assign_sub(self._rate * gradient)
+      adapted = [h - self._rate * g for h, g in zip(adapted, of_head)]
     with tf.GradientTape() as tape:
       tape.watch(adapted)
       loss = self._loss(adapted, target_images, target_labels)
@@ -98,28 +110,6 @@ class FirstOrder(tf.Module):
     with own_gradients.released():
       self.optimizer.apply_gradients(zip(gradients, variables))
     return loss
-
-  def _begin(self, images: tf.Tensor, labels: tf.Tensor, way: int) -> list[tf.Tensor]:
-    """Returns the initial kernel [D, W] and bias [W] of the head."""
-    if self._head == "prototypes":
-      features = self.backbone(images, training=True)
-      return list(class_heads.prototypes(features, labels, way))
-    return [tf.zeros([self.backbone.output_shape[-1], way]), tf.zeros([way])]
-
-  def _adapt(self, head: list[tf.Tensor], images: tf.Tensor, labels: tf.Tensor
-             ) -> list[tf.Tensor]:
-    """Makes the inner steps on the backbone's variables; returns the head after them."""
-    variables = self.backbone.trainable_variables
-    for _ in range(self._steps):
-      with tf.GradientTape() as tape:
-        tape.watch(head)
-        loss = self._loss(head, images, labels)
-      gradients, of_head = tape.gradient(
-          loss, (list(variables), head), unconnected_gradients=tf.UnconnectedGradients.ZERO)
-      for variable, gradient in zip(variables, gradients):
-        variable.assign_sub(self._rate * gradient)
-      head = [h - self._rate * g for h, g in zip(head, of_head)]
-    return head
 
   def _loss(self, head: Any, images: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     kernel, bias = head

@@ -183,12 +183,25 @@ class InnerLoop:
       labels: [B].
       second_order: whether gradients pass through the inner gradients.
     """
-    state = state._replace(step=self._checked(state.step))
-    return self._learn(net, parameters, state, images, labels, second_order)
+    step = state.step
+    known = tf.get_static_value(step)
+    # Each step needs a row of rates: a constant is checked now, else the graph checks.
+    if known is not None:
+      self.check(int(known) // self.steps + 1)
+      step = tf.constant(int(known))
+    elif not self.extend_rows:
+      enough = tf.debugging.Assert(
+          step < self.num_steps,
+          [f"More support sets than InnerLoop.num_support_sets = {self.num_support_sets}; set "
+           "InnerLoop.extend_rows = True to repeat the last step's rates and norms. Step:", step])
+      with tf.control_dependencies([] if enough is None else [enough]):
+        step = tf.identity(step)
+    return self._learn(net, parameters, state._replace(step=step), images, labels, second_order)
 
   def _learn(self, net: AdaptedForm, parameters: Parameters, state: State,
              images: tf.Tensor, labels: tf.Tensor, second_order: bool) -> list[State]:
     first = state.step
+    known = tf.get_static_value(first)  # Steps after a constant are constants, known while tracing.
     weights = dict(parameters.weights if self.last_set_only else state.weights)
     rows = tf.minimum(first + tf.range(self.steps), self.num_steps - 1)
     rates = tf.unstack(tf.gather(parameters.rates, rows), self.steps)
@@ -196,12 +209,23 @@ class InnerLoop:
     states = []
     seen = net.observe(weights, images, twice=second_order)
     for j in range(self.steps):
-      gradients = _gradients(net, weights, norms[j], seen, labels, self._names(weights))
+      wanted = {name: weights[name] for name in self._names(weights)}
+      with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(wanted)
+        loss = cross_entropy(labels, net.apply(weights, norms[j], seen))
+      gradients = tape.gradient(loss, wanted, unconnected_gradients=tf.UnconnectedGradients.ZERO)
       if not second_order:
         gradients = {name: tf.stop_gradient(g) for name, g in gradients.items()}
       weights = stepped(weights, gradients, rates[j])
-      step = _plus(first, j + 1)
-      sums = self._sums(net, parameters, state.sums, weights, step, seen)
+      step = first + (j + 1) if known is None else tf.constant(int(known) + j + 1)
+      # The statistics of the sets so far, in the net that answers targets.
+      sums: tuple[tf.Tensor, ...] = ()
+      if not self.transductive:
+        row, = self._norms(parameters, self._target_row(step)[None])
+        mean, variance = net.measure(weights, row, seen)
+        sums = mean, variance + tf.square(mean)
+        if not self.last_set_only:
+          sums = tuple(a + b for a, b in zip(state.sums, sums))
       states.append(State(weights, step, sums))
     return states
 
@@ -259,17 +283,6 @@ class InnerLoop:
       step = tf.maximum(step - 1, 0)
     return tf.minimum(step, self.num_norm_rows - 1)
 
-  def _sums(self, net: AdaptedForm, parameters: Parameters,
-            before: tuple[tf.Tensor, ...], weights: Weights, step: tf.Tensor, images: Any
-            ) -> tuple[tf.Tensor, ...]:
-    """Returns `before` plus the statistics of a support set in the net that answers targets."""
-    if self.transductive:
-      return ()
-    row, = self._norms(parameters, self._target_row(step)[None])
-    mean, variance = net.measure(weights, row, images)
-    now = mean, variance + tf.square(mean)
-    return now if self.last_set_only else tuple(a + b for a, b in zip(before, now))
-
   def statistics(self, state: State) -> functional_conv4.Statistics | None:
     """Returns the statistics that normalize targets; None: their own."""
     if self.transductive:
@@ -281,31 +294,6 @@ class InnerLoop:
       count = tf.cast(sets, mean.dtype)
       mean, square = mean / count, square / count
     return functional_conv4.Statistics(mean, tf.nn.relu(square - tf.square(mean)))
-
-  def _checked(self, step: tf.Tensor) -> tf.Tensor:
-    """Returns the step after a check that it has a row: now if it is constant, else at run time."""
-    known = tf.get_static_value(step)
-    if known is not None:
-      self.check(int(known) // self.steps + 1)
-      return tf.constant(int(known))
-    if self.extend_rows:
-      return step
-    enough = tf.debugging.Assert(
-        step < self.num_steps,
-        [f"More support sets than InnerLoop.num_support_sets = {self.num_support_sets}; set "
-         "InnerLoop.extend_rows = True to repeat the last step's rates and norms. Step:", step])
-    with tf.control_dependencies([] if enough is None else [enough]):
-      return tf.identity(step)
-
-
-def _gradients(net, weights: Weights, norms: functional_conv4.Norms, images: Any,
-               labels: tf.Tensor, names: Sequence[str]) -> Weights:
-  """Returns the gradients of a support set's mean cross-entropy, of the weights of these names."""
-  wanted = {name: weights[name] for name in names}
-  with tf.GradientTape(watch_accessed_variables=False) as tape:
-    tape.watch(wanted)
-    loss = cross_entropy(labels, net.apply(weights, norms, images))
-  return tape.gradient(loss, wanted, unconnected_gradients=tf.UnconnectedGradients.ZERO)
 
 
 def stepped(weights: Weights, gradients: Weights, rates: tf.Tensor) -> Weights:
@@ -321,12 +309,6 @@ def stepped(weights: Weights, gradients: Weights, rates: tf.Tensor) -> Weights:
 def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
   """Returns the mean over labels [B] and logits [B, W], in the type of the logits."""
   return tf.reduce_mean(losses_lib.hard_cross_entropy(labels, logits))
-
-
-def _plus(step: tf.Tensor, count: int) -> tf.Tensor:
-  """Returns step + count, as a constant if the step is one, so it is known while tracing."""
-  known = tf.get_static_value(step)
-  return step + count if known is None else tf.constant(int(known) + count)
 
 
 def over_sets(learn: Callable[[Any, Any], Any], state: Any, number: int, *, unrolled: bool) -> Any:

@@ -175,8 +175,14 @@ class MetaTraining:
       return make(parameters, self.second_order, False)
 
     def branch(values: Sequence[tf.Tensor], order: bool, multi_step: bool) -> Any:
-      return lambda: _with_gradients(
-          lambda v: make(tf.nest.pack_sequence_as(parameters, v), order, multi_step), values)
+      def traced() -> Any:
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+          tape.watch(values)
+          loss = make(tf.nest.pack_sequence_as(parameters, values), order, multi_step)
+        gradients = tape.gradient(loss, values, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        return loss, [tf.convert_to_tensor(gradient) for gradient in gradients]
+
+      return traced
 
     @own_gradients.custom_gradient
     def chosen(*values: tf.Tensor) -> Any:
@@ -187,12 +193,3 @@ class MetaTraining:
       return loss, lambda upstream: [upstream * gradient for gradient in gradients]
 
     return chosen(*tf.nest.flatten(parameters))
-
-
-def _with_gradients(loss_fn: Callable[[Any], tf.Tensor], values: Any) -> Any:
-  """Returns the loss, and its dense gradients for the values."""
-  with tf.GradientTape(watch_accessed_variables=False) as tape:
-    tape.watch(values)
-    loss = loss_fn(values)
-  gradients = tape.gradient(loss, values, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-  return loss, [tf.convert_to_tensor(gradient) for gradient in gradients]

@@ -107,7 +107,16 @@ class SetTuning:
           f"{self.batch_size}; within an episode each step takes the whole set. Set batch_size to "
           f"{codes.shape[0]} or more.")
     labels = tf.cast(labels, tf.int64)
-    rows, row_labels, row_weights = self._with_memory(state, codes, labels)
+    size = codes.shape[0]
+    rows, row_labels, row_weights = codes, labels, tf.ones([size])
+    if self.memory:
+      held, held_labels, filled = state.memory
+      # Empty rows repeat the set with weight 0: batch norms must not normalize by zeros.
+      fill = tf.gather(codes, tf.range(self.memory) % size)
+      is_filled = tf.reshape(filled > 0.0, [-1] + [1] * (len(codes.shape) - 1))
+      rows = tf.concat([codes, tf.where(is_filled, held, fill)], 0)
+      row_labels = tf.concat([labels, held_labels], 0)
+      row_weights = tf.concat([row_weights, filled], 0)
 
     def logits_of(weights: Weights) -> tf.Tensor:
       return apply_fn(weights, codes)
@@ -133,19 +142,6 @@ class SetTuning:
       memory = tuple(tf.concat(pair, 0)[-self.memory:] for pair in zip(memory, added))
     return TunedState(weights, memory, self.term.end_set(
         state.term, weights, losses_of, codes, labels))
-
-  def _with_memory(self, state: TunedState, codes: tf.Tensor, labels: tf.Tensor
-                   ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Returns codes, labels and weights of the set's rows and of the memory's."""
-    size, ones = codes.shape[0], tf.ones([codes.shape[0]])
-    if not self.memory:
-      return codes, labels, ones
-    held, held_labels, filled = state.memory
-    # Empty rows repeat the set with weight 0: batch norms must not normalize by zeros.
-    fill = tf.gather(codes, tf.range(self.memory) % size)
-    is_filled = tf.reshape(filled > 0.0, [-1] + [1] * (len(codes.shape) - 1))
-    return (tf.concat([codes, tf.where(is_filled, held, fill)], 0),
-            tf.concat([labels, held_labels], 0), tf.concat([ones, filled], 0))
 
 
 class TuneInEpisode(learner_lib.EpisodicLearner):
