@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 import contextlib
+import functools
 import os
 import pathlib
 from typing import Any, NamedTuple
@@ -180,7 +181,12 @@ def accuracy_matrix(
   with style():
     figure, axes = new_axes(title, width=1.9 + 0.5 * columns, height=1.5 + 0.45 * rows)
     colours = matplotlib.colormaps["viridis"].with_extremes(bad="#E5E5E5")
-    low, high = _limits(acc)
+    # Limits in whole tens of percent around the values, so that small differences are visible.
+    known = 100 * acc[~np.isnan(acc)]
+    low, high = 0.0, 100.0
+    if known.size:
+      low = float(10 * np.floor(np.min(known) / 10))
+      high = max(float(10 * np.ceil(np.max(known) / 10)), low + 10)
     image = axes.imshow(100 * acc, cmap=colours, vmin=low, vmax=high, aspect="equal")
     for i, j in zip(*np.nonzero(~np.isnan(acc))):
       dark = 100 * acc[i, j] < (low + high) / 2
@@ -291,15 +297,6 @@ def flops_ticks(axes) -> None:
     axes.xaxis.set_major_locator(ticker.LogLocator(base=10, subs=(1, 2, 5)))
 
 
-def _limits(acc: np.ndarray) -> tuple[float, float]:
-  """Limits in whole tens of percent around the values, so that small differences are visible."""
-  known = 100 * acc[~np.isnan(acc)]
-  if not known.size:
-    return 0.0, 100.0
-  low, high = 10 * np.floor(np.min(known) / 10), 10 * np.ceil(np.max(known) / 10)
-  return float(low), float(high if high > low else low + 10)
-
-
 def annotate_points(axes: Any, labels: Sequence[tuple[str, float, float, str]], *,
              fontsize: float = 7) -> None:
   """Writes labels (text, x, y, color) beside their points, in order, each in the first free place.
@@ -318,7 +315,7 @@ def annotate_points(axes: Any, labels: Sequence[tuple[str, float, float, str]], 
                          arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5,
                                      "alpha": 0})
     note.set_in_layout(False)
-    best = min(_PLACES, key=lambda place: _label_cost(note, place, taken, inside))
+    best = min(_PLACES, key=functools.partial(_label_cost, note, taken, inside))
     _move_label(note, best)
     if max(abs(best[0]), abs(best[1])) > 12:
       note.arrow_patch.set_alpha(0.6)
@@ -336,9 +333,8 @@ def _label_extent(note: Any) -> Any:
   return super(type(note), note).get_window_extent().padded(1)
 
 
-def _label_cost(
-  note: Any, place: tuple[float, float, str], taken: Sequence[Any], inside: Any
-) -> float:
+def _label_cost(note: Any, taken: Sequence[Any], inside: Any, place: tuple[float, float, str]
+                ) -> float:
   """Area in pixels that the label would cover of others, and have outside of the axes."""
   _move_label(note, place)
   box = _label_extent(note)

@@ -85,28 +85,26 @@ def load(table: table_dir.TableDir) -> list[Ranked]:
   by_cell: dict[Any, list[run_dir.Run]] = {}
   for run in run_dir.load(begun):
     by_cell.setdefault(run.folder.parent, []).append(run)
-  return [_column(table, name, measure, by_cell) for name, measure in table.scores.items()]
-
-
-def _column(table: table_dir.TableDir, name: str, key: str,
-            by_cell: Mapping[Any, list[run_dir.Run]]) -> Ranked:
-  cells = {}
-  for row in table.rows:
-    runs = [run for seed in table.seeds
-            for run in by_cell.get(table.cell(row, name, seed).resolve(), ())]
-    names = sorted({run.folder.name for run in runs})
-    if len(names) > 1:
-      raise ValueError(f"Row {row!r}, column {name!r} of {table.folder} has the learners "
-                       f"{', '.join(names)}; a leaderboard has one a cell. Bind "
-                       "experiment.run.only in the row, or leave table.Report.scores out.")
-    if runs:
-      cells[row] = run_streams.LearnerRuns(row, runs)
-  finished = [run for cell in cells.values() for run in cell.finished]
-  streams = run_streams.build(finished)
-  about = next((run.description for cell in cells.values() for run in cell.runs),
-               descriptions.ProtocolDescription(name))
-  measure = about.measure(key) if key or about.headline is None else about.headline
-  return Ranked(name, measure, cells, [stream.title for stream in streams])
+  columns = []
+  for name, key in table.scores.items():
+    cells = {}
+    for row in table.rows:
+      runs = [run for seed in table.seeds
+              for run in by_cell.get(table.cell(row, name, seed).resolve(), ())]
+      names = sorted({run.folder.name for run in runs})
+      if len(names) > 1:
+        raise ValueError(f"Row {row!r}, column {name!r} of {table.folder} has the learners "
+                         f"{', '.join(names)}; a leaderboard has one a cell. Bind "
+                         "experiment.run.only in the row, or leave table.Report.scores out.")
+      if runs:
+        cells[row] = run_streams.LearnerRuns(row, runs)
+    finished = [run for cell in cells.values() for run in cell.finished]
+    streams = run_streams.build(finished)
+    about = next((run.description for cell in cells.values() for run in cell.runs),
+                 descriptions.ProtocolDescription(name))
+    measure = about.measure(key) if key or about.headline is None else about.headline
+    columns.append(Ranked(name, measure, cells, [stream.title for stream in streams]))
+  return columns
 
 
 def build(table: table_dir.TableDir) -> list[panels.Panel]:
@@ -140,9 +138,20 @@ def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel
 
 
 def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel:
-  rows = [[row, *(quantities.NOTHING if f"{row}/{column.name}" in table.missing else
-                  _score(column, row, len(table.seeds)) for column in columns)]
-          for row in table.rows]
+  rows = []
+  for row in table.rows:
+    shown: list[Any] = [row]
+    for column in columns:
+      if f"{row}/{column.name}" in table.missing:
+        shown.append(quantities.NOTHING)
+      else:  # "- (0/3)" if nothing is finished, "- (3/3)" if the runs have no such score.
+        found, of = column.spread(row), len(table.seeds)
+        done = len(column.cells[row].finished) if row in column.cells else 0
+        shown.append(quantities.Quantity(
+            found.mean if found.num else None, quantities.PERCENT,
+            deviation=found.deviation if found.num > 1 else None,
+            note="" if done == of and found.num else f"({done}/{of})"))
+    rows.append(shown)
   refusals: dict[str, list[str]] = {}
   for name, why in table.missing.items():
     refusals.setdefault(why, []).append(name)
@@ -154,16 +163,6 @@ def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Pane
        f"Lower is better: {', '.join(c.name for c in columns if c.lower_is_better) or 'none'}.",
        *(f"No cell: {', '.join(names)}: {why}." for why, names in refusals.items()),
        *_stream_notes(columns)])
-
-
-def _score(column: Ranked, row: str, num_seeds: int) -> quantities.Quantity:
-  """A score; "- (0/3)" if nothing is finished, "- (3/3)" if the runs have no such score."""
-  found = column.spread(row)
-  done = len(column.cells[row].finished) if row in column.cells else 0
-  return quantities.Quantity(
-      found.mean if found.num else None, quantities.PERCENT,
-      deviation=found.deviation if found.num > 1 else None,
-      note="" if done == num_seeds and found.num else f"({done}/{num_seeds})")
 
 
 def _progress(table: table_dir.TableDir) -> list[str]:

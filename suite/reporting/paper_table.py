@@ -136,11 +136,30 @@ def _lines(table: table_dir.TableDir) -> Iterator[TableLine]:
 
 def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> quantities.TextTable:
   paper = paper_values.scores(table.paper) if table.paper else None
-  shown = _shown(table, lines, paper)
+  labels = {line.label for line in lines}
+  printed = {key[1:] for key in paper.values if key[0] in labels} if paper else set()
+  shown = []  # (column, measure) of all values that are known or still expected.
+  for column in table.columns:
+    finished = [s for line in lines for s in line.cells[column].values()]
+    open_yet = not finished and column not in {c for c, _ in printed}
+    shown += [(column, measure) for measure in table.measures
+              if open_yet or (column, measure) in printed
+              or any(table_dir.value(s, measure) is not None for s in finished)]
   rows, conventions = [], {}
   for line in lines:
-    rows.append([line.label, *(
-        _ours(line.cells[column], measure, len(table.seeds)) for column, measure in shown)])
+    ours = []
+    for column, measure in shown:
+      known = [s for s in line.cells[column].values() if table_dir.value(s, measure) is not None]
+      if not known:
+        ours.append(quantities.words(quantities.NOTHING))
+        continue
+      over, one = episodic.over_seeds([table_dir.value(s, measure) for s in known]), len(known) == 1
+      ours.append(quantities.Quantity(
+          over["accuracy"], quantities.PERCENT,
+          deviation=None if one else over["accuracy_std_over_seeds"],
+          interval=known[0].get(measure + _INTERVAL) if one else None,
+          note="" if len(known) == len(table.seeds) else f"({len(known)}/{len(table.seeds)})"))
+    rows.append([line.label, *ours])
     values = {} if paper is None else {
         key: paper.values[(line.label, *key)] for key in shown
         if (line.label, *key) in paper.values}
@@ -161,34 +180,6 @@ def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> quantities
 
 def _progress(table: table_dir.TableDir) -> str:
   return f"{table.num_finished()} of {table.num_cells} runs are finished."
-
-
-def _shown(table: table_dir.TableDir, lines: Sequence[TableLine], paper: paper_values.Scores | None
-           ) -> list[tuple[str, str]]:
-  """Lists (column, measure) of all values that are known or still expected."""
-  labels = {line.label for line in lines}
-  printed = {key[1:] for key in paper.values if key[0] in labels} if paper else set()
-  shown = []
-  for column in table.columns:
-    finished = [s for line in lines for s in line.cells[column].values()]
-    open_yet = not finished and column not in {c for c, _ in printed}
-    shown += [(column, measure) for measure in table.measures
-              if open_yet or (column, measure) in printed
-              or any(table_dir.value(s, measure) is not None for s in finished)]
-  return shown
-
-
-def _ours(by_seed: Mapping[table_dir.Seed, Mapping[str, Any]], measure: str, num_seeds: int
-          ) -> quantities.Quantity:
-  known = [s for s in by_seed.values() if table_dir.value(s, measure) is not None]
-  if not known:
-    return quantities.words(quantities.NOTHING)
-  over, one = episodic.over_seeds([table_dir.value(s, measure) for s in known]), len(known) == 1
-  return quantities.Quantity(
-      over["accuracy"], quantities.PERCENT,
-      deviation=None if one else over["accuracy_std_over_seeds"],
-      interval=known[0].get(measure + _INTERVAL) if one else None,
-      note="" if len(known) == num_seeds else f"({len(known)}/{num_seeds})")
 
 
 def _printed(text: str, number: str) -> quantities.Quantity:

@@ -8,6 +8,7 @@ predictions, summaries. `repair` removes only what the same command makes again.
 from __future__ import annotations
 
 from collections.abc import Iterator
+import contextlib
 import functools
 import pathlib
 from typing import Any, Callable, NamedTuple
@@ -93,13 +94,22 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
   states = snapshots.Snapshots(folder / "state" / "events")
   problems = states.problems()
   intact = [number for number, wrong in problems.items() if not wrong]
-  usable = [number for number in intact if _has_records(
-      folder / run_dir.RECORDS, states.values(number)["position"])]
+  usable = []  # Snapshots up to whose position the records are those that were written.
+  for number in intact:
+    position = states.values(number)["position"]
+    offset, digest = (position, None) if isinstance(position, int) else position
+    with contextlib.suppress(OSError, ValueError):
+      records_lib.read_until(folder / run_dir.RECORDS, offset, digest)
+      usable.append(number)
   if finished.state == WHOLE and not problem:
     problem = run_dir.missing_records(folder, len(records))
-  yield _of_records(folder / run_dir.RECORDS, records, problem or _missing(
-      len(records), bool(problems), intact, usable, finished.state == WHOLE),
-                    is_repeated=bool(usable), summary=finished.path)
+  # Records and state belong together; without a state, one record is left by a kill.
+  fits = intact[-1:] == usable[-1:] if intact else (
+      finished.state == WHOLE or not problems and len(records) < 2)
+  if not problem and not fits:
+    problem = (f"it has {len(records)} records, which the newest intact snapshot does not belong "
+               "to")
+  yield _of_records(folder / run_dir.RECORDS, records, problem, usable, finished.path)
   for number, wrong in problems.items():
     path = states.path(number)
     if not wrong:
@@ -136,29 +146,9 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
     yield from _left_over(folder / part)
 
 
-def _has_records(path: pathlib.Path, position: Any) -> bool:
-  """Whether the records up to a snapshot's position are those that were written."""
-  offset, digest = (position, None) if isinstance(position, int) else position
-  try:
-    records_lib.read_until(path, offset, digest)
-    return True
-  except (OSError, ValueError):
-    return False
-
-
-def _missing(num_records: int, has_state: bool, intact: list[int], usable: list[int],
-             is_finished: bool) -> str:
-  """Whether records and state belong together; "" if they do."""
-  if intact and intact[-1:] == usable[-1:]:
-    return ""
-  if not intact and (is_finished or not has_state and num_records < 2):  # One is left by a kill.
-    return ""
-  return f"it has {num_records} records, which the newest intact snapshot does not belong to"
-
-
-def _of_records(path: pathlib.Path, records: list[dict[str, Any]], problem: str, *,
-                is_repeated: bool, summary: pathlib.Path) -> Finding:
-  if problem and is_repeated:  # A run with a summary would not go on.
+def _of_records(path: pathlib.Path, records: list[dict[str, Any]], problem: str,
+                usable: list[int], summary: pathlib.Path) -> Finding:
+  if problem and usable:  # A run with a summary would not go on.
     return Finding(path, AGAIN, f"{problem.split('. ')[0]}; the same command repeats what comes "
                    "after the last snapshot that is intact", (summary,) if summary.exists() else ())
   if problem:

@@ -52,7 +52,15 @@ class Run:
   def protocol(self) -> str:
     """As the summary or the records say, or else, before the first event, the configuration."""
     first = self.records[0] if self.records else {}
-    configured = "" if self.records or self.summary else _configured_protocol(self.folder)
+    configured = ""
+    if not self.records and not self.summary:
+      # "clear" of "@clear.run", in the first configuration that is there.
+      paths = [path for path in (self.folder / CONFIG, self.folder.parent / CONFIG)
+               if path.exists()]
+      found = paths and re.search(
+          r"^experiment\.run\.protocol\s*=\s*\\?\s*@(?:\w+[./])*?(\w+)\.run\b",
+          paths[0].read_text(encoding="utf-8"), re.MULTILINE)
+      configured = found[1] if found else ""
     return str(self.summary.get("protocol") or first.get("protocol") or configured or UNKNOWN)
 
   @functools.cached_property
@@ -88,7 +96,17 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
     summary = read_json(folder / SUMMARY)
     if missing := missing_records(folder, len(records)):
       raise ValueError(missing)
-    found.append(Run(label, folder, records, summary, _environment(folder)))
+    environment = read_json(folder / ENVIRONMENT) or read_json(folder.parent / ENVIRONMENT)
+    # Records of another version may differ.
+    theirs, ours = (str(version).split(".")[:2] for version in (
+        environment.get("suite") or suite.__version__, suite.__version__))
+    if theirs != ours:
+      raise ValueError(
+          f"{folder / RECORDS} was written by suite {environment['suite']}, and this is suite "
+          f"{suite.__version__}: values of one name may differ. Report it with that version, or "
+          "run its command again in a new work directory: "
+          f"{environment.get('command') or 'not stored'}")
+    found.append(Run(label, folder, records, summary, environment))
   return found
 
 
@@ -104,16 +122,6 @@ def description(folder: pathlib.Path) -> descriptions.ProtocolDescription | None
   except (KeyError, TypeError) as error:
     raise ValueError(f"{folder / descriptions.FILE} is no description of a protocol ({error}). "
                      "Run the same command again, which writes it again.") from error
-
-
-def _configured_protocol(folder: pathlib.Path) -> str:
-  """The protocol that config.gin binds, "clear" of "@clear.run"; "" if it does not say."""
-  for path in (folder / CONFIG, folder.parent / CONFIG):
-    if path.exists():
-      found = re.search(r"^experiment\.run\.protocol\s*=\s*\\?\s*@(?:\w+[./])*?(\w+)\.run\b",
-                        path.read_text(encoding="utf-8"), re.MULTILINE)
-      return found[1] if found else ""
-  return ""
 
 
 def find(directory: str | os.PathLike) -> list[pathlib.Path]:
@@ -133,19 +141,6 @@ def find(directory: str | os.PathLike) -> list[pathlib.Path]:
             folder.name)
 
   return sorted(found, key=place)
-
-
-def _environment(folder: pathlib.Path) -> dict[str, Any]:
-  """Of the run; an error if another version of the suite, whose records may differ, wrote it."""
-  found = read_json(folder / ENVIRONMENT) or read_json(folder.parent / ENVIRONMENT)
-  theirs, ours = (str(version).split(".")[:2]
-                  for version in (found.get("suite") or suite.__version__, suite.__version__))
-  if theirs != ours:
-    raise ValueError(
-        f"{folder / RECORDS} was written by suite {found['suite']}, and this is suite "
-        f"{suite.__version__}: values of one name may differ. Report it with that version, or run "
-        f"its command again in a new work directory: {found.get('command') or 'not stored'}")
-  return found
 
 
 def labels(folders: list[pathlib.Path]) -> list[str]:

@@ -116,8 +116,19 @@ def build(runs: Sequence[run_dir.Run]) -> list[StreamRuns]:
     groups.setdefault(_key(run, groups), []).append(run)
   order = {id(run): i for i, run in enumerate(runs)}
   found = {key: sorted(group, key=lambda run: order[id(run)]) for key, group in groups.items()}
-  streams = [_stream(key, group)
-             for key, group in sorted(found.items(), key=lambda item: order[id(item[1][0])])]
+  streams = []
+  for (protocol, name, identity), group in sorted(
+      found.items(), key=lambda item: order[id(item[1][0])]):
+    members, known = seed_groups(group), json.loads(identity)
+    description = group[0].description
+    facts = ({k: known[k] for k in description.facts if k in known}
+             if isinstance(known, dict) else {})
+    if not name or name == NOT_FINISHED:
+      described = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in facts.items())
+      name = ", ".join(filter(None, (name, described)))
+    learners = [LearnerRuns(label, runs) for label, runs in zip(group_labels(members), members)]
+    streams.append(StreamRuns(
+        description, f"{protocol} ({name})" if name else protocol, learners))
   seen = collections.Counter[str]()
   for i, stream in enumerate(streams):
     seen[stream.title] += 1
@@ -141,34 +152,14 @@ def _key(run: run_dir.Run, groups: dict[tuple[str, str, str], list[run_dir.Run]]
   beside = [key for key, group in groups.items()
             if any(other.folder.parent == run.folder.parent for other in group)
             and (not run.records or key[0] == run.protocol)]
+  # Streams whose finished runs began as this one did, or had the same facts.
+  begun = json.loads(identity)
   alike = [key for key in groups if run.records and key[0] == run.protocol
-           and _begins(key[2], identity, run.description)]
+           and (json.loads(key[2])[:len(begun)] == begun if names else key[2] == identity)]
   for found in (beside, alike):
     if len(found) == 1:
       return found[0]
   return run.protocol, NOT_FINISHED, identity
-
-
-def _begins(known: str, other: str, description: descriptions.ProtocolDescription) -> bool:
-  """Whether a run that is not finished may be of the stream of a finished one."""
-  if not description.identity_of_tests:
-    return known == other
-  first = json.loads(other)
-  return json.loads(known)[:len(first)] == first
-
-
-def _stream(key: tuple[str, str, str], runs: Sequence[run_dir.Run]) -> StreamRuns:
-  protocol, name, identity = key
-  groups = seed_groups(runs)
-  known = json.loads(identity)
-  description = runs[0].description
-  facts = ({k: known[k] for k in description.facts if k in known}
-           if isinstance(known, dict) else {})
-  if not name or name == NOT_FINISHED:
-    described = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in facts.items())
-    name = ", ".join(filter(None, (name, described)))
-  learners = [LearnerRuns(label, group) for label, group in zip(group_labels(groups), groups)]
-  return StreamRuns(description, f"{protocol} ({name})" if name else protocol, learners)
 
 
 def _mean(values: Sequence[Any]) -> float | None:
@@ -190,27 +181,23 @@ def seed_groups(runs: Sequence[run_dir.Run]) -> list[list[run_dir.Run]]:
   members: dict[tuple[str, str, int], list[run_dir.Run]] = {}
   seen = collections.Counter[tuple[str, str, str]]()
   for run in runs:
-    settings, seed = _settings(run)
+    # The configuration without its seed, and the line of the seed. In a whole table they are the
+    # column and the seed's folder: a seed there may set other parameters, such as the split. A run
+    # without a configuration, made from Python, has its folder in place of one: only the same text
+    # tells that two runs have the same settings.
+    workdir = run.folder.parent
+    if _is_cell(workdir):
+      settings, seed = str(workdir.parent), workdir.name
+    else:
+      path = workdir / "config.gin"
+      text = path.read_text(encoding="utf-8") if path.exists() else ""
+      line = _SEED.search(text)
+      settings = _SEED.sub("", text) if text.strip() else str(run.folder)
+      seed = line[0].strip() if line else ""
     copy = seen[run.folder.name, settings, seed]
     seen[run.folder.name, settings, seed] += 1
     members.setdefault((run.folder.name, settings, copy), []).append(run)
   return list(members.values())
-
-
-def _settings(run: run_dir.Run) -> tuple[str, str]:
-  """The configuration without its seed, and the line of the seed.
-
-  In a whole table they are the column and the seed's folder: a seed there may set other parameters,
-  such as the split. A run without a configuration, made from Python, has its folder in place of
-  one: only the same text tells that two runs have the same settings.
-  """
-  workdir = run.folder.parent
-  if _is_cell(workdir):
-    return str(workdir.parent), workdir.name
-  path = workdir / "config.gin"
-  text = path.read_text(encoding="utf-8") if path.exists() else ""
-  seed = _SEED.search(text)
-  return _SEED.sub("", text) if text.strip() else str(run.folder), seed[0].strip() if seed else ""
 
 
 def home_of(runs: Sequence[run_dir.Run]) -> pathlib.Path:

@@ -53,7 +53,14 @@ def of_stream(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
 
 def nevis(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   """Builds NEVIS's table: a row per task with each run's error, then totals of the stream."""
-  about, errors = _tested(runs)
+  tested: dict[str, Mapping[str, Any]] = {}  # The first record of each task.
+  errors: list[dict[str, Any]] = []  # Of each run, by task.
+  for run in runs:
+    of_run = {r["task_key"]: r for r in run.records if r.get("kind") == "predict"}
+    for key, record in of_run.items():
+      tested.setdefault(key, record)
+    errors.append({key: record.get("error") for key, record in of_run.items()})
+  about = dict(sorted(tested.items(), key=lambda item: item[1].get("event", 0)))
   split = next(iter(about.values()), {}).get("split", "test")
   rows: list[list[Any]] = [
       [str(r["task"]), str(r.get("occurrence", 1)), str(r.get("year", "")), str(r.get("role", "")),
@@ -102,19 +109,6 @@ def generic(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
       notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, texts)]
   return quantities.TextTable(title=title(runs[0]), header=["", *(run.label for run in runs)],
                rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
-
-
-def _tested(runs: Sequence[run_dir.Run]
-            ) -> tuple[dict[str, Mapping[str, Any]], list[dict[str, Any]]]:
-  """Returns (first record of each tested task, in stream order; each run's errors by task)."""
-  about: dict[str, Mapping[str, Any]] = {}
-  errors = []
-  for run in runs:
-    tested = {r["task_key"]: r for r in run.records if r.get("kind") == "predict"}
-    for key, record in tested.items():
-      about.setdefault(key, record)
-    errors.append({key: record.get("error") for key, record in tested.items()})
-  return dict(sorted(about.items(), key=lambda item: item[1].get("event", 0))), errors
 
 
 def _regret(runs: Sequence[run_dir.Run], tasks: Iterable[str],

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+import functools
 import pathlib
 from typing import Any
 
@@ -62,14 +63,14 @@ class BoardDirectory:
     again = {name for name in finished
              if name in late or not any(self.log_dir(name).glob(_EVENT_FILES))}
     for name in sorted(again):
-      self._show(lambda name=name: self._make_again(name))
+      self._show(functools.partial(self._make_again, name))
     if finished & self._begun or again:
       self._show(self._draw)
 
   def _view(self, name: str) -> tensorboard.TensorBoardView:
     return tensorboard.TensorBoardView(
         self.log_dir(name), config_text=self._config_text, environment=self._environment,
-        run=self._workdir.as_posix(), reference=lambda: self._reference_errors(name),
+        run=self._workdir.as_posix(), reference=functools.partial(self._reference_errors, name),
         description=run_dir.description(self._workdir / name))
 
   def _make_again(self, name: str) -> None:

@@ -180,25 +180,16 @@ class TensorBoardView:
         # A step is an integer of 64 bits: MFLOPs leave room for any stream.
         tf.summary.scalar("error_against_megaflops", error, step=round(cost / 1e6))
       acc = self._scores.matrix()
-      if acc is not None and self._draws_matrix(record):
-        tf.summary.image("accuracy_matrix", matrix_pixels(
-            acc, self.log_dir.name), step=event)
+      if acc is not None and kind == "predict" and record["bucket"] == len(record["row"]) - 1:
+        # A row of buckets ends; it is drawn if it is the last one or enough time has passed.
+        last, spent = record["bucket"], record.get("seconds") or 0.0
+        is_end = record["trained_bucket"] == last - (record.get("mode") == "streaming")
+        if is_end or spent - self._drawn_at >= _SECONDS_BETWEEN_IMAGES:
+          self._drawn_at = spent
+          tf.summary.image("accuracy_matrix", matrix_pixels(
+              acc, self.log_dir.name), step=event)
     for trial in record.get("trials") or ():
       self._write_trial(record, trial)
-
-  def _draws_matrix(self, record: Mapping[str, Any]) -> bool:
-    """Whether the record ends a row of buckets, and is the last one or enough time has passed."""
-    if record.get("kind") != "predict":
-      return False
-    last = len(record["row"]) - 1
-    if record["bucket"] != last:
-      return False
-    spent = record.get("seconds") or 0.0
-    is_end = record["trained_bucket"] == (last - 1 if record.get("mode") == "streaming" else last)
-    if not is_end and spent - self._drawn_at < _SECONDS_BETWEEN_IMAGES:
-      return False
-    self._drawn_at = spent
-    return True
 
   def _write_trial(self, record: Mapping[str, Any], trial: Mapping[str, Any]) -> None:
     run = _run_name(record["event"], record.get("task_key"), trial["trial"])
@@ -216,7 +207,13 @@ class TensorBoardView:
         if is_number(trial.get(name)):
           tf.summary.scalar(name, trial[name], step=int(curve[-1][0]) if curve else 0)
       search = _run_name(record["event"], record.get("task_key"), None).partition("/")[2]
-      self._session("trial", run, {"search": search, **_hyper_parameters(record, trial)})
+      hyper_parameters = {
+          name: value for name, value in trial.items()
+          if isinstance(value, (bool, int, float, str)) and name not in _NOT_HYPER_PARAMETERS
+          and not name.startswith(_SCORES_OF_A_TRIAL)}
+      self._session("trial", run, {
+          "search": search, "task": record.get("task_key") or f"event {record['event']}",
+          **hyper_parameters})
     self._close_trial()
 
   def _session(self, shown: str, run: str, values: Mapping[str, Any]) -> None:
@@ -258,15 +255,6 @@ class TensorBoardView:
 def _run_name(event: int, task_key: str | None, trial: int | None) -> str:
   suffix = "" if task_key is None else "_" + re.sub(r"[^A-Za-z0-9_.@+-]", "_", task_key)
   return f"trials/{event:04d}{suffix}" + ("" if trial is None else f"/trial_{trial:02d}")
-
-
-def _hyper_parameters(record: Mapping[str, Any], trial: Mapping[str, Any]) -> dict[str, Any]:
-  found: dict[str, Any] = {"task": record.get("task_key") or f"event {record['event']}"}
-  for name, value in trial.items():
-    is_plain = isinstance(value, (bool, int, float, str))
-    if is_plain and name not in _NOT_HYPER_PARAMETERS and not name.startswith(_SCORES_OF_A_TRIAL):
-      found[name] = value
-  return found
 
 
 def _delete_event_files(directory: pathlib.Path) -> None:
@@ -339,7 +327,12 @@ class RunningScores:
     kind, about = record.get("kind", "event"), self._about(record)
     found: dict[str, Any] = {}
     if kind != deliveries.PREDICT or not _PARTS_OF_A_SCORE & set(about.panels):
-      found.update(self._means(kind, record))
+      for name in _AVERAGED:
+        if is_number(record.get(name)):
+          tag = f"running_mean/{kind}/{name}"
+          total, count = self._sums.get(tag, (0.0, 0))
+          self._sums[tag] = total + record[name], count + 1
+          found[tag] = self._sums[tag][0] / self._sums[tag][1]
     if descriptions.TASKS in about.panels:
       found.update(self._tasks(kind, record))
     elif descriptions.BUCKETS in about.panels:
@@ -349,7 +342,13 @@ class RunningScores:
     elif kind == deliveries.PREDICT and about.headline is not None:
       found[f"headline/{about.headline.key}"] = record.get(about.headline.key)
     found["headline/cumulative_flops"] = task_stream.cumulative_cost(record)
-    found.update(self._per_step(record))
+    # FLOPs of a gradient step of the event, by phase; nothing if one of the two is unknown.
+    for phase in _LEARNING:
+      spent, before = [[values.get(f"{name}_{phase}", 0) for name in ("flops", "steps")]
+                       for values in (record, self._spent)]
+      if None not in (*spent, *before) and spent[1] > before[1]:
+        found[f"one_event/flops_per_step_{phase}"] = (spent[0] - before[0]) / (spent[1] - before[1])
+    self._spent = {name: record[name] for name in record if name.startswith(("flops_", "steps_"))}
     return {tag: value for tag, value in found.items() if is_number(value)}
 
   def final(self, summary: Mapping[str, Any]) -> dict[str, float]:
@@ -366,16 +365,6 @@ class RunningScores:
 
   def _about(self, record: Mapping[str, Any]) -> descriptions.ProtocolDescription:
     return self._description or descriptions.named(str(record.get("protocol")))
-
-  def _means(self, kind: str, record: Mapping[str, Any]) -> dict[str, float]:
-    found = {}
-    for name in _AVERAGED:
-      if is_number(record.get(name)):
-        tag = f"running_mean/{kind}/{name}"
-        total, count = self._sums.get(tag, (0.0, 0))
-        self._sums[tag] = total + record[name], count + 1
-        found[tag] = self._sums[tag][0] / self._sums[tag][1]
-    return found
 
   def _tasks(self, kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
     if kind == "train":
@@ -415,17 +404,6 @@ class RunningScores:
   def matrix(self) -> np.ndarray | None:
     """Accuracies [T, T] so far, NaN where not evaluated; None without buckets."""
     return self._acc
-
-  def _per_step(self, record: Mapping[str, Any]) -> dict[str, float]:
-    """FLOPs of a gradient step of the event, by phase; nothing if one of the two is unknown."""
-    found = {}
-    for phase in _LEARNING:
-      spent, before = [[values.get(f"{name}_{phase}", 0) for name in ("flops", "steps")]
-                       for values in (record, self._spent)]
-      if None not in (*spent, *before) and spent[1] > before[1]:
-        found[f"one_event/flops_per_step_{phase}"] = (spent[0] - before[0]) / (spent[1] - before[1])
-    self._spent = {name: record[name] for name in record if name.startswith(("flops_", "steps_"))}
-    return found
 
 
 def is_number(value: Any) -> bool:

@@ -6,7 +6,7 @@ Charts of panels become interactive figures by Plotly, with the colors and line 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import html
 import os
 import pathlib
@@ -107,14 +107,9 @@ def draw_chart(chart: panels.Chart) -> Any:
   """Draws a chart as `plotly.graph_objects.Figure`."""
   from plotly import graph_objects
   figure = graph_objects.Figure()
-  if isinstance(chart, panels.Plot):
-    _plot(figure, chart)
-  elif isinstance(chart, panels.Matrices):
-    _matrices(figure, chart)
-  elif isinstance(chart, panels.Bars):
-    _bars(figure, chart)
-  else:
-    _graph(figure, chart)
+  ways: dict[type, Callable[[Any, Any], None]] = {
+      panels.Plot: _plot, panels.Matrices: _matrices, panels.Bars: _bars, panels.Graph: _graph}
+  ways[type(chart)](figure, chart)
   figure.update_layout(
       template="none", margin={"l": 64, "r": 16, "t": 40, "b": 56}, hovermode="closest",
       legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0}, autosize=True,
@@ -138,6 +133,14 @@ def _plot(figure: Any, chart: panels.Plot) -> None:
         place if series.place is None else series.place)
     place += not series.is_front
     deviation = [0 if d is None else d for d in series.deviation]
+    texts = []
+    for i, (x, y) in enumerate(zip(series.x, series.y)):
+      x_text = quantities.si(x, "FLOP") if chart.log_x else f"{chart.x_label} {x}"
+      value = quantities.UNKNOWN if y is None else f"{y:.2f}{chart.y_unit}"
+      if series.deviation and series.deviation[i] is not None:
+        value += f" ±{series.deviation[i]:.2f}"
+      lines = [series.name, x_text, f"{chart.y_label}: {value}", *series.texts[i:i + 1]]
+      texts.append("<br>".join(map(_safe, lines)))
     figure.add_scatter(
         x=list(series.x), y=list(series.y), name=_safe(series.name),
         mode={panels.POINTS: "markers", panels.STEP: "lines"}.get(
@@ -147,36 +150,21 @@ def _plot(figure: Any, chart: panels.Plot) -> None:
         marker={"symbol": style["symbol"], "size": 10 if series.shape == panels.POINTS else 6,
                 "color": style["color"]},
         error_y={"type": "data", "array": deviation, "thickness": 1, "width": 3} if any(deviation)
-        else None, hoverinfo="text", text=_tooltips(chart, series))
+        else None, hoverinfo="text", text=texts)
+  axis: dict[str, Any] = {}
+  if chart.log_x:  # Ticks such as "20 G"; fewer of them over many powers of ten.
+    known = [x for series in chart.series for x in series.x if x]
+    low, high = (int(np.floor(np.log10(end))) for end in (min(known), max(known)))
+    steps = (1, 2, 5) if high - low < 3 else (1,)
+    ticks = [step * 10.0 ** power for power in range(low - 1, high + 2) for step in steps]
+    if max(known) < 4 * min(known):  # Round numbers would be too few.
+      ticks = [float(f"{tick:.1e}") for tick in np.geomspace(min(known), max(known), 5)]
+    axis = {"type": "log", "tickvals": ticks, "ticktext": [
+        re.sub(r"\.0+ ", " ", quantities.si(tick, "")) for tick in ticks]}
   figure.update_layout(height=_HEIGHT + 16 * max(0, len(chart.series) // 5 - 1))  # The legend's.
-  figure.update_xaxes(title=_safe(chart.x_label), gridcolor=_GRID, automargin=True,
-                      **(_flops_axis(chart) if chart.log_x else {}))
+  figure.update_xaxes(title=_safe(chart.x_label), gridcolor=_GRID, automargin=True, **axis)
   figure.update_yaxes(title=_safe(chart.y_label) + (f", {chart.y_unit}" if chart.y_unit else ""),
                       gridcolor=_GRID, automargin=True)
-
-
-def _flops_axis(chart: panels.Plot) -> dict[str, Any]:
-  """A logarithmic axis with ticks such as "20 G"; with fewer of them over many powers of ten."""
-  known = [x for series in chart.series for x in series.x if x]
-  low, high = (int(np.floor(np.log10(end))) for end in (min(known), max(known)))
-  steps = (1, 2, 5) if high - low < 3 else (1,)
-  ticks = [step * 10.0 ** power for power in range(low - 1, high + 2) for step in steps]
-  if max(known) < 4 * min(known):  # Round numbers would be too few.
-    ticks = [float(f"{tick:.1e}") for tick in np.geomspace(min(known), max(known), 5)]
-  return {"type": "log", "tickvals": ticks, "ticktext": [
-      re.sub(r"\.0+ ", " ", quantities.si(tick, "")) for tick in ticks]}
-
-
-def _tooltips(chart: panels.Plot, series: panels.PlotSeries) -> list[str]:
-  texts = []
-  for i, (x, y) in enumerate(zip(series.x, series.y)):
-    place = quantities.si(x, "FLOP") if chart.log_x else f"{chart.x_label} {x}"
-    value = quantities.UNKNOWN if y is None else f"{y:.2f}{chart.y_unit}"
-    if series.deviation and series.deviation[i] is not None:
-      value += f" ±{series.deviation[i]:.2f}"
-    lines = [series.name, place, f"{chart.y_label}: {value}", *series.texts[i:i + 1]]
-    texts.append("<br>".join(map(_safe, lines)))
-  return texts
 
 
 def _matrices(figure: Any, chart: panels.Matrices) -> None:

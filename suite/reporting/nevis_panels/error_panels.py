@@ -9,6 +9,7 @@ since each group has other tasks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,30 +72,29 @@ def by_group(results: stream_results.StreamResults, facts: Sequence[stream_resul
        {name: sizes[name] for name in stream_groups.in_order(sizes, stream_groups.SIZES)}),
       ("resolution", "by average resolution",
        {name: sides[name] for name in stream_groups.in_order(sides, stream_groups.RESOLUTIONS)}))
-  return [_panel(results, name, title, groups) for name, title, groups in ways
-          if set(groups) != {stream_groups.UNKNOWN}]
-
-
-def _panel(results: stream_results.StreamResults, name: str, title: str,
-           groups: Mapping[str, Sequence[int]]) -> panels.Panel:
-  found = errors_by_group(results, groups)
-  rows = [[e.group, e.label, e.num_tasks, panels.plain(e.error.mean),
-           panels.plain(e.error.deviation), e.error.num, e.against_independent] for e in found]
-  columns = [panels.Column(name), panels.Column("learner"),
-             panels.Column("tasks", panels.COUNT),
-             panels.Column("mean error", panels.PERCENT),
-             panels.Column("deviation", panels.PERCENT),
-             panels.Column("seeds", panels.COUNT),
-             panels.Column("minus Independent", panels.PERCENT)]
-  whole = f"{results.title}: mean error of all tasks {title}"
-  known = {e.label: e.point.method for e in found if e.point.flops}
-  # Fronts join the budgets of a method, where it has several, whose costs are known.
-  draw = draw_fronts if len(set(known.values())) < len(known) else draw_groups
-  return panels.Panel(
-      name, whole, columns, rows, results.notes,
-      {"tasks": {group: [results.tasks[i].key for i in places]
-                 for group, places in groups.items()}},
-      lambda: draw(found, whole))
+  made = []
+  for name, title, groups in ways:
+    if set(groups) == {stream_groups.UNKNOWN}:
+      continue
+    found = errors_by_group(results, groups)
+    rows = [[e.group, e.label, e.num_tasks, panels.plain(e.error.mean),
+             panels.plain(e.error.deviation), e.error.num, e.against_independent] for e in found]
+    columns = [panels.Column(name), panels.Column("learner"),
+               panels.Column("tasks", panels.COUNT),
+               panels.Column("mean error", panels.PERCENT),
+               panels.Column("deviation", panels.PERCENT),
+               panels.Column("seeds", panels.COUNT),
+               panels.Column("minus Independent", panels.PERCENT)]
+    whole = f"{results.title}: mean error of all tasks {title}"
+    known = {e.label: e.point.method for e in found if e.point.flops}
+    # Fronts join the budgets of a method, where it has several, whose costs are known.
+    draw = draw_fronts if len(set(known.values())) < len(known) else draw_groups
+    made.append(panels.Panel(
+        name, whole, columns, rows, results.notes,
+        {"tasks": {group: [results.tasks[i].key for i in places]
+                   for group, places in groups.items()}},
+        functools.partial(draw, found, whole)))
+  return made
 
 
 def draw_fronts(found: Sequence[GroupError], title: str) -> Any:

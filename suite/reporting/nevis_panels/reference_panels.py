@@ -173,16 +173,6 @@ def regret(results: stream_results.StreamResults) -> list[panels.Panel]:
              panels.Column("deviation", panels.PERCENT),
              panels.Column("regret, all tasks", panels.PERCENT),
              panels.Column("deviation", panels.PERCENT)]
-  return [panels.Panel(
-      "regret", f"{results.title}: regret against Independent, negative is better", columns, rows,
-      [*_notes(results, found), *results.notes],
-      {"tasks": [task.key for task in results.tasks], "meta_test": results.is_meta_test,
-       "curves": {c.label: panels.plain_list(c.every) for c in found}},
-      lambda: draw_regret(results, found),
-      panels.Plot("Task, in the order of the stream", "Regret, all tasks", series, y_unit="%"))]
-
-
-def _notes(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> list[str]:
   notes = [f"{curve.label}: the curve leaves out {curve.num_gaps} tasks that it or the reference "
            "has no error for." for curve in found if curve.num_gaps]
   compared = {curve.label for curve in found}
@@ -190,7 +180,13 @@ def _notes(results: stream_results.StreamResults, found: Sequence[RegretCurve]) 
   if alone:
     notes.append(f"Without a regret, for no single {stream_results.INDEPENDENT} belongs to it: "
                  f"{', '.join(alone)}.")
-  return notes
+  return [panels.Panel(
+      "regret", f"{results.title}: regret against Independent, negative is better", columns, rows,
+      [*notes, *results.notes],
+      {"tasks": [task.key for task in results.tasks], "meta_test": results.is_meta_test,
+       "curves": {c.label: panels.plain_list(c.every) for c in found}},
+      lambda: draw_regret(results, found),
+      panels.Plot("Task, in the order of the stream", "Regret, all tasks", series, y_unit="%"))]
 
 
 def draw_regret(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> Any:

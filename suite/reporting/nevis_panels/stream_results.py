@@ -155,9 +155,20 @@ def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
            and None not in (r.get("train_size"), r.get("dev_size"))}
   tasks = [TaskRow(r["task_key"], r["task"], r.get("year"), r.get("role", ""),
                   r.get("metric", "error"), sizes.get(r["task_key"])) for r in _tested(longest)]
-  groups = run_streams.seed_groups(runs)
-  learners = [_learner(label, group, tasks)
-              for label, group in zip(run_streams.group_labels(groups), groups)]
+  place = {task.key: i for i, task in enumerate(tasks)}
+  groups, learners = run_streams.seed_groups(runs), []
+  for label, group in zip(run_streams.group_labels(groups), groups):
+    errors = np.full((len(group), len(tasks)), np.nan)
+    for row, run in zip(errors, group):
+      for record in _tested(run):
+        row[place[record["task_key"]]] = _number(record.get("error"))
+    learners.append(LearnerResults(
+        label, group[0].folder.name, errors,
+        np.array([_number(run.summary.get("mean_error")) for run in group]),
+        [task_stream.cumulative_cost(run.summary) if run.is_finished else None for run in group],
+        [task_stream.cumulative_cost(run.summary, without=("pretrain",)) if run.is_finished
+         else None for run in group],
+        group, run_streams.home_of(group)))
   notes = []
   for run in runs:
     headline = run.summary.get("headline", "ok")
@@ -167,21 +178,6 @@ def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
     elif headline != "ok":
       notes.append(f"{run.label}: {headline}.")
   return StreamResults(_stream_of(longest, [])[0], tasks, learners, notes)
-
-
-def _learner(label: str, runs: Sequence[run_dir.Run], tasks: Sequence[TaskRow]) -> LearnerResults:
-  place = {task.key: i for i, task in enumerate(tasks)}
-  errors = np.full((len(runs), len(tasks)), np.nan)
-  for row, run in zip(errors, runs):
-    for record in _tested(run):
-      row[place[record["task_key"]]] = _number(record.get("error"))
-  return LearnerResults(
-      label, runs[0].folder.name, errors,
-      np.array([_number(run.summary.get("mean_error")) for run in runs]),
-      [task_stream.cumulative_cost(run.summary) if run.is_finished else None for run in runs],
-      [task_stream.cumulative_cost(run.summary, without=("pretrain",)) if run.is_finished else None
-       for run in runs],
-      runs, run_streams.home_of(runs))
 
 
 def _number(value: float | None) -> float:

@@ -38,8 +38,37 @@ MEAN_ROW = "mean"
 
 def transfer_matrices(results: stream_results.StreamResults) -> list[panels.Panel]:
   """Builds a panel of kNN errors for each learner that has some, and one of trained transfer."""
-  by_knn = [_by_knn(results, learner) for learner in results.learners]
-  return [*(panel for panel in by_knn if panel is not None), *_trained(results)]
+  by_knn = [panel for learner in results.learners
+            if (panel := _by_knn(results, learner)) is not None]
+  pairs = trained_pairs(results)
+  cells = {(pair.source, pair.task): [p for p in pairs if p[:2] == pair[:2]] for pair in pairs}
+  if len(cells) == len({source for source, _ in cells}):
+    return by_knn  # No source has several later tasks: the second task of FT-prev is no matrix.
+  keys = [task.key for task in results.tasks]
+  rows = []
+  for (source, task), found in sorted(
+      cells.items(), key=lambda item: (keys.index(item[0][0]), keys.index(item[0][1]))):
+    gain = stream_groups.spread([p.gain for p in found])
+    rows.append([source, task, len(found), float(np.mean([p.error for p in found])),
+                 found[0].independent, panels.plain(gain.mean), panels.plain(gain.deviation)])
+  title = f"{results.title}: error saved by fine-tuning from a task's Independent model"
+  matrix = task_transfer.as_matrix(pairs, keys)
+  sources, later = ([i for i in range(len(keys)) if not np.isnan(side[i]).all()]
+                    for side in (matrix, matrix.T))
+  shown = matrix[np.ix_(sources, later)]
+  names = [keys[i] for i in sources], [keys[i] for i in later]
+  notes = [] if any(p.gain is not None for p in pairs) else [
+      "No single Independent belongs to these runs, so no gain is known."]
+  return [*by_knn, panels.Panel(
+      "transfer_trained", title,
+      [panels.Column("source"), panels.Column("task"),
+       panels.Column("runs", panels.COUNT), panels.Column("error", panels.PERCENT),
+       panels.Column("Independent", panels.PERCENT),
+       panels.Column("gain", panels.PERCENT),
+       panels.Column("deviation", panels.PERCENT)], rows, notes,
+      {"sources": names[0], "tasks": names[1], "gain": panels.plain_list(shown)},
+      (lambda: draw_transfer(shown, *names, title, _SAVED)) if sources else None,
+      _chart(shown, *names, _SAVED) if sources else None)]
 
 
 def knn_errors(learner: stream_results.LearnerResults) -> tuple[list[str], np.ndarray] | None:
@@ -95,38 +124,6 @@ def trained_pairs(results: stream_results.StreamResults) -> list[task_transfer.T
     found += task_transfer.trained_pairs(
         [run.records for run in learner.runs], independent, weight_store.safe_name)
   return found
-
-
-def _trained(results: stream_results.StreamResults) -> list[panels.Panel]:
-  pairs = trained_pairs(results)
-  cells = {(pair.source, pair.task): [p for p in pairs if p[:2] == pair[:2]] for pair in pairs}
-  if len(cells) == len({source for source, _ in cells}):
-    return []  # No source has several later tasks: the second task of FT-prev is no matrix.
-  keys = [task.key for task in results.tasks]
-  rows = []
-  for (source, task), found in sorted(
-      cells.items(), key=lambda item: (keys.index(item[0][0]), keys.index(item[0][1]))):
-    gain = stream_groups.spread([p.gain for p in found])
-    rows.append([source, task, len(found), float(np.mean([p.error for p in found])),
-                 found[0].independent, panels.plain(gain.mean), panels.plain(gain.deviation)])
-  title = f"{results.title}: error saved by fine-tuning from a task's Independent model"
-  matrix = task_transfer.as_matrix(pairs, keys)
-  sources, later = ([i for i in range(len(keys)) if not np.isnan(side[i]).all()]
-                    for side in (matrix, matrix.T))
-  shown = matrix[np.ix_(sources, later)]
-  names = [keys[i] for i in sources], [keys[i] for i in later]
-  notes = [] if any(p.gain is not None for p in pairs) else [
-      "No single Independent belongs to these runs, so no gain is known."]
-  return [panels.Panel(
-      "transfer_trained", title,
-      [panels.Column("source"), panels.Column("task"),
-       panels.Column("runs", panels.COUNT), panels.Column("error", panels.PERCENT),
-       panels.Column("Independent", panels.PERCENT),
-       panels.Column("gain", panels.PERCENT),
-       panels.Column("deviation", panels.PERCENT)], rows, notes,
-      {"sources": names[0], "tasks": names[1], "gain": panels.plain_list(shown)},
-      (lambda: draw_transfer(shown, *names, title, _SAVED)) if sources else None,
-      _chart(shown, *names, _SAVED) if sources else None)]
 
 
 def _chart(gains: np.ndarray, sources: Sequence[str], later: Sequence[str], label: str
@@ -206,26 +203,6 @@ def _starts_panel(results: stream_results.StreamResults, facts: Sequence[stream_
   rows = [[task, domains.get(task, stream_groups.UNKNOWN), years.get(task),
            source or task_transfer.RANDOM, domains.get(source or "", ""), lengths[task],
            counts.get(task, 0)] for source, task in edges]
-  title = f"{results.title}: what {learner.label} fine-tuned each task from"
-  return panels.Panel(
-      f"starts_{learner.label.replace('/', '_')}", title,
-      [panels.Column("task"), panels.Column("domain"), panels.Column("year"),
-       panels.Column("started from"), panels.Column("its domain"),
-       panels.Column("models before", panels.COUNT),
-       panels.Column("tasks started from it", panels.COUNT)],
-      rows, _starts_notes(edges, graphs, lengths, counts, domains, learner),
-      {"edges": [list(edge) for edge in edges]}, lambda: draw_starts(edges, domains, title),
-      panels.Graph(layout(edges), {task: domains.get(task, stream_groups.UNKNOWN)
-                                   for task in layout(edges)},
-                   [(source, task) for source, task in edges if source is not None],
-                   {task: f"started from {source or task_transfer.RANDOM}"
-                    for source, task in edges}))
-
-
-def _starts_notes(edges: Sequence[task_transfer.Edge],
-           graphs: Sequence[Sequence[task_transfer.Edge]], lengths: Mapping[str, int],
-           counts: Mapping[str, int], domains: Mapping[str, str],
-           learner: stream_results.LearnerResults) -> list[str]:
   hubs = ", ".join(f"{name} ({count})" for name, count in list(counts.items())[:5])
   known = [(domains.get(source), domains.get(task)) for source, task in edges
            if source is not None and domains.get(source, stream_groups.UNKNOWN)
@@ -238,7 +215,20 @@ def _starts_notes(edges: Sequence[task_transfer.Edge],
     agreed = sum(all(edge in other for other in graphs[1:]) for edge in edges)
     notes.append(f"The graph is that of {learner.runs[0].label}; all {len(graphs)} seeds agree on "
                  f"{agreed} of {len(edges)} starts.")
-  return notes
+  title = f"{results.title}: what {learner.label} fine-tuned each task from"
+  return panels.Panel(
+      f"starts_{learner.label.replace('/', '_')}", title,
+      [panels.Column("task"), panels.Column("domain"), panels.Column("year"),
+       panels.Column("started from"), panels.Column("its domain"),
+       panels.Column("models before", panels.COUNT),
+       panels.Column("tasks started from it", panels.COUNT)],
+      rows, notes,
+      {"edges": [list(edge) for edge in edges]}, lambda: draw_starts(edges, domains, title),
+      panels.Graph(layout(edges), {task: domains.get(task, stream_groups.UNKNOWN)
+                                   for task in layout(edges)},
+                   [(source, task) for source, task in edges if source is not None],
+                   {task: f"started from {source or task_transfer.RANDOM}"
+                    for source, task in edges}))
 
 
 def layout(edges: Sequence[task_transfer.Edge]) -> dict[str, tuple[float, float]]:

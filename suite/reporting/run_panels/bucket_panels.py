@@ -260,17 +260,14 @@ def class_results(stream: run_streams.StreamRuns) -> list[ClassResults]:
       counts = np.sum([confused for _, confused in seeds], axis=0)
       totals = counts.sum(-1, keepdims=True)
       shares = np.where(totals > 0, counts / np.maximum(totals, 1), np.nan)
+      # Numbers in place of names that finished seeds do not agree on.
+      of_seeds = [run.summary.get("class_names") for run in learner.finished]
+      names: Any = of_seeds[0]
+      if not names or len(names) != len(counts[0]) or any(one != names for one in of_seeds):
+        names = range(len(counts[0]))
       found.append(ClassResults(learner, stream_groups.seed_mean(np.stack(drift)), shares,
-                                counts.sum(0), _class_names(learner, len(counts[0]))))
+                                counts.sum(0), list(map(str, names))))
   return found
-
-
-def _class_names(learner: run_streams.LearnerRuns, num_classes: int) -> list[str]:
-  """The names of the classes, if all finished seeds agree on them, else their numbers."""
-  found = [run.summary.get("class_names") for run in learner.finished]
-  if found and found[0] and len(found[0]) == num_classes and all(one == found[0] for one in found):
-    return [str(name) for name in found[0]]
-  return [str(c) for c in range(num_classes)]
 
 
 def _class_accuracies(run: run_dir.Run) -> tuple[np.ndarray, np.ndarray] | None:

@@ -59,8 +59,15 @@ def load(dirs: Iterable[str | os.PathLike],
     table = table_dir.read(directory)
     found.append(panels.Section(table.title, leaderboard.build(table) if table.scores else
                                 tables.panels_of_table(directory)))
-  return [*found, *(_of_stream(stream, facts)
-                    for stream in run_streams.build(run_dir.load(begun)))]
+  for stream in run_streams.build(run_dir.load(begun)):
+    own = panel_list.of_streams(  # [] but for NEVIS'22.
+        stream_results.build(stream.runs), facts=facts)
+    found.append(panels.Section(stream.title, [
+        *scores.build(stream), *own, *scores.curves(stream),
+        *bucket_panels.accuracy_matrices(stream), *bucket_panels.build(stream),
+        *scores.detection(stream), *_compute_by_phase(stream), *_config_differences(stream),
+        tables.summary_of_stream(stream), *_run_list(stream)]))
+  return found
 
 
 def chosen(sections: Sequence[panels.Section], names: Sequence[str]
@@ -86,17 +93,6 @@ def chosen(sections: Sequence[panels.Section], names: Sequence[str]
         kept.append(panel)
     found += [section._replace(panels=kept)] if kept else []
   return found
-
-
-def _of_stream(stream: run_streams.StreamRuns, facts: Mapping[str, stream_results.TaskFacts] | None
-               ) -> panels.Section:
-  own = panel_list.of_streams(  # [] but for NEVIS'22.
-      stream_results.build(stream.runs), facts=facts)
-  return panels.Section(stream.title, [
-      *scores.build(stream), *own, *scores.curves(stream), *bucket_panels.accuracy_matrices(stream),
-      *bucket_panels.build(stream), *scores.detection(stream),
-      *_compute_by_phase(stream), *_config_differences(stream),
-      tables.summary_of_stream(stream), *_run_list(stream)])
 
 
 def _run_list(stream: run_streams.StreamRuns) -> list[panels.Panel]:
@@ -163,7 +159,11 @@ def _config_differences(stream: run_streams.StreamRuns) -> list[panels.Panel]:
 
 def _compute_by_phase(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel; [] if no run has charged anything."""
-  flops, seconds = (_phases(stream, cost) for cost in ("flops", "seconds"))
+  names = dict.fromkeys(name for run in stream.runs
+                        for name in (run.records[-1] if run.records else run.summary))
+  flops, seconds = ([name[len(prefix):] for name in names
+                     if name.startswith(prefix) and name != "seconds_event"]
+                    for prefix in ("flops_", "seconds_"))
   if not flops and not seconds:
     return []
   columns = [panels.Column("learner"), panels.Column("state"),
@@ -182,14 +182,6 @@ def _compute_by_phase(stream: run_streams.StreamRuns) -> list[panels.Panel]:
       "compute", f"{stream.title}: compute by phase", columns, rows,
       ["Of partial runs: what was spent so far.", *stream.notes] if stream.notes else [],
       chart=chart if flops else None)]
-
-
-def _phases(stream: run_streams.StreamRuns, cost: str) -> list[str]:
-  prefix = f"{cost}_"
-  names = dict.fromkeys(
-      name for run in stream.runs for name in (run.records[-1] if run.records else run.summary)
-      if name.startswith(prefix) and name != "seconds_event")
-  return [name[len(prefix):] for name in names]
 
 
 def _total(learner: run_streams.LearnerRuns, cost: str, phase: str) -> float | None:

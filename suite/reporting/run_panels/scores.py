@@ -182,7 +182,18 @@ def detection(stream: run_streams.StreamRuns) -> list[panels.Panel]:
     columns.append(panels.Column(heading, panels.PERCENT))
     if beside_clock:
       columns.append(panels.Column(f"clock's {heading}", panels.PERCENT))
-  rows = [row for learner in stream.learners for row in _detection_rows(learner)]
+  rows = []
+  for learner in stream.learners:
+    found = [scores for scores in map(_detection_of, learner.finished) if scores]
+    for name, shown in _NOVELTY_SCORES.items():
+      having = [scores for scores in found if name in scores]
+      if having:
+        row: list[Any] = [learner.label, shown, len(having)]
+        for measure, _, beside_clock in _DETECTION_MEASURES:
+          row.append(_mean_detection(having, name, measure))
+          if beside_clock:
+            row.append(_mean_detection(having, _CLOCK, measure))
+        rows.append(row)
   if not rows:
     return []
   notes = [
@@ -194,22 +205,6 @@ def detection(stream: run_streams.StreamRuns) -> list[panels.Panel]:
       "Left out: scores that records do not have; a distance ratio where logits are no distances."]
   return [panels.Panel(DETECTION, f"{stream.title}: detection of new classes", columns, rows,
                           [*notes, *stream.notes])]
-
-
-def _detection_rows(learner: run_streams.LearnerRuns) -> list[list[Any]]:
-  found = [scores for scores in map(_detection_of, learner.finished) if scores]
-  rows = []
-  for name, shown in _NOVELTY_SCORES.items():
-    having = [scores for scores in found if name in scores]
-    if not having:
-      continue
-    row: list[Any] = [learner.label, shown, len(having)]
-    for measure, _, beside_clock in _DETECTION_MEASURES:
-      row.append(_mean_detection(having, name, measure))
-      if beside_clock:
-        row.append(_mean_detection(having, _CLOCK, measure))
-    rows.append(row)
-  return rows
 
 
 def _detection_of(run: run_dir.Run) -> Mapping[str, Mapping[str, float]]:
