@@ -379,7 +379,8 @@ def check_types(found: gin_files.Scan) -> None:
 
 
 _NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
-_ACCEPTED = {bool: (bool, int), float: (int, float)}  # Other types accept their instances alone.
+# Other types accept their instances alone.
+_ACCEPTED: Dict[type, tuple[type, ...]] = {bool: (bool, int), float: (int, float)}
 
 
 def _allowed(name: str, argument: str) -> tuple[type, ...]:
