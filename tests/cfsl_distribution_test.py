@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import suite
-from suite.reporting import records as records_lib
+from suite.reporting import records
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
 RUN_FILE = """
@@ -39,8 +39,8 @@ def _run(python, folder, *flags, fresh=False):
 
 
 def _records(folder):
-  return records_lib.strip_times(
-      records_lib.read(folder / "out" / "protonet" / "records.jsonl"))
+  return records.strip_times(
+      records.read(folder / "out" / "protonet" / "records.jsonl"))
 
 
 def test_two_devices_give_the_records_of_one(python, tmp_path):

@@ -21,7 +21,7 @@ import pytest
 import python_server
 
 import suite
-from suite.reporting import records as records_lib
+from suite.reporting import records
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
 _PATIENCE_SECONDS = 600
@@ -159,8 +159,8 @@ class Processes:
     assert self.tool.compare(whole, killed) == []
     for name in names:
       folders = [d / name for d in (whole, killed)]
-      lines = [[json.dumps(records_lib.strip_times(record))
-                for record in records_lib.read(d / "records.jsonl")] for d in folders]
+      lines = [[json.dumps(records.strip_times(record))
+                for record in records.read(d / "records.jsonl")] for d in folders]
       assert lines[0] == lines[1]
       summaries = [(d / "summary.json").read_text() for d in folders]
       assert summaries[0] == summaries[1]

@@ -11,7 +11,7 @@ import time
 import pytest
 
 import suite
-from suite.reporting import records as records_lib
+from suite.reporting import records
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
 
@@ -72,7 +72,7 @@ def _finish(*processes):
 
 
 def _records(workdir):
-  return records_lib.strip_times(records_lib.read(workdir / "ft_d" / "records.jsonl"))
+  return records.strip_times(records.read(workdir / "ft_d" / "records.jsonl"))
 
 
 @pytest.fixture(name="alone", scope="module")

@@ -34,7 +34,7 @@ from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
 from suite.training.multitask import auxiliary
 from suite.training.objectives import er_ace
-from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import objective
 
 SIZE, BATCH = 8, 4
 
@@ -71,7 +71,7 @@ def test_the_loop_of_clear_and_fluid(transform, monkeypatch):
   step = train_step.TrainStep(model, objective=er_ace.ErAce(),
                               optimizer=optimizers.Sgd(model.trainable_variables))
   loop = array_loop.ArrayLoop(step, augment=storage.train)
-  given = objective_lib.Data(
+  given = objective.Data(
       tf.zeros([9, *storage.shape], tf.uint8), tf.zeros([9], tf.int64), tf.zeros([5], tf.int64),
       tf.zeros([5, 0]))
   assert host_ops.find(loop._compiled(given, BATCH, 2)) == {}

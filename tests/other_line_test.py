@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from suite.reporting import records as records_lib
+from suite.reporting import records
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OTHER = os.environ.get("LIFELONG_OTHER_PYTHON", "")
@@ -26,7 +26,7 @@ def _records(python: str, folder: pathlib.Path) -> dict[str, list[dict]]:
   done = subprocess.run(command, cwd=folder.parent, env={**os.environ, "PYTHONPATH": str(ROOT)},
                         capture_output=True, text=True, check=False)
   assert done.returncode == 0, done.stdout + done.stderr
-  return {path.parent.name: [records_lib.strip_times(r) for r in records_lib.read(path)]
+  return {path.parent.name: [records.strip_times(r) for r in records.read(path)]
           for path in sorted(folder.glob("*/records.jsonl"))}
 
 

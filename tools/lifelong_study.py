@@ -36,7 +36,7 @@ from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.estimators import anchor_search
-from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import estimator
 from suite.lifelong.estimators import factor_model
 from suite.lifelong.estimators import irt_search
 from suite.lifelong.estimators import paper_estimators
@@ -53,7 +53,7 @@ TIE = 0.0025
 FIELDS = ("error", "unseen", "accuracy_error", "covered", "width", "supported", "constant",
           "same_answers")
 BASELINE = "Sort & Search (sum)"
-_COUNTS = estimator_lib.LastResult()
+_COUNTS = estimator.LastResult()
 
 
 class Ordered:
@@ -61,14 +61,14 @@ class Ordered:
 
   def __init__(self, kind: str):
     self._sort = {"recursive": ranking.recursive_order, "sum": ranking.sum_order}[kind]
-    self._kept = estimator_lib.LastResult()
+    self._kept = estimator.LastResult()
 
   def estimate(self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray],
-               budget: int) -> estimator_lib.Estimate:
+               budget: int) -> estimator.Estimate:
     order = self._kept.get((known,), lambda: self._sort(known))
     observed = ask(order[ranking.sample_positions(len(order), budget)])
     cut = ranking.extrapolate_cut(ranking.dp_threshold(observed), budget, len(order))
-    return estimator_lib.Estimate(ranking.step_predictions(order, cut), cut, float(observed.mean()))
+    return estimator.Estimate(ranking.step_predictions(order, cut), cut, float(observed.mean()))
 
 
 class PlainLogistic:
@@ -76,10 +76,10 @@ class PlainLogistic:
 
   def __init__(self, seed: int):
     self.seed = seed
-    self._kept = estimator_lib.LastResult()
+    self._kept = estimator.LastResult()
 
   def estimate(self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray],
-               budget: int) -> estimator_lib.Estimate:
+               budget: int) -> estimator.Estimate:
     order, inputs = self._kept.get((known,), lambda: (
         rank_order.RankOrder(ranking.checked_counts(known)), known.T.astype(np.float32)))
     asked = answer_sampling.ask_nested(order.samples_at, len(inputs), ask, budget, seed=self.seed)
@@ -90,7 +90,7 @@ class PlainLogistic:
       fitted = linear_model.LogisticRegression(C=1.0 / 30.0, max_iter=200).fit(
           inputs[asked.samples], asked.answers)
       answers = asked.keep(np.arange(len(inputs)), fitted.predict(inputs)).astype(np.uint8)
-    return estimator_lib.Estimate(answers, None, mean)
+    return estimator.Estimate(answers, None, mean)
 
 
 METHODS: dict[str, Callable[[int], Any]] = {

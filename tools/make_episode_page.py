@@ -22,7 +22,7 @@ import numpy as np
 
 from suite.data.episodes import cfsl_data
 from suite.data.episodes import episode_conventions
-from suite.data.episodes import episodes as episodes_lib
+from suite.data.episodes import episodes
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "results" / "cfsl" / "episodes.md"
 NUM_TASKS = 600
@@ -51,7 +51,7 @@ of the task, too. Under `spec` it is 100% and none, always. Table 2 of the paper
 """
 
 
-def ceiling(source: episodes_lib.Episodes, classes: np.ndarray, num_tasks: int
+def ceiling(source: episodes.Episodes, classes: np.ndarray, num_tasks: int
             ) -> tuple[float, float]:
   """Returns the highest accuracy and the share of targets among the support images."""
   support, target = np.split(source.indices(0, num_tasks), [source.num_support], axis=1)
@@ -88,7 +88,7 @@ def _ceiling_rows(classes: np.ndarray, data_dir: str | None) -> Iterator[str]:
 
 
 def _source(kind: str, n: int, split: str, convention: str, data_dir: str | None
-            ) -> episodes_lib.Episodes:
+            ) -> episodes.Episodes:
   return cfsl_data.episodes("cfsl_omniglot", split, task_type=kind, num_support_sets=n,
                             convention=convention, data_dir=data_dir)
 

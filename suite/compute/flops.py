@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 import dataclasses
 import types
-from typing import Callable
+from typing import Any, Callable
 
 from absl import logging
 import numpy as np
@@ -181,11 +181,12 @@ class Walk:
       return graph_frame.CallResult(cost, outputs)
     inputs = [frame.argument(t) for t in op.inputs]
     if op.type in graph_frame.LOOPS:
-      cond, body = bodies
+      graphs: tuple[Any, ...] = bodies
+      cond, body = graphs
       shapes = {}  # The shape of an invariant is the caller's.
       for i, argument in enumerate(inputs):
         if graph_values.is_invariant(body, i):
-          shapes.update({id(graph.inputs[i]): argument.shape for graph in bodies})
+          shapes.update({id(graph.inputs[i]): argument.shape for graph in graphs})
       trips, final = graph_values.run_loop(
           cond, body, [a.value for a in inputs], lambda tensor: shapes.get(id(tensor), tensor.shape)
       )

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from suite.compute import user_code
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import tasks
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
@@ -26,7 +26,7 @@ from suite.training.episodic import meta_schedules
 from suite.training.episodic import self_critique
 
 
-class EmbeddedMaml(learner_lib.EpisodicLearner):
+class EmbeddedMaml(learner.EpisodicLearner):
   """An `EpisodicLearner`; W classes of the whole task, P x P x C codes, S support sets.
 
   Args:

@@ -31,7 +31,7 @@ from typing_extensions import override
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import example_arrays
@@ -50,7 +50,7 @@ from suite.training.statistics import statistic
 _CODE_PHASES = 2
 
 
-class ExemplarTuning(learner_lib.SequenceLearner):
+class ExemplarTuning(learner.SequenceLearner):
   """A gradient learner whose head also learns from each label: centroids and residuals.
 
   Args:
@@ -105,7 +105,7 @@ class ExemplarTuning(learner_lib.SequenceLearner):
     return self.tuned.see
 
   @override
-  def form(self, delivery: str) -> learner_lib.BaseLearner:
+  def form(self, delivery: str) -> learner.BaseLearner:
     """Returns a learner for each task where tasks are separate; else this one."""
     return learner_each_task.of(self) if delivery == deliveries.TASKS else self
 

@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import planning
 from suite.contracts import tasks
 from suite.data.images import image_ops
@@ -43,7 +43,7 @@ _TRIAL = "trial"
 _SEARCHED = (trial_models.BACKBONE, "crop", "flip")
 
 
-class Finetune(learner_lib.Learner):
+class Finetune(learner.Learner):
   """Fine-tunes one backbone per task.
 
   Args:

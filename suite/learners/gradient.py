@@ -41,10 +41,10 @@ from typing_extensions import override
 
 from suite.compute import flops
 from suite.compute import mac_views
-from suite.compute import seeds as seeds_lib
+from suite.compute import seeds
 from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import example_arrays
@@ -71,7 +71,7 @@ _CONSTANT = schedules.EpochConstant()
 _MOMENTUM = optimizers.Momentum()
 
 
-class GradientLearner(learner_lib.SequenceLearner):
+class GradientLearner(learner.SequenceLearner):
   """A composition that trains by gradients; see the module.
 
   Args:
@@ -135,7 +135,7 @@ class GradientLearner(learner_lib.SequenceLearner):
     return (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
 
   @override
-  def form(self, delivery: str) -> learner_lib.BaseLearner:
+  def form(self, delivery: str) -> learner.BaseLearner:
     """Returns the functional form for episodes, with the same settings; else this learner."""
     if delivery != deliveries.EPISODES:
       return self
@@ -172,7 +172,7 @@ class GradientLearner(learner_lib.SequenceLearner):
       self._composition.check_task(task, context)
       self.net.prepare(example_arrays.shape(self.transform))
       # Of the run: a resumed one begins in another event. The name decides the draws of memories.
-      self._seeds = seeds_lib.Seeds(context.seeds.seed, "bucket learner")
+      self._seeds = seeds.Seeds(context.seeds.seed, "bucket learner")
       self.phases, self.num_learned = (tf.Variable(0, dtype=tf.int64, trainable=False, name=name)
                                        for name in ("phases", "samples_learned"))
       self.base_classes = tf.Variable(

@@ -15,7 +15,7 @@ import tensorflow as tf
 from typing_extensions import override
 
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import tasks
 from suite.models.episodic import functional_conv4
 from suite.state import context as context_lib
@@ -24,7 +24,7 @@ from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 
 
-class Maml(learner_lib.EpisodicLearner):
+class Maml(learner.EpisodicLearner):
   """An `EpisodicLearner`; W classes of the whole task, C channels, S support sets.
 
   Args:

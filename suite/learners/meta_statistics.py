@@ -38,7 +38,7 @@ from suite.compute import mac_views
 from suite.compute import user_code
 from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import example_arrays
@@ -68,7 +68,7 @@ class MetaStatistics(statistics_learner.StatisticsLearner):
     batch_size: images whose features are computed at once in `learn`.
   """
 
-  def __init__(self, net: learner_lib.EpisodicLearner, statistic: statistic_lib.Statistic,
+  def __init__(self, net: learner.EpisodicLearner, statistic: statistic_lib.Statistic,
                features: frozen_backbone.FeatureFn, *, episodes: base_episodes.BaseEpisodes,
                transform: examples.Transform, base: example_arrays.Examples | None,
                batch_size: int):
@@ -80,7 +80,7 @@ class MetaStatistics(statistics_learner.StatisticsLearner):
     self.is_trained: tf.Variable | None = None
 
   @override
-  def form(self, delivery: str) -> learner_lib.BaseLearner:
+  def form(self, delivery: str) -> learner.BaseLearner:
     """Returns the net for episodes, which the protocol meta-trains; else this learner."""
     return self.net if delivery == deliveries.EPISODES else self
 
@@ -123,7 +123,7 @@ class MetaStatistics(statistics_learner.StatisticsLearner):
     return record
 
   @override
-  def mac_layers(self) -> learner_lib.Layers:
+  def mac_layers(self) -> learner.Layers:
     """Returns the net as one layer, and the statistics."""
     return [mac_views.Layer("net", self._encode_macs, trained=False)], super().mac_layers()[1]
 

@@ -47,7 +47,7 @@ from typing_extensions import override
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import example_arrays
@@ -64,7 +64,7 @@ from suite.training.objectives import losses
 from suite.training.statistics import class_means
 
 
-class Oltr(learner_lib.SequenceLearner):
+class Oltr(learner.SequenceLearner):
   """OLTR for buckets and sequences; see the module.
 
   Args:
@@ -129,7 +129,7 @@ class Oltr(learner_lib.SequenceLearner):
     return self.tuned.see
 
   @override
-  def form(self, delivery: str) -> learner_lib.BaseLearner:
+  def form(self, delivery: str) -> learner.BaseLearner:
     """Returns a learner for each task where tasks are separate; else this one."""
     return learner_each_task.of(self) if delivery == deliveries.TASKS else self
 

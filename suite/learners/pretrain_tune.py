@@ -13,9 +13,9 @@ import tensorflow as tf
 from typing_extensions import override
 
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import tasks
-from suite.data.episodes import episodes as episodes_lib
+from suite.data.episodes import episodes
 from suite.models.episodic import functional_conv4
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
@@ -25,7 +25,7 @@ from suite.training.episodic import meta_schedules
 _HEAD = ("head/bias", "head/kernel")
 
 
-class PretrainTune(learner_lib.EpisodicLearner):
+class PretrainTune(learner.EpisodicLearner):
   """An `EpisodicLearner` whose training needs `EpisodeWithClasses`; W classes of the whole task.
 
   Args:
@@ -87,7 +87,7 @@ class PretrainTune(learner_lib.EpisodicLearner):
     return self._adapted.logits(state, images)
 
   @override
-  def meta_loss(self, episode: episodes_lib.EpisodeWithClasses) -> tuple[tf.Tensor, tuple[()]]:
+  def meta_loss(self, episode: episodes.EpisodeWithClasses) -> tuple[tf.Tensor, tuple[()]]:
     """Returns the cross-entropy [] of all images of an episode, as one batch, and their classes."""
     if not hasattr(episode, "support_classes"):
       raise ValueError("PretrainTune trains on the classes of the data set, which these episodes "

@@ -26,7 +26,7 @@ from suite.compute import seeds as seeds_lib
 from suite.compute import user_code
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import task_mixture
@@ -39,7 +39,7 @@ from suite.training.objectives import losses as losses_lib
 from suite.training.pretraining import pretexts
 
 
-class Pretrainer(learner_lib.PretrainingLearner):
+class Pretrainer(learner.PretrainingLearner):
   """Pretrains a backbone; defaults are MoCo V2's for ImageNet and CLEAR, per 256 images.
 
   Args:

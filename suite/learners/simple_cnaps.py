@@ -30,7 +30,7 @@ from typing_extensions import override
 
 from suite.contracts import examples
 from suite.contracts import tasks
-from suite.models.episodic import embedding as embedding_lib
+from suite.models.episodic import embedding
 from suite.models.episodic import film as film_lib
 from suite.models.own import own_model
 from suite.state import context as context_lib
@@ -145,7 +145,7 @@ class SimpleCnaps(base_episodes.FilmedNet):
     return self._head.answers(state.statistics, self.features(codes, state.film))
 
   @override
-  def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, embedding_lib.Seen]:
+  def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, embedding.Seen]:
     """Returns the loss [] of an episode, and statistics for the set encoder's norms.
 
     It is the targets' mean cross-entropy after all support sets, and the penalty of the adaptation
@@ -171,12 +171,12 @@ class SimpleCnaps(base_episodes.FilmedNet):
     return loss + self._adaptation.penalty(), seen
 
   @override
-  def zero_statistics(self) -> embedding_lib.Seen:
+  def zero_statistics(self) -> embedding.Seen:
     """Returns zeros in the form of the statistics that `meta_loss` returns."""
     return self._set_encoder.zero_statistics()
 
   @override
-  def update_statistics(self, seen: embedding_lib.Seen) -> None:
+  def update_statistics(self, seen: embedding.Seen) -> None:
     """Moves the running statistics of the set encoder's norms."""
     self._set_encoder.update_statistics(seen)
 

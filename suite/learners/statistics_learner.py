@@ -25,7 +25,7 @@ from typing_extensions import override
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import example_arrays
@@ -35,7 +35,7 @@ from suite.training.scoring import scoring
 from suite.training.statistics import statistic as statistic_lib
 
 
-class StatisticsLearner(learner_lib.SequenceLearner, learner_lib.EpisodicLearner):
+class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   """A learner of tasks, buckets, sequences and episodes.
 
   Deliveries of one task key (the buckets of a series, the samples of a sequence) add to the same
@@ -193,7 +193,7 @@ class StatisticsLearner(learner_lib.SequenceLearner, learner_lib.EpisodicLearner
     return self.statistics.solve_cost().macs if self._statistic.has_phases else None
 
   @override
-  def mac_layers(self) -> learner_lib.Layers:
+  def mac_layers(self) -> learner.Layers:
     """Returns the layers of the backbone, and the statistics as a layer.
 
     MACs of labels and inversions are in the ledger only: the views count products with weights and

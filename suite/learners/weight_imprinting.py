@@ -16,7 +16,7 @@ from typing_extensions import override
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.learners import gradient
@@ -30,7 +30,7 @@ from suite.training.statistics import class_means
 from suite.training.statistics import statistic
 
 
-class WeightImprinting(learner_lib.SequenceLearner):
+class WeightImprinting(learner.SequenceLearner):
   """A gradient learner whose head is written from each label at first.
 
   Args:
@@ -70,7 +70,7 @@ class WeightImprinting(learner_lib.SequenceLearner):
     return self.tuned.frozen_features
 
   @override
-  def form(self, delivery: str) -> learner_lib.BaseLearner:
+  def form(self, delivery: str) -> learner.BaseLearner:
     """Returns a learner for each task where tasks are separate; else this one."""
     return learner_each_task.of(self) if delivery == deliveries.TASKS else self
 

@@ -156,11 +156,8 @@ def pareto_front(points: Iterable[tuple[float | None, float | None]]) -> Front:
   """
   points = list(points)
   left_out = [i for i, point in enumerate(points) if any(v is None or math.isnan(v) for v in point)]
-  known = [i for i in range(len(points)) if i not in left_out]
-  front = []
-  for i in known:
-    flops, error = points[i]
-    if not any(other[0] <= flops and other[1] <= error and tuple(other) != (flops, error)
-               for other in (points[j] for j in known)):
-      front.append(i)
+  known: dict[int, Any] = {i: tuple(points[i]) for i in range(len(points)) if i not in left_out}
+  front = [i for i, (flops, error) in known.items()
+           if not any(other[0] <= flops and other[1] <= error and other != (flops, error)
+                      for other in known.values())]
   return Front(sorted(front, key=lambda i: (points[i], i)), left_out)

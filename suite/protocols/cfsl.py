@@ -27,7 +27,7 @@ import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
-from suite.compute import ledger as ledger_lib
+from suite.compute import ledger
 from suite.compute import private_tensorflow
 from suite.contracts import deliveries
 from suite.contracts import descriptions
@@ -170,7 +170,7 @@ def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   return {"protocol": DESCRIPTION.name, "meta_loss": losses[-1] if losses else None,
           "best_validation_accuracy": max(validated, default=None),
           **{name: last[name] for name in names},
-          **ledger_lib.costs(last)}
+          **ledger.costs(last)}
 
 
 class _Feed(NamedTuple):

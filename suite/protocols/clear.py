@@ -27,7 +27,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from suite.compute import ledger as ledger_lib
+from suite.compute import ledger
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
 from suite.contracts import descriptions
@@ -217,4 +217,4 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
       **{name: None if np.isnan(score) else score for name, score in scores.items()},
       **({"class_names": list(buckets.class_names)} if buckets.class_names else {}),
       "matrix": [[None if np.isnan(a) else a for a in row] for row in acc.tolist()],
-      **ledger_lib.costs(last)}
+      **ledger.costs(last)}

@@ -25,7 +25,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import ledger as ledger_lib
+from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import examples
@@ -337,5 +337,5 @@ def summarize(records: sequence_decisions.Records, sequence: sequences.Sequence,
                            segments=sequence.segments, **settings),
       "updates": len(phases), "update_steps": [p["step"] for p in phases],
       **sequence_decisions.training(records),
-      **ledger_lib.costs(records[-1])}
+      **ledger.costs(records[-1])}
   return run_state.plain(summary)

@@ -28,7 +28,7 @@ from suite.contracts import descriptions
 from suite.contracts import refusals
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import estimator
 from suite.protocols import run_state
 from suite.state import predictions as predictions_lib
 
@@ -58,7 +58,7 @@ class AnswerTable:
 
 @descriptions.describes(DESCRIPTION)
 def run(
-    method: estimator_lib.Estimator,
+    method: estimator.Estimator,
     *,
     state: run_state.RunState,
     predictions: Union[str, Sequence[str]] = "runs/quickstart",
@@ -126,7 +126,7 @@ class HeldOutModel:
     ledger.charge("predict", flops=0, macs=0, examples=self.count, seconds=seconds)
 
 
-def score(answers: np.ndarray, estimate: estimator_lib.Estimate) -> Dict[str, Any]:
+def score(answers: np.ndarray, estimate: estimator.Estimate) -> Dict[str, Any]:
   """Scores of the estimate of one model, given all its answers [N]."""
   accuracy = float(np.mean(answers))
   return {

@@ -19,7 +19,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from suite.compute import ledger as ledger_lib
+from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import learner as learner_lib
@@ -27,7 +27,7 @@ from suite.contracts import planning
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.streams import streams
-from suite.metrics import task_stream as metrics
+from suite.metrics import task_stream
 from suite.protocols import run_state
 from suite.training.scoring import evaluation
 
@@ -162,18 +162,18 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
   elif not any(r["role"] == streams.META_TEST for r in tested):
     problem = "the stream has no meta-test task: see mean_error_all"
   errors, roles = [r["error"] for r in tested], [r["role"] for r in tested]
-  transfer = metrics.forward_transfer_by_task(records)
+  transfer = task_stream.forward_transfer_by_task(records)
   last = records[-1] if records else {}
   return {
       "protocol": DESCRIPTION.name, "stream": stream.name, "num_events": len(records),
       "headline": f"no headline score, {problem}" if problem else "ok",
-      "mean_error": None if problem else metrics.mean_error(errors, roles),
+      "mean_error": None if problem else task_stream.mean_error(errors, roles),
       "mean_error_all": float(np.mean(errors)) if errors else None,
       "errors": {r["task_key"]: r["error"] for r in tested},
-      "forward_transfer": _known(metrics.mean_forward_transfer(transfer)),
+      "forward_transfer": _known(task_stream.mean_forward_transfer(transfer)),
       "forward_transfer_by_task": {k: _known(v) for k, v in transfer.items()},
-      "cflop": metrics.cumulative_cost(last),
-      **ledger_lib.costs(last), "left_out": list(stream.left_out)}
+      "cflop": task_stream.cumulative_cost(last),
+      **ledger.costs(last), "left_out": list(stream.left_out)}
 
 
 def _known(value: float) -> Optional[float]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Dict, Mapping, Sequence
 
-from suite.compute import ledger as ledger_lib
+from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import examples
@@ -107,4 +107,4 @@ def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, A
       "last_loss": last.get("train_loss"),
       **({"knn_accuracy": last["knn_accuracy"]} if "knn_accuracy" in last else {}),
       "encoder": encoder_file.WEIGHTS, "encoder_digest": last.get("encoder_digest"),
-      **ledger_lib.costs(last)}
+      **ledger.costs(last)}

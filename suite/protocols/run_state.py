@@ -25,17 +25,17 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
-from suite.compute import ledger as ledger_lib
-from suite.compute import seeds as seeds_lib
+from suite.compute import ledger
+from suite.compute import seeds
 from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.metrics import own_metrics
 from suite.state import context as context_lib
-from suite.state import journal as journal_lib
+from suite.state import journal
 from suite.state import learner_state
 from suite.state import predictions as predictions_lib
-from suite.state import snapshots as snapshots_lib
+from suite.state import snapshots
 from suite.state import trial_queue
 from suite.state import weight_store
 from suite.system import atomic_files
@@ -101,8 +101,8 @@ class RunState:
   ):
     self.folder, self.name = pathlib.Path(folder), name
     self.distribution, self.metrics, self._trials = distribution, metrics, trials
-    self.seeds = seeds_lib.Seeds(seed)
-    self.ledger = ledger_lib.Ledger()
+    self.seeds = seeds.Seeds(seed)
+    self.ledger = ledger.Ledger()
     self._writer = writer
     # Only the chief writes to the run directory; the others write to a temporary one.
     writes = distribution.is_chief and not follows
@@ -110,9 +110,9 @@ class RunState:
     target = self.folder if self._scratch is None else pathlib.Path(self._scratch.name)
     self._target = target
     self._flusher = atomic_files.Flusher()
-    self._snapshots = snapshots_lib.Snapshots(
+    self._snapshots = snapshots.Snapshots(
         target / "state" / "events", "the run state", self._flusher)
-    self._progress = snapshots_lib.Snapshots(
+    self._progress = snapshots.Snapshots(
         target / "state" / "progress", "the finished steps of the event", self._flusher)
     self._learner: Optional[Any] = None
     self.delivery = ""
@@ -139,7 +139,7 @@ class RunState:
     if self._saved is None:
       self.done, path = 0, self.folder / "records.jsonl"
       if path.exists() and path.read_bytes().count(b"\n") > 1:  # One may be there after a kill.
-        raise snapshots_lib.DamagedError(
+        raise snapshots.DamagedError(
             f"{path} has records, but {self._snapshots.folder}, from which the run could go on, is "
             "missing or empty. Restore it from a copy, or start again in a new work directory.")
       self.records = self._writer.truncate(0)
@@ -151,7 +151,7 @@ class RunState:
     self._last_save = -math.inf
     self._started = time.monotonic()
 
-  def _check(self, saved: snapshots_lib.Snapshot) -> None:
+  def _check(self, saved: snapshots.Snapshot) -> None:
     """Reads the records of a snapshot and removes later ones; an error if any is damaged."""
     done = int(saved.values["done"])
     # The last ones were perhaps not on the disk when the machine stopped.
@@ -170,7 +170,7 @@ class RunState:
         seeds=self.seeds.child("event", self.done),
         distribution=self.distribution,
         store=weight_store.WeightStore(self._target / "weights", self.done),
-        journal=journal_lib.Journal(
+        journal=journal.Journal(
             self.done, self.ledger, self._progress, self.distribution.agreed),
         report=self._writer.report,
         trials=self._trials,
@@ -228,7 +228,7 @@ class RunState:
     entry = {"event": self.done, "run": self.name, **record}
     if predictions is not None:
       path = self._target / f"predictions/{self.done:04d}.parquet"
-      with snapshots_lib.disk_errors("the predictions", path):
+      with snapshots.disk_errors("the predictions", path):
         predictions_lib.save(path, **predictions, sync=False)
       self._flusher.add(path, path.parent)
       entry["predictions"] = str(path.relative_to(self._target))
@@ -239,7 +239,7 @@ class RunState:
     # Later events look at records, and those of all processes must do the same.
     entry = self.distribution.agreed(entry)
     self._started = now
-    with snapshots_lib.disk_errors("a record", self.folder):
+    with snapshots.disk_errors("a record", self.folder):
       position = self._writer.write(entry)
     self._progress.clear()
     if isinstance(self._trials, trial_queue.TrialQueue):
@@ -265,7 +265,7 @@ class RunState:
   def flush(self) -> None:
     """Returns when all that was committed is saved and on the disk."""
     self._save()
-    with snapshots_lib.disk_errors("the run state", self.folder):
+    with snapshots.disk_errors("the run state", self.folder):
       self._flusher.flush()
 
 
@@ -276,7 +276,7 @@ def plain(value: Any) -> Any:
   if type(value) is float:
     return value if math.isfinite(value) else None
   if isinstance(value, (list, tuple)):
-    return list(value) if journal_lib.are_plain(value) else [plain(v) for v in value]
+    return list(value) if journal.are_plain(value) else [plain(v) for v in value]
   if isinstance(value, Mapping):
     return {str(k): plain(v) for k, v in value.items()}
   if isinstance(value, (np.generic, np.ndarray)):

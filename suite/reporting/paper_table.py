@@ -23,7 +23,7 @@ from suite.reporting import leaderboard
 from suite.reporting import panels
 from suite.reporting import paper_values
 from suite.reporting import quantities
-from suite.reporting import records as records_lib
+from suite.reporting import records
 from suite.reporting import run_dir
 from suite.reporting import table_dir
 
@@ -314,7 +314,7 @@ def _validations(folder: pathlib.Path) -> list[tuple[float, float]]:
   about = run_dir.description(folder) or descriptions.named(str(summary.get("protocol")))
   if descriptions.VALIDATIONS not in about.panels:
     return []
-  return [(r["flops_meta_train"], r["validation_accuracy"]) for r in records_lib.read(path)
+  return [(r["flops_meta_train"], r["validation_accuracy"]) for r in records.read(path)
           if r.get("flops_meta_train") and r.get("validation_accuracy") is not None]
 
 

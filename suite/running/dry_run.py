@@ -31,7 +31,7 @@ from absl import logging
 import numpy as np
 
 from suite.compute import distribution as distribution_lib
-from suite.compute import ledger as ledger_lib
+from suite.compute import ledger
 from suite.configs import run_settings
 from suite.contracts import planning
 from suite.contracts import rehearsal
@@ -216,7 +216,7 @@ def hours(totals: Mapping[str, Any], rates: Mapping[str, Rate]) -> float | None:
   """
   other = rates.get("predict") or next(iter(rates.values()), None)
   seconds = 0.0
-  for phase in ledger_lib.PHASES:
+  for phase in ledger.PHASES:
     amount = totals.get(f"flops_{phase}", 0)
     rate = rates.get(phase, other)
     if amount is None or (amount and rate is None):
@@ -260,7 +260,7 @@ def times(facts: Mapping[str, Any]) -> list[str]:
 
 def phases_of(totals: Sequence[Mapping[str, Any]]) -> list[str]:
   """The phases in which something was charged."""
-  return [phase for phase in ledger_lib.PHASES
+  return [phase for phase in ledger.PHASES
           if any(f"flops_{phase}" in found for found in totals)]
 
 
@@ -420,5 +420,5 @@ def _sum(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
   for one in totals:
     for name, amount in one.items():
       if name.split("_")[0] == "flops":
-        found[name] = ledger_lib.add(found.get(name, 0), amount)
+        found[name] = ledger.add(found.get(name, 0), amount)
   return found

@@ -17,7 +17,7 @@ from suite.data.images import clear_transform
 from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
-from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import buckets
 from suite.data.streams import drifting_buckets
 from suite.data.streams import feature_buckets
 from suite.data.streams import feature_sources
@@ -143,16 +143,16 @@ def test_features_of_a_test_archive_and_of_other_images(run_dir, pictures_dir, t
   sets = [prepared_sets.read(NAME, s, data_dir=pictures_dir) for s in ("train", "test")]
   task = tasks.Task(NAME, tasks.SINGLE_LABEL, 4)
   got = feature_buckets.load(
-      buckets_lib.Buckets(task, (buckets_lib.Bucket("train", *sets),)), str(tmp_path))
+      buckets.Buckets(task, (buckets.Bucket("train", *sets),)), str(tmp_path))
   assert got[0].test.size == 23
   strange = image_set.ImageSet.from_arrays(
       "strange", np.zeros([2, 8, 8, 3], np.uint8), [0, 1], kind=task.kind, num_classes=4)
   with pytest.raises(ValueError, match="2 of the 2 images of 'strange' have no features in .*'0'"):
     feature_buckets.load(
-        buckets_lib.Buckets(task, (buckets_lib.Bucket("train", strange, strange),)), str(tmp_path))
+        buckets.Buckets(task, (buckets.Bucket("train", strange, strange),)), str(tmp_path))
   with pytest.raises(ValueError, match="has no features of split 'bucket_01'; it has test, train"):
     feature_buckets.load(
-        buckets_lib.Buckets(task, (buckets_lib.Bucket("bucket_01", strange, strange),)),
+        buckets.Buckets(task, (buckets.Bucket("bucket_01", strange, strange),)),
         str(tmp_path))
   with pytest.raises(FileNotFoundError, match="has no features.json. Write features there with"):
     feature_set.read_manifest(tmp_path / "nowhere")

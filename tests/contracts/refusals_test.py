@@ -18,7 +18,7 @@ from suite.data.images import contrastive_views
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.sequences import sequences
-from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import buckets
 from suite.data.streams import streams
 from suite.learners import embedded_maml
 from suite.learners import finetune
@@ -113,8 +113,8 @@ def single_label_stream():
 
 def few_buckets():
   made = digits.buckets(2)
-  return buckets_lib.Buckets(made.task, tuple(
-      buckets_lib.Bucket(b.name, b.train.take(150, seed=0), b.test.take(30, seed=0)) for b in made))
+  return buckets.Buckets(made.task, tuple(
+      buckets.Bucket(b.name, b.train.take(150, seed=0), b.test.take(30, seed=0)) for b in made))
 
 
 def classes_and_images():
@@ -327,7 +327,7 @@ def test_a_task_of_one_class_is_refused(tmp_path):
   task, images = tasks.Task("one", tasks.SINGLE_LABEL, 1), images_of([0] * 20, 1)
   message = "'.*' has 1 class; a single_label task needs at least 2"
   learner = LEARNERS["nearest_mean"]
-  series = buckets_lib.Buckets(task, (buckets_lib.Bucket("bucket_01", images, images),))
+  series = buckets.Buckets(task, (buckets.Bucket("bucket_01", images, images),))
   with pytest.raises(refusals.RefusedError, match=message):
     clear.run(learner(), state=state_in(tmp_path / "clear"), buckets=series)
   stream = streams.Stream("x", [streams.StreamEntry(
@@ -344,8 +344,8 @@ def test_a_task_of_one_class_is_refused(tmp_path):
 
 def test_buckets_of_which_all_images_have_one_label_are_refused(tmp_path):
   train, test = images_of([1] * 20, 2), images_of([1] * 20, 2)
-  series = buckets_lib.Buckets(tasks.Task("two", tasks.SINGLE_LABEL, 2),
-                               (buckets_lib.Bucket("bucket_01", train, test),))
+  series = buckets.Buckets(tasks.Task("two", tasks.SINGLE_LABEL, 2),
+                               (buckets.Bucket("bucket_01", train, test),))
   with pytest.raises(refusals.RefusedError, match="All training examples of 'two' are of class 1"):
     clear.run(LEARNERS["nearest_mean"](), state=state_in(tmp_path), buckets=series)
 

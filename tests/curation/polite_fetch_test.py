@@ -15,7 +15,7 @@ import pytest
 
 from suite import cli
 from suite.curation import errors
-from suite.curation import polite_fetch as polite_fetch_lib
+from suite.curation import polite_fetch
 
 LARGEST = 5000
 
@@ -75,13 +75,13 @@ def server():
   found.server_close()
 
 
-MANNERS = polite_fetch_lib.Manners(rate=1000.0, tries=3, timeout=5.0, largest=LARGEST,
+MANNERS = polite_fetch.Manners(rate=1000.0, tries=3, timeout=5.0, largest=LARGEST,
                                    contact="me@x")
 
 
 def _fetch(server, folder, *paths, **arguments):
   waits = []
-  found = polite_fetch_lib.fetch([server.root + path for path in paths], folder, MANNERS,
+  found = polite_fetch.fetch([server.root + path for path in paths], folder, MANNERS,
                              sleep=waits.append, **arguments)
   return {url.removeprefix(server.root): one for url, one in found.items()}, waits
 
@@ -143,7 +143,7 @@ def test_a_killed_fetch_resumes(server, tmp_path):
 
   with pytest.raises(KilledError):
     _fetch(server, tmp_path / "killed", "/a.png", "/b.jpg", report=kill)
-  log = tmp_path / "killed" / polite_fetch_lib.OUTCOMES
+  log = tmp_path / "killed" / polite_fetch.OUTCOMES
   log.write_text(log.read_text() + '{"url": "torn')
   found, _ = _fetch(server, tmp_path / "killed", "/a.png", "/b.jpg")
   assert found == whole and server.asked.count("/a.png") == 2  # Once for each folder.
@@ -177,4 +177,4 @@ def test_the_command_makes_a_table_of_which_a_timeline_can_be_made(server, tmp_p
 
 def test_numbers_that_make_no_sense_are_refused():
   with pytest.raises(errors.CurationError, match=r"must be above 0, got \{'rate': 0\}"):
-    polite_fetch_lib.Manners(rate=0)
+    polite_fetch.Manners(rate=0)

@@ -6,7 +6,7 @@ import pytest
 
 from suite.curation import errors
 from suite.curation import feature_files
-from suite.curation import queries as queries_lib
+from suite.curation import queries
 
 _ROWS = {"i0": 0, "i1": 1, "i2": 2}
 
@@ -16,7 +16,7 @@ def _read(tmp_path, text, vectors=None):
   (tmp_path / "q.csv").write_text(text)
   if vectors is not None:
     np.save(tmp_path / "q.npy", np.array(vectors, np.float32))
-  return queries_lib.read(tmp_path / "q.csv", None if vectors is None else tmp_path / "q.npy",
+  return queries.read(tmp_path / "q.csv", None if vectors is None else tmp_path / "q.npy",
                           feature_files.FeatureFiles([tmp_path / "f.npy"]), _ROWS)
 
 
@@ -37,10 +37,10 @@ def test_an_encoder_of_texts_serves_where_there_is_one():
     def encode_text(self, texts):
       return np.array([[len(text), 0.0] for text in texts])
 
-  found = queries_lib.from_text(Encoder(), ["b", "a"], ["bb", "aaa"])
+  found = queries.from_text(Encoder(), ["b", "a"], ["bb", "aaa"])
   assert found.names == ["a", "b"] and found.vectors.tolist() == [[1, 0], [1, 0]]
   with pytest.raises(errors.CurationError, match="object has no encode_text: it embeds images"):
-    queries_lib.from_text(object(), ["a"], ["a"])
+    queries.from_text(object(), ["a"], ["a"])
 
 
 @pytest.mark.parametrize("text, vectors, message", [

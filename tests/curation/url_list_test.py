@@ -6,7 +6,7 @@ from pyarrow import parquet
 import pytest
 
 from suite.curation import errors
-from suite.curation import polite_fetch as polite_fetch_lib
+from suite.curation import polite_fetch
 
 
 def test_lists_of_all_forms_are_joined_and_each_url_comes_once(tmp_path):
@@ -16,12 +16,12 @@ def test_lists_of_all_forms_are_joined_and_each_url_comes_once(tmp_path):
                                 "time": [2011, 2012], "label": [None, "tram"]}), table)
   clear.write_text(json.dumps({"77": {"DOWNLOAD_URL": "http://farm1.x.org/4.jpg",
                                       "DATE_UPLOADED": 1180000000}}))
-  found = polite_fetch_lib.read([text, table, clear])
+  found = polite_fetch.read([text, table, clear])
   assert [one.url for one in found] == [
       "http://x.org/1.jpg", "http://x.org/2.jpg", "https://y.org/3.png", "http://farm1.x.org/4.jpg"]
   assert found[2].facts == {"time": "2012", "label": "tram"}
   assert found[3].facts == {"id": "77", "time": "1180000000", "bucket": "3"}
-  assert polite_fetch_lib.host("https://me:secret@Y.org:81/3.png") == "y.org:81"
+  assert polite_fetch.host("https://me:secret@Y.org:81/3.png") == "y.org:81"
 
 
 @pytest.mark.parametrize("name, text, message", [
@@ -36,4 +36,4 @@ def test_lists_that_are_none_are_refused(tmp_path, name, text, message):
   path = tmp_path / name
   path.write_text(text)
   with pytest.raises(errors.CurationError, match=message):
-    polite_fetch_lib.read([path])
+    polite_fetch.read([path])

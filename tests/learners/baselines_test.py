@@ -27,8 +27,8 @@ from suite.models import resnet
 from suite.protocols import nevis
 from suite.state import weight_store
 from suite.training.gradient import gradient_loop
-from suite.training.gradient import search as search_lib
-from suite.training.gradient import trainer as trainer_lib
+from suite.training.gradient import search
+from suite.training.gradient import trainer
 from suite.training.multitask import auxiliary
 
 SIZE = 8
@@ -75,8 +75,8 @@ def _learner(start=starts.Random(), rule=None, *, steps=60, **arguments):
   return finetune.Finetune(
       NET, start=start, multitask=multitask,
       transform=image_ops.Nevis(SIZE, area=(0.9, 1.0), flip_probability=0.0),
-      search=search_lib.Search(num_trials=1, learning_rate=0.05, label_smoothing=0.0),
-      trainer=trainer_lib.Trainer(steps=steps, batch_size=16, validate_every=20, save_every=20,
+      search=search.Search(num_trials=1, learning_rate=0.05, label_smoothing=0.0),
+      trainer=trainer.Trainer(steps=steps, batch_size=16, validate_every=20, save_every=20,
                                   warmup_epochs=0, eval_batch_size=64), **arguments)
 
 
@@ -213,7 +213,7 @@ def test_auxiliary_tasks_that_cannot_be_chosen_are_refused(arguments, message):
 
 
 def test_lambda_is_searched_only_by_learners_that_read_it(stream):
-  space = search_lib.Search(num_trials=1, space={"auxiliary_weight": (0.1, 1.0)})
+  space = search.Search(num_trials=1, space={"auxiliary_weight": (0.1, 1.0)})
   with pytest.raises(ValueError, match="Unknown parameters in Search.space: 'auxiliary_weight'"):
     finetune.Finetune(NET, search=space)
   finetune.Finetune(NET, search=space, start=starts.Nearest(), multitask=auxiliary.Multitask())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds
 from suite.data.digits import digits
@@ -49,7 +49,7 @@ def _context(folder, event=0, saved=None, ledger=None):
   ledger = ledger or ledger_lib.Ledger()
   return context_lib.Context(
       event=event, ledger=ledger, seeds=seeds.Seeds(SEED).child("event", event),
-      distribution=distribution_lib.build(), store=weight_store.WeightStore(folder / "w", event),
+      distribution=distribution.build(), store=weight_store.WeightStore(folder / "w", event),
       journal=journal.Journal(event, ledger, saved))
 
 
@@ -63,7 +63,7 @@ def _evaluate(learner, stream, place=0):
   ledger = ledger_lib.Ledger()
   scored = evaluation.evaluate(
       learner.predict, stream.held_out(stream.events()[2 * place + 1], "test"),
-      transform=learner.transform, distribution=distribution_lib.build(), ledger=ledger)
+      transform=learner.transform, distribution=distribution.build(), ledger=ledger)
   return scored.predictions, ledger.totals()
 
 

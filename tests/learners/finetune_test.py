@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pytest
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds
 from suite.contracts import tasks
@@ -43,7 +43,7 @@ def _context(folder, event, ledger=None):
   ledger = ledger or ledger_lib.Ledger()
   return context_lib.Context(
       event=event, ledger=ledger, seeds=seeds.Seeds(0).child("event", event),
-      distribution=distribution_lib.build(), store=weight_store.WeightStore(folder, event),
+      distribution=distribution.build(), store=weight_store.WeightStore(folder, event),
       journal=journal.Journal(event, ledger))
 
 
@@ -57,7 +57,7 @@ def _learn(learner, stream, place, folder, ledger=None):
 
 def test_a_batch_that_replicas_cannot_share_is_refused_before_any_work(stream, tmp_path,
                                                                        monkeypatch):
-  monkeypatch.setattr(distribution_lib.Distribution, "num_replicas", 3)
+  monkeypatch.setattr(distribution.Distribution, "num_replicas", 3)
   task = stream.entries[0].task
   for recipe, size in ((trainer.Trainer(batch_size=16), 16), (trainer.Trainer(), 16),
                        (trainer.Trainer(max_batch_size=12), 12)):
@@ -147,7 +147,7 @@ def test_a_new_process_predicts_what_the_old_one_did(stream, tmp_path):
 
   def predict(one):
     return evaluation.evaluate(
-        one.predict, test, transform=one.transform, distribution=distribution_lib.build(),
+        one.predict, test, transform=one.transform, distribution=distribution.build(),
         ledger=ledger_lib.Ledger()).predictions["true_class_probability"]
 
   again = _learner()
@@ -223,7 +223,7 @@ def test_an_interrupted_search_ends_as_an_undisturbed_one(stream, tmp_path):
         return super().write(*arguments)
 
     context = context_lib.Context(
-        event=0, ledger=ledger, seeds=seeds.Seeds(0), distribution=distribution_lib.build(),
+        event=0, ledger=ledger, seeds=seeds.Seeds(0), distribution=distribution.build(),
         store=weight_store.WeightStore(folder / "w", 0),
         journal=journal.Journal(0, ledger, Counting(folder / "progress")))
     learner = _learner(trials=2, rate=(1e-3, 1e-1), steps=30)

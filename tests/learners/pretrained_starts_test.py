@@ -20,8 +20,8 @@ from suite.models import conv4
 from suite.protocols import nevis
 from suite.protocols import pretrain
 from suite.state import encoder_file
-from suite.training.gradient import search as search_lib
-from suite.training.gradient import trainer as trainer_lib
+from suite.training.gradient import search
+from suite.training.gradient import trainer
 from suite.training.pretraining import pretexts
 
 NET = functools.partial(conv4.conv4, filters=8, blocks=2)
@@ -53,8 +53,8 @@ def _pretrained(stream, tmp_path_factory):
 def _learner(start, backbone=NET):
   return finetune.Finetune(
       backbone, start=start, transform=TRANSFORM,
-      search=search_lib.Search(num_trials=1, learning_rate=0.05, label_smoothing=0.0),
-      trainer=trainer_lib.Trainer(steps=20, batch_size=16, validate_every=10, warmup_epochs=0,
+      search=search.Search(num_trials=1, learning_rate=0.05, label_smoothing=0.0),
+      trainer=trainer.Trainer(steps=20, batch_size=16, validate_every=10, warmup_epochs=0,
                                   eval_batch_size=64))
 
 

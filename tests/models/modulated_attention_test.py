@@ -12,7 +12,7 @@ import tensorflow as tf
 from suite.models import conv4
 from suite.models import initial
 from suite.models import mlp
-from suite.models import modulated_attention as modulated_attention_lib
+from suite.models import modulated_attention
 from suite.models import resnet
 
 
@@ -23,7 +23,7 @@ def softmax(x):
 
 def test_it_is_that_of_a_loop_over_cells():
   inputs = tf.keras.Input([2, 3, 4])
-  model = tf.keras.Model(inputs, modulated_attention_lib.modulated(inputs))
+  model = tf.keras.Model(inputs, modulated_attention.modulated(inputs))
   rng = np.random.default_rng(0)
   for variable in model.weights:
     variable.assign(rng.normal(size=variable.shape))
@@ -46,7 +46,7 @@ def test_it_is_that_of_a_loop_over_cells():
     functools.partial(resnet.resnet18, stem="small", width=1 / 32, blocks=(1, 1))])
 def test_features_begin_as_those_of_the_backbone_whose_weights_come_first(backbone):
   def build():
-    return modulated_attention_lib.attended((8, 8, 3), backbone=backbone)
+    return modulated_attention.attended((8, 8, 3), backbone=backbone)
 
   plain, model = backbone((8, 8, 3)), build()
   model.set_weights(initial.initial_weights(build, 0))
@@ -62,4 +62,4 @@ def test_features_begin_as_those_of_the_backbone_whose_weights_come_first(backbo
 
 def test_a_backbone_without_a_map_is_refused():
   with pytest.raises(ValueError, match="modulated attention needs a map"):
-    modulated_attention_lib.attended(backbone=lambda shape: mlp.mlp(feature_size=4, hidden=(3,)))
+    modulated_attention.attended(backbone=lambda shape: mlp.mlp(feature_size=4, hidden=(3,)))

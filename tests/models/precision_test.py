@@ -25,7 +25,7 @@ from suite.training.episodic import inner_loop
 from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
 from suite.training.gradient import trainable_parts
-from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import objective
 
 SHAPE = (16, 16, 3)
 NETS = {
@@ -48,7 +48,7 @@ def made(net, name):
     features = model(rows, training=False)
     top = tf.keras.Sequential([model, tf.keras.layers.Dense(3, dtype="float32")])
     top.build([None, *model.input_shape[1:]])
-    step = train_step.TrainStep(top, objective=objective_lib.Objective(),
+    step = train_step.TrainStep(top, objective=objective.Objective(),
                                 optimizer=optimizers.Sgd(top.trainable_variables))
     with step.scaling.left_out():
       graph = tf.function(

@@ -7,7 +7,7 @@ net on what is stored; offline phases come by new classes, records have 20 steps
 
 from __future__ import annotations
 
-from suite.reporting import records as records_lib
+from suite.reporting import records
 
 RUN_FILE = """
 from __gin__ import dynamic_registration
@@ -61,7 +61,7 @@ def test_killed_between_samples_and_in_phases_and_resumed_gives_the_same_records
 
   processes.finish(start(whole, fresh=True))
   kinds = ["phase" if "phase" in r else "steps" if "first_step" in r else "base"
-           for r in records_lib.read(whole / "standard" / "records.jsonl")]
+           for r in records.read(whole / "standard" / "records.jsonl")]
   assert kinds[0] == "base" and kinds.count("phase") == 3
   # After the base classes; when an offline phase begins; in the steps that follow one.
   places = [("et", 1), ("standard", kinds.index("phase")),

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from suite.contracts import deliveries
 from suite.data.own import image_sources
-from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import buckets
 from suite.data.streams import streams
 from suite.learners import finetune
 from suite.learners import gradient
@@ -47,7 +47,7 @@ def images(num=40, classes=3, seed=0):
 
 
 def two_buckets():
-  return buckets_lib.of([(images(seed=i), images(12, seed=9 + i)) for i in range(2)])
+  return buckets.of([(images(seed=i), images(12, seed=9 + i)) for i in range(2)])
 
 
 def _run(folder, make, protocol=clear.run, **settings):

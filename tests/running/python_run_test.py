@@ -17,7 +17,7 @@ import suite
 from suite import cli
 from suite.configs import gin_files
 from suite.reporting import progress
-from suite.reporting import records as records_lib
+from suite.reporting import records
 from suite.running import object_run
 from suite.running import python_run
 
@@ -71,7 +71,7 @@ def _module(tmp_path, monkeypatch):
 def test_a_run_file_gives_the_records_of_the_command_line(capsys):
   result = suite.run("two.gin", workdir="python", params={"SCALE": 3})
   assert cli.main(["run", "two.gin", "--workdir", "command", "--gin_param", "SCALE=3"]) == 0
-  ours, theirs = (records_lib.strip_times(records_lib.read(pathlib.Path(d, "ada/records.jsonl")))
+  ours, theirs = (records.strip_times(records.read(pathlib.Path(d, "ada/records.jsonl")))
                   for d in ("python", "command"))
   assert json.dumps(ours) == json.dumps(theirs)
   for name in ("config.gin", "operative_config.gin", "report.txt"):

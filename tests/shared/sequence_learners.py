@@ -8,7 +8,7 @@ import functools
 import tensorflow as tf
 
 from suite.contracts import deliveries
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.data.images import image_ops
 from suite.learners import crop_centroids
 from suite.learners import exemplar_tuning
@@ -52,7 +52,7 @@ CLASSES, BASE, SIZE = 8, 3, 4
 TRANSFORM, CROPS = image_ops.Plain(SIZE), image_ops.Nevis(SIZE, area=(0.5, 1.0))
 
 
-class LinearHead(learner_lib.SequenceLearner):
+class LinearHead(learner.SequenceLearner):
   """A softmax layer on pixels, trained in offline phases only: labels change it nowhere else."""
 
   transform = TRANSFORM

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds
 from suite.state import context as context_lib
@@ -30,7 +30,7 @@ class _Process:
     ledger = ledger_lib.Ledger()
     self.trained, self.trials = [], trials
     self.context = context_lib.Context(
-        event=7, ledger=ledger, seeds=seeds.Seeds(0), distribution=distribution_lib.build(),
+        event=7, ledger=ledger, seeds=seeds.Seeds(0), distribution=distribution.build(),
         store=weight_store.WeightStore(folder / "w", 7), journal=journal.Journal(
             7, ledger, snapshots.Snapshots(folder / "progress") if saves else None))
 

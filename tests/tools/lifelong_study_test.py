@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suite.lifelong.estimators import estimator as estimator_lib
+from suite.lifelong.estimators import estimator
 
 
 @pytest.fixture(name="tool", scope="module")
@@ -21,7 +21,7 @@ def test_the_scores_of_one_model_by_hand(tool):
 
     def estimate(self, known, ask, budget):
       assert ask(np.array([0, 2])).tolist() == [1, 0] and budget == 2
-      return estimator_lib.Estimate(np.array([1, 0, 0, 0, 1], np.uint8), None, 0.5, (0.4, 0.7),
+      return estimator.Estimate(np.array([1, 0, 0, 0, 1], np.uint8), None, 0.5, (0.4, 0.7),
                                     True)
 
   found = tool.score(Method(), np.stack([truth, truth]), truth, 2, ())

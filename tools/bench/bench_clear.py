@@ -25,9 +25,9 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import ledger as ledger_lib
-from suite.compute import seeds as seeds_lib
+from suite.compute import seeds
 from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.images import clear_transform
@@ -112,8 +112,8 @@ def images() -> list[image_set.ImageSet]:
 def context(folder: pathlib.Path, event: int) -> context_lib.Context:
   ledger = ledger_lib.Ledger()
   return context_lib.Context(
-      event=event, ledger=ledger, seeds=seeds_lib.Seeds(0).child("event", event),
-      distribution=distribution_lib.build(),
+      event=event, ledger=ledger, seeds=seeds.Seeds(0).child("event", event),
+      distribution=distribution.build(),
       store=weight_store.WeightStore(folder / "weights", event),
       journal=journal.Journal(event, ledger, snapshots.Snapshots(folder / "progress")),
       delivery=deliveries.BUCKETS)

@@ -36,7 +36,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
@@ -106,7 +106,7 @@ class TimedState(run_state.RunState):
 
   def __init__(self, folder: pathlib.Path):
     writer = run_writer.RunWriter(folder, None, progress.Progress("bench"))
-    super().__init__(folder, writer, name="bench", seed=0, distribution=distribution_lib.build())
+    super().__init__(folder, writer, name="bench", seed=0, distribution=distribution.build())
     self.delivery = deliveries.SEQUENCE
     self.marks: list[Mark] = []
 

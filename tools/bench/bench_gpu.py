@@ -30,7 +30,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import seeds
 from suite.contracts import tasks
 from suite.data.episodes import episodes
@@ -100,7 +100,7 @@ def run(args: Any) -> None:
   makers = {**_nevis(sizes), **_gathered(sizes), **_maml(sizes)}
   wanted = args.cases.split(",") if args.cases else [""]
   makers = {name: make for name, make in makers.items() if any(part in name for part in wanted)}
-  print(f"{distribution_lib.build().describe()}, TensorFlow {tf.__version__}, "
+  print(f"{distribution.build().describe()}, TensorFlow {tf.__version__}, "
         f"{sizes._replace(net=sizes.net.__name__)}")
   print("| step | precision | first, s | median | range | unit |\n|---|---|---:|---:|---|---|")
   together = [makers] if not found else [{name: make} for name, make in makers.items()]
@@ -152,7 +152,7 @@ def _pixels(*shape: int) -> np.ndarray:
 
 
 def _nevis(sizes: Sizes) -> Cases:
-  one, side = distribution_lib.build(), sizes.side
+  one, side = distribution.build(), sizes.side
 
   def iterator() -> Any:
     images = image_set.ImageSet.from_arrays(
@@ -243,5 +243,5 @@ def maml_graphs(filters: int, num_tasks: int, sets: int, **named: Any
       transform=types.SimpleNamespace(size=side), channels=1,
       training=meta_schedules.MetaTraining())
   learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, way * sets), types.SimpleNamespace(
-      distribution=distribution_lib.build(), seeds=seeds.Seeds(0)))
+      distribution=distribution.build(), seeds=seeds.Seeds(0)))
   return episode_graphs.Graphs(learner, way * sets, **named), batch

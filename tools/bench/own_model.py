@@ -22,7 +22,7 @@ import suite_cfsl
 import tensorflow as tf
 
 from suite.data.images import image_ops
-from suite.learners import maml as maml_lib
+from suite.learners import maml
 from suite.learners import protonet
 from suite.models import norms
 from suite.models.episodic import embedding
@@ -49,7 +49,7 @@ def own_maml(case: cfsl_cases.Case, dtype: str = "float32") -> Any:
   del dtype
   net = functional_model.FunctionalModel(
       lambda image_shape: conv4(image_shape, cfsl_cases.MAML_FILTERS, 0.01))
-  return maml_lib.Maml(
+  return maml.Maml(
       net, inner=suite_cfsl.inner(case), transform=image_ops.AsStored(case.size),
       channels=case.channels, training=meta_schedules.MetaTraining())
 

@@ -20,9 +20,9 @@ import cfsl_cases
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import ledger as ledger_lib
-from suite.compute import seeds as seeds_lib
+from suite.compute import seeds
 from suite.contracts import tasks
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.episodes import task_types
@@ -92,7 +92,7 @@ LEARNERS = {"maml": maml, "high": high, "sca": sca, "proto": proto}
 def context() -> context_lib.Context:
   ledger, folder = ledger_lib.Ledger(), pathlib.Path(tempfile.mkdtemp())
   return context_lib.Context(
-      event=0, ledger=ledger, seeds=seeds_lib.Seeds(0), distribution=distribution_lib.build(),
+      event=0, ledger=ledger, seeds=seeds.Seeds(0), distribution=distribution.build(),
       store=weight_store.WeightStore(folder / "weights", 0),
       journal=journal.Journal(0, ledger, snapshots.Snapshots(folder / "progress")))
 

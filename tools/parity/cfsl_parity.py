@@ -19,9 +19,9 @@ import numpy as np
 import parity_rows
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import ledger as ledger_lib
-from suite.compute import seeds as seeds_lib
+from suite.compute import seeds
 from suite.contracts import tasks
 from suite.data.episodes import cfsl_data
 from suite.data.images import image_ops
@@ -33,7 +33,7 @@ from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import proto_conv4
-from suite.state import context as context_lib
+from suite.state import context
 from suite.state import journal
 from suite.state import snapshots
 from suite.state import weight_store
@@ -165,8 +165,8 @@ def _made(case: Case) -> Any:
 def learner_of(case: Case, folder: pathlib.Path) -> Any:
   """The learner with random values for all that is meta-learned, but kernels, which are so."""
   learner, ledger = _made(case), ledger_lib.Ledger()
-  learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, case.num_sets * WAY), context_lib.Context(
-      event=0, ledger=ledger, seeds=seeds_lib.Seeds(0), distribution=distribution_lib.build(),
+  learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, case.num_sets * WAY), context.Context(
+      event=0, ledger=ledger, seeds=seeds.Seeds(0), distribution=distribution.build(),
       store=weight_store.WeightStore(folder / "weights", 0),
       journal=journal.Journal(0, ledger, snapshots.Snapshots(folder / "progress"))))
   rng = np.random.default_rng(1)

@@ -20,7 +20,7 @@ import authors as authors_lib
 import numpy as np
 import parity_rows
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.contracts import tasks
 from suite.data.images import feature_set
 from suite.data.streams import buckets as buckets_lib
@@ -132,7 +132,7 @@ def ours(series: Series, settings: dict[str, Any], batch: int, seed: int) -> dic
   with tempfile.TemporaryDirectory() as folder:
     writer = run_writer.RunWriter(pathlib.Path(folder), None, progress.Progress("parity"))
     state = run_state.RunState(pathlib.Path(folder), writer, name="parity", seed=seed,
-                               distribution=distribution_lib.build())
+                               distribution=distribution.build())
     summary = clear.run(learner, state=state, buckets=buckets, mode="iid")
   bias = learner.predict(np.zeros((1, WIDTH), np.float32)).numpy()[0]
   kernel = learner.predict(np.eye(WIDTH, dtype=np.float32)).numpy() - bias

@@ -22,7 +22,7 @@ import numpy as np
 import parity_rows
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.data.digits import digits
 from suite.data.images import feature_set
 from suite.data.images import image_ops
@@ -124,7 +124,7 @@ def ours(learner: Any, stream: Stream, interval: int = 0, seed: int = 0,
     writer = run_writer.RunWriter(pathlib.Path(folder), None, progress.Progress("parity"))
     state = run_state.RunState(
         pathlib.Path(folder), writer, name="parity", seed=seed,
-        distribution=distribution_lib.build())
+        distribution=distribution.build())
     samples = stream.features if stream.images is None else stream.images
     sequence = sequences.Sequence(samples, stream.labels,
                                   [f"s{i}" for i in range(len(stream.labels))], 0)

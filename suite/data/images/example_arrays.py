@@ -8,7 +8,7 @@ from typing import Iterator, NamedTuple, Sequence
 import numpy as np
 import tensorflow as tf
 
-from suite.contracts import examples as examples_lib
+from suite.contracts import examples
 from suite.contracts import tasks
 from suite.data.images import feature_set
 from suite.data.images import image_ops
@@ -25,18 +25,18 @@ class Examples(NamedTuple):
   labels: np.ndarray
 
 
-def shape(transform: examples_lib.Transform) -> tuple[int, ...]:
+def shape(transform: examples.Transform) -> tuple[int, ...]:
   """Shape of one example, (S, S, 3) or (D,)."""
   return tuple(transform.shape)
 
 
-def dtype(transform: examples_lib.Transform) -> tf.DType:
+def dtype(transform: examples.Transform) -> tf.DType:
   """Type of examples: float32 for features, uint8 for images."""
   return tf.float32 if len(shape(transform)) == 1 else tf.uint8
 
 
-def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
-         transform: examples_lib.Transform, storage: examples_lib.Storage | None = None
+def read(sets: Sequence[examples.ExampleSet], task: tasks.Task,
+         transform: examples.Transform, storage: examples.Storage | None = None
          ) -> Examples:
   """The examples of image or feature sets of a task, one set after the other.
 
@@ -57,8 +57,8 @@ def read(sets: Sequence[examples_lib.ExampleSet], task: tasks.Task,
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 
-def _images(part: examples_lib.ExampleSet, transform: examples_lib.Transform,
-            prepare: examples_lib.Transform) -> Iterator[np.ndarray]:
+def _images(part: examples.ExampleSet, transform: examples.Transform,
+            prepare: examples.Transform) -> Iterator[np.ndarray]:
   """The examples of a set in batches, as `prepare` evaluates them."""
   if isinstance(part, feature_set.FeatureSet):
     part.check_transform(transform)

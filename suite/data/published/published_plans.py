@@ -23,9 +23,9 @@ import numpy as np
 
 from suite.data.sequences import fluid_sequences
 from tfds_builders.parsers import fluid_sequence
-from tfds_builders.rows import fluid as fluid_rows
+from tfds_builders.rows import fluid
 
-NUMBERS = tuple(fluid_rows.SIZES)
+NUMBERS = tuple(fluid.SIZES)
 NUM_CLASSES, NUM_NOVEL = 1000, 750
 SEGMENT_LENGTH, NUM_SEGMENTS = 10_000, 10
 _EMPTY = -1  # The class of a label without samples.
@@ -69,7 +69,7 @@ def read(number: int | str, folder: pathlib.Path) -> PublishedPlan:
     if not found:
       raise FileNotFoundError(
           f"Sequence {number} needs {name}, which is not in {folder}. Copy S{number}/{name} of "
-          f"{fluid_rows.URL} there.")
+          f"{fluid.URL} there.")
     paths.append(found[0])
   steps = [(step, name) for name, found in fluid_sequence.read_steps(*paths).items()
            for step in found]
@@ -145,7 +145,7 @@ def stand_in(number: int | str) -> PublishedPlan:
   counts = fluid_sequences.PAPER.counts()
   rng = np.random.default_rng(number)
   published = rng.permutation(np.repeat(rng.permutation(NUM_CLASSES), counts))
-  size = fluid_rows.SIZES[number]
+  size = fluid.SIZES[number]
   # 91,858 by the law; the published sequences lack some images. The first of each class stay.
   first = np.sort(np.unique(published, return_index=True)[1])
   others = np.setdiff1d(np.arange(len(published)), first)[:size - len(first)]

@@ -20,7 +20,7 @@ from suite.contracts import tasks
 from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.images import tfds_source
-from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import buckets
 
 PROTOCOLS = ("iid", "streaming", "challenge")
 SEEDS = (0, 1, 2, 3, 4)
@@ -41,7 +41,7 @@ class _Records(NamedTuple):
 
 def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, first: int = 1,
          last: Optional[int] = LAST, test_name: Optional[str] = None,
-         data_dir: Optional[str] = None) -> buckets_lib.Buckets:
+         data_dir: Optional[str] = None) -> buckets.Buckets:
   """Reads a prepared data set; buckets are called "bucket_01" to "bucket_10", as its splits are.
 
   Args:
@@ -77,9 +77,9 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
       whole = train.make(bucket, "train", records)
       parts = (whole, whole if protocol == "streaming" else
                tests.make(f"test_{bucket}", "", tests.read(f"test_{bucket}", None)))
-    found.append(buckets_lib.Bucket(bucket, *parts))
+    found.append(buckets.Bucket(bucket, *parts))
   task = tasks.Task(name, tasks.SINGLE_LABEL, train.num_classes)
-  return buckets_lib.Buckets(task, tuple(found), tuple(train.class_names))
+  return buckets.Buckets(task, tuple(found), tuple(train.class_names))
 
 
 def bucket_numbers(name: str, *, data_dir: Optional[str] = None) -> List[int]:

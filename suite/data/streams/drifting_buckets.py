@@ -22,13 +22,13 @@ from typing import Dict, List, Optional, Tuple, Union
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import seeds as seeds_lib
+from suite.compute import seeds
 from suite.contracts import tasks
 from suite.data.images import color_ops
 from suite.data.images import decoding
 from suite.data.images import image_set
 from suite.data.images import tfds_source
-from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import buckets
 
 MODES = ("iid", "streaming")
 _TEST_SHARE = 0.3
@@ -85,7 +85,7 @@ def find(series: Union[str, Series]) -> Series:
 
 
 def load(series: Union[str, Series] = "drifting/cifar10", *, protocol: str = "iid", seed: int = 0,
-         data_dir: Optional[str] = None) -> buckets_lib.Buckets:
+         data_dir: Optional[str] = None) -> buckets.Buckets:
   """Buckets "bucket_01" to "bucket_10".
 
   Args:
@@ -101,11 +101,11 @@ def load(series: Union[str, Series] = "drifting/cifar10", *, protocol: str = "ii
   for number in range(1, series.num_buckets + 1):
     whole = train = test = pool.bucket(number)
     if protocol == "iid":
-      train, test = whole.split(_TEST_SHARE, seed=seeds_lib.derive(seed, "iid split", number))
-    found.append(buckets_lib.Bucket(name(number), train, test))
+      train, test = whole.split(_TEST_SHARE, seed=seeds.derive(seed, "iid split", number))
+    found.append(buckets.Bucket(name(number), train, test))
   task = tasks.Task(f"drifting {series.data}", tasks.SINGLE_LABEL, pool.num_classes)
   names = tfds_source.label_names(series.data, data_dir=data_dir)[:pool.num_classes]
-  return buckets_lib.Buckets(task, tuple(found), tuple(names))
+  return buckets.Buckets(task, tuple(found), tuple(names))
 
 
 def unlabelled(series: Union[str, Series] = "drifting/cifar10", *,
@@ -152,11 +152,11 @@ def deal(labels: np.ndarray, series: Series) -> List[np.ndarray]:
       raise ValueError(
           f"Class {label} of {series.data!r} has {len(own)} images; {series.num_buckets} buckets "
           f"with {share} each take {share * series.num_buckets}. Choose smaller buckets.")
-    own = seeds_lib.generator(series.seed, "deal", int(label)).permutation(own)
+    own = seeds.generator(series.seed, "deal", int(label)).permutation(own)
     for number in range(series.num_buckets):
       hands[number + 1].append(own[number * share:(number + 1) * share])
     hands[0].append(own[series.num_buckets * share:])
-  first = seeds_lib.generator(series.seed, "deal").permutation(np.concatenate(hands[0]))
+  first = seeds.generator(series.seed, "deal").permutation(np.concatenate(hands[0]))
   hands[0] = [first[:series.pretrain_size]]
   return [np.sort(np.concatenate(hand)) for hand in hands]
 
@@ -201,7 +201,7 @@ class _Pool:
     self._labels = self._labels[kept]
     self._encoded, self._ids = [encoded[i] for i in kept], np.asarray(ids)[kept]
     self._hands = deal(self._labels, series)
-    self._times = seeds_lib.generator(series.seed, "times").random(len(kept))
+    self._times = seeds.generator(series.seed, "times").random(len(kept))
 
   def places(self, number: int) -> np.ndarray:
     """Indices of the images of a bucket, ascending."""

@@ -17,7 +17,7 @@ from typing import Optional, Union
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import seeds as seeds_lib
+from suite.compute import seeds
 from suite.contracts import tasks
 from suite.data.images import feature_set
 from suite.data.images import image_set
@@ -44,7 +44,7 @@ def withheld(buckets: buckets_lib.Buckets, labelled_share: float = 0.1, *, seed:
                      "images have labels.")
   found = []
   for number, bucket in enumerate(buckets):
-    own = seeds_lib.derive(seed, "labels", number)[0]
+    own = seeds.derive(seed, "labels", number)[0]
     if bucket.unlabelled is not None:
       raise ValueError(f"{bucket.name} of {buckets.task.key!r} has unlabelled images already; "
                        "withhold no labels.")

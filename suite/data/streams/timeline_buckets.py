@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Optional, Sequence
 
 from suite.data.images import tfds_source
-from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import buckets
 from suite.data.streams import clear_buckets
 from suite.data.streams import drifting_buckets
 
@@ -19,7 +19,7 @@ _TEST_SHARE = 0.3
 
 
 def load(name: str, *, protocol: str = _IID, seed: int = 0, data_dir: Optional[str] = None
-         ) -> buckets_lib.Buckets:
+         ) -> buckets.Buckets:
   """Reads the buckets of a prepared data set.
 
   Args:

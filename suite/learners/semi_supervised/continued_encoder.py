@@ -21,7 +21,7 @@ from typing_extensions import override
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import example_arrays
@@ -41,7 +41,7 @@ _CONSTANT = schedules.EpochConstant()
 _MOMENTUM = optimizers.Momentum()
 
 
-class ContinuedEncoder(learner_lib.Learner):
+class ContinuedEncoder(learner.Learner):
   """A `Learner` of buckets with unlabelled images.
 
   Args:
@@ -62,7 +62,7 @@ class ContinuedEncoder(learner_lib.Learner):
   kinds = (tasks.SINGLE_LABEL,)
   predict_stays = shares_updates = True
 
-  def __init__(self, *, pretrainer: learner_lib.PretrainingLearner,
+  def __init__(self, *, pretrainer: learner.PretrainingLearner,
                transform: examples.Transform, memory: memory_lib.Memory | None = None,
                updates: int = 1000, num_buckets: int = 10, weights: str | None = None,
                save_every: int = 500, epochs: float = 30, batch_size: int = 64,
@@ -73,7 +73,7 @@ class ContinuedEncoder(learner_lib.Learner):
       raise ValueError(f"ContinuedEncoder was given updates={updates}, num_buckets={num_buckets} "
                        f"and save_every={save_every}; the first must be at least 0, the others 1.")
     self.transform, self.memory = transform, memory
-    self.pretrainer = learner_lib.adapted(pretrainer, learner_lib.PretrainingLearner)
+    self.pretrainer = learner.adapted(pretrainer, learner.PretrainingLearner)
     self._updates, self._total, self._save_every = updates, updates * num_buckets, save_every
     self._weights = weights
     self._cost: dict[str, Any] = {}

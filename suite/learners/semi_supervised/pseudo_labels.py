@@ -29,7 +29,7 @@ from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import partly_labelled
 from suite.state import context as context_lib
-from suite.state import journal as journal_lib
+from suite.state import journal
 from suite.state import weight_store
 from suite.training.scoring import scoring
 
@@ -124,4 +124,4 @@ def _own(context: context_lib.Context, name: str) -> context_lib.Context:
   folder = pathlib.Path(context.store.folder) / name
   return dataclasses.replace(
       context, store=weight_store.WeightStore(folder, context.event),
-      journal=journal_lib.Journal(context.event, context.ledger))
+      journal=journal.Journal(context.event, context.ledger))

@@ -15,10 +15,10 @@ from typing import Any, Callable
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import flops
 from suite.contracts import examples as examples_lib
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.episodes import episodes as episodes_lib
@@ -153,7 +153,7 @@ def parts(batch: episodes_lib.Episode) -> tuple[tf.Tensor, ...]:
           batch.target_labels[0])
 
 
-class MetricNet(learner_lib.EpisodicLearner):
+class MetricNet(learner.EpisodicLearner):
   """A learner that answers by class means of its codes [B, D].
 
   Attributes:
@@ -162,13 +162,13 @@ class MetricNet(learner_lib.EpisodicLearner):
 
   similarity: str
 
-  @learner_lib.default
+  @learner.default
   def scale(self) -> tf.Tensor | None:
     """A trained factor of the logits; None: 1."""
     return None
 
 
-class FilmedNet(learner_lib.EpisodicLearner):
+class FilmedNet(learner.EpisodicLearner):
   """A learner that makes FiLM layers of images, and features by them.
 
   Attributes:
@@ -208,14 +208,14 @@ def check_images(transform: examples_lib.Transform, owner: str, instead: str) ->
         f"Give it a transform of images, or take {instead} on the features.")
 
 
-def begin(net: learner_lib.EpisodicLearner, episodes: BaseEpisodes,
+def begin(net: learner.EpisodicLearner, episodes: BaseEpisodes,
           context: context_lib.Context) -> None:
   """Makes the net's variables on one device: an update has one episode, which is not shared."""
-  alone = dataclasses.replace(context, distribution=distribution_lib.build())
+  alone = dataclasses.replace(context, distribution=distribution.build())
   net.begin(tasks.Task("episodes", tasks.SINGLE_LABEL, episodes.way), alone)
 
 
-def train(net: learner_lib.EpisodicLearner, episodes: BaseEpisodes,
+def train(net: learner.EpisodicLearner, episodes: BaseEpisodes,
           delivered: example_arrays.Examples, transform: examples_lib.Transform,
           context: context_lib.Context) -> dict[str, Any]:
   """Meta-trains a net that has begun; returns values for the record.

@@ -27,7 +27,7 @@ from suite.data.images import example_arrays
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
 from suite.training.gradient import class_heads
-from suite.training.objectives import losses as losses_lib
+from suite.training.objectives import losses
 
 _DEFAULT = base_episodes.BaseEpisodes()
 
@@ -114,4 +114,4 @@ class FirstOrder(tf.Module):
   def _loss(self, head: Any, images: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     kernel, bias = head
     logits = tf.matmul(self.backbone(images, training=True), kernel) + bias
-    return tf.reduce_mean(losses_lib.hard_cross_entropy(labels, logits))
+    return tf.reduce_mean(losses.hard_cross_entropy(labels, logits))

@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.models.episodic import functional_conv4
-from suite.training.objectives import losses as losses_lib
+from suite.training.objectives import losses
 
 TARGET_ROWS = ("next", "last")
 ADAPTED = ("all", "head", "body")
@@ -308,7 +308,7 @@ def stepped(weights: Weights, gradients: Weights, rates: tf.Tensor) -> Weights:
 
 def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
   """Returns the mean over labels [B] and logits [B, W], in the type of the logits."""
-  return tf.reduce_mean(losses_lib.hard_cross_entropy(labels, logits))
+  return tf.reduce_mean(losses.hard_cross_entropy(labels, logits))
 
 
 def over_sets(learn: Callable[[Any, Any], Any], state: Any, number: int, *, unrolled: bool) -> Any:

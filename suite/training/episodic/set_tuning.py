@@ -23,7 +23,7 @@ import tensorflow as tf
 from typing_extensions import override
 
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import example_arrays
@@ -144,7 +144,7 @@ class SetTuning:
         state.term, weights, losses_of, codes, labels))
 
 
-class TuneInEpisode(learner_lib.EpisodicLearner):
+class TuneInEpisode(learner.EpisodicLearner):
   """An `EpisodicLearner` without meta-training; D features.
 
   Args:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Sequence
 
 from absl import logging
 
-from suite.compute import seeds as seeds_lib
+from suite.compute import seeds
 from suite.contracts import deliveries
 from suite.contracts import examples
 
@@ -91,7 +91,7 @@ class DataCache:
       raise ValueError(f"Auxiliary task {key!r} is of {type(images).__name__}, whose memory is not "
                        "known; the cache holds sets of images.")
     try:
-      found = images.within(share, seed=seeds_lib.derive(seed, "data cache", key))
+      found = images.within(share, seed=seeds.derive(seed, "data cache", key))
     except ValueError as error:
       raise ValueError(f"DataCache.max_bytes={self._max_bytes} leaves {share} to auxiliary task "
                        f"{key!r}: {error}") from error

@@ -27,7 +27,7 @@ import scipy.optimize
 import tensorflow as tf
 
 from suite.compute import flops
-from suite.training.memories import memory as memory_lib
+from suite.training.memories import memory
 from suite.training.objectives import objective
 
 
@@ -72,7 +72,7 @@ class Agem(objective.Objective):
     size = tf.size(places, out_type=tf.int64)
     if self.sample_size is not None:
       seed = tf.stack([self._seed[0] + step, self._seed[1]])
-      places = tf.gather(places, memory_lib.sample(size, seed, self.sample_size))
+      places = tf.gather(places, memory.sample(size, seed, self.sample_size))
       places = places[:tf.minimum(size, self.sample_size)]
     return self.mean_gradient(places, data)
 

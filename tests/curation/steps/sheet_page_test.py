@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from suite.curation import votes as votes_lib
+from suite.curation import votes
 from suite.curation.steps import reviewing
 
 _VOID = {"meta", "input", "img"}
@@ -118,8 +118,8 @@ def test_the_state_of_a_review(tmp_path):
   assert damaged == {"votes": [""] * 6, "past": [], "current": 0}
   assert name == "votes_Ann---Bé.csv"
   (tmp_path / "votes.csv").write_text(csv, encoding="utf-8")
-  items = [votes_lib.Item(one.bucket, one.label, name) for one in _sheets() for name in one.ids]
-  ballots = votes_lib.read([tmp_path / "votes.csv"], {
+  items = [votes.Item(one.bucket, one.label, name) for one in _sheets() for name in one.ids]
+  ballots = votes.read([tmp_path / "votes.csv"], {
       (one.bucket, one.label): one.key for one in _sheets()}, items)
   assert [ballots[item] for item in items] == [
       {'ann, "A"': vote} for vote in ("accept", "reject", "flag", "accept", "accept", "flag")]

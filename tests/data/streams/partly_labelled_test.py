@@ -10,7 +10,7 @@ from suite.data.digits import digits
 from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.images import image_store
-from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import buckets
 from suite.data.streams import partly_labelled
 from suite.data.streams import timeline_buckets
 from tests.shared import dated_images
@@ -89,7 +89,7 @@ def test_unlabelled_images_of_a_timeline_come_beside_the_labeled_ones(data):
   other = partly_labelled.beside(whole, "timeline/none", most=7, data_dir=data)
   assert [b.unlabelled.size for b in other] == [7, 7, 7]
   labeled = timeline_buckets.load("timeline/both", data_dir=data, protocol="streaming")
-  bare = buckets_lib.Buckets(labeled.task, (dataclasses.replace(labeled[0], name="bucket_09"),))
+  bare = buckets.Buckets(labeled.task, (dataclasses.replace(labeled[0], name="bucket_09"),))
   with pytest.raises(ValueError, match="has no unlabelled images in unlabelled_bucket_09"):
     partly_labelled.beside(bare, data_dir=data)
   with pytest.raises(ValueError, match="timeline/no is not prepared in"):

@@ -17,7 +17,7 @@ from tensorboard.plugins.hparams import backend_context
 from tensorboard.plugins.hparams import list_session_groups
 import tensorflow as tf
 
-from suite.reporting import records as records_lib
+from suite.reporting import records
 from suite.reporting.board import board_directory
 
 ENVIRONMENT = {"command": "suite run x", "seed": 3, "packages": {"tensorflow": "2|15"}}
@@ -33,7 +33,7 @@ def _workdir(tmp_path_factory):
   nevis_runs.write(workdir / "going", [0.5, 0.25], is_finished=False)
   board = board_directory.BoardDirectory(workdir, "A = 1", ENVIRONMENT)
   view = board.view("going")
-  view.rebuild(records_lib.read(workdir / "going" / "records.jsonl"))
+  view.rebuild(records.read(workdir / "going" / "records.jsonl"))
   view.close()
   shutil.rmtree(workdir / "tensorboard" / "ft")  # Deleted, so made again.
   board.complete()

@@ -28,7 +28,7 @@ from suite.training.episodic import set_tuning
 from suite.training.gradient import class_heads
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
-from suite.training.memories import memory as memory_lib
+from suite.training.memories import memory
 from suite.training.memories import reservoir
 from suite.training.objectives import ewc
 from suite.training.objectives import lwf
@@ -172,7 +172,7 @@ def test_a_set_larger_than_the_batch_is_refused():
 METHODS = {
     "finetune": {}, "ewc": dict(objective=ewc.Ewc(5.0, 1.0, "example")),
     "lwf": dict(objective=lwf.Lwf(1.0, 2.0)),
-    "er": dict(memory=memory_lib.Memory(8, reservoir.Latest()), replay_batch=8)}
+    "er": dict(memory=memory.Memory(8, reservoir.Latest()), replay_batch=8)}
 
 
 def learner_of(net=None, **settings):
@@ -246,9 +246,9 @@ def test_episodes_change_no_variable_and_all_start_alike():
     (dict(head=class_heads.Split()), "the head Split"),
     (dict(train_on="all"), "train_on='all' and reset=False"),
     (dict(reset=True), "train_on='current' and reset=True"),
-    (dict(memory=memory_lib.Memory(8, reservoir.Reservoir()), replay_batch=8),
+    (dict(memory=memory.Memory(8, reservoir.Reservoir()), replay_batch=8),
      "a memory with the rule Reservoir.*Take reservoir.Latest"),
-    (dict(memory=memory_lib.Memory(8, reservoir.Latest()), replay_batch=4),
+    (dict(memory=memory.Memory(8, reservoir.Latest()), replay_batch=4),
      "replay_batch=4 for 8 slots"),
     (dict(optimizer=tf.keras.optimizers.Adam), "a Keras optimizer"),
     (dict(optimizer=optimizers.Momentum(0.9, keep=True)), "keeps velocities"),

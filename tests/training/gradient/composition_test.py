@@ -16,7 +16,7 @@ from suite.contracts import tasks
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import optimizers
-from suite.training.memories import memory as memory_lib
+from suite.training.memories import memory
 from suite.training.memories import reservoir
 from suite.training.objectives import der
 from suite.training.objectives import er_ace
@@ -36,7 +36,7 @@ PLAIN = (objective_lib.Objective, lwf.Lwf, *GUARDING)
 
 def make(**parts):
   if parts.pop("remembers", False):
-    parts["memory"] = memory_lib.Memory(5, reservoir.Reservoir())
+    parts["memory"] = memory.Memory(5, reservoir.Reservoir())
   defaults = {"head": class_heads.Linear(), "objective": objective_lib.Objective(), "memory": None,
               "train_on": "current", "replay_batch": 0, "optimizer": optimizers.Momentum(),
               "has_meta": False, "augments": True, "batch_size": 8}
@@ -163,7 +163,7 @@ def test_numbers_are_above_0(value):
 
 
 def test_gem_needs_a_memory_that_keeps_buckets_apart():
-  balanced = memory_lib.Memory(5, reservoir.GroupBalanced("bucket"))
+  balanced = memory.Memory(5, reservoir.GroupBalanced("bucket"))
   make(objective=gem.Gem(), memory=balanced).check()
   with pytest.raises(ValueError, match="does not keep them apart; take reservoir.GroupBalanced"):
     make(objective=gem.Gem(), remembers=True).check()

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import flops
-from suite.compute import ledger as ledger_lib
+from suite.compute import ledger
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
@@ -29,7 +29,7 @@ def _network():
                              num_classes=3,
                              momentum=0.9,
                              weight_decay=1e-4,
-                             distribution=distribution_lib.build())
+                             distribution=distribution.build())
 
 
 def _images(num=2):
@@ -79,7 +79,7 @@ def test_logits_are_the_head_of_the_extracted_features(network):
   run = functools.partial(dict,
                           transform=image_ops.Plain(4),
                           batch_size=2,
-                          ledger=ledger_lib.Ledger(),
+                          ledger=ledger.Ledger(),
                           phase="predict")
   features = network.extract("running").run(made, **run()).values
   kernel, bias = (v.numpy() for v in network.head.weights)
@@ -92,7 +92,7 @@ def test_features_by_batch_statistics_are_normalized_within_each_batch(network):
   made = image_set.ImageSet.from_arrays(
       "s", _images(5), np.arange(5) % 3, kind=tasks.SINGLE_LABEL, num_classes=3)
   features = network.extract("batch").run(
-      made, transform=image_ops.Plain(4), batch_size=2, ledger=ledger_lib.Ledger(),
+      made, transform=image_ops.Plain(4), batch_size=2, ledger=ledger.Ledger(),
       phase="select").values
   convolution, norm = (next(layer for layer in network.backbone.layers if isinstance(layer, kind))
                        for kind in (tf.keras.layers.Conv2D, tf.keras.layers.BatchNormalization))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import stopped_runs
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds
@@ -17,7 +17,7 @@ from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.state import context as context_lib
-from suite.state import journal as journal_lib
+from suite.state import journal
 from suite.state import snapshots
 from suite.state import weight_store
 from suite.training.gradient import trainer as trainer_lib
@@ -98,9 +98,9 @@ def _context(folder, ledger=None, disk=None, reports=None, event=0):
   return context_lib.Context(event=event,
                              ledger=ledger,
                              seeds=seeds.Seeds(7),
-                             distribution=distribution_lib.build(),
+                             distribution=distribution.build(),
                              store=weight_store.WeightStore(folder, event),
-                             journal=journal_lib.Journal(event, ledger, disk),
+                             journal=journal.Journal(event, ledger, disk),
                              report=lambda **values: None
                              if reports is None else reports.append(values))
 

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from suite.training.objectives import der
-from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import objective
 
 LOG2, LOG3 = math.log(2.0), math.log(3.0)
 
@@ -18,9 +18,9 @@ LOG2, LOG3 = math.log(2.0), math.log(3.0)
 def batch(logits, labels, stored=None, known=None):
   """Rows of logits, the last ones replayed: as many as there are rows of stored logits."""
   logits = tf.constant(logits, tf.float32)
-  known = None if known is None else objective_lib.Classes(
+  known = None if known is None else objective.Classes(
       *(np.array(m, bool) for m in (known, known, [0, 0, 0])))
-  return objective_lib.Batch(
+  return objective.Batch(
       logits, logits, tf.constant(labels, tf.int64), 0 if stored is None else len(stored),
       None if stored is None else tf.constant(stored, tf.float32), known)
 

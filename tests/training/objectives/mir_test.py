@@ -10,7 +10,7 @@ import tensorflow as tf
 from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
 from suite.training.objectives import mir
-from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import objective
 
 D, C = 4, 3
 
@@ -47,7 +47,7 @@ def test_the_rows_whose_loss_would_rise_most_are_chosen(seed, graph):
 
   def choose(images, labels, rate):
     return step.objective.choose(
-        objective_lib.Candidates(images[5:], labels[5:]), step.losses_at_rest,
+        objective.Candidates(images[5:], labels[5:]), step.losses_at_rest,
         step.gradients(images[:5], labels[:5]), step.variables, rate, 3)
 
   before = model.get_weights()
@@ -61,7 +61,7 @@ def test_the_rows_whose_loss_would_rise_most_are_chosen(seed, graph):
 
 def test_equal_rises_keep_the_order_of_drawing():
   _, step, _, x, y = make(0)
-  candidates = objective_lib.Candidates(
+  candidates = objective.Candidates(
       tf.repeat(tf.constant(x[:1], tf.float32), 6, axis=0), tf.repeat(tf.constant(y[:1]), 6))
   gradients = step.gradients(tf.constant(x[1:3], tf.float32), tf.constant(y[1:3]))
   found = step.objective.choose(candidates, step.losses_at_rest, gradients, step.variables,
@@ -71,7 +71,7 @@ def test_equal_rises_keep_the_order_of_drawing():
 
 def test_variables_without_a_gradient_stay():
   _, step, _, x, y = make(0)
-  candidates = objective_lib.Candidates(tf.constant(x, tf.float32), tf.constant(y))
+  candidates = objective.Candidates(tf.constant(x, tf.float32), tf.constant(y))
   found = step.objective.choose(candidates, step.losses_at_rest, [None, None], step.variables,
                                 tf.constant(0.5), 2)
   assert found.numpy().tolist() == [0, 1]  # No loss rises.

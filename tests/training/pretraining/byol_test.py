@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
-from suite.compute import seeds as seeds_lib
+from suite.compute import distribution
+from suite.compute import seeds
 from suite.learners import pretrainer
 from suite.models import conv4
 from suite.training.pretraining import pretexts
 
 BATCH = 8
-DISTRIBUTION = distribution_lib.build()
+DISTRIBUTION = distribution.build()
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def pretext():
   made = pretexts.Byol(dim=6, hidden=10, momentum=0.9, updates=10)
   with DISTRIBUTION.scope():
     made.build(functools.partial(conv4.conv4, (8, 8, 3), filters=4, blocks=2), num_classes=1,
-               batch_size=BATCH, distribution=DISTRIBUTION, seeds=seeds_lib.Seeds(3))
+               batch_size=BATCH, distribution=DISTRIBUTION, seeds=seeds.Seeds(3))
   return made
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.training.pretraining import pretexts
 
-STRATEGY = distribution_lib.build().strategy
+STRATEGY = distribution.build().strategy
 X, Y, MINUS_X = (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)
 
 

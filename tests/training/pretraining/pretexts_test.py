@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
-from suite.compute import seeds as seeds_lib
+from suite.compute import distribution
+from suite.compute import seeds
 from suite.learners import pretrainer
 from suite.models import conv4
 from suite.training.pretraining import pretexts
 
 BATCH = 8
-DISTRIBUTION = distribution_lib.build()
+DISTRIBUTION = distribution.build()
 
 
 def _backbone(norm="batch"):
@@ -26,7 +26,7 @@ def _backbone(norm="batch"):
 def _built(pretext, norm="batch", num_classes=1):
   with DISTRIBUTION.scope():
     pretext.build(_backbone(norm), num_classes=num_classes, batch_size=BATCH,
-                  distribution=DISTRIBUTION, seeds=seeds_lib.Seeds(3))
+                  distribution=DISTRIBUTION, seeds=seeds.Seeds(3))
   return pretext
 
 
@@ -58,7 +58,7 @@ def test_keys_come_back_in_the_order_of_their_images():
 def test_a_key_is_normalized_with_its_group_of_shuffled_images():
   pretext = _built(pretexts.Moco(queue_size=16, dim=6, norm_groups=2))
   _, kept = pretext.losses(_batch(), STEP)
-  order = pretexts.order_of(STEP, BATCH, seeds_lib.Seeds(3).pair("key order")).numpy()
+  order = pretexts.order_of(STEP, BATCH, seeds.Seeds(3).pair("key order")).numpy()
   for half in (order[:4], order[4:]):
     images = tf.gather(_batch()["view1"], half)
     want = pretexts.normalized(pretext.key_model(images, training=True))

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import ledger as ledger_lib
 from suite.data.images import image_ops
 from suite.data.images import image_set
-from suite.state import predictions as predictions_lib
+from suite.state import predictions
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 
@@ -33,7 +33,7 @@ def _evaluate(predict, made, ledger=None, **values):
                              made,
                              transform=image_ops.Plain(2),
                              ledger=ledger or ledger_lib.Ledger(),
-                             distribution=distribution_lib.build(),
+                             distribution=distribution.build(),
                              **values)
 
 
@@ -101,8 +101,8 @@ def test_a_multi_label_task_is_scored_by_mean_average_precision(tmp_path):
   assert result.record["error"] == pytest.approx(1 - expected, abs=1e-7)
   assert result.record["correct"] == 2  # Top 1 of images 0 and 3 is among their labels.
   path = tmp_path / "p.parquet"
-  predictions_lib.save(path, **result.predictions)
-  saved = predictions_lib.load(path)
+  predictions.save(path, **result.predictions)
+  saved = predictions.load(path)
   again = evaluation.score(scoring.Outputs(saved.id, saved.multi_hot(), saved.scores),
                            "multi_label")
   assert again.record == result.record

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.compute import distribution as distribution_lib
+from suite.compute import distribution
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
 from suite.data.images import image_ops
@@ -39,7 +39,7 @@ def _run(forward, made, batch_size, ledger=None, phase="validate"):
 
 @pytest.mark.parametrize("num, batch_size", [(10, 4), (8, 4), (3, 4), (1, 1), (5, 1)])
 def test_every_example_comes_once_in_order(num, batch_size):
-  outputs = _run(scoring.Forward(_colours, distribution_lib.build()), _set(num), batch_size)
+  outputs = _run(scoring.Forward(_colours, distribution.build()), _set(num), batch_size)
   assert outputs.ids.tolist() == [f"no. {i}" for i in range(num)]
   assert outputs.labels.tolist() == [i % 3 for i in range(num)]
   assert outputs.values[:, 0].tolist() == [2.0 * i for i in range(num)]
@@ -47,7 +47,7 @@ def test_every_example_comes_once_in_order(num, batch_size):
 
 def test_each_example_is_charged_and_no_padding():
   ledger = ledger_lib.Ledger()
-  forward = scoring.Forward(_colours, distribution_lib.build())
+  forward = scoring.Forward(_colours, distribution.build())
   _run(forward, _set(10), 4, ledger, "select")
   assert (forward.cost.flops, forward.cost.macs) == (4, 0)
   totals = ledger.totals()
@@ -69,7 +69,7 @@ def test_a_net_costs_what_batches_without_padding_cost(num, batch_size, pads):
 
   ledger, made = ledger_lib.Ledger(), _set(num, 8)
   forward = scoring.Forward(
-      lambda x: net(x, training=False), distribution_lib.build(), pads=pads)
+      lambda x: net(x, training=False), distribution.build(), pads=pads)
   outputs = forward.run(made, transform=image_ops.Plain(8), batch_size=batch_size, ledger=ledger,
                         phase="validate")
   whole, rest = divmod(num, batch_size)
@@ -84,7 +84,7 @@ def test_a_function_of_the_whole_batch_sees_no_padding():
   ledger = ledger_lib.Ledger()
   forward = scoring.Forward(
       lambda images: _colours(images) - tf.reduce_mean(_colours(images), axis=0),
-      distribution_lib.build(), pads=False)
+      distribution.build(), pads=False)
   outputs = _run(forward, _set(10), 4, ledger)
   # Colours 0 2 4 6, 8 10 12 14, 16 18: each less the mean of its own batch.
   assert outputs.values[:, 0].tolist() == [-3, -1, 1, 3, -3, -1, 1, 3, -1, 1]
@@ -95,7 +95,7 @@ def test_an_unknown_cost_stays_unknown():
   ledger = ledger_lib.Ledger()
   forward = scoring.Forward(
       lambda images: tf.linalg.svd(tf.cast(images[..., 0], tf.float32), compute_uv=False),
-      distribution_lib.build())
+      distribution.build())
   assert _run(forward, _set(3), 2, ledger).values.shape == (3, 2)
   assert ledger.totals()["flops_validate"] is None and "Svd" in str(forward.cost.uncounted)
 
@@ -107,7 +107,7 @@ def test_a_function_is_traced_once_for_one_shape():
     traces.append(images.shape)
     return _colours(images)
 
-  forward = scoring.Forward(fn, distribution_lib.build())
+  forward = scoring.Forward(fn, distribution.build())
   made = _set(5)
   for one in (made, _set(7), made):
     _run(forward, one, 4)
@@ -119,7 +119,7 @@ def test_a_function_is_traced_once_for_one_shape():
 
 def test_a_variable_that_changes_between_passes_is_read_again():
   factor = tf.Variable(1.0)
-  forward = scoring.Forward(lambda images: _colours(images) * factor, distribution_lib.build())
+  forward = scoring.Forward(lambda images: _colours(images) * factor, distribution.build())
   made = _set(3)
   assert _run(forward, made, 2).values[:, 0].tolist() == [0.0, 2.0, 4.0]
   factor.assign(10.0)
@@ -130,8 +130,8 @@ def test_a_set_that_is_not_held_tells_ids_and_labels_in_its_batches():
   made = _set(5)
   streamed = types.SimpleNamespace(name="streamed", size=5, eval_batches=made.eval_batches)
   for batch_size in (2, 8):
-    got = _run(scoring.Forward(_colours, distribution_lib.build()), streamed, batch_size)
-    want = _run(scoring.Forward(_colours, distribution_lib.build()), made, batch_size)
+    got = _run(scoring.Forward(_colours, distribution.build()), streamed, batch_size)
+    want = _run(scoring.Forward(_colours, distribution.build()), made, batch_size)
     for one, other in zip(got, want):
       assert one.dtype == other.dtype and one.tolist() == other.tolist()
 
@@ -141,4 +141,4 @@ def test_a_set_that_loses_an_example_is_caught():
   short = types.SimpleNamespace(name="short", size=6, eval_batches=lambda *args, **kwargs:
                                 made.eval_batches(*args, **kwargs).take(1))
   with pytest.raises(AssertionError, match="short: scored 4 of 6 examples"):
-    _run(scoring.Forward(_colours, distribution_lib.build()), short, 4)
+    _run(scoring.Forward(_colours, distribution.build()), short, 4)
