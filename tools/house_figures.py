@@ -3,7 +3,7 @@
 
     python tools/house_figures.py            # this checkout
     python tools/house_figures.py --frames   # the way from `suite run` to the gradient, a minute
-    git worktree add /tmp/before 975aa29 && python tools/house_figures.py /tmp/before
+    git worktree add /tmp/before 42ddff8 && python tools/house_figures.py /tmp/before
 
 A room is a folder with at least one module; __init__.py does not count as one, and
 suite/experiment.py is a room by itself: tables and commands use it, and it lies beside cli.py. An
