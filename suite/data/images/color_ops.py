@@ -17,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from suite.data.images import image_ops
+
 LUMA = (0.299, 0.587, 0.114)
 _TO_YIQ = np.array([LUMA, (0.596, -0.274, -0.322), (0.211, -0.523, 0.312)])
 _FROM_YIQ = np.linalg.inv(_TO_YIQ)
@@ -118,9 +120,7 @@ def blurred(images: tf.Tensor, sigmas: tf.Tensor, *, radius: int) -> tf.Tensor:
   spike = tf.cast(steps == 0, tf.float64)
   weights = tf.cast(tf.where(sigmas[:, None] > 0, weights, spike), tf.float32)
   for axis in (1, 2):
-    margin = [[0, 0]] * 4
-    margin[axis] = [radius, radius]
-    wide, side = tf.pad(images, margin, "SYMMETRIC"), tf.shape(images)[axis]
+    wide, side = image_ops.mirrored(images, radius, axis=axis), tf.shape(images)[axis]
     parts = (wide[:, i:i + side] if axis == 1 else wide[:, :, i:i + side]
              for i in range(2 * radius + 1))
     images = sum(part * weights[:, i, None, None, None] for i, part in enumerate(parts))

@@ -32,6 +32,19 @@ _DRAWS_PER_ATTEMPT = 4
 Op = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]  # Images [B, S, S, 3] and seeds [B] to images.
 
 
+def mirrored(images: tf.Tensor, margin: int, *, axis: int) -> tf.Tensor:
+  """Images [B, H, W, C] with `margin` pixels at either end of an axis, 1 or 2, mirrored.
+
+  As `tf.pad(..., "SYMMETRIC")`, whose kernel takes ten times as long on a CPU. The margin is at
+  most the side.
+  """
+  first, last = ((images[:, :margin], images[:, -margin:]) if axis == 1 else
+                 (images[:, :, :margin], images[:, :, -margin:]))
+  if margin > 1:
+    first, last = tf.reverse(first, [axis]), tf.reverse(last, [axis])
+  return tf.concat([first, images, last], axis)
+
+
 def resample(images: tf.Tensor, boxes: tf.Tensor, size: int | tf.Tensor,
              flip: Optional[tf.Tensor] = None) -> tf.Tensor:
   """Cuts a box out of every image and resizes it bilinearly, without antialiasing.
@@ -53,7 +66,7 @@ def resample(images: tf.Tensor, boxes: tf.Tensor, size: int | tf.Tensor,
   sides = [size, size] if isinstance(size, int) else size
   # crop_and_resize puts its corner samples ON the box's corners and knows nothing beyond the image;
   # a border of one repeated pixel and boxes drawn in by half a sample give half-pixel centers.
-  padded = tf.pad(images, [[0, 0], [1, 1], [1, 1], [0, 0]], "SYMMETRIC")
+  padded = mirrored(mirrored(images, 1, axis=2), 1, axis=1)
   y, x, height, width = tf.unstack(tf.cast(boxes, tf.float64), axis=1)
   rows, columns = (tf.cast(shape[axis] + 1, tf.float64) for axis in (1, 2))
   top, bottom = _sample_ends(y, height, rows, sides[0])

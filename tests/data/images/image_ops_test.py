@@ -279,3 +279,38 @@ def test_a_transform_without_crop_and_flip_trains_on_what_it_evaluates():
     assert any(mirrored) and not all(mirrored)
     np.testing.assert_array_equal(
         transform.varied(crop=True, flip=True).train(images, seeds), base.train(images, seeds))
+
+
+def test_mirrored_edges_are_those_of_pad_on_random_sizes():
+  rng = np.random.default_rng(0)
+  calls = {(margin, axis): tf.function(
+      lambda images, margin=margin, axis=axis: image_ops.mirrored(images, margin, axis=axis),
+      input_signature=[tf.TensorSpec([None, None, None, None], tf.uint8)])
+           for margin in (1, 3) for axis in (1, 2)}
+  for _ in range(100):
+    batch, height, width, channels = rng.integers([1, 3, 3, 1], [4, 40, 40, 4])
+    images = tf.constant(rng.integers(0, 256, [batch, height, width, channels]), tf.uint8)
+    for (margin, axis), call in calls.items():
+      paddings = [[0, 0]] * 4
+      paddings[axis] = [margin, margin]
+      np.testing.assert_array_equal(call(images), tf.pad(images, paddings, "SYMMETRIC"))
+
+
+def test_crops_of_random_sizes_and_boxes_are_those_of_padded_images(monkeypatch):
+  rng, boxes = np.random.default_rng(1), []
+  for _ in range(200):
+    height, width = rng.integers(1, 90, 2)
+    images = tf.constant(rng.integers(0, 256, [2, height, width, 3]), tf.uint8)
+    sides = rng.uniform(0.2, 1.0, [2, 2]) * [height, width]
+    starts = rng.uniform(0.0, 1.0, [2, 2]) * ([height, width] - sides)
+    boxes.append((images, np.concatenate([starts, sides], 1), rng.random(2) < 0.5))
+  found = [image_ops.resample(images, box, 8, flip).numpy() for images, box, flip in boxes]
+
+  def by_pad(images, margin, *, axis):
+    paddings = [[0, 0]] * 4
+    paddings[axis] = [margin, margin]
+    return tf.pad(images, paddings, "SYMMETRIC")
+
+  monkeypatch.setattr(image_ops, "mirrored", by_pad)
+  for one, (images, box, flip) in zip(found, boxes):
+    np.testing.assert_array_equal(one, image_ops.resample(images, box, 8, flip))
