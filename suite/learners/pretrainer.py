@@ -127,11 +127,6 @@ class Pretrainer(learner.PretrainingLearner):
     return type(self.pretext).__name__.lower()
 
   @override
-  def predict(self, images: tf.Tensor) -> tf.Tensor:
-    """Returns features [B, D]."""
-    return self.encoder(images, training=False)
-
-  @override
   def learn(self, portion: deliveries_lib.Portion, context: context_lib.Context) -> dict[str, Any]:
     """Runs the updates of a portion; portions must come in order."""
     if int(self.updates) != portion.first:

@@ -105,14 +105,17 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
             "learner a transform of images, for example image_ops.Plain.")
       return
     if task.key not in self._by_key:
-      self._by_key[task.key] = statistic_lib.Running(
-          self._statistic, task.num_classes, self._num_features)
+      self._by_key[task.key] = self._make(task.num_classes)
     num_classes = self._by_key[task.key].num_classes
     if num_classes != task.num_classes:
       raise ValueError(
           f"Task {task.key!r} begins with {task.num_classes} classes, but began with {num_classes} "
           "before. A task keeps its classes: give the other task another name or occurrence.")
     self._key = task.key
+
+  def _make(self, num_classes: int) -> statistic_lib.Running:
+    """The statistics of a new task; a learner whose tasks have more than these overrides it."""
+    return statistic_lib.Running(self._statistic, num_classes, self._num_features)
 
   @functools.cached_property
   def _num_features(self) -> int:

@@ -105,5 +105,5 @@ def test_shares_of_a_batch_give_the_gradient_of_the_whole():
 
 def test_a_head_without_centroids_is_refused():
   model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(2)])
-  with pytest.raises(ValueError, match="has none; give GradientLearner the head visual_memory"):
+  with pytest.raises(ValueError, match="has none; give GradientLearner the head oltr.VisualMemory"):
     centroid_loss.CentroidLoss().build(model)
