@@ -126,6 +126,10 @@ class Pretrainer(learner.PretrainingLearner):
     """The pretext's class in lower case."""
     return type(self.pretext).__name__.lower()
 
+  def predict(self, images: tf.Tensor) -> tf.Tensor:
+    """Returns features [B, D]."""
+    return self.encoder(images, training=False)
+
   @override
   def learn(self, portion: deliveries_lib.Portion, context: context_lib.Context) -> dict[str, Any]:
     """Runs the updates of a portion; portions must come in order."""
