@@ -57,7 +57,7 @@ def run_files() -> Dict[str, pathlib.Path]:
 def description(path: pathlib.Path) -> str:
   """The first comment that speaks to people: not the licence, not the command.
 
-  It goes on in the next line until one ends with a period or is no comment for people.
+  It continues in the next line until one ends with a period or is no comment for people.
   """
   others = r"(Copyright|suite run|suite data|python|Cost:) "
   spoken = ""

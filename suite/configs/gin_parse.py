@@ -119,7 +119,7 @@ def operative_text(before: str = "") -> str:
   for text in (before, gin.operative_config_str(max_line_length=100)):
     for paragraph in filter(None, (part.strip("\n") for part in text.split("\n\n"))):
       title = paragraph.split("\n")[0] if paragraph.startswith("#") else "imports"
-      # A statement goes on in the indented lines that follow it.
+      # A statement continues in the indented lines that follow it.
       for statement in re.split(r"\n(?=\S)", paragraph):
         paragraphs.setdefault(title, {})[statement.split(" = ")[0]] = statement
   return "\n\n".join("\n".join(p.values()) for p in paragraphs.values()) + "\n" * bool(paragraphs)
@@ -247,7 +247,7 @@ def _explanation(error: Exception, found: gin_files.Scan) -> Optional[str]:
 
 
 def _in_group(fn: Callable, name: str) -> str:
-  """What to write for a parameter that is a field of one of the function's; "" if none has it."""
+  """What to bind for a parameter that is a field of one of the function's; "" if none has it."""
   try:
     hints = typing.get_type_hints(fn)
   except (NameError, TypeError):  # Types that are imported for checkers only.

@@ -4,9 +4,9 @@
     # CLEAR on three buckets of scikit-learn's digits.
     # Cost: 25 s on 2 CPU cores | Hardware: cpu | Data: digits | Gave: in-domain 0.94
 
-A line that is too long goes on in the comment lines after it. "Cost" is what somebody has measured,
-and where; "not run" if nobody has. "Hardware" is what it is meant for, "Data" what must be there
-before, "Gave" a score or the page that has it.
+A line that is too long continues in the comment lines after it. "Cost" is what somebody has
+measured, and where; "not run" if nobody has. "Hardware" is what it is meant for, "Data" what must
+be there before, "Gave" a score or the page that has it.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ class RunFile:
 
 @dataclasses.dataclass(frozen=True)
 class RunOrigin:
-  """What a run's configuration was made from, for the record.
+  """The origin of a run's configuration, for the record.
 
   Attributes:
     config_text: the configuration, stored beside the results as config.gin; the part that was used,

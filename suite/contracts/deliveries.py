@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What a learner is delivered, and in which of several ways, as `Context.delivery` names them.
+"""The deliveries of learners: what they are given, in ways that `Context.delivery` names.
 
     tasks      separate tasks, each with its classes; after its turn a task is tested
     buckets    portions of one task in turn, all with the same classes

@@ -118,7 +118,7 @@ class RecordCurve:
 
 @dataclasses.dataclass(frozen=True)
 class ProtocolDescription:
-  """What views of a run must know about its protocol.
+  """Facts of a protocol that views of its runs need.
 
   Attributes:
     name: as in records and summaries.

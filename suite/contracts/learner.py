@@ -419,7 +419,7 @@ def _overrides(method: Callable[..., Any] | None, default: Callable[..., Any]) -
 
 
 class NotGivenError(NotImplementedError, AttributeError):
-  """What a contract has no default for was asked of a learner that does not have it."""
+  """A learner lacks a method or value for which its contract has no default."""
 
 
 def _not_given(learner: BaseLearner, name: str) -> NotGivenError:
