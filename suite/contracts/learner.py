@@ -160,7 +160,7 @@ class FrozenFeatures(Protocol):
 
   @property
   def digest(self) -> str:
-    """Of the net and its weights."""
+    """Digest of the net and its weights."""
 
 
 class SequenceLearner(Learner):

@@ -9,7 +9,8 @@ A transform is a frozen object with `size` S, `shape` (S, S, 3) and two function
 Row b of the result depends on image b and seed b only, so a batch of one gives what the same row of
 a large batch gives. Boxes are (y, x, height, width) in pixels and need not be whole numbers.
 
-The form in which a learner keeps examples that it will train on; see `examples.Storage`.
+`of` returns the form in which a learner keeps examples that it will train on, an
+`examples.Storage`.
 """
 
 from __future__ import annotations
@@ -35,8 +36,7 @@ Op = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]  # Images [B, S, S, 3] and seed
 def mirrored(images: tf.Tensor, margin: int, *, axis: int) -> tf.Tensor:
   """Images [B, H, W, C] with `margin` pixels at either end of an axis, 1 or 2, mirrored.
 
-  As `tf.pad(..., "SYMMETRIC")`, whose kernel takes ten times as long on a CPU. The margin is at
-  most the side.
+  As `tf.pad(..., "SYMMETRIC")`, whose kernel is slow on a CPU. The margin is at most the side.
   """
   first, last = ((images[:, :margin], images[:, -margin:]) if axis == 1 else
                  (images[:, :, :margin], images[:, :, -margin:]))

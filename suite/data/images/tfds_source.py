@@ -299,7 +299,7 @@ class _Splits(Dict[str, Any]):
 
 
 class StandInBuilder:
-  """What `SplitSource` reads of a TFDS builder.
+  """A stand-in with the parts of a TFDS builder that `SplitSource` reads.
 
   Attributes:
     info: its features, and splits with numbers of examples.

@@ -26,10 +26,11 @@ traced once here, for a set whose number is an int64 scalar:
 
 The list holds references, so that no image is copied. Sets are of at most five kinds, each with a
 pipeline: encoded, which are decoded one by one, or pixels, gray or color, of the size that the
-transform makes or of another. With one kind of all sizes but the former, a transform that leaves
-images of its own size as they are does to each set what it does to the set alone.
+transform makes or of another. Images of the transform's own size are a kind by themselves because
+some transforms leave them unchanged; each set is thus treated as it would be alone.
 
-What NEVIS'22's pretrained baselines learn from: training images of a stream's meta-train tasks.
+The images that NEVIS'22's pretrained baselines learn from are here, too: the training images of a
+stream's meta-train tasks.
 
     one_task      PT-ISup, with ImageNet; any task of the stream, or of another one
     all_tasks     PT-MT

@@ -269,7 +269,7 @@ def rows_a_file(num_samples: int) -> int:
 
 
 def is_scattered(num_lines: int, num_models: int, num_samples: int) -> bool:
-  """Whether there are so many additions that the whole cache is written again."""
+  """Whether the additions are too many to join: the whole cache is written again."""
   files = 1 + math.ceil(num_models / rows_a_file(num_samples))
   return num_lines > MOST and 2 * files <= num_lines
 
