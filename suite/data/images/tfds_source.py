@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import types
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -94,8 +94,70 @@ def check_prepared(name: str, *, data_dir: Optional[str] = None) -> None:
                             f"Run: {how}")
 
 
-def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> SplitSource:
-  """A split of a prepared data set; an error with the next step if it is not prepared."""
+class Slice(NamedTuple):
+  """Examples first ... end - 1 of a split, in stored order."""
+
+  split: str
+  first: int
+  end: int
+
+
+def slices(name: str, split: Any, splits: Mapping[str, Any]) -> List[Slice]:
+  """What a split in TFDS's syntax consists of.
+
+  Args:
+    name: of the data set, for messages.
+    split: "train", "train[:80%]", "train+test", "all", or an object such as one of
+      `tfds.even_splits`.
+    splits: facts of the splits that the data set has, with `num_examples` and `shard_lengths`.
+
+  Raises:
+    ValueError: a split that is not there, cannot be read, is empty, or has an example twice.
+  """
+  if isinstance(split, str) and split in splits:
+    found = [Slice(str(split), 0, splits[split].num_examples)]
+  else:
+    import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
+    how = "Write one as 'train', 'train[:80%]', 'train[:50%]+test[50%:]', 'train+test' or 'all'."
+    if not isinstance(split, (str, tfds.core.splits.AbstractSplit)):
+      raise ValueError(f"The split of data set {name!r} is {split!r}; a set of images is of one "
+                       f"split. {how}")
+    try:
+      absolute = tfds.core.ReadInstruction.from_spec(split).to_absolute(splits)
+    except (ValueError, KeyError, TypeError, NotImplementedError) as error:
+      asked = [part.split("[")[0].strip() for part in str(split).split("+")]
+      unknown = [part for part in asked if part not in (*splits, "all")]
+      if isinstance(split, str) and unknown:
+        raise ValueError(f"Data set {name!r} has no split {unknown[0]!r}; it has "
+                         f"{', '.join(sorted(splits))}. {how}") from error
+      why = str(error).splitlines()[-1].rstrip(".")
+      if "all" in asked:
+        why = "'all' has no parts; write those of each split"
+      raise ValueError(f"Data set {name!r} has the splits {', '.join(sorted(splits))}; "
+                       f"{str(split)!r} of them cannot be read: {why}. {how}") from error
+    found = [Slice(one.splitname, one.from_ or 0,
+                   splits[one.splitname].num_examples if one.to is None else one.to)
+             for one in absolute]
+  ends: Dict[str, int] = {}
+  for one in sorted(found):
+    if one.first < ends.get(one.split, 0):
+      raise ValueError(f"The split {str(split)!r} of data set {name!r} has examples of "
+                       f"{one.split!r} twice; each image is in a set once.")
+    ends[one.split] = max(one.end, ends.get(one.split, 0))
+  found = [one for one in found if one.end > one.first]
+  if not found:
+    raise ValueError(f"The split {str(split)!r} of data set {name!r} has no examples; it has "
+                     f"{', '.join(f'{s} ({splits[s].num_examples})' for s in sorted(splits))}.")
+  return found
+
+
+def open_split(name: str, split: Any, *, data_dir: Optional[str] = None) -> SplitSource:
+  """A split of a prepared data set, in TFDS's syntax; see `slices`.
+
+  Raises:
+    FileNotFoundError: the data set is not prepared; it says the next step.
+    ValueError: a split, or features, that cannot be read.
+  """
   check_prepared(name, data_dir=data_dir)
   builder = _builder(name, data_dir)
   splits = builder.info.splits
@@ -103,10 +165,9 @@ def open_split(name: str, split: str, *, data_dir: Optional[str] = None) -> Spli
     raise ValueError(f"Data set {name!r} has features {sorted(builder.info.features)}; needed is "
                      "`image`, or `feature`. Take suite.images.from_dataset of a data set that is "
                      "mapped to it.")
-  if split.split("[")[0] not in splits:
-    raise ValueError(
-        f"Data set {name!r} has no split {split!r}; it has {', '.join(sorted(splits))}.")
-  return SplitSource(builder, name, split)
+  found = slices(name, split, splits)
+  # An object of TFDS is written as text, which names the set in records.
+  return SplitSource(builder, name, str(split) if isinstance(split, str) else _text(found))
 
 
 class SplitSource:
@@ -126,20 +187,28 @@ class SplitSource:
     self.builder, self.name, self.split = builder, name, split
     self.title = f"{name} {split}"
     self.folder, self.version = str(builder.data_dir), str(builder.version)
-    info = builder.info.splits[split]
-    self.size = info.num_examples
-    whole = builder.info.splits[split.split("[")[0]]
-    self.num_bytes = whole.num_bytes * self.size // max(1, whole.num_examples)
+    splits = builder.info.splits
+    self._slices = slices(name, split, splits)
+    self.size = sum(one.end - one.first for one in self._slices)
+    self.num_bytes = 0
+    for one in self._slices:
+      whole = splits[one.split]
+      self.num_bytes += whole.num_bytes * (one.end - one.first) // max(1, whole.num_examples)
     facts = _label_facts(name, builder.info.features)
     self.kind, self.num_classes, self._label_key = facts.kind, facts.num_classes, facts.key
     self.has_id = "id" in builder.info.features
 
   def part(self, edges: str) -> SplitSource:
-    """The examples "FIRST:END" of this split, in stored order."""
-    if "[" in self.split:
-      raise ValueError(f"{self.title!r} is a part of a split and cannot be cut again; open the two "
-                       "parts by their own edges.")
-    return SplitSource(self.builder, self.name, f"{self.split}[{edges}]")
+    """The examples "FIRST:END" of this split, in stored order; "" is its first or last."""
+    low, _, high = edges.partition(":")
+    first, end = int(low or 0), int(high or self.size)
+    found, start = [], 0  # `start`: the place of a slice's first example in this split.
+    for one in self._slices:
+      here = Slice(one.split, one.first + max(0, first - start),
+                   min(one.end, one.first + end - start))
+      found += [here] if here.end > here.first else []
+      start += one.end - one.first
+    return SplitSource(self.builder, self.name, _text(found))
 
   @property
   def decoders(self) -> Dict[str, Any]:
@@ -163,8 +232,20 @@ class SplitSource:
     return {"image": features["image"], "label": label, "id": name}
 
   @property
+  def is_array_record(self) -> bool:
+    """Whether the files are ArrayRecord's; else TensorFlow reads them."""
+    file_format = getattr(self.builder.info, "file_format", None)
+    return getattr(file_format, "value", "") == "array_record"
+
+  @property
   def files(self) -> List[Tuple[str, int, int]]:
     """(path, records to skip, records to take) of each file that has some of the examples."""
+    if self.is_array_record:
+      raise ValueError(
+          f"{self.title!r} has {self.num_bytes / 1e9:.1f} GB in array_record files, which are read "
+          "only if they fit into memory. Convert them to tfrecord, which is read as it is used: "
+          "python -m tensorflow_datasets.scripts.convert_format --dataset_version_dir "
+          f"{self.folder} --out_file_format tfrecord --out_dir DIR")
     return [(file.filename, file.skip, file.take)
             for file in self.builder.info.splits[self.split].file_instructions]
 
@@ -177,15 +258,35 @@ class SplitSource:
   def examples(self) -> tf.data.Dataset:
     """All examples, in the order in which they are stored."""
     import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
+    if self.is_array_record:  # `as_dataset` does not read these.
+      from array_record.python import array_record_data_source
+      stored = array_record_data_source.ArrayRecordDataSource(
+          self.builder.info.splits[self.split].file_instructions)
+      records = tf.data.Dataset.from_generator(
+          lambda: (stored[i] for i in range(len(stored))),
+          output_signature=tf.TensorSpec([], tf.string))
+      return records.map(self.parse, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
     dataset = self.builder.as_dataset(
         split=self.split, decoders=self.decoders, shuffle_files=False,
         read_config=tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False))
     return dataset.map(self.example, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
 
   def read(self) -> Tuple[List[bytes], np.ndarray, List[str]]:
-    """(encoded images, labels [N] or [N, C], ids) of the whole split."""
+    """(encoded images, labels [N] or [N, C], ids) of the whole split.
+
+    Where splits that are joined have ids in common, the ids begin with the splits' names.
+    """
     encoded, labels, ids = columns(self.examples())
-    return encoded, labels, ids if self.has_id else [str(i) for i in range(len(ids))]
+    if not self.has_id:
+      return encoded, labels, [str(i) for i in range(len(ids))]
+    if len({one.split for one in self._slices}) > 1 and len(set(ids)) < len(ids):
+      names = [one.split for one in self._slices for _ in range(one.first, one.end)]
+      ids = [f"{name}/{one}" for name, one in zip(names, ids)]
+    return encoded, labels, ids
+
+
+def _text(found: Sequence[Slice]) -> str:
+  return "+".join(f"{one.split}[{one.first}:{one.end}]" for one in found)
 
 
 def columns(examples: tf.data.Dataset) -> Tuple[List[bytes], np.ndarray, List[str]]:
@@ -288,14 +389,11 @@ def of(name: str, builder: Any) -> Optional[StandInBuilder]:
 
 
 class _Splits(Dict[str, Any]):
-  """Facts of splits and, by "train[FIRST:END]", of their parts."""
+  """Facts of splits and, by "train[FIRST:END]" or "train+test", of their parts and sums."""
 
   def __missing__(self, split: str) -> Any:
-    name, first, end = _edges(split, 0)
-    if name not in self:
-      raise KeyError(split)
-    end = end or self[name].num_examples
-    return types.SimpleNamespace(num_examples=end - first, num_bytes=self[name].num_bytes)
+    size = sum(one.end - one.first for one in slices("", split, self))
+    return types.SimpleNamespace(num_examples=size)
 
 
 class StandInBuilder:
@@ -309,36 +407,17 @@ class StandInBuilder:
     self._features, self._row, self._flags = builder.info.features, row, flags
     self.data_dir, self.data_dir_root = builder.data_dir, builder.data_dir_root
     self.version, self._side = builder.version, side
-    splits = _Splits({split: types.SimpleNamespace(num_examples=num, num_bytes=100 * num)
-                      for split, num in counts.items()})
+    splits = _Splits({
+        split: types.SimpleNamespace(num_examples=num, num_bytes=100 * num, shard_lengths=[num])
+        for split, num in counts.items()})
     self.info = types.SimpleNamespace(splits=splits, features=self._features)
 
   def as_dataset(self, *, split: str, **options: Any) -> tf.data.Dataset:
     """The examples of a split, images encoded; their classes take turns."""
     del options
-    name, first, end = _edges(split, 0)
-    num = self.info.splits[name].num_examples
-    places = np.arange(first, end or num)
-    low, high = 0, self._row.num_classes
-    for layout in self._row.layouts:  # Where splits are by class, those of this split.
-      sizes = layout.args.get("classes", layout.args.get("num_classes"))
-      if isinstance(sizes, Mapping) and name in sizes:
-        names = list(sizes)
-        low = sum(sizes[one] for one in names[:names.index(name)])
-        high = low + sizes[name]
-        break
-    columns: Dict[str, Any] = {
-        "label": low + places % (high - low),
-        "id": np.char.add(f"stand-in/{name}/", places.astype(str))}
-    for key, feature in self._features.items():
-      if key not in columns and key not in ("image", "feature"):
-        dtype = feature.np_dtype if hasattr(feature, "np_dtype") else feature.dtype
-        if not np.issubdtype(np.dtype(dtype), np.number) and np.dtype(dtype) != np.bool_:
-          continue
-        # Of the released splits of CLEAR: 3 of 10 images of each class are for testing.
-        is_test = places // (high - low) % 10 < 3
-        columns[key] = (is_test if key.startswith("iid_test_") else
-                        np.zeros(len(places), np.dtype(dtype)))
+    parts = [self._columns(one) for one in slices(self._row.name, split, self.info.splits)]
+    columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+    places = columns.pop("place")
     if "image" in self._features:
       channels = self._features["image"].shape[-1] or self._row.channels
       # CLEAR's images are of many sizes: two keep them encoded in memory, as in a run.
@@ -349,11 +428,27 @@ class StandInBuilder:
     feature = tf.zeros(self._features["feature"].shape)
     return tf.data.Dataset.from_tensor_slices(columns).map(lambda one: {**one, "feature": feature})
 
-
-def _edges(split: str, first: int) -> Tuple[str, int, int]:
-  """Name, FIRST and END of "name[FIRST:END]"; END is 0 for all."""
-  name, _, edges = split.partition("[")
-  if not edges:
-    return name, first, 0
-  low, _, high = edges.rstrip("]").partition(":")
-  return name, int(low or 0), int(high or 0)
+  def _columns(self, part: Slice) -> Dict[str, np.ndarray]:
+    """Values of all features but images of some examples, and their places in the split."""
+    places = np.arange(part.first, part.end)
+    low, high = 0, self._row.num_classes
+    for layout in self._row.layouts:  # Where splits are by class, those of this split.
+      sizes = layout.args.get("classes", layout.args.get("num_classes"))
+      if isinstance(sizes, Mapping) and part.split in sizes:
+        names = list(sizes)
+        low = sum(sizes[one] for one in names[:names.index(part.split)])
+        high = low + sizes[part.split]
+        break
+    columns: Dict[str, Any] = {
+        "place": places, "label": low + places % (high - low),
+        "id": np.char.add(f"stand-in/{part.split}/", places.astype(str))}
+    for key, feature in self._features.items():
+      if key not in columns and key not in ("image", "feature"):
+        dtype = feature.np_dtype if hasattr(feature, "np_dtype") else feature.dtype
+        if not np.issubdtype(np.dtype(dtype), np.number) and np.dtype(dtype) != np.bool_:
+          continue
+        # Of the released splits of CLEAR: 3 of 10 images of each class are for testing.
+        is_test = places // (high - low) % 10 < 3
+        columns[key] = (is_test if key.startswith("iid_test_") else
+                        np.zeros(len(places), np.dtype(dtype)))
+    return columns

@@ -110,13 +110,13 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
       ids=[path.relative_to(root).as_posix() for _, path in paths])
 
 
-def from_tfds(name: str, split: str = "train", *, data_dir: str | None = None
+def from_tfds(name: str, split: Any = "train", *, data_dir: str | None = None
               ) -> image_set.ImageSet | prepared_sets.StreamedSet:
   """A split of any prepared TensorFlow data set with `image` and `label` or `labels`.
 
   Args:
     name: "mnist", "nevis/mnist", ...; it is not downloaded.
-    split: "train", "train[:80%]", ...
+    split: in TFDS's syntax: "train", "train[:80%]", "train+test", "all", one of `tfds.even_splits`.
     data_dir: of TFDS.
   """
   return prepared_sets.read(name, split, data_dir=data_dir)

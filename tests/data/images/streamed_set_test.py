@@ -118,8 +118,11 @@ def test_a_split_stays_on_disk_with_each_image_on_one_side(pictures_dir):
   np.testing.assert_array_equal(np.concatenate(labels), whole.labels[18:])
   ids = next(iter(rest.train_batches(18, seed=(1, 2), transform=TRANSFORM)))["id"].numpy()
   assert sorted(i.decode() for i in ids) == sorted(rest.ids)
-  with pytest.raises(ValueError, match="is a part of a split and cannot be cut again"):
-    rest.split(0.5, seed=3)
+  halves = rest.split(0.5, seed=3)
+  assert [*halves[0].ids, *halves[1].ids] == [*rest.ids]
+  joined = _read(pictures_dir, split="test[10:]+train[:10]")
+  assert sorted(i.decode() for i in next(iter(joined.train_batches(
+      joined.size, seed=(1, 2), transform=TRANSFORM)))["id"].numpy()) == sorted(joined.ids)
   with pytest.raises(ValueError, match="A share of 1.0 of the 23 images"):
     whole.split(1.0, seed=3)
 

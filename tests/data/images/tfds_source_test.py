@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 import tensorflow_datasets as tfds
+import tfds_pictures
 
 from suite.data.images import image_ops
 from suite.data.images import image_store
@@ -60,8 +61,35 @@ def test_lists_of_classes_become_multi_hot(pictures_dir):
   np.testing.assert_array_equal(_read("multi_hot", pictures_dir).labels.sum(axis=1), np.ones(NUM))
 
 
-def test_parts_of_splits_can_be_read(pictures_dir):
-  assert _read("same_shape", pictures_dir, "train[:10]").size == 10
+@pytest.mark.parametrize("split", [
+    "train[:10]", "train+test", "train + test", "all", "train[:50%]+test[50%:]", "test[-3:]",
+    "train[1shard]", tfds.Split.TEST, tfds.core.ReadInstruction("train", to=40, unit="%"),
+    *tfds.even_splits("train", n=3)], ids=str)
+def test_splits_are_those_that_tfds_loads(pictures_dir, split):
+  name = "suite_test_pictures/same_shape"
+  wanted = [(example["image"], example["label"], example["id"].decode())
+            for example in tfds.as_numpy(tfds.load(name, split=split, data_dir=pictures_dir))]
+  made = _read("same_shape", pictures_dir, split)
+  np.testing.assert_array_equal(made.pixels(), [image for image, _, _ in wanted])
+  assert made.labels.tolist() == [label for _, label, _ in wanted]
+  # Both splits have pictures of the same names.
+  assert [i.rpartition("/")[2] for i in made.ids] == [name for _, _, name in wanted]
+
+
+def test_array_record_files_are_read(pictures_dir, tmp_path):
+  builder = tfds_pictures.SuiteTestPictures(
+      config="same_shape", data_dir=tmp_path, file_format="array_record")
+  builder.download_and_prepare(
+      download_config=tfds.download.DownloadConfig(num_shards=3, verify_ssl=False))
+  made, wanted = (_read("same_shape", str(data_dir)) for data_dir in (tmp_path, pictures_dir))
+  order, other = np.argsort(made.ids), np.argsort(wanted.ids)
+  assert made.ids[order].tolist() == wanted.ids[other].tolist()
+  assert made.labels[order].tolist() == wanted.labels[other].tolist()
+  np.testing.assert_array_equal(made.pixels()[order], wanted.pixels()[other])
+  part = _read("same_shape", str(tmp_path), "train[3:7]+test[20:]")
+  assert part.ids.tolist() == [*made.ids[3:7], *_read("same_shape", str(tmp_path), "test").ids[20:]]
+  with pytest.raises(ValueError, match="array_record files.*convert_format"):
+    _read("same_shape", str(tmp_path), memory_limit_bytes=0)
 
 
 def test_the_version_is_the_builders(pictures_dir):
@@ -88,8 +116,15 @@ def test_a_data_set_that_is_prepared_anew_is_read_anew(tmp_path):
 
 
 def test_what_cannot_be_read_says_what_to_do(pictures_dir, tmp_path):
-  with pytest.raises(ValueError, match="has no split 'dev'; it has test, train"):
-    _read("same_shape", pictures_dir, "dev")
+  for split, message in (
+      ("dev", "has no split 'dev'; it has test, train"), ("train+dev", "has no split 'dev'"),
+      ("train[:50]", "cannot be read: .*50.*23 examples"), ("train[", "cannot be read"),
+      ("all[:50%]", "'all' has no parts; write those of each split"),
+      ("train[:0]", "has no examples"),
+      ("train[:9]+train[8:]", "has examples of 'train' twice"),
+      (["train", "test"], "is .'train', 'test'.; a set of images is of one split")):
+    with pytest.raises(ValueError, match=message):
+      _read("same_shape", pictures_dir, split)
   with pytest.raises(FileNotFoundError,
                      match="is not prepared in .*Run: python -c .*suite_test_pictures/mixed"):
     _read("mixed", str(tmp_path))
