@@ -22,6 +22,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.contracts import examples
+from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.images import image_store
 from suite.data.images import sampling
@@ -54,15 +55,16 @@ class FeatureSet(image_set.ImageSet):
 
   Attributes:
     features: float32 [N, D], read-only.
-    name, kind, num_classes, labels, ids: as of an `ImageSet`.
+    name, kind, num_classes, labels, ids, class_names: as of an `ImageSet`.
   """
 
   @classmethod
   def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
-                  ids: image_set.Ids = None) -> FeatureSet:
+                  ids: image_set.Ids = None, class_names: class_lists.ClassNames = None
+                  ) -> FeatureSet:
     """A set from finite floats [N, D]; ids default to the indices."""
     found = cls(name, FeatureStore(name, images), labels, kind=kind, num_classes=num_classes,
-                ids=ids)
+                ids=ids, class_names=class_names)
     rows = np.flatnonzero(~np.isfinite(found.features).all(axis=1))
     if rows.size:
       raise ValueError(
@@ -84,7 +86,8 @@ class FeatureSet(image_set.ImageSet):
     """The features at the given indices, in that order."""
     indices = np.asarray(indices, np.int64)
     return FeatureSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
-                      num_classes=self.num_classes, ids=self.ids[indices])
+                      num_classes=self.num_classes, ids=self.ids[indices],
+                      class_names=self.class_names)
 
   def eval_batches(self, batch_size: int, *, transform: examples.Transform) -> EvalBatches:
     """As of an `ImageSet`, but computed once and kept in memory."""

@@ -21,6 +21,7 @@ import tensorflow as tf
 from suite.compute import user_code
 from suite.contracts import examples
 from suite.contracts import tasks
+from suite.data.images import class_lists
 from suite.data.images import image_ops
 from suite.data.images import image_store
 from suite.data.images import sampling
@@ -40,10 +41,13 @@ class ImageSet:
     num_classes: C.
     labels: int64 [N], or uint8 [N, C] multi-hot.
     ids: str [N].
+    class_names: C names in the order of the labels, by which sets are joined (`class_lists`);
+      None: not known.
   """
 
   def __init__(self, name: str, store: image_store.Store, labels: Any, *, kind: str,
-               num_classes: int, ids: Ids = None):
+               num_classes: int, ids: Ids = None,
+               class_names: class_lists.ClassNames = None):
     if isinstance(store, tf.data.Dataset):  # Its length is its number of batches.
       raise ValueError(f"ImageSet {name!r} was given a tf.data.Dataset; make it by "
                        "suite.images.from_dataset(dataset, name=...), which reads every example.")
@@ -52,20 +56,21 @@ class ImageSet:
     self.num_classes = num_classes
     self.ids = _checked_ids(name, ids, len(store))
     self.labels = checked_labels(name, labels, kind=kind, num_classes=num_classes, size=len(store))
+    self.class_names = class_lists.checked(name, class_names, num_classes)
     self._store = store
     self._eval: Tuple[Any, Any] = (None, None)
     self._resident: Tuple[Any, Any] = (None, None)
 
   @classmethod
   def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
-                  ids: Ids = None) -> ImageSet:
+                  ids: Ids = None, class_names: class_lists.ClassNames = None) -> ImageSet:
     """A set from images uint8 [N, H, W, 1 or 3]; ids default to the indices."""
     return cls(name, image_store.RawStore(np.asarray(images)), labels, kind=kind,
-               num_classes=num_classes, ids=ids)
+               num_classes=num_classes, ids=ids, class_names=class_names)
 
   @classmethod
   def from_encoded(cls, name: str, encoded: Sequence[bytes], labels, *, kind: str,
-                   num_classes: int, ids: Ids = None,
+                   num_classes: int, ids: Ids = None, class_names: class_lists.ClassNames = None,
                    memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES) -> ImageSet:
     """A set from PNG, JPEG, BMP or GIF strings of any size.
 
@@ -74,7 +79,8 @@ class ImageSet:
     names = _checked_ids(name, ids, len(encoded))
     store = image_store.best_store(encoded, name=name, ids=names,
                                    memory_limit_bytes=memory_limit_bytes)
-    return cls(name, store, labels, kind=kind, num_classes=num_classes, ids=names)
+    return cls(name, store, labels, kind=kind, num_classes=num_classes, ids=names,
+               class_names=class_names)
 
   @property
   def size(self) -> int:
@@ -139,7 +145,8 @@ class ImageSet:
     """The images at the given indices, in that order."""
     indices = np.asarray(indices, np.int64)
     return ImageSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
-                    num_classes=self.num_classes, ids=self.ids[indices])
+                    num_classes=self.num_classes, ids=self.ids[indices],
+                    class_names=self.class_names)
 
   def of_classes(self, classes) -> ImageSet:
     """The images of some classes, which are numbered 0, 1, ... in the order given."""
@@ -147,8 +154,25 @@ class ImageSet:
     chosen = self.subset(np.flatnonzero(np.isin(self.labels, classes)))
     order = np.argsort(classes)
     labels = order[np.searchsorted(classes[order], chosen.labels)]
-    return ImageSet(self.name, chosen._store, labels, kind=self.kind, num_classes=len(classes),
-                    ids=chosen.ids)
+    names = self.class_names and [self.class_names[label] for label in classes]
+    return type(self)(self.name, chosen._store, labels, kind=self.kind, num_classes=len(classes),
+                      ids=chosen.ids, class_names=names)
+
+  def with_class_names(self, class_names: class_lists.ClassNames) -> ImageSet:
+    """The set with other names of its classes, in the order of the labels; None: without names."""
+    return type(self)(self.name, self._store, self.labels, kind=self.kind,
+                      num_classes=self.num_classes, ids=self.ids, class_names=class_names)
+
+  def with_classes(self, class_names: Sequence[str]) -> ImageSet:
+    """The set with its labels renumbered, by name, as places in a list of classes.
+
+    Args:
+      class_names: every class of the set, and others.
+    """
+    new = class_lists.places(self.name, self.class_names, class_names)
+    labels = class_lists.renumbered(self.labels, self.kind, new, len(class_names))
+    return type(self)(self.name, self._store, labels, kind=self.kind,
+                      num_classes=len(class_names), ids=self.ids, class_names=class_names)
 
   def check_transform(self, transform: examples.Transform) -> None:
     """Refuses a transform of other examples than those of the set."""

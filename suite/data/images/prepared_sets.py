@@ -12,7 +12,7 @@ part of its epoch before it.
 from __future__ import annotations
 
 import functools
-from typing import Dict, Optional, Tuple, Union
+from typing import Dict, Optional, Sequence, Tuple, Union
 
 from absl import logging
 import numpy as np
@@ -21,6 +21,7 @@ import tensorflow as tf
 from suite.compute import private_tensorflow
 from suite.contracts import examples
 from suite.contracts import tasks
+from suite.data.images import class_lists
 from suite.data.images import decoding
 from suite.data.images import image_set
 from suite.data.images import resized_copy
@@ -66,7 +67,7 @@ def read_source(source: Source, *,
   encoded, labels, ids = source.read()
   return image_set.ImageSet.from_encoded(
       source.title, encoded, labels, kind=source.kind, num_classes=source.num_classes, ids=ids,
-      memory_limit_bytes=memory_limit_bytes)
+      class_names=source.class_names, memory_limit_bytes=memory_limit_bytes)
 
 
 Source = Union[tfds_source.SplitSource, resized_copy.ResizedSource]
@@ -87,7 +88,10 @@ class StreamedSet:
                  source.num_bytes / 1e9)
     self.name, self.size = source.title, source.size
     self.kind, self.num_classes = source.kind, source.num_classes
+    self.class_names = class_lists.checked(self.name, source.class_names, source.num_classes)
     self._source, self._buffer_size = source, buffer_size
+    # int64 [C], the class of this set that each class of the source is; None: the same.
+    self._new_labels: Optional[np.ndarray] = None
     self._files = tuple(np.asarray(column) for column in zip(*source.files))
 
   def __len__(self) -> int:
@@ -129,9 +133,26 @@ class StreamedSet:
     """
     del seed
     cut = self.size - image_set.num_in_share(self, share)
-    first, last = (StreamedSet(self._source.part(edges), buffer_size=self._buffer_size)
-                   for edges in (f":{cut}", f"{cut}:"))
+    first, last = (self._like(self._source.part(edges), self.class_names, self.num_classes,
+                              self._new_labels) for edges in (f":{cut}", f"{cut}:"))
     return first, last
+
+  def with_class_names(self, class_names: class_lists.ClassNames) -> StreamedSet:
+    """The set with other names of its classes; None: without names."""
+    names = class_lists.checked(self.name, class_names, self.num_classes)
+    return self._like(self._source, names, self.num_classes, self._new_labels)
+
+  def with_classes(self, class_names: Sequence[str]) -> StreamedSet:
+    """The set with its labels renumbered, by name, as places in a list of classes."""
+    new = class_lists.places(self.name, self.class_names, class_names)
+    return self._like(self._source, class_lists.checked(self.name, class_names, len(class_names)),
+                      len(class_names), new if self._new_labels is None else new[self._new_labels])
+
+  def _like(self, source: Source, class_names: Optional[Tuple[str, ...]], num_classes: int,
+            new_labels: Optional[np.ndarray]) -> StreamedSet:
+    made = StreamedSet(source, buffer_size=self._buffer_size)
+    made.class_names, made.num_classes, made._new_labels = class_names, num_classes, new_labels
+    return made
 
   @private_tensorflow.plain_data_functions()
   def subset(self, indices) -> image_set.ImageSet:
@@ -143,7 +164,8 @@ class StreamedSet:
     chosen = [found[i] for i in indices]
     return image_set.ImageSet.from_encoded(
         self.name, [e["image"] for e in chosen], np.stack([e["label"] for e in chosen]),
-        kind=self.kind, num_classes=self.num_classes, ids=[e["id"].decode() for e in chosen])
+        kind=self.kind, num_classes=self.num_classes, ids=[e["id"].decode() for e in chosen],
+        class_names=self.class_names)
 
   def within(self, num_bytes: int, *, seed) -> image_set.ImageSet:
     """Images, drawn at random, that take no more memory than num_bytes; see `ImageSet.within`."""
@@ -235,7 +257,12 @@ class StreamedSet:
     return stored.batch(self._buffer_size).enumerate().map(mixed).unbatch()
 
   def _row(self, index: tf.Tensor, example: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
-    label_shape = [] if self.kind == tasks.SINGLE_LABEL else [self.num_classes]
-    return {"image": tf.ensure_shape(example["image"], []),
-            "label": tf.ensure_shape(example["label"], label_shape), "mask": tf.constant(True),
+    is_single = self.kind == tasks.SINGLE_LABEL
+    label = tf.ensure_shape(example["label"], [] if is_single else [self._source.num_classes])
+    if self._new_labels is not None and is_single:
+      label = tf.gather(tf.constant(self._new_labels), label)
+    elif self._new_labels is not None:
+      label = tf.scatter_nd(self._new_labels[:, None], label, [self.num_classes])
+    return {"image": tf.ensure_shape(example["image"], []), "label": label,
+            "mask": tf.constant(True),
             "id": example["id"] if self._source.has_id else tf.as_string(index)}

@@ -82,7 +82,7 @@ class ResizedSource:
   """Examples first ... end - 1 of a copy; has what image sets use of `tfds_source.SplitSource`.
 
   Attributes:
-    title, name, kind, num_classes, has_id: of the split itself.
+    title, name, kind, num_classes, class_names, has_id: of the split itself.
     size: N. num_bytes: of its encoded images.
     side: pixels of the shorter side of a resized image.
   """
@@ -91,7 +91,7 @@ class ResizedSource:
                manifest: Mapping[str, Any], first: int, end: int):
     self._base, self._folder, self._manifest, self._first = base, folder, manifest, first
     self.title, self.name, self.kind = base.title, base.name, base.kind
-    self.num_classes, self.has_id = base.num_classes, True
+    self.num_classes, self.class_names, self.has_id = base.num_classes, base.class_names, True
     self.size, self.side = end - first, int(manifest["of"]["side"])
     self.num_bytes = manifest["num_bytes"] * self.size // max(1, base.size)
 

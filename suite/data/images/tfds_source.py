@@ -22,6 +22,7 @@ import tensorflow as tf
 from suite.compute import private_tensorflow
 from suite.contracts import rehearsal
 from suite.contracts import tasks
+from suite.data.images import class_lists
 
 TIMELINE = "timeline/"  # Prefix of the names of data sets made of a user's own images.
 _BATCH = 1024
@@ -181,6 +182,7 @@ class SplitSource:
     num_bytes: of the encoded examples.
     kind: "single_label" or "multi_label".
     num_classes: C.
+    class_names: C names; None where the data set has numbers only.
   """
 
   def __init__(self, builder: Any, name: str, split: str):
@@ -196,6 +198,9 @@ class SplitSource:
       self.num_bytes += whole.num_bytes * (one.end - one.first) // max(1, whole.num_examples)
     facts = _label_facts(name, builder.info.features)
     self.kind, self.num_classes, self._label_key = facts.kind, facts.num_classes, facts.key
+    feature = builder.info.features[facts.key]
+    self.class_names = class_lists.known(
+        getattr(_list_feature(feature) or feature, "names", None))
     self.has_id = "id" in builder.info.features
 
   def part(self, edges: str) -> SplitSource:

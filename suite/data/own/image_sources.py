@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.contracts import tasks
+from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
 
@@ -24,16 +25,18 @@ _NAMES = (("image", "images", "img", "x", "pixel_values"),
 
 
 def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: int | None = None,
-                kind: str = tasks.SINGLE_LABEL, ids: image_set.Ids = None) -> image_set.ImageSet:
+                kind: str = tasks.SINGLE_LABEL, ids: image_set.Ids = None,
+                class_names: class_lists.ClassNames = None) -> image_set.ImageSet:
   """A set of images [N, H, W, C] or [N, H, W], C 1 or 3, and labels [N] or multi-hot [N, C].
 
   Args:
     images: pixels 0..255.
     labels: integers.
     name: for messages and records.
-    num_classes: C; the largest label plus one if not given.
+    num_classes: C; if not given, the number of `class_names`, else the largest label plus one.
     kind: "single_label" or "multi_label".
     ids: N different names; the numbers of the images if not given.
+    class_names: C names in the order of the labels, by which sets are joined; None: by number.
   """
   pixels = _pixels(name, np.asarray(images))
   checked = _labels(name, labels, kind)
@@ -41,17 +44,20 @@ def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: in
     raise ValueError(f"{name!r} has {len(pixels)} images and {len(checked)} labels; give as many "
                      "of each.")
   return image_set.ImageSet.from_arrays(
-      name, pixels, checked, kind=kind, ids=ids, num_classes=num_classes or _width(checked))
+      name, pixels, checked, kind=kind, ids=ids, class_names=class_names,
+      num_classes=num_classes or len(class_names or ()) or _width(checked))
 
 
 def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: int | None = None,
-                 kind: str = tasks.SINGLE_LABEL,
+                 kind: str = tasks.SINGLE_LABEL, class_names: class_lists.ClassNames = None,
                  memory_limit_bytes: int = image_set.DEFAULT_MEMORY_LIMIT_BYTES
                  ) -> image_set.ImageSet:
   """A set of a finite data set of (image, label) or {"image", "label", "id"}, batched or not.
 
-  Images of several sizes are kept as PNG. Arguments as of `from_arrays`; `memory_limit_bytes`: size
-  of all pixels above which the data set is refused, since it may have no end.
+  Images of several sizes are kept as PNG. Arguments as of `from_arrays`; `class_names` are those of
+  Keras's `image_dataset_from_directory`, if it made the data set and they are not given;
+  `memory_limit_bytes`: size of all pixels above which the data set is refused, since it may have no
+  end.
   """
   if not isinstance(dataset, tf.data.Dataset):
     raise ValueError(f"{name!r} was given {type(dataset).__name__}; from_dataset takes a "
@@ -75,7 +81,9 @@ def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: i
   if not images:
     raise ValueError(f"{name!r} is an empty data set; give one that has examples. (A data set made "
                      "from an iterator is empty when it is read again.)")
-  return _set(name, images, labels, ids, num_classes, kind, memory_limit_bytes)
+  if class_names is None:
+    class_names = getattr(dataset, "class_names", None)  # An attribute that Keras adds.
+  return _set(name, images, labels, ids, num_classes, kind, memory_limit_bytes, class_names)
 
 
 def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
@@ -106,7 +114,7 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
                      f"({', '.join(_ENDINGS)}). Remove them, or name the others in classes.")
   return image_set.ImageSet.from_encoded(
       name or root.name, [path.read_bytes() for _, path in paths], [label for label, _ in paths],
-      kind=tasks.SINGLE_LABEL, num_classes=len(chosen),
+      kind=tasks.SINGLE_LABEL, num_classes=len(chosen), class_names=chosen,
       ids=[path.relative_to(root).as_posix() for _, path in paths])
 
 
@@ -124,7 +132,8 @@ def from_tfds(name: str, split: Any = "train", *, data_dir: str | None = None
 
 def from_huggingface(dataset: Any, *, image: str = "image", label: str = "label",
                      name: str = "mine", num_classes: int | None = None,
-                     kind: str = tasks.SINGLE_LABEL) -> image_set.ImageSet:
+                     kind: str = tasks.SINGLE_LABEL, class_names: class_lists.ClassNames = None
+                     ) -> image_set.ImageSet:
   """A set of a Hugging Face `datasets.Dataset`, or of any sequence of dictionaries.
 
   Args:
@@ -132,6 +141,7 @@ def from_huggingface(dataset: Any, *, image: str = "image", label: str = "label"
     image, label: names of its columns.
     name, kind: as of `from_arrays`.
     num_classes: C; that of the ClassLabel feature if not given, else the largest label plus one.
+    class_names: C names in the order of the labels; those of the ClassLabel feature if not given.
   """
   images, labels = [], []
   for row in dataset:
@@ -143,22 +153,27 @@ def from_huggingface(dataset: Any, *, image: str = "image", label: str = "label"
     labels.append(np.asarray(row[label]))
   if not images:
     raise ValueError(f"{name!r} is an empty data set; give one that has examples.")
-  features = getattr(dataset, "features", None) or {}
-  declared = getattr(features.get(label), "num_classes", None)
+  feature = (getattr(dataset, "features", None) or {}).get(label)
+  feature = getattr(feature, "feature", feature)  # The ClassLabel of a sequence of them.
+  if class_names is None:
+    class_names = class_lists.known(getattr(feature, "names", None))
+  declared = getattr(feature, "num_classes", None)
   return _set(name, images, labels, [], num_classes or declared, kind,
-              image_set.DEFAULT_MEMORY_LIMIT_BYTES)
+              image_set.DEFAULT_MEMORY_LIMIT_BYTES, class_names)
 
 
 def _set(name: str, images: Sequence[np.ndarray], labels: Sequence[np.ndarray], ids: Sequence[str],
-         num_classes: int | None, kind: str, memory_limit_bytes: int) -> image_set.ImageSet:
+         num_classes: int | None, kind: str, memory_limit_bytes: int,
+         class_names: class_lists.ClassNames) -> image_set.ImageSet:
   checked = _labels(name, np.asarray(labels), kind)
-  num_classes = num_classes or _width(checked)
+  num_classes = num_classes or len(class_names or ()) or _width(checked)
   if len({image.shape for image in images}) == 1:
     return image_set.ImageSet.from_arrays(name, np.stack(images), checked, kind=kind,
-                                          num_classes=num_classes, ids=ids or None)
+                                          num_classes=num_classes, ids=ids or None,
+                                          class_names=class_names)
   encoded = [tf.io.encode_png(image).numpy() for image in images]
   return image_set.ImageSet.from_encoded(name, encoded, checked, kind=kind, ids=ids or None,
-                                         num_classes=num_classes,
+                                         num_classes=num_classes, class_names=class_names,
                                          memory_limit_bytes=memory_limit_bytes)
 
 

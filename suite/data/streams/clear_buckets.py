@@ -17,6 +17,7 @@ from absl import logging
 import numpy as np
 
 from suite.contracts import tasks
+from suite.data.images import class_lists
 from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.images import tfds_source
@@ -163,7 +164,8 @@ class _Splits:
       raise ValueError(f"{title!r} is empty: none of the {len(records.ids)} images of {split} is "
                        f"of this part. {advice}")
     facts: Dict[str, Any] = dict(kind=tasks.SINGLE_LABEL, num_classes=self.num_classes,
-                                 ids=[records.ids[i] for i in places])
+                                 ids=[records.ids[i] for i in places],
+                                 class_names=class_lists.known(self.class_names))
     labels = records.labels[places]
     if self._is_images:
       return image_set.ImageSet.from_encoded(

@@ -196,6 +196,7 @@ class _Pool:
       labels.append(some_labels)
       ids += [f"{source.split}/{i}" for i in some_ids]
     self.num_classes = series.num_classes or sources[0].num_classes
+    self._class_names = sources[0].class_names and sources[0].class_names[:self.num_classes]
     self._labels = np.concatenate(labels)
     kept = np.flatnonzero(self._labels < self.num_classes)
     self._labels = self._labels[kept]
@@ -225,4 +226,5 @@ class _Pool:
     labels = self._labels[chosen] if number else np.zeros(len(chosen), np.int64)
     return image_set.ImageSet.from_arrays(
         title, images, labels, kind=tasks.SINGLE_LABEL,
-        num_classes=self.num_classes if number else 1, ids=self._ids[chosen].tolist())
+        num_classes=self.num_classes if number else 1, ids=self._ids[chosen].tolist(),
+        class_names=self._class_names if number else None)

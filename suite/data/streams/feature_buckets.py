@@ -15,6 +15,7 @@ import numpy as np
 
 from suite.contracts import examples
 from suite.contracts import rehearsal
+from suite.data.images import class_lists
 from suite.data.images import feature_set
 from suite.data.streams import buckets as buckets_lib
 
@@ -36,7 +37,7 @@ def load(buckets: buckets_lib.Buckets, features: str, size: Optional[int] = None
     def zeros(images: Any) -> feature_set.FeatureSet:
       return feature_set.FeatureSet.from_arrays(
           images.name, np.zeros([images.size, size], np.float32), images.labels, kind=images.kind,
-          num_classes=images.num_classes, ids=images.ids)
+          num_classes=images.num_classes, ids=images.ids, class_names=images.class_names)
 
     found = []
     for bucket in buckets:
@@ -77,4 +78,4 @@ def _with_features(images: examples.ExampleSet, split: str, folder: pathlib.Path
   rows = np.asarray([places[name] for name in images.ids], np.int64)
   return feature_set.FeatureSet.from_arrays(
       images.name, stored.features[rows], images.labels, kind=images.kind,
-      num_classes=images.num_classes, ids=images.ids)
+      num_classes=images.num_classes, ids=images.ids, class_names=class_lists.of(images))

@@ -126,7 +126,7 @@ def with_guesses(train: image_set.ImageSet, images: image_set.ImageSet, places: 
   ids = [*train.ids, *(f"unlabelled/{images.ids[place]}" for place in places)]
   return _maker(train)(f"{train.name} and pseudo-labels", store,
                        np.concatenate([train.labels, labels]), kind=train.kind,
-                       num_classes=train.num_classes, ids=ids)
+                       num_classes=train.num_classes, ids=ids, class_names=train.class_names)
 
 
 def _encoded(store: image_store.Store) -> list[bytes]:

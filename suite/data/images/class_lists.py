@@ -1,0 +1,112 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The names of the classes of image sets, and how sets are joined by them.
+
+A label is a number, and its meaning is the place of a name in the set's list of classes. Folders
+{cat, dog} and {dog, eel} both have a class 1, which is not the same. Sets that share one head
+(buckets, the splits of a task, a sequence and its base classes) are therefore given one list
+before they are joined:
+
+  all sets have names   the list is the first set's, followed by the names that each later set adds,
+                        in that set's order; labels are renumbered by name
+  no set has names      labels are joined as the numbers that they are
+  some sets have names  an error: nothing says which number is which name
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from suite.contracts import tasks
+
+ClassNames = Optional[Sequence[str]]
+_SHOWN = 8  # Names in a message.
+
+
+def checked(name: str, class_names: ClassNames, num_classes: int) -> Optional[Tuple[str, ...]]:
+  """The C names of the classes of set `name`, all different; None if there are none."""
+  if class_names is None:
+    return None
+  if isinstance(class_names, str):
+    raise ValueError(f"class_names of {name!r} is the text {class_names!r}; give a list of names, "
+                     "one for each class.")
+  names = tuple(map(str, class_names))
+  if len(names) != num_classes:
+    raise ValueError(f"{name!r} has {num_classes} classes and {len(names)} names of classes "
+                     f"({shown(names)}); give one name for each.")
+  twice = sorted({one for one in names if names.count(one) > 1}) if len(set(names)) < len(
+      names) else []
+  if twice:
+    raise ValueError(f"{name!r} has the class names {shown(twice)} more than once; give each class "
+                     "a name of its own.")
+  return names
+
+
+def known(class_names: ClassNames) -> Optional[Tuple[str, ...]]:
+  """The names; None for those that only repeat the numbers, "0", "1", ..., as TFDS makes them."""
+  if not class_names or all(one == str(i) for i, one in enumerate(class_names)):
+    return None
+  return tuple(class_names)
+
+
+def of(images: Any) -> Optional[Tuple[str, ...]]:
+  """The names of the classes of a labeled set; None if it has none."""
+  names = getattr(images, "class_names", None)  # A user's own kind of set may not have it.
+  return tuple(names) if names else None
+
+
+def shown(names: Sequence[str]) -> str:
+  """Names for a message; the first ones if they are many."""
+  end = f", ... ({len(names)} in all)" if len(names) > _SHOWN else ""
+  return ", ".join(repr(str(one)) for one in names[:_SHOWN]) + end
+
+
+def joined(sets: Sequence[Any], where: str) -> Optional[Tuple[str, ...]]:
+  """The list of classes that sets share, as the module describes; None: by number.
+
+  Args:
+    sets: labeled sets.
+    where: begins a message, such as "buckets.of".
+  """
+  named = [one for one in sets if of(one) is not None]
+  if not named:
+    return None
+  bare = [one for one in sets if of(one) is None]
+  if bare:
+    raise ValueError(
+        f"{where} is to join {named[0].name!r}, whose classes are {shown(of(named[0]) or ())}, "
+        f"with {bare[0].name!r}, whose {bare[0].num_classes} classes have no names, so that nothing"
+        " says which number is which class. Give it names: images.with_class_names([...]), or take "
+        "them from the other: images.with_class_names(None).")
+  return tuple(dict.fromkeys(name for one in named for name in of(one) or ()))
+
+
+def aligned(sets: Sequence[Any], where: str) -> List[Any]:
+  """The sets, in order, with one list of classes; see `joined`."""
+  names = joined(sets, where)
+  if names is None:
+    return list(sets)
+  return [one if of(one) == names else one.with_classes(names) for one in sets]
+
+
+def places(name: str, own: ClassNames, wanted: Sequence[str]) -> np.ndarray:
+  """int64 [C], the number that each class of a set has in the list `wanted`."""
+  if own is None:
+    raise ValueError(f"The classes of {name!r} have no names, so they cannot be found in "
+                     f"{shown(wanted)}. Give names: images.with_class_names([...]).")
+  number = {one: place for place, one in enumerate(wanted)}
+  missing = [one for one in own if one not in number]
+  if missing:
+    raise ValueError(f"{name!r} has the classes {shown(own)}; {shown(missing)} are not among the "
+                     f"classes wanted, {shown(wanted)}. Leave their images out, or add the names.")
+  return np.array([number[one] for one in own], np.int64)
+
+
+def renumbered(labels: np.ndarray, kind: str, new: np.ndarray, num_classes: int) -> np.ndarray:
+  """Labels [N], or multi-hot [N, C], as numbers of a list of `num_classes`; see `places`."""
+  if kind == tasks.SINGLE_LABEL:
+    return new[labels]
+  wide = np.zeros([len(labels), num_classes], labels.dtype)
+  wide[:, new] = labels
+  return wide
