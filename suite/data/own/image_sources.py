@@ -2,7 +2,8 @@
 """Image sets from what a user has: arrays, a `tf.data.Dataset`, folders, TFDS, Hugging Face.
 
 All return an `image_set.ImageSet`, in memory. Pixels are 0..255: integers, or floats that are
-rounded. Labels are class numbers 0..C-1, or for kind="multi_label" multi-hot rows of 0 and 1.
+rounded. Labels are class numbers 0..C-1, names of classes or one-hot rows, or for
+kind="multi_label" multi-hot rows of 0 and 1.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 from typing import Any
 
+from absl import logging
 import numpy as np
 import tensorflow as tf
 
@@ -18,10 +20,12 @@ from suite.contracts import tasks
 from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
+from suite.data.own import own_labels
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
 _NAMES = (("image", "images", "img", "x", "pixel_values"),
           ("label", "labels", "target", "y", "fine_label"), ("id", "ids"))
+_DARK = 16  # The digits of scikit-learn are 0..16.
 
 
 def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: int | None = None,
@@ -31,21 +35,23 @@ def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: in
 
   Args:
     images: pixels 0..255.
-    labels: integers.
+    labels: class numbers, names of classes, or one-hot rows; see `own_labels`.
     name: for messages and records.
     num_classes: C; if not given, the number of `class_names`, else the largest label plus one.
     kind: "single_label" or "multi_label".
     ids: N different names; the numbers of the images if not given.
     class_names: C names in the order of the labels, by which sets are joined; None: by number.
   """
-  pixels = _pixels(name, np.asarray(images))
-  checked = _labels(name, labels, kind)
-  if len(checked) != len(pixels):
-    raise ValueError(f"{name!r} has {len(pixels)} images and {len(checked)} labels; give as many "
-                     "of each.")
+  reader = _Pixels(name)
+  pixels = reader.read(np.asarray(images))
+  reader.check()
+  read = own_labels.read(name, labels, kind, num_classes=num_classes, class_names=class_names)
+  if len(read.values) != len(pixels):
+    raise ValueError(f"{name!r} has {len(pixels)} images and {len(read.values)} labels; give as "
+                     "many of each.")
   return image_set.ImageSet.from_arrays(
-      name, pixels, checked, kind=kind, ids=ids, class_names=class_names,
-      num_classes=num_classes or len(class_names or ()) or _width(checked))
+      name, pixels, read.values, kind=kind, ids=ids, class_names=read.class_names,
+      num_classes=read.num_classes)
 
 
 def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: int | None = None,
@@ -61,14 +67,15 @@ def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: i
   """
   if not isinstance(dataset, tf.data.Dataset):
     raise ValueError(f"{name!r} was given {type(dataset).__name__}; from_dataset takes a "
-                     "tf.data.Dataset. Arrays are for from_arrays.")
+                     "tf.data.Dataset. Arrays are for from_arrays, a Hugging Face set or a list of "
+                     "rows for from_huggingface.")
   if int(dataset.cardinality()) == tf.data.INFINITE_CARDINALITY:
     raise ValueError(f"{name!r} is an endless data set; leave out .repeat(), or .take(n) of it.")
   images: list[np.ndarray] = []
   labels: list[np.ndarray] = []
   ids: list[str] = []
-  size = 0
-  for image, label, example_id in _examples(dataset, name):
+  size, reader = 0, _Pixels(name)
+  for image, label, example_id in _examples(dataset, name, reader):
     images.append(image)
     labels.append(label)
     ids += [] if example_id is None else [example_id]
@@ -81,6 +88,7 @@ def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: i
   if not images:
     raise ValueError(f"{name!r} is an empty data set; give one that has examples. (A data set made "
                      "from an iterator is empty when it is read again.)")
+  reader.check()
   if class_names is None:
     class_names = getattr(dataset, "class_names", None)  # An attribute that Keras adds.
   return _set(name, images, labels, ids, num_classes, kind, memory_limit_bytes, class_names)
@@ -143,16 +151,17 @@ def from_huggingface(dataset: Any, *, image: str = "image", label: str = "label"
     num_classes: C; that of the ClassLabel feature if not given, else the largest label plus one.
     class_names: C names in the order of the labels; those of the ClassLabel feature if not given.
   """
-  images, labels = [], []
+  images, labels, reader = [], [], _Pixels(name)
   for row in dataset:
     missing = [column for column in (image, label) if column not in row]
     if missing:
       raise ValueError(f"{name!r} has no column {missing[0]!r}; it has {', '.join(map(str, row))}. "
                        "Give image= and label=.")
-    images.append(_pixels(name, np.asarray(row[image])[None])[0])
+    images.append(reader.read(np.asarray(row[image])[None])[0])
     labels.append(np.asarray(row[label]))
   if not images:
     raise ValueError(f"{name!r} is an empty data set; give one that has examples.")
+  reader.check()
   feature = (getattr(dataset, "features", None) or {}).get(label)
   feature = getattr(feature, "feature", feature)  # The ClassLabel of a sequence of them.
   if class_names is None:
@@ -165,19 +174,17 @@ def from_huggingface(dataset: Any, *, image: str = "image", label: str = "label"
 def _set(name: str, images: Sequence[np.ndarray], labels: Sequence[np.ndarray], ids: Sequence[str],
          num_classes: int | None, kind: str, memory_limit_bytes: int,
          class_names: class_lists.ClassNames) -> image_set.ImageSet:
-  checked = _labels(name, np.asarray(labels), kind)
-  num_classes = num_classes or len(class_names or ()) or _width(checked)
+  read = own_labels.read(name, labels, kind, num_classes=num_classes, class_names=class_names)
+  facts: dict[str, Any] = dict(kind=kind, ids=ids or None, num_classes=read.num_classes,
+                               class_names=read.class_names)
   if len({image.shape for image in images}) == 1:
-    return image_set.ImageSet.from_arrays(name, np.stack(images), checked, kind=kind,
-                                          num_classes=num_classes, ids=ids or None,
-                                          class_names=class_names)
+    return image_set.ImageSet.from_arrays(name, np.stack(images), read.values, **facts)
   encoded = [tf.io.encode_png(image).numpy() for image in images]
-  return image_set.ImageSet.from_encoded(name, encoded, checked, kind=kind, ids=ids or None,
-                                         num_classes=num_classes, class_names=class_names,
-                                         memory_limit_bytes=memory_limit_bytes)
+  return image_set.ImageSet.from_encoded(name, encoded, read.values,
+                                         memory_limit_bytes=memory_limit_bytes, **facts)
 
 
-def _examples(dataset: tf.data.Dataset, name: str
+def _examples(dataset: tf.data.Dataset, name: str, reader: _Pixels
               ) -> Iterator[tuple[np.ndarray, np.ndarray, str | None]]:
   """(image uint8 [H, W, C], label, id) of each example, batched or not."""
   for element in dataset.as_numpy_iterator():
@@ -197,12 +204,12 @@ def _examples(dataset: tf.data.Dataset, name: str
       raise ValueError(f"{name!r} has images of shape {list(image.shape)}; expected [H, W, C], or "
                        "batches [B, H, W, C]. Add an axis of 1 to gray images: x[..., None].")
     if image.ndim == 3:
-      yield _pixels(name, image[None])[0], np.asarray(label), _text(example_id)
+      yield reader.read(image[None])[0], np.asarray(label), _text(example_id)
       continue
     if np.shape(label)[:1] != image.shape[:1]:
       raise ValueError(f"{name!r} has a batch of {len(image)} images with labels of shape "
                        f"{list(np.shape(label))}; give a label for each image.")
-    for i, pixels in enumerate(_pixels(name, image)):
+    for i, pixels in enumerate(reader.read(image)):
       yield pixels, np.asarray(label[i]), None if example_id is None else _text(example_id[i])
 
 
@@ -210,44 +217,42 @@ def _text(value: Any) -> str | None:
   return value.decode() if isinstance(value, bytes) else None if value is None else str(value)
 
 
-def _pixels(name: str, images: np.ndarray) -> np.ndarray:
-  """uint8 [N, H, W, C] of pixels 0..255."""
-  if images.dtype.kind not in "uif" or images.ndim not in (3, 4) or not images.size:
-    raise ValueError(f"{name!r} has images of type {images.dtype} and shape {list(images.shape)}; "
-                     "expected pixels 0..255, [N, H, W, 1 or 3], at least one.")
-  if images.ndim == 3:
-    images = images[..., None]
-  if images.shape[-1] not in (1, 3):
-    raise ValueError(f"{name!r} has images with {images.shape[-1]} channels; allowed are 1 and 3. "
-                     "Channels come last: [N, H, W, C].")
-  if images.dtype == np.uint8:
-    return images
-  low, high = float(images.min()), float(images.max())
-  if not (low >= 0 and high <= 255):
-    raise ValueError(f"{name!r} has pixels from {low:g} to {high:g}; give them as 0..255, and let "
-                     "the model scale them, for example by a Rescaling layer.")
-  if images.dtype.kind == "f" and 0 < high <= 1:
-    raise ValueError(f"{name!r} has float pixels of at most {high:g}; the suite takes 0..255. Give "
-                     "(255 * images).round().astype('uint8'), and let the model scale them.")
-  return np.rint(images).astype(np.uint8)
+class _Pixels:
+  """Reads the pixels of one set, image by image or in batches.
 
+  Whether floats are 0..1 or 0..255 is seen over the whole set: a dark image has small ones, too.
+  """
 
-def _labels(name: str, labels: Any, kind: str) -> np.ndarray:
-  """Integer labels [N], or [N, C]."""
-  labels = np.asarray(labels)
-  if labels.dtype.kind in "SUO":
-    raise ValueError(f"{name!r} has labels that are text, such as {str(labels.reshape(-1)[0])!r}; "
-                     "give class numbers from 0: np.unique(labels, return_inverse=True)[1].")
-  if labels.dtype.kind == "f":
-    raise ValueError(f"{name!r} has labels of type {labels.dtype}; give class numbers from 0, as "
-                     "integers: labels.astype('int64') if they are whole numbers.")
-  if labels.ndim == 2 and kind == tasks.SINGLE_LABEL:
-    hint = ("np.argmax(labels, axis=1)" if labels.shape[1] > 1 else "labels[:, 0]")
-    raise ValueError(f"{name!r} has labels of shape {list(labels.shape)}; one class an image is a "
-                     f"number: {hint}. For several classes an image say kind='multi_label'.")
-  return labels
+  def __init__(self, name: str):
+    self._name = name
+    self._highest, self._is_float = 0.0, False
 
+  def read(self, images: np.ndarray) -> np.ndarray:
+    """uint8 [N, H, W, C] of pixels 0..255."""
+    if images.dtype.kind not in "uif" or images.ndim not in (3, 4) or not images.size:
+      raise ValueError(f"{self._name!r} has images of type {images.dtype} and shape "
+                       f"{list(images.shape)}; expected pixels 0..255, [N, H, W, 1 or 3], at least "
+                       "one.")
+    if images.ndim == 3:
+      images = images[..., None]
+    if images.shape[-1] not in (1, 3):
+      raise ValueError(f"{self._name!r} has images with {images.shape[-1]} channels; allowed are 1 "
+                       "and 3. Channels come last: [N, H, W, C].")
+    low, high = float(images.min()), float(images.max())
+    if not (low >= 0 and high <= 255):
+      raise ValueError(f"{self._name!r} has pixels from {low:g} to {high:g}; give them as 0..255, "
+                       "and let the model scale them, for example by a Rescaling layer.")
+    self._highest = max(self._highest, high)
+    self._is_float |= images.dtype.kind == "f"
+    return images if images.dtype == np.uint8 else np.rint(images).astype(np.uint8)
 
-def _width(labels: np.ndarray) -> int:
-  """C, by the labels."""
-  return labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1 if labels.size else 0
+  def check(self) -> None:
+    """Refuses floats from 0 to 1, once all images are read; warns of other pixels that are dark."""
+    if self._is_float and 0 < self._highest <= 1:
+      raise ValueError(f"{self._name!r} has float pixels of at most {self._highest:g}; the suite "
+                       "takes 0..255. Give (255 * images).round().astype('uint8'), and let the "
+                       "model scale them.")
+    if 0 < self._highest <= _DARK:
+      logging.warning("%s has no pixel above %g of 255: nearly black images. If white is %g, give "
+                      "(255 / %g * images).round().astype('uint8').", self._name, self._highest,
+                      self._highest, self._highest)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas
 import pytest
 import tensorflow as tf
 
@@ -51,10 +52,63 @@ def test_images_of_several_sizes_and_gray_ones():
   assert image_sources.from_arrays(IMAGES[..., 0], LABELS).pixels().shape == (7, 4, 4, 1)
 
 
-def test_several_labels():
-  rows = np.eye(4, dtype=np.int64)[[0, 1, 2, 3, 0, 1, 2]]
+@pytest.mark.parametrize("rows, wanted", [
+    (np.eye(4, dtype=np.int64)[[0, 1, 2, 3, 0, 1, 2]], [[0], [1], [2], [3], [0], [1], [2]]),
+    (np.array([[1, 1, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1]] + [[0, 0, 1]] * 3, np.float32),
+     [[0, 1], [], [1, 2], [0, 1, 2], [2], [2], [2]]),
+    ([[0, 2], [1], [], [2], [0], [1], [3]], [[0, 2], [1], [], [2], [0], [1], [3]])])
+def test_several_labels(rows, wanted):
   found = image_sources.from_arrays(IMAGES, rows, kind="multi_label")
-  assert found.num_classes == 4 and found.labels.shape == (7, 4)
+  assert [np.flatnonzero(row).tolist() for row in found.labels] == wanted
+
+
+@pytest.mark.parametrize("labels, names", [
+    (list("bcabcab"), ["a", "b", "c"]), (np.array(list("bcabcab"), object), ["a", "b", "c"]),
+    (pandas.Series(list("bcabcab"), dtype="category"), ["a", "b", "c"]),
+    (np.eye(3, dtype=np.float32)[[1, 2, 0, 1, 2, 0, 1]], None),
+    (pandas.Series([1, 2, 0, 1, 2, 0, 1], dtype="Int64"), None)])
+def test_names_and_one_hot_rows_become_class_numbers(labels, names):
+  found = image_sources.from_arrays(IMAGES, labels)
+  assert found.labels.tolist() == [1, 2, 0, 1, 2, 0, 1] and found.num_classes == 3
+  assert found.class_names == (names and tuple(names))
+
+
+def test_names_are_places_in_the_names_that_are_given():
+  found = image_sources.from_arrays(IMAGES, list("bcabcab"), class_names=["c", "x", "b", "a"])
+  assert found.labels.tolist() == [2, 0, 3, 2, 0, 3, 2] and found.num_classes == 4
+
+
+@pytest.mark.parametrize("mode, labels", [
+    ("categorical", [0, 0, 1, 1]), ("int", [0, 0, 1, 1]), ("binary", [0, 0, 1, 1])])
+def test_class_folders_by_keras(tmp_path, mode, labels):
+  for number, name in enumerate(["cat", "cat", "dog", "dog"]):
+    (tmp_path / name).mkdir(exist_ok=True)
+    tf.io.write_file(str(tmp_path / name / f"{number}.png"),
+                     tf.io.encode_png(np.full([4, 4, 3], 40 * number, np.uint8)))
+  dataset = tf.keras.utils.image_dataset_from_directory(
+      tmp_path, label_mode=mode, image_size=(4, 4), shuffle=False, batch_size=3)
+  found = image_sources.from_dataset(dataset)
+  assert found.labels.tolist() == labels and found.class_names == ("cat", "dog")
+  assert found.pixels()[:, 0, 0, 0].tolist() == [0, 40, 80, 120]
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_dark_images_of_floats_are_dark(batched):
+  images = np.stack([np.full([4, 4, 3], pixel, np.float32) for pixel in (0.6, 200, 1, 30)])
+  dataset = _dataset(images, [0, 1, 0, 1])
+  found = image_sources.from_dataset(dataset.batch(1) if batched else dataset)
+  assert found.pixels()[:, 0, 0, 0].tolist() == [1, 200, 1, 30]
+
+
+def test_what_may_be_meant_otherwise_is_said(caplog):
+  image_sources.from_arrays(np.full([10, 8, 8, 1], 16, np.uint8), np.arange(1, 11))
+  said = caplog.text
+  assert "labels from 1 to 10 and no image of class 0" in said and "labels - 1" in said
+  assert "no pixel above 16 of 255" in said
+  caplog.clear()
+  image_sources.from_arrays(IMAGES, LABELS)
+  image_sources.from_arrays(IMAGES, LABELS + 1, num_classes=4)
+  assert not caplog.text
 
 
 def test_class_folders(tmp_path):
@@ -83,10 +137,22 @@ def test_class_folders(tmp_path):
     (lambda: image_sources.from_dataset(IMAGES), "takes a tf.data.Dataset. Arrays are for from_ar"),
     (lambda: image_sources.from_dataset(_dataset(labels=LABELS.astype(np.float32))),
      "labels of type float32; give class numbers"),
-    (lambda: image_sources.from_arrays(IMAGES, list("abcabca")), "labels that are text, such as '"),
+    (lambda: image_sources.from_arrays(IMAGES, ["a", "b", ""] * 2 + ["a"]),
+     "is unlabelled in part: 2 of 7 labels are empty"),
+    (lambda: image_sources.from_arrays(IMAGES, ["a", None, "b", "a", float("nan"), "b", "a"]),
+     "2 of 7 labels are empty .None or NaN"),
+    (lambda: image_sources.from_arrays(IMAGES, [0, -1, 1, 0, 1, 1, 0]),
+     "is unlabelled in part: 1 of 7 labels are -1"),
+    (lambda: image_sources.from_huggingface([{"image": i, "label": -1} for i in IMAGES]),
+     "is unlabelled: 7 of 7 labels are -1"),
+    (lambda: image_sources.from_arrays(IMAGES, [0.0, np.nan, 1, 0, 1, 1, 0]), "labels are NaN"),
+    (lambda: image_sources.from_arrays(IMAGES, list("abcabca"), class_names=["a", "b"]),
+     "has the classes 'a', 'b', 'c'; 'c' are not among the classes wanted"),
     (lambda: image_sources.from_arrays(IMAGES, LABELS[:, None]), r"shape \[7, 1\].*labels\[:, 0\]"),
-    (lambda: image_sources.from_arrays(IMAGES, np.eye(3)[LABELS].astype(int)), "np.argmax"),
+    (lambda: image_sources.from_arrays(IMAGES, np.eye(3)[LABELS].astype(int) | [1, 0, 0]),
+     "not all of them one-hot.*np.argmax.*kind='multi_label'"),
     (lambda: image_sources.from_arrays(IMAGES / 255, LABELS), "float pixels of at most 1; the sui"),
+    (lambda: image_sources.from_dataset(_dataset(IMAGES / 255)), "pixels of at most 1; the suite"),
     (lambda: image_sources.from_arrays(IMAGES - 127.0, LABELS), "has pixels from -127 to"),
     (lambda: image_sources.from_arrays(IMAGES.transpose(0, 3, 1, 2), LABELS), "with 4 channels"),
     (lambda: image_sources.from_arrays(IMAGES, LABELS[:5]), "has 7 images and 5 labels"),

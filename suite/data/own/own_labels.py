@@ -1,0 +1,136 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Labels as users have them, read as class numbers and names of classes.
+
+  [0, 2, 1]                    class numbers
+  ["cat", "dog", "cat"]        names; the classes are the sorted names
+  [[0, 1], [1, 0]]             one-hot rows, as Keras's label_mode="categorical" makes them
+  [[0.], [1.]]                 Keras's label_mode="binary"
+  multi_label:
+  [[0, 1, 1], [1, 0, 0]]       multi-hot rows
+  [[1, 2], [0]]                lists of class numbers, such as Hugging Face's Sequence(ClassLabel)
+
+What says that an image has no label (-1, None, NaN, an empty text) is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from absl import logging
+import numpy as np
+
+from suite.contracts import tasks
+from suite.data.images import class_lists
+
+
+class Labels(NamedTuple):
+  """Labels of N images.
+
+  Attributes:
+    values: int64 [N], or for several labels an image uint8 [N, C] of 0 and 1.
+    num_classes: C.
+    class_names: C names; None: not known.
+  """
+
+  values: np.ndarray
+  num_classes: int
+  class_names: class_lists.ClassNames
+
+
+def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
+         class_names: class_lists.ClassNames = None) -> Labels:
+  """Reads labels in one of the forms above.
+
+  Args:
+    name: of the set, for messages.
+    given: the labels.
+    kind: "single_label" or "multi_label".
+    num_classes: C, if it is known.
+    class_names: names in the order of the labels, if they are known.
+
+  Raises:
+    ValueError: what is in none of the forms, and what to write instead.
+  """
+  num_classes = num_classes or len(class_names or ()) or None
+  if kind != tasks.SINGLE_LABEL and len({np.shape(row) for row in given}) > 1:
+    given = _multi_hot(given, num_classes)
+  labels = _plain(name, np.asarray(given))
+  if labels.dtype.kind == "U":
+    if labels.ndim != 1 or kind != tasks.SINGLE_LABEL:
+      raise ValueError(f"{name!r} has labels of several names to an image, such as "
+                       f"{str(labels.reshape(-1)[0])!r}; give rows of 0 and 1, one place for each "
+                       "class.")
+    return _named(name, labels, class_names)
+  if labels.ndim == 2 and labels.size and np.isin(labels, (0, 1)).all():
+    width = labels.shape[1]
+    if kind != tasks.SINGLE_LABEL:
+      return Labels(labels.astype(np.uint8), num_classes or width, class_names)
+    if width > 1 and (labels.sum(axis=1) == 1).all():
+      return Labels(labels.argmax(axis=1), num_classes or width, class_names)
+    if width == 1 and labels.dtype.kind == "f":  # label_mode="binary".
+      return Labels(labels[:, 0].astype(np.int64), num_classes or 2, class_names)
+  if labels.ndim == 2 and kind == tasks.SINGLE_LABEL:
+    how = ("np.argmax(labels, axis=1), if each row has one class" if labels.shape[1] > 1
+           else "labels[:, 0]")
+    raise ValueError(f"{name!r} has labels of shape {list(labels.shape)}, not all of them one-hot; "
+                     f"one class an image is a number: {how}. For several classes an image say "
+                     "kind='multi_label'.")
+  if labels.dtype.kind == "f":
+    _refuse_unlabelled(name, np.isnan(labels), "NaN", "~np.isnan(labels)")
+    raise ValueError(f"{name!r} has labels of type {labels.dtype}; give class numbers from 0, as "
+                     "integers: labels.astype('int64') if they are whole numbers.")
+  if kind == tasks.SINGLE_LABEL and labels.ndim == 1 and labels.size:
+    _refuse_unlabelled(name, labels == -1, "-1", "labels >= 0")
+    lowest = int(labels.min())
+    if lowest > 0 and num_classes is None:
+      logging.warning("%s has labels from %d to %d and no image of class 0, which counts as a "
+                      "class. If its labels count from %d, give labels - %d.", name, lowest,
+                      labels.max(), lowest, lowest)
+  width = labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1 if labels.size else 0
+  return Labels(labels, num_classes or width, class_names)
+
+
+def _plain(name: str, labels: np.ndarray) -> np.ndarray:
+  """Labels as numbers or as text ("U"); objects that are neither are refused."""
+  if labels.dtype.kind == "S":
+    return np.char.decode(labels, "utf-8")
+  if labels.dtype.kind == "b":
+    return labels.astype(np.int64)
+  if labels.dtype.kind != "O":
+    return labels
+  flat = [one.decode() if isinstance(one, bytes) else one for one in labels.reshape(-1).tolist()]
+  empty = np.array([one is None or str(one) in ("nan", "<NA>", "NaT") for one in flat], bool)
+  _refuse_unlabelled(name, empty, "empty (None or NaN)", "[label is not None for label in labels]")
+  types = sorted({type(one).__name__ for one in flat})
+  if types not in (["str"], ["int"], ["bool"], ["float"]):
+    raise ValueError(f"{name!r} has labels of the types {', '.join(types)}; give a class number "
+                     "for each image, or for each the name of its class. For several classes an "
+                     "image say kind='multi_label'.")
+  return np.array(flat).reshape(labels.shape)
+
+
+def _named(name: str, texts: np.ndarray, class_names: class_lists.ClassNames) -> Labels:
+  """Names of classes -> their places in `class_names`, or in the sorted names."""
+  _refuse_unlabelled(name, np.char.str_len(np.char.strip(texts)) == 0, "empty", "labels != ''")
+  found, places = np.unique(texts, return_inverse=True)
+  names = [str(one) for one in found] if class_names is None else list(map(str, class_names))
+  new = class_lists.places(name, found.tolist(), names)
+  return Labels(new[places], len(names), names)
+
+
+def _multi_hot(rows: Any, num_classes: int | None) -> np.ndarray:
+  """Lists of class numbers -> uint8 [N, C]."""
+  width = num_classes or 1 + max((int(one) for row in rows for one in row), default=0)
+  found = np.zeros([len(rows), width], np.uint8)
+  for place, row in enumerate(rows):
+    found[place, np.asarray(row, np.int64)] = 1
+  return found
+
+
+def _refuse_unlabelled(name: str, missing: np.ndarray, what: str, keep: str) -> None:
+  num, part = int(missing.sum()), "" if missing.all() else " in part"
+  if num:
+    raise ValueError(
+        f"{name!r} is unlabelled{part}: {num} of {missing.size} labels are {what}, which stands "
+        f"for no label. Leave these images out (keep = {keep}), or take another split: those for a "
+        "competition's test often have no labels.")
