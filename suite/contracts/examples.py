@@ -7,7 +7,7 @@ vectors, and has the transforms.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, Protocol
+from typing import TYPE_CHECKING, Any, Iterator, Protocol, Sequence
 
 if TYPE_CHECKING:  # Commands read contracts without the seconds of their imports.
   import numpy as np
@@ -110,6 +110,13 @@ class ExampleSet(TrainableSet, Protocol):
   @property
   def ids(self) -> np.ndarray:
     """str [N], all different."""
+
+  @property
+  def class_names(self) -> tuple[str, ...] | None:
+    """C names in the order of the labels; None: not known."""
+
+  def with_classes(self, class_names: Sequence[str]) -> ExampleSet:
+    """The set with its labels renumbered, by name, as places in a list of classes."""
 
   def eval_batches(self, batch_size: int, *, transform: Transform) -> Batches:
     """All examples once, in order; the last batch is padded and its mask says so."""

@@ -92,7 +92,7 @@ def run(
   refusals.check_kinds(learner, [buckets.task.kind])
   refusals.check_task(buckets.task)
   events = plan(len(buckets), mode)
-  _check(buckets, learner.transform, mode)
+  _check(buckets, learner.transform, mode, validation_share)
   if eval_batch_size is None:  # One for all test sets, so that they share a graph.
     is_features = all(isinstance(bucket.test, feature_set.FeatureSet) for bucket in buckets)
     largest = max(bucket.test.size for bucket in buckets)
@@ -145,7 +145,8 @@ def plan(num_buckets: int, mode: str) -> List[BucketEvent]:
           for j in (None, *range(i + 1 if is_streaming else 0, num_buckets))]
 
 
-def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: str) -> None:
+def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: str,
+           validation_share: float) -> None:
   """Errors that would otherwise end a run at its last bucket, or make its scores wrong."""
   least = 2 if mode == _STREAMING else 1
   if len(buckets) < least:
@@ -156,6 +157,16 @@ def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: st
     raise ValueError(f"Mode {mode!r} tests on all buckets, but {same[0]} of {buckets.task.key!r} "
                      "has one set to train and to test on; load the buckets with protocol="
                      f"{mode!r}, or run in mode {_STREAMING!r}.")
+  trained = buckets.buckets[:-1] if mode == _STREAMING else buckets.buckets
+  small = [bucket for bucket in trained
+           if not 0 < round(validation_share * bucket.train.size) < bucket.train.size]
+  if small:
+    others = f"; so is {', '.join(one.name for one in small[1:])}" if small[1:] else ""
+    raise ValueError(
+        f"A share of {validation_share} of the {small[0].train.size} images of "
+        f"{small[0].train.name!r} is kept for validation, which leaves one side empty: bucket "
+        f"{small[0].name} is too small{others}. Join it with a neighboring bucket, leave it out, or"
+        " choose another clear.run.validation_share.")
   for part in (part for bucket in buckets for part in (bucket.train, bucket.test)):
     if isinstance(part, image_set.ImageSet):
       part.check_transform(transform)

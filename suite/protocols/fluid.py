@@ -33,6 +33,7 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
+from suite.data.images import class_lists
 from suite.data.images import stratified_split
 from suite.data.sequences import sequences
 from suite.metrics import sequence_log
@@ -143,7 +144,7 @@ def run(
     raise ValueError("base_is_known is for a run without base, which makes these classes known. "
                      "Give one of the two.")
   if base is not None:
-    _check_base(sequence, base)
+    base = _checked_base(sequence, base)
   if (learner.new_below is not None and novelty.new_below is None
       and novelty.score != sequence_log.MAX_LOGIT):
     raise ValueError(
@@ -179,15 +180,33 @@ def run(
       window=scores.window, matched_window=scores.matched_window, novelty_score=novelty.score)
 
 
-def _check_base(sequence: sequences.Sequence, base: examples.ExampleSet) -> None:
+def _checked_base(sequence: sequences.Sequence, base: examples.ExampleSet) -> examples.ExampleSet:
+  """The base classes' images with the labels of the sequence; by name, where both have names."""
+  names, own = sequence.class_names, class_lists.of(base)
   if not sequence.num_base_classes:
     raise ValueError(f"{base.name!r} is given as base classes, but the sequence has none. Leave "
                      "base out, or take a sequence with base classes.")
+  if (names is None) != (own is None):
+    which = "sequence" if names else "base"
+    raise ValueError(
+        f"Of the sequence and its base {base.name!r} only the {which} has names of classes: "
+        f"{class_lists.shown(names or own or ())}. Give both names, or neither: "
+        "images.with_class_names([...]) or images.with_class_names(None).")
+  if names is not None and own != names:
+    new = class_lists.places(base.name, own, names)
+    if new.max() >= sequence.num_base_classes:
+      raise ValueError(
+          f"The base {base.name!r} has the classes {class_lists.shown(own or ())}, but the base "
+          "classes of the sequence are its first ones, "
+          f"{class_lists.shown(names[:sequence.num_base_classes])}. Make the sequence by "
+          "sequences.of(images, base=...), which puts the classes of base first.")
+    base = base.with_classes(names)
   if base.num_classes != sequence.num_classes or base.labels.max() >= sequence.num_base_classes:
     raise ValueError(
         f"{base.name!r} has {base.num_classes} classes and labels up to {base.labels.max()}; the "
         f"sequence has {sequence.num_classes}, of which the first {sequence.num_base_classes} are "
         "base classes. Give images of those alone, with the sequence's own labels.")
+  return base
 
 
 def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
@@ -333,6 +352,7 @@ def summarize(records: sequence_decisions.Records, sequence: sequences.Sequence,
   summary = {
       "protocol": DESCRIPTION.name, "stream": f"{len(sequence)} samples",
       "num_events": len(records),
+      **({"class_names": list(sequence.class_names)} if sequence.class_names else {}),
       **sequence_log.summary(log, np.flatnonzero(known), sequence.num_classes,
                            segments=sequence.segments, **settings),
       "updates": len(phases), "update_steps": [p["step"] for p in phases],

@@ -12,11 +12,14 @@ score. Every page has a checksum, which is verified when it is read.
 | true_class_probability | float32 | list, the probability of each positive class |
 | correct | bool | bool: top1 is one of the labels |
 | scores | absent | list of C scores, from which mean average precision is computed |
+
+Where the classes have names, these are in the file's metadata, "class_names", as a JSON list.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import pathlib
 from typing import Sequence
@@ -29,6 +32,7 @@ from suite.state import snapshots
 from suite.system import atomic_files
 
 _REMEDY = "Restore it from a copy, or run the same command in a new work directory."
+_CLASS_NAMES = "class_names"
 COLUMNS = ("id", "label", "top1", "true_class_probability", "correct")
 
 
@@ -43,6 +47,7 @@ class Predictions:
     true_class_probability: float32 [N], or N arrays, one value a positive class.
     correct: bool [N].
     scores: float32 [N, C] of a multi-label task, otherwise None.
+    class_names: C names in the order of the labels; None: not known.
   """
 
   id: np.ndarray
@@ -51,6 +56,7 @@ class Predictions:
   true_class_probability: np.ndarray | list[np.ndarray]
   correct: np.ndarray
   scores: np.ndarray | None = None
+  class_names: tuple[str, ...] | None = None
 
   @property
   def is_multi_label(self) -> bool:
@@ -71,7 +77,8 @@ class Predictions:
 
 def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np.ndarray,
          top1: np.ndarray, true_class_probability: np.ndarray | Sequence[np.ndarray],
-         correct: np.ndarray, scores: np.ndarray | None = None, sync: bool = True) -> None:
+         correct: np.ndarray, scores: np.ndarray | None = None,
+         class_names: Sequence[str] | None = None, sync: bool = True) -> None:
   """Writes one file, completely or not at all (temporary name, then rename).
 
   Args:
@@ -83,6 +90,7 @@ def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np
     correct: [N].
     scores: [N, C] of a multi-label task, kept as float32: score what was saved
       (`load(path).scores`) where the two must agree to the last bit.
+    class_names: C names in the order of the labels, if they have any.
     sync: whether the file is flushed to the disk.
   """
   labels = np.asarray(labels)
@@ -111,9 +119,10 @@ def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np
   if multi_label:
     columns["scores"] = pa.array(list(np.asarray(scores, np.float32)), pa.list_(pa.float32()))
   _check_lengths(path, columns, labels)
+  facts = {_CLASS_NAMES: json.dumps(list(class_names))} if class_names else None
   with atomic_files.opening(pathlib.Path(path), sync=sync) as file:
-    parquet.write_table(pa.table(columns), file, compression="zstd", use_dictionary=False,
-                        write_page_checksum=True)
+    parquet.write_table(pa.table(columns, metadata=facts), file, compression="zstd",
+                        use_dictionary=False, write_page_checksum=True)
 
 
 def load(path: str | os.PathLike) -> Predictions:
@@ -144,6 +153,7 @@ def load(path: str | os.PathLike) -> Predictions:
     if values.null_count:
       raise ValueError(f"{path}: column {name!r} has {values.null_count} empty cells; none may be. "
                        f"{_REMEDY}")
+  named = (schema.metadata or {}).get(_CLASS_NAMES.encode())
   scores = None
   if multi_label:
     rows = _lists(column["scores"])
@@ -159,7 +169,8 @@ def load(path: str | os.PathLike) -> Predictions:
       true_class_probability=(_lists(column["true_class_probability"]) if multi_label
                               else column["true_class_probability"].to_numpy()),
       correct=column["correct"].to_numpy(zero_copy_only=False),
-      scores=scores)
+      scores=scores,
+      class_names=tuple(json.loads(named)) if named else None)
 
 
 def _check_lengths(

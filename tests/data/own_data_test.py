@@ -59,6 +59,91 @@ def test_a_sequence_has_each_image_once():
   assert len(sequences.of(images, num_samples=12)) == 12
 
 
+def _named(names, labels=None, name="mine", num=12):
+  """Gray images whose pixel is the place of the class in "abcdef"."""
+  labels = np.arange(num) % len(names) if labels is None else np.asarray(labels)
+  pixels = np.array(["abcdef".index(names[label]) for label in labels], np.uint8)
+  return image_sources.from_arrays(
+      np.broadcast_to(pixels[:, None, None], [len(labels), 2, 2]), labels, name=name,
+      class_names=list(names))
+
+
+def _pixel_by_name(images):
+  """{name of a class: the pixel of its images}; an error if there are several."""
+  pixels = images.pixels()[:, 0, 0, 0]
+  return {images.class_names[label]: int(np.unique(pixels[images.labels == label]).item())
+          for label in np.unique(images.labels)}
+
+
+def test_buckets_are_joined_by_name():
+  made = buckets.of([_named("bd"), (_named("da"), _named("ab"))])
+  assert made.class_names == ("b", "d", "a") and made.task.num_classes == 3
+  for bucket in made:
+    for part in (bucket.train, bucket.test):
+      found = _pixel_by_name(part)
+      assert found == {name: "abcdef".index(name) for name in found}
+
+
+def test_the_splits_of_a_task_are_joined_by_name_and_a_task_keeps_its_classes():
+  given = dict(train=_named("bd"), dev=_named("db"), validation=_named("b"), test=_named("db"))
+  entry = streams.of([given], names=["x"]).entries[0]
+  splits = entry.load()
+  assert entry.task.num_classes == 2
+  for part in (splits.train, splits.dev, splits.validation, splits.test):
+    assert part.class_names == ("b", "d") and _pixel_by_name(part).get("b", 1) == 1
+  again = streams.of([_named("bd", num=40), _named("db", num=40)]).entries[1]
+  assert again.key == "mine@2" and again.load().test.class_names == ("b", "d")
+  assert _pixel_by_name(again.load().train) == {"b": 1, "d": 3}
+
+
+def test_the_classes_of_base_come_first_in_a_sequence():
+  base = _named("ce", name="base")
+  made = sequences.of(_named("abcde"), base=base)
+  assert made.class_names == ("c", "e", "a", "b", "d") and made.num_base_classes == 2
+  made.deliver(11)
+  pixels = made.images(0, 12)[:, 0, 0, 0]
+  assert [made.class_names[label] for label in made.truth(0, 12)] == [
+      "abcdef"[pixel] for pixel in pixels]
+
+
+def test_a_bucket_without_a_class_is_reported_before_a_run(caplog):
+  buckets.of([_named("abc"), _named("ab"), _named("ab")], names=["May", "June", "July"])
+  assert "no image to train on of class 'c' in June, July" in caplog.text
+  caplog.clear()
+  buckets.of([_named("abc", [0] * 20 + [1] * 20 + [2]), _named("abc")])
+  assert "no image to test on of class 'c' in bucket_01" in caplog.text
+  assert "to train on" not in caplog.text
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda: buckets.of([_named("ab"), _set(12, 2)]),
+     "is to join 'mine', whose classes are 'a', 'b', with 'mine', whose 2 classes have no names"),
+    (lambda: buckets.Buckets(buckets.of([_named("ab")]).task, (
+        *buckets.of([_named("ab")]), *buckets.of([_named("bc")]))),
+     "classes of 'mine' are 'a', 'b', but those of 'mine' are 'b', 'c'. All buckets"),
+    (lambda: buckets.of([(_named("ab"), _named("abc", name="t"))]),
+     "^buckets.of: 't' tests class 'c', of which there is no training image"),
+    (lambda: buckets.of([_named("abc", [0, 1, 2])]), "a single image cannot be divided"),
+    (lambda: buckets.of([_named("ab"), _named("ab", [0])], names=["May", "June"]),
+     r"Bucket 'June' \('mine'\) has 1 image\(s\), too few to test on 0.3 of them. Join it"),
+    (lambda: buckets.of([_named("ab")], names=["May", "June"]), "1 buckets and 2 names"),
+    (lambda: streams.of([_named("abc", [0, 1, 2])]),
+     r"Task 0 of streams.of, 'mine', has 3 image\(s\), too few to make train, dev"),
+    (lambda: streams.of([_named("ab", num=40), _named("bc", num=40)]),
+     "task 'mine' of streams.of has the classes 'a', 'b' .* at first, and 'b', 'c' .* later"),
+    (lambda: streams.of([dict(zip(streams.SPLITS, map(_named, ["ab", "ab", "ab", "abc"])))]),
+     "Task 0 of streams.of: 'mine' tests class 'c', of which there is no training image"),
+    (lambda: streams.of([dict(zip(streams.SPLITS, (_set(8, 2), _set(9, 3), _set(8), _set(8))))]),
+     r"'mine' \(single_label, 2 classes\), .*; the splits of a task share one head"),
+    (lambda: sequences.of(_set(), base=_set()), "no names of classes by which the base classes"),
+    (lambda: sequences.of(_named("ab"), base=_named("a"), num_base_classes=2),
+     "num_base_classes=2, but base 'mine' has 1 classes"),
+])
+def test_sets_that_cannot_be_joined_are_refused(make, message):
+  with pytest.raises(ValueError, match=message):
+    make()
+
+
 @pytest.mark.parametrize("make, message", [
     (lambda: streams.of([]), "was given no task"),
     (lambda: streams.of([_set()], years=[1, 2]), "1 tasks and 2 years; give one for each task"),

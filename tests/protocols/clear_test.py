@@ -183,6 +183,19 @@ def test_both_parts_of_a_bucket_need_an_image(tmp_path, share):
     _run(tmp_path, LastTwo(), buckets=_buckets(2), validation_share=share)
 
 
+def test_a_bucket_too_small_to_divide_is_named_before_the_first_event(tmp_path):
+  many, few = _image_set(0, [0, 1] * 5, 0), _image_set(1, [0, 1, 0], 0)
+  buckets = buckets_lib.Buckets(TASK, tuple(
+      buckets_lib.Bucket(name, train, many) for name, train in (
+          ("May", _image_set(2, [0, 1] * 5, 0)), ("June", few), ("July", few))))
+  with pytest.raises(ValueError, match="bucket June is too small; so is July. Join it with"):
+    _run(tmp_path, LastTwo(), buckets=buckets)
+  assert not (tmp_path / "records.jsonl").read_text()
+  # The last bucket is not trained on.
+  assert _run(tmp_path / "s", LastTwo(), buckets=buckets_lib.Buckets(
+      TASK, (buckets[0], buckets[2])), mode="streaming")["mode"] == "streaming"
+
+
 def test_a_series_too_short_for_its_mode_is_refused(tmp_path):
   with pytest.raises(ValueError, match="The series of 't' has 0 buckets; give at least 1 in mode"):
     _run(tmp_path, LastTwo(), buckets=buckets_lib.Buckets(TASK, ()))

@@ -359,10 +359,24 @@ def test_the_base_classes_validation_split_has_images_of_each_class(tmp_path):
   assert [np.bincount(part).tolist() for part in learner.parts] == [[18, 54], [2, 6]]
 
 
-def _base(labels, num_classes=3):
+def _base(labels, num_classes=3, names=None):
   return image_set.ImageSet.from_arrays(
       "base", np.zeros([len(labels), 2, 2, 3], np.uint8), labels, kind=tasks.SINGLE_LABEL,
-      num_classes=num_classes)
+      num_classes=num_classes, class_names=names)
+
+
+def test_the_base_classes_are_joined_by_name(tmp_path):
+  class Notes(Echo):
+    def learn(self, experience, context):
+      self.labels = experience.train.labels
+      return {}
+
+  learner = Notes()
+  summary = fluid.run(
+      learner, state=_state(tmp_path), base=_base([0] * 20 + [1] * 60, 2, ["cat", "ant"]),
+      sequence=_sequence([0, 1, 2], 2, class_names=["ant", "cat", "dog"]))
+  assert np.bincount(learner.labels).tolist() == [54, 18]
+  assert summary["class_names"] == ["ant", "cat", "dog"]
 
 
 def test_groups_refuse_settings_that_make_no_sense():
@@ -377,6 +391,9 @@ def test_groups_refuse_settings_that_make_no_sense():
      "Every cannot update before sample 7, and the sequence has 6"),
     (dict(base=_base([0, 1])), "labels up to 1; the sequence has 3, of which the first 1 are base"),
     (dict(base=_base([0, 0], 2)), "'base' has 2 classes"),
+    (dict(base=_base([0, 0], 1, ["b"]), sequence=_sequence([0, 1, 2], class_names=list("abc"))),
+     "The base 'base' has the classes 'b', but the base classes of .* first ones, 'a'. Make the"),
+    (dict(base=_base([0, 0], 1, ["b"])), "only the base has names of classes: 'b'. Give both"),
     (dict(base=_base([0, 0]), sequence=_sequence([0, 1, 2], num_base_classes=0)),
      "given as base classes, but the sequence has none"),
     (dict(novelty=sequence_log.Novelty("entropy")),

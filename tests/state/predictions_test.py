@@ -39,6 +39,14 @@ def test_single_label_round_trip(tmp_path):
   assert found.correct.tolist() == [True, False, False] and found.correct.dtype == bool
 
 
+def test_names_of_classes_are_kept_and_files_without_them_are_unchanged(tmp_path):
+  predictions.save(tmp_path / "named.parquet", **SINGLE, class_names=["ä", "b", "c"])
+  assert predictions.load(tmp_path / "named.parquet").class_names == ("ä", "b", "c")
+  predictions.save(tmp_path / "bare.parquet", **SINGLE)
+  assert predictions.load(tmp_path / "bare.parquet").class_names is None
+  assert parquet.read_schema(tmp_path / "bare.parquet").metadata is None
+
+
 def test_multi_label_round_trip_keeps_all_that_mean_average_precision_needs(tmp_path):
   path = tmp_path / "0001.parquet"
   predictions.save(path, **MULTI)

@@ -13,7 +13,9 @@ from typing import Sequence as Strings
 
 import numpy as np
 
+from suite.contracts import examples
 from suite.contracts import tasks
+from suite.data.images import class_lists
 from suite.data.images import image_set
 
 
@@ -33,6 +35,7 @@ class Sequence:
     segments: int [T], the part of a non-stationary sequence that each sample belongs to.
     delays: int [T], steps between a sample and its label; 0: right after the answer.
     codes_folder: where codes that no learner changes are kept for others; None: nowhere.
+    class_names: names of the classes in the order of the labels; None: not known.
 
   Attributes:
     num_base_classes: classes 0..num_base_classes-1 are the base classes.
@@ -42,13 +45,14 @@ class Sequence:
     due: int64 [T], the step after whose answer each label is revealed.
     order: int64 [T], samples in the order in which their labels come.
     is_immediate: whether every label comes right after its sample's answer.
-    codes_folder: see above.
+    codes_folder, class_names: see above.
   """
 
   def __init__(self, images: np.ndarray, labels: np.ndarray, ids: Strings[str],
                num_base_classes: int, num_classes: Optional[int] = None, *,
                segments: Optional[np.ndarray] = None, delays: Union[int, np.ndarray] = 0,
-               codes_folder: Optional[str] = None):
+               codes_folder: Optional[str] = None,
+               class_names: class_lists.ClassNames = None):
     if not len(images) == len(labels) == len(ids) or not len(ids):
       raise ValueError(f"Got {len(images)} images, {len(labels)} labels and {len(ids)} ids; "
                        "a sequence has as many of each, and at least one.")
@@ -63,6 +67,7 @@ class Sequence:
     self.is_immediate = bool(np.all(self.due == np.arange(len(ids))))
     self._num_delivered = 0
     self.codes_folder = codes_folder
+    self.class_names = class_lists.checked("the sequence", class_names, self.num_classes)
     low, high = int(np.min(self._labels)), int(np.max(self._labels))
     if low < 0 or high >= self.num_classes:
       raise ValueError(f"Labels run from {low} to {high}, but the sequence is declared to have "
@@ -87,7 +92,7 @@ class Sequence:
     """The same sequence, with nothing delivered yet and other delays of its labels."""
     return Sequence(self._images, self._labels, self.ids.tolist(), self.num_base_classes,
                     self.num_classes, segments=self.segments, delays=delays,
-                    codes_folder=self.codes_folder)
+                    codes_folder=self.codes_folder, class_names=self.class_names)
 
   def images(self, start: int, stop: int) -> np.ndarray:
     """Samples start..stop-1, [B, ...], to prepare ahead; they are not delivered by it."""
@@ -144,29 +149,43 @@ class Sequence:
     return np.bincount(self._labels, minlength=self.num_classes)
 
 
-def of(images: image_set.ImageSet, *, num_base_classes: int = 0, num_samples: Optional[int] = None,
-       shuffle: bool = True, seed: int = 0, size: Optional[int] = None) -> Sequence:
+def of(images: image_set.ImageSet, *, num_base_classes: Optional[int] = None,
+       num_samples: Optional[int] = None, shuffle: bool = True, seed: int = 0,
+       size: Optional[int] = None, base: Optional[examples.ExampleSet] = None) -> Sequence:
   """A sequence of the images of a set; classes below `num_base_classes` are known before.
 
   Args:
     images: of one class each. The base classes' training images are another set, given to
-      `fluid.run` as base; it has the same number of classes.
-    num_base_classes: see `Sequence`.
+      `fluid.run` as base. Where both have names of classes, these are joined by name; else base has
+      the same number of classes as the sequence.
+    num_base_classes: see `Sequence`; if not given, the number of classes of `base`, or 0.
     num_samples: length of a long-tailed choice, see `long_tailed`; None: all images.
     shuffle: whether all images come in a random order; otherwise in that of the set.
     seed: of the choice and the order.
     size: to which images are resized, if they differ in size.
+    base: the base classes' training images. Their classes, found by name, become the first ones of
+      the sequence, and its other classes follow in their order.
   """
   if images.kind != tasks.SINGLE_LABEL:
     raise ValueError(f"{images.name!r} is {images.kind}; a sequence is of {tasks.SINGLE_LABEL} "
                      "images.")
+  if base is not None:
+    if class_lists.joined([base, images], "sequences.of") is None:
+      raise ValueError(f"{base.name!r} and {images.name!r} have no names of classes by which the "
+                       "base classes are found. Give both class_names, or leave base out here and "
+                       "give num_base_classes.")
+    _, images = class_lists.aligned([base, images], "sequences.of")
+    if num_base_classes not in (None, base.num_classes):
+      raise ValueError(f"num_base_classes={num_base_classes}, but base {base.name!r} has "
+                       f"{base.num_classes} classes. Leave num_base_classes out.")
+    num_base_classes = base.num_classes
   order = np.arange(images.size)
   if num_samples is not None:
     order = long_tailed(images.labels, num_samples, seed=seed)
   elif shuffle:
     order = np.random.default_rng([seed, 301]).permutation(images.size)
   return Sequence(images.pixels(size)[order], images.labels[order], images.ids[order].tolist(),
-                  num_base_classes, images.num_classes)
+                  num_base_classes or 0, images.num_classes, class_names=images.class_names)
 
 
 def delays(num: int, delay: Union[int, Tuple[int, int]], seed: Tuple[int, int]) -> np.ndarray:

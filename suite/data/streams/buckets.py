@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Iterator, Sequence, Tuple
+from typing import Any, Iterator, List, Sequence, Tuple
 
 from suite.contracts import examples
 from suite.contracts import tasks
+from suite.data.images import class_lists
 from suite.data.images import stratified_split
+from suite.data.streams import class_coverage
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Buckets:
   Attributes:
     task: has the C classes.
     buckets: the T of them.
-    class_names: C names, for reports; (): not known.
+    class_names: C names, for reports; (): those of the sets, if these have any.
   """
 
   task: tasks.Task
@@ -40,16 +42,25 @@ class Buckets:
   class_names: Tuple[str, ...] = ()
 
   def __post_init__(self) -> None:
+    sets = [part for bucket in self.buckets for part in (bucket.train, bucket.test)]
+    named = {class_lists.of(part): part for part in sets if class_lists.of(part)}
+    if len(named) > 1:
+      (first, part), (second, other), *_ = named.items()
+      raise ValueError(
+          f"The classes of {part.name!r} are {class_lists.shown(first or ())}, but those of "
+          f"{other.name!r} are {class_lists.shown(second or ())}. All buckets of a series share one"
+          " list of classes: join them by buckets.of, which renumbers labels by name.")
+    if named and not self.class_names:
+      object.__setattr__(self, "class_names", next(iter(named)))
     if self.class_names and len(self.class_names) != self.task.num_classes:
       raise ValueError(f"Task {self.task.key!r} has {self.task.num_classes} classes and "
                        f"{len(self.class_names)} names of classes; give one name for each.")
-    for bucket in self.buckets:
-      for part in (bucket.train, bucket.test):
-        if (part.kind, part.num_classes) != (self.task.kind, self.task.num_classes):
-          raise ValueError(
-              f"{part.name!r} is {part.kind} with {part.num_classes} classes, but task "
-              f"{self.task.key!r} is {self.task.kind} with {self.task.num_classes}: all buckets of "
-              "a series share one head.")
+    for part in sets:
+      if (part.kind, part.num_classes) != (self.task.kind, self.task.num_classes):
+        raise ValueError(
+            f"{part.name!r} is {part.kind} with {part.num_classes} classes, but task "
+            f"{self.task.key!r} is {self.task.kind} with {self.task.num_classes}: all buckets of "
+            "a series share one head. Give each set the same class_names, or num_classes.")
 
   def __len__(self) -> int:
     return len(self.buckets)
@@ -65,28 +76,52 @@ def of(parts: Sequence[Any], *, name: str = "mine", names: Sequence[str] | None 
        test_share: float = 0.3, seed: int = 0) -> Buckets:
   """Buckets of image sets, in order of time.
 
+  Sets with names of classes are joined by name: the list of classes is that of the first set,
+  followed by the names that each later one adds, and all labels are renumbered to it. Sets without
+  names are joined by number; sets with names and without are refused.
+
   Args:
     parts: for each bucket (training set, test set), or one set, of which a share is for testing.
     name: of the task.
     names: of the buckets; "bucket_01", ... if not given.
     test_share: share of each class that is tested on, where one set is given.
     seed: of this choice.
+
+  Raises:
+    ValueError: also for a bucket that is too small to be divided, and for a class that is tested
+      and never trained. A bucket without images of some class is logged.
   """
   if not parts:
     raise ValueError("buckets.of was given no bucket; give a list of (training set, test set).")
-  made = []
+  titles = [str(title) for title in names] if names is not None else [
+      f"bucket_{number:02d}" for number in range(1, len(parts) + 1)]
+  if len(titles) != len(parts):
+    raise ValueError(f"buckets.of was given {len(parts)} buckets and {len(titles)} names; give one "
+                     "name for each bucket.")
+  pairs: List[Tuple[Any, Any]] = []
   for number, part in enumerate(parts, start=1):
-    if isinstance(part, (tuple, list)):
-      if len(part) != 2:
-        raise ValueError(f"Bucket {number} has {len(part)} sets; give (training set, test set), or "
-                         "one set.")
-      train, test = part
-    else:
-      train, test = stratified_split.split(part, test_share, seed=seed)
-    for one in (train, test):
+    pair = tuple(part) if isinstance(part, (tuple, list)) else (part,)
+    if not 1 <= len(pair) <= 2:
+      raise ValueError(f"Bucket {number} has {len(pair)} sets; give (training set, test set), or "
+                       "one set.")
+    for one in pair:
       if not hasattr(one, "eval_batches"):
         raise ValueError(f"Bucket {number} holds {type(one).__name__}; give image sets, made by "
                          "suite.images.from_arrays, from_dataset, from_directory or from_tfds.")
-    made.append(Bucket(f"bucket_{number:02d}" if names is None else names[number - 1], train, test))
-  first = made[0].train
-  return Buckets(tasks.Task(name, first.kind, first.num_classes), tuple(made))
+    if len(pair) == 1:
+      title = titles[number - 1]
+      if not 0 < round(test_share * pair[0].size) < pair[0].size:
+        raise ValueError(
+            f"Bucket {title!r} ({pair[0].name!r}) has {pair[0].size} image(s), too few to test on "
+            f"{test_share} of them. Join it with a neighboring bucket, leave it out, or give "
+            "(training set, test set).")
+      pair = stratified_split.split(pair[0], test_share, seed=seed)
+    pairs.append((pair[0], pair[1]))
+  sets = class_lists.aligned([one for pair in pairs for one in pair], "buckets.of")
+  trains, tests = sets[::2], sets[1::2]
+  made = Buckets(tasks.Task(name, sets[0].kind, sets[0].num_classes),
+                 tuple(Bucket(*bucket) for bucket in zip(titles, trains, tests)))
+  class_coverage.check_trained("buckets.of", trains, tests)
+  class_coverage.warn_of_gaps("buckets.of", titles, trains, "to train on")
+  class_coverage.warn_of_gaps("buckets.of", titles, tests, "to test on")
+  return made

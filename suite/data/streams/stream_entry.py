@@ -12,8 +12,10 @@ from typing import Any, Callable, Mapping, NamedTuple, Optional, Tuple, Union
 
 from suite.contracts import examples
 from suite.contracts import tasks
+from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.images import stratified_split
+from suite.data.streams import class_coverage
 
 META_TRAIN = "meta_train"
 META_TEST = "meta_test"
@@ -185,19 +187,26 @@ class StreamEntry:
 
 
 def of(given: Any, place: int, seed: int) -> Splits:
-  """The splits of task number `place`; one image set is divided by class, drawn by `seed`."""
-  if isinstance(given, Splits):
-    return given
+  """The splits of task number `place`; one image set is divided by class, drawn by `seed`.
+
+  Splits with names of classes get one list of them (`class_lists`).
+  """
   if isinstance(given, Mapping):
     if sorted(given) != sorted(SPLITS):
       raise ValueError(f"Task {place} of streams.of has the splits {sorted(given)}; give "
                        f"{', '.join(SPLITS)}, or one image set, which is divided.")
-    return Splits(**given)
+    given = Splits(**given)
+  if isinstance(given, Splits):
+    return _checked(given, f"Task {place} of streams.of")
   if not hasattr(given, "eval_batches"):
     raise ValueError(f"Task {place} of streams.of is {type(given).__name__}; give an image set, "
                      "made by suite.images.from_arrays, from_dataset, from_directory or from_tfds.")
 
   def divide(images: examples.ExampleSet, share: float) -> Tuple[Any, Any]:
+    if not 0 < round(share * images.size) < images.size:
+      raise ValueError(
+          f"Task {place} of streams.of, {given.name!r}, has {given.size} image(s), too few to make "
+          f"{', '.join(SPLITS)} of them. Add images, leave the task out, or give the four splits.")
     if images.kind == tasks.SINGLE_LABEL:
       return stratified_split.split(images, share, seed=seed)
     return images.split(share, seed=seed)
@@ -205,4 +214,38 @@ def of(given: Any, place: int, seed: int) -> Splits:
   rest, test = divide(given, 0.30)
   rest, validation = divide(rest, 0.15 / 0.70)
   train, dev = divide(rest, 0.10 / 0.55)
-  return Splits(train, dev, validation, test)
+  return _checked(Splits(train, dev, validation, test), f"Task {place} of streams.of")
+
+
+def _checked(splits: Splits, where: str) -> Splits:
+  """The splits with one list of classes, each of which is trained on if it is tested."""
+  parts = [getattr(splits, split) for split in SPLITS]
+  aligned = class_lists.aligned(parts, where)
+  facts = {(one.kind, one.num_classes) for one in aligned}
+  if len(facts) > 1:
+    told = ", ".join(f"{one.name!r} ({one.kind}, {one.num_classes} classes)" for one in aligned)
+    raise ValueError(f"{where} has the splits {told}; the splits of a task share one head. Give "
+                     "each the same class_names, or num_classes.")
+  class_coverage.check_trained(where, aligned[:2], aligned[2:])
+  if all(new is old for new, old in zip(aligned, parts)):
+    return splits
+  return dataclasses.replace(splits, **dict(zip(SPLITS, aligned)))
+
+
+def as_before(splits: Splits, before: Any, title: str) -> Splits:
+  """The splits of a task that comes again, labels numbered as by the training set `before`."""
+  train, old = splits.train, class_lists.of(before)
+  new = class_lists.of(train)
+  same = (train.kind, train.num_classes) == (before.kind, before.num_classes)
+  if not same or (old is None) != (new is None) or sorted(new or ()) != sorted(old or ()):
+    def told(names: Any, images: Any) -> str:
+      return class_lists.shown(names) if names else f"{images.num_classes} without names"
+
+    raise ValueError(
+        f"The task {title!r} of streams.of has the classes {told(old, before)} ({before.kind}) at "
+        f"first, and {told(new, train)} ({train.kind}) later. A task keeps its classes: give the "
+        "later one another name in names=, or both the same classes.")
+  if new == old:
+    return splits
+  return dataclasses.replace(splits, **{
+      split: getattr(splits, split).with_classes(old) for split in SPLITS})

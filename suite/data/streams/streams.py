@@ -129,6 +129,13 @@ def of(sets: Sequence[Any], *, years: Optional[Sequence[int]] = None,
     names: of the tasks; those of the sets if not given. A name that comes again is the same task.
     name: of the stream.
     seed: of the divisions.
+
+  The splits of a task are joined by the names of their classes, as the sets of `buckets.of` are. A
+  task that comes again has the classes that it had, in the same order.
+
+  Raises:
+    ValueError: also for a set that is too small to be divided, a class that is tested and never
+      trained, and a task that comes again with other classes.
   """
   if not sets:
     raise ValueError("streams.of was given no task; give a list of image sets.")
@@ -139,10 +146,12 @@ def of(sets: Sequence[Any], *, years: Optional[Sequence[int]] = None,
       raise ValueError(f"streams.of was given {len(sets)} tasks and {len(given)} {what}; give one "
                        "for each task.")
   entries, seen = [], collections.Counter[str]()
+  first: Dict[str, Any] = {}
   for i, given in enumerate(sets):
     splits = stream_entry.of(given, i, seed)
     title = str(names[i] if names is not None else splits.train.name)
     seen[title] += 1
+    splits = stream_entry.as_before(splits, first.setdefault(title, splits.train), title)
     task = tasks.Task(title, splits.train.kind, splits.train.num_classes, seen[title])
     load = functools.partial(stream_entry.of, splits, i, seed)
     entries.append(StreamEntry(task, years[i], roles[i], load, f"own/{title}"))

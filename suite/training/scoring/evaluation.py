@@ -12,6 +12,7 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.contracts import examples
 from suite.contracts import tasks
+from suite.data.images import class_lists
 from suite.metrics import classification
 from suite.metrics import own_metrics
 from suite.training.scoring import scoring
@@ -63,7 +64,10 @@ def evaluate(
   batch_size = min(batch_size, 1 << (image_set.size - 1).bit_length())
   outputs = forward.run(
       image_set, transform=transform, batch_size=batch_size, ledger=ledger, phase=phase)
-  return score(outputs, image_set.kind, metrics)
+  scored = score(outputs, image_set.kind, metrics)
+  names = class_lists.of(image_set)
+  return scored._replace(predictions={**scored.predictions, "class_names": names}) if names else (
+      scored)
 
 
 def score(outputs: scoring.Outputs, kind: str,
