@@ -21,6 +21,7 @@ from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
 from suite.data.own import own_labels
+from suite.data.own import split_sets
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
 _NAMES = (("image", "images", "img", "x", "pixel_values"),
@@ -138,21 +139,55 @@ def from_tfds(name: str, split: Any = "train", *, data_dir: str | None = None
   return prepared_sets.read(name, split, data_dir=data_dir)
 
 
-def from_huggingface(dataset: Any, *, image: str = "image", label: str = "label",
-                     name: str = "mine", num_classes: int | None = None,
+def from_huggingface(dataset: Any, *, split: str | None = None, image: str = "image",
+                     label: str = "label", name: str = "mine", num_classes: int | None = None,
                      kind: str = tasks.SINGLE_LABEL, class_names: class_lists.ClassNames = None
-                     ) -> image_set.ImageSet:
+                     ) -> image_set.ImageSet | split_sets.SplitSets:
   """A set of a Hugging Face `datasets.Dataset`, or of any sequence of dictionaries.
 
   Args:
-    dataset: rows {image: PIL image or array, label: class number}.
+    dataset: rows {image: PIL image or array, label: class number or name}. Of a `DatasetDict`, or
+      another mapping of splits to rows, all splits are read.
+    split: of a `DatasetDict`, the only one to read.
     image, label: names of its columns.
-    name, kind: as of `from_arrays`.
+    name: as of `from_arrays`.
+    kind: as of `from_arrays`; a sequence of ClassLabel is "multi_label".
     num_classes: C; that of the ClassLabel feature if not given, else the largest label plus one.
     class_names: C names in the order of the labels; those of the ClassLabel feature if not given.
+
+  Returns:
+    The set; of several splits a dictionary of sets, whose keys are "train", "dev", "validation" and
+    "test", whatever the source calls them, and other names.
   """
+  if isinstance(dataset, Mapping) and image in dataset and label in dataset:  # ds[:100]: columns.
+    dataset = [{image: one, label: c} for one, c in zip(dataset[image], dataset[label])]
+
+  def read(rows: Any, title: str) -> image_set.ImageSet:
+    return _of_rows(rows, image, label, title, num_classes, kind, class_names)
+
+  if not isinstance(dataset, Mapping):
+    if split is not None:
+      raise ValueError(f"split={split!r} is for a DatasetDict, and {name!r} is one "
+                       f"{type(dataset).__name__} without splits. Leave split out.")
+    return read(dataset, name)
+  if split is None:
+    ours = split_sets.our_names(name, list(map(str, dataset)))
+    return split_sets.SplitSets(name, {
+        ours[str(one)]: read(rows, f"{name} {ours[str(one)]}") for one, rows in dataset.items()})
+  if split not in dataset:
+    raise ValueError(f"{name!r} has no split {split!r}; it has {', '.join(map(str, dataset))}.")
+  return read(dataset[split], name)
+
+
+def _of_rows(rows: Any, image: str, label: str, name: str, num_classes: int | None, kind: str,
+             class_names: class_lists.ClassNames) -> image_set.ImageSet:
   images, labels, reader = [], [], _Pixels(name)
-  for row in dataset:
+  for row in rows:
+    if not isinstance(row, Mapping):
+      raise ValueError(
+          f"{name!r} has rows of type {type(row).__name__}; expected dictionaries with {image!r} "
+          f"and {label!r}. Of pairs make them so: [{{{image!r}: x, {label!r}: y}} for x, y in "
+          "rows]; of a pandas frame by frame.to_dict('records').")
     missing = [column for column in (image, label) if column not in row]
     if missing:
       raise ValueError(f"{name!r} has no column {missing[0]!r}; it has {', '.join(map(str, row))}. "
@@ -162,16 +197,18 @@ def from_huggingface(dataset: Any, *, image: str = "image", label: str = "label"
   if not images:
     raise ValueError(f"{name!r} is an empty data set; give one that has examples.")
   reader.check()
-  feature = (getattr(dataset, "features", None) or {}).get(label)
-  feature = getattr(feature, "feature", feature)  # The ClassLabel of a sequence of them.
+  feature = (getattr(rows, "features", None) or {}).get(label)
+  element = getattr(feature, "feature", None)  # The ClassLabel of a sequence of them.
   if class_names is None:
-    class_names = class_lists.known(getattr(feature, "names", None))
-  declared = getattr(feature, "num_classes", None)
-  return _set(name, images, labels, [], num_classes or declared, kind,
+    class_names = class_lists.known(getattr(element or feature, "names", None))
+  num_classes = num_classes or getattr(element or feature, "num_classes", None)
+  values = labels if element is None else own_labels.multi_hot(labels, num_classes)
+  return _set(name, images, values, [], num_classes,
+              kind if element is None else tasks.MULTI_LABEL,
               image_set.DEFAULT_MEMORY_LIMIT_BYTES, class_names)
 
 
-def _set(name: str, images: Sequence[np.ndarray], labels: Sequence[np.ndarray], ids: Sequence[str],
+def _set(name: str, images: Sequence[np.ndarray], labels: Any, ids: Sequence[str],
          num_classes: int | None, kind: str, memory_limit_bytes: int,
          class_names: class_lists.ClassNames) -> image_set.ImageSet:
   read = own_labels.read(name, labels, kind, num_classes=num_classes, class_names=class_names)

@@ -52,8 +52,11 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
     ValueError: what is in none of the forms, and what to write instead.
   """
   num_classes = num_classes or len(class_names or ()) or None
-  if kind != tasks.SINGLE_LABEL and len({np.shape(row) for row in given}) > 1:
-    given = _multi_hot(given, num_classes)
+  if len({np.shape(row) for row in given}) > 1:
+    if kind == tasks.SINGLE_LABEL:
+      raise ValueError(f"{name!r} has labels that are lists of several lengths. If they are the "
+                       "classes of an image say kind='multi_label'; else give one class an image.")
+    given = multi_hot(given, num_classes)
   labels = _plain(name, np.asarray(given))
   if labels.dtype.kind == "U":
     if labels.ndim != 1 or kind != tasks.SINGLE_LABEL:
@@ -118,7 +121,7 @@ def _named(name: str, texts: np.ndarray, class_names: class_lists.ClassNames) ->
   return Labels(new[places], len(names), names)
 
 
-def _multi_hot(rows: Any, num_classes: int | None) -> np.ndarray:
+def multi_hot(rows: Any, num_classes: int | None) -> np.ndarray:
   """Lists of class numbers -> uint8 [N, C]."""
   width = num_classes or 1 + max((int(one) for row in rows for one in row), default=0)
   found = np.zeros([len(rows), width], np.uint8)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import types
+
 import numpy as np
 import pandas
 import pytest
@@ -92,6 +94,46 @@ def test_class_folders_by_keras(tmp_path, mode, labels):
   assert found.pixels()[:, 0, 0, 0].tolist() == [0, 40, 80, 120]
 
 
+class _Rows(list):
+  """A Hugging Face `Dataset`: rows, and features of its columns."""
+
+  def __init__(self, labels, **feature):
+    super().__init__({"image": i, "label": c} for i, c in zip(IMAGES, labels))
+    self.features = {"label": types.SimpleNamespace(**feature)}
+
+
+def test_names_of_hugging_face():
+  rows = _Rows([2, 0, 1, 2], names=["ant", "bee", "cat"], num_classes=3)
+  found = image_sources.from_huggingface(rows)
+  assert found.class_names == ("ant", "bee", "cat") and found.labels.tolist() == [2, 0, 1, 2]
+  element = types.SimpleNamespace(names=["ant", "bee", "cat"], num_classes=3)
+  listed = image_sources.from_huggingface(_Rows([[0, 1], [1, 0], [0, 2]], feature=element))
+  assert listed.labels.tolist() == [[1, 1, 0], [1, 1, 0], [1, 0, 1]]
+  assert (listed.kind, listed.class_names) == ("multi_label", ("ant", "bee", "cat"))
+  named = image_sources.from_huggingface({"image": IMAGES[:3], "label": ["b", "a", "b"]})
+  assert named.labels.tolist() == [1, 0, 1] and named.class_names == ("a", "b")
+
+
+def test_splits_of_hugging_face():
+  names = {"names": ["a", "b", "c"], "num_classes": 3}
+  source = {"train": _Rows(LABELS, **names), "val": _Rows([2, 1], **names),
+            "test": _Rows([0], **names), "extra": _Rows([1], **names)}
+  found = image_sources.from_huggingface(source, name="pets")
+  assert {split: one.labels.tolist() for split, one in found.items()} == {
+      "train": LABELS.tolist(), "validation": [2, 1], "test": [0], "extra": [1]}
+  assert found["test"].name == "pets test"
+  np.testing.assert_array_equal(found["validation"].pixels(), IMAGES[:2])
+  assert image_sources.from_huggingface(source, split="val").labels.tolist() == [2, 1]
+  with pytest.raises(ValueError, match="has no split 'dev'; it has train, val, test, extra"):
+    image_sources.from_huggingface(source, split="dev")
+  with pytest.raises(KeyError, match="'pets' has no split 'dev'; it has train, validation, test"):
+    _ = found["dev"]
+  with pytest.raises(AttributeError, match="not one image set but the splits train, validation"):
+    _ = found.labels
+  with pytest.raises(ValueError, match="'val' and 'valid', which both mean 'validation'"):
+    image_sources.from_huggingface({"val": source["val"], "valid": source["val"]})
+
+
 @pytest.mark.parametrize("batched", [False, True])
 def test_dark_images_of_floats_are_dark(batched):
   images = np.stack([np.full([4, 4, 3], pixel, np.float32) for pixel in (0.6, 200, 1, 30)])
@@ -156,6 +198,9 @@ def test_class_folders(tmp_path):
     (lambda: image_sources.from_arrays(IMAGES - 127.0, LABELS), "has pixels from -127 to"),
     (lambda: image_sources.from_arrays(IMAGES.transpose(0, 3, 1, 2), LABELS), "with 4 channels"),
     (lambda: image_sources.from_arrays(IMAGES, LABELS[:5]), "has 7 images and 5 labels"),
+    (lambda: image_sources.from_huggingface(list(zip(IMAGES, LABELS))), "rows of type tuple; expe"),
+    (lambda: image_sources.from_huggingface(_Rows(LABELS), split="train"), "is for a DatasetDict"),
+    (lambda: image_sources.from_arrays(IMAGES, [[0]] * 6 + [[1, 2]]), "lists of several lengths"),
     (lambda: image_sources.from_huggingface([{"img": 1}]), "has no column 'image'; it has img"),
     (lambda: image_set.ImageSet("mine", _dataset().batch(2), LABELS, kind="single_label",
                                 num_classes=3), "suite.images.from_dataset"),
