@@ -26,6 +26,7 @@ from typing import Any, Callable
 
 from suite.commands import parsing
 from suite.configs import run_settings
+from suite.curation import dates
 from suite.curation import errors
 from suite.curation import manifest
 from suite.curation import selection
@@ -61,6 +62,8 @@ def add(curate: argparse.ArgumentParser) -> None:
                        help="floats [N, D] in one or several consecutive files (those of `encode`)")
   buckets.add_argument("--num", type=int, default=time_buckets.NUM,
                        help="number of buckets (%(default)s)")
+  buckets.add_argument("--before-1990", action="store_true",
+                       help="all images may be from before 1990 (else that is an error)")
   _add_queries(_making(
       steps, _queries, "queries", "queries -> candidates of each class and bucket"))
   sheets = _making(steps, _sheets, "sheets", "candidates -> review sheets, one page for a browser")
@@ -151,6 +154,9 @@ def _add_pixels(found: argparse.ArgumentParser) -> None:
 def _add_table(found: argparse.ArgumentParser) -> None:
   found.add_argument("--table", type=Path, required=True,
                      help=".csv or .parquet with id, timestamp, path, ...")
+  found.add_argument("--time-unit", choices=tuple(dates.UNITS),
+                     help="all numbers among the timestamps count these units from 1970 (where "
+                     "plausible, seconds or milliseconds; or a year, or a date)")
 
 
 def _add_clip(place: Any, found: argparse.ArgumentParser) -> None:
@@ -189,12 +195,13 @@ def _encode(args: argparse.Namespace) -> manifest.Manifest:
     return encoders.saved(args.weights, scale=args.scale, size=size, batch_size=args.batch_size)
 
   return selecting.encode(args.work, args.table, make, weights=weights, images=args.images,
-                          again=args.again, parameters=parameters)
+                          unit=args.time_unit, again=args.again, parameters=parameters)
 
 
 def _buckets(args: argparse.Namespace) -> manifest.Manifest:
   from suite.curation.steps import selecting
-  return selecting.buckets(args.work, args.table, args.features, num=args.num, again=args.again)
+  return selecting.buckets(args.work, args.table, args.features, num=args.num, unit=args.time_unit,
+                           old=args.before_1990, again=args.again)
 
 
 def _queries(args: argparse.Namespace) -> manifest.Manifest:

@@ -22,6 +22,7 @@ import numpy as np
 from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import run_settings
+from suite.curation import dates
 from suite.curation.timelines import periods
 from suite.data.own import timeline_store
 from suite.running import this_process
@@ -407,6 +408,14 @@ def _add_timeline_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--test_share", type=float, default=0.3, metavar="X",
                       help="share of each bucket that the iid protocol tests on (0.3)")
   action.add_argument("--skip_undated", action="store_true", help="leave out images without a time")
+  action.add_argument("--before_1990", action="store_true",
+                      help="all images may be from before 1990 (else that is an error: most often a"
+                      " unit is wrong)")
+  action.add_argument("--time_unit", choices=tuple(dates.UNITS),
+                      help="all numbers among the times count these units from 1970 (a number is a "
+                      "year, a date, or seconds or milliseconds from 1970, where it is plausible)")
+  action.add_argument("--label", default="", metavar="COLUMN",
+                      help="column of the labels; none: all images are without (label, or class)")
   action.add_argument("--again", action="store_true",
                       help="replace a timeline of this name that was made in another way")
 
@@ -423,7 +432,8 @@ def _timeline(args: argparse.Namespace) -> int:
       raise gin_files.ConfigError(f"There is no file {path}; give a .csv or .parquet table of "
                                   "images, or an archive in CLEAR's layout.")
   if args.table.suffix in _ARCHIVES:
-    given = [flag for flag in ("by", "num", "images", "skip_undated") if getattr(args, flag)]
+    given = [flag for flag in ("by", "num", "images", "skip_undated", "before_1990", "time_unit",
+                               "label") if getattr(args, flag)]
     if given:
       raise gin_files.ConfigError(f"--{given[0]} is of tables; the archive {args.table} has its "
                                   "buckets already. Leave it out.")
@@ -434,8 +444,9 @@ def _timeline(args: argparse.Namespace) -> int:
   else:
     if not args.by:
       raise gin_files.ConfigError(f"Say how to divide the images: --by {', '.join(periods.BY)}.")
-    table, test = (path and dated_table.read(path, args.images, skip_undated=args.skip_undated,
-                                             with_buckets=args.by == periods.GIVEN)
+    table, test = (path and dated_table.read(
+        path, args.images, skip_undated=args.skip_undated, label=args.label, unit=args.time_unit,
+        with_buckets=args.by == periods.GIVEN, old=args.before_1990)
                    for path in (args.table, args.test))
     plan = timeline_plan.make(
         table, by=args.by, num=args.num, test=test, test_share=args.test_share)
@@ -462,6 +473,17 @@ def _print_buckets(plan: Any) -> None:
                  f"{one['unlabelled']:,}"))
   print_table(("bucket", "time", "images", "classes", "new classes", "test images",
                "without label"), rows)
+  names = plan.class_names
+  if all(name.isdecimal() for name in names) and names != [str(i) for i in range(len(names))]:
+    print(f"The labels are the numbers {names[0]} to {names[-1]}. They are taken as names: class 0 "
+          f"is {names[0]!r}, class {len(names) - 1} is {names[-1]!r}.")
+  alike = collections.defaultdict(list)
+  for name in names:
+    alike[" ".join(name.lower().replace("_", " ").replace("-", " ").split())].append(name)
+  for same in alike.values():
+    if len(same) > 1:
+      print(f"{len(same)} classes are called {', '.join(map(repr, same))}. If they are one, give "
+            "their images one label.")
   counts = np.array([[name in one["classes"] for one in known] for name in plan.class_names])
   single = [name for name, row in zip(plan.class_names, counts) if row.sum() == 1]
   if single and len(known) > 1:

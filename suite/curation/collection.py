@@ -35,8 +35,9 @@ class SavedCandidate(NamedTuple):
 
 def table(work: pathlib.Path) -> image_table.ImageTable:
   """Reads the table that the buckets were made from."""
-  path, = manifest.verified(work, BUCKETS).sources("table")
-  return image_table.read(path)
+  step = manifest.verified(work, BUCKETS)
+  path, = step.sources("table")
+  return image_table.read(path, unit=step.parameters.get("unit"))
 
 
 def features(work: pathlib.Path) -> feature_files.FeatureFiles:

@@ -275,6 +275,7 @@ def check(body: bytes) -> tuple[str, str]:
 
 
 URL = "url"
+_FACTS = ("id", "time", "timestamp", "label", "class", "bucket")  # What a timeline reads of them.
 _CLEAR_URL, _CLEAR_TIME = "DOWNLOAD_URL", "DATE_UPLOADED"
 _SHOWN = 5
 
@@ -294,7 +295,7 @@ def read(paths: Sequence[pathlib.Path]) -> list[Listed]:
   """
   found: dict[str, Listed] = {}
   for path in paths:
-    listed = _READERS.get(path.suffix, _read_lines)(path)
+    listed = _READERS.get(path.suffix.lower(), _read_lines)(path)
     wrong = [f"{number}: {one.url!r}" for number, one in enumerate(listed, start=1)
              if not _is_web(one.url)]
     if wrong:
@@ -333,7 +334,7 @@ def _read_lines(path: pathlib.Path) -> list[Listed]:
 
 
 def _read_table(path: pathlib.Path) -> list[Listed]:
-  columns = image_table.read_columns(path)
+  columns = image_table.read_columns(path, (URL, *_FACTS))
   if columns.column_names.count(URL) != 1:
     raise errors.CurationError(f"{path} has the columns {columns.column_names}; needed is 'url', "
                                "once.")

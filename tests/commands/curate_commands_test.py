@@ -284,7 +284,7 @@ def test_changes_behind_the_back_are_noticed(source, tmp_path, capsys):
   path.unlink()
   assert "image files are not there" in _fails(capsys, work, "sheets", "--again", "--links")
   with open(source / "images.csv", "a", encoding="utf-8") as file:
-    file.write("x,1,photos/x.png,\n")
+    file.write("x,2001,photos/x.png,\n")
   assert "images.csv is not what step 'buckets' was made from" in _fails(
       capsys, work, "sheets", "--again", "--links")
   assert "441 images, but there are 440 feature vectors" in _fails(

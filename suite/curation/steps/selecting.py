@@ -26,7 +26,8 @@ from suite.curation import time_buckets
 
 def encode(work: pathlib.Path, table: pathlib.Path, make: Callable[[], Any], *,
            parameters: Mapping[str, Any], weights: Sequence[pathlib.Path] = (),
-           images: pathlib.Path | None = None, again: bool = False) -> manifest.Manifest:
+           images: pathlib.Path | None = None, unit: str | None = None, again: bool = False
+           ) -> manifest.Manifest:
   """Encodes image files into WORK/encode/features.npy; row i belongs to line i of the table.
 
   Args:
@@ -36,10 +37,11 @@ def encode(work: pathlib.Path, table: pathlib.Path, make: Callable[[], Any], *,
     parameters: parameters of the encoder, as plain values.
     weights: files that the encoder reads.
     images: root folder of the paths; None: the table's folder.
+    unit: see `image_table.read`; features do not depend on it.
     again: whether to replace a step that was done with other inputs.
   """
   def write(folder: pathlib.Path) -> manifest.Counts:
-    found = image_table.read(table)
+    found = image_table.read(table, unit=unit)
     paths = collection.check_files(found, list(range(found.size)), images)
     encoder = make()
     out = folder / collection.ENCODED
@@ -55,8 +57,18 @@ def encode(work: pathlib.Path, table: pathlib.Path, make: Callable[[], Any], *,
 
 def buckets(work: pathlib.Path, table: pathlib.Path,
             features: Sequence[pathlib.Path] | None = None, *, num: int = time_buckets.NUM,
-            again: bool = False) -> manifest.Manifest:
-  """Divides the images into time buckets, WORK/buckets; features default to those of `encode`."""
+            unit: str | None = None, old: bool = False, again: bool = False) -> manifest.Manifest:
+  """Divides the images into time buckets, WORK/buckets.
+
+  Args:
+    work: folder of the curation.
+    table: table of the images.
+    features: files of features; None: those of `encode`.
+    num: number of buckets.
+    unit: see `image_table.read`; later steps read the table so, too.
+    old: all images may be from before 1990.
+    again: whether to replace a step that was done with other inputs.
+  """
   inputs: dict[str, Sequence[pathlib.Path]] = {"table": [table], "features": features or ()}
   if not features:
     encoded = manifest.verified(work, collection.ENCODE)
@@ -67,7 +79,10 @@ def buckets(work: pathlib.Path, table: pathlib.Path,
               collection.ENCODE: [encoded.path]}
 
   def write(folder: pathlib.Path) -> manifest.Counts:
-    found, vectors = image_table.read(table), feature_files.FeatureFiles(list(inputs["features"]))
+    found = image_table.read(table, unit=unit)
+    vectors = feature_files.FeatureFiles(list(inputs["features"]))
+    if not old:
+      image_table.check_not_all_old(table, image_table.TIME, found.times, "--before-1990")
     if found.size != vectors.size:
       raise errors.CurationError(f"{table} has {found.size} images, but there are {vectors.size} "
                                  "feature vectors. Line i of the table must be row i.")
@@ -79,7 +94,9 @@ def buckets(work: pathlib.Path, table: pathlib.Path,
     return {"images": found.size, "width": vectors.width,
             "buckets": [one._asdict() for one in ranges]}
 
-  return manifest.run(work, collection.BUCKETS, parameters={"num": num}, inputs=inputs, write=write,
+  # Left out where it is not given: folders of earlier versions do not have it.
+  parameters = {"num": num, **({"unit": unit} if unit else {})}
+  return manifest.run(work, collection.BUCKETS, parameters=parameters, inputs=inputs, write=write,
                       again=again)
 
 

@@ -6,31 +6,40 @@
     photos/2.jpg,2012-06-01 08:30,
 
 `label` may be empty or left out, `id` is the path unless there is such a column, `timestamp` may
-be written for `time`; `bucket` is read where buckets are given; other columns are ignored.
-
-Times in the forms that tables of images have.
+be written for `time`; `bucket` is read where buckets are given; other columns are ignored. A column
+whose name is close to one of these is not: it is an error, unless the user names the column of
+labels. Times are in the forms of `dates`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-import csv
 import dataclasses
-import datetime
+import difflib
 import math
 import pathlib
 import re
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from suite.curation import dates
 from suite.curation import errors
 from suite.curation import image_table
 
 _TIMES, _LABELS = ("time", "timestamp"), ("label", "class")
 _BUCKET = "bucket"
+NO_LABELS = "none"  # Of `read`: all images are without a label.
 _SHOWN = 5
+# Other names for what a column holds, without case, blanks and marks.
+_OTHER_NAMES = {
+    "time": ("date", "datetime", "datetaken", "taken", "year", "created", "createdat", "uploaded",
+             "dateuploaded", "captured", "capturedate", "datetimeoriginal", "exifdatetime", "day"),
+    "path": ("file", "filename", "filepath", "image", "imagepath", "imagefile", "img", "imgpath",
+             "photo", "picture", "location"),
+    "label": ("category", "categories", "categoryname", "categoryid", "classname", "classlabel",
+              "classid", "labelname", "labelid", "labeltext", "target", "targets", "species", "y",
+              "tag", "tags", "concept", "groundtruth", "object", "breed")}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -63,7 +72,8 @@ class DatedTable:
 
 
 def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated: bool = False,
-         with_buckets: bool = False) -> DatedTable:
+         with_buckets: bool = False, label: str = "", unit: str | None = None, old: bool = False
+         ) -> DatedTable:
   """Reads a .csv or .parquet table.
 
   Args:
@@ -71,67 +81,118 @@ def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated
     images: the folder that its paths are below; None: that of the table.
     skip_undated: leave out images without a time.
     with_buckets: read the column `bucket`, too, of whole numbers.
+    label: the column of labels; "": `label` or `class`, if there is one; `NO_LABELS`: none.
+    unit: one of `dates.UNITS`, which the numbers among the times are in; None: as `dates` has it.
+    old: all images may be from before 1990.
 
   Raises:
     errors.CurationError: a column is missing, or lines cannot be used; it names them.
   """
-  columns = image_table.read_columns(path)
+  columns = image_table.read_columns(
+      path, (image_table.ID, image_table.PATH, "url", _BUCKET, *_TIMES, *_LABELS))
   if not columns.num_rows:
     raise errors.CurationError(f"{path} has no images.")
-  given, places = _times_and_places(path, columns)
+  column, places = _check_columns(path, columns.column_names), _texts(columns, image_table.PATH)
+  given = columns.column(column).to_pylist()
 
   def say(rows: Sequence[int]) -> str:  # "lines 3, 4, 7 and 2 more"
-    unit, numbers = "row", [row + 1 for row in rows]
-    if path.suffix == ".csv":  # The line in which a row ends; cells may have line breaks.
-      with open(path, encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file)
-        lines = [reader.line_num for row in reader if row][1:]
-      unit, numbers = "line", [lines[row] for row in rows]
+    what, numbers = "row", [row + 1 for row in rows]
+    if path.suffix.lower() == ".csv":
+      ends = image_table.lines(path)
+      what, numbers = "line", [ends[row] for row in rows]
     more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
-    return (f"{unit}{'s' if len(rows) > 1 else ''} "
+    return (f"{what}{'s' if len(rows) > 1 else ''} "
             f"{', '.join(map(str, numbers[:_SHOWN]))}{more}")
 
-  empty = [row for row, value in enumerate(given) if value is None or not str(value).strip()]
+  empty = [row for row, value in enumerate(given) if dates.is_missing(value)]
   if empty and not skip_undated:
     raise errors.CurationError(
-        f"{path}: {len(empty)} of {len(given)} images have no time: {say(empty)}. Fill them in, or "
+        f"{path}: {len(empty)} of {len(given)} images have no time: {say(empty)}, the first "
+        f"{'empty' if given[empty[0]] in (None, '') else repr(given[empty[0]])}. Fill them in, or "
         "leave these images out with --skip_undated.")
   kept = np.setdiff1d(np.arange(len(given)), empty).tolist()
   if not kept:
     raise errors.CurationError(f"{path}: none of its {len(given)} images has a time. Fill in the "
-                               "column 'time'.")
-  times = np.array([seconds(given[row]) for row in kept])
-  wrong = [row for row, at in zip(kept, times) if np.isnan(at)]
-  if wrong:
-    raise errors.CurationError(
-        f"{path}: {len(wrong)} times cannot be read: "
-        f"{say(wrong)}, the first {given[wrong[0]]!r}. Allowed are {ALLOWED}.")
+                               f"column {column!r}.")
+  def say_kept(rows: Sequence[int]) -> str:
+    return say([kept[row] for row in rows])
+
+  times = image_table.read_times(path, column, [given[row] for row in kept], say_kept, unit=unit,
+                                 flag="--time_unit")
+  if not old:
+    image_table.check_not_all_old(path, column, times, "--before_1990")
   files = _files(path, images or path.parent, [places[row] for row in kept], kept, say)
   ids = _texts(columns, image_table.ID) if image_table.ID in columns.column_names else places
   _check_unique(path, "id", [ids[row] for row in kept], kept, say)
-  label = next((name for name in _LABELS if name in columns.column_names), "")
-  labels = _texts(columns, label) if label else [""] * len(given)
+  labels = _labels(path, columns, label, say)
   return DatedTable(path, np.array([ids[row] for row in kept]), times,
-                    np.array([labels[row] for row in kept]), files, len(empty),
-                    lambda rows: say([kept[row] for row in rows]),
+                    np.array([labels[row] for row in kept]), files, len(empty), say_kept,
                     _buckets(path, columns, kept, say) if with_buckets else None)
 
 
-def _times_and_places(path: pathlib.Path, columns: pa.Table) -> tuple[list[Any], list[str]]:
-  """The columns that a table must have: cells of times, and paths as text."""
-  names = columns.column_names
+def _check_columns(path: pathlib.Path, names: Sequence[str]) -> str:
+  """The column of times; an error if that of paths or of times is not there once."""
   found = [name for name in _TIMES if name in names]
   if len(found) != 1 or len(set(names)) < len(names):
     raise errors.CurationError(
         f"{path} has the columns {names}; needed are 'path', the image file, and {_TIMES[0]!r}, "
-        "and each once. 'label' and 'id' may be there.")
+        f"and each once. 'label' and 'id' may be there.{'' if found else _hint('time', names)}"
+        f"{'' if image_table.PATH in names else _hint('path', names)}")
   if image_table.PATH not in names and "url" in names:
     raise errors.CurationError(
         f"{path} has the column 'url' and no column 'path': a timeline is made of image files. "
         f"Get the images first, which makes such a table: suite data fetch_urls {path} --out DIR")
   if image_table.PATH not in names:
-    raise errors.CurationError(f"{path} has the columns {names}; needed is 'path', the image file.")
-  return columns.column(found[0]).to_pylist(), _texts(columns, image_table.PATH)
+    raise errors.CurationError(f"{path} has the columns {names}; needed is 'path', the image file."
+                               f"{_hint('path', names)}")
+  return found[0]
+
+
+def _hint(name: str, names: Sequence[str]) -> str:
+  close = _close(name, names)
+  return f" Rename {close!r} to {name!r}, if that is it." if close else ""
+
+
+def _close(name: str, names: Sequence[str]) -> str:
+  """The column whose name is most like one that is looked for; "" if none is."""
+  plain = {re.sub(r"[\W_]", "", one.lower()): one for one in names
+           if one not in (image_table.ID, image_table.PATH, _BUCKET, *_TIMES, *_LABELS)}
+  known = (*(_LABELS if name == "label" else (name,)), *_OTHER_NAMES[name])
+  near = [one for word in known for one in difflib.get_close_matches(
+      word, plain, n=1, cutoff=0.8 if len(word) > 3 else 1.0)]
+  return plain[near[0]] if near else ""
+
+
+def _labels(path: pathlib.Path, columns: pa.Table, asked: str,
+            say: Callable[[Sequence[int]], str]) -> list[str]:
+  """The labels of all images, "" without one."""
+  names = columns.column_names
+  both = [name for name in _LABELS if name in names]
+  if asked == NO_LABELS and asked not in names:
+    return [""] * columns.num_rows
+  if asked and asked not in names:
+    raise errors.CurationError(f"{path} has the columns {names}, and --label {asked} is none of "
+                               f"them. Name one, or say --label {NO_LABELS}.")
+  close = "" if asked or both else _close("label", names)
+  if close:
+    raise errors.CurationError(
+        f"{path} has no column 'label', but {close!r}. If that is the label of an image, say "
+        f"--label {close!r}, or rename it to 'label'; if the images have none, --label "
+        f"{NO_LABELS}.")
+  if not (asked or both):
+    return [""] * columns.num_rows
+  cells = columns.column(asked or both[0]).to_pylist()
+  labels = ["" if cell is None or isinstance(cell, float) and math.isnan(cell) else
+            str(cell).strip() for cell in cells]
+  if all(re.fullmatch(r"|[0-9]+\.0", label) for label in labels):
+    labels = [label[:-2] for label in labels]  # Whole numbers in a column that has gaps.
+  unlabelled = [row for row, label in enumerate(labels)
+                if re.fullmatch(r"-1(\.0)?|nan|<na>|null", label.lower())]
+  if unlabelled:
+    raise errors.CurationError(
+        f"{path}: {len(unlabelled)} labels are {labels[unlabelled[0]]!r}: {say(unlabelled)}. If "
+        "these images have no label, leave the cells empty; if it is a class, give it a name.")
+  return labels
 
 
 def _buckets(path: pathlib.Path, columns: pa.Table, kept: Sequence[int],
@@ -182,32 +243,3 @@ def _check_unique(path: pathlib.Path, what: str, values: Sequence[str], rows: Se
         f"{path}: {len(again)} images have an empty {what} or that of another image: "
         f"{say([rows[i] for i in again])}, the first {one!r}, as in "
         f"{say([rows[first[one]]])}. Leave the copies out.")
-
-
-ALLOWED = ("2012, 2012-05, 2012-05-31, 2012-05-31 23:59[:59], with T for the blank and with Z or "
-           "+02:00 at the end, 2012/05/31 or 2012:05:31 (EXIF) for 2012-05-31, or seconds since "
-           "1970; without a zone, UTC")
-_YEAR = re.compile(r"\d{4}")
-_DATE = re.compile(r"(\d{4})([-/:])(\d{1,2})(?:\2(\d{1,2}))?(?:[T ]+(\d{1,2}:\d{2}.*))?")
-_ZONE = re.compile(r"([+-]\d{2})(\d{2})$")
-
-
-def seconds(value: Any) -> float:
-  """Converts a cell to seconds since 1970 (UTC); NaN if it is not a time, see `ALLOWED`.
-
-  A number of four digits is a year: image files are not from the first three hours of 1970.
-  """
-  if isinstance(value, datetime.datetime):
-    return image_table.seconds(value)
-  text = str(value).strip()
-  if _YEAR.fullmatch(text):
-    return image_table.seconds(f"{text}-01-01")
-  match = _DATE.fullmatch(text)
-  if match is None:
-    found = image_table.seconds(value)
-    return found if math.isfinite(found) else float("nan")
-  year, _, month, day, clock = match.groups()
-  clock = _ZONE.sub(r"\1:\2", clock.replace(" ", "")) if clock else ""
-  hour, colon, rest = clock.partition(":")
-  return image_table.seconds(f"{year}-{int(month):02d}-{int(day or 1):02d}"
-                             + (f"T{int(hour):02d}{colon}{rest}" if clock else ""))

@@ -35,7 +35,7 @@ class TimelinePlan(NamedTuple):
 
   Attributes:
     images: in the order of ids.
-    class_names: sorted.
+    class_names: sorted; whole numbers by their values.
     files: the tables.
     facts: plain values for the metadata: how it was made, and what each bucket has.
   """
@@ -70,6 +70,8 @@ def make(table: dated_table.DatedTable, *, by: str, num: int | None = None,
   else:
     buckets, rule = periods.divide(table.times, table.ids, by, num)
   class_names = sorted({str(label) for label in table.labels if label})
+  if all(name.isdecimal() for name in class_names):
+    class_names.sort(key=lambda name: (int(name), name))  # "10" after "9".
   images: list[PlannedImage] = []
   known: list[dict[str, Any]] = []
   for number, name in enumerate(rule.names, start=1):

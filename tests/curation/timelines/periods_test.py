@@ -4,11 +4,11 @@
 import numpy as np
 import pytest
 
+from suite.curation import dates
 from suite.curation import errors
-from suite.curation.timelines import dated_table
 from suite.curation.timelines import periods
 
-TIMES = np.array([dated_table.seconds(day) for day in (
+TIMES = np.array([dates.seconds(day) for day in (
     "2011-12-31 23:59:59", "2012-01-01", "2012-03-01", "2014-02-01", "2012-03-31", "1969-12-31")])
 IDS = np.array(list("abcdef"))
 
@@ -27,7 +27,7 @@ def test_buckets_count_from_one_in_the_order_of_time(by, num, names, found):
 
 def test_further_images_are_in_the_bucket_of_their_time():
   later = np.array(
-    [dated_table.seconds(day) for day in ("2013-01-01", "2012-06-01", "2015", "1968")]
+    [dates.seconds(day) for day in ("2013-01-01", "2012-06-01", "2015", "1968")]
   )
   assert periods.divide(TIMES, IDS, "year")[1].of(later).tolist() == [0, 3, 0, 0]
   assert periods.divide(TIMES, IDS, "equal", 3)[1].of(later).tolist() == [3, 3, 3, 0]
