@@ -8,7 +8,6 @@ import dataclasses
 import functools
 import gc
 from importlib import metadata
-import json
 import pathlib
 import platform
 import subprocess
@@ -146,6 +145,7 @@ def run(
     _report_unused(folder, origin.find_unused, only)
   report = tables.report([folder])
   snapshots.save_text(folder / "report.txt", report)
+  run_dir.save_sums(folder)
   return report
 
 
@@ -197,7 +197,7 @@ def _report_unused(folder: pathlib.Path, find_unused: Callable[[str, Sequence[st
 def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:
   path = folder / "environment.json"
   with snapshots.reading("the environment", path):
-    return json.loads(path.read_text()) if path.exists() else {}
+    return run_dir.read_json(path)
 
 
 class _LearnerRun(NamedTuple):
@@ -249,7 +249,8 @@ def _learner_run(
     trace.stop()
   if distribution.is_chief:
     snapshots.save_text(summary_path, run_dir.sealed(
-        records.to_plain(finished[0]), num_records=len(state.records)))
+        records.to_plain(finished[0]), num_records=len(state.records),
+        last_digest=state.last_digest))
 
 
 def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:
@@ -381,6 +382,7 @@ def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[
     gin_parse.check_unchanged(config_path, config_text, "a run")
   else:  # First, so that a process killed right after it leaves a directory that can be resumed.
     snapshots.save_text(config_path, config_text)
+  (folder / run_dir.SUMS).unlink(missing_ok=True)  # Until the texts are written again.
   if environment_path.exists():
     if all(_summary(folder, name).exists() for name in learners):
       return  # Nothing is left to compute; the run is only reported.
@@ -401,8 +403,9 @@ def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[
     described = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"],
                                capture_output=True, text=True, check=False)
     revision = described.stdout.strip() or None
-  snapshots.save_text(environment_path, json.dumps({
+  snapshots.save_text(environment_path, run_dir.sealed({
+      run_dir.CONFIG_DIGEST: atomic_files.sha256(config_path),
       "command": settings.command, "seed": settings.seed, "suite": suite.__version__,
       "python": sys.version.split()[0], "platform": platform.platform(),
       "device": distribution.describe(), "arithmetic": dataclasses.asdict(own),
-      "packages": packages, "git_revision": revision, "learners": learners}, indent=1))
+      "packages": packages, "git_revision": revision, "learners": learners}))

@@ -21,6 +21,7 @@ from suite.configs import gin_files
 from suite.configs import run_settings
 from suite.models import precision
 from suite.reporting import records
+from suite.reporting import run_dir
 from suite.system import file_lock
 
 RUN_FILE = """# A protocol of two events, without data.
@@ -210,7 +211,7 @@ def test_a_run_goes_on_with_as_many_threads_as_it_began_with_or_not_at_all(runs,
                                                                            capsys):
   assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
   path = pathlib.Path("w/environment.json")
-  stored = json.loads(path.read_text())
+  stored = run_dir.read_json(path)
   assert stored["arithmetic"] == dataclasses.asdict(arithmetic.of_this_process())
   asked = []
   monkeypatch.setattr(arithmetic, "limit_op_threads", asked.append)  # None: it has started.
@@ -218,7 +219,7 @@ def test_a_run_goes_on_with_as_many_threads_as_it_began_with_or_not_at_all(runs,
   assert not asked  # As many as TensorFlow takes by itself.
   more = stored["arithmetic"]["op_threads"] + 1
   stored["arithmetic"]["op_threads"] = more
-  path.write_text(json.dumps(stored))
+  path.write_text(run_dir.sealed(stored))
   assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0  # It has finished, and only reports.
   assert "ada" in capsys.readouterr().out and asked == [more]
   pathlib.Path("w/bob/summary.json").unlink()
@@ -228,7 +229,7 @@ def test_a_run_goes_on_with_as_many_threads_as_it_began_with_or_not_at_all(runs,
   assert f"op_threads was {more} and is {more - 1}" in said
   assert f"Set TF_NUM_INTRAOP_THREADS={more} and TF_ENABLE_ONEDNN_OPTS=" in said
   stored.pop("arithmetic")  # A run of an earlier version.
-  path.write_text(json.dumps(stored))
+  path.write_text(run_dir.sealed(stored))
   assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
 
 

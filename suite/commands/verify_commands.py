@@ -93,8 +93,13 @@ def kind_of(folder: pathlib.Path) -> Kind:
 
 
 def _check_table(folder: pathlib.Path) -> list[run_check.Finding]:
-  table = table_dir.read(folder)
+  try:
+    table = table_dir.read(folder, check=False)
+  except ValueError as error:
+    return [run_check.Finding(folder / table_dir.FILE, run_check.DAMAGED, str(error))]
   found = [run_check.Finding(folder / table_dir.FILE, run_check.WHOLE, "the table's description")]
+  found += [run_check.Finding(cell, run_check.DAMAGED, problem)
+            for cell, problem in table.misplaced().items()]
   for workdir in filter(pathlib.Path.is_dir, table.workdirs()):
     found += run_check.check(workdir)
   return found

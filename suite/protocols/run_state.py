@@ -12,13 +12,14 @@ disk, which begins after a second at the latest; see `suite/system/atomic_files.
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import pathlib
 import shutil
 import tempfile
 import time
-from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence
 
 from absl import logging
 import numpy as np
@@ -35,6 +36,7 @@ from suite.state import context as context_lib
 from suite.state import journal
 from suite.state import learner_state
 from suite.state import predictions as predictions_lib
+from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import trial_queue
 from suite.state import weight_store
@@ -52,10 +54,11 @@ class Writer(Protocol):
   def write(self, record: Mapping[str, Any]) -> Any:
     """Appends a record; returns the position after it, a plain value."""
 
-  def truncate(self, position: Any) -> List[Dict[str, Any]]:
+  def truncate(self, position: Any, check: Callable[[List[Dict[str, Any]]], None] = ...,
+               ) -> List[Dict[str, Any]]:
     """Removes the records after a position that `write` returned (or 0); returns the others.
 
-    An error leaves all records as they are.
+    An error, of `check(others)` too, leaves all records as they are.
     """
 
   def files(self) -> List[pathlib.Path]:
@@ -84,6 +87,7 @@ class RunState:
   Attributes:
     done: number of finished events.
     records: of the finished events.
+    last_digest: of the last record, which the chain of digests goes on from.
     ledger, seeds, distribution, metrics: see those classes.
   """
 
@@ -115,6 +119,7 @@ class RunState:
     self._progress = snapshots.Snapshots(
         target / "state" / "progress", "the finished steps of the event", self._flusher)
     self._learner: Optional[Any] = None
+    self._identity = run_identity.of(self.folder)
     self.delivery = ""
     if self._scratch is None:
       self._open()
@@ -135,7 +140,9 @@ class RunState:
   def _open(self) -> None:
     for part in ("", "predictions", "state/events"):
       atomic_files.sweep(self._target / part)
+    self._on_disk = 0  # Number of events that are known to be on the disk.
     self._saved = self._snapshots.read(self._check)
+    self.last_digest = self._identity
     if self._saved is None:
       self.done, path = 0, self.folder / "records.jsonl"
       if path.exists() and path.read_bytes().count(b"\n") > 1:  # One may be there after a kill.
@@ -145,6 +152,7 @@ class RunState:
       self.records = self._writer.truncate(0)
     else:
       self.done = int(self._saved.values["done"])
+      self.last_digest = _digest(self._saved.values["position"])
       self.ledger.restore(self._saved.values["ledger"])
     weight_store.WeightStore(self._target / "weights", self.done).forget_from(self.done + 1)
     self._unsaved: Optional[Dict[str, Any]] = None
@@ -152,15 +160,25 @@ class RunState:
     self._started = time.monotonic()
 
   def _check(self, saved: snapshots.Snapshot) -> None:
-    """Reads the records of a snapshot and removes later ones; an error if any is damaged."""
-    done = int(saved.values["done"])
-    # The last ones were perhaps not on the disk when the machine stopped.
-    for name in saved.values.get("predictions", ()):
-      predictions_lib.load(self.folder / name)
-    self.records = self._writer.truncate(saved.values["position"])
-    if len(self.records) != done:
-      raise ValueError(f"there are {len(self.records)} records for {done} finished events; files "
-                       "were changed from outside")
+    """Reads the records of a snapshot and removes later ones.
+
+    An error if any is damaged, or predictions that belong to them.
+    """
+    done, on_disk = int(saved.values["done"]), int(saved.values.get("on_disk", 0))
+
+    def check(records: List[Dict[str, Any]]) -> None:
+      if len(records) != done:
+        raise ValueError(f"there are {len(records)} records for {done} finished events; files were "
+                         "changed from outside")
+      # The last ones were perhaps not on the disk when the machine stopped; `verify` reads all.
+      for record in records:
+        if name := record.get("predictions"):
+          if record["event"] < on_disk:
+            predictions_lib.check_end(self.folder / name)
+          else:
+            predictions_lib.load(self.folder / name, run=self._identity, event=record["event"])
+
+    self.records, self._on_disk = self._writer.truncate(saved.values["position"], check), on_disk
 
   def context(self, phase: str = "train") -> context_lib.Context:
     """The context of the next event; its training is charged to `phase`."""
@@ -171,7 +189,7 @@ class RunState:
         distribution=self.distribution,
         store=weight_store.WeightStore(self._target / "weights", self.done),
         journal=journal.Journal(
-            self.done, self.ledger, self._progress, self.distribution.agreed),
+            self.done, self.ledger, self._progress, self.distribution.agreed, self._identity),
         report=self._writer.report,
         trials=self._trials,
         phase=phase,
@@ -229,7 +247,7 @@ class RunState:
     if predictions is not None:
       path = self._target / f"predictions/{self.done:04d}.parquet"
       with snapshots.disk_errors("the predictions", path):
-        predictions_lib.save(path, **predictions, sync=False)
+        predictions_lib.save(path, **predictions, sync=False, run=self._identity, event=self.done)
       self._flusher.add(path, path.parent)
       entry["predictions"] = str(path.relative_to(self._target))
     now = time.monotonic()
@@ -246,6 +264,7 @@ class RunState:
       self._trials.close()
     self.done += 1
     self.records.append(entry)
+    self.last_digest = _digest(position)
     self._unsaved = {"done": self.done, "position": position}
     if not is_short or now - self._last_save >= _SHORT_SECONDS:
       rehearsal.save(self, self._save)
@@ -255,10 +274,10 @@ class RunState:
     """Writes a snapshot, unless nothing was committed since the last one."""
     if self._unsaved is None:
       return
-    self._flusher.add(*self._writer.files())
+    self._flusher.add(*self._writer.files(),
+                      then=functools.partial(setattr, self, "_on_disk", self.done))
     self._snapshots.write(
-        {**self._unsaved, "ledger": self.ledger.snapshot(), "predictions": [
-            record["predictions"] for record in self.records if record.get("predictions")]},
+        {**self._unsaved, "ledger": self.ledger.snapshot(), "on_disk": self._on_disk},
         learner_state.arrays(self._learner) if self._learner is not None else None)
     self._unsaved, self._last_save = None, time.monotonic()
 
@@ -267,6 +286,11 @@ class RunState:
     self._save()
     with snapshots.disk_errors("the run state", self.folder):
       self._flusher.flush()
+
+
+def _digest(position: Any) -> str:
+  """Of the last record; "" from writers of other kinds than `RunWriter`, and in suite 0.1."""
+  return position[1] if isinstance(position, (list, tuple)) else ""
 
 
 def plain(value: Any) -> Any:

@@ -9,17 +9,18 @@ time starts with "seconds", so two runs of the same command are equal, byte for 
 The last value of a line is "digest": the SHA-256 of the previous line's digest (nothing, for the
 first line) and of the line without its own digest:
 
-  {"event": 0, "error": 0.25, "digest": "9f0c..."}
+  {"event": 0, "error": 0.25, "run_digest": "70be...", "digest": "9f0c..."}
   {"event": 1, "error": 0.125, "digest": "51aa..."}    of 9f0c... and {"event": 1, "error": 0.125}
 
-Reading verifies the digests and leaves them out. They find damage and slips of an editor, not
-intent: all of them can be computed again. Files of suite 0.1 have no digests; lines that are added
-to them do, and cover the earlier lines, too.
+"run_digest" is the run's identity, see `run_identity`: records that were copied to another run are
+found. Reading verifies the digests and leaves them out. They find damage and slips, not intent: all
+of them can be computed again. Files of suite 0.1 have no digests, or no identity; lines that are
+added to them have digests, which cover the earlier lines, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import errno
 import hashlib
 import json
@@ -32,11 +33,14 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from suite.state import journal
+from suite.state import run_identity
 from suite.system import atomic_files
 
 _REMEDY = "Restore it from a copy, or start again in a new work directory."
 DIGEST_KEY = "digest"
+RUN_KEY = "run_digest"  # Of the first line.
 _END = re.compile(rb'(?:, )?"digest": "([0-9a-f]{64})"\}$')
+_RUN = re.compile(rb'"run_digest": "([0-9a-f]{64})"\}$')
 
 
 class RecordWriter:
@@ -46,7 +50,7 @@ class RecordWriter:
   `truncate` with the offset in the saved state before the first `write`.
 
   Args:
-    path: the file; its folder is made.
+    path: the file, in the folder of its run, which is made.
     sync: whether `write` flushes to the disk. Without it a record is only safe from the end of the
       process.
   """
@@ -69,21 +73,22 @@ class RecordWriter:
 
   @property
   def digest(self) -> str:
-    """The digest of the last record."""
+    """The digest of the last record; before the first, the run's identity."""
     return self._known_chain().head
 
   def _known_chain(self) -> Chain:
     if self._chain is None:
-      self._chain = Chain()
+      self._chain = Chain(run_identity.of(self.path.parent))
       _parse_lines(self.path.read_bytes(), str(self.path), self._chain)
     return self._chain
 
   def write(self, record: Mapping[str, Any]) -> int:
     """Appends one record and returns the byte offset after it; does not change `record`."""
     line = to_line(record).encode("utf-8", errors="surrogatepass")
-    if DIGEST_KEY in record:
-      raise ValueError(f"A record has a value {DIGEST_KEY!r}, the name of the digest of its "
-                       "line. Choose another name.")
+    for key in (DIGEST_KEY, RUN_KEY):
+      if key in record:
+        raise ValueError(f"A record has a value {key!r}, the name of a digest of its line. Choose "
+                         "another name.")
     data = self._known_chain().add(line[:-1]) + b"\n"
     if self._file.write(data) != len(data):
       raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
@@ -91,13 +96,17 @@ class RecordWriter:
       atomic_files.sync_file(self._file)
     return self.offset
 
-  def truncate(self, offset: int, digest: str | None = None) -> list[dict[str, Any]]:
+  def truncate(self, offset: int, digest: str | None = None,
+               check: Callable[[list[dict[str, Any]]], None] = lambda records: None
+               ) -> list[dict[str, Any]]:
     """Truncates the file to `offset`, a value that `write` returned (or 0); returns its records.
 
-    An error leaves it as it is. `digest`: as it was after that write; None: not known.
+    An error, of `check(records)` too, leaves it as it is. `digest`: as it was after that write;
+    None: not known.
     """
-    chain = Chain()
+    chain = Chain(run_identity.of(self.path.parent))
     found = _read_until(self.path, offset, digest, chain)
+    check(found)
     self._chain = chain
     if offset < self.offset:
       self._file.truncate(offset)
@@ -153,13 +162,44 @@ def read(path: str | os.PathLike, *, tolerate_torn_tail: bool = False) -> list[d
   This is an error unless `tolerate_torn_tail`, which drops the line; an invalid line elsewhere is
   always an error.
   """
+  return read_chain(path, tolerate_torn_tail=tolerate_torn_tail)[0]
+
+
+def read_chain(path: str | os.PathLike, *, tolerate_torn_tail: bool = False
+               ) -> tuple[list[dict[str, Any]], list[str]]:
+  """Reads all records of a file, and N + 1 digests: of the run, then that of each record."""
+  chain = Chain(run_identity.of(pathlib.Path(path).parent))
   with open(path, "rb") as file:
-    return parse(file, name=str(path), tolerate_torn_tail=tolerate_torn_tail)
+    found = parse(file, name=str(path), tolerate_torn_tail=tolerate_torn_tail, chain=chain)
+  return found, chain.heads
+
+
+def last(path: str | os.PathLike) -> tuple[dict[str, Any], str]:
+  """Reads the last record and its digest without those between; ({}, "") of an empty file.
+
+  Only the first and the last line are verified: whose records they are, and that the last is whole.
+  """
+  path = pathlib.Path(path)
+  with open(path, "rb") as file:
+    first, end = file.readline(), file.seek(0, os.SEEK_END)
+    if not first.endswith(b"\n"):
+      return {}, ""
+    if problem := Chain(run_identity.of(path.parent)).check(first[:-1]):
+      raise ValueError(f"{path}, line 1 {problem}. {_REMEDY}")
+    tail, step = b"", 1 << 12
+    while tail.count(b"\n") < 3 and len(tail) < end:  # The last may be torn.
+      step = min(2 * step, end)
+      file.seek(end - step)
+      tail = file.read(step)
+  line = tail[:tail.rindex(b"\n")].rsplit(b"\n", 1)[-1]
+  found = _END.search(line)
+  record = _parse_all([line if found is None else line[:found.start()] + b"}"], str(path), Chain())
+  return record[0], found[1].decode() if found else ""
 
 
 def parse(file: BinaryIO, *, name: str = "records", tolerate_torn_tail: bool = False,
-          ) -> list[dict[str, Any]]:
-  """Reads all records of an open binary file; `name` is used in errors."""
+          chain: Chain | None = None) -> list[dict[str, Any]]:
+  """Reads all records of an open binary file; `name` is used in errors, `chain` is continued."""
   lines = file.read().split(b"\n")
   torn = lines.pop()  # b"" where the file ends with a newline.
   if torn and not tolerate_torn_tail:
@@ -167,12 +207,13 @@ def parse(file: BinaryIO, *, name: str = "records", tolerate_torn_tail: bool = F
         f"{name}, line {len(lines) + 1} is torn: {_excerpt(torn)}. The run was killed while "
         "writing it; run the same command again, which cuts it off, or read with "
         "tolerate_torn_tail=True.")
-  return _parse_all(lines, name, Chain())
+  return _parse_all(lines, name, Chain() if chain is None else chain)
 
 
 def read_until(path: str | os.PathLike, offset: int, digest: str | None) -> list[dict[str, Any]]:
   """Reads the records before `offset`; an error unless they are those that end with `digest`."""
-  return _read_until(pathlib.Path(path), offset, digest, Chain())
+  path = pathlib.Path(path)
+  return _read_until(path, offset, digest, Chain(run_identity.of(path.parent)))
 
 
 def _read_until(path: pathlib.Path, offset: int, digest: str | None, chain: Chain
@@ -215,6 +256,7 @@ def _parse_all(lines: Sequence[bytes], name: str, chain: Chain
     if problem := chain.check(line):
       raise ValueError(f"{where} {problem}. {_REMEDY}")
     record.pop(DIGEST_KEY, None)
+    record.pop(RUN_KEY, None)
     found.append(record)
   return found
 
@@ -263,33 +305,56 @@ def _excerpt(line: bytes) -> str:
 class Chain:
   """The digests of the lines so far.
 
+  Args:
+    identity: of the run whose lines they are; "": not known.
+
   Attributes:
-    head: digest of the last line, "" before the first.
+    heads: the digest that the first line continues, then that of each line.
     has_digests: whether a line had one.
   """
 
-  def __init__(self):
-    self.head, self.has_digests = "", False
+  def __init__(self, identity: str = ""):
+    self._identity = identity
+    self.heads, self.has_digests = [identity], False
+
+  @property
+  def head(self) -> str:
+    """The digest of the last line."""
+    return self.heads[-1]
 
   def add(self, line: bytes) -> bytes:
     """Returns a line (a JSON object, without a newline) with its digest."""
-    self.head, self.has_digests = self._next(line), True
-    comma = b", " if line != b"{}" else b""
-    return line[:-1] + comma + f'"{DIGEST_KEY}": "{self.head}"}}'.encode()
+    if len(self.heads) == 1 and self._identity:
+      line = _with(line, RUN_KEY, self._identity)
+    self.heads.append(self._next(line))
+    self.has_digests = True
+    return _with(line, DIGEST_KEY, self.head)
 
   def check(self, line: bytes) -> str:
     """Says what is wrong with the next line of a file, "" if nothing is."""
     end = _END.search(line)
+    content = line if end is None else line[:end.start()] + b"}"
+    if len(self.heads) == 1:
+      of_run = _RUN.search(content)
+      found = of_run[1].decode() if of_run else ""
+      if found and self._identity and found != self._identity:
+        return ("belongs to another run, of another configuration or learner: the digest of its "
+                f"{run_identity.CONFIG} and its learner's name differs")
+      self.heads = [found]  # Earlier versions began with "".
+    self.heads.append(self._next(content))
     if end is None:
-      if self.has_digests:
-        return "has no digest, as the lines before it have: something else added it"
-      self.head = self._next(line)
+      return ("has no digest, as the lines before it have: something else added it"
+              if self.has_digests else "")
+    self.has_digests = True
+    if self.head == end[1].decode():
       return ""
-    own, self.has_digests = end[1].decode(), True
-    expected = self._next(line[:end.start()] + b"}")
-    self.head = own
-    return "" if own == expected else (
-        "is not what was written, or the line before it is not: its digest differs")
+    self.heads[-1] = end[1].decode()
+    return "is not what was written, or the line before it is not: its digest differs"
 
   def _next(self, line: bytes) -> str:
     return hashlib.sha256(self.head.encode() + line).hexdigest()
+
+
+def _with(line: bytes, key: str, value: str) -> bytes:
+  """A JSON object with one more text at its end."""
+  return line[:-1] + (b", " if line != b"{}" else b"") + f'"{key}": "{value}"}}'.encode()

@@ -23,6 +23,7 @@ from suite.state import weight_store
 from suite.system import atomic_files
 
 WHOLE, DAMAGED, AGAIN = "whole", "damaged", "can be made again"
+_MADE_AGAIN = ("report.txt", run_dir.SUMS)  # By the same command.
 _START_AGAIN = "restore it from a copy, or run the same command in a new work directory"
 
 
@@ -58,10 +59,14 @@ def check(folder: pathlib.Path) -> list[Finding]:
     found.append(Finding(config, DAMAGED, "it is missing, so the run cannot be resumed: restore it "
                          "from a copy; reports can still be made"))
   try:
-    run_dir.read_json(environment)
+    if problem := run_dir.unfit_environment(folder):
+      found.append(Finding(environment, DAMAGED, problem))
   except ValueError as error:
     found.append(Finding(environment, DAMAGED,
                          f"{snapshots.reason(error)}; restore it from a copy"))
+  found += [Finding(folder / name, *((AGAIN, f"{problem}", (folder / name, folder / run_dir.SUMS))
+                                     if name in _MADE_AGAIN else (DAMAGED, problem)))
+            for name, problem in run_dir.changed_texts(folder).items()]
   found += _left_over(folder)
   for path in sorted(folder.iterdir()):
     if (path / run_dir.RECORDS).exists() or (path / "state").is_dir():
@@ -85,9 +90,10 @@ def _left_over(folder: pathlib.Path) -> Iterator[Finding]:
 
 
 def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
-  records, problem = [], ""
+  records: list[dict[str, Any]] = []
+  digests, problem = [""], ""
   try:
-    records = records_lib.read(folder / run_dir.RECORDS, tolerate_torn_tail=True)
+    records, digests = records_lib.read_chain(folder / run_dir.RECORDS, tolerate_torn_tail=True)
   except (OSError, ValueError) as error:
     problem = str(error)
   finished = _summary(folder, is_whole=not problem)
@@ -102,14 +108,14 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
       records_lib.read_until(folder / run_dir.RECORDS, offset, digest)
       usable.append(number)
   if finished.state == WHOLE and not problem:
-    problem = run_dir.missing_records(folder, len(records))
+    problem = run_dir.unfit_summary(folder, len(records), digests[-1])
   # Records and state belong together; without a state, one record is left by a kill.
   fits = intact[-1:] == usable[-1:] if intact else (
       finished.state == WHOLE or not problems and len(records) < 2)
   if not problem and not fits:
     problem = (f"it has {len(records)} records, which the newest intact snapshot does not belong "
                "to")
-  yield _of_records(folder / run_dir.RECORDS, records, problem, usable, finished.path)
+  yield _of_records(folder / run_dir.RECORDS, records, digests[0], problem, usable, finished.path)
   for number, wrong in problems.items():
     path = states.path(number)
     if not wrong:
@@ -129,8 +135,8 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
     yield _verified(path, "weights", functools.partial(weight_store.read_arrays, path))
   for record in records:
     if relative := record.get("predictions"):
-      yield _verified(folder / relative, "predictions",
-                      functools.partial(predictions.load, folder / relative))
+      yield _verified(folder / relative, "predictions", functools.partial(
+          predictions.load, folder / relative, run=digests[0], event=record.get("event")))
   if finished.text:
     yield finished
   try:
@@ -146,7 +152,7 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
     yield from _left_over(folder / part)
 
 
-def _of_records(path: pathlib.Path, records: list[dict[str, Any]], problem: str,
+def _of_records(path: pathlib.Path, records: list[dict[str, Any]], identity: str, problem: str,
                 usable: list[int], summary: pathlib.Path) -> Finding:
   if problem and usable:  # A run with a summary would not go on.
     return Finding(path, AGAIN, f"{problem.split('. ')[0]}; the same command repeats what comes "
@@ -156,6 +162,8 @@ def _of_records(path: pathlib.Path, records: list[dict[str, Any]], problem: str,
   text = f"{len(records)} records"
   if records and b'"digest"' not in path.read_bytes():
     text += " without digests, by an earlier version: a change in them is not found"
+  elif records and not identity:
+    text += " by an earlier version, which does not say whose they are"
   return Finding(path, WHOLE, text)
 
 

@@ -16,13 +16,21 @@ from typing import Any
 import suite
 from suite.contracts import descriptions
 from suite.reporting import records as records_lib
+from suite.state import predictions
+from suite.state import run_identity
+from suite.state import snapshots
+from suite.system import atomic_files
 
 RECORDS = "records.jsonl"
 SUMMARY = "summary.json"
-_NUM_RECORDS = "num_records"
+_NUM_RECORDS, _LAST_DIGEST = "num_records", "last_record_digest"  # Of a summary.
 ENVIRONMENT = "environment.json"
-CONFIG = "config.gin"
+CONFIG = run_identity.CONFIG
+CONFIG_DIGEST = "config_digest"  # Of an environment.
+SUMS = "SHA256SUMS"  # Of a work directory's texts, in the form of sha256sum.
+_TEXTS = (CONFIG, ENVIRONMENT, "operative_config.gin", "report.txt")
 UNKNOWN = "unknown protocol"
+_RESTORE = "Restore it from a copy, or run the same command in a new work directory."
 OWN_METRICS = "own_metrics"  # Of a summary: the values of the user's metrics by name.
 
 
@@ -92,10 +100,13 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
   folders = list(dict.fromkeys(f for directory in dirs for f in find(directory)))
   found = []
   for folder, label in zip(folders, labels(folders)):
-    records = records_lib.read(folder / RECORDS, tolerate_torn_tail=True)
+    records, digests = records_lib.read_chain(folder / RECORDS, tolerate_torn_tail=True)
     summary = read_json(folder / SUMMARY)
-    if missing := missing_records(folder, len(records)):
-      raise ValueError(missing)
+    problems = (unfit_summary(folder, len(records), digests[-1]), unfit_environment(folder.parent),
+                *changed_texts(folder.parent).values(),
+                _unfit_last(folder, records, digests) if summary else "")
+    if any(problems):
+      raise ValueError(next(filter(None, problems)))
     environment = read_json(folder / ENVIRONMENT) or read_json(folder.parent / ENVIRONMENT)
     # Records of another version may differ.
     theirs, ours = (str(version).split(".")[:2] for version in (
@@ -155,26 +166,87 @@ def labels(folders: list[pathlib.Path]) -> list[str]:
   return found
 
 
-def sealed(values: Mapping[str, Any], *, num_records: int | None = None) -> str:
+def sealed(values: Mapping[str, Any], *, num_records: int | None = None, last_digest: str = ""
+           ) -> str:
   """The values as JSON with a digest, which `read_json` verifies and leaves out.
 
   Args:
     values: plain values.
-    num_records: of a finished run, for `num_records`.
+    num_records, last_digest: of a finished run, for `unfit_summary`.
   """
   if num_records is not None:
     values = {**values, _NUM_RECORDS: num_records}
+  if last_digest:
+    values = {**values, _LAST_DIGEST: last_digest}
   return json.dumps({**values, records_lib.DIGEST_KEY: _digest(values)}, indent=1)
 
 
-def missing_records(folder: pathlib.Path, num_records: int) -> str:
-  """Says that a finished run has lost records; "" if not, or if its summary has no number."""
+def unfit_summary(folder: pathlib.Path, num_records: int | None, last_digest: str) -> str:
+  """Says that a summary is not of the records beside it; "" if it is, or if nothing says so.
+
+  Args:
+    folder: of the learner.
+    num_records: that there are; None: not known.
+    last_digest: of the last of them.
+  """
   path = folder / SUMMARY
-  wanted = json.loads(path.read_text(encoding="utf-8")).get(_NUM_RECORDS) if path.exists() else None
-  if wanted in (None, num_records):
+  values = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+  if num_records is not None and values.get(_NUM_RECORDS, num_records) != num_records:
+    return (f"{folder / RECORDS} has {num_records} records, and the finished run had "
+            f"{values[_NUM_RECORDS]}. {_RESTORE}")
+  if values.get(_LAST_DIGEST, last_digest) != last_digest:
+    return f"{path} is of another run than {RECORDS} beside it. {_RESTORE}"
+  return ""
+
+
+def _unfit_last(folder: pathlib.Path, records: list[dict[str, Any]], digests: list[str]) -> str:
+  """Says that the last state or the last predictions of a finished run are of another run.
+
+  `verify` reads all of them; these two are read in milliseconds.
+  """
+  states = snapshots.Snapshots(folder / "state" / "events")
+  for number in states.numbers()[-1:]:
+    try:
+      position = states.values(number)["position"]
+    except Exception:  # It is damaged: a finished run does not need it, and `verify` says so.
+      continue
+    if isinstance(position, list) and position[1] not in digests:
+      return f"{states.path(number)} is the state of another run. {_RESTORE}"
+  for record in reversed(records):
+    if name := record.get("predictions"):
+      return predictions.misplaced(folder / name, run=digests[0], event=record.get("event"))
+  return ""
+
+
+def unfit_environment(workdir: pathlib.Path) -> str:
+  """Says that an environment is not of the configuration beside it; "" if it is, as above."""
+  config = workdir / CONFIG
+  found = read_json(workdir / ENVIRONMENT).get(CONFIG_DIGEST)
+  if found is None or not config.is_file() or found == atomic_files.sha256(config):
     return ""
-  return (f"{folder / RECORDS} has {num_records} records, and the finished run had {wanted}. "
-          "Restore it from a copy, or run the same command in a new work directory.")
+  return (f"{workdir / ENVIRONMENT} is of another configuration than {CONFIG} beside it: one of "
+          f"them was changed or belongs to another run. {_RESTORE}")
+
+
+def save_sums(workdir: pathlib.Path, names: Iterable[str] = _TEXTS) -> None:
+  """Writes the sums of the texts that are there, for `changed_texts`."""
+  lines = [f"{atomic_files.sha256(workdir / name)}  {name}\n"
+           for name in names if (workdir / name).is_file()]
+  snapshots.save_text(workdir / SUMS, "".join(lines))
+
+
+def changed_texts(workdir: pathlib.Path) -> dict[str, str]:
+  """What is wrong with the texts of a work directory, by name; none if it has no sums."""
+  path = workdir / SUMS
+  found: dict[str, str] = {}
+  for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+    expected, _, name = line.partition("  ")
+    if not re.fullmatch(r"[0-9a-f]{64}  [\w.]+", line):
+      return {SUMS: f"{path} is damaged. {_RESTORE}"}
+    if not (workdir / name).is_file() or atomic_files.sha256(workdir / name) != expected:
+      found[name] = (f"{workdir / name} is not what the run wrote (its digest is not that in "
+                     f"{SUMS}). {_RESTORE}")
+  return found
 
 
 def read_json(path: pathlib.Path) -> dict[str, Any]:
@@ -187,7 +259,8 @@ def read_json(path: pathlib.Path) -> dict[str, Any]:
       raise ValueError("it is no object")
     if _digest(values) != values.pop(records_lib.DIGEST_KEY, _digest(values)):
       raise ValueError("its digest differs from its values")
-    values.pop(_NUM_RECORDS, None)
+    for name in (_NUM_RECORDS, _LAST_DIGEST):
+      values.pop(name, None)
     return values
   except ValueError as error:
     raise ValueError(f"{path} is not JSON as it was written ({error}). It was damaged; delete it "

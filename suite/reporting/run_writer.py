@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-import io
 import pathlib
 from typing import Any, Callable, Protocol
 
@@ -13,6 +12,12 @@ import tensorflow as tf
 
 from suite.reporting import progress as progress_lib
 from suite.reporting import records as records_lib
+
+Check = Callable[[list[dict[str, Any]]], None]
+
+
+def _accept(records: list[dict[str, Any]]) -> None:
+  del records
 
 
 class View(Protocol):
@@ -65,8 +70,8 @@ class RunWriter:
     self._after_event()
     return position
 
-  def truncate(self, position: Any) -> list[dict[str, Any]]:
-    records = self._records.truncate(*_offset_and_digest(position))
+  def truncate(self, position: Any, check: Check = _accept) -> list[dict[str, Any]]:
+    records = self._records.truncate(*_offset_and_digest(position), check)
     self._show(lambda view: view.rebuild(records))
     return records
 
@@ -112,12 +117,11 @@ class Follower:
     del record
     return 0
 
-  def truncate(self, position: Any) -> list[dict[str, Any]]:
-    offset, _ = _offset_and_digest(position)
-    if not offset:
-      return []
-    with open(self._path, "rb") as file:
-      return records_lib.parse(io.BytesIO(file.read(offset)))
+  def truncate(self, position: Any, check: Check = _accept) -> list[dict[str, Any]]:
+    offset, digest = _offset_and_digest(position)
+    records = records_lib.read_until(self._path, offset, digest) if offset else []
+    check(records)
+    return records
 
   def files(self) -> list[pathlib.Path]:
     return []

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
-import json
 import os
 import pathlib
 import re
+import shlex
 from typing import Any, Union
 
+from suite.reporting import records
 from suite.reporting import run_dir
 
 FILE = "table.json"
@@ -108,7 +109,20 @@ class TableDir:
   def text(self) -> str:
     """Text of table.json."""
     values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-    return json.dumps({k: v for k, v in values.items() if k != "folder"}, indent=1) + "\n"
+    return run_dir.sealed({k: v for k, v in values.items() if k != "folder"}) + "\n"
+
+  def misplaced(self) -> dict[pathlib.Path, str]:
+    """The runs that were made for another cell, as their commands say: what is wrong, by folder."""
+    found = {}
+    for cell in self.workdirs():
+      words = shlex.split(str(run_dir.read_json(cell / run_dir.ENVIRONMENT).get("command", "")))
+      place = cell.relative_to(self.folder).parts
+      made_for = [pathlib.PurePath(after).parts[-len(place):]
+                  for word, after in zip(words, words[1:]) if word == "--workdir"]
+      if made_for and made_for[-1] != place:
+        found[cell] = (f"{cell} holds the run of {'/'.join(made_for[-1])}: folders of cells were "
+                       "exchanged. Put each back, or remove it, and run the same command again.")
+    return found
 
   def learners(self, row: str) -> list[str]:
     """Learners of the started cells of a row, in order; [] if there is none."""
@@ -123,10 +137,11 @@ class TableDir:
     for seed in self.seeds:
       folder = self.cell(row, column, seed) / learner
       if summary := run_dir.read_json(folder / run_dir.SUMMARY):
-        # Summaries contain no times: the last record does.
         path = folder / run_dir.RECORDS
-        lines = path.read_bytes().splitlines() if path.exists() else []
-        last = json.loads(lines[-1]) if lines else {}
+        last, digest = records.last(path) if path.exists() else ({}, "")
+        if problem := run_dir.unfit_summary(folder, None, digest):
+          raise ValueError(problem)
+        # Summaries contain no times: the last record does.
         found[seed] = {**{name: value for name, value in last.items()
                           if name.split("_")[0] == "seconds"}, **summary}
     return found
@@ -142,9 +157,35 @@ class TableDir:
     return [environment for environment in every if environment]
 
 
-def read(directory: str | os.PathLike) -> TableDir:
+def read(directory: str | os.PathLike, *, check: bool = True) -> TableDir:
+  """Reads the description of a table.
+
+  Args:
+    directory: its folder.
+    check: whether runs in the folders of other cells are an error.
+
+  Raises:
+    ValueError: table.json is damaged or no description of a table, or folders were exchanged.
+  """
   folder = pathlib.Path(directory)
-  return TableDir(folder, **run_dir.read_json(folder / FILE))
+  values = run_dir.read_json(folder / FILE)
+  fields = {f.name: f for f in dataclasses.fields(TableDir) if f.name != "folder"}
+  needed = [n for n, f in fields.items() if f.default is dataclasses.MISSING
+            and f.default_factory is dataclasses.MISSING]
+  wrong = [*(f"{n!r} is unknown" for n in values if n not in fields),
+           *(f"{n!r} is missing" for n in needed if n not in values)]
+  for names, kind in ((("rows", "columns", "seeds", "costs", "matrices", "notes"), list),
+                      (("measures", "missing", "scores"), dict),
+                      (("title", "command", "last"), str)):
+    wrong += [f"{n!r} is {values[n]!r:.60}" for n in names if n in values
+              and not isinstance(values[n], kind)]
+  if wrong:
+    raise ValueError(f"{folder / FILE} is no description of a table ({wrong[0]}). Restore it from "
+                     "a copy, or run the table's command again in a new work directory.")
+  table = TableDir(folder, **values)
+  if check and (problems := table.misplaced()):
+    raise ValueError(next(iter(problems.values())))
+  return table
 
 
 def value(summary: Mapping[str, Any], name: str) -> Any:

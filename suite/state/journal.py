@@ -36,6 +36,7 @@ class Journal:
     ledger: saved with the steps.
     snapshots: where they are saved; None: only in memory.
     agreed: gives all processes of a run the chief's value, see `Distribution.agreed`.
+    run: the identity of the run; steps of another run are not taken over.
   """
 
   def __init__(
@@ -44,8 +45,9 @@ class Journal:
       ledger: ledger_lib.Ledger,
       snapshots: Optional[snapshots_lib.Snapshots] = None,
       agreed: Callable[[Any], Any] = lambda value: value,
+      run: str = "",
   ):
-    self._event, self._ledger, self._snapshots = event, ledger, snapshots
+    self._event, self._ledger, self._snapshots, self._run = event, ledger, snapshots, run
     self._agreed = agreed
     self._done: Dict[str, Any] = {}
     self._partial_key: Optional[str] = None
@@ -59,7 +61,11 @@ class Journal:
       logging.warning("%s Until then the event begins again.", error)
       snapshots.clear()
       found = None
-    if found is not None and found.values["event"] != event:
+    if found is not None and run and found.values.get("run", run) != run:
+      logging.warning("The finished steps in %s belong to another run, of another configuration or "
+                      "learner; they are removed, and the event begins again.", snapshots.folder)
+      snapshots.clear()
+    elif found is not None and found.values["event"] != event:
       snapshots.clear()  # Left from an event that was committed since.
     elif found is not None:
       self._done, partial = found.values["done"], found.values["partial"]
@@ -110,8 +116,8 @@ class Journal:
     if self._partial is not None:
       partial = {"key": self._partial_key, "values": self._partial.values}
       arrays = self._partial.arrays
-    self._snapshots.write({"event": self._event, "done": self._done, "partial": partial,
-                           "ledger": self._ledger.snapshot()}, arrays)
+    self._snapshots.write({"event": self._event, "run": self._run, "done": self._done,
+                           "partial": partial, "ledger": self._ledger.snapshot()}, arrays)
 
 
 def are_plain(values: Sequence[Any]) -> bool:

@@ -2,7 +2,8 @@
 """Predictions of one Predict event on disk: Parquet, one row an example, zstd-compressed.
 
 They are the accuracy cache that the lifelong benchmark reads, and suffice to recompute a printed
-score. Every page has a checksum, which is verified when it is read.
+score. Every page has a checksum, which is verified when it is read. The file's metadata say which
+run and event it belongs to.
 
 | column | single-label | multi-label |
 |---|---|---|
@@ -32,8 +33,10 @@ from suite.state import snapshots
 from suite.system import atomic_files
 
 _REMEDY = "Restore it from a copy, or run the same command in a new work directory."
-_CLASS_NAMES = "class_names"
 COLUMNS = ("id", "label", "top1", "true_class_probability", "correct")
+_END = b"PAR1"
+# Of the file's metadata.
+RUN, EVENT, _CLASS_NAMES = b"suite.run", b"suite.event", b"class_names"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -78,7 +81,8 @@ class Predictions:
 def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np.ndarray,
          top1: np.ndarray, true_class_probability: np.ndarray | Sequence[np.ndarray],
          correct: np.ndarray, scores: np.ndarray | None = None,
-         class_names: Sequence[str] | None = None, sync: bool = True) -> None:
+         class_names: Sequence[str] | None = None, sync: bool = True,
+         run: str = "", event: int | None = None) -> None:
   """Writes one file, completely or not at all (temporary name, then rename).
 
   Args:
@@ -92,6 +96,7 @@ def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np
       (`load(path).scores`) where the two must agree to the last bit.
     class_names: C names in the order of the labels, if they have any.
     sync: whether the file is flushed to the disk.
+    run, event: what it belongs to, where that is known: the identity of the run.
   """
   labels = np.asarray(labels)
   multi_label = labels.ndim == 2
@@ -119,14 +124,50 @@ def save(path: str | os.PathLike, *, ids: Sequence[str] | np.ndarray, labels: np
   if multi_label:
     columns["scores"] = pa.array(list(np.asarray(scores, np.float32)), pa.list_(pa.float32()))
   _check_lengths(path, columns, labels)
-  facts = {_CLASS_NAMES: json.dumps(list(class_names))} if class_names else None
+  facts = {RUN: run.encode(), EVENT: str(event).encode()} if run else {}
+  if class_names:
+    facts[_CLASS_NAMES] = json.dumps(list(class_names)).encode()
   with atomic_files.opening(pathlib.Path(path), sync=sync) as file:
-    parquet.write_table(pa.table(columns, metadata=facts), file, compression="zstd",
+    parquet.write_table(pa.table(columns, metadata=facts or None), file, compression="zstd",
                         use_dictionary=False, write_page_checksum=True)
 
 
-def load(path: str | os.PathLike) -> Predictions:
-  """Reads and checks one file that `save` wrote."""
+def check_end(path: str | os.PathLike) -> None:
+  """A ValueError unless a file is there and has its end; for files that are known to be whole."""
+  try:
+    with open(path, "rb") as file:
+      file.seek(-len(_END), os.SEEK_END)
+      if file.read() == _END:
+        return
+  except OSError:  # It is not there, or empty.
+    pass
+  raise ValueError(f"{path} is missing or cut. {_REMEDY}")
+
+
+def misplaced(path: str | os.PathLike, *, run: str, event: int) -> str:
+  """Says that a file belongs to another run or event, by its end alone; "" if not, or unknown."""
+  try:
+    return _misplaced(path, parquet.read_schema(path), run, event)
+  except (OSError, ValueError):  # It is not there, or damaged: whoever needs it says so.
+    return ""
+
+
+def _misplaced(path: str | os.PathLike, schema: pa.Schema, run: str, event: int | None) -> str:
+  metadata = schema.metadata or {}
+  for key, wanted, what in ((RUN, run, "another run"),
+                            (EVENT, "" if event is None else str(event), "another event")):
+    if wanted and metadata.get(key, wanted.encode()) != wanted.encode():
+      return f"{path} belongs to {what}. {_REMEDY}"
+  return ""
+
+
+def load(path: str | os.PathLike, *, run: str = "", event: int | None = None) -> Predictions:
+  """Reads and checks one file that `save` wrote.
+
+  Args:
+    path: the file.
+    run, event: what it must belong to; "" and None: anything. A file of suite 0.1 does not say.
+  """
   if not os.path.exists(path):
     raise FileNotFoundError(f"There are no predictions at {path}. {_REMEDY}")
   try:
@@ -135,16 +176,18 @@ def load(path: str | os.PathLike) -> Predictions:
     raise ValueError(f"{path} cannot be read as Parquet ({snapshots.reason(error)}); it is "
                      f"damaged. {_REMEDY}") from error
   schema, multi_label = table.schema, "scores" in table.schema.names
+  if problem := _misplaced(path, schema, run, event):
+    raise ValueError(problem)
   missing = [name for name in COLUMNS if name not in schema.names]
   if missing:
     raise ValueError(f"{path} has no columns {missing}; it has {schema.names}. Is it a "
                      f"predictions file of a run? If so, it is damaged. {_REMEDY}")
-  wanted = {"id": pa.string(), "label": pa.int64(), "top1": pa.int64(),
-            "true_class_probability": pa.float32(), "correct": pa.bool_()}
+  types = {"id": pa.string(), "label": pa.int64(), "top1": pa.int64(),
+           "true_class_probability": pa.float32(), "correct": pa.bool_()}
   if multi_label:
-    wanted.update(label=pa.list_(pa.int64()), scores=pa.list_(pa.float32()),
-                  true_class_probability=pa.list_(pa.float32()))
-  for name, type_ in wanted.items():
+    types.update(label=pa.list_(pa.int64()), scores=pa.list_(pa.float32()),
+                 true_class_probability=pa.list_(pa.float32()))
+  for name, type_ in types.items():
     if schema.field(name).type != type_:
       raise ValueError(f"{path}: column {name!r} is {schema.field(name).type}; expected {type_} in "
                        f"a {'multi' if multi_label else 'single'}-label file. {_REMEDY}")
@@ -153,7 +196,7 @@ def load(path: str | os.PathLike) -> Predictions:
     if values.null_count:
       raise ValueError(f"{path}: column {name!r} has {values.null_count} empty cells; none may be. "
                        f"{_REMEDY}")
-  named = (schema.metadata or {}).get(_CLASS_NAMES.encode())
+  named = (schema.metadata or {}).get(_CLASS_NAMES)
   scores = None
   if multi_label:
     rows = _lists(column["scores"])

@@ -165,8 +165,10 @@ class Snapshots:
     return None
 
   def values(self, number: int) -> dict[str, Any]:
-    """The values of one snapshot; any error if it is damaged."""
-    return self._load(number)[0].values
+    """The values of one snapshot without its arrays; any error if they are damaged."""
+    if self.path(number).is_dir():
+      return read(self.path(number))[0]
+    return self._description(number)["values"]
 
   def problems(self) -> dict[int, str]:
     """What is wrong with each snapshot, by number; "" if nothing is."""
@@ -182,15 +184,18 @@ class Snapshots:
   def _load(self, number: int) -> tuple[Snapshot, _Kept]:
     if self.path(number).is_dir():
       return Snapshot(number, *read(self.path(number))), _Kept(frozenset(), {})
-    body, _, digest = self.path(number).read_text().rstrip("\n").rpartition("\n")
-    if digest != chunk_digest(body.encode()):
-      raise ValueError("it is not what was written")
-    saved = json.loads(body)
+    saved = self._description(number)
     stored = {n: Stored.from_plain(a) for n, a in saved["arrays"].items()}
     kept = _Kept(segments(stored), stored)
     paths = {segment: self._file(segment, "bin") for segment in kept.segments}
     arrays = {n: load(a, paths) for n, a in stored.items()}
     return Snapshot(number, saved["values"], arrays), kept
+
+  def _description(self, number: int) -> dict[str, Any]:
+    body, _, digest = self.path(number).read_text().rstrip("\n").rpartition("\n")
+    if digest != chunk_digest(body.encode()):
+      raise ValueError("it is not what was written")
+    return json.loads(body)
 
   def write(self, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None
             ) -> None:

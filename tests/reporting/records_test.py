@@ -233,5 +233,5 @@ def test_records_without_digests_can_be_read_and_are_covered_by_those_added(tmp_
 
 def test_the_name_of_the_digest_is_taken(tmp_path):
   with records.RecordWriter(tmp_path / "records.jsonl") as writer, \
-      pytest.raises(ValueError, match="a value 'digest', the name of the digest of its line"):
+      pytest.raises(ValueError, match="a value 'digest', the name of a digest of its line"):
     writer.write({"digest": "mine"})
