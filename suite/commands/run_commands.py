@@ -24,8 +24,9 @@ def add(run: argparse.ArgumentParser) -> None:
   parsing.by(run.add_argument(
       "--gin_param", action="append", default=[], metavar="X=Y",
       help="gin binding that goes before all files; may be repeated"), parsing.bindings)
-  run_settings.add_flags(run, "trusted_modules", "workdir", "strategy", "devices", "precision",
+  run_settings.add_flags(run, "gin_names", "workdir", "strategy", "devices", "precision",
                          "xla", "deterministic", "share", "profile")
+  run.add_argument("--trusted_modules", type=_moved, help=argparse.SUPPRESS)
   run.add_argument("--jobs", type=run_settings.positive, metavar="N",
                    help=f"tables: number of cells to run at the same time "
                    f"({table.TableOrder.jobs})")
@@ -37,6 +38,10 @@ def add(run: argparse.ArgumentParser) -> None:
                    help="--dry_run: FLOPs a second of the machine that the run is for, such as "
                    "2e13 (measured here)")
   run.set_defaults(do=_run)
+
+
+def _moved(_: str) -> None:
+  raise argparse.ArgumentTypeError(run_settings.MOVED["trusted_modules"])
 
 
 def _rate(text: str) -> float:

@@ -323,7 +323,7 @@ def _statements(source: str, where: str, found: Scan, known: Tuple[Tuple[str, st
   """All statements and the names in them; the imports among them are noted in `found`."""
   try:
     statements, names = _parsed(source, known)
-  except (SyntaxError, tokenize.TokenError, ValueError) as error:
+  except (SyntaxError, tokenize.TokenError, ValueError, RecursionError) as error:
     if isinstance(error, SyntaxError) and error.lineno:
       where = f"{where}, line {error.lineno}"
     raise ConfigError(f"Cannot read {where}: {first_line(error)}") from error
@@ -344,11 +344,12 @@ def _parsed(source: str, known: Tuple[Tuple[str, str], ...]) -> Tuple[List[Any],
   for statement in config_parser.ConfigParser(source, names):
     statements.append(statement)
     if isinstance(statement, config_parser.ImportStatement):
-      names.modules[statement.bound_name()] = _stands_for(statement)
+      names.modules[statement.bound_name()] = stands_for(statement)
   return statements, names
 
 
-def _stands_for(statement: config_parser.ImportStatement) -> str:
+def stands_for(statement: config_parser.ImportStatement) -> str:
+  """The module that the name of an import stands for."""
   is_whole = statement.is_from or statement.alias
   return statement.module if is_whole else statement.bound_name()
 
@@ -381,7 +382,7 @@ def _note(statement: config_parser.BindingStatement, file: str, is_users: bool, 
 
 
 def _scan_binding(binding: str, found: Scan) -> None:
-  known = tuple((name, _stands_for(s)) for name, s in found.imports.items())
+  known = tuple((name, stands_for(s)) for name, s in found.imports.items())
   try:
     statements, names = _statements(binding, f"--gin_param {binding!r}", found, known)
   except ConfigError as error:

@@ -3,12 +3,6 @@
 
 Gin stays on the roof: the library takes arguments, a run file names and fills them.
 
-**Trusted modules.** A gin file is a program: it imports modules, and can call whatever they
-contain. With a list of trusted modules a run imports nothing else, and each function or class that
-a file names must have been defined in one of them; `os.system` is refused wherever a trusted module
-has imported it. Parts that start processes, delete files or load code have no place in a run file
-and are never trusted. This is no sandbox: what is trusted can still read and write files.
-
 **Types.** A bound value whose type is not that of its parameter is refused before anything is
 computed, where that is certain: literals for parameters that are annotated as numbers, texts or
 booleans. A whole number stands for a float, and a float without a fraction for a whole number.
@@ -34,20 +28,20 @@ import gin
 
 from suite.configs import gin_bindings
 from suite.configs import gin_files
+from suite.configs import gin_names
 from suite.configs import run_settings
 
 
 def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
-          trusted: Sequence[str] = ()) -> gin_files.Scan:
+          names: Sequence[str] = ()) -> gin_files.Scan:
   """Clears gin, then sets it from files and bindings and locks it; imports what the files name.
 
   Args:
     paths: gin files. bindings: `X=Y`.
-    trusted: the modules that files may import and name parts of; (): any.
+    names: what they may name, see `gin_names`; (): everything.
   """
   found = gin_files.scan(paths, bindings)
-  if trusted:
-    check_imports(found, list(trusted))
+  gin_names.check(found, names)
   gin.clear_config()
   for file, text in found.texts:
     with _explained(found):
@@ -57,8 +51,6 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
       gin.parse_config([*found.header(binding), binding])
   with _explained(found):
     gin.finalize()
-  if trusted:
-    check_functions(found, list(trusted))
   gin_files.check_readers(found)
   check_types(found)
   return found
@@ -272,80 +264,6 @@ def _resolve(selector: str, found: gin_files.Scan) -> Any:
   whole = statement.is_from or statement.alias
   target = importlib.import_module(statement.module if whole else first)
   return functools.reduce(getattr, rest, target)
-
-
-# Packages that another one's names lead to.
-_PARTS = {"tensorflow": ("keras", "tf_keras"), "suite": ("tfds_builders",)}
-_NEVER = ("suite.cli", "suite.commands", "suite.curation", "suite.system",
-          "tensorflow.python.lib.io", "tensorflow.python.saved_model",
-          "tensorflow.python.ops.io_ops", "tensorflow.python.ops.script_ops",
-          "tensorflow.python.framework.load_library",
-          "keras.src.saving", "keras.src.utils", "tf_keras.src.saving", "tf_keras.src.utils")
-
-
-def check_imports(found: gin_files.Scan, trusted: list[str]) -> None:
-  """Refuses files that import, or call on gin for, anything else; imports nothing itself.
-
-  Args:
-    found: what the files say.
-    trusted: names of packages or modules, such as ["suite", "tensorflow"].
-
-  Raises:
-    gin_files.ConfigError: names the module and the file.
-  """
-  for statement, where in found.every_import:
-    if statement.module != "__gin__.dynamic_registration" and not _is_trusted(
-        statement.module, trusted):
-      raise _refusal(f"{where} imports {statement.module!r}", trusted)
-  for name, where in found.functions.items():
-    if "." not in name and not name.startswith("gin."):
-      raise _refusal(f"{where} names {name!r}, which no import of the file gives", trusted)
-
-
-def check_functions(found: gin_files.Scan, trusted: list[str]) -> None:
-  """Refuses files that name what a trusted module has only imported; their imports are made here.
-
-  To be called before anything of the run is.
-  """
-  for name, where in found.functions.items():
-    if not name.startswith("gin."):
-      module = _home(name, trusted)
-      if module:
-        raise _refusal(f"{where} names {name}, which is defined in {module!r}", trusted)
-
-
-def _home(name: str, trusted: list[str]) -> str:
-  """The first module on the way to what `name` stands for that is not trusted; "" if all are."""
-  first, *rest = name.split(".")
-  target: Any = importlib.import_module(first)
-  path = first
-  for part in rest:
-    path = f"{path}.{part}"
-    if isinstance(target, types.ModuleType):
-      module = target.__name__
-      if module != first and not _is_trusted(module, trusted):
-        return module
-      if not hasattr(target, part):
-        importlib.import_module(path)
-    target = getattr(target, part)
-  home = getattr(inspect.unwrap(target), "__module__", None) or type(target).__module__
-  return "" if _is_trusted(home, trusted) else home
-
-
-def _is_trusted(module: str, trusted: list[str]) -> bool:
-  allowed = [*trusted, *(part for name in trusted for part in _PARTS.get(name, ()))]
-  return _within(module, allowed) and not _within(module, list(_NEVER))
-
-
-def _within(module: str, packages: list[str]) -> bool:
-  return any(f"{module}.".startswith(f"{package}.") for package in packages)
-
-
-def _refusal(what: str, trusted: list[str]) -> gin_files.ConfigError:
-  return gin_files.ConfigError(
-      f"{what}; trusted are {', '.join(trusted)}, without what starts processes, deletes files or "
-      "loads code. A gin file is a program: read it, then add the module to --trusted_modules, or "
-      "leave that flag out to allow everything.")
 
 
 _PLAIN = (int, float, str, bool, type(None))

@@ -12,16 +12,20 @@ import argparse
 import dataclasses
 import os
 import pathlib
-import re
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
 from suite.configs import gin_files
+from suite.configs import gin_names
 from suite.system import folders
 
 # compute.distribution.NAMES
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
 PRECISIONS = ("float32", "bfloat16", "mixed_bfloat16", "mixed_float16", "tf32")  # precision.NAMES
 DATA_FLAGS = ("data_dir", "mirror")
+# Former settings, and why each was taken out.
+MOVED = {"trusted_modules": "it let a gin file run any code that these modules reach. Now "
+         "gin_names, --gin_names shipped, lists the functions and classes that gin files may name; "
+         "add your own by their full names: shipped,my_nets.small"}
 
 
 def positive(text: str) -> int:
@@ -37,11 +41,11 @@ def _folder(text: str) -> str:
   return text
 
 
-def _modules(text: str) -> Tuple[str, ...]:
-  names = tuple(text.split(","))
-  if not all(re.fullmatch(r"\w+(\.\w+)*", name) for name in names):
-    raise argparse.ArgumentTypeError(f"got {text!r}, allowed are modules such as suite,tensorflow")
-  return names
+def _names(text: str) -> Tuple[str, ...]:
+  try:
+    return gin_names.parsed(text)
+  except ValueError as error:
+    raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _flag(default: Any, text: str, **parsed: Any) -> Any:
@@ -77,10 +81,10 @@ class RunSettings:
   devices: Optional[int] = _flag(
       None, "number of GPUs, or of logical CPU devices without a GPU (all)", type=positive,
       metavar="N")
-  trusted_modules: Sequence[str] = _flag(
-      (), "for gin files of somebody else: refuse them if they import, or name parts of, other "
-      "modules than these; suite,tensorflow suffices for shipped runs (any)", type=_modules,
-      metavar="A,B")
+  gin_names: Sequence[str] = _flag(
+      (), "for gin files of somebody else: refuse them if they name other functions and classes "
+      "than these. shipped: those of the suite's list, which suffices for shipped runs; further "
+      "ones by full name (everything)", type=_names, metavar="shipped,A.B")
   deterministic: Optional[bool] = _flag(
       None, "refuse ops without a deterministic kernel (on a CPU yes, on a GPU no)",
       action=argparse.BooleanOptionalAction)
@@ -206,6 +210,9 @@ def names() -> List[str]:
 def from_python(given: Mapping[str, Any]) -> RunSettings:
   """The settings that a call of `suite.run` says."""
   unknown = sorted(set(given) - set(names()))
+  for name in unknown:
+    if name in MOVED:
+      raise gin_files.ConfigError(f"suite.run has no setting {name!r}: {MOVED[name]}.")
   if unknown:
     raise gin_files.ConfigError(
         f"suite.run has no setting {unknown[0]!r}; it has {', '.join(names())}. "

@@ -41,7 +41,7 @@ def experiment_run(
   from suite import experiment
   if own_process:
     this_process.settle(debug=settings.debug)
-  gin_parse.parse(file.paths(), file.params, trusted=settings.trusted_modules)
+  gin_parse.parse(file.paths(), file.params, names=settings.gin_names)
   origin = run_settings.RunOrigin(
       gin_parse.config_text(), functools.partial(gin_parse.unused_bindings, found))
   given: dict[str, Any] = {"settings": settings.for_run(file.name), "origin": origin}
@@ -70,7 +70,7 @@ def table_run(file: run_settings.RunFile, settings: run_settings.RunSettings, **
         f"--share is a flag of one run, and {file.name} is a table. Leave it out: the same "
         "command, given several times, shares the table's cells.")
   own, of_cells = table.divide(file.path, file.params)
-  gin_parse.parse([file.path], own, trusted=settings.trusted_modules)
+  gin_parse.parse([file.path], own, names=settings.gin_names)
   settings.set_data_dirs()
   file.paths()  # Raises if one does not exist.
   report = gin_parse.group(table.Report)

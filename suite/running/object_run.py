@@ -30,7 +30,7 @@ _DEEPEST = 6
 _MOST_BYTES = 1 << 26
 _PLAIN = (bool, int, float, str, bytes, type(None))
 # Settings that `suite.run` sets itself.
-_OURS = ("workdir", "trusted_modules", "command")
+_OURS = ("workdir", "gin_names", "command")
 
 
 def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any]] | None,

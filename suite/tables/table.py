@@ -29,6 +29,7 @@ import warnings
 from absl import logging
 
 from suite.configs import gin_files
+from suite.configs import gin_names
 from suite.configs import gin_parse
 from suite.configs import methods
 from suite.configs import run_settings
@@ -213,14 +214,14 @@ def run(
         f"--gin_param sets {', '.join(fixed)}, which the table sets for its cells. Run a part of "
         "it with --only, or change table.run.runs, .columns or .seeds.")
   chosen = choose(cells, order.only)
-  texts = settings_texts(chosen)
+  texts = settings_texts(chosen, settings.gin_names)
   waiting = [cell for cell in chosen if not cell.is_finished]
   logging.info("%d of %d cells are finished, %d are to run.",
                sum(cell.is_finished for cell in cells), len(cells), len(waiting))
   if order.instead is not None:
     return order.instead(chosen, waiting)
   if waiting:
-    check_parameters(waiting)
+    check_parameters(waiting, settings.gin_names)
   _claim(table, texts)
   outcomes = processes.run_all([cell.job(settings) for cell in waiting], order.jobs)
   if ending is not None and table.num_finished() == table.num_cells and not ending.is_finished:
@@ -391,7 +392,8 @@ def key(param: str) -> str:
   return param.partition("=")[0].strip()
 
 
-def settings_texts(cells: Sequence[TableCell]) -> dict[pathlib.Path, str]:
+def settings_texts(cells: Sequence[TableCell], names: Sequence[str] = ()
+                   ) -> dict[pathlib.Path, str]:
   """Computes the settings of all cells, as text by the file to write them to; finds most errors.
 
   The cells of a row and column differ in their seed only. Their common settings, read from the gin
@@ -401,6 +403,7 @@ def settings_texts(cells: Sequence[TableCell]) -> dict[pathlib.Path, str]:
   for cell in _one_of_each(cells):
     with error_context(cell), without_warnings():
       found = gin_files.scan(cell.files(), cell.params)
+      gin_names.check(found, names)
     seeds = {key(param) for param in cell.own[len(cell.own) - cell.num_seed:]}
     lines = [f"{name} = {setting.value!r}" for name, setting in sorted(found.read().items())
              if name not in seeds]
@@ -418,7 +421,7 @@ def _one_of_each(cells: Sequence[TableCell]) -> list[TableCell]:
   return list(first.values())
 
 
-def check_parameters(cells: Sequence[TableCell]) -> None:
+def check_parameters(cells: Sequence[TableCell], names: Sequence[str] = ()) -> None:
   """Finds the remaining errors: lets gin parse a cell of each row and column.
 
   It runs in a separate process, since gin imports the modules that the files name, and TensorFlow
@@ -426,19 +429,19 @@ def check_parameters(cells: Sequence[TableCell]) -> None:
   """
   with concurrent.futures.ProcessPoolExecutor(
       1, mp_context=multiprocessing.get_context("spawn")) as pool:
-    problem = pool.submit(_first_problem, _one_of_each(cells)).result()
+    problem = pool.submit(_first_problem, _one_of_each(cells), names).result()
   if problem:
     raise gin_files.ConfigError(problem)
 
 
-def _first_problem(cells: Sequence[TableCell]) -> str:
+def _first_problem(cells: Sequence[TableCell], names: Sequence[str] = ()) -> str:
   warnings.simplefilter("ignore")
   with without_warnings():
     from suite import experiment
     for cell in cells:
       try:
         with error_context(cell):
-          gin_parse.parse(cell.files(), cell.params)
+          gin_parse.parse(cell.files(), cell.params, names=names)
           gin_parse.configured(experiment.run, {"settings": None})
       except gin_files.ConfigError as error:
         return str(error)

@@ -24,10 +24,8 @@ def test_no_other_module_uses_private_parts():
   root = pathlib.Path(suite.__file__).parent
   private = re.compile(r"tensorflow\.python|(from|import) keras\.src|tf_keras")
   found = [p.name for p in root.rglob("*.py") if private.search(p.read_text(encoding="utf-8"))]
-  # gin_parse.py has the names of parts that it refuses, learner.py those of libraries.
-  assert sorted(found) == ["__init__.py", "gin_parse.py", "learner.py", "private_tensorflow.py"]
-  imported = re.compile(r"^ *(from|import) (tensorflow|tf_keras|keras)", re.MULTILINE)
-  assert not imported.search((root / "configs" / "gin_parse.py").read_text(encoding="utf-8"))
+  # learner.py has names of libraries.
+  assert sorted(found) == ["__init__.py", "learner.py", "private_tensorflow.py"]
 
 
 def _pipeline() -> tf.data.Dataset:

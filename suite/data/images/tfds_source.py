@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import types
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -315,6 +316,7 @@ def _builder(name: str, data_dir: Optional[str]) -> Any:
   import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
 
   import tfds_builders  # pylint: disable=import-outside-toplevel  # Registers "nevis/...".
+  check_name(name)
   key = name, str(tfds_builders.status.data_directory(data_dir))
   if key in _PREPARED and _written(_PREPARED[key][0]) == _PREPARED[key][1]:
     return _PREPARED[key][0]
@@ -327,6 +329,17 @@ def _builder(name: str, data_dir: Optional[str]) -> Any:
   title = name if "/" in name else f"{name}/{builder.builder_config.name}"
   rehearsed.missing[title] = why_missing(title, data_dir=data_dir)
   return of(name, builder) or builder
+
+
+def check_name(name: str) -> None:
+  """Refuses a name of TFDS's communities, "huggingface:mnist": their builders are downloaded code.
+
+  "mnist:3.0.1" has a version.
+  """
+  if re.match(r"[\w-]+:[^\d*]", name):
+    raise ValueError(f"Data set {name!r} has the builder of {name.partition(':')[0]!r}, whose code "
+                     "TensorFlow Datasets would download and run. Prepare it yourself, and name "
+                     "what is prepared.")
 
 
 def _written(builder: Any) -> Tuple[int, ...]:

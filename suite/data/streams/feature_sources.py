@@ -52,6 +52,7 @@ class _DataSet:
     import tfds_builders  # pylint: disable=import-outside-toplevel  # Registers "nevis/...".
     where = str(tfds_builders.status.data_directory(data_dir))
     self._data_dir, self.name = data_dir, name
+    tfds_source.check_name(name)
     builder = tfds.builder(name, data_dir=where)
     if not builder.info.splits:
       raise FileNotFoundError(f"Data set {name!r} is not prepared in {where}. Run: suite data "

@@ -92,6 +92,14 @@ def test_array_record_files_are_read(pictures_dir, tmp_path):
     _read("same_shape", str(tmp_path), memory_limit_bytes=0)
 
 
+def test_builders_that_tfds_would_download_are_refused():
+  for name in ("huggingface:mnist", "kaggle:some/config", "a-b:c"):
+    with pytest.raises(ValueError, match="TensorFlow Datasets would download and run"):
+      tfds_source.check_name(name)
+  for name in ("mnist", "mnist:3.0.1", "mnist:3.*.*", "nevis/mnist", "a/b:1.0.0"):
+    tfds_source.check_name(name)
+
+
 def test_the_version_is_the_builders(pictures_dir):
   name = "suite_test_pictures/mixed"
   builder = tfds_source.open_split(name, "train", data_dir=pictures_dir).builder
