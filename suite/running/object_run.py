@@ -24,6 +24,11 @@ from suite.configs import gin_parse
 from suite.configs import run_settings
 from suite.contracts import deliveries
 from suite.contracts import descriptions
+from suite.data.episodes import episodes
+from suite.data.images import image_set
+from suite.data.sequences import sequences
+from suite.data.streams import buckets
+from suite.data.streams import stream_events
 from suite.running import own_learner
 
 _DEEPEST = 6
@@ -46,6 +51,8 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
   name, fn = _protocol(protocol, own)
   shipped = descriptions.SHIPPED.get(name) if descriptions.of(fn) else None
   delivery = (shipped.delivery if shipped else "") or deliveries.BUCKETS
+  if shipped:
+    _check_data(own)
   if learners is None:
     raise ValueError("suite.run(protocol=...) needs learners: {'name': learner}, where a learner "
                      "is a Keras model, suite.learner(model, ...), or an object of suite/learners.")
@@ -107,6 +114,33 @@ def _protocol(protocol: Any, given: Mapping[str, Any]) -> tuple[str, Callable[..
     raise ValueError(f"Protocol {name!r} needs {', '.join(missing)}; give "
                      f"suite.run(protocol={name!r}, {missing[0]}=..., learners=...).")
   return name, fn
+
+
+_MADE = (buckets.Buckets, stream_events.Stream, sequences.Sequence, episodes.Episodes)
+# Argument of a shipped protocol -> what it is, and what makes it.
+_DATA: dict[str, tuple[type, str]] = {
+    "buckets": (buckets.Buckets, "suite.buckets.of([...]) of a list with (training set, test set), "
+                                 "or one image set, for each bucket"),
+    "stream": (stream_events.Stream, "suite.streams.of([...]) of a list with an image set, or its "
+                                     "splits, for each task"),
+    "sequence": (sequences.Sequence, "suite.sequences.of(images) of one image set"),
+    **{f"episodes_{part}": (
+        episodes.Episodes, "suite.episodes.of(images, way=..., shot=...) of one image set")
+       for part in ("train", "test", "validation")},
+    **dict.fromkeys(("base", "images"), (
+        image_set.ImageSet, "one image set, made by suite.images.from_arrays, from_dataset, "
+        "from_directory, from_csv, from_huggingface or from_tfds"))}
+
+
+def _check_data(given: Mapping[str, Any]) -> None:
+  """Refuses lists, dictionaries, arrays and image sets in the place of what is made of them."""
+  for name, value in given.items():
+    if name not in _DATA or isinstance(value, _DATA[name][0]):
+      continue
+    wants_set, is_set = _DATA[name][0] is image_set.ImageSet, hasattr(value, "eval_batches")
+    if isinstance(value, (str, list, tuple, Mapping, np.ndarray, tf.data.Dataset, *_MADE)) or (
+        is_set and not wants_set):
+      raise ValueError(f"{name} is {image_set.told(value)}; give {name}={_DATA[name][1]}.")
 
 
 def _made(label: str, make: Callable[[], Any], delivery: str) -> Any:

@@ -35,6 +35,22 @@ def test_a_stream_takes_given_splits():
   assert streams.of([given], names=["x"]).entries[0].load().dev is given["dev"]
 
 
+def test_a_stream_draws_the_splits_that_are_not_given_from_the_training_set():
+  train, test = _set(40, name="train"), _set(8, seed=1, name="test")
+  splits = streams.of([{"train": train, "test": test}]).entries[0].load()
+  assert splits.test is test
+  assert [part.size for part in (splits.train, splits.dev, splits.validation)] == [28, 6, 6]
+  drawn = [*splits.train.ids, *splits.dev.ids, *splits.validation.ids]
+  assert sorted(drawn) == sorted(train.ids)
+  given = streams.of([{"train": train, "test": test, "validation": test}]).entries[0].load()
+  assert (given.train.size, given.dev.size, given.validation) == (34, 6, test)
+
+
+def test_buckets_may_have_their_names_as_keys():
+  made = buckets.of({"old": _set(20), "new": {"train": _set(12), "test": _set(8)}})
+  assert [(b.name, b.train.size, b.test.size) for b in made] == [("old", 14, 6), ("new", 12, 8)]
+
+
 def test_buckets_of_pairs_and_of_single_sets():
   made = buckets.of([(_set(12), _set(8)), _set(20)], names=["old", "new"])
   assert [(b.name, b.train.size, b.test.size) for b in made] == [("old", 12, 8), ("new", 14, 6)]
@@ -149,10 +165,17 @@ def test_sets_that_cannot_be_joined_are_refused(make, message):
     (lambda: streams.of([_set()], years=[1, 2]), "1 tasks and 2 years; give one for each task"),
     (lambda: streams.of([{"train": _set()}]), r"has the splits \['train'\]; give train, dev, vali"),
     (lambda: streams.of([np.zeros(3)]), "is ndarray; give an image set"),
+    (lambda: streams.of([{"train": _set(), "validation": _set()}]), r"'validation'\]; give train"),
+    (lambda: streams.of([{"train": [1], "test": [2]}]), "has splits that are list of 1; give"),
     (lambda: buckets.of([]), "was given no bucket"),
+    (lambda: buckets.of(_set()), "was given one image set, .*; give a list"),
+    (lambda: buckets.of({"train": _set(), "test": _set()}), "splits train, test; they are of one"),
+    (lambda: buckets.of([{"train": _set(), "dev": _set()}]), "Bucket 1 holds dict of train, dev"),
     (lambda: buckets.of([(_set(), _set(), _set())]), "Bucket 1 has 3 sets"),
     (lambda: buckets.of([(_set(), 3)]), "Bucket 1 holds int; give image sets"),
     (lambda: buckets.of([_set(), _set(20, 2)]), "all buckets of a series share one head"),
+    (lambda: episodes.of({"train": 1}), "episodes.of was given dict of train; give one image set"),
+    (lambda: sequences.of([_set()]), "sequences.of was given list of 1; give one image set"),
     (lambda: episodes.of(_set(), classes=[1, 9]), r"no image of the classes \[9\]; it has"),
 ])
 def test_mistakes_are_said(make, message):

@@ -16,6 +16,7 @@ import tensorflow as tf
 import suite
 from suite import cli
 from suite.configs import gin_files
+from suite.data.digits import digits
 from suite.reporting import progress
 from suite.reporting import records
 from suite.running import object_run
@@ -120,6 +121,14 @@ def test_a_learner_that_has_learned_is_not_run_again(module):
     ({"protocol": 3, "learners": 1}, "protocol is 3; give one of nevis"),
     ({"protocol": "clear", "learners": 1}, "'clear' needs buckets; give suite.run"),
     ({"protocol": "clear", "bucket": 1, "learners": 1}, "no argument 'bucket'.*Nearest: buckets"),
+    ({"protocol": "clear", "buckets": [1, 2], "learners": 1},
+     r"buckets is list of 2; give buckets=suite.buckets.of\(\[...\]\) of a list with"),
+    ({"protocol": "nevis", "stream": {"train": 1, "test": 2}, "learners": 1},
+     r"stream is dict of train, test; give stream=suite.streams.of"),
+    ({"protocol": "fluid", "sequence": digits.sequence_base(), "learners": 1},
+     "sequence is ImageSet; give sequence=suite.sequences.of"),
+    ({"protocol": "pretrain", "images": {"train": 1}, "learners": 1},
+     "images is dict of train; give images=one image set, made by suite.images.from_arrays"),
     ({"protocol": "clear", "buckets": 1}, "needs learners: {'name': learner}"),
     ({"protocol": "clear", "buckets": 1, "params": {"A": 1}}, "belong to run files"),
 ])

@@ -273,6 +273,10 @@ def of(images: image_set.ImageSet, *, classes: Optional[Sequence[int]] = None, w
     size: to which images are resized, if they differ in size.
     seed, convention, with_classes: see `Episodes`.
   """
+  if not hasattr(images, "eval_batches"):
+    raise ValueError(f"episodes.of was given {image_set.told(images)}; give one image set, made by "
+                     "suite.images.from_arrays, from_dataset, from_directory, from_csv, "
+                     "from_huggingface or from_tfds.")
   if images.kind != tasks.SINGLE_LABEL:
     raise ValueError(f"{images.name!r} is {images.kind}; episodes are of {tasks.SINGLE_LABEL} "
                      "images.")

@@ -13,6 +13,7 @@ Image sets whose labels a learner must not see, for pretraining.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Dict, Sequence, Tuple, Union
 
 import numpy as np
@@ -269,6 +270,14 @@ def _place_batch(plan: sampling.Form, element: tf.Tensor, plan_numbers: Any, lab
   """Places, seeds, labels and mask of a batch."""
   places, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
   return {"place": places, "seed": seeds, "label": tf.gather(labels, places), "mask": valid}
+
+
+def told(given: Any) -> str:
+  """What stands in the place of an image set, for messages: "dict of train, test", "list of 3"."""
+  kind = type(given).__name__
+  if isinstance(given, Mapping):
+    return f"{kind} of {', '.join(map(str, given))}"
+  return f"{kind} of {len(given)}" if isinstance(given, (list, tuple)) else kind
 
 
 def num_in_share(images: examples.TrainableSet, share: float) -> int:

@@ -166,6 +166,10 @@ def of(images: image_set.ImageSet, *, num_base_classes: Optional[int] = None,
     base: the base classes' training images. Their classes, found by name, become the first ones of
       the sequence, and its other classes follow in their order.
   """
+  if not hasattr(images, "eval_batches"):
+    raise ValueError(f"sequences.of was given {image_set.told(images)}; give one image set, made "
+                     "by suite.images.from_arrays, from_dataset, from_directory, from_csv, "
+                     "from_huggingface or from_tfds.")
   if images.kind != tasks.SINGLE_LABEL:
     raise ValueError(f"{images.name!r} is {images.kind}; a sequence is of {tasks.SINGLE_LABEL} "
                      "images.")

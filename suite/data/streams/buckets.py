@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import dataclasses
 from typing import Any, Iterator, List, Sequence, Tuple
 
 from suite.contracts import examples
 from suite.contracts import tasks
 from suite.data.images import class_lists
+from suite.data.images import image_set
 from suite.data.images import stratified_split
 from suite.data.streams import class_coverage
 
@@ -72,8 +74,8 @@ class Buckets:
     return iter(self.buckets)
 
 
-def of(parts: Sequence[Any], *, name: str = "mine", names: Sequence[str] | None = None,
-       test_share: float = 0.3, seed: int = 0) -> Buckets:
+def of(parts: Sequence[Any] | Mapping[str, Any], *, name: str = "mine",
+       names: Sequence[str] | None = None, test_share: float = 0.3, seed: int = 0) -> Buckets:
   """Buckets of image sets, in order of time.
 
   Sets with names of classes are joined by name: the list of classes is that of the first set,
@@ -81,7 +83,8 @@ def of(parts: Sequence[Any], *, name: str = "mine", names: Sequence[str] | None 
   names are joined by number; sets with names and without are refused.
 
   Args:
-    parts: for each bucket (training set, test set), or one set, of which a share is for testing.
+    parts: for each bucket (training set, test set), {"train", "test"}, or one set, of which a share
+      is for testing. A dictionary of these has the names of the buckets as its keys.
     name: of the task.
     names: of the buckets; "bucket_01", ... if not given.
     test_share: share of each class that is tested on, where one set is given.
@@ -93,6 +96,14 @@ def of(parts: Sequence[Any], *, name: str = "mine", names: Sequence[str] | None 
   """
   if not parts:
     raise ValueError("buckets.of was given no bucket; give a list of (training set, test set).")
+  if hasattr(parts, "eval_batches"):
+    raise ValueError(f"buckets.of was given one image set, {parts!r}; give a list with one for "
+                     "each bucket, or with (training set, test set).")
+  if isinstance(parts, Mapping):
+    if set(parts) & {"train", "test"}:
+      raise ValueError(f"buckets.of was given the splits {', '.join(map(str, parts))}; they are of "
+                       "one bucket: give a list, buckets.of([(sets['train'], sets['test']), ...]).")
+    names, parts = names or list(map(str, parts)), list(parts.values())
   titles = [str(title) for title in names] if names is not None else [
       f"bucket_{number:02d}" for number in range(1, len(parts) + 1)]
   if len(titles) != len(parts):
@@ -100,14 +111,17 @@ def of(parts: Sequence[Any], *, name: str = "mine", names: Sequence[str] | None 
                      "name for each bucket.")
   pairs: List[Tuple[Any, Any]] = []
   for number, part in enumerate(parts, start=1):
+    if isinstance(part, Mapping) and set(part) == {"train", "test"}:
+      part = part["train"], part["test"]
     pair = tuple(part) if isinstance(part, (tuple, list)) else (part,)
     if not 1 <= len(pair) <= 2:
       raise ValueError(f"Bucket {number} has {len(pair)} sets; give (training set, test set), or "
                        "one set.")
     for one in pair:
       if not hasattr(one, "eval_batches"):
-        raise ValueError(f"Bucket {number} holds {type(one).__name__}; give image sets, made by "
-                         "suite.images.from_arrays, from_dataset, from_directory or from_tfds.")
+        raise ValueError(f"Bucket {number} holds {image_set.told(one)}; give image sets, made by "
+                         "suite.images.from_arrays, from_dataset, from_directory, from_csv, "
+                         "from_huggingface or from_tfds: (training set, test set), or one of them.")
     if len(pair) == 1:
       title = titles[number - 1]
       if not 0 < round(test_share * pair[0].size) < pair[0].size:

@@ -189,32 +189,54 @@ class StreamEntry:
 def of(given: Any, place: int, seed: int) -> Splits:
   """The splits of task number `place`; one image set is divided by class, drawn by `seed`.
 
+  Of a training and a test set, dev and validation are drawn from the training set if they are not
+  given, .15 of it each.
+
   Splits with names of classes get one list of them (`class_lists`).
   """
   if isinstance(given, Mapping):
-    if sorted(given) != sorted(SPLITS):
-      raise ValueError(f"Task {place} of streams.of has the splits {sorted(given)}; give "
-                       f"{', '.join(SPLITS)}, or one image set, which is divided.")
-    given = Splits(**given)
+    if not {"train", TEST} <= set(given) <= set(SPLITS):
+      raise ValueError(
+          f"Task {place} of streams.of has the splits {sorted(given)}; give {', '.join(SPLITS)}, "
+          "of which dev and validation are drawn from train if they are left out, or one image "
+          "set, which is divided.")
+    bare = [one for one in given.values() if not hasattr(one, "eval_batches")]
+    if bare:
+      raise ValueError(f"Task {place} of streams.of has splits that are {image_set.told(bare[0])}; "
+                       "give image sets, such as suite.images.from_huggingface makes.")
+    given = Splits(**_filled(given, place, seed))
   if isinstance(given, Splits):
     return _checked(given, f"Task {place} of streams.of")
   if not hasattr(given, "eval_batches"):
-    raise ValueError(f"Task {place} of streams.of is {type(given).__name__}; give an image set, "
-                     "made by suite.images.from_arrays, from_dataset, from_directory or from_tfds.")
-
-  def divide(images: examples.ExampleSet, share: float) -> Tuple[Any, Any]:
-    if not 0 < round(share * images.size) < images.size:
-      raise ValueError(
-          f"Task {place} of streams.of, {given.name!r}, has {given.size} image(s), too few to make "
-          f"{', '.join(SPLITS)} of them. Add images, leave the task out, or give the four splits.")
-    if images.kind == tasks.SINGLE_LABEL:
-      return stratified_split.split(images, share, seed=seed)
-    return images.split(share, seed=seed)
-
-  rest, test = divide(given, 0.30)
-  rest, validation = divide(rest, 0.15 / 0.70)
-  train, dev = divide(rest, 0.10 / 0.55)
+    raise ValueError(f"Task {place} of streams.of is {image_set.told(given)}; give an image set, "
+                     "made by suite.images.from_arrays, from_dataset, from_directory, from_csv, "
+                     "from_huggingface or from_tfds.")
+  rest, test = _divided(given, 0.30, given, place, seed)
+  rest, validation = _divided(rest, 0.15 / 0.70, given, place, seed)
+  train, dev = _divided(rest, 0.10 / 0.55, given, place, seed)
   return _checked(Splits(train, dev, validation, test), f"Task {place} of streams.of")
+
+
+def _divided(images: Any, share: float, whole: Any, place: int, seed: int) -> Tuple[Any, Any]:
+  """(the rest, a share of a set), by class; an error if the `whole` has too few images."""
+  if not 0 < round(share * images.size) < images.size:
+    raise ValueError(
+        f"Task {place} of streams.of, {whole.name!r}, has {whole.size} image(s), too few to make "
+        f"{', '.join(SPLITS)} of them. Add images, leave the task out, or give the four splits.")
+  if images.kind == tasks.SINGLE_LABEL:
+    return stratified_split.split(images, share, seed=seed)
+  return images.split(share, seed=seed)
+
+
+def _filled(given: Mapping[str, Any], place: int, seed: int) -> dict[str, Any]:
+  """Four splits of two or three: what lacks is drawn from the training set."""
+  found, share = dict(given), 0.15
+  for split in (VALIDATION, "dev"):
+    if split not in found:
+      found["train"], found[split] = _divided(
+          found["train"], share, given["train"], place, seed)
+      share = share / (1.0 - share)
+  return found
 
 
 def _checked(splits: Splits, where: str) -> Splits:
