@@ -26,12 +26,12 @@ from typing import Any, Callable
 
 from suite.commands import parsing
 from suite.configs import run_settings
-from suite.curation import dates
 from suite.curation import errors
 from suite.curation import manifest
 from suite.curation import selection
 from suite.curation import time_buckets
 from suite.curation import votes as votes_lib
+from suite.data.own import dates
 
 SCALES = ("none", "tf", "torch", "caffe")  # encoders.SCALES
 

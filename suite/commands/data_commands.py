@@ -22,8 +22,8 @@ import numpy as np
 from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import run_settings
-from suite.curation import dates
 from suite.curation.timelines import periods
+from suite.data.own import dates
 from suite.data.own import timeline_store
 from suite.running import this_process
 from suite.system import atomic_files

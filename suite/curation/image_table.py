@@ -8,27 +8,22 @@
 Line i belongs to row i of the features. `timestamp` is in one of the forms of `dates` (UTC by
 default); `path` is required from the review sheets on. All other columns are copied to the metadata
 of the archive.
-
-A .csv may be what a spreadsheet writes: with semicolons or tabs, a byte order mark, in UTF-16,
-under Excel's line "sep=;", with empty rows at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-import csv
 import dataclasses
 import pathlib
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv as arrow_csv
-from pyarrow import parquet
 
-from suite.curation import dates
 from suite.curation import errors
+from suite.data.own import dates
+from suite.data.own import tables
 
 ID, TIME, PATH = "id", "timestamp", "path"
 _UNFIT = re.compile(r"[\x00-\x1f\x7f/\\]|^\.|^\s|\s$|^$")
@@ -177,71 +172,8 @@ def check_not_all_old(path: pathlib.Path, column: str, times: np.ndarray, flag: 
 
 
 def read_columns(path: pathlib.Path, known: Sequence[str]) -> pa.Table:
-  """Reads all columns of a .csv or .parquet table; cells of a .csv as text.
-
-  Args:
-    path: the table.
-    known: names of columns; "Label" and " label" are read as "label" if that is one of them.
-  """
-  readers = {".csv": _read_csv, ".parquet": parquet.read_table}
-  if path.suffix.lower() not in readers:
-    raise errors.CurationError(f"{path} is neither .csv nor .parquet; give the table as "
-                               "one of them.")
+  """All columns of a .csv or .parquet table; see `tables.read_columns`."""
   try:
-    table = readers[path.suffix.lower()](path)
-  except (OSError, UnicodeError, csv.Error, pa.ArrowException) as error:
-    if isinstance(error, UnicodeError) or "invalid UTF8" in str(error):
-      raise errors.CurationError(f"{path} is not text in UTF-8. Save it again so: spreadsheets call"
-                                 " it 'CSV UTF-8'.") from error
-    raise errors.CurationError(f"{path} cannot be read: {error}") from error
-  plain = [name.strip().lower() for name in table.column_names]
-  return table.rename_columns([
-      other if other in known and other not in table.column_names else name
-      for name, other in zip(table.column_names, plain)])
-
-
-class _CsvForm(NamedTuple):
-  """How a .csv is written; `skip`: lines before the names of the columns."""
-
-  encoding: str
-  delimiter: str
-  skip: int
-
-
-def _csv_form(path: pathlib.Path) -> _CsvForm:
-  with open(path, "rb") as file:
-    start = file.read(2)
-  encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-  with open(path, encoding=encoding, newline="") as file:
-    first = file.readline().strip()
-    if re.fullmatch("sep=.", first):  # Excel's.
-      return _CsvForm(encoding, first[-1], 1)
-  # Names of columns hardly hold what separates them; a comma counts most.
-  return _CsvForm(encoding, max(",;\t|", key=lambda mark: len(next(csv.reader(
-      [first], delimiter=mark), []))), 0)
-
-
-def lines(path: pathlib.Path) -> list[int]:
-  """The line in which each row of a .csv ends; cells may have line breaks."""
-  form = _csv_form(path)
-  with open(path, encoding=form.encoding, newline="") as file:
-    reader = csv.reader(file, delimiter=form.delimiter)
-    return [reader.line_num for row in reader if row][1 + form.skip:]
-
-
-def _read_csv(path: pathlib.Path) -> pa.Table:
-  """Reads all cells as text: an id such as 007 must not become a number."""
-  form = _csv_form(path)
-  with open(path, encoding=form.encoding, newline="") as file:
-    reader = csv.reader(file, delimiter=form.delimiter)
-    names = [next(reader, []) for _ in range(form.skip + 1)][-1]
-  table = arrow_csv.read_csv(
-      path, read_options=arrow_csv.ReadOptions(
-          encoding=form.encoding.replace("utf-8-sig", "utf8"), skip_rows=form.skip),
-      parse_options=arrow_csv.ParseOptions(newlines_in_values=True, delimiter=form.delimiter),
-      convert_options=arrow_csv.ConvertOptions(
-          column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False))
-  size = table.num_rows
-  while size and not any(str(column[size - 1].as_py() or "").strip() for column in table.columns):
-    size -= 1
-  return table.slice(0, size)
+    return tables.read_columns(path, known)
+  except ValueError as error:
+    raise errors.CurationError(str(error)) from error

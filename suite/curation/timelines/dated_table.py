@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 import dataclasses
-import difflib
 import math
 import pathlib
 import re
@@ -23,23 +22,16 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from suite.curation import dates
 from suite.curation import errors
 from suite.curation import image_table
+from suite.data.own import dates
+from suite.data.own import tables
 
 _TIMES, _LABELS = ("time", "timestamp"), ("label", "class")
 _BUCKET = "bucket"
 NO_LABELS = "none"  # Of `read`: all images are without a label.
 _SHOWN = 5
-# Other names for what a column holds, without case, blanks and marks.
-_OTHER_NAMES = {
-    "time": ("date", "datetime", "datetaken", "taken", "year", "created", "createdat", "uploaded",
-             "dateuploaded", "captured", "capturedate", "datetimeoriginal", "exifdatetime", "day"),
-    "path": ("file", "filename", "filepath", "image", "imagepath", "imagefile", "img", "imgpath",
-             "photo", "picture", "location"),
-    "label": ("category", "categories", "categoryname", "categoryid", "classname", "classlabel",
-              "classid", "labelname", "labelid", "labeltext", "target", "targets", "species", "y",
-              "tag", "tags", "concept", "groundtruth", "object", "breed")}
+_OURS = (image_table.ID, image_table.PATH, _BUCKET, *_TIMES, *_LABELS)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -98,7 +90,7 @@ def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated
   def say(rows: Sequence[int]) -> str:  # "lines 3, 4, 7 and 2 more"
     what, numbers = "row", [row + 1 for row in rows]
     if path.suffix.lower() == ".csv":
-      ends = image_table.lines(path)
+      ends = tables.lines(path)
       what, numbers = "line", [ends[row] for row in rows]
     more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
     return (f"{what}{'s' if len(rows) > 1 else ''} "
@@ -149,18 +141,8 @@ def _check_columns(path: pathlib.Path, names: Sequence[str]) -> str:
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
-  close = _close(name, names)
+  close = tables.like(name, names, _OURS)
   return f" Rename {close!r} to {name!r}, if that is it." if close else ""
-
-
-def _close(name: str, names: Sequence[str]) -> str:
-  """The column whose name is most like one that is looked for; "" if none is."""
-  plain = {re.sub(r"[\W_]", "", one.lower()): one for one in names
-           if one not in (image_table.ID, image_table.PATH, _BUCKET, *_TIMES, *_LABELS)}
-  known = (*(_LABELS if name == "label" else (name,)), *_OTHER_NAMES[name])
-  near = [one for word in known for one in difflib.get_close_matches(
-      word, plain, n=1, cutoff=0.8 if len(word) > 3 else 1.0)]
-  return plain[near[0]] if near else ""
 
 
 def _labels(path: pathlib.Path, columns: pa.Table, asked: str,
@@ -173,7 +155,7 @@ def _labels(path: pathlib.Path, columns: pa.Table, asked: str,
   if asked and asked not in names:
     raise errors.CurationError(f"{path} has the columns {names}, and --label {asked} is none of "
                                f"them. Name one, or say --label {NO_LABELS}.")
-  close = "" if asked or both else _close("label", names)
+  close = "" if asked or both else tables.like("label", names, _OURS)
   if close:
     raise errors.CurationError(
         f"{path} has no column 'label', but {close!r}. If that is the label of an image, say "

@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from suite.curation import dates
 from suite.curation import errors
 from suite.curation.timelines import periods
+from suite.data.own import dates
 
 TIMES = np.array([dates.seconds(day) for day in (
     "2011-12-31 23:59:59", "2012-01-01", "2012-03-01", "2014-02-01", "2012-03-31", "1969-12-31")])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suite.curation import dates
+from suite.data.own import dates
 
 MAY_31 = 1338422400  # 2012-05-31T00:00:00Z: date -d 2012-05-31T00:00:00Z +%s.
 YEAR, MONTH = 1325376000, 1335830400  # 2012-01-01, 2012-05-01.
