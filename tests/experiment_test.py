@@ -248,7 +248,7 @@ def test_a_second_process_is_kept_out_of_a_work_directory(capsys):
   with file_lock.held(pathlib.Path("w/.lock")):
     assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
     said = capsys.readouterr().err
-    assert f"runs in w: process {os.getpid()} on {platform.node()}, 20" in said
+    assert f"runs in w: process {os.getpid()} on {platform.node()}" in said
     assert "Wait until it has ended, or end it, then repeat the command; or give another" in said
   assert _files("w") == files
 

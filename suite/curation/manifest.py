@@ -88,7 +88,7 @@ def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs:
     write: called with a temporary folder; writes the outputs into it and returns counts.
     again: whether to replace a finished step that was made from other inputs or parameters.
   """
-  work.mkdir(parents=True, exist_ok=True)
+  atomic_files.make_folder(work)
   with _alone(work):
     wanted = {"parameters": json.loads(json.dumps(parameters)), "inputs": {
         role: [{"path": pathlib.PurePath(os.path.relpath(path, work)).as_posix(), **_entry(path)}

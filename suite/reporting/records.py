@@ -58,7 +58,7 @@ class RecordWriter:
   def __init__(self, path: str | os.PathLike, *, sync: bool = True):
     self.path, self._sync = pathlib.Path(path), sync
     self._chain: Chain | None = None  # None: of what is in the file.
-    self.path.parent.mkdir(parents=True, exist_ok=True)
+    atomic_files.make_folder(self.path.parent)
     is_new = not self.path.exists()
     # Without a buffer: what a full disk refused must not be tried again by `close`.
     self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115 (closed by close)

@@ -31,6 +31,7 @@ from suite.compute import ledger
 from suite.state import journal as journal_lib
 from suite.state import snapshots
 from suite.state import weight_store
+from suite.system import atomic_files
 from suite.system import file_lock
 
 _POLL_SECONDS = 0.5
@@ -114,7 +115,7 @@ class TrialQueue:
       if waiting:
         search = _Search(context.event, name, waiting)
         for number, _ in waiting:
-          self._trial(search, number).mkdir(parents=True, exist_ok=True)
+          atomic_files.make_folder(self._trial(search, number))
         snapshots.save_text(self._folder / _OPEN, json.dumps(search._asdict()))
         while not all((self._trial(search, n) / "done.json").exists() for n, _ in search.trials):
           if not self._train_one(search, train, context):

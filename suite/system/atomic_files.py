@@ -21,6 +21,9 @@ import contextlib
 import hashlib
 import os
 import pathlib
+import platform
+import re
+import secrets
 import shutil
 import threading
 import time
@@ -35,7 +38,7 @@ def replacing(final: pathlib.Path, *, sync: bool = True) -> Iterator[pathlib.Pat
 
   The temporary has the suffix of `final`. On any failure it is removed and `final` is unchanged.
   """
-  temporary = final.with_name(f"{TEMPORARY}{os.getpid()}-{final.name}")
+  temporary = _temporary(final)
   with _renaming(temporary, final, sync):
     yield temporary
 
@@ -46,9 +49,19 @@ def opening(final: pathlib.Path, *, sync: bool = True) -> Iterator[BinaryIO]:
 
   The temporary's suffix differs from that of `final`: patterns such as *.parquet do not match it.
   """
-  temporary = final.with_name(f"{TEMPORARY}{os.getpid()}-{final.name}.part")
+  temporary = _temporary(final, ".part")
   with _renaming(temporary, final, sync), open(temporary, "wb") as file:
     yield file
+
+
+def _temporary(final: pathlib.Path, suffix: str = "") -> pathlib.Path:
+  """A name that no other process uses, on other machines and in other containers too."""
+  host = re.sub(r"[^A-Za-z0-9]", "", platform.node())[:16]
+  begin, end = f"{TEMPORARY}{host}-{os.getpid()}-{secrets.token_hex(4)}-", f"{final.name}{suffix}"
+  # A name has 255 bytes at most.
+  while len(end.encode()) > 255 - len(begin):
+    end = end[1:]
+  return final.with_name(begin + end)
 
 
 def write(final: pathlib.Path, data: bytes) -> None:
@@ -109,6 +122,17 @@ def sync(path: pathlib.Path) -> None:
       sync_path(entry)
 
 
+def make_folder(path: pathlib.Path) -> None:
+  """Makes a folder with its parents, and flushes the names of those that are new.
+
+  Otherwise all that is written to it later could be lost with its name, whatever is flushed.
+  """
+  new = [folder for folder in (path, *path.parents) if not folder.exists()]
+  path.mkdir(parents=True, exist_ok=True)
+  for folder in reversed(new):
+    sync_folder(folder.parent)
+
+
 def sync_path(path: pathlib.Path) -> None:
   """Waits until the content of a file, or the names in a folder, are on the disk."""
   descriptor = os.open(path, os.O_RDONLY)
@@ -121,7 +145,7 @@ def sync_path(path: pathlib.Path) -> None:
 @contextlib.contextmanager
 def _renaming(temporary: pathlib.Path, final: pathlib.Path, flushed: bool) -> Iterator[None]:
   try:
-    final.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(final.parent)
     yield
     if flushed:
       sync(temporary)

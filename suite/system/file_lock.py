@@ -17,6 +17,8 @@ import sys
 import time
 from typing import Any, Iterator, TextIO
 
+from suite.system import atomic_files
+
 
 class LockedError(RuntimeError):
   """Another process holds the lock."""
@@ -51,26 +53,45 @@ def is_free(path: pathlib.Path) -> bool:
 
 @contextlib.contextmanager
 def held(path: pathlib.Path, *, wait: bool = True) -> Iterator[None]:
-  """Holds the lock file `path` during the block; it is made if it does not exist.
+  """Holds the lock file `path` during the block; it and its folder are made if they do not exist.
 
-  The file names its owner, for the message of a process that is refused.
+  The file names its owner, for the message of a process that is refused. Only the holder may remove
+  it: those who wait then take the lock of the file that was made since.
 
   Args:
-    path: of the lock file; its folder must exist.
+    path: of the lock file.
     wait: until another process releases the lock; otherwise LockedError is raised.
   """
-  with open(path, "a", encoding="utf-8") as file:
-    if wait:
-      fcntl.flock(file, fcntl.LOCK_EX)
-    elif not try_lock(file):
-      raise LockedError(f"Another process holds {path}: {owner(path)}. Wait until it has ended, or "
-                        "end it; then repeat the command.")
-    _sign(file, f"process {os.getpid()} on {platform.node()}, "
+  with contextlib.ExitStack() as stack:
+    while True:
+      try:
+        atomic_files.make_folder(pathlib.Path(path).parent)
+        file = stack.enter_context(open(path, "a", encoding="utf-8"))
+      except FileNotFoundError:  # The holder has removed the folder since.
+        continue
+      if wait:
+        fcntl.flock(file, fcntl.LOCK_EX)
+      elif not try_lock(file):
+        raise LockedError(f"Another process holds {path}: {owner(path)}. Wait until it has ended, "
+                          "or end it; then repeat the command.")
+      # A lock on a file that has lost its name locks nobody out.
+      with contextlib.suppress(FileNotFoundError):
+        if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+          break
+      stack.close()
+    _sign(file, f"process {os.getpid()} on {platform.node()}{_boot()}, "
                 f"{time.strftime('%Y-%m-%d %H:%M:%S')}: {shlex.join(sys.argv)[:200]}\n")
     try:
       yield
     finally:
       _sign(file, "")
+
+
+def _boot() -> str:
+  """Tells the starts of a machine apart, and containers of one name; "" where it is not known."""
+  with contextlib.suppress(OSError):
+    return f" (boot {pathlib.Path('/proc/sys/kernel/random/boot_id').read_text()[:8]})"
+  return ""
 
 
 def _sign(file: TextIO, text: str) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import pathlib
 
+from suite.system import atomic_files
+
 
 class FolderError(OSError):
   """A folder cannot be used; the message says why and what to give instead."""
@@ -30,7 +32,7 @@ def make(folder: str | os.PathLike, flag: str) -> None:
   check(folder, flag)
   path, remedy = pathlib.Path(folder), f"Give {flag} a folder in which you may write."
   try:
-    path.mkdir(parents=True, exist_ok=True)
+    atomic_files.make_folder(path)
   except OSError as error:
     raise FolderError(f"{folder} cannot be made: {error.strerror}. {remedy}") from error
   if not os.access(path, os.W_OK | os.X_OK):

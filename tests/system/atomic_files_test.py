@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 
 import pytest
 
@@ -44,6 +45,11 @@ def test_a_failure_leaves_the_old_file_and_no_temporary(tmp_path, manager):
   assert [p.name for p in tmp_path.iterdir()] == ["f"] and (tmp_path / "f").read_text() == "old"
 
 
+def _plain(name):
+  """A temporary's name without machine, process and random digits."""
+  return re.sub(r"^tmp-\w*-\d+-[0-9a-f]{8}-", "tmp-", name)
+
+
 @pytest.fixture(name="steps")
 def _steps(monkeypatch):
   """The names that are flushed and renamed, in order."""
@@ -51,11 +57,11 @@ def _steps(monkeypatch):
   fsync, replace = os.fsync, os.replace
 
   def note_fsync(descriptor):
-    found.append(f"fsync {pathlib.Path(os.readlink(f'/proc/self/fd/{descriptor}')).name}")
+    found.append(f"fsync {_plain(pathlib.Path(os.readlink(f'/proc/self/fd/{descriptor}')).name)}")
     fsync(descriptor)
 
   def note_replace(source, target):
-    found.append(f"rename {pathlib.Path(source).name} {pathlib.Path(target).name}")
+    found.append(f"rename {_plain(pathlib.Path(source).name)} {pathlib.Path(target).name}")
     replace(source, target)
 
   monkeypatch.setattr(os, "fsync", note_fsync)
@@ -65,7 +71,7 @@ def _steps(monkeypatch):
 
 def test_content_is_flushed_before_the_rename_and_the_name_after_it(tmp_path, steps):
   atomic_files.write(tmp_path / "f", b"x")
-  temporary = f"tmp-{os.getpid()}-f.part"
+  temporary = "tmp-f.part"
   assert steps == [f"fsync {temporary}", f"rename {temporary} f", f"fsync {tmp_path.name}"]
 
 
@@ -73,7 +79,7 @@ def test_a_folder_is_flushed_with_all_that_it_holds(tmp_path, steps):
   with atomic_files.replacing(tmp_path / "d") as temporary:
     temporary.mkdir()
     (temporary / "x").write_text("")
-  name = f"tmp-{os.getpid()}-d"
+  name = "tmp-d"
   assert steps == ["fsync x", f"fsync {name}", f"rename {name} d", f"fsync {tmp_path.name}"]
 
 
@@ -86,3 +92,23 @@ def test_a_folder_replaces_an_older_one(tmp_path, steps):
   assert [p.name for p in tmp_path.iterdir()] == ["d"]
   assert steps[-5:] == ["fsync x", "fsync made", "rename d .d.old", "rename made d",
                         f"fsync {tmp_path.name}"]
+
+
+def test_temporaries_of_processes_of_one_number_differ_and_names_are_not_too_long(
+    tmp_path, monkeypatch):
+  """Containers number their processes alike."""
+  monkeypatch.setattr(os, "getpid", lambda: 7)
+  with atomic_files.opening(tmp_path / "f") as one, atomic_files.opening(tmp_path / "f") as other:
+    assert one.name != other.name
+    one.write(b"1")
+    other.write(b"2")
+  assert (tmp_path / "f").read_bytes() == b"1" and len(list(tmp_path.iterdir())) == 1
+  name = "\u00e9" * 124 + ".json"
+  atomic_files.write(tmp_path / name, b"x")
+  assert (tmp_path / name).read_bytes() == b"x"
+
+
+def test_the_names_of_new_folders_are_flushed_once(tmp_path, steps):
+  atomic_files.make_folder(tmp_path / "a" / "b")
+  atomic_files.make_folder(tmp_path / "a" / "b")
+  assert steps == [f"fsync {tmp_path.name}", "fsync a"]

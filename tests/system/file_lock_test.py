@@ -5,6 +5,8 @@ import os
 import platform
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -32,7 +34,7 @@ def _other(tmp_path):
 
 
 def test_a_lock_that_another_process_holds_is_refused_without_waiting(other, tmp_path):
-  message = f"holds .*lock: process {other.pid} on {platform.node()}, 20.* -c .*/lock. Wait until"
+  message = f"holds .*lock: process {other.pid} on {platform.node()}.*, 20.* -c .*/lock. Wait until"
   with pytest.raises(file_lock.LockedError, match=message), \
       file_lock.held(tmp_path / "lock", wait=False):
     pass
@@ -53,6 +55,30 @@ def test_a_lock_that_was_released_has_no_owner(tmp_path):
   with file_lock.held(path):
     assert f"process {os.getpid()} on " in file_lock.owner(path)
   assert path.read_text() == "" and file_lock.owner(tmp_path / "none") == "an unknown process"
+
+
+def test_who_waits_for_a_removed_lock_takes_that_of_the_new_file(tmp_path):
+  """A holds and removes it, B waits for it, C makes a new one: B and C are not in at once."""
+  path, inside, most, waits = tmp_path / "new" / "lock", [], [], threading.Event()
+
+  def enter(name):
+    with file_lock.held(path):
+      inside.append(name)
+      most.append(len(inside))
+      time.sleep(0.05)
+      inside.remove(name)
+
+  others = [threading.Thread(target=enter, args=(name,)) for name in "BCDE"]
+  with file_lock.held(path):
+    others[0].start()
+    waits.wait(0.05)
+    path.unlink()
+    path.parent.rmdir()
+  for thread in others[1:]:
+    thread.start()
+  for thread in others:
+    thread.join()
+  assert most == [1] * 4
 
 
 def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):

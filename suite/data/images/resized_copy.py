@@ -149,7 +149,7 @@ def _read(path: pathlib.Path) -> Dict[str, Any]:
 def _writable(folder: pathlib.Path) -> Iterator[None]:
   """Makes the parent of the folder; turns errors of the disk into a next step."""
   try:
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    atomic_files.make_folder(folder.parent)
     yield
   except OSError as error:
     raise OSError(f"Cannot write resized images to {folder} ({error}). Make room and give write "

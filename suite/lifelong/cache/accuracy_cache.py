@@ -321,9 +321,8 @@ class AccuracyCache:
     if its first addition is refused.
     """
     new = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
-    self.folder.mkdir(parents=True, exist_ok=True)
-    try:
-      with file_lock.held(self.folder / "lock"):
+    with file_lock.held(self.folder / "lock"):
+      try:
         # Marks the folder as a cache of this format, before anything of it is written.
         found: dict[str, Any] = {}
         if is_cache(self.folder):
@@ -338,14 +337,14 @@ class AccuracyCache:
           self._committed.upgrade()
         with self._threshold_stored(threshold):
           yield
-    except Exception:
-      if not (self.folder / committed.COMMITS).exists():
-        for name in ("format.json", "lock"):
-          (self.folder / name).unlink(missing_ok=True)
-        for folder in new:
-          with contextlib.suppress(OSError):  # Something else is in it.
-            folder.rmdir()
-      raise
+      except Exception:
+        if not (self.folder / committed.COMMITS).exists():  # While the lock is held.
+          for name in ("format.json", "lock"):
+            (self.folder / name).unlink(missing_ok=True)
+          for folder in new:
+            with contextlib.suppress(OSError):  # Something else is in it.
+              folder.rmdir()
+        raise
 
   @contextlib.contextmanager
   def _threshold_stored(self, threshold: float | None) -> Iterator[None]:
