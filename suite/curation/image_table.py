@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from suite.curation import errors
 from suite.data.own import dates
-from suite.data.own import tables
+from suite.data.own import own_tables
 
 ID, TIME, PATH = "id", "timestamp", "path"
 _UNFIT = re.compile(r"[\x00-\x1f\x7f/\\]|^\.|^\s|\s$|^$")
@@ -172,8 +172,8 @@ def check_not_all_old(path: pathlib.Path, column: str, times: np.ndarray, flag: 
 
 
 def read_columns(path: pathlib.Path, known: Sequence[str]) -> pa.Table:
-  """All columns of a .csv or .parquet table; see `tables.read_columns`."""
+  """All columns of a .csv or .parquet table; see `own_tables.read_columns`."""
   try:
-    return tables.read_columns(path, known)
+    return own_tables.read_columns(path, known)
   except ValueError as error:
     raise errors.CurationError(str(error)) from error

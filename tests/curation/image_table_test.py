@@ -10,7 +10,7 @@ import pytest
 
 from suite.curation import errors
 from suite.curation import image_table
-from suite.data.own import tables
+from suite.data.own import own_tables
 
 
 def _csv(tmp_path, text):
@@ -96,7 +96,7 @@ def test_tables_of_spreadsheets_say_the_same(tmp_path, data):
   found = image_table.read(path)
   assert found.ids.tolist() == ["1", "2"] and found.times.tolist() == [1104537600, 1136073600]
   assert found.file(1).name.split() == ["b", "c.jpg"]
-  assert tables.lines(path)[:2] == ([3, 5] if data.startswith(b"sep") else [2, 4])
+  assert own_tables.lines(path)[:2] == ([3, 5] if data.startswith(b"sep") else [2, 4])
 
 
 def test_a_table_in_another_encoding_is_refused(tmp_path):

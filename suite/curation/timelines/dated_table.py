@@ -25,7 +25,7 @@ import pyarrow as pa
 from suite.curation import errors
 from suite.curation import image_table
 from suite.data.own import dates
-from suite.data.own import tables
+from suite.data.own import own_tables
 
 _TIMES, _LABELS = ("time", "timestamp"), ("label", "class")
 _BUCKET = "bucket"
@@ -90,7 +90,7 @@ def read(path: pathlib.Path, images: pathlib.Path | None = None, *, skip_undated
   def say(rows: Sequence[int]) -> str:  # "lines 3, 4, 7 and 2 more"
     what, numbers = "row", [row + 1 for row in rows]
     if path.suffix.lower() == ".csv":
-      ends = tables.lines(path)
+      ends = own_tables.lines(path)
       what, numbers = "line", [ends[row] for row in rows]
     more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
     return (f"{what}{'s' if len(rows) > 1 else ''} "
@@ -141,7 +141,7 @@ def _check_columns(path: pathlib.Path, names: Sequence[str]) -> str:
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
-  close = tables.like(name, names, _OURS)
+  close = own_tables.like(name, names, _OURS)
   return f" Rename {close!r} to {name!r}, if that is it." if close else ""
 
 
@@ -155,7 +155,7 @@ def _labels(path: pathlib.Path, columns: pa.Table, asked: str,
   if asked and asked not in names:
     raise errors.CurationError(f"{path} has the columns {names}, and --label {asked} is none of "
                                f"them. Name one, or say --label {NO_LABELS}.")
-  close = "" if asked or both else tables.like("label", names, _OURS)
+  close = "" if asked or both else own_tables.like("label", names, _OURS)
   if close:
     raise errors.CurationError(
         f"{path} has no column 'label', but {close!r}. If that is the label of an image, say "
