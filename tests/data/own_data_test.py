@@ -92,12 +92,15 @@ def _pixel_by_name(images):
 
 
 def test_buckets_are_joined_by_name():
-  made = buckets.of([_named("bd"), (_named("da"), _named("ab"))])
-  assert made.class_names == ("b", "d", "a") and made.task.num_classes == 3
-  for bucket in made:
-    for part in (bucket.train, bucket.test):
-      found = _pixel_by_name(part)
-      assert found == {name: "abcdef".index(name) for name in found}
+  parts = [_named("bd"), (_named("dab"), _named("ab")), _named("ad")]
+  for names, given in ((None, "bda"), (list("adbx"), "adbx")):
+    made = buckets.of(parts, class_names=names)
+    assert made.class_names == tuple(given) and made.task.num_classes == len(given)
+    for bucket in made:
+      for part in (bucket.train, bucket.test):
+        found = _pixel_by_name(part)
+        assert found and found == {name: "abcdef".index(name) for name in found}
+  assert buckets.of([_set(12, 2)], class_names=["a", "b"])[0].test.class_names == ("a", "b")
 
 
 def test_the_splits_of_a_task_are_joined_by_name_and_a_task_keeps_its_classes():
@@ -134,6 +137,10 @@ def test_a_bucket_without_a_class_is_reported_before_a_run(caplog):
 @pytest.mark.parametrize("make, message", [
     (lambda: buckets.of([_named("ab"), _set(12, 2)]),
      "is to join 'mine', whose classes are 'a', 'b', with 'mine', whose 2 classes have no names"),
+    (lambda: buckets.of([_named("ab"), _named("bc", name="next")]),
+     "of 'mine' are 'a', 'b', and those of 'next' are 'b', 'c': each has some .* misspelled name"),
+    (lambda: buckets.of([_named("ab"), _named("bc")], class_names=["a", "b"]),
+     "has the classes 'b', 'c'; 'c' are not among the classes wanted, 'a', 'b'"),
     (lambda: buckets.Buckets(buckets.of([_named("ab")]).task, (
         *buckets.of([_named("ab")]), *buckets.of([_named("bc")]))),
      "classes of 'mine' are 'a', 'b', but those of 'mine' are 'b', 'c'. All buckets"),
@@ -170,9 +177,9 @@ def test_sets_that_cannot_be_joined_are_refused(make, message):
     (lambda: buckets.of([]), "was given no bucket"),
     (lambda: buckets.of(_set()), "was given one image set, .*; give a list"),
     (lambda: buckets.of({"train": _set(), "test": _set()}), "splits train, test; they are of one"),
-    (lambda: buckets.of([{"train": _set(), "dev": _set()}]), "Bucket 1 holds dict of train, dev"),
-    (lambda: buckets.of([(_set(), _set(), _set())]), "Bucket 1 has 3 sets"),
-    (lambda: buckets.of([(_set(), 3)]), "Bucket 1 holds int; give image sets"),
+    (lambda: buckets.of([{"train": _set(), "dev": _set()}]), "Bucket 'bucket_01' holds dict of train, dev"),
+    (lambda: buckets.of([(_set(), _set(), _set())]), "Bucket 'bucket_01' has 3 sets"),
+    (lambda: buckets.of([(_set(), 3)]), "Bucket 'bucket_01' holds int; give image sets"),
     (lambda: buckets.of([_set(), _set(20, 2)]), "all buckets of a series share one head"),
     (lambda: episodes.of({"train": 1}), "episodes.of was given dict of train; give one image set"),
     (lambda: sequences.of([_set()]), "sequences.of was given list of 1; give one image set"),

@@ -82,6 +82,24 @@ def joined(sets: Sequence[Any], where: str) -> Optional[Tuple[str, ...]]:
   return tuple(dict.fromkeys(name for one in named for name in of(one) or ()))
 
 
+def check_covered(sets: Sequence[Any], where: str) -> None:
+  """Refuses sets with names of which none has all: a misspelled name would be one more class.
+
+  Args:
+    sets: labeled sets, with names or without.
+    where: as of `joined`.
+  """
+  names = joined(sets, where)
+  if names is None or any(len(of(one) or ()) == len(names) for one in sets):
+    return
+  largest = max(sets, key=lambda one: len(of(one) or ()))
+  other = next(one for one in sets if set(of(one) or ()) - set(of(largest) or ()))
+  raise ValueError(
+      f"{where}: the classes of {largest.name!r} are {shown(of(largest) or ())}, and those of "
+      f"{other.name!r} are {shown(of(other) or ())}: each has some that the other has not. If that "
+      "is meant, and is no misspelled name, give the list of all classes: class_names=[...].")
+
+
 def aligned(sets: Sequence[Any], where: str) -> List[Any]:
   """The sets, in order, with one list of classes; see `joined`."""
   names = joined(sets, where)

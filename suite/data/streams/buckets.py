@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
-from typing import Any, Iterator, List, Sequence, Tuple
+from typing import Any, Iterator, Sequence, Tuple
 
 from suite.contracts import examples
 from suite.contracts import tasks
@@ -75,12 +75,14 @@ class Buckets:
 
 
 def of(parts: Sequence[Any] | Mapping[str, Any], *, name: str = "mine",
-       names: Sequence[str] | None = None, test_share: float = 0.3, seed: int = 0) -> Buckets:
+       names: Sequence[str] | None = None, test_share: float = 0.3, seed: int = 0,
+       class_names: class_lists.ClassNames = None) -> Buckets:
   """Buckets of image sets, in order of time.
 
   Sets with names of classes are joined by name: the list of classes is that of the first set,
-  followed by the names that each later one adds, and all labels are renumbered to it. Sets without
-  names are joined by number; sets with names and without are refused.
+  followed by the names that each later one adds, and all labels are renumbered to it. One of the
+  sets must have all names, else the list is to be given: a misspelled name would be one more class.
+  Sets without names are joined by number; sets with names and without are refused.
 
   Args:
     parts: for each bucket (training set, test set), {"train", "test"}, or one set, of which a share
@@ -89,6 +91,7 @@ def of(parts: Sequence[Any] | Mapping[str, Any], *, name: str = "mine",
     names: of the buckets; "bucket_01", ... if not given.
     test_share: share of each class that is tested on, where one set is given.
     seed: of this choice.
+    class_names: the list of classes, in the order of the labels; sets without names get these.
 
   Raises:
     ValueError: also for a bucket that is too small to be divided, and for a class that is tested
@@ -109,29 +112,15 @@ def of(parts: Sequence[Any] | Mapping[str, Any], *, name: str = "mine",
   if len(titles) != len(parts):
     raise ValueError(f"buckets.of was given {len(parts)} buckets and {len(titles)} names; give one "
                      "name for each bucket.")
-  pairs: List[Tuple[Any, Any]] = []
-  for number, part in enumerate(parts, start=1):
-    if isinstance(part, Mapping) and set(part) == {"train", "test"}:
-      part = part["train"], part["test"]
-    pair = tuple(part) if isinstance(part, (tuple, list)) else (part,)
-    if not 1 <= len(pair) <= 2:
-      raise ValueError(f"Bucket {number} has {len(pair)} sets; give (training set, test set), or "
-                       "one set.")
-    for one in pair:
-      if not hasattr(one, "eval_batches"):
-        raise ValueError(f"Bucket {number} holds {image_set.told(one)}; give image sets, made by "
-                         "suite.images.from_arrays, from_dataset, from_directory, from_csv, "
-                         "from_huggingface or from_tfds: (training set, test set), or one of them.")
-    if len(pair) == 1:
-      title = titles[number - 1]
-      if not 0 < round(test_share * pair[0].size) < pair[0].size:
-        raise ValueError(
-            f"Bucket {title!r} ({pair[0].name!r}) has {pair[0].size} image(s), too few to test on "
-            f"{test_share} of them. Join it with a neighboring bucket, leave it out, or give "
-            "(training set, test set).")
-      pair = stratified_split.split(pair[0], test_share, seed=seed)
-    pairs.append((pair[0], pair[1]))
-  sets = class_lists.aligned([one for pair in pairs for one in pair], "buckets.of")
+  pairs = [_divided(part, title, test_share, seed) for part, title in zip(parts, titles)]
+  sets = [one for pair in pairs for one in pair]
+  if class_names is None:
+    class_lists.check_covered(sets, "buckets.of")
+    sets = class_lists.aligned(sets, "buckets.of")
+  else:
+    class_lists.joined(sets, "buckets.of")  # Refuses sets with names and without.
+    sets = [one.with_class_names(class_names) if class_lists.of(one) is None else
+            one.with_classes(class_names) for one in sets]
   trains, tests = sets[::2], sets[1::2]
   made = Buckets(tasks.Task(name, sets[0].kind, sets[0].num_classes),
                  tuple(Bucket(*bucket) for bucket in zip(titles, trains, tests)))
@@ -139,3 +128,26 @@ def of(parts: Sequence[Any] | Mapping[str, Any], *, name: str = "mine",
   class_coverage.warn_of_gaps("buckets.of", titles, trains, "to train on")
   class_coverage.warn_of_gaps("buckets.of", titles, tests, "to test on")
   return made
+
+
+def _divided(part: Any, title: str, test_share: float, seed: int) -> Tuple[Any, Any]:
+  """(training set, test set) of what was given for a bucket."""
+  if isinstance(part, Mapping) and set(part) == {"train", "test"}:
+    part = part["train"], part["test"]
+  pair = tuple(part) if isinstance(part, (tuple, list)) else (part,)
+  if not 1 <= len(pair) <= 2:
+    raise ValueError(f"Bucket {title!r} has {len(pair)} sets; give (training set, test set), or "
+                     "one set.")
+  for one in pair:
+    if not hasattr(one, "eval_batches"):
+      raise ValueError(f"Bucket {title!r} holds {image_set.told(one)}; give image sets, made by "
+                       "suite.images.from_arrays, from_dataset, from_directory, from_csv, "
+                       "from_huggingface or from_tfds: (training set, test set), or one of them.")
+  if len(pair) == 2:
+    return pair[0], pair[1]
+  if not 0 < round(test_share * pair[0].size) < pair[0].size:
+    raise ValueError(
+        f"Bucket {title!r} ({pair[0].name!r}) has {pair[0].size} image(s), too few to test on "
+        f"{test_share} of them. Join it with a neighboring bucket, leave it out, or give (training "
+        "set, test set).")
+  return stratified_split.split(pair[0], test_share, seed=seed)
