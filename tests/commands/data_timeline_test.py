@@ -148,7 +148,7 @@ def test_buckets_have_the_data_s_number_and_size(own):
     (lambda rows: [*rows, ["photos/no.png", "2012", "a"]], ["--by", "year"],
      "1 of 103 images are not there: line 104, the first"),
     (lambda rows: [*rows, ["images.csv", "2012", "a"]], ["--by", "year"],
-     "images.csv is not a JPEG or PNG image"),
+     "'images.csv': it is not an image that can be read"),
     (lambda rows: rows, ["--by", "year", "--test", "no.csv"], "There is no file no.csv"),
 ])
 def test_what_cannot_be_built_is_refused_and_leaves_nothing(change, flags, message, own, tmp_path,

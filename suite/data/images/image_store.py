@@ -18,6 +18,7 @@ from suite.compute import byte_rows
 from suite.compute import private_tensorflow
 from suite.contracts import examples
 from suite.data.images import decoding
+from suite.data.images import file_damage
 from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
 
@@ -169,6 +170,8 @@ def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_l
     if len(encoded) * height * width * channels <= memory_limit_bytes:
       images = decoding.decode_all(encoded, (height, width, channels), name=name, ids=ids)
       return RawStore(images)
+  file_damage.check(name, zip(map(str, ids), encoded),
+                    "Build the data set again from a good copy of its source.")
   logging.info("%s: %d images are decoded as they are used", name, len(encoded))
   return EncodedStore(encoded, name=name)
 

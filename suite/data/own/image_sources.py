@@ -18,8 +18,10 @@ import tensorflow as tf
 
 from suite.contracts import tasks
 from suite.data.images import class_lists
+from suite.data.images import file_damage
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
+from suite.data.own import image_folders
 from suite.data.own import own_labels
 from suite.data.own import split_sets
 
@@ -99,32 +101,25 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
                    classes: Sequence[str] | None = None) -> image_set.ImageSet:
   """A set of a folder with a folder of images for each class: DIR/CLASS/**/IMAGE.
 
+  What `image_folders` says is left out, reported or refused. A file that is empty, cut off or no
+  image is refused, too.
+
   Args:
     directory: DIR.
     name: the directory's if not given.
     classes: names of the class folders in the order of their labels; sorted if not given.
   """
   root = pathlib.Path(directory)
-  if not root.is_dir():
-    raise FileNotFoundError(f"There is no folder {str(root)!r}; give one that holds a folder of "
-                            "images for each class.")
-  found = sorted(p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
-  chosen = list(classes) if classes is not None else found
-  missing = sorted(set(chosen) - set(found))
-  if missing or not chosen:
-    raise ValueError(f"{str(root)!r} has the class folders {found}, "
-                     f"{'none of images' if not missing else f'but not {missing}'}. It must hold a "
-                     "folder of images for each class.")
-  paths = [(label, path) for label, folder in enumerate(chosen)
-           for path in sorted((root / folder).rglob("*")) if path.suffix.lower() in _ENDINGS]
-  empty = sorted(set(chosen) - {chosen[label] for label, _ in paths})
-  if empty:
-    raise ValueError(f"{str(root)!r}: the class folders {empty} hold no image "
-                     f"({', '.join(_ENDINGS)}). Remove them, or name the others in classes.")
+  folder = image_folders.read(root, classes, _ENDINGS)
+  contents = [file.path.read_bytes() for file in folder.files]
+  file_damage.check(
+      str(root), zip((file.id for file in folder.files), contents),
+      f"Replace or remove them. All images are decoded by: suite data check {root}")
+  image_folders.warn_of_copies(root, folder, contents)
   return image_set.ImageSet.from_encoded(
-      name or root.name, [path.read_bytes() for _, path in paths], [label for label, _ in paths],
-      kind=tasks.SINGLE_LABEL, num_classes=len(chosen), class_names=chosen,
-      ids=[path.relative_to(root).as_posix() for _, path in paths])
+      name or root.name, contents, [file.label for file in folder.files], kind=tasks.SINGLE_LABEL,
+      num_classes=len(folder.class_names), class_names=folder.class_names,
+      ids=[file.id for file in folder.files])
 
 
 def from_tfds(name: str, split: Any = "train", *, data_dir: str | None = None

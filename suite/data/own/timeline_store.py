@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import pathlib
 from typing import Any
 
+from suite.data.images import file_damage
+
 
 def of_files(name: str, images: Sequence[Any], *, class_names: Sequence[str],
              files: Sequence[pathlib.Path], facts: Mapping[str, Any], data_dir: str | None = None,
@@ -22,7 +24,13 @@ def of_files(name: str, images: Sequence[Any], *, class_names: Sequence[str],
     facts: for the metadata.
     data_dir: of the prepared data sets.
     again: replace one that was made of other files or in another way.
+
+  Raises:
+    ValueError: files are empty, cut off or no images.
   """
+  file_damage.check(
+      name, ((str(one.id), pathlib.Path(one.path).read_bytes()) for one in images),
+      "Replace them, or take their lines out of the table.")
   import tfds_builders  # pylint: disable=import-outside-toplevel
   contents = tfds_builders.timelines.of_files(images, class_names=class_names, files=files,
                                               facts=facts)
