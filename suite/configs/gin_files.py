@@ -19,9 +19,11 @@ a value is needed: it replaces no value of its rank. A file is read once, whatev
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import difflib
 import functools
+import json
 import os
 import pathlib
 import re
@@ -36,6 +38,7 @@ from suite.configs import gin_bindings
 REQUIRED = object()
 _SHELVES = ("gin/learners", "gin/data")
 _SHELF, _RUN, _USER = range(3)  # Ranks of files.
+_SHOWN = 12  # Names in a message.
 
 
 class ConfigError(ValueError):
@@ -79,6 +82,11 @@ def find(run: str) -> Tuple[str, pathlib.Path]:
   if name in shipped:
     return name, shipped[name]
   path = pathlib.Path(run)
+  if path.is_file() and path.suffix == ".py":
+    raise ConfigError(f"{run} is Python; suite run takes a name from suite list, or a gin file. "
+                      f"Run it with: python {run}")
+  if path.is_dir():
+    raise ConfigError(_of_folder(run, path))
   if path.is_file():
     path = path.resolve()
     names = {p.resolve(): n for n, p in shipped.items()}
@@ -89,6 +97,18 @@ def find(run: str) -> Tuple[str, pathlib.Path]:
   raise ConfigError(
       f"Unknown run {run!r}: no file has this path, no shipped run file has this name. "
       f"{nearest(name, shipped)} See them all with: suite list")
+
+
+def _of_folder(run: str, path: pathlib.Path) -> str:
+  """What to do for `suite run FOLDER`."""
+  try:
+    command = json.loads((path / "environment.json").read_text(encoding="utf-8"))["command"]
+  except (OSError, ValueError, KeyError, TypeError):
+    command = ""
+  files = sorted(path.glob("*.gin"))
+  return (f"{run} is a folder; suite run takes a name from suite list, or a gin file"
+          + (f". To resume the run in it, give its command again: {command}" if command else
+             f", such as {files[0]}." if files else "."))
 
 
 @functools.cache
@@ -105,7 +125,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
   close = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
   if close:
     return f"Nearest: {', '.join(close)}."
-  return f"Known: {', '.join(known)}." if known else "None is known."
+  more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+  return f"Known: {', '.join(known[:_SHOWN])}{more}." if known else "None is known."
 
 
 class _Names(config_parser.ParserDelegate):
@@ -324,9 +345,14 @@ def _statements(source: str, where: str, found: Scan, known: Tuple[Tuple[str, st
   try:
     statements, names = _parsed(source, known)
   except (SyntaxError, tokenize.TokenError, ValueError, RecursionError) as error:
-    if isinstance(error, SyntaxError) and error.lineno:
-      where = f"{where}, line {error.lineno}"
-    raise ConfigError(f"Cannot read {where}: {first_line(error)}") from error
+    number = getattr(error, "lineno", None) or (
+        error.args[1][0] if isinstance(error, tokenize.TokenError) else 1)
+    lines = source.splitlines() or [""]
+    line = lines[min(number, len(lines)) - 1].strip()
+    if where.startswith("--"):  # It holds the text.
+      raise ConfigError(f"Cannot read {where}: {_advice(line, error, True)}") from error
+    raise ConfigError(f"Cannot read {where}, line {number}: {line!r}. "
+                      f"{_advice(line, error, False)}") from error
   for statement in statements:
     if isinstance(statement, config_parser.ImportStatement):
       # The run file's own imports win over those of its includes: the command line speaks its
@@ -334,6 +360,37 @@ def _statements(source: str, where: str, found: Scan, known: Tuple[Tuple[str, st
       found.imports.setdefault(statement.bound_name(), statement)
       found.every_import.append((statement, where))
   return statements, names
+
+
+def _advice(line: str, error: Exception, is_flag: bool) -> str:
+  """What to write instead of a line, or a binding of the command line, that gin does not read."""
+  parts = re.split(r"\s*[,;\s]\s*(?=[A-Za-z_][\w./]*\s*=(?!=))", line.rstrip(",; "))
+  name, equals, value = (part.strip() for part in line.partition("="))
+  if isinstance(error, tokenize.TokenError):
+    return "A bracket or a text is not closed."
+  if len(parts) > 1 and all("=" in part for part in parts):
+    return ("It looks like several bindings. " + (
+        f"Give the flag once for each: {' '.join(f'--gin_param {shlex.quote(p)}' for p in parts)}."
+        if is_flag else f"Give each a line: {' | '.join(parts)}."))
+  if not re.fullmatch(r"[A-Za-z_][\w./]*", name) or not equals or value.startswith("="):
+    if line.startswith("include "):
+      return f"The file is a text: include {line[8:].strip()!r}."
+    return "It takes X=Y." if is_flag else (
+        "A line of a gin file is NAME = VALUE, include 'FILE' or an import; FILE.py is run by "
+        "Python, not by suite run.")
+  if not value:
+    return "It takes X=Y." if is_flag else f"Write the value: {name} = VALUE."
+  word = {"true": "True", "false": "False", "null": "None", "none": "None"}.get(value.lower())
+  if word:
+    written, what = word, "Capitals count"
+  elif re.fullmatch(r"[-+\w.]+(\s*,\s*[-+\w.]+)+", value):
+    written, what = f"({value})", "If these are several values, put them in brackets"
+  elif re.search(r"['\"\[({})\]@%]", value.strip("'\"")):
+    return ("A value is a number, a text in quotes, True, False, None, a list, tuple or dictionary "
+            "of these, @function, @function() or %MACRO.")
+  else:
+    written, what = "'" + value.strip("'\"") + "'", "If the value is text, quote it"
+  return f"""{what}: {f'--gin_param "{name}={written}"' if is_flag else f'{name} = {written}'}."""
 
 
 @functools.lru_cache(maxsize=1024)  # A table scans the same files for every cell.
@@ -383,26 +440,51 @@ def _note(statement: config_parser.BindingStatement, file: str, is_users: bool, 
 
 def _scan_binding(binding: str, found: Scan) -> None:
   known = tuple((name, stands_for(s)) for name, s in found.imports.items())
-  try:
-    statements, names = _statements(binding, f"--gin_param {binding!r}", found, known)
-  except ConfigError as error:
-    key, _, value = binding.partition("=")
-    quoted = f"""--gin_param "{key.strip()}='{value.strip()}'\""""
-    hint = f" If the value is text, quote it: {quoted}." if value.strip() else " It takes X=Y."
-    raise ConfigError(f"{error}.{hint}") from error
+  statements, names = _statements(binding, f"--gin_param {binding!r}", found, known)
   if len(statements) != 1 or not isinstance(statements[0], config_parser.BindingStatement):
     raise ConfigError(f"--gin_param takes one binding X=Y, got {binding!r}. "
                       "Give the flag once for each binding.")
   macro = "/".join(filter(None, (statements[0].scope, statements[0].selector)))
   if not statements[0].arg_name and macro not in found.macros:
+    value = binding.partition("=")[2].strip()
+    parameters = _parameters_called(macro.lower(), found)
     raise ConfigError(
-        f"--gin_param sets the macro {macro!r}, which no file of this run declares. "
-        f"{nearest(macro, found.macros)} A parameter is set as module.function.parameter=value.")
+        f"--gin_param sets the macro {macro!r}, which no file of this run declares. " + (
+            "There are parameters of that name: "
+            f"{', '.join(f'--gin_param {name}={value}' for name in parameters[:4])}." if parameters
+            else f"{nearest(macro, found.macros)} A parameter is set as "
+            "module.function.parameter=value."))
   for used in names.macros:
     found.used.setdefault(used, f"--gin_param {binding!r}")
   for function in names.functions:
     found.functions.setdefault(function, f"--gin_param {binding!r}")
   _note(statements[0], "", True, found, names)
+
+
+def _parameters_called(wanted: str, found: Scan) -> List[str]:
+  """Parameters of a name, of the suite's functions that the files name; imports none of them."""
+  package, result = pathlib.Path(__file__).resolve().parents[1], set()
+  for function in found.functions:
+    for alias, statement in found.imports.items():
+      module = stands_for(statement)
+      path = package.parent.joinpath(*module.split(".")).with_suffix(".py")
+      if not (module.startswith("suite.") and function.startswith(f"{module}.") and path.is_file()):
+        continue
+      inner: Any = ast.parse(path.read_text(encoding="utf-8"))
+      for name in function[len(module) + 1:].split("."):
+        inner = next((node for node in getattr(inner, "body", ())
+                      if getattr(node, "name", "") == name), None)
+      for node in [inner, *getattr(inner, "body", ())]:
+        is_init = getattr(node, "name", "") == "__init__" or node is inner
+        if isinstance(node, ast.FunctionDef) and is_init:
+          arguments = {arg.arg for arg in (*node.args.args, *node.args.kwonlyargs)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+          arguments = {node.target.id}
+        else:
+          continue
+        if wanted in arguments:
+          result.add(f"{alias}{function[len(module):]}.{wanted}")
+  return sorted(result)
 
 
 def _check_values(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:

@@ -5,12 +5,15 @@ Gin stays on the roof: the library takes arguments, a run file names and fills t
 
 **Types.** A bound value whose type is not that of its parameter is refused before anything is
 computed, where that is certain: literals for parameters that are annotated as numbers, texts or
-booleans. A whole number stands for a float, and a float without a fraction for a whole number.
+booleans. A whole number stands for a float. A float without a fraction (3.0, 1e3) is converted
+where the annotation wants a whole number, alone or in a list, and stays where there is no
+annotation; a run may be resumed with either.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import difflib
 import functools
 import importlib
@@ -52,7 +55,7 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
   with _explained(found):
     gin.finalize()
   gin_files.check_readers(found)
-  check_types(found)
+  _convert(found, check_types(found))
   return found
 
 
@@ -144,7 +147,7 @@ def check_unchanged(path: pathlib.Path, text: str, what: str) -> None:
     gin_files.ConfigError: has the differences, or the names that only an earlier version had.
   """
   before = path.read_text() if path.exists() else text
-  if before == text:
+  if before == text or _settings(before) == _settings(text):
     return
   # The modules and the run of the stored configuration that no longer exist.
   package = pathlib.Path(__file__).resolve().parents[1]
@@ -172,6 +175,31 @@ def check_unchanged(path: pathlib.Path, text: str, what: str) -> None:
 
 
 _MAX_CHANGES = 60
+
+
+def _settings(text: str) -> List[str]:
+  """What a text sets, in an order of its own: 3.0 is 3, and a macro is its value."""
+  lines = text.splitlines()
+  try:
+    history = gin_files.scan_text(text).history
+  except gin_files.ConfigError:  # Of an object that has no form in gin.
+    return lines
+
+  def plain(value: Any) -> Any:
+    if isinstance(value, gin_bindings.GinReference):
+      key = (value.scope, value.name, "value")
+      is_macro = value.name == gin_bindings.MACRO and key in history
+      return plain(history[key][-1].value) if is_macro else value
+    if isinstance(value, dict):
+      return {plain(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+      return type(value)(map(plain, value))
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+  others = [line for line in lines if line.startswith(("#", "import ", "from "))]
+  # As text: True is not 1, and the order of a dictionary counts.
+  return others + sorted(f"{key}: {plain(settings[-1].value)!r}"
+                         for key, settings in history.items())
 
 
 class _NamedText(io.StringIO):
@@ -270,9 +298,14 @@ _PLAIN = (int, float, str, bool, type(None))
 _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
 
 
-def check_types(found: gin_files.Scan) -> None:
-  """Raises a ConfigError for the first value of a wrong type that is read, or that the user set."""
+def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
+  """Raises a ConfigError for the first value of a wrong type that is read, or that the user set.
+
+  Returns:
+    Values of parameters that are to be whole numbers and were written as floats, converted.
+  """
   read = gin_bindings.reached(found.history)
+  converted: Dict[gin_bindings.Key, Any] = {}
   for (scope, name, argument), settings in found.history.items():
     setting, via = settings[-1], ""
     is_read = read is None or setting.is_users or (scope, name, argument) in read
@@ -280,29 +313,92 @@ def check_types(found: gin_files.Scan) -> None:
       continue
     value, where = setting.value, setting.where
     if isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-      macro = found.history.get((value.scope, gin_bindings.MACRO, "value"))
+      macro = _macro_of(value, found)
       if not macro:
         continue
       via, value, where = f" through {value}", macro[-1].value, macro[-1].where
-    allowed = _allowed(name, argument)
+    kinds = _kinds(name, argument)
     # A reference stands for what another function returns, which may be of any type.
-    is_open = isinstance(value, gin_bindings.GinReference) or value is gin_files.REQUIRED
-    is_whole = isinstance(value, float) and value.is_integer() and int in allowed
-    if allowed and not (is_open or is_whole) and not any(
-        isinstance(value, _ACCEPTED.get(kind, kind)) for kind in allowed):
-      label = ".".join([*name.split(".")[-2:], argument])
-      kinds = " or ".join("None" if kind is type(None) else _NAMES[kind] for kind in allowed)
-      raise gin_files.ConfigError(
-          f"{f'{scope}/' if scope else ''}{label} is {value!r}{via} ({where}); it takes {kinds}.")
+    if (isinstance(value, gin_bindings.GinReference) or value is gin_files.REQUIRED
+        or any(gin_bindings.references(value))):
+      continue
+    whole = _whole(value, kinds)
+    if repr(whole) != repr(value):
+      converted[scope, name, argument] = value = whole
+    label = f"{f'{scope}/' if scope else ''}{'.'.join([*name.split('.')[-2:], argument])}"
+    # Other types accept their instances alone.
+    accepted = {bool: (bool, int), float: (int, float)}
+    if kinds and all(kind in _PLAIN for kind in kinds) and not any(
+        isinstance(value, accepted.get(kind, kind)) for kind in kinds):
+      names = " or ".join("None" if kind is type(None) else _NAMES[kind] for kind in kinds)
+      raise gin_files.ConfigError(f"{label} is {value!r}{via} ({where}); it takes {names}.")
+  return converted
+
+
+def _macro_of(value: Any, found: gin_files.Scan) -> List[gin_bindings.Binding]:
+  """The settings of the last macro that a reference leads to; [] if it is not set."""
+  macro: List[gin_bindings.Binding] = []
+  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+    macro = found.history.get((value.scope, gin_bindings.MACRO, "value"), [])
+    value = macro[-1].value if macro else None
+  return macro
+
+
+def _whole(value: Any, kinds: Sequence[Any]) -> Any:
+  """A value with its whole floats converted to int, where one of the types asks for that."""
+  if isinstance(value, float):
+    asks = int in kinds and not {float, complex, object, Any} & set(kinds)
+    return int(value) if asks and value.is_integer() else value
+  for kind in kinds:
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if not inspect.isclass(origin) or not parts:
+      continue
+    if isinstance(value, dict) and issubclass(dict, origin) and len(parts) == 2:
+      return {key: _whole(part, _members(parts[1])) for key, part in value.items()}
+    if isinstance(value, (list, tuple)) and issubclass(origin, (list, tuple)) or isinstance(
+        value, (list, tuple)) and issubclass(list, origin):
+      each = parts if len(parts) == len(value) and ... not in parts else parts[:1] * len(value)
+      return type(value)(_whole(part, _members(hint)) for part, hint in zip(value, each))
+  return value
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+  """The types of a union; one type for others."""
+  return typing.get_args(hint) if typing.get_origin(hint) in _UNIONS else (hint,)
+
+
+def _convert(found: gin_files.Scan, converted: Mapping[gin_bindings.Key, Any]) -> None:
+  """Sets converted values, in gin and in `found`.
+
+  A macro is converted itself if all that read it want a whole number; else its parameters are, and
+  the others keep its value.
+  """
+  read = gin_bindings.reached(found.history)
+  readers: Dict[gin_bindings.Key, List[gin_bindings.Key]] = {}
+  for key, settings in found.history.items():
+    for reference in gin_bindings.references(settings[-1].value):
+      is_read = read is None or key in read or settings[-1].is_users
+      if reference.name == gin_bindings.MACRO and is_read:
+        readers.setdefault((reference.scope, gin_bindings.MACRO, "value"), []).append(key)
+  changes: Dict[gin_bindings.Key, Any] = {}
+  for key, value in converted.items():
+    macro: gin_bindings.Key = key
+    setting = found.history[key][-1].value
+    if isinstance(setting, gin_bindings.GinReference):
+      macro = (setting.scope, setting.name, "value")
+    changes[macro if set(readers.get(macro, ())) <= set(converted) else key] = value
+  with gin.unlock_config():
+    for (scope, name, argument), value in changes.items():
+      gin.bind_parameter(f"{f'{scope}/' if scope else ''}{name}.{argument}", value)
+      settings = found.history[scope, name, argument]
+      settings[-1] = dataclasses.replace(settings[-1], value=value)
 
 
 _NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
-# Other types accept their instances alone.
-_ACCEPTED: Dict[type, tuple[type, ...]] = {bool: (bool, int), float: (int, float)}
 
 
-def _allowed(name: str, argument: str) -> tuple[type, ...]:
-  """The plain types of a parameter; () if it takes others, or if they are not known."""
+def _kinds(name: str, argument: str) -> tuple[Any, ...]:
+  """The types of a parameter; () if they are not known."""
   try:
     # Modules as far as there are, then attributes.
     parts = name.split(".")
@@ -315,12 +411,11 @@ def _allowed(name: str, argument: str) -> tuple[type, ...]:
     else:
       return ()
     target = functools.reduce(getattr, parts[length:], target)
-    function = target.__init__ if inspect.isclass(target) else target
+    is_record = inspect.isclass(target) and issubclass(target, tuple)  # A NamedTuple.
+    function = target.__init__ if inspect.isclass(target) and not is_record else target
     hint = typing.get_type_hints(function).get(argument)
-    default = inspect.signature(function).parameters[argument].default
+    default = inspect.signature(target).parameters[argument].default
   except Exception:  # Annotations may name what only a type checker, or a newer Python, knows.
     return ()
-  kinds = typing.get_args(hint) if typing.get_origin(hint) in _UNIONS else (hint,)
-  if not all(kind in _PLAIN for kind in kinds):
-    return ()
-  return (*kinds, *((type(None),) if default is None and type(None) not in kinds else ()))
+  kinds = () if hint is None else _members(hint)
+  return (*kinds, *((type(None),) if default is None and kinds and type(None) not in kinds else ()))

@@ -35,13 +35,13 @@ def experiment_run(
     metrics, instead: see `experiment.run`.
   """
   # Finds most errors before TensorFlow is imported.
-  found = gin_files.scan(file.paths(), file.params)
+  gin_files.scan(file.paths(), file.params)
   settings.set_data_dirs()
   this_process.import_tensorflow()
   from suite import experiment
   if own_process:
     this_process.settle(debug=settings.debug)
-  gin_parse.parse(file.paths(), file.params, names=settings.gin_names)
+  found = gin_parse.parse(file.paths(), file.params, names=settings.gin_names)
   origin = run_settings.RunOrigin(
       gin_parse.config_text(), functools.partial(gin_parse.unused_bindings, found))
   given: dict[str, Any] = {"settings": settings.for_run(file.name), "origin": origin}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 
+import gin
 import pytest
 
 from suite.configs import gin_files
@@ -12,16 +13,22 @@ from suite.configs import gin_parse
 
 MODULE = """
 from __future__ import annotations
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 def run(count: int = 1, rate: float = 0.1, name: str = "", flag: bool = False,
         maybe: Optional[int] = None, none: int = None, many: Union[int, Sequence[int]] = 1,
-        anything: Any = 1, plain=1, make: int = 1):
-  pass
+        pair: Tuple[int, float] = (1, 1.0), either: Union[int, float] = 1,
+        counts: Sequence[int] = (), by_name: Mapping[str, int] = {}, anything: Any = 1, plain=1,
+        make: int = 1):
+  return locals()
 
 class Part:
   def __init__(self, size: int):
-    pass
+    self.size = size
+
+class Fields(NamedTuple):
+  width: int = 1
+  rate: float = 1.0
 """
 RUN_FILE = """
 from __gin__ import dynamic_registration
@@ -67,3 +74,57 @@ def test_a_value_of_a_wrong_type_is_refused(parse, binding, message):
 ])
 def test_what_may_fit_passes(parse, binding):
   parse(f"typed_parts.run.{binding}")
+
+
+@pytest.mark.parametrize("binding, value", [
+    ("count=3.0", 3), ("count=1e3", 1000), ("maybe=2.0", 2), ("none=2.0", 2), ("many=2.0", 2),
+    ("many=(1.0, 2)", (1, 2)), ("counts=[3.0, 4]", [3, 4]), ("pair=(3.0, 4.0)", (3, 4.0)),
+    ("by_name={'a': 3.0}", {"a": 3}), ("either=3.0", 3.0), ("rate=3.0", 3.0), ("rate=3", 3),
+    ("anything=3.0", 3.0), ("plain=3.0", 3.0), ("plain=[3.0]", [3.0]), ("many=2.5", 2.5)])
+def test_a_whole_float_is_converted_by_the_annotation_of_its_parameter(parse, binding, value):
+  parse(f"typed_parts.run.{binding}")
+  found = gin.get_configurable(sys.modules["typed_parts"].run)()[binding.partition("=")[0]]
+  assert repr(found) == repr(value)
+
+
+def test_a_record_is_converted_by_its_fields(parse, tmp_path):
+  with open(tmp_path / "typed.gin", "a") as file:
+    file.write("typed_parts.run.plain = @typed_parts.Fields()\n")
+  parse("typed_parts.Fields.width=8.0", "typed_parts.Fields.rate=8.0")
+  found = gin.get_configurable(sys.modules["typed_parts"].run)()
+  assert repr(found["plain"]) == "Fields(width=8, rate=8.0)"
+
+
+def test_a_macro_is_converted_where_a_whole_number_is_wanted(parse, tmp_path):
+  whole = parse("SIZE=1e1")
+  assert whole.macros["SIZE"].text == "SIZE" and "SIZE = 10\n" in gin_parse.config_text()
+  run = sys.modules["typed_parts"].run
+  assert repr(gin.get_configurable(run)()["anything"].size) == "10"
+  path = tmp_path / "config.gin"
+  path.write_text(gin_parse.config_text())
+  parse("SIZE=10")
+  assert path.read_text() == gin_parse.config_text()
+  # An unannotated parameter keeps the float of the same macro; the annotated one does not.
+  parse("SIZE=1e1", "typed_parts.run.plain=%SIZE")
+  found = gin.get_configurable(run)()
+  assert (repr(found["plain"]), repr(found["anything"].size)) == ("10.0", "10")
+
+
+def test_a_run_is_resumed_with_either_number(parse, tmp_path):
+  path = tmp_path / "config.gin"
+  for first, second in ((("plain=3.0",), ("plain=3",)), (("count=1e1",), ("count=10",)),
+                        (("plain=[1, {'a': 3}]",), ("plain=[1, {'a': 3.0}]",)),
+                        (("plain=%SIZE", "SIZE=3.0"), ("plain=%SIZE", "SIZE=3"))):
+    for one, other in ((first, second), (second, first)):
+      parse(*(b if b.startswith("SIZE") else f"typed_parts.run.{b}" for b in one))
+      path.write_text(gin_parse.config_text())
+      parse(*(b if b.startswith("SIZE") else f"typed_parts.run.{b}" for b in other))
+      gin_parse.check_unchanged(path, gin_parse.config_text(), "a run")
+  path.write_text("# a run\nx = 3\n")
+  gin_parse.check_unchanged(path, "# a run\nx = 3.0\n", "runs")
+  for text in ("# a run\nx = 3.5\n", "# other\nx = 3\n", "# a run\nx = '3'\n", "# a run\ny = 3\n"):
+    with pytest.raises(gin_files.ConfigError, match="holds runs of another configuration"):
+      gin_parse.check_unchanged(path, text, "runs")
+  path.write_text("x = True\n")
+  with pytest.raises(gin_files.ConfigError, match="holds runs of another configuration"):
+    gin_parse.check_unchanged(path, "x = 1\n", "runs")
