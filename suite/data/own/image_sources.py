@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Image sets from what a user has: arrays, a `tf.data.Dataset`, folders, TFDS, Hugging Face.
+"""Image sets of what a user has: arrays, a `tf.data.Dataset`, folders, tables, TFDS, Hugging Face.
 
 All return an `image_set.ImageSet`, in memory. Pixels are 0..255: integers, or floats that are
 rounded. Labels are class numbers 0..C-1, names of classes or one-hot rows, or for
@@ -22,6 +22,7 @@ from suite.data.images import file_damage
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
 from suite.data.own import image_folders
+from suite.data.own import labeled_table
 from suite.data.own import own_labels
 from suite.data.own import split_sets
 
@@ -120,6 +121,73 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
       name or root.name, contents, [file.label for file in folder.files], kind=tasks.SINGLE_LABEL,
       num_classes=len(folder.class_names), class_names=folder.class_names,
       ids=[file.id for file in folder.files])
+
+
+def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
+             images: str | pathlib.Path | None = None,
+             columns: Mapping[str, str | None] | None = None, name: str | None = None,
+             class_names: class_lists.ClassNames = None
+             ) -> image_set.ImageSet | split_sets.SplitSets:
+  """A set of the images that a table names, with the columns `path` and `label`.
+
+      images = suite.images.from_csv("photos.csv")
+      buckets = suite.buckets.of(suite.images.from_csv("photos.csv", by="year"))
+
+  Args:
+    table: a .csv (with commas, semicolons or tabs), .tsv or .parquet, or a pandas DataFrame; see
+      `labeled_table`.
+    split: of a table with a column `split`, the only one to read.
+    by: "year" or "month": a set for each of these, by the column `time`.
+    images: the folder that paths are relative to; that of the table (of a frame: the current one)
+      if not given.
+    columns: other names of the columns, {"label": "species"}; {"split": None}: there is none.
+    name: of the set; the table's if not given.
+    class_names: names of the classes in the order of their numbers; the sorted names if not given.
+
+  Returns:
+    The set; of a table with splits, or by a period, a dictionary of sets.
+  """
+  unknown = sorted(set(columns or {}) - {"path", "label", "split", "time"})
+  if unknown:
+    raise ValueError(f"columns has {unknown[0]!r}; it may name path, label, split and time.")
+  asked: dict[str, Any] = dict(columns or {})
+  found = labeled_table.read(table, images, labeled_table.Columns(**asked), by)
+  title = name or found.name
+  read = own_labels.read(title, found.labels, tasks.SINGLE_LABEL, class_names=class_names)
+  contents = [file.read_bytes() for file in found.files]
+  file_damage.check(found.title, zip(found.ids, contents),
+                    "Replace them, or leave their rows out.")
+  image_folders.warn_of_copies(pathlib.Path(found.title), image_folders.Folder([], [
+      image_folders.ImageFile(*file) for file in zip(found.files, found.ids, read.values.tolist())
+  ], {}, []), contents)
+  whole = image_set.ImageSet.from_encoded(
+      title, contents, read.values, kind=tasks.SINGLE_LABEL, num_classes=read.num_classes,
+      class_names=read.class_names, ids=found.ids)
+  splits, periods = np.array(found.splits or ()), np.array(found.periods or ())
+  if split is not None:
+    wanted, = split_sets.our_names(title, [split]).values()
+    if wanted not in splits:
+      has = ", ".join(dict.fromkeys(found.splits or ())) or "none, as there is no column 'split'"
+      raise ValueError(f"{found.title} has no split {split!r}; it has {has}.")
+
+  def chosen(rows: np.ndarray, title: str) -> image_set.ImageSet:
+    one = whole.subset(rows)
+    one.name = title
+    return one
+
+  def by_split(rows: np.ndarray, title: str) -> image_set.ImageSet | split_sets.SplitSets:
+    if found.splits is None or split is not None:
+      return chosen(rows, title)
+    return split_sets.SplitSets(title, {
+        one: chosen(rows[splits[rows] == one], f"{title} {one}")
+        for one in dict.fromkeys(splits[rows].tolist())})
+
+  rows = np.arange(whole.size) if split is None else np.flatnonzero(splits == wanted)
+  if found.periods is None:
+    return by_split(rows, title if split is None else f"{title} {wanted}")
+  return split_sets.SplitSets(title, {
+      str(one): by_split(rows[periods[rows] == one], f"{title} {one}")
+      for one in np.unique(periods[rows])})
 
 
 def from_tfds(name: str, split: Any = "train", *, data_dir: str | None = None

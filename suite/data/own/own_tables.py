@@ -41,7 +41,7 @@ def read_columns(path: pathlib.Path, known: Sequence[str]) -> pa.Table:
   Raises:
     ValueError: it cannot be read.
   """
-  readers = {".csv": _read_csv, ".parquet": parquet.read_table}
+  readers = {".csv": _read_csv, ".tsv": _read_csv, ".parquet": parquet.read_table}
   if path.suffix.lower() not in readers:
     raise ValueError(f"{path} is neither .csv nor .parquet; give the table as one of them.")
   try:

@@ -126,9 +126,9 @@ def test_splits_of_hugging_face():
   assert image_sources.from_huggingface(source, split="val").labels.tolist() == [2, 1]
   with pytest.raises(ValueError, match="has no split 'dev'; it has train, val, test, extra"):
     image_sources.from_huggingface(source, split="dev")
-  with pytest.raises(KeyError, match="'pets' has no split 'dev'; it has train, validation, test"):
+  with pytest.raises(KeyError, match="'pets' has no set 'dev'; it has train, validation, test"):
     _ = found["dev"]
-  with pytest.raises(AttributeError, match="not one image set but the splits train, validation"):
+  with pytest.raises(AttributeError, match="not one image set but the sets train, validation"):
     _ = found.labels
   with pytest.raises(ValueError, match="'val' and 'valid', which both mean 'validation'"):
     image_sources.from_huggingface({"val": source["val"], "valid": source["val"]})

@@ -1,0 +1,134 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Image sets of tables: right pixels, labels and splits, and what is wrong with a table by line."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas
+from PIL import Image
+import pytest
+
+from suite.data.own import image_sources
+from suite.data.streams import buckets
+from suite.data.streams import streams
+
+PLAIN = """path,label,split,time
+p/0.png,tram,train,2012-05-31
+p/1.png,bus,train,2013
+p/2.png,bus,test,2012-01-01 10:00
+p/3.png,tram,test,2013-07
+p/4.png,car,val,2013
+p/5.png,car,train,2012
+"""
+
+
+@pytest.fixture(name="table")
+def _table(tmp_path):
+  (tmp_path / "p").mkdir()
+  for i in range(6):
+    Image.fromarray(np.full([4, 4, 3], 40 * i, np.uint8)).save(tmp_path / f"p/{i}.png")
+  return tmp_path / "trams.csv"
+
+
+def _tones(images):
+  """40 times the numbers of the files."""
+  return (images.pixels()[:, 0, 0, 0] // 40).tolist()
+
+
+def _without(*columns):
+  return pandas.read_csv(io.StringIO(PLAIN), dtype=str).drop(columns=list(columns))
+
+
+@pytest.mark.parametrize("text", [
+    PLAIN, PLAIN.replace(",", ";"), PLAIN.replace(",", "\t"),
+    "\ufeff" + PLAIN.replace("\n", "\r\n"),
+    PLAIN.replace("path,label,split", "Path, Label ,SPLIT"), "sep=;\n" + PLAIN.replace(",", ";"),
+    PLAIN.replace("p/", "p\\"), PLAIN + ",,,\n", PLAIN.replace("label", "class"),
+    PLAIN.replace("train", "Training").replace("val", "validation")])
+def test_a_table_with_splits_is_a_set_for_each(table, text):
+  table.write_text(text, encoding="utf-8", newline="")
+  found = image_sources.from_csv(table)
+  assert {split: (_tones(one), one.labels.tolist()) for split, one in found.items()} == {
+      "train": ([0, 1, 5], [2, 0, 1]), "test": ([2, 3], [0, 2]), "validation": ([4], [1])}
+  assert all(one.class_names == ("bus", "car", "tram") for one in found.values())
+  assert found["test"].name == "trams test" and found["test"].ids[0].endswith("2.png")
+
+
+def test_one_split_another_folder_and_other_names_of_columns(table, tmp_path):
+  table.write_text(PLAIN)
+  assert _tones(image_sources.from_csv(str(table), split="val")) == [4]
+  frame = _without("split", "time").rename(columns={"label": "species"})
+  frame["path"] = frame["path"].str.slice(2)
+  named = image_sources.from_csv(frame, images=tmp_path / "p", columns={"label": "species"})
+  assert _tones(named) == [0, 1, 2, 3, 4, 5] and named.class_names == ("bus", "car", "tram")
+  frame["path"] = [str(tmp_path / "p" / one) for one in frame["path"]]
+  frame["species"] = [2.0, 0, 1, 2, 0, 1]
+  numbers = image_sources.from_csv(frame, columns={"label": "species"}, name="numbers")
+  assert numbers.labels.tolist() == [2, 0, 1, 2, 0, 1] and numbers.class_names is None
+  frame.rename(columns={"species": "label"}).to_parquet(table.with_suffix(".parquet"))
+  again = image_sources.from_csv(table.with_suffix(".parquet"), class_names=["a", "b", "c"])
+  assert again.class_names == ("a", "b", "c") and again.name == "trams"
+
+
+def test_periods_become_buckets(table):
+  table.write_text(PLAIN.replace(",val,", ",test,").replace("tram", "bus").replace("car", "bus"))
+  by_year = image_sources.from_csv(table, by="year")
+  made = buckets.of(by_year)
+  assert [(b.name, _tones(b.train), _tones(b.test)) for b in made] == [
+      ("2012", [0, 5], [2]), ("2013", [1], [3, 4])]
+  by_month = image_sources.from_csv(table, by="month", columns={"split": None})
+  assert {month: _tones(one) for month, one in by_month.items()} == {
+      "2012-01": [2, 5], "2012-05": [0], "2013-01": [1, 4], "2013-07": [3]}
+
+
+def test_splits_become_a_task(table):
+  table.write_text(PLAIN.replace("car", "bus").replace("3.png,tram,test", "3.png,tram,dev"))
+  splits = streams.of([image_sources.from_csv(table)]).entries[0].load()
+  assert [_tones(one) for one in (splits.train, splits.dev, splits.validation, splits.test)] == [
+      [0, 1, 5], [3], [4], [2]]
+
+
+@pytest.mark.parametrize("text, message", [
+    (PLAIN.replace("label", "category"), "no 'label'. If 'category' is it, say columns={'label'"),
+    (PLAIN.replace("path", "filename"), "no 'path'. If 'filename' is it"),
+    (PLAIN.replace("path", "url"), "suite data fetch_urls"),
+    (PLAIN.replace("split", "subset"), "no column 'split', but 'subset' with test, train, val. If"),
+    (PLAIN.replace("p/1", "p/7").replace("p/4", "q/4"), "2 of 6 images are not there: lines 3, 6"),
+    (PLAIN.replace("p/1", "p/0"), "1 images have .* path or that of another .*line 3.*line 2"),
+    (PLAIN.replace("bus", ""), "is unlabelled in part: 2 of 6 images have no label: lines 3, 4"),
+    (PLAIN.replace("bus", "-1"), "2 of 6 images have the label -1, which is none: lines 3, 4"),
+    (PLAIN.replace(",val,", ",,"), "1 of 6 images have no 'split': line 6"),
+    (PLAIN.replace(",val,", ",valid,").replace("car,train", "car,val"), "both mean 'validation'"),
+    ("path,label\n", "has no images"),
+])
+def test_mistakes_are_said(table, text, message):
+  table.write_text(text)
+  with pytest.raises((ValueError, FileNotFoundError), match=message):
+    image_sources.from_csv(table)
+
+
+@pytest.mark.parametrize("text, arguments, message", [
+    (PLAIN, {"split": "valid_2"}, "no split 'valid_2'; it has train, test, validation"),
+    (PLAIN, {"by": "day"}, "by='day'; allowed are 'year', 'month'"),
+    (PLAIN, {"columns": {"labels": "x"}}, "columns has 'labels'; it may name path, label"),
+    (PLAIN.replace("time", "taken"), {"by": "year"}, "no 'time'. If 'taken' is it"),
+    (PLAIN.replace("2012-05-31", "05/06/2012"), {"by": "year"}, "line 2, the first '05/06/2012'"),
+    (PLAIN.replace("2012-05-31", "0000:00:00"), {"by": "year"}, "1 of 6 images have no 'time': "),
+    (PLAIN.replace("20", "19"), {"by": "year"}, "are from before 1990"),
+])
+def test_mistakes_of_arguments_are_said(table, text, arguments, message):
+  table.write_text(text)
+  with pytest.raises(ValueError, match=message):
+    image_sources.from_csv(table, **arguments)
+
+
+def test_what_is_no_table_is_said(tmp_path):
+  with pytest.raises(FileNotFoundError, match="There is no file 'x.csv'"):
+    image_sources.from_csv("x.csv")
+  with pytest.raises(ValueError, match="was given list; it takes the path of a .csv"):
+    image_sources.from_csv(["a.png"])
+  (tmp_path / "x.txt").write_text(PLAIN)
+  with pytest.raises(ValueError, match="neither .csv nor .parquet"):
+    image_sources.from_csv(tmp_path / "x.txt")
