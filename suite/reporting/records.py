@@ -169,9 +169,18 @@ def read_chain(path: str | os.PathLike, *, tolerate_torn_tail: bool = False
                ) -> tuple[list[dict[str, Any]], list[str]]:
   """Reads all records of a file, and N + 1 digests: of the run, then that of each record."""
   chain = Chain(run_identity.of(pathlib.Path(path).parent))
-  with open(path, "rb") as file:
+  with _opened(path) as file:
     found = parse(file, name=str(path), tolerate_torn_tail=tolerate_torn_tail, chain=chain)
   return found, chain.heads
+
+
+def _opened(path: str | os.PathLike) -> BinaryIO:
+  try:
+    return open(path, "rb")
+  except FileNotFoundError:
+    raise
+  except OSError as error:  # A folder, a loop of links, no permission.
+    raise ValueError(f"{path} cannot be read: {error.strerror}. {_REMEDY}") from error
 
 
 def last(path: str | os.PathLike) -> tuple[dict[str, Any], str]:
@@ -180,7 +189,7 @@ def last(path: str | os.PathLike) -> tuple[dict[str, Any], str]:
   Only the first and the last line are verified: whose records they are, and that the last is whole.
   """
   path = pathlib.Path(path)
-  with open(path, "rb") as file:
+  with _opened(path) as file:
     first, end = file.readline(), file.seek(0, os.SEEK_END)
     if not first.endswith(b"\n"):
       return {}, ""
@@ -247,7 +256,7 @@ def _parse_all(lines: Sequence[bytes], name: str, chain: Chain
     where = f"{name}, line {number}"
     try:
       record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
       raise ValueError(
           f"{where} is not JSON: {_excerpt(line)}. The file was damaged. {_REMEDY}") from error
     if not isinstance(record, dict):

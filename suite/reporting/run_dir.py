@@ -238,33 +238,36 @@ def save_sums(workdir: pathlib.Path, names: Iterable[str] = _TEXTS) -> None:
 def changed_texts(workdir: pathlib.Path) -> dict[str, str]:
   """What is wrong with the texts of a work directory, by name; none if it has no sums."""
   path = workdir / SUMS
-  found: dict[str, str] = {}
-  for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
-    expected, _, name = line.partition("  ")
-    if not re.fullmatch(r"[0-9a-f]{64}  [\w.]+", line):
-      return {SUMS: f"{path} is damaged. {_RESTORE}"}
-    if not (workdir / name).is_file() or atomic_files.sha256(workdir / name) != expected:
-      found[name] = (f"{workdir / name} is not what the run wrote (its digest is not that in "
-                     f"{SUMS}). {_RESTORE}")
-  return found
+  if not os.path.lexists(path):
+    return {}
+  try:
+    lines = path.read_text(encoding="utf-8").splitlines()
+  except (OSError, ValueError):
+    lines = []
+  sums = {line[66:]: line[:64] for line in lines if re.fullmatch(r"[0-9a-f]{64}  [\w.]+", line)}
+  if CONFIG not in sums or len(sums) < len(lines):
+    return {SUMS: f"{path} is damaged. {_RESTORE}"}
+  return {name: f"{workdir / name} is not what the run wrote (its digest is not that in {SUMS}). "
+                f"{_RESTORE}" for name, expected in sums.items()
+          if not (workdir / name).is_file() or atomic_files.sha256(workdir / name) != expected}
 
 
 def read_json(path: pathlib.Path) -> dict[str, Any]:
   """Reads a JSON object; {} if the file does not exist."""
-  if not path.exists():
+  if not os.path.lexists(path):
     return {}
   try:
     values = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(values, dict):
-      raise ValueError("it is no object")
+    if not isinstance(values, dict) or not values:
+      raise ValueError("it is no object with values")
     if _digest(values) != values.pop(records_lib.DIGEST_KEY, _digest(values)):
       raise ValueError("its digest differs from its values")
     for name in (_NUM_RECORDS, _LAST_DIGEST):
       values.pop(name, None)
     return values
-  except ValueError as error:
-    raise ValueError(f"{path} is not JSON as it was written ({error}). It was damaged; delete it "
-                     "and run the same command again, which writes it again.") from error
+  except (OSError, ValueError, RecursionError) as error:
+    raise ValueError(f"{path} is not JSON as it was written ({error!s:.200}). It was damaged; "
+                     "delete it and run the same command again, which writes it again.") from error
 
 
 def _digest(values: Mapping[str, Any]) -> str:

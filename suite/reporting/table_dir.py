@@ -21,7 +21,8 @@ Seed = Union[int, str]
 
 
 def is_table(directory: str | os.PathLike) -> bool:
-  return (pathlib.Path(directory) / FILE).is_file()
+  """Whether a folder has a description, be it damaged: its runs alone would be another report."""
+  return os.path.lexists(pathlib.Path(directory) / FILE)
 
 
 def split(dirs: Iterable[str | os.PathLike]) -> tuple[list[pathlib.Path], list[pathlib.Path]]:

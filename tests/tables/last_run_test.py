@@ -60,7 +60,7 @@ def _folder(tmp_path, monkeypatch):
   monkeypatch.chdir(tmp_path)
   monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
   monkeypatch.setattr(table, "COMMAND", (sys.executable, "stand_in.py"))
-  monkeypatch.setattr(table, "check_parameters", lambda cells: None)
+  monkeypatch.setattr(table, "check_parameters", lambda *unused: None)
 
 
 def _run(*flags):

@@ -372,8 +372,8 @@ class AccuracyCache:
     except FileNotFoundError as error:
       raise CacheError(f"{self.folder} is no accuracy cache (it has no format.json). Make one "
                        f"with: suite lifelong add-models --cache {self.folder} ...") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-      raise CacheError(f"{self.folder / 'format.json'} is damaged.") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+      raise CacheError(f"{self.folder / 'format.json'} is damaged: put it back.") from error
 
   def _check_version(self) -> None:
     version = self._format()["version"]

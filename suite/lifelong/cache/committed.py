@@ -339,6 +339,8 @@ def read(path: pathlib.Path, known: Log | None = None) -> Log:
   """
   if not path.exists():
     return Log([], [], b"", "")
+  if not path.is_file():
+    return Log([], [], b"", f"{path} is no file")
   lines: list[dict[str, Any]] = []
   ends: list[int] = []
   last, end = b"", 0
