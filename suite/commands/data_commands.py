@@ -74,6 +74,8 @@ def add(data: argparse.ArgumentParser) -> None:
        "write (or resume) an encoder's features of every image"),
       ("timeline", _timeline, _add_timeline_flags,
        "make a data set of your own dated images, by time bucket"),
+      ("check", _check, _add_check_flags,
+       "decode every image of a folder or a prepared data set"),
       ("fetch_urls", _fetch, _add_fetch_flags,
        "fetch (or resume) the images of a list of URLs")):
     add_flags(_action(actions, name, text, do))
@@ -107,6 +109,12 @@ def _add_features_flags(action: argparse.ArgumentParser) -> None:
                       help="batch size (256)")
   action.add_argument("--image_size", type=run_settings.positive, default=224, metavar="S",
                       help="image size of a Keras application (224)")
+
+
+def _add_check_flags(action: argparse.ArgumentParser) -> None:
+  parsing.by(action.add_argument(
+      "names", nargs="+", metavar="PATH|NAME",
+      help="a folder of images, or a prepared data set (timeline/mine)"), _data_sets)
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -218,6 +226,32 @@ def _features(args: argparse.Namespace) -> int:
       (row["split"], _count(row["num_examples"]), _count(row["written"]), str(row["feature_size"]),
        f"{row['seconds']:.1f}") for row in rows])
   return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+  run_settings.from_flags(args).set_data_dirs()
+  from suite.commands import data_check
+  num_damaged = 0
+  for name in args.names:
+    root, refused = pathlib.Path(name), ""
+    if root.is_dir():
+      parts, refused = data_check.folder(root)
+    elif root.exists():
+      raise gin_files.ConfigError(f"{name} is a file; give a folder of images or a prepared data "
+                                  "set. Unpack an archive first.")
+    else:
+      parts = data_check.data_set(name, args.data_dir)
+    first = "folder" if root.is_dir() else "split"
+    print_table((first, "images", "classes", "damaged", "shapes"), [
+        (one.name, f"{one.images:,}", "" if one.classes is None else str(one.classes),
+         f"{len(one.damaged):,}", one.told_shapes()) for one in parts])
+    damaged = {image: what for one in parts for image, what in one.damaged.items()}
+    print("", f"{name}: {sum(one.images for one in parts):,} images, {len(damaged):,} of them "
+          "damaged.", *(f"{image}: {what}" for image, what in damaged.items()), sep="\n")
+    if refused:
+      print(f"suite.images.from_directory refuses it as it is: {refused}")
+    num_damaged += len(damaged)
+  return 1 if num_damaged else 0
 
 
 def data_set_names(asked: Sequence[str], known: Sequence[str], base: Sequence[str]) -> list[str]:

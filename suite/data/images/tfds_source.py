@@ -12,6 +12,7 @@ so that the costs of a run can be counted before anything is downloaded (`suite 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import os
 import re
 import types
@@ -320,7 +321,16 @@ def _builder(name: str, data_dir: Optional[str]) -> Any:
   key = name, str(tfds_builders.status.data_directory(data_dir))
   if key in _PREPARED and _written(_PREPARED[key][0]) == _PREPARED[key][1]:
     return _PREPARED[key][0]
-  builder = tfds.builder(name, data_dir=key[1])
+  try:
+    builder = tfds.builder(name, data_dir=key[1])
+  except ValueError as error:  # Its message lists a thousand names.
+    if is_known(name):
+      raise
+    close = difflib.get_close_matches(name, [*tfds_builders.names(), *tfds.list_builders()], n=3)
+    raise ValueError(
+        f"There is no data set {name!r}, neither of TFDS nor prepared in {key[1]}."
+        f"{' Did you mean ' + ', '.join(close) + '?' if close else ''} The suite's own are listed "
+        "by: suite data list") from error
   if builder.info.splits and _written(builder):
     _PREPARED[key] = builder, _written(builder)
   rehearsed = rehearsal.current()

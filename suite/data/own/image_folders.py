@@ -22,6 +22,7 @@ from absl import logging
 
 from suite.data.images import class_lists
 
+ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
 _SPLITS = frozenset((
     "train", "training", "trn", "val", "valid", "validation", "dev", "test", "testing", "tst",
     "eval", "evaluation", "holdout", "held_out"))
@@ -56,7 +57,8 @@ class Folder(NamedTuple):
   debris: list[str]
 
 
-def read(root: pathlib.Path, classes: Sequence[str] | None, endings: Sequence[str]) -> Folder:
+def read(root: pathlib.Path, classes: Sequence[str] | None = None,
+         endings: Sequence[str] = ENDINGS) -> Folder:
   """Lists the images of each class, after the checks above.
 
   Args:
@@ -115,6 +117,12 @@ def read(root: pathlib.Path, classes: Sequence[str] | None, endings: Sequence[st
   folder = Folder(chosen, files, dict(unread), debris)
   _warn(root, folder, loose)
   return folder
+
+
+def every_image(root: pathlib.Path, endings: Sequence[str] = ENDINGS) -> list[str]:
+  """Paths below root of all image files but debris, sorted by folder, whatever the folders are."""
+  return [os.path.normpath(name) for name in _walk(root, ".", [])
+          if name.lower().endswith(tuple(endings))]
 
 
 def is_debris(name: str) -> bool:

@@ -26,7 +26,6 @@ from suite.data.own import labeled_table
 from suite.data.own import own_labels
 from suite.data.own import split_sets
 
-_ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
 _NAMES = (("image", "images", "img", "x", "pixel_values"),
           ("label", "labels", "target", "y", "fine_label"), ("id", "ids"))
 _DARK = 16  # The digits of scikit-learn are 0..16.
@@ -111,7 +110,7 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
     classes: names of the class folders in the order of their labels; sorted if not given.
   """
   root = pathlib.Path(directory)
-  folder = image_folders.read(root, classes, _ENDINGS)
+  folder = image_folders.read(root, classes)
   contents = [file.path.read_bytes() for file in folder.files]
   file_damage.check(
       str(root), zip((file.id for file in folder.files), contents),
