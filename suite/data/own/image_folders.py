@@ -167,10 +167,14 @@ def _refuse_no_images(
     raise ValueError(
         f"{str(root)!r} has {len(loose)} images, such as {_safe(loose[0])!r}, and no class folder "
         "with images. Move the images of each class into a folder of its name, or give their labels"
-        " in a table.")
+        " in a table: suite.images.from_csv.")
   for names in of_class.values():
     for name in names:
       unread[_ending(name)].append(name)
+  if ".tar" in unread:
+    raise ValueError(
+        f"{str(root)!r} holds .tar files, such as {_safe(unread['.tar'][0])!r}, which are not "
+        "read. If they are shards of a WebDataset, see docs/own/data.md; else unpack them.")
   missing = sorted(set(chosen) - set(found))
   what = (f"but not {missing}" if missing else
           f"none of images ({', '.join(endings)}){_but(unread)}")

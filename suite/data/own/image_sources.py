@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from suite.contracts import tasks
 from suite.data.images import class_lists
+from suite.data.images import feature_set
 from suite.data.images import file_damage
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
@@ -55,6 +56,26 @@ def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: in
   return image_set.ImageSet.from_arrays(
       name, pixels, read.values, kind=kind, ids=ids, class_names=read.class_names,
       num_classes=read.num_classes)
+
+
+def from_features(features: Any, labels: Any, *, name: str = "mine", num_classes: int | None = None,
+                  kind: str = tasks.SINGLE_LABEL, ids: image_set.Ids = None,
+                  class_names: class_lists.ClassNames = None) -> feature_set.FeatureSet:
+  """A set of feature vectors [N, D] of any scale, for learners on `feature_set.Features(D)`.
+
+  Other arguments as of `from_arrays`.
+  """
+  vectors = np.asarray(features)
+  if vectors.ndim != 2 or vectors.dtype.kind not in "uif":
+    raise ValueError(f"{name!r} has features of type {vectors.dtype} and shape "
+                     f"{list(vectors.shape)}; expected numbers [N, D]. Images are for from_arrays.")
+  read = own_labels.read(name, labels, kind, num_classes=num_classes, class_names=class_names)
+  if len(read.values) != len(vectors):
+    raise ValueError(f"{name!r} has {len(vectors)} feature vectors and {len(read.values)} labels; "
+                     "give as many of each.")
+  return feature_set.FeatureSet.from_arrays(
+      name, vectors.astype(np.float32), read.values, kind=kind, ids=ids,
+      num_classes=read.num_classes, class_names=read.class_names)
 
 
 def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: int | None = None,

@@ -68,6 +68,7 @@ def test_files_that_are_not_read_are_counted(tmp_path, caplog):
     (["cat/0.png", "dog/0.png", "test/cat/1.png", "test/dog/1.png"], "holds test, which are spl"),
     (["0.png", "1.png"], "has 2 images, such as '0.png', and no class folder"),
     (["cat/0.png"], r"one class folder, 'cat', so there is nothing .* say classes=\['cat'\]"),
+    (["000.tar", "001.tar"], "holds .tar files, such as '000.tar', .*WebDataset, see docs"),
     (["photos/cat/0.png", "photos/dog/0.png"], "has one class folder, 'photos'"),
     (["cat/0.heic", "cat/0.txt"], r"none of images \(.png.*, but 1 x .heic, 1 x .txt"),
 ])

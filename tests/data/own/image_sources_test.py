@@ -94,6 +94,17 @@ def test_class_folders_by_keras(tmp_path, mode, labels):
   assert found.pixels()[:, 0, 0, 0].tolist() == [0, 40, 80, 120]
 
 
+def test_features():
+  vectors = IMAGES.reshape(7, -1) / 100.0 - 1
+  found = image_sources.from_features(vectors, list("abcabca"))
+  np.testing.assert_array_equal(found.features, vectors.astype(np.float32))
+  assert found.labels.tolist() == LABELS.tolist() and found.class_names == ("a", "b", "c")
+  with pytest.raises(ValueError, match=r"shape \[7, 4, 4, 3\]; expected numbers \[N, D\]. Images"):
+    image_sources.from_features(IMAGES, LABELS)
+  with pytest.raises(ValueError, match="has 7 feature vectors and 5 labels"):
+    image_sources.from_features(vectors, LABELS[:5])
+
+
 class _Rows(list):
   """A Hugging Face `Dataset`: rows, and features of its columns."""
 
