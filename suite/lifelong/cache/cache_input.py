@@ -12,11 +12,8 @@ from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_ids
 
 NOT_EVALUATED = -1
+CacheError = piece_files.CacheError
 _SHOWN = 3  # Number of bad ids in a message.
-
-
-class CacheError(ValueError):
-  """The cache, or the data to be added to it, is invalid; the message names the remedy."""
 
 
 def checked_names(names: Sequence[str], known: Collection[str]) -> list[str]:

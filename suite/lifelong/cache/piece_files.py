@@ -2,7 +2,8 @@
 """Files of an accuracy cache, never changed after they are written, and their digests.
 
 A file of answers holds pieces: planes uint8 [models, ceil(samples / 8)] of correct answers, each
-followed by one of evaluated answers where some are missing.
+followed by one of evaluated answers where some are missing. The log has the CRC-32 of each 256 KiB
+of a file: what is read of it is compared once, so a flipped bit is found where it would be used.
 
 Rows of bits: one bit for each answer, eight in a byte, the first in the highest bit.
 
@@ -20,7 +21,8 @@ from collections.abc import Iterable, Sequence
 import dataclasses
 import hashlib
 import pathlib
-from typing import Any
+from typing import Any, BinaryIO, Union
+import zlib
 
 import numpy as np
 
@@ -28,16 +30,108 @@ from suite.system import atomic_files
 
 # A mapped file keeps a descriptor; smaller ones are read.
 MAPPED_BYTES = 1 << 20
+_CRC_BYTES = 1 << 18
 # Of a large file, `spot` reads this many blocks.
 _SPOTS, _SPOT_BYTES = 16, 4096
+
+
+class CacheError(ValueError):
+  """The cache, or the data to be added to it, is invalid; the message names the remedy."""
+
+
+class Checked:
+  """The bytes of a file; each block is compared with its CRC-32 when it is first read.
+
+  Args:
+    path: the file; mapped if it is large.
+    sums: CRC-32 of each block, eight hexadecimal digits; None: not known, as early versions.
+  """
+
+  def __init__(self, path: pathlib.Path, sums: str | None):
+    self._path, size = path, path.stat().st_size
+    self._bytes = (np.memmap(path, np.uint8, "r") if size and size >= MAPPED_BYTES else
+                   np.frombuffer(path.read_bytes(), np.uint8))
+    self._sums = None if sums is None else [
+        int(sums[i:i + 8], 16) for i in range(0, len(sums), 8)]
+    self._is_whole = np.zeros(0 if self._sums is None else len(self._sums), bool)
+
+  def read(self, start: int, end: int) -> np.ndarray:
+    """The bytes from `start` to `end`; a CacheError if they are not what was written."""
+    if self._sums is not None:
+      blocks = range(start // _CRC_BYTES, min(-(-end // _CRC_BYTES), len(self._is_whole)))
+      for block in blocks:
+        if not self._is_whole[block]:
+          here = self._bytes[block * _CRC_BYTES:(block + 1) * _CRC_BYTES]
+          if zlib.crc32(here.data) != self._sums[block]:
+            raise CacheError(f"{self._path} is damaged: its content is not what was written. Put "
+                             "it back from a copy; suite verify says what else can be done.")
+          self._is_whole[block] = True
+    return self._bytes[start:end]
+
+
+class Summed:
+  """Writes to a file and sums what is written: SHA-256, and CRC-32 by blocks."""
+
+  def __init__(self, file: BinaryIO):
+    self._file, self.size, self._sums = file, 0, [0]
+    self._digest = hashlib.sha256()
+
+  def write(self, data: bytes | memoryview) -> None:
+    """Appends bytes."""
+    data = memoryview(data).cast("B")
+    self._file.write(data)
+    self._digest.update(data)
+    while len(data):
+      left = _CRC_BYTES - self.size % _CRC_BYTES
+      self._sums[-1] = zlib.crc32(data[:left], self._sums[-1])
+      self.size += len(data[:left])
+      data = data[left:]
+      if self.size % _CRC_BYTES == 0:
+        self._sums.append(0)
+
+  def facts(self) -> dict[str, Any]:
+    """"sha256" and "crc32" of what was written."""
+    num_blocks = -(-self.size // _CRC_BYTES)
+    return {"sha256": self._digest.hexdigest(),
+            "crc32": "".join(f"{one:08x}" for one in self._sums[:num_blocks])}
+
+
+class Plane:
+  """Rows of bits of a file, uint8 [models, width], which are checked when they are read."""
+
+  def __init__(self, file: Checked, start: int, models: int, width: int):
+    self._file, self._start, self.shape = file, start, (models, width)
+
+  def __len__(self) -> int:
+    return self.shape[0]
+
+  def __getitem__(self, rows: int | slice) -> np.ndarray:
+    """A row [width], or some of them one after another [n, width]."""
+    models, width = self.shape
+    if not isinstance(rows, slice):
+      return self._read(range(models)[rows], 1)[0]
+    first, end, step = rows.indices(models)
+    return self._read(first, max(0, end - first))[::step]
+
+  def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    del copy
+    return np.asarray(self[:], dtype)
+
+  def _read(self, first: int, num: int) -> np.ndarray:
+    width = self.shape[1]
+    start = self._start + first * width
+    return self._file.read(start, start + num * width).reshape(num, width)
+
+
+Rows = Union[np.ndarray, Plane]
 
 
 @dataclasses.dataclass(frozen=True)
 class Piece:
   """Answers of one model batch on one sample batch; `seen` is None where all were evaluated."""
 
-  correct: np.ndarray
-  seen: np.ndarray | None
+  correct: Rows
+  seen: Rows | None
 
   def row(self, index: int) -> Piece:
     """The piece of one of its models."""
@@ -48,35 +142,28 @@ class Piece:
 def write(path: pathlib.Path, pieces: Iterable[Piece]) -> dict[str, Any]:
   """Writes the planes of each piece; returns what `read` and `damage` need to know of the file."""
   offsets: list[tuple[int, int | None]] = []
-  position, digest = 0, hashlib.sha256()
   with atomic_files.opening(path) as file:
+    summed = Summed(file)
 
-    def put(plane: np.ndarray) -> int:
-      nonlocal position
-      data, start = np.ascontiguousarray(plane).data, position
-      file.write(data)
-      digest.update(data)
-      position += data.nbytes
+    def put(plane: Rows) -> int:
+      start = summed.size
+      summed.write(np.ascontiguousarray(plane).reshape(-1).data)
       return start
 
     for piece in pieces:
       start = put(piece.correct)
       offsets.append((start, None if piece.seen is None else put(piece.seen)))
-  return {"bits": path.name, "bytes": position, "offsets": offsets, "sha256": digest.hexdigest(),
+  return {"bits": path.name, "bytes": summed.size, "offsets": offsets, **summed.facts(),
           "spot": spot(path)}
 
 
 def read(path: pathlib.Path, line: dict[str, Any], shapes: Sequence[tuple[int, int]]
          ) -> list[Piece]:
   """Returns the pieces of a file; `shapes` are (models, samples) of each."""
-  if not line["bytes"] or line["bytes"] < MAPPED_BYTES:
-    bits = np.frombuffer(path.read_bytes(), np.uint8)
-  else:
-    bits = np.memmap(path, np.uint8, "r")
+  file = Checked(path, line.get("crc32"))
 
-  def plane(start: int, models: int, samples: int) -> np.ndarray:
-    width = (samples + 7) // 8
-    return bits[start:start + models * width].reshape(models, width)
+  def plane(start: int, models: int, samples: int) -> Plane:
+    return Plane(file, start, models, (samples + 7) // 8)
 
   return [Piece(plane(start, *shape), None if seen is None else plane(seen, *shape))
           for shape, (start, seen) in zip(shapes, line["offsets"])]
@@ -115,13 +202,13 @@ def below(pieces: Sequence[Piece], size: int) -> Piece:
   """Joins batches of models on the same `size` samples."""
   seen = None
   if any(piece.seen is not None for piece in pieces):
-    seen = np.concatenate([_seen(piece, size) for piece in pieces])
-  return Piece(np.concatenate([piece.correct for piece in pieces]), seen)
+    seen = np.concatenate([np.asarray(_seen(piece, size)) for piece in pieces])
+  return Piece(np.concatenate([np.asarray(piece.correct) for piece in pieces]), seen)
 
 
 def beside(pieces: Sequence[Piece], sizes: Sequence[int]) -> Piece:
   """Joins batches of `sizes` samples of the same models; one row at a time is unpacked."""
-  def join(planes: Sequence[np.ndarray]) -> np.ndarray:
+  def join(planes: Sequence[Rows]) -> np.ndarray:
     return np.stack([
         pack(np.concatenate([unpack(plane[row], size)
                                       for plane, size in zip(planes, sizes)]))
@@ -133,7 +220,7 @@ def beside(pieces: Sequence[Piece], sizes: Sequence[int]) -> Piece:
   return Piece(correct, seen)
 
 
-def _seen(piece: Piece, size: int) -> np.ndarray:
+def _seen(piece: Piece, size: int) -> Rows:
   if piece.seen is not None:
     return piece.seen
   return np.broadcast_to(pack(np.ones(size, bool)), piece.correct.shape)
@@ -160,12 +247,12 @@ def at(row: np.ndarray, positions: np.ndarray) -> np.ndarray:
   return (row[positions >> 3] >> (7 - (positions & 7)).astype(np.uint8)) & np.uint8(1)
 
 
-def at_all(bits: np.ndarray, rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
+def at_all(bits: Rows, rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
   """Answers of some rows of bits [M, B] at int [n] positions: uint8 [rows, n]."""
   shift = (7 - (positions & 7)).astype(np.uint8)
   if 2 * len(rows) < len(bits):
     return np.stack([at(bits[row], positions) for row in rows])
-  found = np.take(bits, positions >> 3, axis=1)
+  found = np.take(np.asarray(bits), positions >> 3, axis=1)
   found >>= shift
   found &= np.uint8(1)
   return found if np.array_equal(rows, np.arange(len(bits))) else found[rows]

@@ -9,15 +9,18 @@ two bytes for each sample) define an order from easy to hard, ties by position:
 
 They are saved beside the cache, in counts.bin: a line of JSON with the digest of the counted
 commits (padded to 4096 bytes), the totals of each model, the counts of correct answers, and those
-of evaluated ones if some are missing. A file of another cache, or a damaged one, is rebuilt.
+of evaluated ones if some are missing. A file of another cache, or a damaged one, is rebuilt: the
+line has a digest of its values, among which is the CRC-32 of all that follows it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+import hashlib
 import json
 import os
-import pathlib
+from typing import Any
+import zlib
 
 from absl import logging
 import numpy as np
@@ -26,7 +29,7 @@ from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
 
-VERSION = 3
+VERSION = 4
 FILE = "counts.bin"
 # The expected value of a sample's missing answers: the mean of its known ones and of two pseudo
 # answers with the mean of the whole cache.
@@ -63,13 +66,18 @@ class SampleCounts:
       try:
         with open(self._path, "rb") as file:
           header = json.loads(file.read(_HEADER))
+          if header.pop("digest", "") != _digest(header):
+            raise ValueError("it is damaged, or of another version")
+          sums = 0
+          for block in iter(lambda: file.read(_BLOCK), b""):
+            sums = zlib.crc32(block, sums)
         num_models, size, missing = header["models"], header["samples"], header["missing"]
         dtype = _dtype(num_models)
         start = _HEADER + 16 * num_models
         expected = start + size * dtype.itemsize * (2 if missing else 1)
         if header["version"] != VERSION or self._path.stat().st_size != expected or not size:
           raise ValueError("it is of another version, or truncated")
-        if header["spot"] != piece_files.spot(self._path, _HEADER):
+        if header["crc32"] != sums:
           raise ValueError("it is damaged")
         self._commits = self.cache.states().get((num_models, size), "")
         if not self._commits or header["commits"] != self._commits:
@@ -157,20 +165,26 @@ class SampleCounts:
 
   def _save(self) -> None:
     """Replaces the file atomically."""
-    header = {"version": VERSION, "models": self.num_models, "samples": len(self.correct),
-              "missing": self.seen is not None, "commits": self._commits}
+    header: dict[str, Any] = {
+        "version": VERSION, "models": self.num_models, "samples": len(self.correct),
+        "missing": self.seen is not None, "commits": self._commits}
     try:
       with atomic_files.opening(self._path) as file:
         file.write(bytes(_HEADER))
+        header["crc32"] = 0
         for counts in (self.totals, self.correct, self.seen):
           if counts is not None:
             file.write(counts.data)
-        file.flush()
-        header["spot"] = piece_files.spot(pathlib.Path(file.name), _HEADER)
+            header["crc32"] = zlib.crc32(counts.data, header["crc32"])
         file.seek(0)
-        file.write((json.dumps(header) + "\n").encode().ljust(_HEADER))
+        line = json.dumps({**header, "digest": _digest(header)}) + "\n"
+        file.write(line.encode().ljust(_HEADER))
     except OSError as error:  # A read-only cache can still be used.
       logging.info("%s is not saved: %s.", self._path, error)
+
+
+def _digest(header: dict[str, Any]) -> str:
+  return hashlib.sha256(json.dumps(header).encode()).hexdigest()[:16]
 
 
 def expected(correct: np.ndarray, seen: np.ndarray, num_models: int, mean: float) -> np.ndarray:

@@ -8,8 +8,10 @@ A file of ids has four parts, so that neither direction of a look-up reads all o
   hashes     uint64 [n], sorted                             id -> position: a binary search, then
   places     uint32 [n], position of each hash              one block, since hashes may be equal
 
-The index takes 12 bytes a sample, and is memory-mapped if it is large. Ids that are consecutive
-numbers (7, 8, 9, ...) need no file. Early versions wrote the text only (`TextIds`).
+The index takes 12 bytes a sample, and is memory-mapped if it is large. What is read of a file is
+compared with its CRC-32 (`piece_files.Checked`), the index as a whole before its first search. Ids
+that are consecutive numbers (7, 8, 9, ...) need no file. Early versions wrote the text only
+(`TextIds`).
 """
 
 from __future__ import annotations
@@ -65,16 +67,23 @@ class RangeIds:
 class IndexedIds:
   """Ids of a file (see above)."""
 
-  def __init__(self, path: pathlib.Path, size: int, text_bytes: int):
-    self.size = size
-    data = (np.memmap(path, np.uint8, "r") if path.stat().st_size > piece_files.MAPPED_BYTES else
-            np.frombuffer(path.read_bytes(), np.uint8))
+  def __init__(self, path: pathlib.Path, size: int, text_bytes: int, sums: str | None):
+    self.size, self._path = size, path
+    self._file = piece_files.Checked(path, sums)
     num_blocks = -(-size // BLOCK)
-    ends = np.cumsum([text_bytes, 8 * (num_blocks + 1), 8 * size, 4 * size])
-    self._text = data[:ends[0]]
-    self._offsets = np.frombuffer(data[ends[0]:ends[1]], np.uint64)
-    self._hashes = np.frombuffer(data[ends[1]:ends[2]], np.uint64)
-    self._places = np.frombuffer(data[ends[2]:ends[3]], np.uint32)
+    self._ends = np.cumsum([text_bytes, 8 * (num_blocks + 1), 8 * size, 4 * size]).tolist()
+
+  @functools.cached_property
+  def _offsets(self) -> np.ndarray:
+    return np.frombuffer(self._file.read(*self._ends[:2]), np.uint64)
+
+  @functools.cached_property
+  def _hashes(self) -> np.ndarray:
+    return np.frombuffer(self._file.read(*self._ends[1:3]), np.uint64)
+
+  @functools.cached_property
+  def _places(self) -> np.ndarray:
+    return np.frombuffer(self._file.read(*self._ends[2:]), np.uint32)
 
   def at(self, places: np.ndarray) -> list[str]:
     places = np.asarray(places, np.int64)
@@ -85,7 +94,7 @@ class IndexedIds:
       if place // BLOCK != number:
         number = place // BLOCK
         start, end = self._offsets[number:number + 2].tolist()
-        lines = zlib.decompress(self._text[start:end].tobytes()).decode().split("\n")
+        lines = _lines(self._path, self._file.read(start, end).tobytes())
       found[index] = lines[place % BLOCK]
     return found
 
@@ -117,7 +126,7 @@ class TextIds:
 
   @functools.cached_property
   def _ids(self) -> list[str]:
-    return zlib.decompress(self._path.read_bytes()).decode().split("\n")
+    return _lines(self._path, self._path.read_bytes())
 
   @functools.cached_property
   def _found(self) -> dict[str, int]:
@@ -129,6 +138,14 @@ class TextIds:
   def find(self, ids: Sequence[str], hashed: np.ndarray | None = None) -> np.ndarray:
     del hashed
     return np.array([self._found.get(str(one), -1) for one in ids], np.int64)
+
+
+def _lines(path: pathlib.Path, packed: bytes) -> list[str]:
+  try:
+    return zlib.decompress(packed).decode().split("\n")
+  except (zlib.error, UnicodeDecodeError) as error:
+    raise piece_files.CacheError(
+        f"{path} is damaged ({error}). Put it back from a copy.") from error
 
 
 class SampleIds:
@@ -176,7 +193,8 @@ def read(folder: pathlib.Path, line: dict[str, Any]) -> Ids:
   if "id_first" in line:
     return RangeIds(line["id_first"], line["samples"])
   if "id_text_bytes" in line:
-    return IndexedIds(folder / line["ids"], line["samples"], line["id_text_bytes"])
+    return IndexedIds(folder / line["ids"], line["samples"], line["id_text_bytes"],
+                      line.get("id_crc32"))
   return TextIds(folder / line["ids"], line["samples"])
 
 
@@ -193,7 +211,8 @@ def write(path: pathlib.Path, chunks: Iterable[Sequence[str]]) -> dict[str, Any]
     return {"id_first": held.first}
   offsets = [0]
   parts: list[np.ndarray] = []
-  with atomic_files.opening(path) as file:
+  with atomic_files.opening(path) as opened:
+    file = piece_files.Summed(opened)
     left: list[str] = []
     for chunk in itertools.chain(held.chunks(), held.rest, chunks):
       ids = left + list(chunk)
@@ -205,10 +224,10 @@ def write(path: pathlib.Path, chunks: Iterable[Sequence[str]]) -> dict[str, Any]
     hashed = np.concatenate(parts)
     order = np.argsort(hashed, kind="stable")
     for part in (np.array(offsets, np.uint64), hashed[order], order.astype(np.uint32)):
-      file.write(np.ascontiguousarray(part).data)
+      file.write(np.ascontiguousarray(part).reshape(-1).data)
   return {"ids": path.name, "id_bytes": path.stat().st_size,
           "id_text_bytes": -(-offsets[-1] // 8) * 8, "id_spot": piece_files.spot(path),
-          "id_sha256": atomic_files.sha256(path)}
+          **{f"id_{name}": value for name, value in file.facts().items()}}
 
 
 class _Numbered:
@@ -238,7 +257,8 @@ class _Numbered:
       yield list(map(str, range(start, min(self.first + self.num, start + _CHUNK))))
 
 
-def _put(file: Any, ids: Sequence[str], offsets: list[int], parts: list[np.ndarray]) -> None:
+def _put(file: piece_files.Summed, ids: Sequence[str], offsets: list[int],
+         parts: list[np.ndarray]) -> None:
   for start in range(0, len(ids), BLOCK):
     text = zlib.compress("\n".join(ids[start:start + BLOCK]).encode(), 1)
     file.write(text)
