@@ -55,6 +55,14 @@ def test_other_projects_read_it_without_this_package(own):
                              *(f"iid_test_{seed}" for seed in range(5))])
 
 
+def test_names_of_classes_and_their_gaps_are_known_when_a_timeline_is_read(own, caplog):
+  found = timeline_buckets.load("timeline/mine", data_dir=str(own[2]))
+  names = tuple(dated_images.CLASSES)
+  assert found.class_names == names
+  assert {part.class_names for one in found for part in (one.train, one.test)} == {names}
+  assert "timeline/mine: there is no image to train on of class 'f' in bucket_0" in caplog.text
+
+
 def test_what_is_prepared_is_told_and_left_alone(own, capsys):
   table, rows, data = own
   before = _records(data)

@@ -63,6 +63,9 @@ def test_episodes_of_some_classes():
   assert episode.support_images.shape == (1, 4, 4, 4, 1) and episode.target_images.shape[0] == 6
   drawn = _set().labels[[i for i in range(40) if i % 4 in (1, 3)]][made.indices(0, 5)]
   assert set(np.unique(drawn)) == {1, 3}
+  named = _set().with_class_names(list("abcd"))
+  assert episodes.of(named, classes=["d", "b"], way=2, shot=2, targets=3).digest(
+      5) == made.digest(5)
 
 
 def test_a_sequence_has_each_image_once():
@@ -184,6 +187,9 @@ def test_sets_that_cannot_be_joined_are_refused(make, message):
     (lambda: episodes.of({"train": 1}), "episodes.of was given dict of train; give one image set"),
     (lambda: sequences.of([_set()]), "sequences.of was given list of 1; give one image set"),
     (lambda: episodes.of(_set(), classes=[1, 9]), r"no image of the classes \[9\]; it has"),
+    (lambda: episodes.of(_named("ab"), classes=["c"]), r"classes \['c'\]; it has \['a', 'b'"),
+    (lambda: streams.of([_named("ab", [1] * 40)]), "training images of 'mine' are of class 'b'"),
+    (lambda: image_sources.from_arrays(np.zeros([2, 4, 4], np.uint8), [-1, -1]), "label"),
 ])
 def test_mistakes_are_said(make, message):
   with pytest.raises(ValueError, match=message):

@@ -257,16 +257,17 @@ def _gathered(num_sets: int, num_support: int, chosen: tf.Tensor, images: tf.Ten
       *episode, tf.reshape(known[:, :num], support.shape), known[:, num:])
 
 
-def of(images: image_set.ImageSet, *, classes: Optional[Sequence[int]] = None, way: int = 5,
-       shot: int = 1, targets: int = 5, num_support_sets: int = 1, class_change_interval: int = 1,
-       overwrite: bool = False, split: str = "", seed: int = 0, size: Optional[int] = None,
-       convention: str = episode_conventions.SPEC, with_classes: bool = False) -> Episodes:
+def of(images: image_set.ImageSet, *, classes: Optional[Sequence[Union[int, str]]] = None,
+       way: int = 5, shot: int = 1, targets: int = 5, num_support_sets: int = 1,
+       class_change_interval: int = 1, overwrite: bool = False, split: str = "", seed: int = 0,
+       size: Optional[int] = None, convention: str = episode_conventions.SPEC,
+       with_classes: bool = False) -> Episodes:
   """Episodes over an image set, or over some of its classes.
 
   Args:
     images: of one class each.
-    classes: labels of the classes to draw from, so that training and test episodes may come from
-      one set; all if not given.
+    classes: labels or names of the classes to draw from, so that training and test episodes may
+      come from one set; all if not given.
     way, shot, targets, num_support_sets, class_change_interval, overwrite: see
       `task_types.Setting`.
     split: a name for the records; the set's if not given.
@@ -280,17 +281,19 @@ def of(images: image_set.ImageSet, *, classes: Optional[Sequence[int]] = None, w
   if images.kind != tasks.SINGLE_LABEL:
     raise ValueError(f"{images.name!r} is {images.kind}; episodes are of {tasks.SINGLE_LABEL} "
                      "images.")
-  chosen = np.arange(images.size) if classes is None else np.flatnonzero(
-      np.isin(images.labels, list(classes)))
-  unknown = sorted(set(classes or ()) - set(np.unique(images.labels).tolist()))
+  names, present = images.class_names or (), np.unique(images.labels).tolist()
+  chosen = present if classes is None else [
+      names.index(one) if isinstance(one, str) and one in names else one for one in classes]
+  unknown = [one for one in chosen if one not in present]
   if unknown:
     raise ValueError(f"{images.name!r} has no image of the classes {unknown}; it has "
-                     f"{np.unique(images.labels).tolist()}.")
-  data = images.name if classes is None else f"{images.name} of {sorted(classes)}"
+                     f"{[names[one] for one in present] if names else present}.")
+  rows = np.flatnonzero(np.isin(images.labels, chosen))
+  data = images.name if classes is None else f"{images.name} of {sorted(chosen)}"
   return Episodes(
-      images.pixels(size)[chosen], images.labels[chosen],
+      images.pixels(size)[rows], images.labels[rows],
       task_types.Setting(way, shot, targets, num_support_sets, class_change_interval, overwrite),
-      ids=images.ids[chosen].tolist(), data=data, split=split or data, seed=seed,
+      ids=images.ids[rows].tolist(), data=data, split=split or data, seed=seed,
       convention=convention, with_classes=with_classes)
 
 

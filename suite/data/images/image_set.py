@@ -302,8 +302,10 @@ def checked_labels(name: str, labels: Any, *, kind: str, num_classes: int, size:
   if labels.shape != wanted:
     raise ValueError(f"Labels of {name!r} ({kind}) have shape {labels.shape}, expected {wanted}.")
   if labels.min() < 0 or labels.max() >= limit:
+    hint = (" -1 stands for no label: leave these images out, or take another split."
+            if labels.min() == -1 else "")
     raise ValueError(f"Labels of {name!r} ({kind}) run from {labels.min()} to {labels.max()}; "
-                     f"allowed are 0..{limit - 1}.")
+                     f"allowed are 0..{limit - 1}.{hint}")
   return labels.astype(np.int64 if is_single else np.uint8)
 
 

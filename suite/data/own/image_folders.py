@@ -255,13 +255,13 @@ def _warn(root: pathlib.Path, folder: Folder, loose: Sequence[str]) -> None:
         class_lists.shown(shared))
 
 
-def warn_of_copies(root: pathlib.Path, folder: Folder, contents: Sequence[bytes]) -> None:
+def warn_of_copies(title: str, ids: Sequence[str], labels: Sequence[int],
+                   contents: Sequence[bytes]) -> None:
   """Reports files that are byte for byte the same: any in two classes, else more than 1 of 100.
 
   Args:
-    root: DIR.
-    folder: its files.
-    contents: the bytes of each file.
+    title: begins the message.
+    ids, labels, contents: of each file.
   """
   by_size: dict[int, list[int]] = collections.defaultdict(list)
   for place, data in enumerate(contents):
@@ -270,14 +270,15 @@ def warn_of_copies(root: pathlib.Path, folder: Folder, contents: Sequence[bytes]
   for places in by_size.values():
     for place in places if len(places) > 1 else ():
       groups[hashlib.blake2b(contents[place], digest_size=16).digest()].append(place)
-  same = [[folder.files[place] for place in places] for places in groups.values()
-          if len(places) > 1]
-  across = [group for group in same if len({file.label for file in group}) > 1]
-  num = sum(len(group) - 1 for group in same)
+  same = [places for places in groups.values() if len(places) > 1]
+  across = [places for places in same if len({labels[place] for place in places}) > 1]
+  num = sum(len(places) - 1 for places in same)
   if across or num > _COPIES * len(contents):
     first = (across or same)[0]
+    pair = next(([first[0], other] for other in first if labels[other] != labels[first[0]]),
+                first[:2])
     logging.warning(
         "%s: %d of %d image files are copies of others%s, such as %s and %s. Copies in training and"
-        " test images make a score too high.", _safe(str(root)), num, len(contents),
+        " test images make a score too high.", title, num, len(contents),
         f", {len(across)} of them of an image of another class" if across else "",
-        first[0].id, first[-1].id)
+        ids[pair[0]], ids[pair[1]])

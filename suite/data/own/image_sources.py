@@ -136,7 +136,8 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
   file_damage.check(
       str(root), zip((file.id for file in folder.files), contents),
       f"Replace or remove them. All images are decoded by: suite data check {root}")
-  image_folders.warn_of_copies(root, folder, contents)
+  image_folders.warn_of_copies(str(root), [file.id for file in folder.files],
+                               [file.label for file in folder.files], contents)
   return image_set.ImageSet.from_encoded(
       name or root.name, contents, [file.label for file in folder.files], kind=tasks.SINGLE_LABEL,
       num_classes=len(folder.class_names), class_names=folder.class_names,
@@ -177,9 +178,7 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
   contents = [file.read_bytes() for file in found.files]
   file_damage.check(found.title, zip(found.ids, contents),
                     "Replace them, or leave their rows out.")
-  image_folders.warn_of_copies(pathlib.Path(found.title), image_folders.Folder([], [
-      image_folders.ImageFile(*file) for file in zip(found.files, found.ids, read.values.tolist())
-  ], {}, []), contents)
+  image_folders.warn_of_copies(found.title, found.ids, read.values.tolist(), contents)
   whole = image_set.ImageSet.from_encoded(
       title, contents, read.values, kind=tasks.SINGLE_LABEL, num_classes=read.num_classes,
       class_names=read.class_names, ids=found.ids)

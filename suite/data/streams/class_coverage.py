@@ -42,6 +42,17 @@ def check_trained(where: str, trained: Sequence[Any], tested: Sequence[Any]) -> 
 
 
 
+def check_several(where: str, trained: Sequence[Any]) -> None:
+  """Refuses training sets whose images are all of one class; arguments as of `check_trained`."""
+  if not all(isinstance(one, image_set.ImageSet) for one in trained):
+    return
+  found = np.flatnonzero(np.any([_present(one) for one in trained], axis=0))
+  if trained[0].kind == tasks.SINGLE_LABEL and len(found) == 1:
+    raise ValueError(f"{where}: all training images of {trained[0].name!r} are of "
+                     f"{_named(trained[0], found)}, so there is nothing to tell apart. Give images "
+                     "of at least 2 classes.")
+
+
 def warn_of_gaps(where: str, names: Sequence[str], sets: Sequence[Any], use: str) -> None:
   """Logs which parts of a series have no image of a class that others have.
 

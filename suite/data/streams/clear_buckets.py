@@ -22,6 +22,7 @@ from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.images import tfds_source
 from suite.data.streams import buckets
+from suite.data.streams import class_coverage
 
 PROTOCOLS = ("iid", "streaming", "challenge")
 SEEDS = (0, 1, 2, 3, 4)
@@ -79,6 +80,11 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
       parts = (whole, whole if protocol == "streaming" else
                tests.make(f"test_{bucket}", "", tests.read(f"test_{bucket}", None)))
     found.append(buckets.Bucket(bucket, *parts))
+  if name.startswith(tfds_source.TIMELINE):
+    if protocol != "streaming":
+      class_coverage.check_trained(name, [b.train for b in found], [b.test for b in found])
+    class_coverage.warn_of_gaps(
+        name, [b.name for b in found], [b.train for b in found], "to train on")
   task = tasks.Task(name, tasks.SINGLE_LABEL, train.num_classes)
   return buckets.Buckets(task, tuple(found), tuple(train.class_names))
 

@@ -248,6 +248,7 @@ def _checked(splits: Splits, where: str) -> Splits:
     told = ", ".join(f"{one.name!r} ({one.kind}, {one.num_classes} classes)" for one in aligned)
     raise ValueError(f"{where} has the splits {told}; the splits of a task share one head. Give "
                      "each the same class_names, or num_classes.")
+  class_coverage.check_several(where, aligned[:2])
   class_coverage.check_trained(where, aligned[:2], aligned[2:])
   if all(new is old for new, old in zip(aligned, parts)):
     return splits
