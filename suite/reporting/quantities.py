@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import math
 from typing import Any
+import unicodedata
 
 UNKNOWN = "unknown"
 NOTHING = "-"
@@ -106,7 +107,20 @@ class Quantity:
       parts.append(f"±{_percent(self.deviation)}")
     if self.interval is not None:
       parts.append(f"[{_percent(self.interval)}]")
-    return " ".join([*parts, *([self.note] if self.note else [])])
+    return printable(" ".join([*parts, *([self.note] if self.note else [])]))
+
+
+def printable(text: str) -> str:
+  """Text for a terminal or a file: control and direction characters and line ends are escaped.
+
+  "a\\x1b[2Jb" in place of a name that clears the screen.
+  """
+  def is_plain(letter: str) -> bool:
+    kind = unicodedata.category(letter)
+    return kind[0] != "C" and kind not in ("Zl", "Zp")
+
+  return "".join(letter if is_plain(letter) else letter.encode("unicode_escape").decode()
+                 for letter in text)
 
 
 def words(text: str) -> Quantity:
@@ -158,15 +172,16 @@ class TextTable:
 
   def text(self) -> str:
     """Renders the table with fixed widths, for a terminal."""
-    rows = [list(map(str, row)) for row in self.rows]
-    widths = [max(map(len, column)) for column in zip(self.header, *rows)]
+    header, *rows = ([printable(str(cell)) for cell in row] for row in (self.header, *self.rows))
+    widths = [max(map(len, column)) for column in zip(header, *rows)]
     rule = ["-" * width for width in widths]
     lines = []
-    for cells in (self.header, rule, *rows):
+    for cells in (header, rule, *rows):
       padded = [cell.ljust(width) if i < self.num_left else cell.rjust(width)
                 for i, (cell, width) in enumerate(zip(cells, widths))]
       lines.append("  ".join(padded).rstrip())
-    return "\n".join([self.title, "", *lines, *(["", *self.notes] if self.notes else [])]) + "\n"
+    notes = ["", *map(printable, self.notes)] if self.notes else []
+    return "\n".join([printable(self.title), "", *lines, *notes]) + "\n"
 
   def markdown(self) -> str:
     rule = ["---" if i < self.num_left else "---:" for i in range(len(self.header))]
@@ -178,4 +193,4 @@ class TextTable:
 
 
 def _escape(cell: str) -> str:
-  return cell.replace("|", "\\|")
+  return printable(cell).replace("|", "\\|")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterable, Mapping
 import dataclasses
 import functools
@@ -155,15 +156,13 @@ def find(directory: str | os.PathLike) -> list[pathlib.Path]:
 
 
 def labels(folders: list[pathlib.Path]) -> list[str]:
-  """Shortest unique suffix of each path."""
-  found = []
-  for folder in folders:
-    parts = folder.parts
-    tails = ["/".join(parts[-n:]) for n in range(1, len(parts) + 1)]
-    others = [f"/{f.as_posix()}" for f in folders if f != folder]
-    found.append(next(
-        (t for t in tails if not any(o.endswith(f"/{t}") for o in others)), folder.as_posix()))
-  return found
+  """Shortest suffix of each path that no other path has; the whole path if there is none."""
+  tails = [["/".join(folder.parts[-n:]) for n in range(1, len(folder.parts) + 1)]
+           for folder in folders]
+  counts = collections.Counter(tail for of_folder in tails for tail in of_folder)
+  repeated = collections.Counter(folder.as_posix() for folder in folders)
+  return [next((tail for tail in of_folder if counts[tail] == repeated[folder.as_posix()]),
+               folder.as_posix()) for of_folder, folder in zip(tails, folders)]
 
 
 def sealed(values: Mapping[str, Any], *, num_records: int | None = None, last_digest: str = ""

@@ -8,6 +8,7 @@ import pathlib
 from typing import Any
 
 from suite.reporting import panels
+from suite.reporting import quantities
 from suite.reporting import tables
 from suite.reporting.formats import html_page
 
@@ -35,14 +36,15 @@ def render(sections: Sequence[panels.Section], form: str, out: pathlib.Path | No
 def markdown(sections: Sequence[panels.Section]) -> str:
   """A heading for each section, and the tables."""
   return "\n".join(part for section in sections for part in (
-      f"## {section.title}\n",
+      f"## {quantities.printable(section.title)}\n",
       *(panel.text_table(is_fitted=True).markdown() for panel in section.panels)))
 
 
 def csv(sections: Sequence[panels.Section]) -> str:
   """A line for each cell: section, panel, row number, name of the row, column, value, text.
 
-  Values are unrounded, shares are not in percent; an unknown one is empty.
+  Values are unrounded, shares are not in percent; an unknown one is empty. A text that a
+  spreadsheet would take for a formula has an apostrophe before it.
   """
   import pandas
   lines: list[list[Any]] = []
@@ -50,11 +52,19 @@ def csv(sections: Sequence[panels.Section]) -> str:
     for panel in section.panels:
       found = panel.table(is_fitted=False)
       for i, row in enumerate(found.rows):
-        lines += [[section.title, panel.name, i, str(row[0]), column.name, cell.plain, str(cell)]
+        lines += [[_no_formula(section.title), panel.name, i, _no_formula(str(row[0])),
+                   _no_formula(column.name),
+                   cell.plain if cell.is_number else _no_formula(str(cell)),
+                   str(cell) if cell.is_number else _no_formula(str(cell))]
                   for column, cell in zip(panel.columns, row)]
   names = ["section", "panel", "row", "name", "column", "value", "text"]
   return pandas.DataFrame(lines, columns=names, dtype=object).to_csv(index=False,
                                                                      lineterminator="\n")
+
+
+def _no_formula(text: str) -> str:
+  text = quantities.printable(text)
+  return f"'{text}" if text[:1] in ("=", "+", "-", "@") and text != quantities.NOTHING else text
 
 
 def latex(sections: Sequence[panels.Section]) -> str:
@@ -75,7 +85,7 @@ def latex(sections: Sequence[panels.Section]) -> str:
       parts.append(style.to_latex(
           hrules=True, column_format="".join(kinds), caption=_escape(panel.title),
           environment="longtable" if long else None))
-      parts += [f"% {note}" for note in panel.notes]
+      parts += [f"% {quantities.printable(note)}" for note in panel.notes]
   return "\n".join(parts) + "\n"
 
 
@@ -84,4 +94,4 @@ def _escape(words: str) -> str:
   codes = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
            "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
            "±": r"$\pm$"}
-  return "".join(codes.get(letter, letter) for letter in words)
+  return "".join(codes.get(letter, letter) for letter in quantities.printable(words))

@@ -40,6 +40,30 @@ def test_csv_has_a_line_for_each_cell_with_whole_numbers():
   assert rows[2]["value"] == "2000000000" and rows[6]["value"] == ""
 
 
+@pytest.mark.parametrize("name, plain", [
+    ("a\x1b[2Jb", "a\\x1b[2Jb"), ("a\nb", "a\\nb"), ("a\rb\u2028c", "a\\rb\\u2028c"),
+    ("a\u202eb", "a\\u202eb"), ("caf\u00e9 \u6f22", "caf\u00e9 \u6f22")])
+def test_names_cannot_control_a_terminal_or_break_a_line(name, plain):
+  hostile = panels.Section(name, [panels.Panel(
+      "scores", name, [panels.Column(name), panels.Column("n", panels.COUNT)], [[name, 1]],
+      [f"{name}"])])
+  for form in ("text", "markdown", "csv"):
+    text = renderers.render([hostile], form)
+    assert plain in text and (name == plain or name not in text), form
+  if pytest.importorskip("jinja2"):
+    text = renderers.render([hostile], "latex")
+    assert name == plain or name not in text
+    assert f"% {plain}\n" in text
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+x", "-x", "@SUM(A1)"])
+def test_csv_has_no_formulas(name):
+  rows = list(csv.DictReader(io.StringIO(renderers.render([section([name, -0.5, None, name])],
+                                                          "csv"))))
+  assert {row["name"] for row in rows} == {f"'{name}"}
+  assert rows[0]["value"] == rows[3]["text"] == f"'{name}" and rows[1]["value"] == "-0.5"
+
+
 def test_latex(tmp_path):
   pytest.importorskip("jinja2")
   text = renderers.render([SECTION], "latex")
