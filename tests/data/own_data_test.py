@@ -44,6 +44,7 @@ def test_a_stream_draws_the_splits_that_are_not_given_from_the_training_set():
   assert sorted(drawn) == sorted(train.ids)
   given = streams.of([{"train": train, "test": test, "validation": test}]).entries[0].load()
   assert (given.train.size, given.dev.size, given.validation) == (34, 6, test)
+  assert [e.key for e in streams.of({"old": _set(), "new": _set()}).entries] == ["old", "new"]
 
 
 def test_buckets_may_have_their_names_as_keys():
@@ -177,6 +178,8 @@ def test_sets_that_cannot_be_joined_are_refused(make, message):
     (lambda: streams.of([np.zeros(3)]), "is ndarray; give an image set"),
     (lambda: streams.of([{"train": _set(), "validation": _set()}]), r"'validation'\]; give train"),
     (lambda: streams.of([{"train": [1], "test": [2]}]), "has splits that are list of 1; give"),
+    (lambda: streams.of({"train": _set(), "test": _set()}), "splits train, test; they are of one"),
+    (lambda: streams.of(_set()), "streams.of was given one image set, .*; give a list"),
     (lambda: buckets.of([]), "was given no bucket"),
     (lambda: buckets.of(_set()), "was given one image set, .*; give a list"),
     (lambda: buckets.of({"train": _set(), "test": _set()}), "splits train, test; they are of one"),

@@ -301,6 +301,13 @@ def checked_labels(name: str, labels: Any, *, kind: str, num_classes: int, size:
   wanted, limit = ((size,), num_classes) if is_single else ((size, num_classes), 2)
   if labels.shape != wanted:
     raise ValueError(f"Labels of {name!r} ({kind}) have shape {labels.shape}, expected {wanted}.")
+  unlabelled = int((labels == -1).sum()) if is_single else 0
+  if unlabelled:
+    part = "" if unlabelled == size else " in part"
+    raise ValueError(
+        f"{name!r} is unlabelled{part}: {unlabelled} of {size} labels are -1, which stands for no "
+        "label. Leave these images out, or take another split: those for a competition's test "
+        "often have no labels.")
   if labels.min() < 0 or labels.max() >= limit:
     hint = (" -1 stands for no label: leave these images out, or take another split."
             if labels.min() == -1 else "")

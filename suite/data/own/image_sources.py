@@ -38,7 +38,7 @@ def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: in
   """A set of images [N, H, W, C] or [N, H, W], C 1 or 3, and labels [N] or multi-hot [N, C].
 
   Args:
-    images: pixels 0..255.
+    images: pixels 0..255; a list of images may have several sizes.
     labels: class numbers, names of classes, or one-hot rows; see `own_labels`.
     name: for messages and records.
     num_classes: C; if not given, the number of `class_names`, else the largest label plus one.
@@ -47,15 +47,15 @@ def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: in
     class_names: C names in the order of the labels, by which sets are joined; None: by number.
   """
   reader = _Pixels(name)
-  pixels = reader.read(np.asarray(images))
+  are_mixed = isinstance(images, (list, tuple)) and len({np.shape(one) for one in images}) > 1
+  pixels: Any = ([reader.read(np.asarray(one)[None])[0] for one in images] if are_mixed
+                 else reader.read(np.asarray(images)))
   reader.check()
-  read = own_labels.read(name, labels, kind, num_classes=num_classes, class_names=class_names)
-  if len(read.values) != len(pixels):
-    raise ValueError(f"{name!r} has {len(pixels)} images and {len(read.values)} labels; give as "
-                     "many of each.")
-  return image_set.ImageSet.from_arrays(
-      name, pixels, read.values, kind=kind, ids=ids, class_names=read.class_names,
-      num_classes=read.num_classes)
+  if len(labels) != len(pixels):
+    raise ValueError(f"{name!r} has {len(pixels)} images and {len(labels)} labels; give as many of "
+                     "each.")
+  return _set(name, pixels, labels, ids, num_classes, kind, image_set.DEFAULT_MEMORY_LIMIT_BYTES,
+              class_names)
 
 
 def from_features(features: Any, labels: Any, *, name: str = "mine", num_classes: int | None = None,
@@ -90,9 +90,9 @@ def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: i
   end.
   """
   if not isinstance(dataset, tf.data.Dataset):
-    raise ValueError(f"{name!r} was given {type(dataset).__name__}; from_dataset takes a "
-                     "tf.data.Dataset. Arrays are for from_arrays, a Hugging Face set or a list of "
-                     "rows for from_huggingface.")
+    raise ValueError(f"{name!r} was given {image_set.told(dataset)}; from_dataset takes a "
+                     "tf.data.Dataset, such as tf.keras.utils.image_dataset_from_directory makes. "
+                     "Arrays are for from_arrays, a Hugging Face set or rows for from_huggingface.")
   if int(dataset.cardinality()) == tf.data.INFINITE_CARDINALITY:
     raise ValueError(f"{name!r} is an endless data set; leave out .repeat(), or .take(n) of it.")
   images: list[np.ndarray] = []
@@ -115,7 +115,7 @@ def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: i
   reader.check()
   if class_names is None:
     class_names = getattr(dataset, "class_names", None)  # An attribute that Keras adds.
-  return _set(name, images, labels, ids, num_classes, kind, memory_limit_bytes, class_names)
+  return _set(name, images, labels, ids or None, num_classes, kind, memory_limit_bytes, class_names)
 
 
 def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
@@ -285,19 +285,19 @@ def _of_rows(rows: Any, image: str, label: str, name: str, num_classes: int | No
     class_names = class_lists.known(getattr(element or feature, "names", None))
   num_classes = num_classes or getattr(element or feature, "num_classes", None)
   values = labels if element is None else own_labels.multi_hot(labels, num_classes)
-  return _set(name, images, values, [], num_classes,
+  return _set(name, images, values, None, num_classes,
               kind if element is None else tasks.MULTI_LABEL,
               image_set.DEFAULT_MEMORY_LIMIT_BYTES, class_names)
 
 
-def _set(name: str, images: Sequence[np.ndarray], labels: Any, ids: Sequence[str],
-         num_classes: int | None, kind: str, memory_limit_bytes: int,
-         class_names: class_lists.ClassNames) -> image_set.ImageSet:
+def _set(name: str, images: Any, labels: Any, ids: image_set.Ids, num_classes: int | None,
+         kind: str, memory_limit_bytes: int, class_names: class_lists.ClassNames
+         ) -> image_set.ImageSet:
   read = own_labels.read(name, labels, kind, num_classes=num_classes, class_names=class_names)
-  facts: dict[str, Any] = dict(kind=kind, ids=ids or None, num_classes=read.num_classes,
+  facts: dict[str, Any] = dict(kind=kind, ids=ids, num_classes=read.num_classes,
                                class_names=read.class_names)
-  if len({image.shape for image in images}) == 1:
-    return image_set.ImageSet.from_arrays(name, np.stack(images), read.values, **facts)
+  if isinstance(images, np.ndarray) or len({image.shape for image in images}) == 1:
+    return image_set.ImageSet.from_arrays(name, np.asarray(images), read.values, **facts)
   encoded = [tf.io.encode_png(image).numpy() for image in images]
   return image_set.ImageSet.from_encoded(name, encoded, read.values,
                                          memory_limit_bytes=memory_limit_bytes, **facts)
@@ -348,6 +348,11 @@ class _Pixels:
 
   def read(self, images: np.ndarray) -> np.ndarray:
     """uint8 [N, H, W, C] of pixels 0..255."""
+    side = round(images.shape[1] ** 0.5) if images.ndim == 2 else 0
+    if side > 1 and side * side == images.shape[1]:
+      raise ValueError(f"{self._name!r} has images of shape {list(images.shape)}, a row each; give "
+                       f"pixels [N, H, W]: images.reshape(-1, {side}, {side}), if they are square. "
+                       "Features are for from_features.")
     if images.dtype.kind not in "uif" or images.ndim not in (3, 4) or not images.size:
       raise ValueError(f"{self._name!r} has images of type {images.dtype} and shape "
                        f"{list(images.shape)}; expected pixels 0..255, [N, H, W, 1 or 3], at least "

@@ -30,7 +30,7 @@ from suite.data.own import split_sets
 
 PERIODS = {"year": "datetime64[Y]", "month": "datetime64[M]"}
 _OTHERS = {"label": "class", "time": "timestamp"}
-_SHOWN = 5
+_SHOWN, _COLUMNS_SHOWN = 5, 12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,7 +149,13 @@ def _column(title: str, cells: dict[str, list[Any]], key: str, name: str) -> str
       f" Name the one that has it: columns={{{key!r}: ...}}.")
   if key == "path" and "url" in cells:
     hint = " Get the images first, which makes such a table: suite data fetch_urls TABLE --out DIR"
-  raise ValueError(f"{title} has the columns {', '.join(cells)}, and no {name!r}.{hint}")
+  raise ValueError(f"{title} has the columns {_shown(cells)}, and no {name!r}.{hint}")
+
+
+def _shown(columns: Sequence[str] | dict[str, Any]) -> str:
+  names = list(columns)
+  more = f", ... ({len(names)} in all)" if len(names) > _COLUMNS_SHOWN else ""
+  return ", ".join(names[:_COLUMNS_SHOWN]) + more
 
 
 def _text(cell: Any) -> str:
@@ -178,7 +184,7 @@ def _splits(title: str, cells: dict[str, list[Any]], name: str | None, used: Seq
     like = own_tables.like("split", [one for one in cells if one not in used])
     values = sorted({_text(cell) for cell in cells[like]}) if like else []
     if name != "split":
-      raise ValueError(f"{title} has the columns {', '.join(cells)}, and no {name!r}.")
+      raise ValueError(f"{title} has the columns {_shown(cells)}, and no {name!r}.")
     if values and all(split_sets.is_known(value) for value in values):
       raise ValueError(f"{title} has no column 'split', but {like!r} with {', '.join(values)}. If "
                        f"these are splits, say columns={{'split': {like!r}}}; if not, "

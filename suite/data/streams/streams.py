@@ -21,6 +21,7 @@ Builders write digests of the stored bytes beside the records
 from __future__ import annotations
 
 import collections
+from collections.abc import Mapping
 import dataclasses
 import functools
 import pathlib
@@ -115,14 +116,15 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   return make(entries, collections.Counter(line.role for line in lines), left_out)
 
 
-def of(sets: Sequence[Any], *, years: Optional[Sequence[int]] = None,
+def of(sets: Union[Sequence[Any], Mapping[str, Any]], *, years: Optional[Sequence[int]] = None,
        roles: Optional[Sequence[str]] = None, names: Optional[Sequence[str]] = None,
        name: str = "mine", seed: int = 0) -> Stream:
   """A stream of image sets, a task each, in order of time.
 
   Args:
     sets: for each task `Splits`, {"train", "dev", "validation", "test"}, or one image set, which is
-      divided by class into .45, .10, .15 and .30 of its images.
+      divided by class into .45, .10, .15 and .30 of its images. Of {"train", "test"}, what lacks is
+      drawn from train. A dictionary of tasks has their names as its keys.
     years: of the tasks; 1, 2, ... if not given.
     roles: "meta_train", or "meta_test" for tasks that the headline score is a mean over; if not
       given, all of them are.
@@ -137,8 +139,16 @@ def of(sets: Sequence[Any], *, years: Optional[Sequence[int]] = None,
     ValueError: also for a set that is too small to be divided, a class that is tested and never
       trained, and a task that comes again with other classes.
   """
+  if hasattr(sets, "eval_batches"):
+    raise ValueError(f"streams.of was given one image set, {sets!r}; give a list with one for each "
+                     "task: streams.of([images]).")
   if not sets:
     raise ValueError("streams.of was given no task; give a list of image sets.")
+  if isinstance(sets, Mapping):
+    if set(sets) & set(SPLITS):
+      raise ValueError(f"streams.of was given the splits {', '.join(map(str, sets))}; they are of "
+                       "one task: give a list, streams.of([sets]).")
+    names, sets = names or list(map(str, sets)), list(sets.values())
   years = list(range(1, len(sets) + 1)) if years is None else list(years)
   roles = [META_TEST] * len(sets) if roles is None else list(roles)
   for what, given in (("years", years), ("roles", roles), ("names", names or sets)):

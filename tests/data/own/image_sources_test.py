@@ -52,6 +52,9 @@ def test_images_of_several_sizes_and_gray_ones():
   with pytest.raises(ValueError, match="differ in size; give size="):
     found.pixels()
   assert image_sources.from_arrays(IMAGES[..., 0], LABELS).pixels().shape == (7, 4, 4, 1)
+  listed = image_sources.from_arrays(sizes, ["b", "a", "b"], ids=["x", "y", "z"])
+  assert listed.pixels(2)[:, 0, 0, 0].tolist() == [3, 4, 5]
+  assert listed.labels.tolist() == [1, 0, 1] and listed.ids.tolist() == ["x", "y", "z"]
 
 
 @pytest.mark.parametrize("rows, wanted", [
@@ -187,7 +190,7 @@ def test_class_folders(tmp_path):
      "has not ended after 21 images"),
     (lambda: image_sources.from_dataset(_dataset().take(0)), "is an empty data set"),
     (lambda: image_sources.from_dataset(_dataset().map(lambda i, _: i)), "elements that are one t"),
-    (lambda: image_sources.from_dataset(IMAGES), "takes a tf.data.Dataset. Arrays are for from_ar"),
+    (lambda: image_sources.from_dataset(IMAGES), "takes a tf.data.Dataset, such as"),
     (lambda: image_sources.from_dataset(_dataset(labels=LABELS.astype(np.float32))),
      "labels of type float32; give class numbers"),
     (lambda: image_sources.from_arrays(IMAGES, ["a", "b", ""] * 2 + ["a"]),
@@ -209,6 +212,9 @@ def test_class_folders(tmp_path):
     (lambda: image_sources.from_arrays(IMAGES - 127.0, LABELS), "has pixels from -127 to"),
     (lambda: image_sources.from_arrays(IMAGES.transpose(0, 3, 1, 2), LABELS), "with 4 channels"),
     (lambda: image_sources.from_arrays(IMAGES, LABELS[:5]), "has 7 images and 5 labels"),
+    (lambda: image_sources.from_arrays(IMAGES[..., 0].reshape(7, 16), LABELS),
+     r"shape \[7, 16\], a row each; give pixels .*reshape\(-1, 4, 4\)"),
+    (lambda: image_sources.from_dataset({"train": 1}), "given dict of train; from_dataset takes a"),
     (lambda: image_sources.from_huggingface(list(zip(IMAGES, LABELS))), "rows of type tuple; expe"),
     (lambda: image_sources.from_huggingface(_Rows(LABELS), split="train"), "is for a DatasetDict"),
     (lambda: image_sources.from_arrays(IMAGES, [[0]] * 6 + [[1, 2]]), "lists of several lengths"),

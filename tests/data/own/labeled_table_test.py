@@ -102,6 +102,8 @@ def test_splits_become_a_task(table):
     (PLAIN.replace(",val,", ",,"), "1 of 6 images have no 'split': line 6"),
     (PLAIN.replace(",val,", ",valid,").replace("car,train", "car,val"), "both mean 'validation'"),
     ("path,label\n", "has no images"),
+    ("label," + ",".join(f"pixel{i}" for i in range(784)) + "\n" + "1," * 784 + "1\n",
+     "pixel10, ... .785 in all., and no 'path'"),
 ])
 def test_mistakes_are_said(table, text, message):
   table.write_text(text)
