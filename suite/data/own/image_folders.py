@@ -3,9 +3,9 @@
 
 What systems leave in folders (`__MACOSX`, `._x.png`, `.DS_Store`, `Thumbs.db`,
 `.ipynb_checkpoints`, ...) is left out. Refused, with what to do: splits (`train`, `val`) in place
-of classes, images without class folders, a single class, names that are not UTF-8. Reported, a line
+of classes, images without class folders, names that are not UTF-8. Reported, a line
 each: what is left out; files that are not read, by ending; copies of a file; classes whose names
-differ only in case.
+differ only in case; a single class.
 """
 
 from __future__ import annotations
@@ -109,11 +109,12 @@ def read(root: pathlib.Path, classes: Sequence[str] | None = None,
     raise ValueError(f"{str(root)!r}: the class folders {empty} hold no image "
                      f"({', '.join(endings)}){_but(unread)}. Remove them, or name the others in "
                      "classes.")
-  if classes is None and len(chosen) == 1:
+  inner = sorted({file.id.split("/")[1] for file in files if file.id.count("/") > 1})
+  if classes is None and len(chosen) == 1 and len(inner) > 1:
     raise ValueError(
-        f"{str(root)!r} has one class folder, {chosen[0]!r}, so there is nothing to tell apart. "
-        "Give the folder that holds a folder for each class; if one class is meant, say "
-        f"classes=[{chosen[0]!r}].")
+        f"{str(root)!r} has one class folder, {chosen[0]!r}, which holds "
+        f"{class_lists.shown(inner)}. If these are the classes, read "
+        f"{str(root / chosen[0])!r}; if one class is meant, say classes=[{chosen[0]!r}].")
   folder = Folder(chosen, files, dict(unread), debris)
   _warn(root, folder, loose)
   return folder
@@ -231,6 +232,10 @@ def _warn(root: pathlib.Path, folder: Folder, loose: Sequence[str]) -> None:
     some = [_safe(ids[0]) for ids in folder.unread.values()]
     logging.warning("%s: %d files are not read: %s; such as %s.", title, sum(
         map(len, folder.unread.values())), counts(folder.unread), ", ".join(some[:_SHOWN]))
+  if len(names) == 1:
+    logging.warning("%s: there is one class folder, %r, so there is nothing to tell apart. Give "
+                    "the folder that holds a folder for each class, unless this set is joined with "
+                    "others.", title, _safe(names[0]))
   if loose:
     logging.warning("%s: %d images beside the class folders are not read, such as %s.", title,
                     len(loose), _safe(loose[0]))
