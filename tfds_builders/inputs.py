@@ -38,7 +38,10 @@ def in_record(row: row_lib.Row, data: bytes) -> dict[str, Any]:
 def unreadable(row: row_lib.Row, examples: Sequence[example.Example]) -> dict[int, str]:
   """Returns the examples that cannot be used, {index: location and reason}."""
   if row.holds_images:
-    return images.unreadable([(one.image, one.where) for one in examples], row.channels)
+    known = {index: one.problem for index, one in enumerate(examples) if one.problem}
+    rest = [index for index in range(len(examples)) if index not in known]
+    found = images.unreadable([(examples[i].image, examples[i].where) for i in rest], row.channels)
+    return {**known, **{rest[index]: reason for index, reason in found.items()}}
   problems = {index: _problem(row.feature_size, one.image)
               for index, one in enumerate(examples)} if row.feature_size > 0 else {}
   return {index: f"{examples[index].where} {found}" for index, found in problems.items() if found}

@@ -24,6 +24,8 @@ from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
 
 FEATURES = {"time": "int64", **clear_splits.DECLARED}
+Decode = Callable[[bytes, str], bytes]
+_DECODER = "decoder"  # In the metadata of timelines whose images were decoded by a given function.
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
@@ -57,6 +59,8 @@ class Contents(NamedTuple):
     files: the tables or archives it is made of; the first one, then that for testing.
     title: for the data set's description.
     facts: for its metadata, plain values.
+    stored: makes an iterator over all of them with the bytes of their files; None if they are not
+      decoded by a given function.
   """
 
   examples: Callable[[], Iterator[example.Example]]
@@ -65,6 +69,7 @@ class Contents(NamedTuple):
   files: Sequence[pathlib.Path]
   title: str
   facts: Mapping[str, Any]
+  stored: Callable[[], Iterator[example.Example]] | None = None
 
 
 def check_name(name: str) -> str:
@@ -76,20 +81,33 @@ def check_name(name: str) -> str:
 
 
 def of_files(found: Sequence[DatedImage], *, class_names: Sequence[str],
-             files: Sequence[pathlib.Path], facts: Mapping[str, Any]) -> Contents:
-  """Returns the contents of a timeline of image files."""
+             files: Sequence[pathlib.Path], facts: Mapping[str, Any], decode: Decode | None = None
+             ) -> Contents:
+  """Returns the contents of a timeline of image files.
+
+  Args:
+    found: the files.
+    class_names: sorted.
+    files: the tables they are from.
+    facts: for the metadata.
+    decode: (a file's bytes, its location) -> JPEG or PNG, or a ValueError that names it; None:
+      `images.encoded`.
+  """
   counts: dict[str, int] = {}
   for one in found:
     counts[one.split] = counts.get(one.split, 0) + 1
   size = sum(one.path.stat().st_size for one in found)
-  return Contents(functools.partial(_read, found), counts, class_names, files,
-                  f"Dated images of {files[0].name}", {**facts, "image_bytes": size})
+  stored = functools.partial(_read, found)
+  return Contents(functools.partial(_decoded, stored, decode), counts, class_names, files,
+                  f"Dated images of {files[0].name}", {**facts, "image_bytes": size},
+                  stored if decode else None)
 
 
-def of_archives(train: pathlib.Path, test: pathlib.Path | None = None) -> Contents:
+def of_archives(train: pathlib.Path, test: pathlib.Path | None = None, *,
+                decode: Decode | None = None) -> Contents:
   """Returns the contents of archives in CLEAR's layout, with any number of classes and buckets.
 
-  `suite curate export` writes them.
+  `suite curate export` writes them. `decode`: as of `of_files`.
   """
   counts: dict[str, int] = {}
   names: set[str] = set()
@@ -105,9 +123,10 @@ def of_archives(train: pathlib.Path, test: pathlib.Path | None = None) -> Conten
                                "has none. Give the test archive of the same classes.")
   paths = {path.name if path is train else f"test/{path.name}": path
            for path in (train, test) if path}
-  examples = functools.partial(_of_archives, paths, [name for name in paths if "/" in name])
-  return Contents(examples, dict(sorted(counts.items())), sorted(names), list(paths.values()),
-                  f"Images of {train.name}", {"by": "archive"})
+  stored = functools.partial(_of_archives, paths, [name for name in paths if "/" in name])
+  return Contents(functools.partial(_decoded, stored, decode), dict(sorted(counts.items())),
+                  sorted(names), list(paths.values()), f"Images of {train.name}",
+                  {"by": "archive"}, stored if decode else None)
 
 
 def build(name: str, contents: Contents, data_dir: status.DataDir = None, *, again: bool = False
@@ -135,10 +154,18 @@ def build(name: str, contents: Contents, data_dir: status.DataDir = None, *, aga
   facts = {**contents.facts, "made_of": hashlib.sha256(json.dumps(
       [sums, contents.facts, contents.counts, list(contents.class_names)], sort_keys=True).encode()
   ).hexdigest()}
+  if contents.stored:
+    facts[_DECODER] = "own"
   folder = directory / full / row.version
   with building.only_builder(directory, full):
     before = _metadata(folder)
     if before.get("made_of") == facts["made_of"] and not again:
+      other = "" if before.get(_DECODER) == facts.get(_DECODER) else _decoded_otherwise(contents)
+      if other:
+        raise errors.DataError(
+            f"{full} in {folder} was made by an earlier version, which decoded {other} in another "
+            "way (it did not turn images, or clipped them). Give --again to replace it, or another "
+            "--name.")
       return tfds.builder(full, data_dir=str(directory))
     if folder.exists() and not again:
       raise errors.DataError(
@@ -185,15 +212,32 @@ def _read(found: Sequence[DatedImage]) -> Iterator[example.Example]:
       data = one.path.read_bytes()
     except OSError as error:
       raise errors.DataError(f"{one.where} cannot be read: {error.strerror}.") from error
-    yield example.Example(one.split, one.id, () if one.label is None else one.label,
-                          images.encoded(data, one.where), one.where, extra=one.features)
+    yield example.Example(one.split, one.id, () if one.label is None else one.label, data,
+                          one.where, extra=one.features)
 
 
 def _of_archives(paths: Mapping[str, pathlib.Path], tests: Sequence[str]
                  ) -> Iterator[example.Example]:
   for one in clear_images.parse(paths, edition=clear_listing.PRESENT, tests=tests,
-                                num_buckets=clear_listing.ANY_NUMBER):
+                                num_buckets=clear_listing.ANY_NUMBER,
+                                encoded=lambda data, where: data):
     yield one._replace(extra={"time": 0, **(one.extra or {})})
+
+
+def _decoded(stored: Callable[[], Iterator[example.Example]], decode: Decode | None
+             ) -> Iterator[example.Example]:
+  for one in stored():
+    try:
+      yield one._replace(image=(decode or images.encoded)(one.image, one.where))
+    except ValueError as error:
+      yield one._replace(image=b"", problem=str(error))
+
+
+def _decoded_otherwise(contents: Contents) -> str:
+  """The location of the first image that `images.encoded` decodes in another way; "" if none."""
+  assert contents.stored is not None
+  return next((new.where for old, new in zip(contents.stored(), contents.examples())
+               if not new.problem and images.encoded(old.image, old.where) != new.image), "")
 
 
 def _metadata(folder: pathlib.Path) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterator
 import concurrent.futures
+import functools
 import itertools
 import os
 import pathlib
@@ -21,6 +22,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.data.images import file_damage
+from suite.data.images import own_images
 from suite.data.images import tfds_source
 from suite.data.own import image_folders
 
@@ -63,13 +65,13 @@ def folder(root: pathlib.Path) -> tuple[list[Part], str]:
     refused = ""
   except ValueError as error:
     refused = str(error)
-  files = image_folders.every_image(root)
   groups: dict[str, list[str]] = collections.defaultdict(list)
-  for name in files:
+  for name in image_folders.every_image(root):
     groups[name.split(os.sep)[0] if os.sep in name else "."].append(name)
   parts = []
   for name, members in sorted(groups.items()):
-    damaged, shapes = _decoded(name, ((one, (root / one).read_bytes()) for one in members))
+    files = ((one, (root / one).read_bytes()) for one in members)
+    damaged, shapes = _decoded(name, files, is_file=True)
     parts.append(Part(name, len(members), None, damaged, shapes))
   return parts, refused
 
@@ -99,15 +101,16 @@ def data_set(name: str, data_dir: str | None) -> list[Part]:
   return parts
 
 
-def _decoded(name: str, images: Iterator[tuple[str, bytes]]
+def _decoded(name: str, images: Iterator[tuple[str, bytes]], is_file: bool = False
              ) -> tuple[dict[str, str], collections.Counter[tuple[int, ...]]]:
   """({id: what is wrong}, {shape: number}) of (id, bytes) of images."""
   damaged: dict[str, str] = {}
   shapes: collections.Counter[tuple[int, ...]] = collections.Counter()
   logged, total = time.monotonic(), 0
+  decode = functools.partial(_decode, is_file)
   with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
     while chunk := list(itertools.islice(images, _AT_ONCE)):
-      for (image_id, _), (what, shape) in zip(chunk, pool.map(_decode, chunk)):
+      for (image_id, _), (what, shape) in zip(chunk, pool.map(decode, chunk)):
         if what:
           damaged[image_id] = what
         else:
@@ -119,13 +122,17 @@ def _decoded(name: str, images: Iterator[tuple[str, bytes]]
   return damaged, shapes
 
 
-def _decode(image: tuple[str, bytes]) -> tuple[str, tuple[int, ...]]:
-  """(what is wrong, shape of the pixels)."""
+def _decode(is_file: bool, image: tuple[str, bytes]) -> tuple[str, tuple[int, ...]]:
+  """(what is wrong, shape of the pixels); a user's file is decoded as `own_images` does."""
   what = file_damage.problem(image[1])
   if what:
     return what, ()
   try:
-    pixels = tf.io.decode_image(image[1], expand_animations=False)
+    data = own_images.normalized(image[1], "it") if is_file else image[1]
+  except ValueError as error:
+    return str(error).partition(". ")[0], ()
+  try:
+    pixels = tf.io.decode_image(data, expand_animations=False)
   except tf.errors.InvalidArgumentError as error:
     told = error.message.split("}} ")[-1].split(" [Op:")[0]  # Without the name of the function.
     return f"it cannot be decoded: {told}", ()

@@ -4,36 +4,42 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import contextlib
 import io
 import pathlib
 
 import numpy as np
 from PIL import Image
-from PIL import ImageOps
 
 from suite.curation import errors
-
-_MAX_PIXELS = 1 << 27
-_UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError)
+from suite.data.images import own_images
 
 
 @contextlib.contextmanager
 def opened(path: pathlib.Path) -> Iterator[Image.Image]:
-  """Opens an image in RGB, rotated by its EXIF data; raises an error that names an invalid file."""
+  """Opens an image in RGB as `own_images` decodes it; an error names a file that it cannot."""
+  with _read(path) as data:
+    image = own_images.opened(data, str(path))
+  yield image
+
+
+def packed(path: pathlib.Path, png: Callable[[np.ndarray], bytes]) -> bytes:
+  """JPEG or PNG bytes that decode to what `opened` shows; `png` encodes uint8 [H, W, 1 or 3]."""
+  with _read(path) as data:
+    return own_images.normalized(data, str(path), png=png)
+
+
+@contextlib.contextmanager
+def _read(path: pathlib.Path) -> Iterator[bytes]:
   try:
-    with Image.open(path) as image:
-      if image.width * image.height > _MAX_PIXELS:
-        raise errors.CurationError(f"{path} has {image.width} x {image.height} pixels; at most "
-                                   f"{_MAX_PIXELS} are read. Make it smaller.")
-      found = ImageOps.exif_transpose(image).convert("RGB")
-  except _UNREADABLE as error:
-    if isinstance(error, errors.CurationError):
-      raise
-    raise errors.CurationError(f"{path} is no image that can be read: {error}. Get it again, or "
-                               "leave it out of the table and the features.") from error
-  yield found
+    data = path.read_bytes()
+  except OSError as error:
+    raise errors.CurationError(f"{path} cannot be read: {error.strerror}.") from error
+  try:
+    yield data
+  except ValueError as error:
+    raise errors.CurationError(str(error)) from error
 
 
 def square(path: pathlib.Path, size: int) -> np.ndarray:

@@ -26,7 +26,6 @@ import dataclasses
 import email.utils
 import hashlib
 import http.client
-import io
 import json
 import pathlib
 import threading
@@ -38,10 +37,10 @@ import urllib.request
 import urllib.robotparser
 
 from absl import logging
-from PIL import Image
 
 from suite.curation import errors
 from suite.curation import image_table
+from suite.data.images import own_images
 from suite.system import atomic_files
 
 DONE, GONE, LATER = STATES = ("done", "gone", "later")
@@ -49,9 +48,7 @@ OUTCOMES = "outcomes.jsonl"
 AGENT = "lifelong-suite"
 _PASSING = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses that may pass.
 _NO_PHOTO = "photo_unavailable"  # Flickr redirects deleted photos to an image of this name.
-_SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "BMP": ".bmp"}
-_MAX_PIXELS = 1 << 27
-_UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError)
+_SUFFIXES = {"JPEG": ".jpg", "TIFF": ".tif", "PPM": ".pnm", "JPEG2000": ".jp2"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -212,7 +209,7 @@ class _Host:
     if problem:
       return Outcome(url, GONE, reason=problem)
     name = hashlib.sha256(url.encode()).hexdigest()[:24]
-    file = f"images/{name[:2]}/{name}{_SUFFIXES[kind]}"
+    file = f"images/{name[:2]}/{name}{_SUFFIXES.get(kind, f'.{kind.lower()}')}"
     with atomic_files.opening(self._folder / file, sync=False) as stream:
       stream.write(body)
     return Outcome(url, DONE, file, len(body))
@@ -262,16 +259,9 @@ def _retry_after(header: str | None) -> float:
 def check(body: bytes) -> tuple[str, str]:
   """Returns (format of an image, "") or ("", what is wrong with it); it is decoded whole."""
   try:
-    with Image.open(io.BytesIO(body)) as image:
-      kind = str(image.format)
-      if kind not in _SUFFIXES:
-        return "", f"an image of the format {kind}"
-      if image.width * image.height > _MAX_PIXELS:
-        return "", f"{image.width} x {image.height} pixels are too many"
-      image.load()
-      return kind, ""
-  except _UNREADABLE as error:
-    return "", f"no image that can be read: {type(error).__name__}"
+    return own_images.file_format(body, "the answer"), ""
+  except ValueError as error:
+    return "", str(error).partition(". ")[0]
 
 
 URL = "url"

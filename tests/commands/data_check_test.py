@@ -35,6 +35,16 @@ def test_flipped_bytes_and_cut_files_of_a_folder_are_named(tmp_path, capsys):
   assert "2 of them damaged" in out and "from_directory refuses" not in out
 
 
+def test_formats_that_tensorflow_does_not_read_are_decoded_as_from_directory_does(tmp_path, capsys):
+  for name in ("cat/a.tif", "cat/b.webp", "dog/c.jp2", "dog/d.pgm"):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    Image.new("L", (9, 8), 77).save(tmp_path / name)
+  (tmp_path / "dog/e.webp").write_bytes((tmp_path / "cat/b.webp").read_bytes()[:20] + bytes(99))
+  assert cli.main(["data", "check", str(tmp_path)]) == 1
+  out = capsys.readouterr().out
+  assert "5 images, 1 of them damaged" in out and "dog/e.webp: it " in out
+
+
 def test_a_folder_that_is_none_of_classes_is_decoded_and_explained(tmp_path, capsys):
   _photos(tmp_path / "train")
   _photos(tmp_path / "val")

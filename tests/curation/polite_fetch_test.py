@@ -50,7 +50,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
       status, body = {"/a.png": (200, _image()), "/b.jpg": (200, ok), "/page": (200, b"<html>"),
                       "/photo_unavailable.png": (200, _image()), "/half": (200, ok[:-200]),
                       "/large": (200, b"x" * (LARGEST + 1)), "/broken": (500, b""),
-                      "/tiff": (200, _image("TIFF"))}.get(self.path, (404, b""))
+                      "/tiff": (200, _image("TIFF")), "/icon": (200, _image("ICO"))
+                      }.get(self.path, (404, b""))
       self._say(status, body, {})
 
   def _say(self, status, body, headers):
@@ -87,16 +88,17 @@ def _fetch(server, folder, *paths, **arguments):
 
 
 def test_images_are_kept_and_what_is_none_is_listed(server, tmp_path):
-  wrong = {"/page": "no image that can be read", "/missing": "HTTP 404", "/tiff": "format TIFF",
-           "/large": "larger than 5,000 bytes", "/private/x.jpg": "robots.txt", "/half": "no image",
+  wrong = {"/page": "no image that can be read", "/missing": "HTTP 404", "/icon": "no image that",
+           "/large": "larger than 5,000 bytes", "/private/x.jpg": "robots.txt", "/half": "decoded",
            "/moved": "the photo is unavailable"}
-  found, _ = _fetch(server, tmp_path, "/a.png", "/b.jpg", *wrong)
+  found, _ = _fetch(server, tmp_path, "/a.png", "/b.jpg", "/tiff", *wrong)
   assert {path: one.state for path, one in found.items()} == {
-      "/a.png": "done", "/b.jpg": "done", **dict.fromkeys(wrong, "gone")}
+      **dict.fromkeys(["/a.png", "/b.jpg", "/tiff"], "done"), **dict.fromkeys(wrong, "gone")}
   assert all(text in found[path].reason for path, text in wrong.items())
   assert (tmp_path / found["/a.png"].file).read_bytes() == _image()
   assert found["/a.png"].file.endswith(".png") and found["/b.jpg"].file.endswith(".jpg")
-  assert len(list((tmp_path / "images").rglob("*.*"))) == 2
+  assert found["/tiff"].file.endswith(".tif")
+  assert len(list((tmp_path / "images").rglob("*.*"))) == 3
   assert "/private/x.jpg" not in server.asked and server.asked[0] == "/robots.txt"
   assert server.agents == {"lifelong-suite (me@x)"}
   # Again: nothing is asked for but the rules, which nothing needs.

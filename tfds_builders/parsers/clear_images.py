@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
+from typing import Callable, Iterator, Mapping, Sequence
 
 from tfds_builders import clear_splits
 from tfds_builders import errors
@@ -19,8 +19,8 @@ _UNLABELED = re.compile(r"(?:^|/)all_images/0/(?P<id>[^/]+)\.(?:jpe?g|png)$", re
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[str] = (),
-          unlabeled: Sequence[str] = (), num_buckets: int = clear_listing.NUM_BUCKETS
-          ) -> Iterator[example.Example]:
+          unlabeled: Sequence[str] = (), num_buckets: int = clear_listing.NUM_BUCKETS,
+          encoded: Callable[[bytes, str], bytes] = images.encoded) -> Iterator[example.Example]:
   """Yields the images; those of `tests` in separate splits, those of bucket 0 without a label.
 
   Args:
@@ -29,14 +29,15 @@ def parse(paths: Mapping[str, pathlib.Path], *, edition: str, tests: Sequence[st
     tests: files that hold test images.
     unlabeled: files that hold unlabeled images of bucket 0, `all_images/0/<id>.jpg`.
     num_buckets: buckets above are refused.
+    encoded: (a member's bytes, its location) -> bytes of the example.
   """
   for file, path in paths.items():
     yield from (_unlabeled(path) if file in unlabeled else
-                _labeled(path, edition, file in tests, num_buckets))
+                _labeled(path, edition, file in tests, num_buckets, encoded))
 
 
-def _labeled(path: pathlib.Path, edition: str, is_test: bool, num_buckets: int
-             ) -> Iterator[example.Example]:
+def _labeled(path: pathlib.Path, edition: str, is_test: bool, num_buckets: int,
+             encoded: Callable[[bytes, str], bytes]) -> Iterator[example.Example]:
   listing = clear_listing.read(path, edition, num_buckets)
   waiting = set(listing.features)
   for name, data in archives.members(
@@ -50,7 +51,7 @@ def _labeled(path: pathlib.Path, edition: str, is_test: bool, num_buckets: int
     features = clear_splits.NO_PLACE if is_test else listing.features[entry]
     yield example.Example(
         clear_listing.split_name(entry.bucket, is_test), clear_listing.key(entry, is_test),
-        entry.label, images.encoded(data, where), where, extra=features)
+        entry.label, encoded(data, where), where, extra=features)
   if waiting:
     raise errors.DataError(
         f"{path} is missing {len(waiting)} images of its tables, such as {min(waiting)}, so its "

@@ -24,6 +24,7 @@ class Example(NamedTuple):
     where: its file and member, for messages.
     group: examples of a group are assigned to the same split; None: the example has no group.
     extra: further features of the record, as its row declares them.
+    problem: why the image cannot be decoded, with its location, where the parser knows it.
   """
 
   split: str
@@ -33,6 +34,7 @@ class Example(NamedTuple):
   where: str
   group: str | None = None
   extra: Mapping[str, Any] | None = None
+  problem: str = ""
 
 
 class PixelKeys:

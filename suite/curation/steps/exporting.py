@@ -235,21 +235,18 @@ def _bytes(content: Content, check) -> bytes:
   if isinstance(content, bytes):
     return content
   check(content)
-  data = content.read_bytes()
-  if data.startswith((images.JPEG, images.PNG)):
-    return data
-  with pictures.opened(content) as image:
-    return images.png(np.asarray(image))
+  return pictures.packed(content, images.png)
 
 
 def _suffix(path: pathlib.Path) -> str:
-  """File suffix that the parser expects; an image that is neither JPEG nor PNG is packed as PNG."""
+  """File suffix that the parser expects: .jpg of a JPEG that is packed as it is, else .png."""
   try:
     with open(path, "rb") as file:
       start = file.read(len(images.JPEG))
   except OSError as error:
     raise errors.CurationError(f"{path} cannot be read: {error.strerror}.") from error
-  return ".jpg" if start == images.JPEG else ".png"
+  is_jpeg = start == images.JPEG and pictures.packed(path, images.png).startswith(images.JPEG)
+  return ".jpg" if is_jpeg else ".png"
 
 
 def _json(content: Mapping[str, object]) -> bytes:

@@ -62,6 +62,8 @@ def open_split(base: tfds_source.SplitSource, side: int) -> ResizedSource:
       "data_set": base.name, "split": base.split, "version": base.version,
       "num_examples": base.size, "num_bytes": base.num_bytes, "digest": digest, "side": side,
       "method": METHOD, "shard_size": SHARD_SIZE}
+  if base.is_own:
+    of["decoder"] = "own_images"
   manifest = _read(folder / MANIFEST)
   if manifest.get("of") != of:
     with _writable(folder), file_lock.held(folder.parent / f"{base.split}.lock"):

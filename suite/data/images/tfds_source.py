@@ -13,18 +13,21 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import io
 import os
 import re
 import types
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
+from PIL import Image
 import tensorflow as tf
 
 from suite.compute import private_tensorflow
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import class_lists
+from suite.data.images import own_images
 
 TIMELINE = "timeline/"  # Prefix of the names of data sets made of a user's own images.
 _BATCH = 1024
@@ -185,6 +188,7 @@ class SplitSource:
     kind: "single_label" or "multi_label".
     num_classes: C.
     class_names: C names; None where the data set has numbers only.
+    is_own: whether images are decoded by `own_images`, since the data set is none of tfds_builders.
   """
 
   def __init__(self, builder: Any, name: str, split: str):
@@ -204,6 +208,7 @@ class SplitSource:
     self.class_names = class_lists.known(
         getattr(_list_feature(feature) or feature, "names", None))
     self.has_id = "id" in builder.info.features
+    self.is_own = "image" in builder.info.features and not is_known(name)
 
   def part(self, edges: str) -> SplitSource:
     """The examples "FIRST:END" of this split, in stored order; "" is its first or last."""
@@ -238,6 +243,31 @@ class SplitSource:
       name = tf.as_string(name)
     return {"image": features["image"], "label": label, "id": name}
 
+  def _normalized(self, example: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+    """The example with its image as `own_images` decodes it, where the data set is a user's own.
+
+    What cannot be decoded stays, and is reported by its id where it is used.
+    """
+    if not self.is_own:
+      return example
+
+    def normalized(image: bytes) -> bytes:
+      try:
+        return self._decoded(image, "an image")
+      except ValueError:
+        return image
+
+    image = tf.numpy_function(normalized, [example["image"]], tf.string, stateful=False)
+    return {**example, "image": tf.ensure_shape(image, [])}
+
+  def _decoded(self, image: bytes, where: str) -> bytes:
+    if self.builder.info.features["image"].np_dtype != np.float32:
+      return own_images.normalized(image, where)
+    # TFDS stores the four bytes of a float32 as the colors of a pixel.
+    colors = np.asarray(Image.open(io.BytesIO(image)).convert("RGBA"))
+    return own_images.png(own_images.pixels(
+        Image.fromarray(np.ascontiguousarray(colors).view("<f4")[..., 0]), where))
+
   @property
   def is_array_record(self) -> bool:
     """Whether the files are ArrayRecord's; else TensorFlow reads them."""
@@ -258,12 +288,22 @@ class SplitSource:
 
   def parse(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
     """A record of a file -> what `example` returns."""
+    return self._normalized(self._parsed(serialized))
+
+  def _parsed(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
     return self.example(self.builder.info.features.deserialize_example(
         serialized, decoders=self.decoders))
 
   @private_tensorflow.plain_data_functions()
   def examples(self) -> tf.data.Dataset:
     """All examples, in the order in which they are stored."""
+    stored = self._stored()
+    return stored if not self.is_own else stored.map(
+        self._normalized, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+
+  @private_tensorflow.plain_data_functions()
+  def _stored(self) -> tf.data.Dataset:
+    """As `examples`, with the bytes that are stored."""
     import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
     if self.is_array_record:  # `as_dataset` does not read these.
       from array_record.python import array_record_data_source
@@ -272,7 +312,7 @@ class SplitSource:
       records = tf.data.Dataset.from_generator(
           lambda: (stored[i] for i in range(len(stored))),
           output_signature=tf.TensorSpec([], tf.string))
-      return records.map(self.parse, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+      return records.map(self._parsed, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
     dataset = self.builder.as_dataset(
         split=self.split, decoders=self.decoders, shuffle_files=False,
         read_config=tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False))
@@ -283,9 +323,14 @@ class SplitSource:
 
     Where splits that are joined have ids in common, the ids begin with the splits' names.
     """
-    encoded, labels, ids = columns(self.examples())
+    encoded, labels, ids = columns(self._stored())
     if not self.has_id:
-      return encoded, labels, [str(i) for i in range(len(ids))]
+      ids = [str(i) for i in range(len(ids))]
+    if self.is_own:
+      encoded = [self._decoded(image, f"Image {one!r} of data set {self.title!r}")
+                 for image, one in zip(encoded, ids)]
+    if not self.has_id:
+      return encoded, labels, ids
     if len({one.split for one in self._slices}) > 1 and len(set(ids)) < len(ids):
       names = [one.split for one in self._slices for _ in range(one.first, one.end)]
       ids = [f"{name}/{one}" for name, one in zip(names, ids)]

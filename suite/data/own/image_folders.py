@@ -21,8 +21,8 @@ import unicodedata
 from absl import logging
 
 from suite.data.images import class_lists
+from suite.data.images import own_images
 
-ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif")
 _SPLITS = frozenset((
     "train", "training", "trn", "val", "valid", "validation", "dev", "test", "testing", "tst",
     "eval", "evaluation", "holdout", "held_out"))
@@ -58,7 +58,7 @@ class Folder(NamedTuple):
 
 
 def read(root: pathlib.Path, classes: Sequence[str] | None = None,
-         endings: Sequence[str] = ENDINGS) -> Folder:
+         endings: Sequence[str] = own_images.ENDINGS) -> Folder:
   """Lists the images of each class, after the checks above.
 
   Args:
@@ -120,7 +120,7 @@ def read(root: pathlib.Path, classes: Sequence[str] | None = None,
   return folder
 
 
-def every_image(root: pathlib.Path, endings: Sequence[str] = ENDINGS) -> list[str]:
+def every_image(root: pathlib.Path, endings: Sequence[str] = own_images.ENDINGS) -> list[str]:
   """Paths below root of all image files but debris, sorted by folder, whatever the folders are."""
   return [os.path.normpath(name) for name in _walk(root, ".", [])
           if name.lower().endswith(tuple(endings))]

@@ -14,6 +14,7 @@ from typing import Any
 
 from absl import logging
 import numpy as np
+from PIL import Image
 import tensorflow as tf
 
 from suite.contracts import tasks
@@ -21,6 +22,7 @@ from suite.data.images import class_lists
 from suite.data.images import feature_set
 from suite.data.images import file_damage
 from suite.data.images import image_set
+from suite.data.images import own_images
 from suite.data.images import prepared_sets
 from suite.data.own import image_folders
 from suite.data.own import labeled_table
@@ -84,7 +86,8 @@ def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: i
                  ) -> image_set.ImageSet:
   """A set of a finite data set of (image, label) or {"image", "label", "id"}, batched or not.
 
-  Images of several sizes are kept as PNG. Arguments as of `from_arrays`; `class_names` are those of
+  Images are pixels, or the bytes of files, which are decoded as `own_images` says; those of several
+  sizes are kept as PNG. Arguments as of `from_arrays`; `class_names` are those of
   Keras's `image_dataset_from_directory`, if it made the data set and they are not given;
   `memory_limit_bytes`: size of all pixels above which the data set is refused, since it may have no
   end.
@@ -125,6 +128,8 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
   What `image_folders` says is left out, reported or refused. A file that is empty, cut off or no
   image is refused, too.
 
+  Files have one of `own_images.ENDINGS`, and are decoded as `own_images` says.
+
   Args:
     directory: DIR.
     name: the directory's if not given.
@@ -138,6 +143,8 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
       f"Replace or remove them. All images are decoded by: suite data check {root}")
   image_folders.warn_of_copies(str(root), [file.id for file in folder.files],
                                [file.label for file in folder.files], contents)
+  contents = [own_images.normalized(data, str(file.path))
+              for file, data in zip(folder.files, contents)]
   return image_set.ImageSet.from_encoded(
       name or root.name, contents, [file.label for file in folder.files], kind=tasks.SINGLE_LABEL,
       num_classes=len(folder.class_names), class_names=folder.class_names,
@@ -179,6 +186,7 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
   file_damage.check(found.title, zip(found.ids, contents),
                     "Replace them, or leave their rows out.")
   image_folders.warn_of_copies(found.title, found.ids, read.values.tolist(), contents)
+  contents = [own_images.normalized(data, str(file)) for file, data in zip(found.files, contents)]
   whole = image_set.ImageSet.from_encoded(
       title, contents, read.values, kind=tasks.SINGLE_LABEL, num_classes=read.num_classes,
       class_names=read.class_names, ids=found.ids)
@@ -228,7 +236,8 @@ def from_huggingface(dataset: Any, *, split: str | None = None, image: str = "im
   """A set of a Hugging Face `datasets.Dataset`, or of any sequence of dictionaries.
 
   Args:
-    dataset: rows {image: PIL image or array, label: class number or name}. Of a `DatasetDict`, or
+    dataset: rows {image: PIL image, a file's bytes or {"bytes", "path"}, or array, label: class
+      number or name}; images and bytes are decoded as `own_images` says. Of a `DatasetDict`, or
       another mapping of splits to rows, all splits are read.
     split: of a `DatasetDict`, the only one to read.
     image, label: names of its columns.
@@ -263,7 +272,9 @@ def from_huggingface(dataset: Any, *, split: str | None = None, image: str = "im
 
 def _of_rows(rows: Any, image: str, label: str, name: str, num_classes: int | None, kind: str,
              class_names: class_lists.ClassNames) -> image_set.ImageSet:
-  images, labels, reader = [], [], _Pixels(name)
+  images: list[np.ndarray] = []
+  labels: list[np.ndarray] = []
+  reader = _Pixels(name)
   for row in rows:
     if not isinstance(row, Mapping):
       raise ValueError(
@@ -274,7 +285,7 @@ def _of_rows(rows: Any, image: str, label: str, name: str, num_classes: int | No
     if missing:
       raise ValueError(f"{name!r} has no column {missing[0]!r}; it has {', '.join(map(str, row))}. "
                        "Give image= and label=.")
-    images.append(reader.read(np.asarray(row[image])[None])[0])
+    images.append(_decoded(row[image], f"Image {len(images)} of {name!r}", reader))
     labels.append(np.asarray(row[label]))
   if not images:
     raise ValueError(f"{name!r} is an empty data set; give one that has examples.")
@@ -318,8 +329,12 @@ def _examples(dataset: tf.data.Dataset, name: str, reader: _Pixels
              else f"a tuple of {len(element)}" if isinstance(element, tuple) else "one tensor")
       raise ValueError(f"{name!r} has elements that are {got}; expected (image, label), or a "
                        "dictionary with 'image' and 'label'. Map it to that, labels included.")
+    if isinstance(image, bytes):
+      yield _decoded(image, f"An image of {name!r}", reader), np.asarray(label), _text(example_id)
+      continue
     image = np.asarray(image)
-    if image.ndim not in (3, 4):
+    is_files = image.dtype == object and image.ndim == 1
+    if image.ndim not in (3, 4) and not is_files:
       raise ValueError(f"{name!r} has images of shape {list(image.shape)}; expected [H, W, C], or "
                        "batches [B, H, W, C]. Add an axis of 1 to gray images: x[..., None].")
     if image.ndim == 3:
@@ -328,8 +343,25 @@ def _examples(dataset: tf.data.Dataset, name: str, reader: _Pixels
     if np.shape(label)[:1] != image.shape[:1]:
       raise ValueError(f"{name!r} has a batch of {len(image)} images with labels of shape "
                        f"{list(np.shape(label))}; give a label for each image.")
-    for i, pixels in enumerate(reader.read(image)):
+    for i, pixels in enumerate(
+        (_decoded(file, f"An image of {name!r}", reader) for file in image) if is_files
+        else reader.read(image)):
       yield pixels, np.asarray(label[i]), None if example_id is None else _text(example_id[i])
+
+
+def _decoded(image: Any, where: str, reader: _Pixels) -> np.ndarray:
+  """uint8 [H, W, 1 or 3] of an image in a form that Hugging Face has."""
+  if isinstance(image, Mapping) and image.get("bytes") is None and image.get("path"):
+    where, image = f"{where}, {image['path']}", pathlib.Path(image["path"]).read_bytes()
+  elif isinstance(image, Mapping):
+    image = image.get("bytes")
+  if not isinstance(image, (bytes, Image.Image)):
+    image = np.asarray(image)
+    is_coded = image.dtype == np.bool_ or (
+        image.dtype == np.uint8 and image.ndim == 3 and image.shape[-1] in (2, 4))
+    if not is_coded:  # A mask, or with alpha.
+      return reader.read(image[None])[0]
+  return reader.read(own_images.pixels(image, where)[None])[0]
 
 
 def _text(value: Any) -> str | None:

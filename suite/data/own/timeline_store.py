@@ -1,13 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Writes a timeline as the TFDS data set `timeline/NAME`."""
+"""Writes a timeline as the TFDS data set `timeline/NAME`; images are decoded by `own_images`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import functools
 import pathlib
 from typing import Any
 
 from suite.data.images import file_damage
+from suite.data.images import own_images
 
 
 def of_files(name: str, images: Sequence[Any], *, class_names: Sequence[str],
@@ -33,7 +35,7 @@ def of_files(name: str, images: Sequence[Any], *, class_names: Sequence[str],
       "Replace them, or take their lines out of the table.")
   import tfds_builders  # pylint: disable=import-outside-toplevel
   contents = tfds_builders.timelines.of_files(images, class_names=class_names, files=files,
-                                              facts=facts)
+                                              facts=facts, decode=_decode())
   return tfds_builders.timelines.build(name, contents, data_dir, again=again)
 
 
@@ -41,7 +43,7 @@ def of_archives(name: str, train: pathlib.Path, test: pathlib.Path | None = None
                 data_dir: str | None = None, again: bool = False) -> Any:
   """Builds it of archives in CLEAR's layout, such as `suite curate export` writes."""
   import tfds_builders  # pylint: disable=import-outside-toplevel
-  contents = tfds_builders.timelines.of_archives(train, test)
+  contents = tfds_builders.timelines.of_archives(train, test, decode=_decode())
   return tfds_builders.timelines.build(name, contents, data_dir, again=again)
 
 
@@ -49,3 +51,9 @@ def check_name(name: str) -> str:
   """Returns the name; an error if it cannot be one."""
   import tfds_builders  # pylint: disable=import-outside-toplevel
   return tfds_builders.timelines.check_name(name)
+
+
+def _decode() -> Any:
+  """`own_images.normalized` with the encoder of the data sets, which no version of zlib changes."""
+  from tfds_builders.parsers import images  # pylint: disable=import-outside-toplevel
+  return functools.partial(own_images.normalized, png=images.png)
