@@ -368,6 +368,11 @@ def _add_fetch_flags(action: argparse.ArgumentParser) -> None:
                       help="megabytes of an image (20)")
   action.add_argument("--most", type=run_settings.positive, metavar="N",
                       help="fetch the first N of the list only")
+  action.add_argument("--deadline", type=float, default=300.0, metavar="S",
+                      help="seconds for an image, redirections included")
+  action.add_argument("--allow_private", action="store_true",
+                      help="also ask addresses of this machine and its networks, and use the "
+                      "proxy of the environment; not for lists of strangers")
   action.add_argument("--contact", default="", metavar="TEXT",
                       help="an address for the servers' administrators, sent along")
   action.add_argument("--again", action="store_true",
@@ -382,7 +387,8 @@ def _fetch(args: argparse.Namespace) -> int:
                                   ".parquet, or CLEAR's all_metadata/*.json.")
   manners = polite_fetch.Manners(
       rate=args.rate, hosts=args.hosts, tries=args.tries, timeout=args.timeout,
-      largest=int(args.largest * 1e6), contact=args.contact)
+      largest=int(args.largest * 1e6), contact=args.contact, deadline=args.deadline,
+      allow_private=args.allow_private)
   listed = polite_fetch.read(args.lists)[:args.most]
   args.out.mkdir(parents=True, exist_ok=True)
   reported: collections.Counter[str] = collections.Counter()

@@ -2,12 +2,17 @@
 """Fetching from a local server that has all the faults of real ones."""
 
 import collections
+import contextlib
+import dataclasses
 import email.utils
+import gzip
 import http.server
 import io
 import json
+import socket
 import threading
 import time
+import urllib.parse
 
 import numpy as np
 from PIL import Image
@@ -44,14 +49,27 @@ class _Handler(http.server.BaseHTTPRequestHandler):
       self._say(429 if headers else 500, b"", headers) if times == 1 else self._say(200, ok, {})
     elif self.path == "/cut":
       self._say(200, ok[:100], {"Content-Length": str(len(ok))})
+    elif self.path == "/gzip":
+      self._say(200, gzip.compress(ok), {"Content-Encoding": "gzip"})
+    elif self.path == "/bomb":
+      self._say(200, gzip.compress(bytes(LARGEST + 1)), {"Content-Encoding": "gzip"})
+    elif self.path in ("/slow", "/slow_headers"):
+      self.wfile.write(b"HTTP/1.0 200 OK\r\n" + b"\r\n" * (self.path == "/slow"))
+      with contextlib.suppress(OSError):
+        for _ in range(200):
+          self.wfile.write(b"x" if self.path == "/slow" else b"X: y\r\n")
+          self.wfile.flush()
+          time.sleep(0.05)
+    elif self.path.startswith("/to/"):
+      self._say(302, b"", {"Location": urllib.parse.unquote(self.path[4:])})
     elif self.path == "/moved":
       self._say(302, b"", {"Location": "/photo_unavailable.png"})
     else:
       status, body = {"/a.png": (200, _image()), "/b.jpg": (200, ok), "/page": (200, b"<html>"),
                       "/photo_unavailable.png": (200, _image()), "/half": (200, ok[:-200]),
                       "/large": (200, b"x" * (LARGEST + 1)), "/broken": (500, b""),
-                      "/tiff": (200, _image("TIFF")), "/icon": (200, _image("ICO"))
-                      }.get(self.path, (404, b""))
+                      "/tiff": (200, _image("TIFF")), "/icon": (200, _image("ICO")),
+                      "/a%20b%C3%A9.png?c=%20d": (200, ok)}.get(self.path, (404, b""))
       self._say(status, body, {})
 
   def _say(self, status, body, headers):
@@ -76,8 +94,8 @@ def server():
   found.server_close()
 
 
-MANNERS = polite_fetch.Manners(rate=1000.0, tries=3, timeout=5.0, largest=LARGEST,
-                                   contact="me@x")
+MANNERS = polite_fetch.Manners(rate=1000.0, tries=3, timeout=5.0, largest=LARGEST, contact="me@x",
+                               allow_private=True)
 
 
 def _fetch(server, folder, *paths, **arguments):
@@ -160,7 +178,8 @@ def test_the_command_makes_a_table_of_which_a_timeline_can_be_made(server, tmp_p
   urls.write_text("url,time,label,bucket\n" + "".join(
       f"{server.root}/{path},{year},{label},{bucket}\n" for path, year, label, bucket in (
           ("a.png", 2011, "tram", 2), ("b.jpg", 2012, "", 1), ("missing", 2012, "bus", 1))))
-  command = ["data", "fetch_urls", str(urls), "--out", str(tmp_path / "out"), "--rate", "1000"]
+  command = ["data", "fetch_urls", str(urls), "--out", str(tmp_path / "out"), "--rate", "1000",
+             "--allow_private"]
   assert cli.main(command) == 0
   said = capsys.readouterr().out.split()
   assert [said[said.index(state) + 1] for state in ("done", "gone", "later")] == ["2", "1", "0"]
@@ -175,6 +194,80 @@ def test_the_command_makes_a_table_of_which_a_timeline_can_be_made(server, tmp_p
   assert collections.Counter(one["state"] for one in outcomes) == {"done": 2, "gone": 1}
   assert cli.main(["data", "fetch_urls", "no.txt", "--out", str(tmp_path / "out")]) == 2
   assert "There is no file no.txt" in capsys.readouterr().err
+
+
+def test_no_address_of_this_machine_or_its_networks_is_asked(server, tmp_path, monkeypatch):
+  """Whatever it is written as: the address that was connected counts, not its name."""
+  public = dataclasses.replace(MANNERS, allow_private=False)
+  port = server.server_port
+  monkeypatch.setattr(socket, "getaddrinfo", lambda *unused, **_: [
+      (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))])
+  urls = [f"http://{name}:{port}/a.png" for name in (
+      "127.0.0.1", "localhost", "rebound.example.org", "2130706433", "0x7f.1", "[::ffff:7f00:1]")]
+  found = polite_fetch.fetch(urls, tmp_path, public, sleep=lambda _: None)
+  assert {one.state for one in found.values()} == {"gone"} and not server.asked
+  assert all("not of the public internet" in one.reason for one in found.values())
+
+
+@pytest.mark.parametrize("address, is_public", [
+    ("8.8.8.8", True), ("10.0.0.1", False), ("172.16.3.4", False), ("192.168.1.1", False),
+    ("169.254.169.254", False), ("100.64.0.1", False), ("0.0.0.0", False), ("224.0.0.1", False),
+    ("::1", False), ("fe80::1", False), ("fd00::1", False), ("::ffff:127.0.0.1", False),
+    ("2002:7f00:1::", False), ("2001:4860:4860::8888", True)])
+def test_public_addresses(address, is_public):
+  assert polite_fetch._is_public(address) == is_public
+
+
+def test_redirections_follow_the_rules_of_where_they_lead(server, tmp_path):
+  other = server.root.replace("127.0.0.1", "localhost")
+  targets = {"/a.png": "done", f"{other}/a.png": "done", f"{other}/private/x.png": "gone",
+             "file:///etc/passwd": "gone", "ftp://localhost/x": "gone", "data:image/png,x": "gone"}
+  paths = {"/to/" + urllib.parse.quote(target, ""): state for target, state in targets.items()}
+  found, _ = _fetch(server, tmp_path, *paths)
+  assert {path: one.state for path, one in found.items()} == paths
+  assert "/private/x.png" not in server.asked
+
+
+def test_answers_that_trickle_are_given_up(server, tmp_path):
+  hasty = dataclasses.replace(MANNERS, deadline=0.4, tries=1)
+  began = time.monotonic()
+  for path in ("/slow", "/slow_headers"):
+    found = polite_fetch.fetch([server.root + path], tmp_path / path[1:], hasty)
+    assert [(one.state, "not whole after 0.4 s" in one.reason) for one in found.values()] == [
+        ("later", True)]
+  slow = dataclasses.replace(MANNERS, timeout=0.2, tries=1)
+  found = polite_fetch.fetch([server.root + "/slow"], tmp_path / "rate", slow)
+  assert "too slow" in found[server.root + "/slow"].reason and time.monotonic() - began < 9
+
+
+def test_packed_answers_and_odd_addresses(server, tmp_path):
+  paths = ("/gzip", "/a b\u00e9.png?c= d#part")
+  found, _ = _fetch(server, tmp_path, *paths, "/bomb")
+  assert [found[path].state for path in paths] == ["done", "done"]
+  assert "larger than 5,000 bytes, unpacked" in found["/bomb"].reason
+
+
+def test_outcomes_of_strangers_are_believed_only_in_their_folder(server, tmp_path):
+  _fetch(server, tmp_path, "/a.png")
+  (line,) = (tmp_path / "outcomes.jsonl").read_text().splitlines()
+  one, secret = json.loads(line), tmp_path.parent / "secret.png"
+  secret.write_bytes(_image())
+  name = one["file"].rpartition("/")[2]
+  for file in (str(secret), "../secret.png", "images/../../secret.png", "outcomes.jsonl", 7,
+               f"images/{name}", f"images/{name[:2]}/../{name}"):
+    (tmp_path / "outcomes.jsonl").write_text(json.dumps({**one, "file": file}) + "\n")
+    assert not polite_fetch.known(tmp_path), file
+  (tmp_path / "outcomes.jsonl").write_text(line + "\n[1]\nnull\n")
+  assert list(polite_fetch.known(tmp_path)) == [one["url"]]
+  image = tmp_path / one["file"]
+  for lost in (bytes(one["bytes"]), _image(seed=1)[:one["bytes"]].ljust(one["bytes"], b"x")):
+    image.write_bytes(lost)  # Of the right size, as a file system may leave it.
+    for fields in (one, {key: value for key, value in one.items() if key != "sha256"}):
+      (tmp_path / "outcomes.jsonl").write_text(json.dumps(fields) + "\n")
+      assert not polite_fetch.known(tmp_path) or (lost[:4] == b"\x89PNG" and fields is not one)
+  image.unlink()
+  image.symlink_to(secret)
+  assert not polite_fetch.known(tmp_path)
 
 
 def test_numbers_that_make_no_sense_are_refused():
