@@ -187,6 +187,7 @@ def test_sets_that_cannot_be_joined_are_refused(make, message):
     (lambda: buckets.of([(_set(), _set(), _set())]), "Bucket 'bucket_01' has 3 sets"),
     (lambda: buckets.of([(_set(), 3)]), "Bucket 'bucket_01' holds int; give image sets"),
     (lambda: buckets.of([_set(), _set(20, 2)]), "all buckets of a series share one head"),
+    (lambda: episodes.of(_set(37), way=2, shot=5), "leave out the 3 of 4 classes that have few"),
     (lambda: episodes.of({"train": 1}), "episodes.of was given dict of train; give one image set"),
     (lambda: sequences.of([_set()]), "sequences.of was given list of 1; give one image set"),
     (lambda: episodes.of(_set(), classes=[1, 9]), r"no image of the classes \[9\]; it has"),

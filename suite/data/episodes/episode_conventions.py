@@ -78,10 +78,14 @@ def layout(convention: str, setting: task_types.Setting, counts: np.ndarray, sou
               ("targets", least - interval * setting.shot, 1)]
     if interval > 1:
       limits.append(("class_change_interval", (least - setting.targets) // setting.shot, 1))
+    small = int((counts < made.row_size).sum())
+    leave_out = "" if small == len(counts) else (
+        f" Or leave out the {small} of {len(counts)} classes that have fewer: name the others in "
+        "classes=.")
     raise ValueError(
         f"{source} has only {least} images of its smallest class, but an episode needs "
         f"{made.row_size} different ones of a class{shared}. "
-        f"{_would_fit(limits)}")
+        f"{_would_fit(limits)}{leave_out}")
   return made
 
 
