@@ -161,8 +161,8 @@ def _pages(root: pathlib.Path, files: Mapping[str, pathlib.Path], arrows: Graph
            ) -> Dict[str, object]:
   """How finely `suite` is cut: imports between its files, short files, functions called once.
 
-  A function is private if its name begins with one underscore; it is called once if its name
-  stands once in its module besides its definition.
+  A function is private if its name begins with one underscore. Names count by module: one that
+  stands once more there, besides its definition, is called once or passed once; see `_single_use`.
   """
   ours = {module: path for module, path in files.items()
           if path.parts[0] == "suite" and path.name != "__init__.py"}
@@ -171,18 +171,17 @@ def _pages(root: pathlib.Path, files: Mapping[str, pathlib.Path], arrows: Graph
   settings = "\n".join(path.read_text(encoding="utf-8") for path in (root / "gin").rglob("*.gin"))
   named = {f"{package}.{name}" for package, name in re.findall(
       r"^\s*from ([\w.]+) import (\w+)", settings, re.MULTILINE)}
-  functions = lines = once = renamed = short = 0
+  functions = lines = renamed = short = 0
+  uses: collections.Counter[str] = collections.Counter()
   for path in ours.values():
     text = (root / path).read_text(encoding="utf-8")
     tree = ast.parse(text)
     short += len(text.splitlines()) < SHORT
-    words = collections.Counter(re.findall(r"\w+", text))
+    uses.update(_single_use(text, tree))
     for node in ast.walk(tree):
       if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         functions += 1
         lines += node.end_lineno - node.lineno + 1
-        once += (node.name.startswith("_") and not node.name.startswith("__")
-                 and words[node.name] == 2)
       elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "suite":
         renamed += sum(alias.asname is not None for alias in node.names)
   return {
@@ -193,9 +192,26 @@ def _pages(root: pathlib.Path, files: Mapping[str, pathlib.Path], arrows: Graph
       f"modules under {SHORT} lines": short,
       "functions": functions,
       "lines of a function": round(lines / max(functions, 1), 1),
-      "private functions called once": f"{once} ({once / max(functions, 1):.1%})",
+      **{f"private functions {how} once": f"{uses[how]} ({uses[how] / max(functions, 1):.1%})"
+         for how in ("called", "passed")},
       "imports under another name": renamed,
   }
+
+
+def _single_use(text: str, tree: ast.AST) -> Iterator[str]:
+  """For each private function with one use in its module: "called" or "passed".
+
+  Only what is called could be written in place. "passed" are functions that are values, such as
+  callbacks and entries of tables; decorated ones, such as properties, caches and context managers;
+  and overrides of a library's methods that call the original.
+  """
+  words = collections.Counter(re.findall(r"\w+", text))
+  called = {ast.unparse(node.func).rpartition(".")[2] for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and not ast.unparse(node.func).startswith("super().")}
+  for node in ast.walk(tree):
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and re.match(
+        r"_(?!_)", node.name) and words[node.name] == 2:
+      yield "called" if node.name in called and not node.decorator_list else "passed"
 
 
 def frames(root: pathlib.Path, run: str, params: Sequence[str] = ()) -> List[List[str]]:

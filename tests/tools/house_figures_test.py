@@ -38,7 +38,8 @@ def test_figures_of_a_small_house(tool, house):
       "imports between modules": 7,
       "modules with one importer": 1,  # suite/cli.py.
       "modules under 60 lines": 5, "functions": 1, "lines of a function": 2.0,
-      "private functions called once": "0 (0.0%)", "imports under another name": 0}
+      "private functions called once": "0 (0.0%)", "private functions passed once": "0 (0.0%)",
+      "imports under another name": 0}
   assert tool.circles(tool.graph(house)) == [["suite.data.a", "suite.models.b"]]
 
 
@@ -46,3 +47,28 @@ def test_imports_say_where_they_stand(tool):
   source = "import a.b\ndef f():\n  from ..c import d\nclass E:\n  from f import g as h"
   found = list(tool.imports(pathlib.PurePath("suite/data/images/x.py"), ast.parse(source)))
   assert found == [(1, "a.b", False), (3, "suite.data.c.d", True), (5, "f.g", False)]
+
+
+def test_what_is_called_once_is_told_from_what_is_passed(tool, house):
+  (house / "suite/data/c.py").write_text("""
+import functools
+
+def _in_place(): return 1
+def _twice(): return 2
+def _value(): return 3
+def _listed(): yield 4
+@functools.cache
+def _cached(): return 5
+def __dunder__(): return 6
+
+class Own(Base):
+  def _method(self): return self._helper()
+  def _helper(self): return _in_place() + _cached() + sum(_listed())
+  def _override(self): return super()._override()
+
+TABLE = {"value": _value, "sum": lambda: _twice() + _twice()}
+""")
+  found = tool.figures(house)
+  # _in_place, _listed and _helper; _value, _cached and _override. Nothing names _method.
+  assert found["private functions called once"] == "3 (30.0%)"
+  assert found["private functions passed once"] == "3 (30.0%)"

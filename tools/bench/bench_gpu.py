@@ -6,7 +6,7 @@
     FLUID    an offline phase of ER: ResNet-18, 64 x 64, batch 64 and 64 rows of the memory
     MAML     MAML++'s update: conv-4 of 48 filters, 28 x 28, 8 tasks, 5 steps, second order, 1 or 10
              support sets of 5 classes each; tasks in a loop, 1, 2 or 8 at once, and as grouped
-             convolutions; and in a loop that XLA compiles (cfsl.run.compiled)
+             convolutions; and in a loop that XLA compiles (cfsl.Compute.compiled)
 
 `--precisions float32 tf32` measures each step in several precisions, each in a process of its own,
 `--cases NEVIS,grouped` those whose names hold one of these texts. Without a GPU nothing is
