@@ -89,37 +89,20 @@ def run(
       text returned: nothing runs and nothing is written (`suite run --dry_run`).
   """
   only = [only] if isinstance(only, str) else list(only)
-  unknown = sorted(set(only) - set(learners))
-  if unknown:
-    raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
-                     f"this run are {', '.join(learners)}.")
-  learners = {name: make for name, make in learners.items() if not only or name in only}
-  for make in learners.values():  # All of them before the first one is trained.
-    learner.check_maker(make)
+  learners = _chosen(learners, only)
   settings = settings.replaced(seed=seed, op_threads=op_threads)
   further = own_metrics.OwnMetrics(metrics)
-  folders.check(settings.workdir, "--workdir")
-  folder = pathlib.Path(settings.workdir)
+  folders.check(folder := pathlib.Path(settings.workdir), "--workdir")
   distribution, own = _set_up(settings, folder)
   if instead is not None:
     return instead(protocol, learners, seed, distribution)
-  meanwhile = None
-  if settings.share:
-    if not distribution.is_single:
-      raise gin_files.ConfigError(
-          f"--share trains a trial on one device, and --strategy is {distribution.name}. Leave "
-          "--strategy out and start a process for each device.")
-    meanwhile = functools.partial(
-        _help_until_free, folder, learners, protocol, seed, distribution,
-        functools.partial(_check_alike, folder, origin.config_text, own))
+  meanwhile = functools.partial(
+      _help_until_free, folder, learners, protocol, seed, distribution,
+      functools.partial(_check_alike, folder, origin.config_text, own)) if settings.share else None
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
     if distribution.is_chief:
       _claim(settings, origin.config_text, list(learners), distribution, own)
-    try:  # Its settings are stored.
-      own.check(distribution.agreed(dataclasses.asdict(own)))
-    except ValueError as error:
-      raise gin_files.ConfigError(
-          f"This process computes otherwise than the chief: {error}") from error
+    _check_as_chief(distribution, own)
     board = board_directory.BoardDirectory(
         folder, origin.config_text, _stored_environment(folder) if distribution.is_chief else {})
     description = descriptions.of(protocol)
@@ -127,26 +110,47 @@ def run(
       progress = functools.partial(
           progress_lib.of_process, name, number, len(learners), description)
       if distribution.is_chief and description is not None:
-        snapshots.save_text(folder / name / descriptions.FILE,
-                            run_dir.sealed(description.values()))
+        snapshots.save_text(
+            folder / name / descriptions.FILE, run_dir.sealed(description.values()))
       with _learner_run(name, settings, distribution, board, further, progress) as learner_run:
         if learner_run is not None:  # It has not finished before.
           learner_run.finish(protocol(make_learner(), state=learner_run.state))
-      if distribution.is_chief:  # What learners used that finished in an earlier process stays.
-        operative = folder / "operative_config.gin"
-        text = gin_parse.operative_text(operative.read_text() if operative.exists() else "")
-        if text:  # Without gin there is none.
-          snapshots.save_text(operative, text)
+      if distribution.is_chief:
+        _save_operative(folder)
     if distribution.is_chief:
       board.complete()
-  if not distribution.is_chief:
-    return ""
-  if origin.find_unused is not None:
-    _report_unused(folder, origin.find_unused, only)
-  report = tables.report([folder])
-  snapshots.save_text(folder / "report.txt", report)
-  run_dir.save_sums(folder)
-  return report
+  return _report(folder, origin, only) if distribution.is_chief else ""
+
+
+def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
+            ) -> Dict[str, Callable[[], Any]]:
+  """The learners to run; refuses what makes none, all of them before the first one is trained."""
+  unknown = sorted(set(only) - set(learners))
+  if unknown:
+    raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
+                     f"this run are {', '.join(learners)}.")
+  chosen = {name: make for name, make in learners.items() if not only or name in only}
+  for make in chosen.values():
+    learner.check_maker(make)
+  return chosen
+
+
+def _check_as_chief(distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic
+                    ) -> None:
+  """Refuses a process that computes otherwise than the chief, whose settings are stored."""
+  try:
+    own.check(distribution.agreed(dataclasses.asdict(own)))
+  except ValueError as error:
+    raise gin_files.ConfigError(
+        f"This process computes otherwise than the chief: {error}") from error
+
+
+def _save_operative(folder: pathlib.Path) -> None:
+  """Saves what was used so far; what learners used that finished in an earlier process stays."""
+  path = folder / "operative_config.gin"
+  text = gin_parse.operative_text(path.read_text() if path.exists() else "")
+  if text:  # Without gin there is none.
+    snapshots.save_text(path, text)
 
 
 def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
@@ -171,6 +175,10 @@ def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
     raise gin_files.ConfigError(
         f"--precision {settings.precision} scales losses, which the replicas of --strategy "
         f"{distribution.name} do not agree on. Take mixed_bfloat16, or --strategy one_device.")
+  if settings.share and not distribution.is_single:
+    raise gin_files.ConfigError(
+        f"--share trains a trial on one device, and --strategy is {distribution.name}. Leave "
+        "--strategy out and start a process for each device.")
   if deterministic:
     # One CPU device repeats a run bit for bit; an op without a deterministic kernel fails instead
     # of drifting.
@@ -180,18 +188,26 @@ def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
       precision=settings.precision, xla=settings.xla, deterministic=deterministic)
 
 
-def _report_unused(folder: pathlib.Path, find_unused: Callable[[str, Sequence[str]], List[str]],
-                   only: Sequence[str]) -> None:
-  """An ERROR line, and unused_bindings.txt, if the run did not use all that the user bound."""
+def _report(folder: pathlib.Path, origin: run_settings.RunOrigin, only: Sequence[str]) -> str:
+  """Makes and saves the report.
+
+  If the run did not use all that the user bound, there are an ERROR line and unused_bindings.txt.
+  """
   path, operative = folder / "unused_bindings.txt", folder / "operative_config.gin"
-  unused = find_unused(operative.read_text(), only) if operative.exists() else []
-  path.unlink(missing_ok=True)
+  unused: List[str] = []
+  if origin.find_unused is not None:
+    unused = origin.find_unused(operative.read_text(), only) if operative.exists() else []
+    path.unlink(missing_ok=True)
   if unused:
     snapshots.save_text(path, "\n".join(unused) + "\n")
     logging.error(
         "The run did not use %d bindings: its code passes these arguments by itself, or never "
         "called what they belong to. Its results are those without them. %s has this list:\n  %s",
         len(unused), path, "\n  ".join(unused))
+  report = tables.report([folder])
+  snapshots.save_text(folder / "report.txt", report)
+  run_dir.save_sums(folder)
+  return report
 
 
 def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:

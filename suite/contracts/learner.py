@@ -334,7 +334,7 @@ class EpisodicLearner(BaseLearner):
   def meta_loss_together(self, episodes: Any) -> tuple[tf.Tensor, Any]:
     """The mean over E episodes, each part with a leading axis E, and the sum of their statistics.
 
-    `cfsl.run.task_batching = 'grouped'` calls it.
+    `cfsl.Compute.task_batching = 'grouped'` calls it.
     """
     raise _not_given(self, "meta_loss_together")
 

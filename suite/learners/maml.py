@@ -112,8 +112,9 @@ class Maml(learner.EpisodicLearner):
     adapted = self._adapted
     training = adapted.trained()
     if not isinstance(adapted.net, functional_conv4.Conv4):
-      raise ValueError(f"Episodes of {type(adapted.net).__name__} cannot be grouped; set "
-                       "cfsl.run.task_batching = 'loop', or take the net functional_conv4.Conv4.")
+      raise ValueError(f"Episodes of {type(adapted.net).__name__} cannot be grouped; "
+                       "set cfsl.Compute.task_batching = 'loop', or take the net "
+                       "functional_conv4.Conv4.")
     epoch = training.epoch(self.optimizer.iterations)
     net = functional_conv4.GroupedConv4(adapted.net, episodes[0].shape[0])
     support_images, images = (

@@ -20,7 +20,7 @@ import copy
 import dataclasses
 import math
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -57,6 +57,61 @@ DESCRIPTION = descriptions.ProtocolDescription(
     panels=(descriptions.VALIDATIONS,))
 
 
+@dataclasses.dataclass(frozen=True)
+class Validation:
+  """How meta-training is validated, and how many of its models answer in the end.
+
+  Attributes:
+    episodes: of further classes.
+    num_episodes: number of episodes validated on, always the first ones.
+    every: number of events between validations.
+    ensemble: number of models, those that did best on validation, whose logits are averaged; at
+      most one more is on disk at any time.
+  """
+
+  episodes: episodes_lib.Episodes
+  num_episodes: int = 600
+  every: int = 1
+  ensemble: int = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Compute:
+  """How episodes are computed; the results are the same up to rounding.
+
+  Attributes:
+    episodes_at_once: training episodes that run side by side on a replica, each with all
+      intermediate results of its gradient.
+    task_batching: "loop", or "grouped": all training episodes of a replica at once, as one net of
+      grouped convolutions, for learners that have that form (MAML). Faster on a GPU, where a small
+      net leaves most of the device idle.
+    compiled: whether XLA compiles an update, and a batch of answers; records say so. Costs are
+      counted from the graphs before compilation.
+    device_bytes: training images of at most this size stay in the memory of the GPU, if there is
+      one, and episodes are formed there; larger sets come from the host's input pipeline.
+  """
+
+  episodes_at_once: int = 2
+  task_batching: str = episode_graphs.LOOP
+  compiled: bool = False
+  device_bytes: int = 2 * 2**30
+
+  def check(self, records: Sequence[Mapping[str, Any]]) -> None:
+    """Refuses graphs that round otherwise than before, or that XLA would refuse after minutes."""
+    if self.compiled and private_tensorflow.is_deterministic():
+      raise ValueError("cfsl.Compute.compiled = True: XLA has no deterministic gradient of max "
+                       "pooling. Give --no-deterministic, too, or leave it out.")
+    before = any(record.get("compiled", False) for record in records)
+    if records and before != self.compiled:
+      raise ValueError(
+          f"The run began with cfsl.Compute.compiled = {before}, and now it is {self.compiled}: "
+          f"the numbers would differ. Set cfsl.Compute.compiled = {before}, or give another "
+          "--workdir.")
+
+
+_COMPUTE = Compute()
+
+
 @descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.EpisodicLearner,
@@ -68,14 +123,8 @@ def run(
     updates_per_event: int = 50,
     tasks_per_update: int = 4,
     test_episodes: int = 600,
-    episodes_validation: Optional[episodes_lib.Episodes] = None,
-    validation_episodes: int = 600,
-    validate_every: int = 1,
-    ensemble: int = 5,
-    episodes_at_once: int = 2,
-    task_batching: str = episode_graphs.LOOP,
-    compiled: bool = False,
-    device_bytes: int = 2 * 2**30,
+    validation: Optional[Validation] = None,
+    compute: Compute = _COMPUTE,
 ) -> Dict[str, Any]:
   """Takes `updates` steps on `tasks_per_update` episodes each, then tests; returns the summary.
 
@@ -87,77 +136,32 @@ def run(
     tasks_per_update: episodes of an update, distributed over the replicas.
     test_episodes: number of episodes tested on, the first ones; 0: none, the costs of a task alone
       are counted from the graphs.
-    episodes_validation: of further classes; None: the last model is tested.
-    validation_episodes: number of episodes validated on, always the first ones.
-    validate_every: number of events between validations.
-    ensemble: number of models, those that did best on validation, whose logits are averaged; at
-      most one more is on disk at any time.
-    episodes_at_once: training episodes that run side by side on a replica, each with all
-      intermediate results of its gradient.
-    task_batching: "loop", or "grouped": all training episodes of a replica at once, as one net of
-      grouped convolutions, for learners that have that form (MAML). Faster on a GPU, where a small
-      net leaves most of the device idle; the same up to rounding.
-    compiled: whether XLA compiles an update, and a batch of answers; the same up to rounding, which
-      records say. Costs are counted from the graphs before compilation.
-    device_bytes: training images of at most this size stay in the memory of the GPU, if there is
-      one, and episodes are formed there; larger sets come from the host's input pipeline.
+    validation: see there; None: the last model is tested.
+    compute: see there.
   """
   learner = refusals.check_learner(
       learner, deliveries.EPISODES, also=refusals.META if updates else ())
-  _check((episodes_train, episodes_validation, episodes_test), updates, updates_per_event,
-         test_episodes)
+  _check([episodes_train, *([validation.episodes] if validation else []), episodes_test], updates,
+         updates_per_event, test_episodes)
   if updates:
     state.distribution.check_batch(tasks_per_update)
-  task = tasks.Task("episode", tasks.SINGLE_LABEL, episodes_test.num_labels)
-  counter = None if state.distribution.is_single else copy.deepcopy(learner)
-  state.resume(learner, begin=[task], delivery=deliveries.EPISODES)
-  _check_width(learner, task, episodes_test)
-  graphs = episode_graphs.Graphs(learner, task.num_classes, at_once=episodes_at_once,
-                                 distribution=state.distribution, batching=task_batching,
-                                 compiled=compiled)
-  _check_compiled(state.records, compiled)
-  if updates and graphs.learner.optimizer is None:
+  training = _Training(episodes_train, updates_per_event, tasks_per_update)
+  events = _EpisodicRun(learner, state, episodes_test, training, validation, compute)
+  if updates and events.graphs.learner.optimizer is None:
     raise refusals.RefusedError(
         f"{type(learner).__name__} was made without meta-training and has no optimizer, but "
         f"updates={updates}. Set cfsl.run.updates = 0, or give the learner its training.")
-  # The run's seed determines the first training episode of an endless sequence.
-  first = state.seeds.integer("training episodes") << 31
   num_parts = updates // updates_per_event
-  cost: Optional[flops.Cost] = None
-  looks: Optional[episode_questions.EpisodeQuestions] = None
   for event in range(state.done, num_parts + 1):
-    state.begins("test" if event == num_parts else
-                 f"meta-train, updates {event * updates_per_event + 1:,} to "
+    is_test = event == num_parts
+    state.begins("test" if is_test else f"meta-train, updates {event * updates_per_event + 1:,} to "
                  f"{(event + 1) * updates_per_event:,}", total=num_parts + 1)
-    context, predictions = state.context(), None
-    context.store.keep_only(_MODEL, best_models(state.records, ensemble))
-    if event < num_parts:
-      done = event * updates_per_event
-      feed = _Feed(episodes_train, learner.transform, tasks_per_update,
-                   first + done * tasks_per_update, state.distribution.holds(
-                       int(np.prod(episodes_train.images.shape)), device_bytes))
-      cost = cost or feed.update_cost(graphs, counter, task, context)
-      record = meta_train(graphs, feed, context, done, updates_per_event, cost)
-      if episodes_validation is not None and (event + 1) % validate_every == 0:
-        if looks is None:
-          looks = episode_questions.EpisodeQuestions(
-              graphs, episodes_validation, validation_episodes)
-        record.update(validate(looks, context))
-        if event in best_models([*state.records, {"event": event, **record}], ensemble):
-          context.store.save(_MODEL, [v.numpy() for v in graphs.model])
-    else:
-      models = best_models(state.records, ensemble)
-      questions = episode_questions.EpisodeQuestions(graphs, episodes_test, max(1, test_episodes))
-      if test_episodes:
-        record, predictions = test(graphs, questions, context, models, state.metrics)
-      else:  # Costs without scores.
-        record = {"kind": "predict", "role": "meta_test", "accuracy": None,
-                  "accuracy_interval_95": None, "num_tasks": 0,
-                  "macs_per_task": questions.macs_per_task()}
-      record.update(models=models, atm=graphs.across_task_memory(episodes_test),
-                    transductive=learner.transductive)
+    context = state.context()
+    context.store.keep_only(_MODEL, events.best_models())
+    record, predictions = (events.test(context, test_episodes) if is_test else
+                           (events.meta_train(context, event), None))
     state.commit({"protocol": DESCRIPTION.name, **episodes_test.describe(), **record,
-                  **({"compiled": True} if compiled else {})}, predictions)
+                  **({"compiled": True} if compute.compiled else {})}, predictions)
   return summarize(state.records)
 
 
@@ -223,6 +227,83 @@ class _Feed(NamedTuple):
   def _prepared(self, size: int, **shard: Any) -> tf.data.Dataset:
     return episode_questions.prepared(
         self.episodes.batches(size, first_index=self.first, **shard), self.transform)
+
+
+class _Training(NamedTuple):
+  """Meta-training: `updates` of each event, and the episodes of an update."""
+
+  episodes: episodes_lib.Episodes
+  updates: int
+  tasks_per_update: int
+
+
+class _EpisodicRun:
+  """The events of a run; begins the learner, or resumes it."""
+
+  def __init__(self, learner: learner_lib.EpisodicLearner, state: run_state.RunState,
+               episodes_test: episodes_lib.Episodes, training: _Training,
+               validation: Optional[Validation], compute: Compute):
+    self._learner, self._state, self._episodes_test = learner, state, episodes_test
+    self._training, self._validation, self._compute = training, validation, compute
+    self._task = tasks.Task("episode", tasks.SINGLE_LABEL, episodes_test.num_labels)
+    self._counter = None if state.distribution.is_single else copy.deepcopy(learner)
+    state.resume(learner, begin=[self._task], delivery=deliveries.EPISODES)
+
+    def logits(images: tf.Tensor) -> tf.Tensor:
+      codes = learner.encode(learner.transform.evaluate(images))
+      return learner.logits(learner.initial_state(self._task.num_classes), codes)
+
+    refusals.check_width(  # Logits are [B, W] before the first support set.
+        learner, self._task, logits,
+        tf.TensorSpec([1, *episodes_test.images.shape[1:]], tf.uint8))
+    self.graphs = episode_graphs.Graphs(
+        learner, self._task.num_classes, at_once=compute.episodes_at_once,
+        distribution=state.distribution, batching=compute.task_batching, compiled=compute.compiled)
+    compute.check(state.records)
+    # The run's seed determines the first training episode of an endless sequence.
+    self._first = state.seeds.integer("training episodes") << 31
+    self._cost: Optional[flops.Cost] = None
+    self._looks: Optional[episode_questions.EpisodeQuestions] = None
+
+  def best_models(self, *further: Mapping[str, Any]) -> List[int]:
+    """Events whose saved models did best on validation, of the records and `further` ones."""
+    return [] if self._validation is None else best_models(
+        [*self._state.records, *further], self._validation.ensemble)
+
+  def meta_train(self, context: context_lib.Context, event: int) -> Dict[str, Any]:
+    """Does the updates of an event, then validates if it is due; returns the record."""
+    training, validation = self._training, self._validation
+    done = event * training.updates
+    feed = _Feed(training.episodes, self._learner.transform, training.tasks_per_update,
+                 self._first + done * training.tasks_per_update, self._state.distribution.holds(
+                     int(np.prod(training.episodes.images.shape)), self._compute.device_bytes))
+    self._cost = self._cost or feed.update_cost(self.graphs, self._counter, self._task, context)
+    record = meta_train(self.graphs, feed, context, done, training.updates, self._cost)
+    if validation is not None and (event + 1) % validation.every == 0:
+      if self._looks is None:
+        self._looks = episode_questions.EpisodeQuestions(
+            self.graphs, validation.episodes, validation.num_episodes)
+      record.update(validate(self._looks, context))
+      if event in self.best_models({"event": event, **record}):
+        context.store.save(_MODEL, [v.numpy() for v in self.graphs.model])
+    return record
+
+  def test(self, context: context_lib.Context, num_episodes: int
+           ) -> Tuple[Dict[str, Any], Optional[Dict[str, Any]]]:
+    """Tests the models that did best on validation, or the last one: (record, predictions)."""
+    models = self.best_models()
+    questions = episode_questions.EpisodeQuestions(
+        self.graphs, self._episodes_test, max(1, num_episodes))
+    if num_episodes:
+      record, predictions = test(self.graphs, questions, context, models, self._state.metrics)
+    else:  # Costs without scores.
+      predictions = None
+      record = {"kind": "predict", "role": "meta_test", "accuracy": None,
+                "accuracy_interval_95": None, "num_tasks": 0,
+                "macs_per_task": questions.macs_per_task()}
+    record.update(models=models, atm=self.graphs.across_task_memory(self._episodes_test),
+                  transductive=self._learner.transductive)
+    return record, predictions
 
 
 def meta_train(
@@ -296,30 +377,7 @@ def test(
        "macs_per_task": questions.macs_per_task()}, predictions)
 
 
-def _check_width(learner: learner_lib.EpisodicLearner, task: tasks.Task,
-                 episodes: episodes_lib.Episodes) -> None:
-  """An error unless logits are [B, W], before the first support set."""
-  def logits(images: tf.Tensor) -> tf.Tensor:
-    codes = learner.encode(learner.transform.evaluate(images))
-    return learner.logits(learner.initial_state(task.num_classes), codes)
-
-  refusals.check_width(
-      learner, task, logits, tf.TensorSpec([1, *episodes.images.shape[1:]], tf.uint8))
-
-
-def _check_compiled(records: Sequence[Mapping[str, Any]], compiled: bool) -> None:
-  """Refuses to go on with graphs that round otherwise, or that XLA would refuse after minutes."""
-  if compiled and private_tensorflow.is_deterministic():
-    raise ValueError("cfsl.run.compiled = True: XLA has no deterministic gradient of max pooling. "
-                     "Give --no-deterministic, too, or leave it out.")
-  before = any(record.get("compiled", False) for record in records)
-  if records and before != compiled:
-    raise ValueError(f"The run began with cfsl.run.compiled = {before}, and now it is {compiled}: "
-                     f"the numbers would differ. Set cfsl.run.compiled = {before}, or give another "
-                     "--workdir.")
-
-
-def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updates_per_event: int,
+def _check(parts: Sequence[episodes_lib.Episodes], updates: int, updates_per_event: int,
            test_episodes: int) -> None:
   if test_episodes < 0:
     raise ValueError(f"cfsl.run.test_episodes={test_episodes}; choose a number of episodes, or 0 "
@@ -328,12 +386,11 @@ def _check(parts: Sequence[Optional[episodes_lib.Episodes]], updates: int, updat
     raise ValueError(
         f"cfsl.run.updates={updates} is not a multiple of updates_per_event={updates_per_event}. "
         "Meta-training is saved after equal parts; choose a multiple.")
-  given = [part for part in parts if part is not None]
-  if len({part.num_labels for part in given}) > 1:
+  if len({part.num_labels for part in parts}) > 1:
     raise ValueError(
-        f"Training, validation and test episodes have {[part.num_labels for part in given]} "
+        f"Training, validation and test episodes have {[part.num_labels for part in parts]} "
         "classes; a learner's state has one size. Choose the same way and number of support sets "
         "for all.")
-  if len({part.convention for part in given}) > 1:
-    raise ValueError(f"Episodes follow the conventions {[part.convention for part in given]}; a "
+  if len({part.convention for part in parts}) > 1:
+    raise ValueError(f"Episodes follow the conventions {[part.convention for part in parts]}; a "
                      "number from a mixture has no meaning. Choose one for all.")

@@ -90,7 +90,6 @@ def run(
   """
   learner = refusals.check_learner(learner, deliveries.BUCKETS)
   refusals.check_kinds(learner, [buckets.task.kind])
-  refusals.check_task(buckets.task)
   events = plan(len(buckets), mode)
   _check(buckets, learner.transform, mode, validation_share)
   if eval_batch_size is None:  # One for all test sets, so that they share a graph.
@@ -124,11 +123,8 @@ def run(
           learner.predict, buckets[event.tested].test, transform=learner.transform,
           ledger=state.ledger, distribution=state.distribution, batch_size=eval_batch_size,
           forward=forward, metrics=state.metrics)
-      acc = accuracies(state.records, len(buckets))
-      acc[event.trained, event.tested] = record["correct"] / record["seen"]
-      record.update(accuracy=acc[event.trained, event.tested], row=acc[event.trained].tolist())
-      if event.tested == len(acc) - 1:  # The row is complete.
-        record.update(matrix.row(acc, event.trained))
+      record.update(_row(event, record["correct"] / record["seen"],
+                         accuracies(state.records, len(buckets))))
       if known is not None:
         record.update(matrix.of_known(
             predictions["labels"], predictions["correct"], known[event.trained]))
@@ -148,6 +144,7 @@ def plan(num_buckets: int, mode: str) -> List[BucketEvent]:
 def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: str,
            validation_share: float) -> None:
   """Errors that would otherwise end a run at its last bucket, or make its scores wrong."""
+  refusals.check_task(buckets.task)
   least = 2 if mode == _STREAMING else 1
   if len(buckets) < least:
     raise ValueError(f"The series of {buckets.task.key!r} has {len(buckets)} buckets; give at "
@@ -171,6 +168,15 @@ def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: st
     if isinstance(part, image_set.ImageSet):
       part.check_transform(transform)
   refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
+
+
+def _row(event: BucketEvent, accuracy: float, acc: np.ndarray) -> Dict[str, Any]:
+  """The accuracy, the row of `acc` so far, and the scores of a complete row."""
+  acc[event.trained, event.tested] = accuracy
+  record = {"accuracy": acc[event.trained, event.tested], "row": acc[event.trained].tolist()}
+  if event.tested == len(acc) - 1:
+    record.update(matrix.row(acc, event.trained))
+  return record
 
 
 def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_lib.Seeds

@@ -129,10 +129,9 @@ def run(
     update: when to train on the stored samples, for learners with offline phases.
     validation_share: share of each class of `base` that is delivered as its validation split.
     label_delay: steps between an answer and its label, or (least, most) of a random delay.
-    novelty: a novelty score and its threshold: a sample with a lower score is answered with "new".
-      Where logits are minus squared distances, the threshold is -d^2, with d the least distance of
-      a new class. None: the learner's own threshold (of "max_logit"), if it has one. Without a
-      threshold, "new" is answered only while no class is known.
+    novelty: a sample whose score is below its threshold is answered with "new". Where logits are
+      minus squared distances, the threshold is -d^2, with d the least distance of a new class.
+      None: the learner's own (of "max_logit"); without one, "new" only while no class is known.
     blocks, scores: see there.
   """
   state.metrics.refuse_logits(DESCRIPTION.name)
@@ -140,17 +139,9 @@ def run(
       state.distribution, DESCRIPTION.name, "each sample follows from the one before")
   learner = refusals.check_learner(
       learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))
-  if base is not None and base_is_known:
-    raise ValueError("base_is_known is for a run without base, which makes these classes known. "
-                     "Give one of the two.")
+  _check(learner, base, base_is_known, novelty)
   if base is not None:
     base = _checked_base(sequence, base)
-  if (learner.new_below is not None and novelty.new_below is None
-      and novelty.score != sequence_log.MAX_LOGIT):
-    raise ValueError(
-        f"{type(learner).__name__}.new_below is a threshold of {sequence_log.MAX_LOGIT!r}, and "
-        f"novelty.score is {novelty.score!r}, which has another scale. Give "
-        "sequence_log.Novelty a new_below of that score, or leave the score out.")
   if label_delay:
     sequence = sequence.delayed(
         sequences.delays(len(sequence), label_delay, state.seeds.pair("label delay")))
@@ -163,13 +154,11 @@ def run(
   if (base is not None or base_is_known) and not state.done:
     _begin_with_base(learner, state, sequence, known, base, validation_share)
   events = _SequenceRun(learner, state, sequence, task, decisions, known, blocks.encode_batch)
-  while True:
-    if events.update_is_due():
+  while (is_due := events.update_is_due()) or events.steps.num_answered < len(sequence):
+    if is_due:
       events.learn_stored()
-    elif events.steps.num_answered < len(sequence):
-      events.predict(blocks, novelty, scores)
     else:
-      break
+      events.predict(blocks, novelty, scores)
   if update.reads_answers:
     num_planned = len(sequence_decisions.of_phases(state.records))
     rehearsal.note(f"the update strategy reads answers, which are not known before: {num_planned} "
@@ -178,6 +167,20 @@ def run(
   return summarize(
       state.records, sequence, known, threshold=scores.head_above, head_is=scores.head_is,
       window=scores.window, matched_window=scores.matched_window, novelty_score=novelty.score)
+
+
+def _check(learner: learner_lib.SequenceLearner, base: Optional[examples.ExampleSet],
+           base_is_known: bool, novelty: sequence_log.Novelty) -> None:
+  """Refuses two sources of base classes, and a threshold of another score."""
+  if base is not None and base_is_known:
+    raise ValueError("base_is_known is for a run without base, which makes these classes known. "
+                     "Give one of the two.")
+  if (learner.new_below is not None and novelty.new_below is None
+      and novelty.score != sequence_log.MAX_LOGIT):
+    raise ValueError(
+        f"{type(learner).__name__}.new_below is a threshold of {sequence_log.MAX_LOGIT!r}, and "
+        f"novelty.score is {novelty.score!r}, which has another scale. Give "
+        "sequence_log.Novelty a new_below of that score, or leave the score out.")
 
 
 def _checked_base(sequence: sequences.Sequence, base: examples.ExampleSet) -> examples.ExampleSet:

@@ -72,8 +72,7 @@ def run(
         images, held_out, k=knn, seed=state.seeds.integer("knn"))
   delivered = images if labelled else image_set.Unlabelled(images)
   state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.PORTIONS)
-  firsts = list(range(0, updates, updates_per_event))
-  for first in firsts[state.done:]:
+  for first in range(state.done * updates_per_event, updates, updates_per_event):
     portion = deliveries.Portion(delivered, first, min(updates_per_event, updates - first), updates)
     context = state.context(phase="pretrain")
     state.begins(f"updates {first + 1:,} to {first + portion.updates:,}", done=first,
@@ -85,15 +84,14 @@ def run(
     if state.distribution.is_chief:
       about = {
           "pretext": learner.name_of_pretext, "data": images.name, "num_images": images.size,
-          "updates": first + portion.updates, "updates_planned": updates,
-          "seed": state.seeds.seed,
+          "updates": first + portion.updates, "updates_planned": updates, "seed": state.seeds.seed,
           "cost": {name: state.ledger.totals()[name] for name in encoder_file.COSTS}}
       rehearsal.save(
           learner, functools.partial(encoder_file.save, state.folder, learner.encoder, about))
     state.commit({
         "protocol": DESCRIPTION.name, "kind": deliveries.TRAIN, "task": task.name,
-        "task_key": task.key,
-        "labelled": labelled, "train_size": images.size, "steps_event": portion.updates,
+        "task_key": task.key, "labelled": labelled, "train_size": images.size,
+        "steps_event": portion.updates,
         "encoder_digest": encoder_file.digest(learner.encoder.get_weights()), **record})
   return summarize(state.records, updates)
 

@@ -135,12 +135,12 @@ def run(
     The results; `print` shows the report.
   """
   this_process.configure_python_logging()
+  if workdir is not None:
+    settings["workdir"] = str(workdir)
   if (run is None) == (protocol is None):
     raise ValueError("suite.run takes the name of a run file or a protocol, one of the two: "
                      "suite.run('quickstart'), or suite.run(protocol='clear', buckets=..., "
                      "learners=...).")
-  if workdir is not None:
-    settings["workdir"] = str(workdir)
   if run is None:
     if params or files or jobs or only:
       raise ValueError("params, files, jobs and only belong to run files; give a protocol's own "
@@ -154,7 +154,14 @@ def run(
                      "protocol= instead of a run file.")
   file = run_settings.find(str(run), extra_files=[str(one) for one in files],
                            params=bindings(params))
-  given = run_settings.from_python({"command": f"suite.run({str(run)!r})", **settings})
+  return _run_file(file, run_settings.from_python({
+      "command": f"suite.run({str(run)!r})", **settings}), metrics, jobs, only)
+
+
+def _run_file(file: run_settings.RunFile, given: run_settings.RunSettings,
+              metrics: Mapping[str, Callable[..., Any]] | None, jobs: int | None,
+              only: Sequence[str]) -> Result:
+  """Runs a run file, a table of runs in processes."""
   folder = given.for_run(file.name).workdir
   if table.is_table(file.path):
     if metrics:

@@ -147,6 +147,15 @@ class TableResult(NamedTuple):
   failed: list[str]
   elsewhere: list[str]
 
+  @classmethod
+  def of(cls, report: str, outcomes: Sequence[processes.Outcome]) -> TableResult:
+    """The result by the outcomes of the cells that this process began."""
+    return cls(
+        report, [f"{o.job.name}: {o.reason} ({o.job.log})" for o in outcomes
+                 if o.state == processes.FAILED],
+        [f"{o.job.name} ({o.job.log})" for o in outcomes
+         if o.state == processes.ELSEWHERE and not (o.job.is_finished and o.job.is_finished())])
+
 
 def is_table(path: pathlib.Path) -> bool:
   """Whether a run file configures `table.run` instead of `experiment.run`."""
@@ -208,13 +217,8 @@ def run(
     table = dataclasses.replace(table, last=str(ending.folder.relative_to(table.folder)))
   _check(table, exceptions)
   cells = plan(table, runs, columns, exceptions, seed_parameters, file)
-  fixed = sorted({key(param) for cell in cells for param in cell.own} & set(map(key, file.params)))
-  if fixed:
-    raise gin_files.ConfigError(
-        f"--gin_param sets {', '.join(fixed)}, which the table sets for its cells. Run a part of "
-        "it with --only, or change table.run.runs, .columns or .seeds.")
-  chosen = choose(cells, order.only)
-  texts = settings_texts(chosen, settings.gin_names)
+  _check_params(cells, file.params)
+  texts = settings_texts(chosen := choose(cells, order.only), settings.gin_names)
   waiting = [cell for cell in chosen if not cell.is_finished]
   logging.info("%d of %d cells are finished, %d are to run.",
                sum(cell.is_finished for cell in cells), len(cells), len(waiting))
@@ -229,11 +233,7 @@ def run(
     outcomes += processes.run_all([job], 1)
   text = tables.report([settings.workdir])
   _write(table.folder / "report.txt", text)
-  return TableResult(
-      text,
-      [f"{o.job.name}: {o.reason} ({o.job.log})" for o in outcomes if o.state == processes.FAILED],
-      [f"{o.job.name} ({o.job.log})" for o in outcomes
-       if o.state == processes.ELSEWHERE and not (o.job.is_finished and o.job.is_finished())])
+  return TableResult.of(text, outcomes)
 
 
 def _last_cell(table: table_dir.TableDir, last: Part, file: run_settings.RunFile) -> TableCell:
@@ -290,6 +290,15 @@ def _check(table: table_dir.TableDir, exceptions: Iterable[str]) -> None:
     if unknown:
       raise gin_files.ConfigError(f"table.{parameter}: unknown {', '.join(unknown)}. It takes "
                                   f"{what}: {', '.join(allowed)}.")
+
+
+def _check_params(cells: Iterable[TableCell], params: Iterable[str]) -> None:
+  """Refuses bindings of the command line that the table sets for its cells."""
+  fixed = sorted({key(param) for cell in cells for param in cell.own} & set(map(key, params)))
+  if fixed:
+    raise gin_files.ConfigError(
+        f"--gin_param sets {', '.join(fixed)}, which the table sets for its cells. Run a part of "
+        "it with --only, or change table.run.runs, .columns or .seeds.")
 
 
 def _claim(table: table_dir.TableDir, texts: Mapping[pathlib.Path, str]) -> None:

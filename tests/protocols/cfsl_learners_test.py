@@ -73,8 +73,8 @@ def _run(folder, learner, stop_after=None):
 
   state.commit = commit_then_stop
   cfsl.run(learner, state=state, episodes_train=_episodes(0, with_classes=True),
-           episodes_test=_episodes(1), episodes_validation=_episodes(2), validation_episodes=4,
-           updates=2, updates_per_event=1, tasks_per_update=1, test_episodes=4, ensemble=2)
+           episodes_test=_episodes(1), validation=cfsl.Validation(_episodes(2), 4, ensemble=2),
+           updates=2, updates_per_event=1, tasks_per_update=1, test_episodes=4)
   return records.strip_times(records.read(folder / "records.jsonl"))
 
 

@@ -227,17 +227,17 @@ def test_what_does_not_fit_is_refused(tmp_path, settings, message):
 
 
 def test_a_run_goes_on_with_the_graphs_it_began_with(tmp_path):
-  _run(tmp_path, Constant(), updates=0, compiled=True)
+  _run(tmp_path, Constant(), updates=0, compute=cfsl.Compute(compiled=True))
   record, = _records(tmp_path)
   assert record["compiled"]
-  with pytest.raises(ValueError, match="began with cfsl.run.compiled = True, and now it is False"):
+  with pytest.raises(ValueError, match="began with cfsl.Compute.compiled = True, .* is False"):
     _run(tmp_path, Constant(), updates=0)
 
 
 def test_what_xla_cannot_repeat_is_refused_before_it_compiles(tmp_path):
   tf.config.experimental.enable_op_determinism()
   with pytest.raises(ValueError, match="XLA has no deterministic .* Give --no-deterministic"):
-    _run(tmp_path, compiled=True)
+    _run(tmp_path, compute=cfsl.Compute(compiled=True))
 
 
 def test_a_diverged_meta_training_stops(tmp_path):
@@ -245,11 +245,12 @@ def test_a_diverged_meta_training_stops(tmp_path):
     _run(tmp_path, _protonet(learning_rate=1e38))
 
 
-_VALIDATED = dict(episodes_validation=_episodes(2), validation_episodes=6, updates=6, ensemble=2)
+def _validated(ensemble=2):
+  return dict(updates=6, validation=cfsl.Validation(_episodes(2), 6, ensemble=ensemble))
 
 
 def test_the_best_models_on_validation_answer_together(tmp_path):
-  summary = _run(tmp_path / "a", **_VALIDATED)
+  summary = _run(tmp_path / "a", **_validated())
   *train, test = _records(tmp_path / "a")
   accuracies = [record["validation_accuracy"] for record in train]
   best = sorted(range(3), key=lambda event: (-accuracies[event], event))[:2]
@@ -257,7 +258,7 @@ def test_the_best_models_on_validation_answer_together(tmp_path):
   assert summary["best_validation_accuracy"] == max(accuracies)
   # 6 validation episodes of 12 images, 3 times; 10 test episodes by 2 models.
   assert test["examples_validate"] == 3 * 6 * 12 and test["examples_predict"] == 2 * 10 * 12
-  _run(tmp_path / "one", **{**_VALIDATED, "ensemble": 1})
+  _run(tmp_path / "one", **_validated(ensemble=1))
   one = _records(tmp_path / "one")[-1]
   assert one["models"] == best[:1]
   first, both = (predictions.load(tmp_path / name / record["predictions"])
@@ -298,7 +299,7 @@ def _saved_models(folder):
 
 
 def test_a_validated_run_stopped_after_every_event_goes_on_the_same(tmp_path):
-  settings = {**_VALIDATED, "updates_per_event": 1}
+  settings = {**_validated(), "updates_per_event": 1}
   _run(tmp_path / "whole", **settings)
   before = []
   for stop in range(1, 8):

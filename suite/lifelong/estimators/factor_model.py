@@ -275,17 +275,15 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
   order = rank_order.RankOrder(counts)
 
   def even(num: int) -> np.ndarray:
-    if len(counts) <= num:
-      return np.arange(len(counts))
-    return np.sort(order.samples_at(rank_order.nested_ranks(len(counts), num)))
+    return np.arange(len(counts)) if len(counts) <= num else np.sort(
+        order.samples_at(rank_order.nested_ranks(len(counts), num)))
 
   factors = answer_factors.build(columns, even(_MOMENTS), max(num_factors))
   found = factors.loadings.shape[1]
   sizes = sorted({min(size, found, _MOST_LEARNED) for size in num_factors})
   middle = max([size for size in sizes if size <= _MIDDLE], default=sizes[0])
   grouped = _groups(groups, len(counts))
-  sample = even(_PRIOR)
-  responses = columns(sample)
+  responses = columns(sample := even(_PRIOR))
   features = _features(grouped, sample, responses, factors.means, factors.loadings)
   some = np.unique(np.linspace(0, len(responses) - 1, min(len(responses), _MODELS)).astype(int))
   first, arrays = features.shape[1] - found, {"means": factors.means, "loadings": factors.loadings}
@@ -297,9 +295,8 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
                    f"precision{number}": prior.precision, f"weights{number}": prior.weights})
     number += 1
 
-  for width, size in itertools.product(
-    sorted({1, 1 + sum(group.size for group in grouped)}), sizes
-  ):
+  widths = sorted({1, 1 + sum(group.size for group in grouped)})
+  for width, size in itertools.product(widths, sizes):
     chosen = np.concatenate([np.arange(width), first + np.arange(size)])
     narrow = features[:, chosen]
 
@@ -315,15 +312,12 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
       add(np.concatenate([np.arange(width), first + np.arange(found)]),
           _ridge_prior(prior, width, factors.loadings))
     if width == 1 and size == middle:
-      arrays["strengths"] = learn(
-          without_own, responses[some], responses.sum(axis=0, dtype=np.int64), prior,
-          _BANDWIDTHS[1])
-  pool = even(_POOL)
-  answers = columns(pool)
-  arrays["pool"] = _features(grouped, pool, answers, factors.means, factors.loadings
-                             ).astype(np.float32)
-  arrays["pool_counts"] = answers.sum(axis=0, dtype=np.int64)
-  arrays["pool_samples"], arrays["num"] = pool, np.array(number)
+      arrays["strengths"] = learn(without_own, responses[some], responses.sum(
+          axis=0, dtype=np.int64), prior, _BANDWIDTHS[1])
+  answers = columns(pool := even(_POOL))
+  arrays.update(
+      pool=_features(grouped, pool, answers, factors.means, factors.loadings).astype(np.float32),
+      pool_counts=answers.sum(axis=0, dtype=np.int64), pool_samples=pool, num=np.array(number))
   return FactorModel(len(counts), columns, arrays, groups)
 
 
@@ -496,7 +490,13 @@ def learn(features: Callable[[int], np.ndarray], responses: np.ndarray, counts: 
         errors[place].append(np.array([np.mean(is_easier != right), *(
             np.mean((_shrunk(predicted, is_easier, means, strength) > 0.5) != right)
             for strength in _STRENGTHS)]))
-  return np.array([_strength(np.array(found)) if found else 0.0 for found in errors])
+  strengths = np.zeros(len(BUDGETS))
+  for place, found in enumerate(errors):
+    if found:  # The smallest strength with few predictions that are worse.
+      each = np.array(found)
+      enough = np.flatnonzero(np.mean(each[:, 1:] > each[:, :1], axis=0) <= WORSE)
+      strengths[place] = _STRENGTHS[enough[0] if len(enough) else -1]
+  return strengths
 
 
 def _shrunk(predicted: np.ndarray, is_easier: np.ndarray, means: tuple[float, float],
@@ -508,13 +508,6 @@ def _side_means(predicted: np.ndarray, is_easier: np.ndarray) -> tuple[float, fl
   """Mean probability of the easier and of the other samples; of a side without any, 1 or 0."""
   return (float(predicted[is_easier].mean(dtype=np.float64)) if is_easier.any() else 1.0,
           float(predicted[~is_easier].mean(dtype=np.float64)) if not is_easier.all() else 0.0)
-
-
-def _strength(errors: np.ndarray) -> float:
-  """The smallest strength with few worse predictions, of errors [cases, 1 + strengths]."""
-  worse = np.mean(errors[:, 1:] > errors[:, :1], axis=0)
-  enough = np.flatnonzero(worse <= WORSE)
-  return float(_STRENGTHS[enough[0] if len(enough) else -1])
 
 
 class FactorSearch(tf.Module):

@@ -60,7 +60,7 @@ class Graphs:
     if self._grouped and not self.learner.can_group:
       raise refusals.RefusedError(
           f"{type(learner).__name__} has no grouped form of its episodes (meta_loss_together), as "
-          f"Maml has. Set cfsl.run.task_batching = {LOOP!r}.")
+          f"Maml has. Set cfsl.Compute.task_batching = {LOOP!r}.")
     self._num_classes, self._at_once = num_classes, at_once
     self._distribution = distribution
     alone = distribution is None or distribution.is_single
@@ -68,8 +68,8 @@ class Graphs:
     private_tensorflow.without_temporary_variables()  # Gradients of loops over many sets are large.
     # Plain tracing: AutoGraph has nothing to convert here, and takes its time.
     if compiled and not alone:
-      raise refusals.RefusedError("cfsl.run.compiled = True compiles for one device; leave it out, "
-                                  "or take --strategy one_device.")
+      raise refusals.RefusedError("cfsl.Compute.compiled = True compiles for one device; leave it "
+                                  "out, or take --strategy one_device.")
     self._compiled = compiled
     self._uncompiled: Dict[int, Any] = {}  # The graphs that are counted, by the id of a function.
     self._step = self._update if alone else self._update_everywhere

@@ -20,6 +20,7 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import flops
 from suite.compute import seeds as seeds_lib
 from suite.compute import user_code
 from suite.contracts import deliveries
@@ -145,46 +146,15 @@ class Trainer:
     run = _Run(
         self, network, experience, start, hyper, transform, context, seeds, key, phase, save_as,
         auxiliary)
-    run.batch_size = int(hyper.get("batch_size", 0)) or self.batch(experience.train.size)
-    context.distribution.check_batch(run.batch_size)
-    run.loop = network.loop
-    if auxiliary is not None:
-      run.loop = network.loop_of(auxiliary.shape)
-    limit = self.max_validation or experience.dev.size
-    run.validation = experience.dev.take(limit, seed=context.seeds.integer("validation images"))
-    warmup = schedules.warmup_steps(
-        experience.train.size, run.batch_size, self.steps, epochs=self.warmup_epochs)
-    chosen = {"schedule": hyper["schedule"]} if "schedule" in hyper else {}
-    run.loop.configure(
-        peak_rate=hyper["learning_rate"], warmup_steps=warmup, total_steps=self.steps,
-        label_smoothing=hyper["label_smoothing"], **chosen)
-    if auxiliary is not None:
-      run.loop.begin_auxiliary(auxiliary.head, auxiliary.settings.weight_of(hyper))
+    run.configure()
     run.begin()
-    complete = run.completed_on_device()
-    dataset = context.distribution.dataset(run.batches if complete is None else run.places)
-    iterator = iter(dataset)
-    spec, examples = run.spec(dataset), run.batch_size
-    cost = network.counted_loop(spec).cost(spec)
-    if auxiliary is not None:
-      examples += auxiliary.examples_a_step
+    run.open_batches()
     if not run.step:
       run.validate()
     while run.step < self.steps:
       # Steps to the next validation, save or end, whichever is first.
-      def left(period: int) -> int:
-        return period - run.step % period
-
-      num_steps = min(left(self.validate_every), left(self.save_every), self.steps - run.step)
-      began = time.monotonic()
-      loss = run.loop.run(iterator, num_steps, complete)
-      context.ledger.charge(
-          phase, flops=(cost * num_steps).flops, macs=(cost * num_steps).macs, steps=num_steps,
-          examples=num_steps * examples, seconds=time.monotonic() - began,
-          peak_bytes=context.distribution.peak_bytes())
-      run.step += num_steps
-      run.loss_sum += loss
-      run.loss_steps += num_steps
+      left = [period - run.step % period for period in (self.validate_every, self.save_every)]
+      loss = run.train(min(*left, self.steps - run.step))
       if not math.isfinite(loss):
         logging.warning("%s: the loss is %s at step %d; this trial has failed.", key, loss,
                         run.step)
@@ -225,6 +195,56 @@ class _Run:
   batch_size: int = dataclasses.field(init=False)
   loop: Any = dataclasses.field(init=False)
   validation: examples_lib.ExampleSet = dataclasses.field(init=False)
+  iterator: Any = dataclasses.field(init=False)
+  complete: Optional[Callable[[Any], Any]] = dataclasses.field(init=False)
+  cost: flops.Cost = dataclasses.field(init=False)
+
+  def configure(self) -> None:
+    """Chooses the batch size, the loop and the validation images; sets the loop's rates."""
+    trainer, hyper, train, dev = (
+        self.trainer, self.hyper, self.experience.train, self.experience.dev)
+    self.batch_size = int(hyper.get("batch_size", 0)) or trainer.batch(train.size)
+    self.context.distribution.check_batch(self.batch_size)
+    self.loop = self.network.loop
+    if self.auxiliary is not None:
+      self.loop = self.network.loop_of(self.auxiliary.shape)
+    self.validation = dev.take(trainer.max_validation or dev.size,
+                               seed=self.context.seeds.integer("validation images"))
+    warmup = schedules.warmup_steps(
+        train.size, self.batch_size, trainer.steps, epochs=trainer.warmup_epochs)
+    chosen = {"schedule": hyper["schedule"]} if "schedule" in hyper else {}
+    self.loop.configure(
+        peak_rate=hyper["learning_rate"], warmup_steps=warmup, total_steps=trainer.steps,
+        label_smoothing=hyper["label_smoothing"], **chosen)
+    if self.auxiliary is not None:
+      self.loop.begin_auxiliary(self.auxiliary.head, self.auxiliary.settings.weight_of(hyper))
+
+  def open_batches(self) -> None:
+    """Opens the batches from this step on, and counts the cost of a step."""
+    self.complete = self.completed_on_device()
+    dataset = self.context.distribution.dataset(
+        self.batches if self.complete is None else self.places)
+    self.iterator = iter(dataset)
+    spec = dataset.element_spec
+    if not self.context.distribution.is_single or "image" not in spec:
+      spec = self.batches().element_spec  # A global batch's.
+    self.cost = self.network.counted_loop(spec).cost(spec)
+
+  def train(self, num_steps: int) -> float:
+    """Does and charges the next steps; returns the sum of their losses."""
+    began, cost = time.monotonic(), self.cost * num_steps
+    examples = self.batch_size
+    if self.auxiliary is not None:
+      examples += self.auxiliary.examples_a_step
+    loss = self.loop.run(self.iterator, num_steps, self.complete)
+    self.context.ledger.charge(
+        self.phase, flops=cost.flops, macs=cost.macs, steps=num_steps,
+        examples=num_steps * examples, seconds=time.monotonic() - began,
+        peak_bytes=self.context.distribution.peak_bytes())
+    self.step += num_steps
+    self.loss_sum += loss
+    self.loss_steps += num_steps
+    return loss
 
   def batches(self, **shard: int):
     return self.with_auxiliary(self.experience.train.train_batches(
@@ -254,12 +274,6 @@ class _Run:
     assert isinstance(train, image_set.ImageSet)
     return self.with_auxiliary(train.place_batches(  # One device.
         self.batch_size, seed=self.seeds.pair("batches"), first_step=self.step), **shard)
-
-  def spec(self, dataset: Any) -> Any:
-    """The element spec of a global batch."""
-    if self.context.distribution.is_single and "image" in dataset.element_spec:
-      return dataset.element_spec
-    return self.batches().element_spec
 
   def begin(self) -> None:
     """From the start, or from where the interrupted run was."""

@@ -152,5 +152,5 @@ def test_what_xla_compiles_is_the_same_and_costs_the_same():
 
 def test_several_devices_are_not_compiled_for():
   several = types.SimpleNamespace(is_single=False)
-  with pytest.raises(refusals.RefusedError, match="cfsl.run.compiled = True .*one_device"):
+  with pytest.raises(refusals.RefusedError, match="cfsl.Compute.compiled = True .*one_device"):
     episode_graphs.Graphs(Scale(), 2, compiled=True, distribution=several)
