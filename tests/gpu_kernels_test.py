@@ -74,7 +74,7 @@ def test_the_loop_of_clear_and_fluid(transform, monkeypatch):
   given = objective.Data(
       tf.zeros([9, *storage.shape], tf.uint8), tf.zeros([9], tf.int64), tf.zeros([5], tf.int64),
       tf.zeros([5, 0]))
-  plan = array_loop.Plan(9, 1.0, BATCH, (0, 1), held=5, replay_batch=2, replay_order=(2, 3))
+  plan = array_loop.PhaseRows(9, 1.0, BATCH, (0, 1), held=5, replay_batch=2, replay_order=(2, 3))
   part = next(plan.parts())
   loop.train(given, part, np.zeros([part.num_steps], np.float32))
   graph, = loop._graphs.values()

@@ -55,14 +55,14 @@ class Runs:
     self._sequences, self._params = tuple(sequences) or ("",), tuple(params)
     self._measure, self._settings = measure, settings
 
-  def scores(self, plans: Sequence[update_search.Plan], map_runs: Callable[..., Any] = map
+  def scores(self, plans: Sequence[update_search.UpdateTimes], map_runs: Callable[..., Any] = map
              ) -> list[float]:
     """The mean measure of each plan over the sequences; `map_runs` is `map`, or a pool's."""
     pairs = [(plan, sequence) for plan in plans for sequence in self._sequences]
     made, num = list(map_runs(self.value, *zip(*pairs))) if pairs else [], len(self._sequences)
     return [sum(made[first:first + num]) / num for first in range(0, len(made), num)]
 
-  def value(self, plan: update_search.Plan, sequence: str) -> float:
+  def value(self, plan: update_search.UpdateTimes, sequence: str) -> float:
     """The measure of a plan's run on a sequence, which is made unless it is finished."""
     folder = self._folder / (sequence or "run") / "_".join(["at", *map(str, plan)])
     path = folder / self._learner / "summary.json"

@@ -9,15 +9,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 import pathlib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from suite.commands import data_commands
 from suite.configs import gin_files
 from suite.configs import run_settings
 from suite.lifelong.cache import cache_check
-from suite.reporting import run_check
 from suite.reporting import table_dir
 from suite.system import file_lock
+
+if TYPE_CHECKING:  # It imports TensorFlow, which the help does not need.
+  from suite.reporting import run_check
 
 
 class Kind(NamedTuple):
@@ -50,6 +52,7 @@ def add(verify: argparse.ArgumentParser) -> None:
 
 def _verify(args: argparse.Namespace) -> int:
   """Prints what is not whole in each directory; returns the exit code."""
+  from suite.reporting import run_check
   damaged = 0
   for folder in args.dirs:
     kind = kind_of(folder)
@@ -71,6 +74,7 @@ def _verify(args: argparse.Namespace) -> int:
 
 
 def _show(folder: pathlib.Path, name: str, found: list[run_check.Finding]) -> None:
+  from suite.reporting import run_check
   for one in found:
     if one.state != run_check.WHOLE:
       print(f"  {one.state}: {one.path}: {one.text}")
@@ -93,6 +97,7 @@ def kind_of(folder: pathlib.Path) -> Kind:
 
 
 def _check_table(folder: pathlib.Path) -> list[run_check.Finding]:
+  from suite.reporting import run_check
   try:
     table = table_dir.read(folder, check=False)
   except ValueError as error:
@@ -110,9 +115,20 @@ def _is_cache(folder: pathlib.Path) -> bool:
 
 
 def _check_cache(folder: pathlib.Path) -> list[run_check.Finding]:
+  from suite.reporting import run_check
   return [run_check.Finding(folder, run_check.DAMAGED, problem)
           for problem in cache_check.problems(folder)] or [
               run_check.Finding(folder, run_check.WHOLE, "an accuracy cache")]
+
+
+def _is_run(folder: pathlib.Path) -> bool:
+  from suite.reporting import run_check
+  return run_check.is_run(folder)
+
+
+def _check_run(folder: pathlib.Path) -> list[run_check.Finding]:
+  from suite.reporting import run_check
+  return run_check.check(folder)
 
 
 def _is_data(folder: pathlib.Path) -> bool:
@@ -120,6 +136,7 @@ def _is_data(folder: pathlib.Path) -> bool:
 
 
 def _check_data(folder: pathlib.Path) -> list[run_check.Finding]:
+  from suite.reporting import run_check
   found = []
   for info in sorted(folder.glob("**/dataset_info.json")):
     try:
@@ -136,6 +153,6 @@ def _check_data(folder: pathlib.Path) -> list[run_check.Finding]:
 KINDS = (
     Kind("table", table_dir.is_table, _check_table),
     Kind("accuracy cache", _is_cache, _check_cache),
-    Kind("run", run_check.is_run, run_check.check),
+    Kind("run", _is_run, _check_run),
     Kind("prepared data", _is_data, _check_data),
 )

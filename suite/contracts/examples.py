@@ -37,24 +37,41 @@ class Transform(Protocol):
     """Examples [B, S, S, 3] as they are validated, tested and stored."""
 
 
-class Storage(Protocol):
+class Storage:
   """How a learner keeps the examples that its compiled steps gather; immutable and hashable.
 
-  Set `holds_numbers` if the examples are indices, int64 [], of data that is stored elsewhere.
+  Attributes:
+    holds_numbers: whether the examples are indices, int64 [], of data that is stored elsewhere.
+    is_on_disk: whether examples are written by `keep`, as rows of `kept_form`.
   """
+
+  holds_numbers = False
+  is_on_disk = False
 
   @property
   def shape(self) -> tuple[int, ...]:
     """Shape of one stored example."""
+    raise NotImplementedError
 
   def store(self, images: tf.Tensor) -> tf.Tensor:
     """Stored examples [B, ...] from images [B, H, W, 3], of the type of prepared ones."""
+    raise NotImplementedError
 
   def train(self, rows: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """Augments stored examples, with seeds [B], as the transform's `train` does images."""
+    raise NotImplementedError
 
   def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
     """Prepares stored examples as the transform's `evaluate` does images."""
+    raise NotImplementedError
+
+  def kept_form(self) -> Storage:
+    """The storage whose rows are kept."""
+    return self
+
+  def keep(self, batches: Iterator[np.ndarray]) -> np.ndarray:
+    """Writes stored examples, in batches [n, ...]; returns their numbers, int64 [N]."""
+    raise NotImplementedError
 
 
 class TwoViews(Transform, Protocol):

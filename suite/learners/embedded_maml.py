@@ -45,7 +45,7 @@ class EmbeddedMaml(learner.EpisodicLearner):
     optimizer: of the meta-training; its `iterations` are the progress of all schedules.
   """
 
-  def __init__(self, embedding: episode_loss.MetaEmbedding, head: inner_loop.Net, *,
+  def __init__(self, embedding: episode_loss.EpisodeEmbedding, head: inner_loop.Net, *,
                inner: inner_loop.InnerLoop, transform: examples.Transform,
                training: meta_schedules.MetaTraining, channels: int = 3,
                critique: self_critique.SelfCritique | None = None, joint_norms: bool = False):

@@ -149,7 +149,7 @@ class Finetune(learner.Learner):
     fresh = network.initial_weights(context.seeds.integer("initial weights"))
     record: Dict[str, Any] = {}
     pretrained: List[np.ndarray] = []
-    start = getattr(self._start, "pretrained", None)
+    start = self._start.pretrained
     if start is not None:
       found = self._held.starting = self._held.starting or start.load(
           network.backbone,

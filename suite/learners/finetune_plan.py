@@ -145,7 +145,7 @@ def _choose(start: starts.Start, costs: network_costs.NetworkCosts, planned: pla
     raise planning.NoEstimateError(
         f"what start {type(start).__name__} spends is not known before the run; known are those "
         "of suite/learners/starts.py")
-  pretrained = getattr(start, "pretrained", None)
+  pretrained = start.pretrained
   if pretrained is not None and not context.past:
     network = costs.network(tasks.SINGLE_LABEL, 2)
     found = pretrained.load(network.backbone, lambda seed: network.initial_weights(seed)[

@@ -154,7 +154,7 @@ class GradientLearner(learner.SequenceLearner):
   @override
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
     """See `contracts.learner.SequenceLearner`."""
-    return getattr(self.net, "frozen_features", None)
+    return self.net.frozen_features
 
   @property
   @override
@@ -327,11 +327,11 @@ class GradientLearner(learner.SequenceLearner):
       data = phase_lib.data_of(shown, shown_labels, None)
     elif self._recipe.train_on == "memory":
       held = self.memory.held()
-      data, size = phase_lib.data_of(held.images, held.labels, None), int(held.labels.shape[0])
+      data, size = phase_lib.data_of(held.codes, held.labels, None), int(held.labels.shape[0])
     else:
       held = self.memory.held()
       data = objective_lib.Data(
-          tf.concat([shown, held.images], 0), tf.concat([shown_labels, held.labels], 0),
+          tf.concat([shown, held.codes], 0), tf.concat([shown_labels, held.labels], 0),
           size + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits,
           groups=self.memory.held_groups())
     if self._holds_numbers:  # Slots of a sequence that no label was of take no part.
@@ -390,7 +390,7 @@ class GradientLearner(learner.SequenceLearner):
     if self.meta is not None:
       raise ValueError(fomaml.NO_BASE.format(int(np.sum(known))))
     if self.watched is not None:
-      self.watched.keep_given(getattr(self._base, "validation", None), self.objective)
+      self.watched.keep_given(self._base and self._base.validation, self.objective)
     self.base_classes.assign(known)
     self.composed.head.after_base(tf.constant(known))
     self.objective.before_phase()

@@ -50,7 +50,7 @@ class ProtoNet(base_episodes.MetricNet):
 
   transductive = False
 
-  def __init__(self, embedding: episode_loss.MetaEmbedding, *,
+  def __init__(self, embedding: episode_loss.EpisodeEmbedding, *,
                transform: examples.Transform, training: meta_schedules.Training | None = None,
                channels: int = 3, similarity: str = "euclidean", scale: float = 10.0,
                last_set_only: bool = False):

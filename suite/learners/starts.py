@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from typing import Any, Callable, NamedTuple, Protocol
+from typing import Any, Callable, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -41,11 +41,13 @@ class Choice(NamedTuple):
   candidates: dict[str, float]
 
 
-class Start(Protocol):
-  """Chooses among the learner's past models.
+class Start:
+  """Chooses among the learner's past models."""
 
-  A start that may choose a pretrained one, too, has it as its attribute `pretrained`.
-  """
+  @property
+  def pretrained(self) -> Pretrained | None:
+    """The pretrained model that may be chosen, too; None: there is none."""
+    return None
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     """Returns the start.
@@ -54,10 +56,11 @@ class Start(Protocol):
       entries: the learner's past models, oldest first.
       features: the kNN errors of their features.
     """
+    raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True)
-class Random:
+class Random(Start):
   """Indep: every task starts from random weights."""
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
@@ -66,7 +69,7 @@ class Random:
 
 
 @dataclasses.dataclass(frozen=True)
-class Previous:
+class Previous(Start):
   """FT-prev: every task starts from the task learned last."""
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
@@ -75,7 +78,7 @@ class Previous:
 
 
 @dataclasses.dataclass(frozen=True)
-class FromTask:
+class FromTask(Start):
   """A row of the transfer matrix (appendix J): from one task's model, made from random weights.
 
   The tasks up to `task` start from random weights, as with Independent; all later ones start from
@@ -86,7 +89,6 @@ class FromTask:
   """
 
   task: str
-  pretrained = None
 
   def choose(self, entries: list[weight_store.Entry], features: KnnErrors) -> Choice:
     del features
@@ -95,7 +97,7 @@ class FromTask:
 
 
 @dataclasses.dataclass(frozen=True)
-class Pretrained:
+class Pretrained(Start):
   """PT: every task starts from the same pretrained model.
 
   The cost of the pretraining is charged at the first event, to phase "pretrain".
@@ -142,7 +144,7 @@ class Pretrained:
 
 
 @dataclasses.dataclass(frozen=True)
-class Nearest:
+class Nearest(Start):
   """FT-d and FT-s: from the past task whose features give the lowest kNN validation error.
 
   Attributes:

@@ -1,21 +1,39 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Lifelong evaluation: estimates of a new model's accuracy from a few of its answers; see `api`."""
+"""Lifelong evaluation: estimates of a new model's accuracy from a few of its answers; see `api`.
 
-from suite.lifelong.api import DEFAULT_BUDGET
-from suite.lifelong.api import Cache
-from suite.lifelong.api import CacheError
-from suite.lifelong.api import MemoizedModel
-from suite.lifelong.api import Predict
-from suite.lifelong.api import RankedModel
-from suite.lifelong.api import Reference
-from suite.lifelong.api import add_estimated
-from suite.lifelong.api import compare
-from suite.lifelong.api import estimate
-from suite.lifelong.api import insert_models
-from suite.lifelong.api import insert_samples
-from suite.lifelong.api import metrics
-from suite.lifelong.api import rank
+The names of `api` are imported when one is first used, since it imports TensorFlow, without which
+commands read a cache.
+"""
+
+import importlib as _importlib
+import typing as _typing
+
+if _typing.TYPE_CHECKING:
+  from suite.lifelong.api import DEFAULT_BUDGET
+  from suite.lifelong.api import Cache
+  from suite.lifelong.api import CacheError
+  from suite.lifelong.api import MemoizedModel
+  from suite.lifelong.api import Predict
+  from suite.lifelong.api import RankedModel
+  from suite.lifelong.api import Reference
+  from suite.lifelong.api import add_estimated
+  from suite.lifelong.api import compare
+  from suite.lifelong.api import estimate
+  from suite.lifelong.api import insert_models
+  from suite.lifelong.api import insert_samples
+  from suite.lifelong.api import metrics
+  from suite.lifelong.api import rank
 
 __all__ = [
     "DEFAULT_BUDGET", "Cache", "CacheError", "Predict", "RankedModel", "Reference", "MemoizedModel",
     "add_estimated", "compare", "estimate", "insert_models", "insert_samples", "metrics", "rank"]
+
+
+def __getattr__(name):
+  if name not in __all__:
+    raise AttributeError(f"module 'suite.lifelong' has no attribute {name!r}")
+  return getattr(_importlib.import_module("suite.lifelong.api"), name)
+
+
+def __dir__():
+  return sorted([*globals(), *__all__])

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 import math
 from typing import NamedTuple, Optional
 
-from scipy import stats
-
 
 class Point(NamedTuple):
   """A method's score and what it cost, None if that is unknown."""
@@ -34,6 +32,7 @@ def ranks(scores: Mapping[str, Optional[float]], *, lower_is_better: bool = Fals
   """Returns the rank of each method by name, 1 to the number of scores; None without a score."""
   known = {name: score if lower_is_better else -score
            for name, score in scores.items() if score is not None and not math.isnan(score)}
+  from scipy import stats  # pylint: disable=import-outside-toplevel
   found = dict(zip(known, stats.rankdata(list(known.values())).tolist()))
   return {name: found.get(name) for name in scores}
 

@@ -29,7 +29,7 @@ class Value(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Scores:
+class PaperScores:
   """Scores of a paper. notes: their source. values: by (row, column, measure)."""
 
   notes: list[str]
@@ -41,12 +41,12 @@ def names() -> list[str]:
   return sorted(path.stem for path in _FOLDER.glob("*.csv"))
 
 
-def scores(name: str) -> Scores:
+def scores(name: str) -> PaperScores:
   notes, lines = _read(name)
   values = {(line["row"], line["column"], line["measure"]):
             Value(line["value"], line["std"], line["convention"])
             for line in csv.DictReader(lines) if line["value"]}
-  return Scores(notes, values)
+  return PaperScores(notes, values)
 
 
 def matrix(name: str) -> tuple[list[str], list[list[str]]]:

@@ -105,7 +105,7 @@ class _Kept(NamedTuple):
   """An intact snapshot: the numbers of its segments, and its arrays as they are stored."""
 
   segments: frozenset[int]
-  arrays: dict[str, Stored]
+  arrays: dict[str, StoredArray]
 
 
 class Snapshots:
@@ -185,7 +185,7 @@ class Snapshots:
     if self.path(number).is_dir():
       return Snapshot(number, *read(self.path(number))), _Kept(frozenset(), {})
     saved = self._description(number)
-    stored = {n: Stored.from_plain(a) for n, a in saved["arrays"].items()}
+    stored = {n: StoredArray.from_plain(a) for n, a in saved["arrays"].items()}
     kept = _Kept(segments(stored), stored)
     paths = {segment: self._file(segment, "bin") for segment in kept.segments}
     arrays = {n: load(a, paths) for n, a in stored.items()}
@@ -230,7 +230,7 @@ class Snapshots:
           path.unlink(missing_ok=True)
 
   def _write_arrays(self, path: pathlib.Path, number: int, arrays: Mapping[str, np.ndarray]
-                    ) -> dict[str, Stored]:
+                    ) -> dict[str, StoredArray]:
     """Writes a segment of all that has changed, if anything has."""
     latest = self._kept[max(self._kept)] if self._kept else _Kept(frozenset(), {})
     plans, size, new = {}, 0, 0
@@ -278,7 +278,7 @@ _PLAIN = "biufcSU"  # Kinds of types whose `str` says all; others go by name, su
 
 
 @dataclasses.dataclass(frozen=True)
-class Stored:
+class StoredArray:
   """An array on disk.
 
   Attributes:
@@ -298,7 +298,7 @@ class Stored:
     return {**dataclasses.asdict(self), "digests": "".join(self.digests)}
 
   @classmethod
-  def from_plain(cls, plain: Mapping[str, Any]) -> Stored:
+  def from_plain(cls, plain: Mapping[str, Any]) -> StoredArray:
     text = plain["digests"]
     digests = [text[i:i + _DIGEST_LETTERS] for i in range(0, len(text), _DIGEST_LETTERS)]
     return cls(plain["dtype"], tuple(plain["shape"]), plain["size"], digests,
@@ -331,7 +331,7 @@ def chunk_digest(chunk: bytes | memoryview) -> str:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class ArrayPlan:
   """How an array is saved.
 
   Attributes:
@@ -357,11 +357,11 @@ class Plan:
     """Bytes of the chunks that are to be written; the last one counts as a whole."""
     return self.size * self.places.count(None)
 
-  def whole(self) -> Plan:
+  def whole(self) -> ArrayPlan:
     """All chunks are to be written."""
     return dataclasses.replace(self, places=[None] * len(self.places))
 
-  def stored(self) -> Stored:
+  def stored(self) -> StoredArray:
     """The array once every chunk has a place."""
     runs: list[tuple[int, int, int]] = []
     for place in self.places:
@@ -371,10 +371,10 @@ class Plan:
         runs[-1] = (segment, runs[-1][1], runs[-1][2] + 1)
       else:
         runs.append((segment, offset, 1))
-    return Stored(self.dtype, self.shape, self.size, self.digests, runs)
+    return StoredArray(self.dtype, self.shape, self.size, self.digests, runs)
 
 
-def compare(array: np.ndarray, before: Stored | None) -> Plan:
+def compare(array: np.ndarray, before: StoredArray | None) -> ArrayPlan:
   """Plans to write the chunks that differ from what is stored."""
   chunks = chunks_of(array)
   if len(chunks) < _MANY:
@@ -386,11 +386,11 @@ def compare(array: np.ndarray, before: Stored | None) -> Plan:
   if before is not None and (before.dtype, before.shape) == (_type_name(array.dtype), array.shape):
     places = [place if old == new else None
               for place, old, new in zip(before.places(), before.digests, digests)]
-  return Plan(_type_name(array.dtype), array.shape, chunk_size(array), digests, places,
+  return ArrayPlan(_type_name(array.dtype), array.shape, chunk_size(array), digests, places,
               array.nbytes)
 
 
-def append(file: BinaryIO, segment: int, array: np.ndarray, plan: Plan) -> Stored:
+def append(file: BinaryIO, segment: int, array: np.ndarray, plan: ArrayPlan) -> StoredArray:
   """Writes the chunks that have no place yet to an open segment."""
   places = list(plan.places)
   for number, chunk in enumerate(chunks_of(array)):
@@ -400,12 +400,12 @@ def append(file: BinaryIO, segment: int, array: np.ndarray, plan: Plan) -> Store
   return dataclasses.replace(plan, places=places).stored()
 
 
-def segments(arrays: Mapping[str, Stored]) -> frozenset[int]:
+def segments(arrays: Mapping[str, StoredArray]) -> frozenset[int]:
   """The numbers of the segments in which arrays lie."""
   return frozenset(run[0] for array in arrays.values() for run in array.runs)
 
 
-def load(what: Stored, paths: Mapping[int, pathlib.Path]) -> np.ndarray:
+def load(what: StoredArray, paths: Mapping[int, pathlib.Path]) -> np.ndarray:
   """Reads an array; a ValueError names a segment that is not what was written."""
   array = np.empty(what.shape, np.dtype(what.dtype))
   flat = array.reshape(-1).view(np.uint8)

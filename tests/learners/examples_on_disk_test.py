@@ -80,7 +80,7 @@ def test_records_are_the_same_and_a_stopped_run_goes_on(name, tmp_path):
   row = 17 * 8 * 3  # A line of facts, and twice as many lines as a square has.
   assert sum(path.stat().st_size for path in files) >= 2 * 16 * row
   if on_disk.memory is not None:
-    assert on_disk.memory.images.shape == [12]  # Numbers.
+    assert on_disk.memory.codes.shape == [12]  # Numbers.
 
 
 @pytest.mark.parametrize("arguments, message", [

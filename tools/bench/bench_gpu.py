@@ -193,7 +193,7 @@ def _array_case(sizes: Sizes, transform: Any, side: int, replayed: int) -> Case:
   num = int(rows.shape[0])
   data = objective.Data(rows, tf.constant(np.arange(num) % CLASSES, tf.int64),
                         tf.range(num // 2, dtype=tf.int64), tf.zeros([num // 2, 0]))
-  plan = array_loop.Plan(num, 10 * sizes.batch / num, sizes.batch, (0, 0), held=num // 2,
+  plan = array_loop.PhaseRows(num, 10 * sizes.batch / num, sizes.batch, (0, 0), held=num // 2,
                        replay_batch=replayed)
   part = next(plan.parts())
   rates = np.full([part.num_steps], 0.01, np.float32)

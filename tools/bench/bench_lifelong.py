@@ -69,7 +69,7 @@ class Suite:
     rank_order.RankOrder(counts)
 
   def prepare(self, asked: np.ndarray) -> None:
-    self._questions = insertion.QuestionSet(self._order,
+    self._questions = insertion.OrderQuestions(self._order,
                                           rank_order.nested_ranks(self._size, BUDGET))
     self._answers = piece_files.at(self._rows[0], self._questions.samples)
     self._asked = asked

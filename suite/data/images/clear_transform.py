@@ -82,7 +82,7 @@ class Clear:
 
 
 @dataclasses.dataclass(frozen=True)
-class Uncropped:
+class Uncropped(examples.Storage):
   """The storage of `Clear`; see the module."""
 
   transform: Clear

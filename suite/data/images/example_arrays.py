@@ -40,20 +40,19 @@ def read(sets: Sequence[examples.ExampleSet], task: tasks.Task,
          ) -> Examples:
   """The examples of image or feature sets of a task, one set after the other.
 
-  They are as `transform.evaluate` makes them, or as `storage` keeps them, if given. A storage with
-  a method `keep`, such as one on disk, is given all batches [n, ...] and returns what stands for
-  their examples, [N, ...].
+  They are as `transform.evaluate` makes them, or as `storage` keeps them, if given. A storage on
+  disk writes all batches [n, ...]; the examples are then their numbers, int64 [N].
   """
   prepare = transform if storage is None else image_ops.Storing(
-      getattr(storage, "form", storage))
+      storage.kept_form())
   for part in sets:
     if (part.kind, part.num_classes) != (task.kind, task.num_classes):
       raise ValueError(f"{part.name!r} is {part.kind} with {part.num_classes} classes, but task "
                        f"{task.key!r} is {task.kind} with {task.num_classes}. All buckets share "
                        "one list of classes; map the labels to it.")
   batches = (batch for part in sets for batch in _images(part, transform, prepare))
-  keep = getattr(storage, "keep", None)
-  images = np.concatenate(list(batches)) if keep is None else keep(batches)
+  images = (storage.keep(batches) if storage is not None and storage.is_on_disk else
+            np.concatenate(list(batches)))
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 

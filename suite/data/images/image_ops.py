@@ -384,7 +384,7 @@ class Augmented:
 
 
 @dataclasses.dataclass(frozen=True)
-class AugmentedStorage:
+class AugmentedStorage(examples.Storage):
   """A storage whose training examples pass the ops of `augmented`."""
 
   base: examples.Storage
@@ -415,7 +415,7 @@ def _sample_ends(start, length, last, size: int | tf.Tensor):
 
 
 @dataclasses.dataclass(frozen=True)
-class AsEvaluated:
+class AsEvaluated(examples.Storage):
   """Keeps examples as they are evaluated; training augments these."""
 
   transform: examples.Transform

@@ -26,6 +26,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import user_code
+from suite.contracts import examples
 from suite.data.images import decoding
 from suite.data.images import sampling
 from suite.data.published import image_places
@@ -176,7 +177,7 @@ def _compiled(samples: Samples) -> Callable[[tf.Tensor], tf.Tensor]:
 
 
 @dataclasses.dataclass(frozen=True)
-class StoredNumbers:
+class StoredNumbers(examples.Storage):
   """The storage of `Samples`: numbers."""
 
   transform: Samples

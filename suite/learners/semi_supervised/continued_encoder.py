@@ -119,7 +119,7 @@ class ContinuedEncoder(learner.Learner):
     shown, known = images, labels
     if self.memory is not None:
       held = self.memory.held()
-      shown, known = tf.concat([images, held.images], 0), tf.concat([labels, held.labels], 0)
+      shown, known = tf.concat([images, held.codes], 0), tf.concat([labels, held.labels], 0)
       self.memory.add(images, labels)
       record["memory_held"] = int(self.memory.size)
     codes = self.head.codes(shown.numpy(), context)

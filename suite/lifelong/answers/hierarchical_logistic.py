@@ -62,7 +62,7 @@ def fit(features: np.ndarray, answers: np.ndarray, prior: Prior, start: np.ndarr
   return weights
 
 
-class Candidate(NamedTuple):
+class PriorCandidate(NamedTuple):
   """Weights of some columns int [D] of the features, and their prior."""
 
   columns: np.ndarray
@@ -134,7 +134,7 @@ def covariance(features: np.ndarray, fitted: Fitted) -> np.ndarray:
                        fitted.prior.precision)
 
 
-def mix(features: np.ndarray, answers: np.ndarray, candidates: Sequence[Candidate],
+def mix(features: np.ndarray, answers: np.ndarray, candidates: Sequence[PriorCandidate],
         scales: Sequence[float]) -> tuple[list[Fitted], float]:
   """Fits each candidate at each scale of its prior; returns those that the answers support.
 

@@ -101,7 +101,7 @@ def consecutive_models(
     found in the order of `counts`, which is also the order of the new counts.
   """
   order = rank_order.RankOrder(counts)
-  questions = QuestionSet(order, ranks)
+  questions = OrderQuestions(order, ranks)
   found = [questions.threshold(ask(questions.samples)) for ask in asks]
   if counts.dtype == np.uint8 and int(counts.max()) + len(found) > 255:
     counts = counts.astype(np.uint16)
@@ -111,7 +111,7 @@ def consecutive_models(
   return found, after
 
 
-class QuestionSet:
+class OrderQuestions:
   """The samples at m ranks of an order, which every model is asked.
 
   Attributes:
@@ -169,7 +169,7 @@ class ModelThreshold:
       (Laplace's estimate, strictly between 0 and 1).
   """
 
-  questions: QuestionSet
+  questions: OrderQuestions
   answers: np.ndarray
   cut: int
   wrong: int

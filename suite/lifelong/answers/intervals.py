@@ -13,7 +13,6 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from scipy import stats
 
 from suite.lifelong.answers import random_sample
 
@@ -60,6 +59,7 @@ def wilson(share: float, num: float, z: float = Z_95) -> tuple[float, float]:
 
 def _fewest(count: float) -> float:
   """The lowest mean of a Poisson variable that is compatible with observing `count`."""
+  from scipy import stats  # pylint: disable=import-outside-toplevel
   return float(stats.chi2.ppf(0.05, 2.0 * count)) / 2.0 if count > 0 else 0.0
 
 
@@ -166,6 +166,7 @@ def sign_test(first: np.ndarray, second: np.ndarray) -> float:
   """Exact p-value of equal accuracy, from the samples where two models differ (McNemar)."""
   first, second = np.asarray(first), np.asarray(second)
   wins, losses = int(np.sum(first > second)), int(np.sum(first < second))
+  from scipy import stats  # pylint: disable=import-outside-toplevel
   return float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
 
 

@@ -23,7 +23,7 @@ from suite.lifelong.answers import hierarchical_logistic
 
 
 def mix(features: np.ndarray, answers: np.ndarray,
-        candidates: Sequence[hierarchical_logistic.Candidate], bandwidths: Sequence[float],
+        candidates: Sequence[hierarchical_logistic.PriorCandidate], bandwidths: Sequence[float],
         scales: Sequence[float] = ()) -> tuple[list[hierarchical_logistic.Fitted], float]:
   """Fits each candidate with each bandwidth h in (0, 1], and at each scale of the normal prior.
 
@@ -57,8 +57,9 @@ def mix(features: np.ndarray, answers: np.ndarray,
 
 
 def held_out(features: np.ndarray, answers: np.ndarray,
-             candidates: Sequence[hierarchical_logistic.Candidate], bandwidths: Sequence[float],
-             scales: Sequence[float] = (), folds: int = 5) -> np.ndarray:
+             candidates: Sequence[hierarchical_logistic.PriorCandidate],
+             bandwidths: Sequence[float], scales: Sequence[float] = (),
+             folds: int = 5) -> np.ndarray:
   """Predicts each answer from the others: probabilities [n].
 
   Answer j is in fold j % folds; with fewer than four answers the prior predicts.

@@ -24,7 +24,7 @@ RUN = 1 << 14  # Scanning one run takes a few microseconds.
 PER_BUCKET = 64  # Least number of positions of a run per bucket: an eighth of a byte per sample.
 
 
-class Edge(NamedTuple):
+class CutEdge(NamedTuple):
   """Position of a cut: counts above `bucket` are solved, equal ones at positions < `position`.
 
   It gives the prediction of the cut for any sample without its rank.
@@ -92,23 +92,23 @@ class RankOrder:
         found[here] = begin + inside[places[here] - before[run]]
     return found
 
-  def edge(self, cut: int) -> Edge:
+  def edge(self, cut: int) -> CutEdge:
     """Edge behind the `cut` easiest samples; scans one run."""
     if not 0 <= cut <= self.size:
       raise ValueError(f"Got cut={cut} for {self.size} samples; expected 0 <= cut <= {self.size}.")
     if cut == self.size:
-      return Edge(0, self.size)
+      return CutEdge(0, self.size)
     index = int(self._starts.searchsorted(cut, side="right")) - 1
     bucket, place = len(self._starts) - 1 - index, int(cut - self._starts[index])
     if not place:
-      return Edge(bucket, 0)
+      return CutEdge(bucket, 0)
     before = self._before[bucket]
     run = int(before.searchsorted(place, side="right")) - 1
     begin = run * self._run
     inside = np.flatnonzero(self.counts[begin:begin + self._run] == bucket)
-    return Edge(bucket, begin + int(inside[place - before[run]]))  # The first unsolved sample.
+    return CutEdge(bucket, begin + int(inside[place - before[run]]))  # The first unsolved sample.
 
-  def is_solved(self, samples: np.ndarray, edge: Edge) -> np.ndarray:
+  def is_solved(self, samples: np.ndarray, edge: CutEdge) -> np.ndarray:
     """Predictions of a cut for int [n] samples: bool [n]; costs n lookups."""
     counts = self.counts[samples]
     return (counts > edge.bucket) | ((counts == edge.bucket) & (samples < edge.position))

@@ -36,7 +36,7 @@ _MANY = 16  # Number of answers of a group of parts that gets a weight of its ow
 _WIDEST = 0.5  # Answers with gaps are no random sample if the interval would be wider.
 
 
-class Layer(NamedTuple):
+class QuestionLayer(NamedTuple):
   """Questions about samples first ... last - 1, all different: int64 [m], by rank int64 [m]."""
 
   first: int
@@ -52,7 +52,7 @@ class QuestionSet:
                seed: int = 0, save: bool = True):
     """`counts`: returns what to order the samples by (`RankOrder`); called if more are drawn."""
     self._cache, self._counts, self._seed, self._save = cache, counts, seed, save
-    self._layers: list[Layer] = []
+    self._layers: list[QuestionLayer] = []
     self._path = cache.folder / FILE
     self._log: committed.Log | None = None
     self._read()
@@ -175,7 +175,7 @@ class QuestionSet:
     ranks = rank_order.nested_ranks(last - first, min(last - first, wanted + len(known)), seed)
     samples = first + order.samples_at(ranks)
     new = ~np.isin(samples, known)
-    layer = Layer(first, last, samples[new], ranks[new])
+    layer = QuestionLayer(first, last, samples[new], ranks[new])
     self._layers.append(layer)
     if self._save:
       cache = self._cache
@@ -186,7 +186,7 @@ class QuestionSet:
       committed.append(self._path, line, at=log.ends[-1] if log and log.ends else 0)
       self._read()
 
-  def _check(self, layer: Layer) -> str:
+  def _check(self, layer: QuestionLayer) -> str:
     """Digest of some ids, which tells whether the questions are of this cache."""
     some = [layer.first, layer.last - 1, *layer.samples[:4].tolist()]
     return hashlib.sha256("\n".join(self._cache.sample_ids.at(np.array(some))).encode()
@@ -201,7 +201,7 @@ class QuestionSet:
     self._log, self._layers = log, []
     for line in log.lines:
       if line["seed"] == self._seed:
-        layer = Layer(line["first"], line["last"], np.array(line["samples"], np.int64),
+        layer = QuestionLayer(line["first"], line["last"], np.array(line["samples"], np.int64),
                       np.array(line["ranks"], np.int64))
         if layer.last > self._cache.num_samples or line["check"] != self._check(layer):
           raise accuracy_cache.CacheError(

@@ -86,7 +86,7 @@ class FactorModel:
     """Takes what `build` has computed (`arrays`), also of an earlier process."""
     self.num_samples, self._columns, self.arrays = num_samples, columns, dict(arrays)
     self._groups = _groups(groups, num_samples)
-    self._candidates = [hierarchical_logistic.Candidate(
+    self._candidates = [hierarchical_logistic.PriorCandidate(
         arrays[f"columns{index}"], hierarchical_logistic.Prior(
             arrays[f"mean{index}"], arrays[f"precision{index}"], arrays[f"weights{index}"]))
                         for index in range(int(arrays["num"]))]
@@ -480,7 +480,8 @@ def learn(features: Callable[[int], np.ndarray], responses: np.ndarray, counts: 
         ]
         mixture, _ = kernel_prior.mix(
             inputs[asked], own[asked].astype(np.float64),
-            [hierarchical_logistic.Candidate(np.arange(inputs.shape[1]), without)], (bandwidth,))
+            [hierarchical_logistic.PriorCandidate(np.arange(inputs.shape[1]), without)],
+            (bandwidth,))
         left = np.setdiff1d(np.arange(len(own)), asked)
         predicted = hierarchical_logistic.predict(inputs[left], mixture)
         cut, right = find_cut(solved[asked], asked, own[asked]), own[left] == 1
@@ -490,13 +491,14 @@ def learn(features: Callable[[int], np.ndarray], responses: np.ndarray, counts: 
         errors[place].append(np.array([np.mean(is_easier != right), *(
             np.mean((_shrunk(predicted, is_easier, means, strength) > 0.5) != right)
             for strength in _STRENGTHS)]))
-  strengths = np.zeros(len(BUDGETS))
-  for place, found in enumerate(errors):
-    if found:  # The smallest strength with few predictions that are worse.
-      each = np.array(found)
-      enough = np.flatnonzero(np.mean(each[:, 1:] > each[:, :1], axis=0) <= WORSE)
-      strengths[place] = _STRENGTHS[enough[0] if len(enough) else -1]
-  return strengths
+  return np.array([_strength(np.array(found)) if found else 0.0 for found in errors])
+
+
+def _strength(errors: np.ndarray) -> float:
+  """The smallest strength with few worse predictions, of errors [cases, 1 + strengths]."""
+  worse = np.mean(errors[:, 1:] > errors[:, :1], axis=0)
+  enough = np.flatnonzero(worse <= WORSE)
+  return float(_STRENGTHS[enough[0] if len(enough) else -1])
 
 
 def _shrunk(predicted: np.ndarray, is_easier: np.ndarray, means: tuple[float, float],

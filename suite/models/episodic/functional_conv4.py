@@ -46,7 +46,7 @@ from suite.models.episodic import twice_norm
 Weights = dict[str, tf.Tensor]
 
 
-class Observed(NamedTuple):
+class ObservedImages(NamedTuple):
   """Images, and what passes over them share.
 
   Attributes:
@@ -62,7 +62,7 @@ class Observed(NamedTuple):
   parts: int = 1
 
 
-Images = Union[tf.Tensor, Observed]
+Images = Union[tf.Tensor, ObservedImages]
 
 
 class Norms(NamedTuple):
@@ -112,7 +112,7 @@ def glorot(rng: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def observe(weights: Weights, images: tf.Tensor, *, twice: bool = True,
-            as_batch: bool = True, parts: int = 1) -> Observed:
+            as_batch: bool = True, parts: int = 1) -> ObservedImages:
   """Returns prepared images as the functions below take them, for several passes over them.
 
   Args:
@@ -123,7 +123,7 @@ def observe(weights: Weights, images: tf.Tensor, *, twice: bool = True,
     parts: into how many parts they are split; they stay one batch.
   """
   folds = as_batch and twice_norm.folds(weights["block1/kernel"])
-  return Observed(images, twice_norm.observe(images) if folds else None, twice, parts)
+  return ObservedImages(images, twice_norm.observe(images) if folds else None, twice, parts)
 
 
 def apply(weights: Weights, norms_row: Norms, images: Images,
@@ -182,16 +182,16 @@ def measure(weights: Weights, norms_row: Norms, images: Images) -> Statistics:
   return Statistics(*map(tf.stack, zip(*every)))
 
 
-def _observed(images: Images) -> Observed:
-  return images if isinstance(images, Observed) else Observed(images)
+def _observed(images: Images) -> ObservedImages:
+  return images if isinstance(images, ObservedImages) else ObservedImages(images)
 
 
-def _patch_moments(seen: Observed, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+def _patch_moments(seen: ObservedImages, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
   """Mean and variance [F] of the first convolution."""
   return twice_norm.patch_moments(seen.patches or twice_norm.observe(seen.images), kernel)
 
 
-def _features(weights: Weights, seen: Observed,
+def _features(weights: Weights, seen: ObservedImages,
               normalize: Callable[[list[Any], int], Sequence[twice_norm.Given]]) -> tf.Tensor:
   """[B, H, W, C] -> [B, D]; normalize(parts, block) is the norm of a block."""
   blocks = itertools.count()
@@ -252,7 +252,7 @@ class Conv4:
     return scaled(images, self.pixel_range, self.dtype)
 
   def observe(self, weights: Weights, images: tf.Tensor, *, twice: bool = True,
-              as_batch: bool = True, parts: int = 1) -> Observed:
+              as_batch: bool = True, parts: int = 1) -> ObservedImages:
     return observe(weights, images, twice=twice, as_batch=as_batch, parts=parts)
 
   def apply(self, weights: Weights, norms_row: Norms, images: Images,
@@ -299,7 +299,7 @@ class GroupedConv4:
     return tf.transpose(labels, [*range(1, len(labels.shape)), 0])
 
   def observe(self, weights: Weights, images: tf.Tensor, *, twice: bool = True,
-              as_batch: bool = True, parts: int = 1) -> Observed:
+              as_batch: bool = True, parts: int = 1) -> ObservedImages:
     """Returns images [B, H, W, E * C] for several passes over them."""
     return observe(weights, images, twice=twice, as_batch=as_batch, parts=parts)
 

@@ -30,7 +30,7 @@ EXPANSION = 4  # Channels of a bottleneck's output, over those within.
 ImageShape = tuple[int, int, int]
 
 
-class Net(NamedTuple):
+class Architecture(NamedTuple):
   """An architecture.
 
   Attributes:
@@ -50,9 +50,9 @@ class Net(NamedTuple):
 
 
 KNOWN = {
-    "resnet18": Net((2, 2, 2, 2), False), "resnet34": Net((3, 4, 6, 3), False),
-    "resnet50": Net((3, 4, 6, 3), True), "resnet101": Net((3, 4, 23, 3), True),
-    "resnet152": Net((3, 8, 36, 3), True)}
+    "resnet18": Architecture((2, 2, 2, 2), False), "resnet34": Architecture((3, 4, 6, 3), False),
+    "resnet50": Architecture((3, 4, 6, 3), True), "resnet101": Architecture((3, 4, 23, 3), True),
+    "resnet152": Architecture((3, 8, 36, 3), True)}
 
 
 def resnet18(image_shape: ImageShape = (224, 224, 3)) -> tf.keras.Model:
@@ -70,7 +70,7 @@ def known(image_shape: ImageShape = (224, 224, 3), *, name: str = "resnet18") ->
   return resnet(image_shape, check_name(name), name)
 
 
-def resnet(image_shape: ImageShape, net: Net, name: str = "resnet") -> tf.keras.Model:
+def resnet(image_shape: ImageShape, net: Architecture, name: str = "resnet") -> tf.keras.Model:
   """Builds a ResNet: pixels 0..255 [B, H, W, 3] -> features [B, D]."""
   inputs, x = image_input.image_input(image_shape, "imagenet")
   x = _unit(x, net.channels, 7, strides=2, name="stem")
@@ -85,7 +85,7 @@ def resnet(image_shape: ImageShape, net: Net, name: str = "resnet") -> tf.keras.
   return tf.keras.Model(inputs, x, name=name)
 
 
-def has_shortcut(net: Net, stage: int, block: int) -> bool:
+def has_shortcut(net: Architecture, stage: int, block: int) -> bool:
   """Whether the shortcut of a block is a convolution: sizes or channels differ."""
   return block == 0 and (stage > 0 or net.bottleneck)
 
@@ -125,7 +125,7 @@ def _unit(x: tf.Tensor, filters: int, kernel_size: int, *, name: str, strides: i
   return tf.keras.layers.ReLU(name=f"{name}_relu")(x) if relu else x
 
 
-def named(net: Net) -> str:
+def named(net: Architecture) -> str:
   """The name of a known architecture; else its blocks, kind and channels."""
   for name, known in KNOWN.items():
     if net == known:
@@ -134,7 +134,7 @@ def named(net: Net) -> str:
   return f"a ResNet of {'-'.join(map(str, net.blocks))} {kind}, {net.channels} channels"
 
 
-def check_name(name: str) -> Net:
+def check_name(name: str) -> Architecture:
   """The architecture of a name."""
   if name not in KNOWN:
     raise ValueError(f"Unknown net {name!r}; allowed are {', '.join(KNOWN)}.")
@@ -158,7 +158,7 @@ _NORM = ("weight", "bias", "running_mean", "running_var")
 _SHOWN = 5  # Names in a message.
 
 
-class Weight(NamedTuple):
+class TorchWeight(NamedTuple):
   """A weight of the Keras model: its layer and place there, its name and shape in PyTorch."""
 
   layer: str
@@ -167,7 +167,7 @@ class Weight(NamedTuple):
   shape: tuple[int, ...]
 
 
-class Found(NamedTuple):
+class Checkpoint(NamedTuple):
   """What a checkpoint holds.
 
   Attributes:
@@ -178,17 +178,17 @@ class Found(NamedTuple):
   """
 
   layout: str
-  net: Net
+  net: Architecture
   weights: Mapping[str, np.ndarray]
   classifier: tuple[np.ndarray, np.ndarray] | None
 
 
-def table(net: Net) -> list[Weight]:
+def table(net: Architecture) -> list[TorchWeight]:
   """Lists all weights of an architecture."""
   return list(_weights(net))
 
 
-def _weights(net: Net) -> Iterator[Weight]:
+def _weights(net: Architecture) -> Iterator[TorchWeight]:
   yield from _unit_names("stem", "conv1", "bn1", 3, net.channels, 7)
   inputs = net.channels
   for stage, count in enumerate(net.blocks):
@@ -208,13 +208,13 @@ def _weights(net: Net) -> Iterator[Weight]:
 
 
 def _unit_names(layer: str, conv: str, norm: str, inputs: int, outputs: int, kernel: int
-          ) -> Iterator[Weight]:
-  yield Weight(f"{layer}_conv", 0, f"{conv}.weight", (outputs, inputs, kernel, kernel))
+          ) -> Iterator[TorchWeight]:
+  yield TorchWeight(f"{layer}_conv", 0, f"{conv}.weight", (outputs, inputs, kernel, kernel))
   for place, name in enumerate(_NORM):
-    yield Weight(f"{layer}_norm", place, f"{norm}.{name}", (outputs,))
+    yield TorchWeight(f"{layer}_norm", place, f"{norm}.{name}", (outputs,))
 
 
-def read(content: Any, where: str, expected: str | None = None) -> Found:
+def read(content: Any, where: str, expected: str | None = None) -> Checkpoint:
   """Reads what a checkpoint's file holds.
 
   Args:
@@ -249,16 +249,16 @@ def read(content: Any, where: str, expected: str | None = None) -> Found:
                        f"layer1.0.conv1.weight are needed, and it has {len(shapes)} arrays, "
                        f"{', '.join(sorted(shapes)[:_SHOWN]) or 'none'}... Give a checkpoint of "
                        "torchvision or of MoCo.")
-    net = Net(blocks, "layer1.0.conv3.weight" in shapes, shapes["conv1.weight"][0])
+    net = Architecture(blocks, "layer1.0.conv3.weight" in shapes, shapes["conv1.weight"][0])
   check(shapes, net, where)
   if layout == MOCO or not heads:
-    return Found(layout, net, body, None)
+    return Checkpoint(layout, net, body, None)
   weight, bias = heads.get("fc.weight"), heads.get("fc.bias")
   if weight is None or bias is None or weight.shape != (len(bias), net.num_features):
     raise ValueError(
         f"{where} has a classifier of {', '.join(f'{k} {list(v.shape)}' for k, v in heads.items())}"
         f"; expected are fc.weight [C, {net.num_features}] and fc.bias [C]. Leave fc out of it.")
-  return Found(layout, net, body, (np.ascontiguousarray(weight.T, np.float32),
+  return Checkpoint(layout, net, body, (np.ascontiguousarray(weight.T, np.float32),
                                    np.asarray(bias, np.float32)))
 
 
@@ -266,7 +266,7 @@ def _without(key: str, prefix: str) -> str:
   return key[len(prefix):] if key.startswith(prefix) else key
 
 
-def check(shapes: Mapping[str, tuple[int, ...]], net: Net, where: str) -> None:
+def check(shapes: Mapping[str, tuple[int, ...]], net: Architecture, where: str) -> None:
   """Raises an error that lists names and shapes in which a file differs from an architecture."""
   wanted = {one.name: one.shape for one in table(net)}
   found = weight_shapes.differences(wanted, shapes, [key for key in shapes if key not in wanted])
@@ -276,7 +276,7 @@ def check(shapes: Mapping[str, tuple[int, ...]], net: Net, where: str) -> None:
         f"this net, or name its own with --net; known are {', '.join(KNOWN)}.")
 
 
-def assign(model: tf.keras.Model, found: Found) -> None:
+def assign(model: tf.keras.Model, found: Checkpoint) -> None:
   """Sets the weights of a model that `torch_resnet.resnet` made of `found.net`."""
   done = 0
   for one in table(found.net):

@@ -14,7 +14,7 @@ from suite.training.objectives import losses
 State = Any
 
 
-class MetaEmbedding(Protocol):
+class EpisodeEmbedding(Protocol):
   """An embedding whose variables meta-training changes; see `suite.models.episodic.embedding`."""
 
   def make(self, seed: int, image_shape: Sequence[int]) -> None:
@@ -34,7 +34,7 @@ class MetaEmbedding(Protocol):
 
 
 def of_targets(
-    embedding: MetaEmbedding,
+    embedding: EpisodeEmbedding,
     state: State,
     adapt: Callable[[State, tf.Tensor, tf.Tensor], State],
     logits: Callable[[State, tf.Tensor], tf.Tensor],

@@ -101,9 +101,9 @@ class ArrayLoop:
 
       @tf.function(input_signature=[*opened, classes, of_groups, *rows, *slots],
                    autograph=self._converts_rows)
-      def steps(images, labels, places, stored, classes, groups, rates, chosen, seeds, starts,
+      def steps(codes, labels, places, stored, classes, groups, rates, chosen, seeds, starts,
                 slots, slot_seeds):
-        given = objective_lib.Data(images, labels, places, stored,
+        given = objective_lib.Data(codes, labels, places, stored,
                                    objective_lib.Classes(*classes) if classes else None,
                                    None if isinstance(groups, tuple) else groups)
 
@@ -113,7 +113,7 @@ class ArrayLoop:
           if replayed:
             rows = tf.concat([rows, tf.gather(places, slots[i])], 0)
             their_seeds = tf.concat([their_seeds, slot_seeds[i]], 0)
-          taken = byte_rows.gather(images, rows)
+          taken = byte_rows.gather(codes, rows)
           if self._augment is not None:
             taken = self._augment(taken, their_seeds)
           return i + 1, total + self._step(
@@ -128,19 +128,19 @@ class ArrayLoop:
 
     def run(num: int) -> float:
       return float(self._graphs[key](
-          data.images, data.labels, data.places, data.stored, data.classes or (), groups,
+          data.codes, data.labels, data.places, data.stored, data.classes or (), groups,
           rates[:num], *part.incoming, part.starts[:num + 1], *(r[:num] for r in part.replayed)))
 
     # Even batches are of other sizes in each phase: those within 9% take as long as each other.
     size = round(8 * np.log2(np.diff(part.starts[:2])[0]))
     return rehearsal.few(self, (key, size), part.num_steps, run)
 
-  def _step(self, images: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor | None, rate: tf.Tensor,
+  def _step(self, codes: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor | None, rate: tf.Tensor,
             data: objective_lib.Data, devices: Sequence[str] = ()) -> tf.Tensor:
     """One step; its loss, [].
 
     Args:
-      images, labels: [B + R, ...], incoming rows and, behind them, replayed ones or candidates.
+      codes, labels: [B + R, ...], incoming rows and, behind them, replayed ones or candidates.
       stored: logits of the last R rows, [R, C]; None: R is 0.
       rate: []. data: what the rows are of.
       devices: they share the rows, if each can have as many as the others.
@@ -150,17 +150,17 @@ class ArrayLoop:
     if num and objective.candidates:
       first, num = num, min(self._replay_batch, num)
       known = None if classes is None else classes.known
-      gradients = step.gradients(images[:-first], labels[:-first], known)
+      gradients = step.gradients(codes[:-first], labels[:-first], known)
       best = objective.choose(
-          objective_lib.Candidates(images[-first:], labels[-first:]),
+          objective_lib.Candidates(codes[-first:], labels[-first:]),
           functools.partial(step.losses_at_rest, known=known), gradients, step.variables, rate, num)
-      images = tf.concat([images[:-first], tf.gather(images[-first:], best)], 0)
+      codes = tf.concat([codes[:-first], tf.gather(codes[-first:], best)], 0)
       labels = tf.concat([labels[:-first], tf.gather(labels[-first:], best)], 0)
       stored = tf.gather(stored, best)
     if objective.takes_rows:
       update = functools.partial(step, rate=rate, data=data, classes=classes)
-      return objective.take(update, step.variables, images, labels, num)
-    rows = (images, labels, rate)
+      return objective.take(update, step.variables, codes, labels, num)
+    rows = (codes, labels, rate)
     named: dict[str, Any] = {
         "data": data, "classes": classes, "num_replayed": num, "stored": stored}
     count, size = len(devices), labels.shape[0]
@@ -172,35 +172,35 @@ class ArrayLoop:
                      functools.partial(step, *rows, **named))
     return shared()
 
-  def observe(self, images: tf.Tensor, labels: tf.Tensor, batch_size: int,
+  def observe(self, codes: tf.Tensor, labels: tf.Tensor, batch_size: int,
               known: tf.Tensor | None = None) -> flops.Cost:
     """Shows rows to the objective, in order, each once, not augmented; returns the cost.
 
     The last batch is what is left over. Losses are among known classes, bool [C]; None: all.
     """
     masks = [] if known is None else [tf.convert_to_tensor(known)]
-    size, cost = int(images.shape[0]), flops.ZERO
+    size, cost = int(codes.shape[0]), flops.ZERO
     whole = size // batch_size
     for first, num, rows in ((0, whole, batch_size), (whole * batch_size, 1, size % batch_size)):
       if num and rows:
         rehearsal.few(self, ("observe", rows), num, functools.partial(
-            self._show, rows, first, images, labels, masks))
+            self._show, rows, first, codes, labels, masks))
         counted = 1 if self.step.objective.observes_each else rows
         cost += self._count(("observe", counted), self._observed,
-                            *self._example_specs(counted, images), *_specs(counted, labels),
+                            *self._example_specs(counted, codes), *_specs(counted, labels),
                             *(tf.TensorSpec(m.shape, tf.bool) for m in masks)
                             ) * (num * rows // counted)
     return cost
 
-  def _show(self, rows: int, first: int, images: tf.Tensor, labels: tf.Tensor,
+  def _show(self, rows: int, first: int, codes: tf.Tensor, labels: tf.Tensor,
             masks: Sequence[tf.Tensor], num: int) -> None:
     key = ("observe", rows)
     if key not in self._graphs:
       @tf.function(reduce_retracing=True, autograph=self._converts_rows)
-      def run(images, labels, first, num, *masks):
+      def run(codes, labels, first, num, *masks):
         def body(i):
           begin = first + i * rows
-          x = tf.ensure_shape(images[begin:begin + rows], [rows, *images.shape[1:]])
+          x = tf.ensure_shape(codes[begin:begin + rows], [rows, *codes.shape[1:]])
           y = tf.ensure_shape(labels[begin:begin + rows], [rows, *labels.shape[1:]])
           self._observed(self.prepared(x), y, *masks)
           return [i + 1]
@@ -208,11 +208,11 @@ class ArrayLoop:
         tf.while_loop(lambda i: i < num, body, [0])
 
       self._graphs[key] = run
-    self._graphs[key](images, labels, tf.constant(first), tf.constant(num), *masks)
+    self._graphs[key](codes, labels, tf.constant(first), tf.constant(num), *masks)
 
-  def _observed(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None) -> None:
+  def _observed(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None) -> None:
     self.step.objective.observe(
-        functools.partial(self.step.losses_at_rest, known=known), images, labels)
+        functools.partial(self.step.losses_at_rest, known=known), codes, labels)
 
   def largest_cosines(self, held: tf.Tensor, held_labels: tf.Tensor, new: tf.Tensor,
                       new_labels: tf.Tensor, known: tf.Tensor | None = None) -> tf.Tensor:
@@ -224,16 +224,16 @@ class ArrayLoop:
     key = ("cosines", held.shape[0], new.shape[0], known is None)
     if key not in self._graphs:
       @tf.function(autograph=self._converts_rows)
-      def run(images, labels, masks):
+      def run(codes, labels, masks):
         return example_gradients.largest_cosines(example_gradients.rows(
             functools.partial(self.step.losses_at_rest, known=masks[0] if masks else None),
-            self.step.variables, self.prepared(images), labels), held.shape[0])
+            self.step.variables, self.prepared(codes), labels), held.shape[0])
 
       self._graphs[key] = run
     return self._graphs[key](tf.concat([held, new], 0), tf.concat([held_labels, new_labels], 0),
                              [] if known is None else [tf.convert_to_tensor(known)])
 
-  def cost_of_gradients(self, images: tf.Tensor, labels: tf.Tensor, num: int) -> flops.Cost:
+  def cost_of_gradients(self, codes: tf.Tensor, labels: tf.Tensor, num: int) -> flops.Cost:
     """The cost of the gradients of `num` single rows like these; comparing them is not counted."""
     if not num:
       return flops.ZERO
@@ -241,31 +241,31 @@ class ArrayLoop:
     def one(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
       return example_gradients.rows(self.step.losses_at_rest, self.step.variables, x, y)
 
-    return self._count("gradient of one", one, *self._example_specs(1, images),
+    return self._count("gradient of one", one, *self._example_specs(1, codes),
                        *_specs(1, labels)) * num
 
-  def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], images: tf.Tensor
+  def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor
               ) -> tuple[tf.Tensor, flops.Cost]:
     """A function of rows [N, ...] in chunks, and what that cost; `name` identifies it."""
     parts, cost, key = [], flops.ZERO, ("forward", name)
     if key not in self._graphs:
       self._graphs[key] = tf.function(
           lambda rows: function(self.prepared(rows)),
-          input_signature=[tf.TensorSpec([None, *images.shape[1:]], images.dtype)],
+          input_signature=[tf.TensorSpec([None, *codes.shape[1:]], codes.dtype)],
           autograph=self._converts_rows or user_code.is_reached(function))
-    size = int(images.shape[0])
+    size = int(codes.shape[0])
     for first in range(0, size, _CHUNK):
-      part = images[first:first + _CHUNK]
+      part = codes[first:first + _CHUNK]
       num = int(part.shape[0])
       cost += self._count((name, num), function, *self._example_specs(num, part))
     if rehearsal.current() is not None and size > _CHUNK:
       return tf.constant(rehearsal.rows(
-          self, key, size, _CHUNK, lambda num: self._graphs[key](images[:num]).numpy())), cost
+          self, key, size, _CHUNK, lambda num: self._graphs[key](codes[:num]).numpy())), cost
     for first in range(0, size, _CHUNK):
-      parts.append(self._graphs[key](images[first:first + _CHUNK]))
+      parts.append(self._graphs[key](codes[first:first + _CHUNK]))
     return tf.concat(parts, 0), cost
 
-  def cost(self, data: objective_lib.Data, plan: Plan) -> flops.Cost:
+  def cost(self, data: objective_lib.Data, plan: PhaseRows) -> flops.Cost:
     """The cost of all steps of a plan, as counted from the graphs of its steps."""
     total, widths, objective = flops.ZERO, plan.widths(), self.step.objective
     if list(widths) == [plan.batch_size]:
@@ -279,11 +279,11 @@ class ArrayLoop:
       total += of_width(width) * num
     return total
 
-  def _example_specs(self, rows: int, images: tf.Tensor) -> list[tf.TensorSpec]:
+  def _example_specs(self, rows: int, codes: tf.Tensor) -> list[tf.TensorSpec]:
     """Specs of what the model takes of `rows` rows: their preparation is not counted."""
     if self._prepare is None:
-      return _specs(rows, images)
-    return _specs(rows, self._prepare(tf.zeros([1, *images.shape[1:]], images.dtype)))
+      return _specs(rows, codes)
+    return _specs(rows, self._prepare(tf.zeros([1, *codes.shape[1:]], codes.dtype)))
 
   def _count(self, key: Any, function: Callable[..., Any], *specs: Any) -> flops.Cost:
     if key not in self._costs:
@@ -302,12 +302,12 @@ class _Counter:
 
   def step(self) -> flops.Cost:
     loop, data, rate = self._loop, self._data, tf.constant(0.0)
-    images, labels = self._examples(self._rows + self._replayed)
+    codes, labels = self._examples(self._rows + self._replayed)
     key = ("step", self._rows, self._replayed, data.classes is None)
     step = functools.partial(loop._step, rate=rate, data=data)
     if not self._replayed:
-      return loop._count(key, functools.partial(step, stored=None), images, labels)
-    return loop._count(key, step, images, labels, *_specs(self._replayed, data.stored))
+      return loop._count(key, functools.partial(step, stored=None), codes, labels)
+    return loop._count(key, step, codes, labels, *_specs(self._replayed, data.stored))
 
   def gradient(self, rows: int) -> flops.Cost:
     loop = self._loop
@@ -316,15 +316,15 @@ class _Counter:
   def update(self, change: Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]) -> flops.Cost:
     step = self._loop.step
 
-    def function(images, labels):
+    def function(codes, labels):
       step.optimizer.apply(
-          change(step.gradients(images, labels)), step.variables, tf.constant(0.0))
+          change(step.gradients(codes, labels)), step.variables, tf.constant(0.0))
 
     return self._loop._count(("update", self._rows, self.held > 0, self.groups), function,
                              *self._examples(self._rows))
 
   def _examples(self, rows: int) -> list[tf.TensorSpec]:
-    return [*self._loop._example_specs(rows, self._data.images), *_specs(rows, self._data.labels)]
+    return [*self._loop._example_specs(rows, self._data.codes), *_specs(rows, self._data.labels)]
 
 
 def _num_groups(data: objective_lib.Data) -> int:
@@ -371,7 +371,7 @@ class Part(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class PhaseRows:
   """The rows of a phase.
 
   Attributes:

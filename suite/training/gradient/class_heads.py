@@ -40,6 +40,7 @@ from suite.contracts import rehearsal
 from suite.models import heads
 from suite.models.own import own_model
 from suite.state import encoder_file
+from suite.training.gradient import trainable_parts
 
 RANDOM = heads.INITIALIZERS
 STARTS = (*RANDOM, "zeros", "prototypes")
@@ -214,10 +215,9 @@ class OwnHead(Linear):
     return self._layers()
 
 
-def default(net: Any) -> Linear:
+def default(net: trainable_parts.TrainablePart) -> Linear:
   """The head of a net whose backbone keeps its own, or a linear one."""
-  backbone = getattr(net, "backbone", None)
-  return OwnHead(backbone) if backbone is not None and backbone.keeps_head else Linear()
+  return Linear() if net.backbone_with_head is None else OwnHead(net.backbone_with_head)
 
 
 class Split(Linear):

@@ -92,8 +92,8 @@ class Composition:
     if self.memory is None and self.objective.needs_memory:
       raise ValueError(f"The objective {objective} works with a memory, but there is none; give "
                        "GradientLearner.memory.")
-    if self.objective.reads_groups and self.memory is not None and not getattr(
-        self.memory.rule, "has_groups", False):
+    if (self.objective.reads_groups and self.memory is not None
+        and not self.memory.rule.has_groups):
       raise ValueError(f"The objective {objective} looks at each bucket's rows in the memory, but "
                        f"the rule {type(self.memory.rule).__name__} does not keep them apart; take "
                        "reservoir.GroupBalanced, by='bucket'.")
@@ -225,8 +225,7 @@ class Composition:
     """
     if self.examples_on == rows_on_disk.DISK:
       form = rows_on_disk.RowsOnDisk(form, code.dtype)
-    is_number = getattr(form, "holds_numbers", False)
-    return form, tf.TensorSpec(form.shape, tf.int64 if is_number else code.dtype)
+    return form, tf.TensorSpec(form.shape, tf.int64 if form.holds_numbers else code.dtype)
 
 
 def optimizer_of(given: Any, rate: float | None, default_schedule: bool) -> tuple[Any, float]:

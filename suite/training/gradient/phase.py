@@ -94,7 +94,7 @@ class PhaseOutcome(NamedTuple):
     started: examples whose features class weights began from.
   """
 
-  plan: array_loop.Plan
+  plan: array_loop.PhaseRows
   loss: float
   observed: int
   started: int
@@ -142,14 +142,14 @@ class Phase:
     new, started = head.new_rows(labels), 0
     if new is not None and int(tf.size(new)):
       features, cost = self._loop.forward(
-          "features", self._net.features, tf.gather(data.images[first:first + size], new))
+          "features", self._net.features, tf.gather(data.codes[first:first + size], new))
       self.cost += cost
       head.start_classes(features, tf.gather(labels, new))
       started = int(tf.size(new)) if self._net.upper is not None else 0
     self._loop.train_only(head.before_phase(counts, self._net.trained_variables))
     objective.before_phase()
     recipe, seeds = self._recipe, self._context.seeds
-    plan = array_loop.Plan(
+    plan = array_loop.PhaseRows(
         size, recipe.epochs, recipe.batch_size, seeds.pair("order"), last=last, first=first,
         held=int(data.places.shape[0]), replay_order=seeds.pair("memory order"),
         replay_batch=max(recipe.replay_batch, objective.candidates), seeded=self._loop.augments)
@@ -167,7 +167,7 @@ class Phase:
     if not np.isfinite(total):
       logging.warning("The training of event %s diverged; lower the learning rate, now %g.",
                       self._context.event, recipe.learning_rate)
-    observed += self._observe(data.images[first:first + size], labels, known)
+    observed += self._observe(data.codes[first:first + size], labels, known)
     objective.after_phase(known)
     head.after_phase(counts)
     return PhaseOutcome(plan, total / plan.num_steps, observed, started)
@@ -181,10 +181,10 @@ class Phase:
       epochs, rate: of the training; 0 epochs leave the head as it begins.
       optimizer: of the head.
     """
-    size, head = int(data.images.shape[0]), self._net.head
+    size, head = int(data.codes.shape[0]), self._net.head
     counts = _counts(data.labels, self._net.num_classes)
     head.before_phase(counts, self._net.top.trainable_variables)
-    plan = array_loop.Plan(size, epochs, self._recipe.batch_size,
+    plan = array_loop.PhaseRows(size, epochs, self._recipe.batch_size,
                          self._context.seeds.pair("order"), last="even")
     loss = float("nan")
     if epochs:
@@ -214,13 +214,13 @@ class Phase:
     self.cost += self._loop.observe(codes, labels, self._recipe.observe_batch, known)
     return int(labels.shape[0])
 
-  def remember(self, images: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
+  def remember(self, kept: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
                known: tf.Tensor | None,
                codes_of: Callable[[tf.Tensor], tf.Tensor] = tf.identity) -> int:
     """Offers examples to the memory; returns how many passed the net for their logits.
 
     Args:
-      images: what the memory holds of each, [n, ...]: codes, or numbers of samples int64 [n].
+      kept: what the memory holds of each, [n, ...]: codes, or numbers of samples int64 [n].
       codes: [n, ...]. labels: int64 [n]. known: bool [C], whose logits are stored; None: all.
       codes_of: what the memory holds of examples to their codes.
     """
@@ -234,8 +234,8 @@ class Phase:
         logits = tf.where(known, logits, np.nan)
     self.compared = self._memory.num_compared(int(labels.shape[0]))
     self.cost += self._loop.cost_of_gradients(codes, labels, self.compared)
-    self._memory.add(images, labels, logits, lambda held, new: self._loop.largest_cosines(
-        codes_of(held.images), held.labels, codes_of(new.images), new.labels, known))
+    self._memory.add(kept, labels, logits, lambda held, new: self._loop.largest_cosines(
+        codes_of(held.codes), held.labels, codes_of(new.codes), new.labels, known))
     return 0 if logits is None else int(labels.shape[0])
 
   def charge(self, examples: int, steps: int = 0) -> None:
@@ -254,10 +254,10 @@ def _counts(labels: tf.Tensor, num_classes: int) -> np.ndarray:
   return np.bincount(labels, minlength=num_classes)
 
 
-def data_of(images: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes | None
+def data_of(codes: tf.Tensor, labels: tf.Tensor, classes: objective_lib.Classes | None
             ) -> objective_lib.Data:
-  """Data without a memory: images [N, ...] and labels [N]."""
-  return objective_lib.Data(images, labels, tf.zeros([0], tf.int64), tf.zeros([0, 0]), classes)
+  """Data without a memory: codes [N, ...] and labels [N]."""
+  return objective_lib.Data(codes, labels, tf.zeros([0], tf.int64), tf.zeros([0, 0]), classes)
 
 
 def stored_data(train_on: str, memory: memory_lib.Memory | None, base_classes: tf.Variable,
@@ -277,9 +277,9 @@ def stored_data(train_on: str, memory: memory_lib.Memory | None, base_classes: t
     return data_of(codes, labels, classes), first, len(stored.labels) - first
   held = memory.held()
   if train_on == "memory":
-    codes, labels = tf.gather(codes, held.images), tf.gather(labels, held.images)
+    codes, labels = tf.gather(codes, held.codes), tf.gather(labels, held.codes)
     return data_of(codes, labels, classes), 0, int(tf.size(labels))
-  data = objective_lib.Data(codes, labels, held.images, held.logits, classes,
+  data = objective_lib.Data(codes, labels, held.codes, held.logits, classes,
                             memory.held_groups())
   return data, first, len(stored.labels) - first
 
@@ -303,14 +303,14 @@ def passes_of_stored(recipe: Recipe, objective: objective_lib.Objective,
   gone_over = new if recipe.train_on == "current" else num_stored
   if memory is not None and recipe.train_on == "memory":  # New samples enter it first.
     held, gone_over = 0, min(held + new, memory.capacity)
-  plan = array_loop.Plan(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
+  plan = array_loop.PhaseRows(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
                        replay_batch=recipe.replay_batch, last="even")
   passes, forward = passes_of(plan, objective, recipe.replay_batch)
   observed = gone_over if objective.observes == objective_lib.TRAINING else watched
   return passes + observed + compared, forward + new * objective.reads_logits
 
 
-def passes_of(plan: array_loop.Plan, objective: objective_lib.Objective, replay_batch: int
+def passes_of(plan: array_loop.PhaseRows, objective: objective_lib.Objective, replay_batch: int
               ) -> tuple[int, int]:
   """Rows of all steps that go forward and backward, and rows that go forward only."""
   replayed = replay_batch if plan.held else 0
@@ -389,9 +389,9 @@ class TaskNets(tf.Module):
       net.loss_scale = list(scale)
     return is_first
 
-  def _losses_of(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
+  def _losses_of(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
                  ) -> tf.Tensor:
-    return self.loop.step.losses_of(self.loop.prepared(images), labels, known)
+    return self.loop.step.losses_of(self.loop.prepared(codes), labels, known)
 
   @property
   def net(self) -> composition.ComposedNet:

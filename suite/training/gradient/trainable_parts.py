@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import Any, Callable, NamedTuple, Protocol
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -38,45 +38,56 @@ from suite.training.gradient import frozen_backbone
 MakeBackbone = own_model.Given
 
 
-class TrainablePart(Protocol):
+class TrainablePart:
   """A network without its head.
 
   Attributes:
     augments: whether codes are examples, which a transform can augment.
     is_identity: whether codes are the examples and features at once: a linear model.
+    backbone_with_head: the backbone, if it keeps its own head, which is then trained, too.
   """
 
-  augments: bool
-  is_identity: bool
+  augments = False
+  is_identity = False
+  backbone_with_head: own_model.Backbone | None = None
+
+  @property
+  def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
+    """The network, if it is frozen and codes are its features; None otherwise."""
+    return None
 
   def prepare(self, shape: tuple[int, ...]) -> None:
     """Makes what is frozen, for examples of this shape (S, S, 3) or (D,)."""
+    raise NotImplementedError
 
   def code_spec(self) -> tf.TensorSpec:
     """The shape and type of one code."""
+    raise NotImplementedError
 
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Codes [B, ...] of examples [B, ...]."""
+    raise NotImplementedError
 
   def upper(self) -> tf.keras.Model | None:
     """A new model, codes [B, ...] to features [B, D]; None where codes are features."""
+    raise NotImplementedError
 
   def first_weights(self) -> list[np.ndarray] | None:
     """The weights `upper` begins with, in Keras order; None: random ones, or a file's."""
+    raise NotImplementedError
 
   def layers(self, model: tf.keras.Model | None) -> list[mac_views.Layer]:
     """All layers with weights; `model`: what `upper` made."""
+    raise NotImplementedError
 
 
-class HeadOnly:
+class HeadOnly(TrainablePart):
   """A frozen network, or none: a linear model.
 
   Args:
     features: images [B, H, W, 3] to features [B, D]; it never changes. None: pixels of images, and
       feature vectors unchanged.
   """
-
-  augments = False
 
   def __init__(self, features: Callable[[tf.Tensor], tf.Tensor] | None = None):
     self._features = features
@@ -117,7 +128,7 @@ class HeadOnly:
     return [] if self._features is None else frozen_backbone.layers(self._features)
 
 
-class LastLayers:
+class LastLayers(TrainablePart):
   """The last layers are trained, those below are frozen.
 
   Args:
@@ -126,8 +137,6 @@ class LastLayers:
       FLUID's authors counts tensors, those of the head first: its 3 is a `num_layers` of 1 here.)
     norms: "fixed", or "trained"; the authors' code lets statistics of all norms drift: `Drifting`.
   """
-
-  augments = is_identity = False
 
   def __init__(self, backbone: Callable[[], frozen_backbone.FrozenBackbone], num_layers: int = 1,
                norms: str = "fixed"):
@@ -159,7 +168,7 @@ class LastLayers:
     return mac_views.model_layers(self._backbone.model, self._cut.trained)
 
 
-class AllLayers:
+class AllLayers(TrainablePart):
   """All layers are trained, on examples with the learner's augmentation.
 
   Args:
@@ -171,12 +180,13 @@ class AllLayers:
       and leaves scales and offsets alone.
   """
 
-  augments, is_identity = True, False
+  augments = True
 
   def __init__(self, backbone: MakeBackbone, weights: str | None = None, norms: str = "trained"):
     if norms not in NORMS:
       raise ValueError(f"AllLayers.norms is {norms!r}; allowed are {', '.join(NORMS)}.")
     self.backbone = own_model.as_backbone(backbone, "AllLayers.backbone")
+    self.backbone_with_head = self.backbone if self.backbone.keeps_head else None
     self._weights, self._norms = weights, norms
 
   def prepare(self, shape: tuple[int, ...]) -> None:
@@ -217,7 +227,7 @@ class AllLayers:
       return [mac_views.Layer(model.name, found.macs)]
 
 
-class Drifting:
+class Drifting(TrainablePart):
   """A network whose norms drift while the head is trained, as in the code of FLUID's authors.
 
   Their loop puts the whole model into training mode for each offline phase: norms take the
@@ -231,7 +241,7 @@ class Drifting:
     num_layers: how many of the last layers with a kernel are trained, too.
   """
 
-  augments, is_identity = True, False
+  augments = True
 
   def __init__(self, backbone: Callable[[], frozen_backbone.FrozenBackbone], num_layers: int = 0):
     self._make, self._num_layers = backbone, num_layers
@@ -326,7 +336,7 @@ NORMS = ("fixed", "trained")
 _IMAGE = ""  # The name of the first layer's input.
 
 
-class Step(NamedTuple):
+class LayerInputs(NamedTuple):
   """A layer and the names of the layers whose outputs it takes."""
 
   layer: Any
@@ -350,7 +360,7 @@ class CutNet:
   def __init__(self, model: tf.keras.Model, num_layers: int, norms: str = "fixed"):
     if norms not in NORMS:
       raise ValueError(f"norms is {norms!r}; allowed are {', '.join(NORMS)}.")
-    found: list[Step] = []
+    found: list[LayerInputs] = []
     self._output = _walk(model, _IMAGE, found)
     kernels = [s.layer.name for s in found if hasattr(s.layer, "kernel")]
     if not 1 <= num_layers <= len(kernels):
@@ -400,12 +410,12 @@ class CutNet:
 
 def flat_layers(model: tf.keras.Model) -> list[Any]:
   """Lists the layers of a functional model and of its nested models, without inputs."""
-  found: list[Step] = []
+  found: list[LayerInputs] = []
   _walk(model, _IMAGE, found)
   return [step.layer for step in found]
 
 
-def _walk(model: tf.keras.Model, arriving: str, found: list[Step]) -> str:
+def _walk(model: tf.keras.Model, arriving: str, found: list[LayerInputs]) -> str:
   """Appends the steps of a model that takes the output of `arriving`; returns the last's name."""
   names: dict[str, str] = {}
   for layer in model.layers:
@@ -416,12 +426,12 @@ def _walk(model: tf.keras.Model, arriving: str, found: list[Step]) -> str:
     elif hasattr(layer, "layers"):
       names[layer.name] = _walk(layer, below[0], found)
     else:
-      found.append(Step(layer, below))
+      found.append(LayerInputs(layer, below))
       names[layer.name] = layer.name
   return names[model.output_names[0]]
 
 
-def _run(steps: list[Step], values: dict[str, tf.Tensor], training: bool | None
+def _run(steps: list[LayerInputs], values: dict[str, tf.Tensor], training: bool | None
          ) -> dict[str, tf.Tensor]:
   """Adds the outputs of the steps to `values`, by layer name."""
   for layer, inputs in steps:

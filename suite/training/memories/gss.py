@@ -27,12 +27,14 @@ _FIRST_COSINE = 0.1
 _SUBSET, _RIVAL, _WINS = 4, 5, 6  # The purposes of its draws.
 
 
-class Gss(tf.Module):
-  """A `memory.ComparingRule`.
+class Gss(memory.Rule):
+  """A `memory.Rule` that compares gradients.
 
   Args:
     subset: the paper's n, held examples whose gradients are compared. block: see the module.
   """
+
+  compares = True
 
   def __init__(self, subset: int = 10, block: int = 10):
     super().__init__()

@@ -4,8 +4,8 @@
   rule = reservoir.Reservoir()
   memory = memory.Memory(3300, rule)
   memory.build([2048], tf.float32, seed=seeds.pair("memory"), num_classes=11)
-  memory.add(images, labels)
-  held = memory.held()                                # images, labels, logits of all slots taken
+  memory.add(codes, labels)
+  held = memory.held()                                # codes, labels, logits of all slots taken
 
 Everything it holds is a `tf.Variable`, so one checkpoint holds it; all methods run eagerly or in a
 graph. Slots fill in order: those below `size` are taken.
@@ -18,7 +18,7 @@ get the same draws whether they come one at a time or many.
 
 from __future__ import annotations
 
-from typing import Callable, NamedTuple, Protocol, Sequence, Tuple, Union, cast
+from typing import Callable, NamedTuple, Optional, Sequence, Tuple, Union
 
 from absl import logging
 import numpy as np
@@ -31,11 +31,20 @@ Places = Tuple[tf.Tensor, tf.Tensor]
 _CIPHER_ROUNDS = 12  # Of the permutation behind a sample.
 
 
-class Rule(Protocol):
-  """Chooses what is held: m of n new examples, in k slots. It is a `tf.Module`."""
+class Rule(tf.Module):
+  """Chooses what is held: m of n new examples, in k slots.
+
+  Attributes:
+    has_groups: whether the rule keeps groups apart, such as buckets.
+    compares: whether `place_compared`, which looks at gradients of examples, replaces `place`.
+  """
+
+  has_groups = False
+  compares = False
 
   def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
     """Makes its variables; those of an earlier memory are forgotten."""
+    raise NotImplementedError
 
   def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor) -> Places:
     """Returns the new examples to keep, and their slots.
@@ -49,21 +58,22 @@ class Rule(Protocol):
       chosen, int64 [m] indices of new examples, and slots, int64 [m], all different; free slots
       are taken in order.
     """
+    raise NotImplementedError
 
-
-class ComparingRule(Protocol):
-  """A rule that looks at gradients of examples, too. It is a `tf.Module`."""
-
-  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
-    """As `Rule.build`."""
+  def held_groups(self, size: tf.Tensor) -> Optional[tf.Tensor]:
+    """The groups of the examples in the first `size` slots, int64 [size]; None without groups."""
+    del size
+    return None
 
   def num_compared(self, num: int, size: int) -> int:
     """Examples whose gradients are made if `num` are offered to a memory of `size`."""
+    del num, size
+    return 0
 
   def place_compared(self, num: int, size: int, seen: int,
                      cosines: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
                      ) -> Places:
-    """As `Rule.place`, eagerly.
+    """As `place`, eagerly.
 
     Args:
       num: n. size, seen: as in `place`.
@@ -71,12 +81,13 @@ class ComparingRule(Protocol):
         int64 [c], to the largest cosine of the gradient of each of the latter with those of the
         a + b, [c].
     """
+    raise NotImplementedError
 
 
 class Held(NamedTuple):
-  """The content of a memory: images [n, ...], labels int64 [n], logits float32 [n, C or 0]."""
+  """The content of a memory: codes [n, ...], labels int64 [n], logits float32 [n, C or 0]."""
 
-  images: tf.Tensor
+  codes: tf.Tensor
   labels: tf.Tensor
   logits: tf.Tensor | None = None
 
@@ -89,25 +100,28 @@ class Memory(tf.Module):
   """Keeps up to `capacity` examples, chosen by `rule`.
 
   A learner of a sequence, which is stored in any case, keeps the numbers of samples in the place of
-  images: examples of shape [] and type int64.
+  codes: examples of shape [] and type int64.
 
   Attributes:
     capacity: k.
-    images [k, ...], labels int64 [k], logits float32 [k, C or 0]: the slots.
+    codes [k, ...], labels int64 [k], logits float32 [k, C or 0]: the slots.
     size, seen: int64 [], slots taken and examples offered so far.
   """
 
-  def __init__(self, capacity: int, rule: Rule | ComparingRule):
+  def __init__(self, capacity: int, rule: Rule):
     super().__init__()
     if capacity < 1:
       raise ValueError(f"Memory.capacity is {capacity}; it must be at least 1. To keep nothing, "
                        "use a learner without a memory.")
+    if not isinstance(rule, Rule):
+      raise ValueError(f"Memory.rule is a {type(rule).__name__}; give a rule of "
+                       "suite/training/memories, or derive the class from memory.Rule.")
     self.capacity, self.rule = int(capacity), rule
 
   def build(self, shape: Sequence[int], dtype: tf.DType, *, seed: tuple[int, int],
             num_classes: int, with_logits: bool = False) -> None:
     """Makes the slots, all free, for examples of one shape (without batch) and type."""
-    self.images = _variable("images", [self.capacity, *shape], dtype)
+    self.codes = _variable("codes", [self.capacity, *shape], dtype)
     self.labels = _variable("labels", [self.capacity], tf.int64)
     width = num_classes if with_logits else 0
     self.logits = _variable("stored_logits", [self.capacity, width], tf.float32)
@@ -116,39 +130,38 @@ class Memory(tf.Module):
 
   def num_compared(self, num: int) -> int:
     """Examples whose gradients are made if `num` are offered now."""
-    count = getattr(self.rule, "num_compared", None)
-    return 0 if count is None else count(num, int(self.size))
+    return self.rule.num_compared(num, int(self.size))
 
-  def add(self, images: tf.Tensor, labels: tf.Tensor, logits: tf.Tensor | None = None,
+  def add(self, codes: tf.Tensor, labels: tf.Tensor, logits: tf.Tensor | None = None,
           compare: Compare | None = None) -> None:
-    """Offers examples: images [n, ...] of the memory's shape and type, labels [n], logits [n, C].
+    """Offers examples: codes [n, ...] of the memory's shape and type, labels [n], logits [n, C].
 
     Logits are given if and only if the memory stores them; `compare` is called by rules that
     compare gradients, which work eagerly only.
     """
-    images, labels = tf.convert_to_tensor(images), tf.cast(labels, tf.int64)
-    if images.dtype != self.images.dtype or images.shape[1:] != self.images.shape[1:]:
+    codes, labels = tf.convert_to_tensor(codes), tf.cast(labels, tf.int64)
+    if codes.dtype != self.codes.dtype or codes.shape[1:] != self.codes.shape[1:]:
       raise ValueError(
-          f"The memory holds examples of shape {self.images.shape[1:]} and type "
-          f"{self.images.dtype.name}, but was given {images.shape[1:]} of {images.dtype.name}. "
+          f"The memory holds examples of shape {self.codes.shape[1:]} and type "
+          f"{self.codes.dtype.name}, but was given {codes.shape[1:]} of {codes.dtype.name}. "
           "Build it for the latter, or convert them first.")
     # Read before anything is written: the rule must see the memory as it was.
     size, seen = self.size.read_value(), self.seen.read_value()
-    if hasattr(self.rule, "place_compared"):
+    if self.rule.compares:
       if compare is None:
         raise ValueError(f"The rule {type(self.rule).__name__} compares gradients; give Memory.add "
                          "a compare that makes them.")
 
       def cosines(slots: np.ndarray, entered: np.ndarray, new: np.ndarray) -> np.ndarray:
-        held = Held(tf.concat([tf.gather(self.images, slots), tf.gather(images, entered)], 0),
+        held = Held(tf.concat([tf.gather(self.codes, slots), tf.gather(codes, entered)], 0),
                     tf.concat([tf.gather(self.labels, slots), tf.gather(labels, entered)], 0))
-        return np.asarray(compare(held, Held(tf.gather(images, new), tf.gather(labels, new))))
+        return np.asarray(compare(held, Held(tf.gather(codes, new), tf.gather(labels, new))))
 
-      chosen, slots = cast(ComparingRule, self.rule).place_compared(
+      chosen, slots = self.rule.place_compared(
           int(labels.shape[0]), int(self.size), int(self.seen), cosines)
     else:
       chosen, slots = self.rule.place(labels, self.labels.read_value(), size, seen)
-    self.images.scatter_update(tf.IndexedSlices(tf.gather(images, chosen), slots))
+    self.codes.scatter_update(tf.IndexedSlices(tf.gather(codes, chosen), slots))
     self.labels.scatter_update(tf.IndexedSlices(tf.gather(labels, chosen), slots))
     if self.logits.shape[1]:
       self.logits.scatter_update(tf.IndexedSlices(tf.gather(logits, chosen), slots))
@@ -158,12 +171,11 @@ class Memory(tf.Module):
   def held(self) -> Held:
     """All that is held, in the order of the slots."""
     slots = tf.range(self.size.read_value())
-    return Held(*(tf.gather(v, slots) for v in (self.images, self.labels, self.logits)))
+    return Held(*(tf.gather(v, slots) for v in (self.codes, self.labels, self.logits)))
 
   def held_groups(self) -> tf.Tensor | None:
     """The group of all that is held, such as its bucket, int64 [n]; None: the rule has none."""
-    groups = getattr(self.rule, "groups", None)
-    return None if groups is None else groups[:self.size.read_value()]
+    return self.rule.held_groups(self.size.read_value())
 
 
 def about(memory: Memory | None, delivered: int, is_first: bool) -> dict[str, int]:

@@ -38,7 +38,7 @@ from suite.training.memories import memory
 _KEYS = 0  # The purpose of its draws.
 
 
-class Reservoir(tf.Module):
+class Reservoir(memory.Rule):
   """A `memory.Rule`.
 
   Attributes:
@@ -61,7 +61,7 @@ class Reservoir(tf.Module):
     return chosen, slots
 
 
-class Latest(tf.Module):
+class Latest(memory.Rule):
   """A `memory.Rule`: the last k examples; each new one takes the slot of the oldest."""
 
   def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
@@ -94,7 +94,7 @@ EVICTIONS = ("random", "tail")
 _ENTER, _EVICT = 1, 2  # The purposes of its draws.
 
 
-class BiasedReservoir(tf.Module):
+class BiasedReservoir(memory.Rule):
   """A `memory.Rule`.
 
   Args:
@@ -163,7 +163,7 @@ KEEP = ("random", "newest")
 _GROUP_KEYS = 3  # The purpose of its draws.
 
 
-class GroupBalanced(tf.Module):
+class GroupBalanced(memory.Rule):
   """A `memory.Rule`.
 
   Args:
@@ -208,6 +208,9 @@ class GroupBalanced(tf.Module):
     self.groups.scatter_update(tf.IndexedSlices(tf.gather(groups, chosen), slots))
     self.calls.assign_add(1)
     return chosen, slots
+
+  def held_groups(self, size: tf.Tensor) -> tf.Tensor:
+    return self.groups[:size]
 
 
 def ranks_within(groups: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:

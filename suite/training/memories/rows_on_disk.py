@@ -32,7 +32,7 @@ DEVICE, DISK = PLACES = ("device", "disk")
 _ROW_BITS, _PART_BITS = 32, 8
 
 
-class RowsOnDisk:
+class RowsOnDisk(examples.Storage):
   """A `examples.Storage` whose stored examples are numbers, int64 []; 0 is an example of zeros.
 
   Args:
@@ -40,13 +40,16 @@ class RowsOnDisk:
     dtype: of these rows.
   """
 
-  holds_numbers = True
+  holds_numbers = is_on_disk = True
 
   def __init__(self, form: examples.Storage, dtype: tf.DType):
     self.form = form
     self._row, self._dtype = tuple(form.shape), tf.as_dtype(dtype)
     self._folder, self._event, self._parts = pathlib.Path(), 0, 0
     self._files: dict[int, np.ndarray] = {}
+
+  def kept_form(self) -> examples.Storage:
+    return self.form
 
   @property
   def shape(self) -> tuple[int, ...]:

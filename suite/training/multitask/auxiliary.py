@@ -32,7 +32,7 @@ from suite.state import context as context_lib
 from suite.training.multitask import data_cache
 
 
-class Rule(Protocol):
+class AuxiliaryRule(Protocol):
   """Chooses auxiliary tasks.
 
   Attributes:
@@ -114,7 +114,7 @@ class Multitask:
     max_bytes: the bound of `data_cache.DataCache`.
   """
 
-  rule: Rule = Similar()
+  rule: AuxiliaryRule = Similar()
   batch_size: int = 64
   weight: float = 1.0
   max_bytes: int = data_cache.DEFAULT_BYTES

@@ -38,22 +38,22 @@ Tensors = Sequence[tf.Tensor]
 
 
 def squared_gradients(fisher: str, losses_of: objective.LossesFn, weights: Tensors,
-                      images: tf.Tensor, labels: tf.Tensor, mask: tf.Tensor | None = None
+                      codes: tf.Tensor, labels: tf.Tensor, mask: tf.Tensor | None = None
                       ) -> tuple[list[tf.Tensor], tf.Tensor]:
   """Sums of squared gradients over a batch, and over how many: F is their quotient.
 
   Args:
-    fisher: one of `FISHERS`. losses_of: images and labels to losses [B].
+    fisher: one of `FISHERS`. losses_of: codes and labels to losses [B].
     weights: what the gradients are of.
-    images, labels, mask: [B, ...], [B], bool [B]; see `example_gradients.summed`.
+    codes, labels, mask: [B, ...], [B], bool [B]; see `example_gradients.summed`.
   """
   real = (tf.constant(float(labels.shape[0])) if mask is None else
           tf.math.count_nonzero(mask, dtype=tf.float32))
   if fisher == "example":
-    return example_gradients.summed(tf.square, losses_of, weights, images, labels, mask), real
+    return example_gradients.summed(tf.square, losses_of, weights, codes, labels, mask), real
   with tf.GradientTape() as tape:
     tape.watch(weights)
-    values = losses_of(images, labels)
+    values = losses_of(codes, labels)
     values = values if mask is None else tf.where(mask, values, 0.0)
     mean = tf.math.divide_no_nan(tf.reduce_sum(values), real)
   return ([tf.square(g) for g in example_gradients.gradient(tape, mean, weights)],
@@ -124,11 +124,11 @@ class Ewc(objective.Objective):
     return loss + self.strength * objective.weighted_distance(
         self.importance, self._variables, self.anchors)
 
-  def observe(self, losses_of: objective.LossesFn, images: tf.Tensor, labels: tf.Tensor,
+  def observe(self, losses_of: objective.LossesFn, codes: tf.Tensor, labels: tf.Tensor,
               mask: tf.Tensor | None = None) -> None:
     mask = tf.ones(tf.shape(labels)[:1], tf.bool) if mask is None else mask
     squares, count = squared_gradients(
-        self.fisher, losses_of, self._variables, images, labels, mask)
+        self.fisher, losses_of, self._variables, codes, labels, mask)
     for total, square in zip(self.squares, squares):
       total.assign_add(square)
     self.count.assign_add(count)

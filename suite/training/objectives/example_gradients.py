@@ -14,15 +14,15 @@ ValuesFn = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
 
 def summed(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
-           variables: Sequence[tf.Variable], images: tf.Tensor, labels: tf.Tensor,
+           variables: Sequence[tf.Variable], codes: tf.Tensor, labels: tf.Tensor,
            mask: tf.Tensor | None) -> list[tf.Tensor]:
   """sum over examples i with mask[i] of function(gradient of values_of(example i)).
 
   Args:
     function: elementwise, 0 at 0; such as tf.square.
-    values_of: images [B, ...], labels [B] to a value of each, [B].
+    values_of: codes [B, ...], labels [B] to a value of each, [B].
     variables: what the gradients are of.
-    images, labels, mask: [B, ...], [B], bool [B]; a mask of None is for the few rows of a support
+    codes, labels, mask: [B, ...], [B], bool [B]; a mask of None is for the few rows of a support
       set, each of which then has its gradient in the graph, without a loop.
 
   Returns:
@@ -31,40 +31,40 @@ def summed(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
   if mask is None:
     with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
       tape.watch(variables)
-      each = tf.unstack(values_of(images, labels), images.shape[0])
+      each = tf.unstack(values_of(codes, labels), codes.shape[0])
     rows = [gradient(tape, value, variables) for value in each]
     return [tf.add_n([function(g) for g in of_one]) for of_one in zip(*rows)]
-  if images.shape[0] == 1:
+  if codes.shape[0] == 1:
     with tf.GradientTape() as tape:
-      value = tf.reduce_sum(tf.where(mask, values_of(images, labels), 0.0))
+      value = tf.reduce_sum(tf.where(mask, values_of(codes, labels), 0.0))
     return [function(g) for g in gradient(tape, value, variables)]
   size = sum(v.shape.num_elements() * v.dtype.size for v in variables)
-  if images.shape[0] is not None and images.shape[0] * size <= _MAX_BYTES:
+  if codes.shape[0] is not None and codes.shape[0] * size <= _MAX_BYTES:
     with tf.GradientTape() as tape:
-      values = tf.where(mask, values_of(images, labels), 0.0)
+      values = tf.where(mask, values_of(codes, labels), 0.0)
     rows = tape.jacobian(values, variables,
                          unconnected_gradients=tf.UnconnectedGradients.ZERO)
     return [tf.reduce_sum(function(r), axis=0) for r in rows]
-  return _one_by_one(function, values_of, variables, images, labels, mask)
+  return _one_by_one(function, values_of, variables, codes, labels, mask)
 
 
-def rows(values_of: ValuesFn, variables: Sequence[tf.Variable], images: tf.Tensor,
+def rows(values_of: ValuesFn, variables: Sequence[tf.Variable], codes: tf.Tensor,
          labels: tf.Tensor) -> tf.Tensor:
   """Gradients of values_of(example i) as rows [B, P], all variables one after the other."""
   size = sum(v.shape.num_elements() * v.dtype.size for v in variables)
-  if 1 < images.shape[0] <= _MAX_BYTES // size:
+  if 1 < codes.shape[0] <= _MAX_BYTES // size:
     with tf.GradientTape() as tape:
-      values = values_of(images, labels)
+      values = values_of(codes, labels)
     found = tape.jacobian(values, variables,
                           unconnected_gradients=tf.UnconnectedGradients.ZERO)
-    return tf.concat([tf.reshape(f, [images.shape[0], -1]) for f in found], 1)
+    return tf.concat([tf.reshape(f, [codes.shape[0], -1]) for f in found], 1)
 
   def one(example: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
     with tf.GradientTape() as tape:
       value = values_of(example[0][None], example[1][None])[0]
     return tf.concat([tf.reshape(f, [-1]) for f in gradient(tape, value, variables)], 0)
 
-  return tf.map_fn(one, (images, labels), fn_output_signature=tf.float32, parallel_iterations=1)
+  return tf.map_fn(one, (codes, labels), fn_output_signature=tf.float32, parallel_iterations=1)
 
 
 def largest_cosines(gradients: tf.Tensor, num: int) -> tf.Tensor:
@@ -84,12 +84,12 @@ def gradient(tape: tf.GradientTape, target: tf.Tensor, variables: Sequence[tf.Va
 
 
 def _one_by_one(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
-                variables: Sequence[tf.Variable], images: tf.Tensor, labels: tf.Tensor,
+                variables: Sequence[tf.Variable], codes: tf.Tensor, labels: tf.Tensor,
                 mask: tf.Tensor) -> list[tf.Tensor]:
   """As `summed`, with one example's gradients in memory at a time."""
   def step(i, totals):
     with tf.GradientTape() as tape:
-      value = tf.where(mask[i], values_of(images[i][None], labels[i][None])[0], 0.0)
+      value = tf.where(mask[i], values_of(codes[i][None], labels[i][None])[0], 0.0)
     return i + 1, [t + function(g) for t, g in zip(totals, gradient(tape, value, variables))]
 
   num = tf.shape(labels)[0]

@@ -85,7 +85,7 @@ class Agem(objective.Objective):
       chosen = places[first:first + self.chunk]
       with tf.GradientTape() as tape:
         loss = tf.reduce_sum(self._losses_of(
-            tf.gather(data.images, chosen), tf.gather(data.labels, chosen), known))
+            tf.gather(data.codes, chosen), tf.gather(data.labels, chosen), known))
       parts = tape.gradient(loss, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
       return first + self.chunk, [t + p for t, p in zip(totals, parts)]
 

@@ -110,7 +110,7 @@ class Lwf(objective.Objective):
     self.strength.assign(self.strengths[phase])
 
   def loss(self, batch: objective.Batch) -> tf.Tensor:
-    teacher = tf.stop_gradient(self.previous(batch.images, training=False))
+    teacher = tf.stop_gradient(self.previous(batch.codes, training=False))
     asked = None if batch.classes is None else self.taught & batch.classes.seen
     return super().loss(batch) + self.strength * divergence(
         teacher, batch.logits, self.temperature, asked)

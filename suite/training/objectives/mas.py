@@ -43,16 +43,16 @@ class Mas(objective.Objective):
     return super().loss(batch) + self.strength * objective.weighted_distance(
         self.importance, self._variables, self.anchors)
 
-  def observe(self, losses_of: objective.LossesFn, images: tf.Tensor, labels: tf.Tensor,
+  def observe(self, losses_of: objective.LossesFn, codes: tf.Tensor, labels: tf.Tensor,
               mask: tf.Tensor | None = None) -> None:
     del losses_of
     mask = tf.ones(tf.shape(labels)[:1], tf.bool) if mask is None else mask
 
-    def lengths(images: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    def lengths(codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
       del labels
-      return tf.reduce_sum(tf.square(self._model(images, training=False)), axis=-1)
+      return tf.reduce_sum(tf.square(self._model(codes, training=False)), axis=-1)
 
-    sums = example_gradients.summed(tf.abs, lengths, self._variables, images, labels, mask)
+    sums = example_gradients.summed(tf.abs, lengths, self._variables, codes, labels, mask)
     for total, part in zip(self.sums, sums):
       total.assign_add(part)
     self.count.assign_add(tf.math.count_nonzero(mask, dtype=tf.float32))

@@ -43,26 +43,26 @@ class Mer(objective.Objective):
     self.within, self.across, self.batches = within, across, batches
 
   def take(self, update: Callable[..., tf.Tensor], variables: Sequence[tf.Variable],
-           images: tf.Tensor, labels: tf.Tensor, num_replayed: int) -> tf.Tensor:
+           codes: tf.Tensor, labels: tf.Tensor, num_replayed: int) -> tf.Tensor:
     rows = tf.shape(labels)[0] if labels.shape[0] is None else int(labels.shape[0])
     incoming = tf.range(rows - num_replayed)
     total, begin = tf.constant(0.0), _values(variables)
     for part in np.array_split(np.arange(num_replayed, 0, -1, dtype=np.int32), self.batches):
       before = _values(variables)
-      total += self._one_by_one(update, images, labels, tf.concat([incoming, rows - part], 0))
+      total += self._one_by_one(update, codes, labels, tf.concat([incoming, rows - part], 0))
       _move(variables, before, self.within)
     _move(variables, begin, self.across)
     return total / tf.cast(
         (rows - num_replayed) * self.batches + num_replayed, tf.float32)
 
-  def _one_by_one(self, update: Callable[..., tf.Tensor], images: tf.Tensor, labels: tf.Tensor,
+  def _one_by_one(self, update: Callable[..., tf.Tensor], codes: tf.Tensor, labels: tf.Tensor,
                   order: tf.Tensor) -> tf.Tensor:
     """An update on each row, in this order, int32 [n]; the sum of their losses."""
     num = tf.size(order) if order.shape[0] is None else order.shape[0]
 
     def step(i: tf.Tensor, total: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
       row = order[i]
-      return i + 1, total + update(images[row][None], labels[row][None])
+      return i + 1, total + update(codes[row][None], labels[row][None])
 
     return tf.while_loop(lambda i, _: i < num, step, [tf.constant(0), tf.constant(0.0)],
                          parallel_iterations=1)[1]

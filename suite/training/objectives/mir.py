@@ -33,12 +33,12 @@ class Mir(objective.Objective):
   def choose(self, candidates: objective.Candidates, losses_of: objective.LossesFn,
              gradients: Sequence[tf.Tensor], variables: Sequence[tf.Variable], rate: tf.Tensor,
              num: int) -> tf.Tensor:
-    before = losses_of(candidates.images, candidates.labels)
+    before = losses_of(candidates.codes, candidates.labels)
     values = [v.read_value() for v in variables]
     for variable, gradient in zip(variables, gradients):
       if gradient is not None:
         variable.assign_sub(rate * gradient)
-    after = losses_of(candidates.images, candidates.labels)
+    after = losses_of(candidates.codes, candidates.labels)
     for variable, value in zip(variables, values):
       variable.assign(value)
     # Sorted, so that equal rises keep the order of drawing.

@@ -11,7 +11,7 @@ A learner trains in phases: a bucket's, a task's, an offline phase of a sequence
                loss = objective.loss(batch)                         under the tape
                gradients = objective.gradients(gradients, data)
                objective.before_update(); optimizer; objective.after_update(gradients)
-  at the end:  objective.observe(losses_of, images, labels, mask)   each batch once, if `observes`
+  at the end:  objective.observe(losses_of, codes, labels, mask)   each batch once, if `observes`
                objective.after_phase(known)
 
 `loss`, `choose`, `gradients`, `before_update`, `after_update` and `observe` are traced into graphs;
@@ -59,7 +59,7 @@ class Data(NamedTuple):
   """The rows that the steps of a phase draw from.
 
   Attributes:
-    images: [N, ...], what the trained part of the network takes. labels: int64 [N], or multi-hot
+    codes: [N, ...], what the trained part of the network takes. labels: int64 [N], or multi-hot
       [N, C].
     places: int64 [K], where the memory's rows are among the N.
     stored: float32 [K, C], logits that these rows had when they entered the memory, NaN for classes
@@ -69,7 +69,7 @@ class Data(NamedTuple):
       objective does not read them.
   """
 
-  images: tf.Tensor
+  codes: tf.Tensor
   labels: tf.Tensor
   places: tf.Tensor
   stored: tf.Tensor
@@ -81,7 +81,7 @@ class Batch(NamedTuple):
   """The rows of one step.
 
   Attributes:
-    images: [B + R, ...], incoming rows first.
+    codes: [B + R, ...], incoming rows first.
     logits: [B + R, C], the model's in training.
     labels: int64 [B + R], or multi-hot [B + R, C].
     num_replayed: R, known when the graph is made.
@@ -94,7 +94,7 @@ class Batch(NamedTuple):
     features: [B + R, D], what the head made the logits of; None: the objective does not read them.
   """
 
-  images: tf.Tensor
+  codes: tf.Tensor
   logits: tf.Tensor
   labels: tf.Tensor
   num_replayed: int = 0
@@ -110,14 +110,14 @@ class Batch(NamedTuple):
     """The incoming rows alone."""
     if not self.num_replayed:
       return self
-    return self._replace(images=self.images[:-self.num_replayed],
+    return self._replace(codes=self.codes[:-self.num_replayed],
                          logits=self.logits[:-self.num_replayed],
                          labels=self.labels[:-self.num_replayed], num_replayed=0, stored=None,
                          features=_rows(self.features, slice(-self.num_replayed)))
 
   def replayed(self) -> Batch:
     """The replayed rows alone."""
-    return self._replace(images=self.images[-self.num_replayed:],
+    return self._replace(codes=self.codes[-self.num_replayed:],
                          logits=self.logits[-self.num_replayed:],
                          labels=self.labels[-self.num_replayed:],
                          features=_rows(self.features, slice(-self.num_replayed, None)))
@@ -127,10 +127,10 @@ class Candidates(NamedTuple):
   """Rows of the memory from which `choose` takes R.
 
   Attributes:
-    images: [M, ...] as the model takes them. labels: int64 [M].
+    codes: [M, ...] as the model takes them. labels: int64 [M].
   """
 
-  images: tf.Tensor
+  codes: tf.Tensor
   labels: tf.Tensor
 
 
@@ -219,8 +219,8 @@ class Objective(tf.Module):
     """Makes its variables, before the first phase.
 
     Args:
-      model: what is trained; images [B, ...] to logits [B, C]. With a head per task it is what the
-        tasks share, images to features.
+      model: what is trained; codes [B, ...] to logits [B, C]. With a head per task it is what the
+        tasks share, codes to features.
       losses_of: runs the model in training.
       seed: of random draws.
     """
@@ -257,14 +257,14 @@ class Objective(tf.Module):
     return list(gradients)
 
   def take(self, update: Callable[..., tf.Tensor], variables: Sequence[tf.Variable],
-           images: tf.Tensor, labels: tf.Tensor, num_replayed: int) -> tf.Tensor:
+           codes: tf.Tensor, labels: tf.Tensor, num_replayed: int) -> tf.Tensor:
     """Makes the updates of one step; the mean loss before them, [].
 
     Args:
-      update: images [n, ...] and labels [n], n known when the graph is made, to the loss before an
+      update: codes [n, ...] and labels [n], n known when the graph is made, to the loss before an
         update on these rows.
       variables: what it changes.
-      images, labels: [B + R, ...], incoming rows first. num_replayed: R.
+      codes, labels: [B + R, ...], incoming rows first. num_replayed: R.
     """
     raise NotImplementedError(f"{type(self).__name__} takes rows, but has no take.")
 
@@ -276,13 +276,13 @@ class Objective(tf.Module):
     """Notes the model after the optimizer changed it along these gradients."""
     del gradients
 
-  def observe(self, losses_of: LossesFn, images: tf.Tensor, labels: tf.Tensor,
+  def observe(self, losses_of: LossesFn, codes: tf.Tensor, labels: tf.Tensor,
               mask: tf.Tensor | None = None) -> None:
     """Observes a batch [B, ...]; mask bool [B] is False on padding.
 
     `losses_of` runs the model as in evaluation: no example's loss depends on another.
     """
-    del losses_of, images, labels, mask
+    del losses_of, codes, labels, mask
 
   def after_phase(self, known: tf.Tensor | None = None) -> None:
     """Concludes a phase, after which the classes `known`, bool [C], are known; None: all."""

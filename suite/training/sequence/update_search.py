@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 from suite.system import atomic_files
 from suite.training.sequence import update_strategies
 
-Plan = tuple[int, ...]
+UpdateTimes = tuple[int, ...]
 _STEPS = "steps"
 
 
@@ -59,12 +59,12 @@ class At(update_strategies.Strategy):
     return update_strategies.FOREVER if due is None else due - step - 1
 
 
-def cost(plan: Plan) -> int:
+def cost(plan: UpdateTimes) -> int:
   """Samples that one epoch of every update goes over."""
   return sum(plan)
 
 
-def check(name: str, steps: Sequence[int]) -> Plan:
+def check(name: str, steps: Sequence[int]) -> UpdateTimes:
   """Returns the steps as a plan; `name` is for the message if they are none."""
   rising = all(a < b for a, b in zip(steps, steps[1:]))
   whole = all(isinstance(t, int) and not isinstance(t, bool) and t > 0 for t in steps)
@@ -73,14 +73,14 @@ def check(name: str, steps: Sequence[int]) -> Plan:
   return tuple(steps)
 
 
-def write(path: pathlib.Path, plan: Plan, **about: Any) -> None:
+def write(path: pathlib.Path, plan: UpdateTimes, **about: Any) -> None:
   """Writes a plan and plain values about it as JSON."""
   path.parent.mkdir(parents=True, exist_ok=True)
   text = json.dumps({_STEPS: plan, **about}, indent=1)
   atomic_files.write(path, f"{text}\n".encode())
 
 
-def read(path: str | pathlib.Path) -> Plan:
+def read(path: str | pathlib.Path) -> UpdateTimes:
   """Reads the plan that `write` wrote."""
   place = pathlib.Path(path)
   if not place.is_file():
@@ -93,19 +93,19 @@ def read(path: str | pathlib.Path) -> Plan:
                      "tools/update_oracle.py.") from error
 
 
-Evaluate = Callable[[Sequence[Plan]], Sequence[float]]
+Evaluate = Callable[[Sequence[UpdateTimes]], Sequence[float]]
 
 
 class Found(NamedTuple):
   """The best plan, its score, and the scores of all plans that were tried, in order."""
 
-  plan: Plan
+  plan: UpdateTimes
   score: float
-  scores: dict[Plan, float]
+  scores: dict[UpdateTimes, float]
 
 
 def search(candidates: Sequence[int], budget: int, evaluate: Evaluate, *, width: int | None = 1,
-           starts: Sequence[Plan] = ()) -> Found:
+           starts: Sequence[UpdateTimes] = ()) -> Found:
   """Searches plans of candidate times whose sum is at most the budget.
 
   Args:
@@ -129,7 +129,7 @@ def search(candidates: Sequence[int], budget: int, evaluate: Evaluate, *, width:
     tried.best_of(itertools.chain.from_iterable(
         itertools.combinations(candidates, size) for size in range(1, len(candidates) + 1)))
   else:
-    beam: list[Plan] = [()]
+    beam: list[UpdateTimes] = [()]
     score = tried.scores[()]
     while beam:
       beam = tried.best_of(tuple(sorted((*plan, time))) for plan in beam for time in candidates
@@ -151,9 +151,9 @@ class _Tried:
 
   def __init__(self, evaluate: Evaluate, budget: int):
     self._evaluate, self._budget = evaluate, budget
-    self.scores: dict[Plan, float] = {}
+    self.scores: dict[UpdateTimes, float] = {}
 
-  def best_of(self, plans: Iterable[Plan]) -> list[Plan]:
+  def best_of(self, plans: Iterable[UpdateTimes]) -> list[UpdateTimes]:
     """Scores the plans within the budget; returns them, the best first."""
     within = sorted({plan for plan in plans if cost(plan) <= self._budget})
     new = [plan for plan in within if plan not in self.scores]
@@ -161,16 +161,16 @@ class _Tried:
     return sorted(within, key=self._rank)
 
   @property
-  def best(self) -> Plan:
+  def best(self) -> UpdateTimes:
     """The best plan so far."""
     return min(self.scores, key=self._rank)
 
-  def _rank(self, plan: Plan) -> tuple[float, int, Plan]:
+  def _rank(self, plan: UpdateTimes) -> tuple[float, int, UpdateTimes]:
     return -self.scores[plan], cost(plan), plan
 
 
-def _neighbors(plan: Plan, candidates: Plan
-               ) -> Iterable[Plan]:
+def _neighbors(plan: UpdateTimes, candidates: UpdateTimes
+               ) -> Iterable[UpdateTimes]:
   """Plans with one time moved by one place among the candidates, left out, or added."""
   for new in candidates:
     if new not in plan:

@@ -40,7 +40,7 @@ FORMS = (PRIMAL, DUAL, CHEAPER)
 _EMPTY = -1  # Label of a row that no sample has filled; its one-hot row is 0.
 
 
-class Sums(NamedTuple):
+class PrimalSums(NamedTuple):
   """The state of the primal form.
 
   Attributes:
@@ -54,7 +54,7 @@ class Sums(NamedTuple):
   counts: tf.Tensor
 
 
-class Rows(NamedTuple):
+class DualRows(NamedTuple):
   """The state of the dual form; the rows of later sets stand below.
 
   Attributes:
@@ -75,7 +75,7 @@ class Regression(NamedTuple):
   weights: tf.Tensor
 
 
-State = Union[Sums, Rows]
+State = Union[PrimalSums, DualRows]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,14 +117,14 @@ class RidgeSums(statistic.Statistic):
       return self.form
     return DUAL if 0 < self._num_images < num_features else PRIMAL
 
-  def zero(self, num_classes: int, num_features: int) -> Sums:
-    return Sums(tf.zeros([num_features, num_features]), tf.zeros([num_features, num_classes]),
+  def zero(self, num_classes: int, num_features: int) -> PrimalSums:
+    return PrimalSums(tf.zeros([num_features, num_features]), tf.zeros([num_features, num_classes]),
                 tf.zeros([num_classes]))
 
   def episode_zero(self, num_classes: int, num_features: int) -> State:
     if self.episode_form(num_features) == PRIMAL:
       return self.zero(num_classes, num_features)
-    return Rows(tf.zeros([self._num_images, num_features]), tf.fill([self._num_images], _EMPTY),
+    return DualRows(tf.zeros([self._num_images, num_features]), tf.fill([self._num_images], _EMPTY),
                 tf.zeros([num_classes]))
 
   def add(self, state: State, codes: tf.Tensor, labels: tf.Tensor) -> State:
@@ -136,8 +136,8 @@ class RidgeSums(statistic.Statistic):
     """
     one_hot = tf.one_hot(labels, state.counts.shape[0])  # [B, C]
     shown = tf.reduce_sum(one_hot, axis=0)
-    if isinstance(state, Sums):
-      return self.merge(state, Sums(tf.matmul(codes, codes, transpose_a=True),
+    if isinstance(state, PrimalSums):
+      return self.merge(state, PrimalSums(tf.matmul(codes, codes, transpose_a=True),
                                     tf.matmul(codes, one_hot, transpose_a=True), shown))
     size, added, counts = state.labels.shape[0], labels.shape[0], state.counts + shown
     message = (f"A task shows more than the {size} support images whose features the dual form "
@@ -147,15 +147,15 @@ class RidgeSums(statistic.Statistic):
       raise ValueError(message)
     enough = tf.debugging.Assert(tf.reduce_sum(counts) <= size, [message])
     with tf.control_dependencies([] if enough is None else [enough]):
-      return Rows(tf.concat([state.features[added:], codes], axis=0),
+      return DualRows(tf.concat([state.features[added:], codes], axis=0),
                   tf.concat([state.labels[added:], tf.cast(labels, tf.int32)], axis=0), counts)
 
-  def merge(self, a: Sums, b: Sums) -> Sums:
-    return Sums(a.gram + b.gram, a.cross + b.cross, a.counts + b.counts)
+  def merge(self, a: PrimalSums, b: PrimalSums) -> PrimalSums:
+    return PrimalSums(a.gram + b.gram, a.cross + b.cross, a.counts + b.counts)
 
   def weights(self, state: State) -> tf.Tensor:
     """Returns V, float64 [D, C]: of order D^3 / 3 or N^3 / 3 multiply-adds."""
-    if isinstance(state, Rows):
+    if isinstance(state, DualRows):
       features = tf.cast(state.features, tf.float64)
       one_hot = tf.one_hot(state.labels, state.counts.shape[0], dtype=tf.float64)
       gram = tf.matmul(features, features, transpose_b=True)
@@ -174,14 +174,15 @@ class RidgeSums(statistic.Statistic):
     found = tf.matmul(codes, tf.cast(self.weights(state), tf.float32))
     return tf.where(state.counts > 0.0, found, statistic.NOT_SHOWN)
 
-  def solve(self, state: Sums) -> Regression:
+  def solve(self, state: PrimalSums) -> Regression:
     precision = self._solved(_symmetric(state.gram), tf.eye(state.gram.shape[0], dtype=tf.float64))
     return Regression(precision, tf.matmul(precision, tf.cast(state.cross, tf.float64)))
 
   def unsolved(self, num_classes: int, num_features: int) -> Regression:
     return Regression(tf.eye(num_features) / self.strength, tf.zeros([num_features, num_classes]))
 
-  def update(self, state: Sums, solution: Regression, codes: tf.Tensor, labels: tf.Tensor) -> None:
+  def update(self, state: PrimalSums, solution: Regression, codes: tf.Tensor, labels: tf.Tensor
+             ) -> None:
     for variable, value in zip(state, self.add(state, codes, labels)):
       variable.assign(value)
     # Woodbury's identity for the block: with K = I + Z P Z^T, G = P Z^T K^-1.
@@ -191,8 +192,8 @@ class RidgeSums(statistic.Statistic):
     solution.weights.assign_add(tf.matmul(gains, errors, transpose_a=True))
     solution.precision.assign_sub(tf.matmul(keys, gains, transpose_a=True))
 
-  def answers_in_turn(self, state: Sums, solution: Regression, codes: tf.Tensor, labels: tf.Tensor
-                      ) -> tf.Tensor:
+  def answers_in_turn(self, state: PrimalSums, solution: Regression, codes: tf.Tensor,
+                      labels: tf.Tensor) -> tf.Tensor:
     one_hot, before = tf.one_hot(labels, state.counts.shape[0]), tf.matmul(codes, solution.weights)
     factor = _kernel_factor(tf.matmul(codes, solution.precision), codes)
     unit = factor / tf.linalg.diag_part(factor)  # Columns divided by the diagonal: L.

@@ -64,7 +64,7 @@ def test_updates_are_charged_to_pretrain_and_the_rate_falls_over_all_buckets(who
 
 def test_features_of_the_memory_are_those_of_the_encoder_as_it_is(whole):
   *_, learner, _ = whole
-  images = learner.memory.held().images
+  images = learner.memory.held().codes
   np.testing.assert_allclose(
       learner.head.encode(images), learner.pretrainer.encoder(images, training=False), atol=1e-6)
 

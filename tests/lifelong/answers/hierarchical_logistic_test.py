@@ -72,7 +72,7 @@ def test_the_evidence_is_the_integral_over_the_prior():
 
 def test_a_mixture_goes_with_the_answers():
   features, answers = _problem(400)
-  candidates = [hierarchical_logistic.Candidate(
+  candidates = [hierarchical_logistic.PriorCandidate(
       np.arange(size), hierarchical_logistic.Prior(np.zeros(size), np.eye(size)))
                 for size in (2, 3)]
   found, evidence = hierarchical_logistic.mix(features, answers, candidates, (0.1, 1.0))

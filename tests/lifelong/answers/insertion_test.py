@@ -68,7 +68,7 @@ def test_models_one_by_one_in_the_order_sorted_again(seed):
   slow = counts.copy()
   for row, one in zip(rows, found):
     order = rank_order.RankOrder(slow)
-    questions = insertion.QuestionSet(order, ranks)
+    questions = insertion.OrderQuestions(order, ranks)
     assert questions.threshold(row[questions.samples]).cut == one.cut
     slow = slow + order.predicted(one.cut)
   np.testing.assert_array_equal(after, slow)

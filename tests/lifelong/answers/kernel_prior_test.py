@@ -57,7 +57,7 @@ def test_the_evidence_is_the_integral_over_the_mixture():
   likelihood = np.where(answers[:, None] > 0, chance, 1 - chance).prod(axis=0)
   posterior = density * likelihood
   exact = np.log(posterior.sum() * (grid[1] - grid[0]) ** 2)
-  candidate = hierarchical_logistic.Candidate(np.arange(2), prior)
+  candidate = hierarchical_logistic.PriorCandidate(np.arange(2), prior)
   (one,), evidence = kernel_prior.mix(features, answers, [candidate], (0.3,))
   assert evidence == pytest.approx(exact, abs=0.05)
   np.testing.assert_allclose(one.weights, posterior @ weights / posterior.sum(), atol=0.1)
@@ -65,7 +65,7 @@ def test_the_evidence_is_the_integral_over_the_mixture():
 
 def test_without_answers_the_prior_predicts():
   features, answers = _problem(3)
-  candidate = hierarchical_logistic.Candidate(np.arange(2), _prior())
+  candidate = hierarchical_logistic.PriorCandidate(np.arange(2), _prior())
   (one,), evidence = kernel_prior.mix(features[:0], answers[:0], [candidate], (0.1,))
   np.testing.assert_allclose(one.weights, _prior().mean, atol=1e-9)
   assert evidence == pytest.approx(0.0)
@@ -77,7 +77,7 @@ def test_without_answers_the_prior_predicts():
 def test_a_wide_normal_prior_is_for_models_unlike_all_others():
   features, _ = _problem(60)
   answers = (features[:, 1] < 0).astype(float)  # All known models have the other sign.
-  candidate = hierarchical_logistic.Candidate(np.arange(2), _prior())
+  candidate = hierarchical_logistic.PriorCandidate(np.arange(2), _prior())
   found, _ = kernel_prior.mix(features, answers, [candidate], (0.1,), (3.0,))
   best = max(found, key=lambda one: one.share)
   assert best.share > 0.9 and best.weights[1] < -2
@@ -86,7 +86,7 @@ def test_a_wide_normal_prior_is_for_models_unlike_all_others():
 
 def test_held_out_answers_have_no_part_in_their_prediction():
   features, answers = _problem(20)
-  candidates = [hierarchical_logistic.Candidate(np.arange(2), _prior())]
+  candidates = [hierarchical_logistic.PriorCandidate(np.arange(2), _prior())]
   before = kernel_prior.held_out(features, answers, candidates, (0.1, 0.3))
   changed = answers.copy()
   changed[7] = 1 - changed[7]

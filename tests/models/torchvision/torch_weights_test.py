@@ -5,8 +5,8 @@ import tensorflow as tf
 
 from suite.models.torchvision import torch_resnet
 
-_SMALL = torch_resnet.Net((2, 1), False, 2)
-_DEEP = torch_resnet.Net((1, 1), True, 2)
+_SMALL = torch_resnet.Architecture((2, 1), False, 2)
+_DEEP = torch_resnet.Architecture((1, 1), True, 2)
 
 
 def _state(net, prefix="", head=True):

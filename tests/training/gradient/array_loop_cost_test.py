@@ -39,36 +39,36 @@ def test_the_cost_of_a_plan_is_that_of_its_literal_steps():
   of = {num: counted(lambda x, y: step(x, y, tf.constant(0.0)), *specs(num)) for num in (4, 3)}
   assert of[4].macs == 4 * ROW and of[4].uncounted == ()
   # 2.5 epochs of 7 rows: 4 and 3 twice, then 4 once more (a half is 4 rows).
-  plan = array_loop.Plan(7, 2.5, 4, (1, 2), last="even")
+  plan = array_loop.PhaseRows(7, 2.5, 4, (1, 2), last="even")
   assert loop.cost(given, plan) == of[4] * 3 + of[3] * 2
-  assert loop.cost(given, array_loop.Plan(7, 2, 4, (1, 2))) == of[4] * 4
+  assert loop.cost(given, array_loop.PhaseRows(7, 2, 4, (1, 2))) == of[4] * 4
 
 
 @pytest.mark.parametrize("name", ["plain", "er_ace", "der", "ewc", "mas", "si", "lwf"])
 def test_replayed_rows_cost_as_much_as_incoming_ones(name):
   loop = make(OBJECTIVES[name]())
-  plan = array_loop.Plan(8, 1, 4, (1, 2), held=K, replay_batch=3)
+  plan = array_loop.PhaseRows(8, 1, 4, (1, 2), held=K, replay_batch=3)
   teacher = 7 * D * C if name == "lwf" else 0
   assert loop.cost(data(K, stored=True), plan).macs == 2 * (7 * ROW + teacher)
-  in_threes = array_loop.Plan(6, 1, 4, (1, 2), held=K, replay_batch=3, last="even")
+  in_threes = array_loop.PhaseRows(6, 1, 4, (1, 2), held=K, replay_batch=3, last="even")
   teacher = 12 * D * C if name == "lwf" else 0
   assert loop.cost(data(K, stored=True), in_threes).macs == (7 + 5) * ROW + teacher
 
 
 def test_a_gem_costs_the_gradient_of_all_that_is_held():
-  plan = array_loop.Plan(4, 1, 4, (1, 2))
+  plan = array_loop.PhaseRows(4, 1, 4, (1, 2))
   loop = make(gem.Agem())
   assert loop.cost(data(), plan).macs == 4 * ROW
   assert loop.cost(data(K), plan).macs == (4 + K) * ROW
   assert loop.cost(data(2 * K), plan).macs == (4 + 2 * K) * ROW
   assert make(gem.Agem(sample_size=3)).cost(data(K), plan).macs == (4 + 3) * ROW
-  three = array_loop.Plan(3, 1, 4, (1, 2), last="even")
+  three = array_loop.PhaseRows(3, 1, 4, (1, 2), last="even")
   assert loop.cost(data(K), three).macs == (3 + K) * ROW
   assert loop.cost(data(2 * K), three).macs == (3 + 2 * K) * ROW
 
 
 def test_gem_costs_the_gradients_of_all_buckets_and_their_products():
-  plan, loop, size = array_loop.Plan(4, 1, 4, (1, 2)), make(gem.Gem()), D * C + C
+  plan, loop, size = array_loop.PhaseRows(4, 1, 4, (1, 2)), make(gem.Gem()), D * C + C
   assert loop.cost(data(), plan).macs == 4 * ROW
   for groups in ([0] * K, [0, 0, 3, 3, 3, 5]):
     given, num = data(K)._replace(groups=tf.constant(groups, tf.int64)), len(set(groups))
@@ -77,29 +77,29 @@ def test_gem_costs_the_gradients_of_all_buckets_and_their_products():
 
 def test_mer_costs_the_incoming_rows_in_each_batch():
   loop = make(mer.Mer(batches=2))
-  plan = array_loop.Plan(4, 1, 4, (1, 2), held=K, replay_batch=3)
+  plan = array_loop.PhaseRows(4, 1, 4, (1, 2), held=K, replay_batch=3)
   assert loop.cost(data(K), plan).macs == (2 * 4 + 3) * ROW
-  assert loop.cost(data(), array_loop.Plan(4, 1, 4, (1, 2))).macs == 2 * 4 * ROW
+  assert loop.cost(data(), array_loop.PhaseRows(4, 1, 4, (1, 2))).macs == 2 * 4 * ROW
 
 
 def test_compared_rows_cost_a_gradient_each():
   given = data()
-  found = make().cost_of_gradients(given.images, given.labels, 5)
+  found = make().cost_of_gradients(given.codes, given.labels, 5)
   assert found.macs == 5 * ROW and found.uncounted == ()
-  assert make().cost_of_gradients(given.images, given.labels, 0) == flops.ZERO
+  assert make().cost_of_gradients(given.codes, given.labels, 0) == flops.ZERO
 
 
 def test_mir_costs_a_gradient_and_two_forward_passes_of_all_candidates_besides():
   loop = make(mir.Mir(5), replay_batch=3)
-  plan = array_loop.Plan(4, 1, 4, (1, 2), held=K, replay_batch=5)
+  plan = array_loop.PhaseRows(4, 1, 4, (1, 2), held=K, replay_batch=5)
   assert loop.cost(data(K), plan).macs == (4 + 3) * ROW + 4 * ROW + 2 * 5 * D * C
   # Nothing is held: nothing is drawn.
-  assert loop.cost(data(), array_loop.Plan(4, 1, 4, (1, 2), replay_batch=5)).macs == 4 * ROW
+  assert loop.cost(data(), array_loop.PhaseRows(4, 1, 4, (1, 2), replay_batch=5)).macs == 4 * ROW
 
 
 def test_observing_costs_a_gradient_of_each_batch():
   objective, given = ewc.Ewc(), data()
   loop = make(objective)
-  cost = loop.observe(given.images, given.labels, 3)
+  cost = loop.observe(given.codes, given.labels, 3)
   assert objective.count.numpy() == 3.0 and cost.macs == N * ROW and cost.flops > 2 * cost.macs
-  assert loop.observe(given.images, given.labels, 4).macs == N * ROW
+  assert loop.observe(given.codes, given.labels, 4).macs == N * ROW

@@ -35,7 +35,7 @@ def test_two_steps_equal_numpy_s(is_rest):
   kernel, bias, losses = np.zeros([D, C]), np.zeros([C]), 0.0
   for places, rate in (([0, 1, 2], 0.5), ([5, 6, 7], 0.1)):
     kernel, bias, loss = step_by_numpy(
-        kernel, bias, given.images.numpy()[places], given.labels.numpy()[places], rate)
+        kernel, bias, given.codes.numpy()[places], given.labels.numpy()[places], rate)
     losses += loss
   np.testing.assert_allclose(loop.step.model.get_weights()[0], kernel, rtol=1e-5)
   np.testing.assert_allclose(loop.step.model.get_weights()[1], bias, rtol=1e-5)
@@ -47,7 +47,7 @@ def test_replayed_rows_are_part_of_a_step_s_mean():
   total = loop.train(given, part([[0, 1, 2]], [[5, 0]]), np.float32([0.5]))
   places = [0, 1, 2, N + 5, N]
   kernel, bias, loss = step_by_numpy(
-      np.zeros([D, C]), np.zeros([C]), given.images.numpy()[places], given.labels.numpy()[places],
+      np.zeros([D, C]), np.zeros([C]), given.codes.numpy()[places], given.labels.numpy()[places],
       0.5)
   np.testing.assert_allclose(loop.step.model.get_weights()[0], kernel, rtol=1e-5)
   np.testing.assert_allclose(loop.step.model.get_weights()[1], bias, rtol=1e-5)
@@ -60,7 +60,7 @@ def second_phase(objective):
   objective.before_phase()
   loop.train(given, part([[0, 1, 2], [3, 4, 5]]), np.float32([0.3, 0.3]))
   if objective.observes:
-    loop.observe(given.images, given.labels, 3)
+    loop.observe(given.codes, given.labels, 3)
   objective.after_phase()
   loop.step.optimizer.reset()
   objective.before_phase()
@@ -80,10 +80,10 @@ RATES = np.float32([0.5, 0.4, 0.3, 0.2, 0.1])
 def chosen_by_hand(step, given, places, slots, rate, num):
   """MIR in Python: the loss of each candidate alone, before and after a step on a copy."""
   model = step.model
-  x, y = (tf.gather(t, places) for t in (given.images, given.labels))
+  x, y = (tf.gather(t, places) for t in (given.codes, given.labels))
   weights = model.get_weights()
   every = tf.gather(given.places, slots)
-  old_x, old_y = (tf.gather(t, every) for t in (given.images, given.labels))
+  old_x, old_y = (tf.gather(t, every) for t in (given.codes, given.labels))
   kernel, bias, _ = step_by_numpy(*weights, x.numpy(), y.numpy(), rate)
   losses = []
   for k, b in (weights, (kernel, bias)):
@@ -102,7 +102,7 @@ def single_step(loop, given, places, slots, rate):
   every = tf.concat([places, tf.gather(given.places, slots)], 0)
   extra = {} if not len(slots) else {
       "num_replayed": len(slots), "stored": tf.gather(given.stored, slots)}
-  return float(step(tf.gather(given.images, every), tf.gather(given.labels, every),
+  return float(step(tf.gather(given.codes, every), tf.gather(given.labels, every),
                     tf.constant(rate), data=given, classes=given.classes, **extra))
 
 
@@ -148,7 +148,7 @@ class Diary(objective_lib.Objective):
   def loss(self, batch):
     self.traces.append(1)  # Python runs only while a graph is traced.
     if batch.stored is not None:
-      tf.numpy_function(self._note, [batch.images, batch.labels, batch.stored], [])
+      tf.numpy_function(self._note, [batch.codes, batch.labels, batch.stored], [])
     return super().loss(batch)
 
   def _note(self, images, labels, stored):
@@ -187,7 +187,7 @@ class Greedy(Diary):
   needs_memory = True
 
   def choose(self, candidates, losses_of, gradients, variables, rate, num):
-    return tf.argsort(candidates.images[:, 0], direction="DESCENDING")[:num]
+    return tf.argsort(candidates.codes[:, 0], direction="DESCENDING")[:num]
 
 
 @pytest.mark.parametrize("is_rest", [False, True])
@@ -253,14 +253,14 @@ def test_only_the_given_variables_change_in_graphs_made_before():
   loop = make()
   loop.train(data(), part([[0, 1, 2]]), np.float32([0.5]))
   before = loop.step.model.get_weights()
-  cost = loop.cost(data(), array_loop.Plan(N, 1, 4, (1, 2)))
+  cost = loop.cost(data(), array_loop.PhaseRows(N, 1, 4, (1, 2)))
   loop.train_only(loop.step.model.trainable_variables[1:])
   loop.train(data(), part([[0, 1, 2]]), np.float32([0.5]))
   kernel, bias = loop.step.model.get_weights()
   np.testing.assert_array_equal(kernel, before[0])
   assert (bias != before[1]).all()
   # The kernel's gradient is no longer made.
-  assert cost.macs == 2 * loop.cost(data(), array_loop.Plan(N, 1, 4, (1, 2))).macs
+  assert cost.macs == 2 * loop.cost(data(), array_loop.PhaseRows(N, 1, 4, (1, 2))).macs
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
@@ -269,7 +269,8 @@ def test_the_line_through_two_sizes_costs_what_whole_steps_are_counted_to_cost(n
 
   def cost(size, batch_size):
     replays = dict(held=K, replay_batch=3) if loop.step.objective.needs_memory else {}
-    return loop.cost(given, array_loop.Plan(size, 1, batch_size, (1, 2), last="even", **replays))
+    return loop.cost(given, array_loop.PhaseRows(
+        size, 1, batch_size, (1, 2), last="even", **replays))
 
   whole, rest = cost(5, 5), cost(2, 2)  # One width: counted from its own graph.
   assert cost(5 + 2, 5) == whole + rest and whole.flops and not whole.uncounted
@@ -282,14 +283,14 @@ def test_an_objective_observes_each_row_once_in_order_in_batches_and_a_rest():
     raise AssertionError("What is observed is not augmented.")
 
   loop, given = make(diary, augment=never), numbered(0)
-  cost = loop.observe(given.images, given.labels, 3)
+  cost = loop.observe(given.codes, given.labels, 3)
   assert [rows[0] for rows in diary.observed] == [[0, 1, 2], [3, 4, 5], [6, 7]]
   assert [rows[1] for rows in diary.observed] == [[0, 1, 0], [1, 0, 1], [0, 1]]
   np.testing.assert_allclose(np.concatenate([rows[2] for rows in diary.observed]), np.log(2),
                              rtol=1e-6)
   assert cost.macs is None  # Nobody knows what a diary costs.
   diary.observed.clear()
-  loop.observe(given.images, given.labels, 4, tf.constant([True, False]))
+  loop.observe(given.codes, given.labels, 4, tf.constant([True, False]))
   losses = np.concatenate([rows[2] for rows in diary.observed])
   assert (losses[::2] == 0).all() and (losses[1::2] > 1e8).all() and len(losses) == N
 
@@ -297,8 +298,8 @@ def test_an_objective_observes_each_row_once_in_order_in_batches_and_a_rest():
 def test_a_function_of_many_rows_is_applied_in_chunks(monkeypatch):
   monkeypatch.setattr(array_loop, "_CHUNK", 3)
   loop, given = make(weights=random_weights()), data()
-  found, cost = loop.forward("logits", loop.step.model, given.images)
+  found, cost = loop.forward("logits", loop.step.model, given.codes)
   kernel, bias = loop.step.model.get_weights()
-  np.testing.assert_allclose(found, given.images @ kernel + bias, rtol=1e-5)
+  np.testing.assert_allclose(found, given.codes @ kernel + bias, rtol=1e-5)
   assert cost.macs == N * D * C
-  assert loop.forward("logits", loop.step.model, given.images)[1] == cost
+  assert loop.forward("logits", loop.step.model, given.codes)[1] == cost

@@ -30,12 +30,12 @@ def _two_phases(name, devices):
   objective.before_phase()
   losses = [loop.train(data(), part([[0, 1, 2, 3], [4, 5, 6, 7]]), RATES)]
   if objective.observes:
-    loop.observe(given.images, given.labels, 4)
+    loop.observe(given.codes, given.labels, 4)
   objective.after_phase()
   objective.before_phase()
   slots = [[0, 5, 1, 3, 2, 4][:objective.candidates + objective.candidates % 2 or 4]] * 2
   losses.append(loop.train(given, part([[0, 1, 2, 7], [4, 5, 6, 3]], slots), RATES))
-  plan = array_loop.Plan(8, 1, 4, (0, 0), held=K, replay_batch=4)
+  plan = array_loop.PhaseRows(8, 1, 4, (0, 0), held=K, replay_batch=4)
   return losses, [v.numpy() for v in [*loop.step.model.variables, *objective.variables]], (
       loop.cost(given, plan))
 

@@ -43,7 +43,7 @@ class Said(objective_lib.Objective):
     self.said.append("before_phase")
 
   def loss(self, batch):
-    tf.numpy_function(lambda n: self.said.append(f"step {n}"), [tf.shape(batch.images)[0]], [])
+    tf.numpy_function(lambda n: self.said.append(f"step {n}"), [tf.shape(batch.codes)[0]], [])
     return super().loss(batch)
 
   def observe(self, losses_of, images, labels, mask=None):
@@ -188,7 +188,7 @@ def test_rows_are_those_of_the_plan_and_the_loss_is_their_mean(make):
   outcome = made.phase().train(data(), 7, first=2, last="even")
   places = np.concatenate([np.ravel(part.incoming.places) for part, _, _ in calls])
   assert sorted(places) == sorted([*range(2, 9)] * 2)
-  expected = array_loop.Plan(7, 2, 4, made.context.seeds.pair("order"), last="even", first=2)
+  expected = array_loop.PhaseRows(7, 2, 4, made.context.seeds.pair("order"), last="even", first=2)
   assert places.tolist() == np.concatenate(
       [np.ravel(part.incoming.places) for part in expected.parts()]).tolist()
   assert [r["step"] for r in made.reports] == [4]
@@ -242,7 +242,7 @@ def test_a_head_of_no_epochs_stays_as_it_begins(make):
   made = make()
   before = made.net.head.kernel.numpy()
   phase = made.phase()
-  outcome = phase.train_head(*[data(6).images, data(6, known(*[[1] * C] * 3))], 0, 0.1,
+  outcome = phase.train_head(*[data(6).codes, data(6, known(*[[1] * C] * 3))], 0, 0.1,
                              optimizers.Sgd(made.net.top.trainable_variables))
   np.testing.assert_array_equal(made.net.head.kernel, before)
   assert np.isnan(outcome.loss) and phase.cost.macs == 0
@@ -259,10 +259,10 @@ def test_what_is_remembered_has_the_logits_of_known_classes(make, reads):
   entered = phase.remember(tf.range(5, dtype=tf.int64), codes, tf.constant(labels),
                            tf.constant([True, True, False, True]))
   held = memory.held()
-  assert sorted(held.images.numpy()) == list(range(5)) and entered == 5 * reads
+  assert sorted(held.codes.numpy()) == list(range(5)) and entered == 5 * reads
   assert phase.cost.macs == 5 * D * C * reads
   if reads:
-    expected = made.net.logits(tf.gather(codes, held.images)).numpy()
+    expected = made.net.logits(tf.gather(codes, held.codes)).numpy()
     np.testing.assert_allclose(held.logits.numpy()[:, [0, 1, 3]], expected[:, [0, 1, 3]], rtol=1e-5)
     assert np.isnan(held.logits.numpy()[:, 2]).all()
   else:

@@ -14,18 +14,18 @@ def all_rows(plan):
 
 def test_filled_steps_and_epochs_by_hand():
   # 2 epochs of 10 examples in batches of 4: 20 rows are 5 batches; the third begins in epoch 0.
-  plan = array_loop.Plan(10, 2, 4, (1, 2))
+  plan = array_loop.PhaseRows(10, 2, 4, (1, 2))
   assert plan.num_steps == 5 and plan.widths() == {4: 5}
   assert plan.epochs_of(np.arange(5)).tolist() == [0, 0, 0, 1, 1]
-  assert array_loop.Plan(10, 1, 4, (1, 2)).num_steps == 3
-  assert array_loop.Plan(3, 0.1, 64, (1, 2)).num_steps == 1
+  assert array_loop.PhaseRows(10, 1, 4, (1, 2)).num_steps == 3
+  assert array_loop.PhaseRows(3, 0.1, 64, (1, 2)).num_steps == 1
   rows = all_rows(plan)
   assert sorted(rows[:10]) == sorted(rows[10:]) == list(range(10))
 
 
 def test_even_batches_by_hand():
   # 2.5 epochs of 10: batches of 3, 3, 4, then 3, 3, 4, then 2, 3.
-  plan = array_loop.Plan(10, 2.5, 4, (1, 2), last="even", first=100)
+  plan = array_loop.PhaseRows(10, 2.5, 4, (1, 2), last="even", first=100)
   assert plan.widths() == {3: 5, 4: 2, 2: 1} and plan.num_steps == 8 and plan.num_rows == 25
   (part,) = plan.parts()
   assert part.starts.tolist() == [0, 3, 6, 10, 13, 16, 20, 22, 25] and part.width is None
@@ -38,20 +38,22 @@ def test_even_batches_by_hand():
 @pytest.mark.parametrize("size, batch, expected", [
     (129, 128, {64: 1, 65: 1}), (256, 128, {128: 2}), (1, 4, {1: 1}), (3, 4, {3: 1})])
 def test_no_row_is_alone_in_an_even_batch_unless_there_is_no_other(size, batch, expected):
-  assert array_loop.Plan(size, 1, batch, (1, 2), last="even").widths() == expected
+  assert array_loop.PhaseRows(size, 1, batch, (1, 2), last="even").widths() == expected
 
 
 def test_the_memory_comes_in_turn():
-  plan = array_loop.Plan(10, 2, 4, (1, 2), held=6, replay_batch=4, replay_order=(3, 4), last="even")
+  plan = array_loop.PhaseRows(
+      10, 2, 4, (1, 2), held=6, replay_batch=4, replay_order=(3, 4), last="even")
   slots = np.concatenate([np.ravel(p.replayed.places) for p in plan.parts()])
   assert sorted(slots[:6]) == sorted(slots[6:12]) == list(range(6)) and len(slots) == 6 * 4
   assert plan.num_rows == 20 + 24
-  assert array_loop.Plan(10, 2, 4, (1, 2), held=0, replay_batch=4).num_rows == 20
+  assert array_loop.PhaseRows(10, 2, 4, (1, 2), held=0, replay_batch=4).num_rows == 20
 
 
 @pytest.mark.parametrize("last", array_loop.LAST)
 def test_long_phases_are_laid_out_in_pieces_that_are_the_same(last, monkeypatch):
-  plan = array_loop.Plan(50, 3, 8, (1, 2), held=5, replay_batch=3, replay_order=(3, 4), last=last)
+  plan = array_loop.PhaseRows(
+      50, 3, 8, (1, 2), held=5, replay_batch=3, replay_order=(3, 4), last=last)
   def steps(parts):
     return [[np.split(part.incoming.places, part.starts[1:-1]), part.replayed.places.tolist()]
             for part in parts]

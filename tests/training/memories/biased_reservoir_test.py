@@ -16,7 +16,7 @@ def make(capacity, *args):
 
 def offer(memory, first, num):
   memory.add(np.arange(first, first + num), np.zeros(num))
-  return memory.held().images.numpy()
+  return memory.held().codes.numpy()
 
 
 def fill(memory, buckets, size):
@@ -60,7 +60,7 @@ def test_inclusion_frequencies_of_buckets_match_theory(run, alpha, schedule, ent
     forget(memory, run)
     for bucket in range(4):
       memory.add(tf.range(bucket * k, (bucket + 1) * k, dtype=tf.int64), tf.zeros([k]))
-    return memory.images[:memory.size]
+    return memory.codes[:memory.size]
 
   counts = np.bincount(np.concatenate([ids() for _ in range(runs)]) // k, minlength=4)
   for count, p in zip(counts, expected):
@@ -77,7 +77,7 @@ def test_one_example_a_call_with_alpha_one_is_the_uniform_reservoir(run):
     forget(memory, run)
     for i in tf.range(num, dtype=tf.int64):
       memory.add(i[None], tf.zeros([1]))
-    return memory.images.read_value()
+    return memory.codes.read_value()
 
   counts = np.bincount(np.concatenate([ids() for _ in range(runs)]), minlength=num)
   assert abs(counts - runs * k / num).max() < 4.5 * np.sqrt(runs * k / num * (1 - k / num))
@@ -101,7 +101,7 @@ def test_tail_eviction_lets_the_newest_go():
   memory = make(20, 0.5, "dynamic", "tail")
   oldest = list(offer(memory, 0, 20))
   for bucket in range(1, 4):
-    before = sorted(memory.held().images.numpy())
+    before = sorted(memory.held().codes.numpy())
     ids = sorted(offer(memory, 20 * bucket, 20))
     entered = [i for i in ids if i >= 20 * bucket]
     assert 0 < len(entered) < 20

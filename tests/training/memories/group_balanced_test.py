@@ -33,7 +33,7 @@ def test_buckets_get_equal_parts():
   memory = make(12, "bucket")
   for bucket, share in enumerate([12, 6, 4, 3]):
     memory.add(np.arange(20) + 20 * bucket, np.zeros(20))
-    np.testing.assert_array_equal(np.bincount(memory.held().images // 20), [share] * (bucket + 1))
+    np.testing.assert_array_equal(np.bincount(memory.held().codes // 20), [share] * (bucket + 1))
 
 
 @pytest.mark.parametrize("cuts", [[0, 24], [0, 1, 5, 6, 17, 24]])
@@ -45,15 +45,15 @@ def test_the_newest_of_each_class_stay(cuts):
     memory.add(np.arange(first, last), labels[first:last])
     newest = sorted(i for c in range(3) for i in np.flatnonzero(labels[:last] == c)[-2:])
     if last > 17:
-      assert sorted(memory.held().images.numpy()) == newest
-  assert sorted(memory.held().images.numpy()) == [4, 9, 20, 21, 22, 23]
+      assert sorted(memory.held().codes.numpy()) == newest
+  assert sorted(memory.held().codes.numpy()) == [4, 9, 20, 21, 22, 23]
 
 
 def test_the_newest_of_each_bucket_stay():
   memory = make(6, "bucket", keep="newest")
   for bucket in range(3):
     memory.add(np.arange(10) + 10 * bucket, np.zeros(10))
-  assert sorted(memory.held().images.numpy()) == [8, 9, 18, 19, 28, 29]
+  assert sorted(memory.held().codes.numpy()) == [8, 9, 18, 19, 28, 29]
 
 
 @pytest.fixture(name="run")
@@ -76,7 +76,7 @@ def test_within_a_class_all_buckets_are_held_equally_often(run):
     for bucket in range(3):
       memory.add(tf.range(4, dtype=tf.int64) + 4 * bucket, tf.zeros([4]))
       memory.add(tf.range(4, dtype=tf.int64) + 12, tf.ones([4]))
-    return memory.images.read_value()
+    return memory.codes.read_value()
 
   counts = np.bincount(np.concatenate([ids() for _ in range(runs)]))[:12]
   assert abs(counts - runs / 4).max() < 4.5 * np.sqrt(runs * 0.25 * 0.75)

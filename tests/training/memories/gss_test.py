@@ -20,7 +20,7 @@ def cosine_of(a, b):
 
 def compare(held, new):
   """The examples are their own gradients."""
-  return [max(cosine_of(x, h) for h in held.images.numpy()) for x in new.images.numpy()]
+  return [max(cosine_of(x, h) for h in held.codes.numpy()) for x in new.codes.numpy()]
 
 
 def make(subset=100, block=1):

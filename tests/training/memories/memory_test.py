@@ -49,7 +49,7 @@ def test_a_graph_does_the_same_as_eager_calls(name):
   for first in (0, 10, 20):
     eager.add(*bucket(first, 10))
     add(*bucket(first, 10))
-  np.testing.assert_array_equal(eager.images, graph.images)
+  np.testing.assert_array_equal(eager.codes, graph.codes)
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -62,7 +62,7 @@ def test_it_goes_on_from_a_checkpoint_as_if_nothing_had_happened(name, tmp_path)
   tf.train.Checkpoint(memory=again).restore(path).assert_consumed()
   for memory in (whole, again):
     memory.add(*bucket(12, 20))
-  np.testing.assert_array_equal(whole.images, again.images)
+  np.testing.assert_array_equal(whole.codes, again.codes)
   np.testing.assert_array_equal(whole.labels, again.labels)
 
 
@@ -131,7 +131,7 @@ def test_a_pixel_memory_holds_bytes():
   memory = memory_lib.Memory(2, reservoir.Reservoir())
   memory.build([4, 4, 3], tf.uint8, seed=(0, 0), num_classes=2)
   memory.add(np.full([1, 4, 4, 3], 255, np.uint8), [1])
-  assert memory.images.dtype == tf.uint8 and memory.held().images.shape == [1, 4, 4, 3]
+  assert memory.codes.dtype == tf.uint8 and memory.held().codes.shape == [1, 4, 4, 3]
 
 
 def test_bad_input_says_what_is_wrong():

@@ -14,7 +14,7 @@ def held(seed, cuts, capacity=5, num=20):
   memory.build([], tf.int64, seed=(7, seed), num_classes=1)
   for ids in np.split(np.arange(num), cuts):
     memory.add(ids, np.zeros(len(ids)))
-  return sorted(memory.held().images.numpy())
+  return sorted(memory.held().codes.numpy())
 
 
 def test_the_k_largest_keys_stay_however_the_examples_come():
@@ -45,7 +45,7 @@ def test_every_example_is_held_with_probability_k_over_n(run):
     rule.keys.assign(tf.range(-5, 0, dtype=tf.int64))
     for part in ([0, 4], [4, 11], [11, 20]):
       memory.add(tf.range(*part, dtype=tf.int64), tf.zeros([part[1] - part[0]]))
-    return memory.images.read_value()
+    return memory.codes.read_value()
 
   counts = np.bincount(np.concatenate([ids() for _ in range(runs)]), minlength=20)
   # Binomial: 5 of 20. 4.5 standard deviations, twenty times over: one false alarm in 7,000.
@@ -56,9 +56,9 @@ def test_free_slots_are_taken_in_order():
   memory = memory_lib.Memory(5, reservoir.Reservoir())
   memory.build([], tf.int64, seed=(0, 0), num_classes=1)
   memory.add(np.arange(3), np.zeros(3))
-  np.testing.assert_array_equal(memory.held().images, [0, 1, 2])
+  np.testing.assert_array_equal(memory.held().codes, [0, 1, 2])
   memory.add(np.arange(3, 5), np.zeros(2))
-  np.testing.assert_array_equal(memory.held().images, [0, 1, 2, 3, 4])
+  np.testing.assert_array_equal(memory.held().codes, [0, 1, 2, 3, 4])
 
 
 def test_largest_says_who_comes_and_who_goes():
@@ -81,4 +81,4 @@ def test_the_latest_examples_are_held(cuts):
   memory.build([], tf.int64, seed=(7, 0), num_classes=1)
   for ids in np.split(np.arange(12), cuts):
     memory.add(ids, np.zeros(len(ids)))
-  assert sorted(memory.held().images.numpy()) == [7, 8, 9, 10, 11]
+  assert sorted(memory.held().codes.numpy()) == [7, 8, 9, 10, 11]

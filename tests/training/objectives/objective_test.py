@@ -74,7 +74,7 @@ def two_phases(objective, folder=None):
       return x, y, None, 0
     slots = memory_lib.sample(tf.size(data.places), tf.stack([step, 7]), num_replayed)
     old, stored = tf.gather(data.places, slots), tf.gather(data.stored, slots)
-    old_x, old_y = tf.gather(data.images, old), tf.gather(data.labels, old)
+    old_x, old_y = tf.gather(data.codes, old), tf.gather(data.labels, old)
     if objective.candidates:
       with tf.GradientTape() as tape:
         loss = tf.reduce_mean(losses_of(x, y))
@@ -113,7 +113,7 @@ def two_phases(objective, folder=None):
     x, y = tf.constant(images[phase]), tf.constant(labels[phase])
     held = memory.held()
     data = objective_lib.Data(
-        tf.concat([x, held.images], 0), tf.concat([y, held.labels], 0),
+        tf.concat([x, held.codes], 0), tf.concat([y, held.labels], 0),
         64 + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits)
     if objective.observes == objective_lib.VALIDATION and phase:
       objective.observe(losses_of, tf.constant(images[0]), tf.constant(labels[0]))
@@ -180,10 +180,10 @@ def test_replayed_rows_count_as_much_as_incoming_ones():
 def test_incoming_rows_come_first():
   rows = batch([[1.0], [2.0], [3.0]], [4, 5, 6], num_replayed=1, stored=np.ones([1, 1]))
   first, last = rows.incoming(), rows.replayed()
-  assert (first.images[:, 0].tolist(), first.labels.tolist()) == ([0, 1], [4, 5])
+  assert (first.codes[:, 0].tolist(), first.labels.tolist()) == ([0, 1], [4, 5])
   assert first.logits.numpy().tolist() == [[1], [2]]
   assert (first.num_replayed, first.stored) == (0, None)
-  assert (last.images[:, 0].tolist(), last.labels.tolist()) == ([2], [6])
+  assert (last.codes[:, 0].tolist(), last.labels.tolist()) == ([2], [6])
   assert last.logits.numpy().tolist() == [[3]] and last.stored.tolist() == [[1]]
   alone = batch([[1.0]], [0])
   assert alone.incoming() is alone
