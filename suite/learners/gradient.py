@@ -390,7 +390,8 @@ class GradientLearner(learner.SequenceLearner):
     if self.meta is not None:
       raise ValueError(fomaml.NO_BASE.format(int(np.sum(known))))
     if self.watched is not None:
-      self.watched.keep_given(self._base and self._base.validation, self.objective)
+      base = self._base or composition.Base()
+      self.watched.keep_given(base.validation, self.objective)
     self.base_classes.assign(known)
     self.composed.head.after_base(tf.constant(known))
     self.objective.before_phase()

@@ -140,8 +140,7 @@ def run(
   learner = refusals.check_learner(
       learner, deliveries.SEQUENCE, also=() if base is None else ("learn",))
   _check(learner, base, base_is_known, novelty)
-  if base is not None:
-    base = _checked_base(sequence, base)
+  base = _checked_base(sequence, base)
   if label_delay:
     sequence = sequence.delayed(
         sequences.delays(len(sequence), label_delay, state.seeds.pair("label delay")))
@@ -160,10 +159,9 @@ def run(
     else:
       events.predict(blocks, novelty, scores)
   if update.reads_answers:
-    num_planned = len(sequence_decisions.of_phases(state.records))
-    rehearsal.note(f"the update strategy reads answers, which are not known before: {num_planned} "
-                   f"offline phases are planned, and a run has between none and one a step "
-                   f"({len(sequence):,})")
+    rehearsal.note("the update strategy reads answers, which are not known before: "
+                   f"{len(sequence_decisions.of_phases(state.records))} offline phases are "
+                   f"planned, and a run has between none and one a step ({len(sequence):,})")
   return summarize(
       state.records, sequence, known, threshold=scores.head_above, head_is=scores.head_is,
       window=scores.window, matched_window=scores.matched_window, novelty_score=novelty.score)
@@ -183,8 +181,11 @@ def _check(learner: learner_lib.SequenceLearner, base: Optional[examples.Example
         "sequence_log.Novelty a new_below of that score, or leave the score out.")
 
 
-def _checked_base(sequence: sequences.Sequence, base: examples.ExampleSet) -> examples.ExampleSet:
+def _checked_base(sequence: sequences.Sequence, base: Optional[examples.ExampleSet]
+                  ) -> Optional[examples.ExampleSet]:
   """The base classes' images with the labels of the sequence; by name, where both have names."""
+  if base is None:
+    return None
   names, own = sequence.class_names, class_lists.of(base)
   if not sequence.num_base_classes:
     raise ValueError(f"{base.name!r} is given as base classes, but the sequence has none. Leave "

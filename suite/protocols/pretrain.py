@@ -48,8 +48,7 @@ def run(
 
   Args:
     images: the set to pretrain on.
-    updates: gradient steps in all.
-    updates_per_event: gradient steps between two saves.
+    updates, updates_per_event: gradient steps in all, and between two saves.
     labelled: whether the learner gets the labels.
     knn_share: share of each class's images that is held out for the kNN accuracy; 0: none.
     knn: neighbors, by cosine.
