@@ -41,12 +41,15 @@ def main(argv: Sequence[str] | None = None) -> int:
   """Runs one command and returns the exit code."""
   argv = list(sys.argv[1:] if argv is None else argv)
   try:
-    args = parser(next((word for word in argv if not word.startswith("-")), "")).parse_args(argv)
+    own = parser(next((word for word in argv if not word.startswith("-")), ""))
+    args, unknown = own.parse_known_args(argv)
   except SystemExit as stop:  # Argparse has printed the reason.
     return int(stop.code or 0)
   args.command = shlex.join(["suite", *argv])
   this_process.configure_command_logging()
   try:
+    if unknown:
+      parsing.refuse_unknown(own, argv, unknown)
     with processes.ended_like_interrupted():
       return args.do(args)
   except (gin_files.ConfigError, folders.FolderError) as error:
@@ -64,6 +67,7 @@ def parser(asked: str | None = None) -> argparse.ArgumentParser:
   """The parser of the command line, with the flags of one command; None: with those of all."""
   found = argparse.ArgumentParser(prog="suite", description=suite.__doc__)
   found.add_argument("--version", action="version", version=f"suite {suite.__version__}")
+  found.set_defaults(debug=False)
   commands = parsing.group(found, "commands", "COMMAND")
   completes = "_ARGCOMPLETE" in os.environ
   for name, (module, function, text) in COMMANDS.items():

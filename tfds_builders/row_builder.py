@@ -44,6 +44,11 @@ class RowBuilder(
   VERSION = tfds.core.Version("1.0.0")
   RELEASE_NOTES = {"1.0.0": "First version."}
 
+  def __init__(self, *args: Any, config: Any = None, **kwargs: Any):
+    if isinstance(config, str):
+      catalog.find(f"{self.name}/{config.partition(':')[0]}")  # Names what is near.
+    super().__init__(*args, config=config, **kwargs)
+
   @functools.cached_property
   def row(self) -> row_lib.Row:
     return catalog.find(f"{self.name}/{self.builder_config.name}")[1]

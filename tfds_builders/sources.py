@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import functools
 import itertools
 import pathlib
 import struct
+import tempfile
 import tokenize
 from typing import Any, Callable, Iterator, Mapping
 import zlib
@@ -18,6 +20,7 @@ from absl import logging
 from tfds_builders import access
 from tfds_builders import checksums
 from tfds_builders import errors
+from tfds_builders import links
 from tfds_builders import mirror
 from tfds_builders.parsers import example
 from tfds_builders.parsers import tfds_copy
@@ -73,19 +76,28 @@ def locate(full_name: str, row: row_lib.Row, dl_manager, data_dir: pathlib.Path)
     data_dir: where TFDS keeps data sets.
   """
   mirrored = in_mirror(row)
+  public = row.public_layout
   if mirrored:
     layout, candidates = mirrored
-    paths, sums = {}, {}
-    for file in layout.files:
-      paths[file.name], sums[file.name] = _first_valid(file, candidates[file.name])
-    logging.info("%s: reading %s", full_name, ", ".join(str(path) for path in paths.values()))
-    return Source("mirror", sums, layout.num_examples, _parts(layout, paths))
-  public = row.public_layout
+    try:
+      valid = {file.name: _first_valid(file, candidates[file.name]) for file in layout.files}
+    except errors.DataError as error:
+      if not row.tfds or any(row.name in path.parts for p in candidates.values() for path in p):
+        raise
+      # Files that several data sets call alike: MNIST's in the place of Fashion-MNIST's.
+      logging.warning("%s: the mirror has files of these names that are of another data set: %s",
+                      full_name, error)
+    else:
+      paths = {name: path for name, (path, _) in valid.items()}
+      logging.info("%s: reading %s", full_name, ", ".join(str(path) for path in paths.values()))
+      return Source("mirror", {name: digest for name, (_, digest) in valid.items()},
+                    layout.num_examples, _parts(layout, paths))
   try:
-    if row.tfds:
-      return _from_tfds(row.tfds, public, data_dir, dl_manager)
-    if public:
-      return _download(public, dl_manager)
+    with _two_tries():
+      if row.tfds:
+        return _from_tfds(row.tfds, public, data_dir, dl_manager)
+      if public:
+        return _download(public, dl_manager)
   except errors.DataError:
     raise
   except Exception as error:  # Any error of a network.  pylint: disable=broad-except
@@ -98,13 +110,16 @@ def locate(full_name: str, row: row_lib.Row, dl_manager, data_dir: pathlib.Path)
 def not_found(full_name: str, row: row_lib.Row) -> str:
   """Returns which files are missing, where they were searched for, and what to do."""
   wanted = [row.tfds.manual] if row.tfds and row.tfds.manual else []
+  if row.tfds and not wanted and not row.layouts:
+    wanted = [" and ".join(link.url for link in links.of_tfds(row.tfds))]
   for layout in row.layouts:
     unknown = "behind one of the links below" if layout.links else "no public link"
     wanted.append(" and ".join(
         f"{file.name} ({file.url or unknown})" for file in layout.files))
   by_hand = f"\nBy hand:\n{access.instructions(row.layouts[0], full_name)}" if row.layouts else ""
   return (f"{full_name} needs {', or '.join(wanted)}. Not found in: {mirror.describe()}. Put the "
-          f"file(s) into a folder and run: suite data build {full_name} --mirror DIR{by_hand}")
+          f"file(s) into a folder DIR and run: suite data build {full_name} --mirror DIR, or in "
+          f"Python: tfds_builders.mirror.use(DIR), then tfds.load({full_name!r}){by_hand}")
 
 
 def _first_valid(file: row_lib.File, paths: list[pathlib.Path]) -> tuple[pathlib.Path, str]:
@@ -162,12 +177,50 @@ def _verified(file: row_lib.File, path: pathlib.Path) -> str:
                            "downloads it again.") from error
 
 
+@contextlib.contextmanager
+def _two_tries() -> Iterator[None]:
+  """TFDS asks a server twice here: without a network its ten tries take minutes."""
+  from tensorflow_datasets.core.download import downloader  # pylint: disable=g-import-not-at-top
+  before = vars(downloader).get("MAX_RETRIES")
+  if before is None:  # A version that counts otherwise.
+    yield
+    return
+  downloader.MAX_RETRIES = 1
+  try:
+    yield
+  finally:
+    downloader.MAX_RETRIES = before
+
+
+def _link_mirrored(builder: Any, folder: pathlib.Path) -> None:
+  """Makes links in `folder` to the files of the mirror that TFDS would download."""
+  wanted = {info.filename: info for info in builder.url_infos.values() if info.filename}
+  for name, paths in mirror.find(wanted, builder.name).items():
+    if not paths:
+      continue
+    try:
+      path, _ = _first_valid(row_lib.File(name, checksums=(f"sha256:{wanted[name].checksum}",),
+                                          size=wanted[name].size), paths)
+    except errors.DataError as error:
+      if any(builder.name in path.parts for path in paths):
+        raise
+      logging.warning("%s: the mirror's %s is another data set's: %s", builder.name, name, error)
+      continue
+    logging.info("%s: reading %s", builder.name, path)
+    (folder / name).symlink_to(path.resolve())
+
+
 def _from_tfds(wanted: row_lib.TfdsSet, layout: row_lib.Layout | None, data_dir: pathlib.Path,
                dl_manager) -> Source:
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   builders = {name: tfds.builder(name, data_dir=data_dir) for name in wanted.names}
   for builder in builders.values():
-    builder.download_and_prepare(download_dir=dl_manager.download_dir)
+    with tempfile.TemporaryDirectory() as linked:
+      options = {}
+      if mirror.directories() and not builder.MANUAL_DOWNLOAD_INSTRUCTIONS:
+        _link_mirrored(builder, pathlib.Path(linked))
+        options["download_config"] = tfds.download.DownloadConfig(manual_dir=linked)
+      builder.download_and_prepare(download_dir=dl_manager.download_dir, **options)
   first = next(iter(builders.values())).info.features[wanted.label]
   return Source("tfds", {builder.info.full_name: "" for builder in builders.values()},
                 layout.num_examples if layout else {}, tfds_copy.parts(wanted, builders),

@@ -11,8 +11,10 @@ Nothing here imports TensorFlow before the user has typed what needs it.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+import difflib
 import os
+import re
 import sys
 from typing import Any
 
@@ -29,7 +31,41 @@ def group(parser: argparse.ArgumentParser, title: str, metavar: str) -> Any:
     return 2
 
   parser.set_defaults(do=show_help)
-  return parser.add_subparsers(title=title, metavar=metavar)
+  found = parser.add_subparsers(title=title, metavar=metavar)
+  vars(parser)["group"] = found
+  return found
+
+
+def refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str], unknown: Sequence[str]
+                   ) -> None:
+  """Raises a ConfigError for words of a command line that its parser does not know.
+
+  Args:
+    parser: of the whole command line.
+    words: all words of the command line.
+    unknown: those that no parser has taken.
+  """
+  for word in words:  # Down to the parser of the subcommand.
+    parser = getattr(vars(parser).get("group"), "choices", {}).get(word, parser)
+  known = re.findall(r"--[\w-]+", parser.format_usage())
+  flag, _, value = unknown[0].partition("=")
+  if not flag.startswith("-"):
+    raise gin_files.ConfigError(f"{parser.prog} takes no further {flag!r}. See: {parser.prog} "
+                                "--help")
+  plain = {re.sub("[-_]", "", name): name for name in known}
+  near = difflib.get_close_matches(re.sub("[-_]", "", flag.lower()), plain, n=3, cutoff=0.6)
+  name = flag.lstrip("-").replace("-", "_")
+  if name in ("seed", "op_threads") and "--gin_param" in known:
+    value = value or "".join(unknown[1:2])
+    advice = f"What runs is set by gin: --gin_param experiment.run.{name}={value or 'VALUE'}"
+  elif near:
+    advice = f"Nearest: {', '.join(plain[one] for one in near)}."
+  elif "--gin_param" in known:
+    advice = (f"Flags say where and how: {parser.prog} --help. What runs is set by gin: "
+              "--gin_param X=VALUE, X is a macro of the run file or module.function.parameter.")
+  else:
+    advice = f"It has {', '.join(known)}."
+  raise gin_files.ConfigError(f"{parser.prog} has no flag {flag!r}. {advice}")
 
 
 def by(action: argparse.Action, names: Callable[..., Iterable[str]]) -> argparse.Action:

@@ -45,8 +45,12 @@ def _list(args: argparse.Namespace) -> int:
       and args.benchmark in (None, header.benchmark) and args.hardware in (None, header.hardware)
       and (args.data is None or args.data in header.data.replace(",", " ").split())]
   if not chosen:
-    raise gin_files.ConfigError("No shipped run is like that; suite list without arguments shows "
-                                "all of them.")
+    known = parsing.data_of_runs()
+    near = ("words, --benchmark, --hardware and --data must all fit. Leave one out."
+            if args.data in (None, *known) else
+            f"no run reads {args.data!r}. {gin_files.nearest(args.data, known)}")
+    raise gin_files.ConfigError(f"No shipped run is like that: {near} suite list without arguments "
+                                "shows all of them.")
   if args.names:
     print("\n".join(header.name for header in chosen))
     return 0

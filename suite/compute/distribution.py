@@ -217,7 +217,8 @@ def build(name: str = "one_device", num_devices: int | None = None) -> Distribut
     raise ValueError(f"Unknown strategy {name!r}; allowed are {', '.join(NAMES)}.")
   if num_devices is not None and name != "mirrored":
     raise ValueError(
-        f"num_devices={num_devices} was given for strategy {name!r}; only 'mirrored' takes it.")
+        f"{num_devices} devices were asked for with strategy {name!r}; only 'mirrored' takes a "
+        "number of them: add --strategy mirrored, or leave --devices out.")
   return Distribution(makers[name](), "multi_worker" if name == "slurm" else name)
 
 
@@ -250,6 +251,9 @@ def _mirrored(num_devices: int | None) -> tf.distribute.Strategy:
   if count > available:
     raise ValueError(
         f"Strategy 'mirrored' was asked for {count} devices; this machine has {available} {kind}.")
+  if kind == "CPU" and count > 1:
+    logging.info("TensorFlow sees no GPU: strategy 'mirrored' runs on %d logical devices of the "
+                 "CPU, which is no faster than one", count)
   return tf.distribute.MirroredStrategy([f"/{kind}:{i}" for i in range(count)])
 
 

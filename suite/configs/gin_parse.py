@@ -241,7 +241,12 @@ def _explanation(error: Exception, found: gin_files.Scan) -> Optional[str]:
             f"it; add: {found.imports[match[1]].format()}")
   if match:
     known = [name for name in found.imports if name != "dynamic_registration"]
-    return f"no import gives the name {match[1]!r}. {gin_files.nearest(match[1], known)}"
+    package = pathlib.Path(__file__).resolve().parents[1]
+    homes = [".".join(("suite", *path.relative_to(package).parent.parts))
+             for path in package.rglob(f"{match[1]}.py")]
+    how = (f"Import it in a gin file, --gin_file of yours: from {homes[0]} import {match[1]}"
+           if len(homes) == 1 else gin_files.nearest(match[1], known))
+    return f"no import gives the name {match[1]!r}. {how}"
   match = re.match(r"Couldn't resolve selector (\S+); .* has no attribute (\w+)", message)
   if match:
     parent = match[1][: match[1].rindex("." + match[2])]

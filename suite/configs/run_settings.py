@@ -27,6 +27,9 @@ MOVED = {"trusted_modules": "it let a gin file run any code that these modules r
          "gin_names, --gin_names shipped, lists the functions and classes that gin files may name; "
          "add your own by their full names: shipped,my_nets.small"}
 
+SEEDS = ("A run has one seed: seed=0. For several seeds call suite.run once for each, with a "
+         "workdir each, or run a table, whose run file lists them (table.run.seeds).")
+
 
 def positive(text: str) -> int:
   """The value of a flag, a whole number from 1."""
@@ -213,6 +216,8 @@ def from_python(given: Mapping[str, Any]) -> RunSettings:
   for name in unknown:
     if name in MOVED:
       raise gin_files.ConfigError(f"suite.run has no setting {name!r}: {MOVED[name]}.")
+  if "seeds" in unknown:
+    raise gin_files.ConfigError(SEEDS)
   if unknown:
     raise gin_files.ConfigError(
         f"suite.run has no setting {unknown[0]!r}; it has {', '.join(names())}. "

@@ -11,6 +11,7 @@ from typing import Any, Callable
 import tensorflow as tf
 
 from suite.configs import gin_files
+from suite.configs import methods
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.data.images import image_ops
@@ -130,8 +131,8 @@ def learner(
       `GradientLearner` ("finetune"), similarity of `ProtoNet`.
   """
   if method is not None and method not in METHODS:
-    raise ValueError(f"suite.learner has no method {method!r}; allowed are {', '.join(METHODS)}. "
-                     f"{gin_files.nearest(str(method), METHODS)}")
+    raise ValueError(f"suite.learner has no method {method!r}; allowed are {', '.join(METHODS)}."
+                     f"{of_run_files(method)}")
   _check_options(METHODS[:2] if method is None else [method], options)
   backbone = model if isinstance(model, own_model.Backbone) else own_model.Backbone(model, head)
   chosen = transform
@@ -153,15 +154,24 @@ def learner(
                     training, num_classes, options)
 
 
-def _check_options(methods: Sequence[str], options: Mapping[str, Any]) -> None:
+def of_run_files(method: Any) -> str:
+  """Where the method of this name is, if docs/methods.md has one; else ""."""
+  for one in methods.load():
+    if one.name == method:
+      return (f" {method!r} is a method of run files: its learner is the macro {one.macro} of "
+              f"gin/learners/{one.file}.gin (docs/methods.md), for suite.run of a run file.")
+  return ""
+
+
+def _check_options(allowed: Sequence[str], options: Mapping[str, Any]) -> None:
   """Refuses a setting that none of the methods has."""
   classes: dict[str, Any] = {
       FINETUNE: gradient.GradientLearner, PROTONET: protonet.ProtoNet, MAML: maml.Maml,
       PRETRAIN_TUNE: pretrain_tune.PretrainTune}
-  known = {name for method in methods
+  known = {name for method in allowed
            for name in list(inspect.signature(classes[method].__init__).parameters)[1:]}
   unknown = [name for name in options if name not in known]
   if unknown:
-    raise ValueError(f"suite.learner(method={' or '.join(map(repr, methods))}) has no setting "
+    raise ValueError(f"suite.learner(method={' or '.join(map(repr, allowed))}) has no setting "
                      f"{unknown[0]!r}; it has {', '.join(sorted(known))}. "
                      f"{gin_files.nearest(unknown[0], known)}")

@@ -190,7 +190,7 @@ def list_runs() -> dict[str, str]:
 
 def bindings(params: Params) -> list[str]:
   """Bindings "X=Y" of a mapping; text is quoted, but for references such as "%NAME" and "@fn()"."""
-  if isinstance(params, str):
+  if isinstance(params, str) or not isinstance(params, Iterable):
     raise ValueError(f"params is {params!r}; give a mapping such as {{'STEPS': 20}}, or a list of "
                      "'X=Y'.")
   if not isinstance(params, Mapping):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pathlib
 
@@ -34,6 +35,8 @@ def make(folder: str | os.PathLike, flag: str) -> None:
   try:
     atomic_files.make_folder(path)
   except OSError as error:
+    if error.errno == errno.ENOSPC:
+      remedy = f"Free some space, or give {flag} a folder on another disk."
     raise FolderError(f"{folder} cannot be made: {error.strerror}. {remedy}") from error
   if not os.access(path, os.W_OK | os.X_OK):
     raise FolderError(f"{folder} is read-only. {remedy}")

@@ -1,9 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Sources: the mirror, TFDS's own copy or a download, and messages about missing files."""
 
+import contextlib
 import csv
 import dataclasses
 import functools
+import hashlib
 import http.server
 import json
 import struct
@@ -12,6 +14,7 @@ import tokenize
 
 import pytest
 import tensorflow_datasets as tfds
+from tensorflow_datasets.core.download import downloader
 
 import tfds_builders
 from tfds_builders import errors
@@ -21,6 +24,7 @@ from tfds_builders import testing
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import idx
 from tfds_builders.rows import row as row_lib
+from tfds_builders.rows.nevis.f import fashion_mnist
 from tfds_builders.rows.nevis.m import mnist
 from tfds_builders.rows.nevis.s import semeion
 from tfds_builders.rows.nevis.t import tiny_imagenet
@@ -191,3 +195,52 @@ def test_what_a_parser_stumbles_over_is_a_data_error(tmp_path, error):
   assert next(examples) == "an example"
   with pytest.raises(errors.DataError, match=rf"x.csv: .*{type(error).__name__}.*get it again"):
     next(examples)
+
+
+class _TfdsBuilder:
+  """What `sources` asks of a builder of TFDS: the files of one data set."""
+
+  name = "fruits"
+
+  def __init__(self, **contents):
+    self.url_infos = {f"http://x.org/{name}": tfds.download.checksums.UrlInfo(
+        size=len(content), checksum=hashlib.sha256(content).hexdigest(), filename=name)
+                      for name, content in contents.items()}
+
+
+def test_files_that_tfds_would_download_are_taken_from_the_mirror(tmp_path):
+  builder = _TfdsBuilder(a=b"apples", b=b"pears")
+  for place, content in (("one/a", b"apples"), ("other/b", b"plums"), ("links", None)):
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    (tmp_path / place).write_bytes(content) if content else (tmp_path / place).mkdir()
+  with _mirror(tmp_path):
+    sources._link_mirrored(builder, tmp_path / "links")
+    assert [path.name for path in (tmp_path / "links").iterdir()] == ["a"]
+    assert (tmp_path / "links" / "a").read_bytes() == b"apples"
+    # The file of another data set has the same name; one in the set's own folder is damaged.
+    (tmp_path / "fruits").mkdir()
+    (tmp_path / "fruits" / "b").write_bytes(b"pears cut off")
+    (tmp_path / "again").mkdir()
+    with pytest.raises(errors.DataError, match="fruits/b"):
+      sources._link_mirrored(builder, tmp_path / "again")
+
+
+@contextlib.contextmanager
+def _mirror(folder):
+  before = tfds_builders.mirror.state()
+  tfds_builders.mirror.use(folder)
+  try:
+    yield
+  finally:
+    tfds_builders.mirror.restore(before)
+
+
+def test_draws_of_the_store_of_tfds_are_not_read_from_archives():
+  row, paper = row_lib.variants(fashion_mnist.ROW)
+  assert row.layouts and paper.name == "fashion_mnist_paper" and not paper.layouts
+
+
+def test_a_server_that_is_not_there_is_asked_twice():
+  with sources._two_tries():
+    assert downloader.MAX_RETRIES == 1
+  assert downloader.MAX_RETRIES > 1

@@ -86,7 +86,15 @@ def matching(path: Any, pattern: re.Pattern[str], template: str, *, images: re.P
   """
   num_matched = 0
   unmatched: list[str] = []
-  for name, data in archives.members(path, lambda name: images.search(name) is not None):
+  others_seen: list[str] = []
+
+  def is_image(name: str) -> bool:
+    if images.search(name) is None:
+      others_seen.append(name)
+      return False
+    return True
+
+  for name, data in archives.members(path, is_image):
     if ignore.search(name):
       continue
     match = pattern.search(name)
@@ -96,7 +104,9 @@ def matching(path: Any, pattern: re.Pattern[str], template: str, *, images: re.P
     num_matched += 1
     yield match, f"{path}, member {name!r}", data
   if (unmatched and not others) or not num_matched:
+    inside = "" if unmatched or num_matched else (
+        f"; its {len(others_seen)} files are no images: {sorted(others_seen)[:3]}")
     raise errors.DataError(
         f"{path} has another layout than {template!r}: {num_matched} image files match, "
-        f"{len(unmatched)} do not{f', such as {sorted(unmatched)[:3]}' if unmatched else ''}. "
+        f"{len(unmatched)} do not{f', such as {sorted(unmatched)[:3]}' if unmatched else inside}. "
         "It may be another edition of the data set, which needs its own layout in the row.")

@@ -102,6 +102,9 @@ def nevis_stream(max_train_images: Optional[int] = None, *, num_tasks: Optional[
       make("digits_rotated", 2008, streams.META_TEST, change=quarter_turn,
            occurrence=2),
   ]
+  if num_tasks is not None and not 1 <= num_tasks <= len(entries):
+    raise ValueError(f"num_tasks={num_tasks}; the digits make 1 to {len(entries)} tasks, None is "
+                     "all of them.")
   if num_tasks is not None:
     return streams.Stream(f"digits, first {num_tasks}", entries[:num_tasks])
   return streams.Stream("digits", entries,

@@ -82,5 +82,6 @@ def test_images_that_do_not_match_are_an_error_unless_allowed_or_ignored(tmp_pat
 
 
 def test_an_archive_without_a_match_is_an_error(tmp_path):
-  with pytest.raises(errors.DataError, match="0 image files match, 0 do not"):
+  with pytest.raises(errors.DataError, match="0 image files match, 0 do not; its 1 files are no "
+                     r"images: \['readme'\]"):
     _matching(tmp_path / "a.zip", ["readme"], others=True)
