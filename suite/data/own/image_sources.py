@@ -40,7 +40,7 @@ def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: in
   """A set of images [N, H, W, C] or [N, H, W], C 1 or 3, and labels [N] or multi-hot [N, C].
 
   Args:
-    images: pixels 0..255; a list of images may have several sizes.
+    images: pixels 0..255; or a list of images of several sizes, or of Pillow's.
     labels: class numbers, names of classes, or one-hot rows; see `own_labels`.
     name: for messages and records.
     num_classes: C; if not given, the number of `class_names`, else the largest label plus one.
@@ -49,9 +49,11 @@ def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: in
     class_names: C names in the order of the labels, by which sets are joined; None: by number.
   """
   reader = _Pixels(name)
-  are_mixed = isinstance(images, (list, tuple)) and len({np.shape(one) for one in images}) > 1
-  pixels: Any = ([reader.read(np.asarray(one)[None])[0] for one in images] if are_mixed
-                 else reader.read(np.asarray(images)))
+  are_listed = isinstance(images, (list, tuple)) and (
+      any(isinstance(one, Image.Image) for one in images)
+      or len({np.shape(one) for one in images}) > 1)
+  pixels: Any = ([_decoded(one, f"Image {i} of {name!r}", reader) for i, one in enumerate(images)]
+                 if are_listed else reader.read(np.asarray(images)))
   reader.check()
   if len(labels) != len(pixels):
     raise ValueError(f"{name!r} has {len(pixels)} images and {len(labels)} labels; give as many of "
@@ -236,9 +238,9 @@ def from_huggingface(dataset: Any, *, split: str | None = None, image: str = "im
   """A set of a Hugging Face `datasets.Dataset`, or of any sequence of dictionaries.
 
   Args:
-    dataset: rows {image: PIL image, a file's bytes or {"bytes", "path"}, or array, label: class
-      number or name}; images and bytes are decoded as `own_images` says. Of a `DatasetDict`, or
-      another mapping of splits to rows, all splits are read.
+    dataset: rows {image: PIL image, a file's bytes, path or {"bytes", "path"}, or array, label:
+      class number or name}; images and files are decoded as `own_images` says. Of a `DatasetDict`,
+      or another mapping of splits to rows, all splits are read.
     split: of a `DatasetDict`, the only one to read.
     image, label: names of its columns.
     name: as of `from_arrays`.
@@ -351,6 +353,8 @@ def _examples(dataset: tf.data.Dataset, name: str, reader: _Pixels
 
 def _decoded(image: Any, where: str, reader: _Pixels) -> np.ndarray:
   """uint8 [H, W, 1 or 3] of an image in a form that Hugging Face has."""
+  if isinstance(image, (str, pathlib.PurePath)):
+    image = {"path": image}
   if isinstance(image, Mapping) and image.get("bytes") is None and image.get("path"):
     where, image = f"{where}, {image['path']}", pathlib.Path(image["path"]).read_bytes()
   elif isinstance(image, Mapping):

@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 import pandas
+from PIL import Image
 import pytest
 import tensorflow as tf
 
@@ -114,6 +115,17 @@ class _Rows(list):
   def __init__(self, labels, **feature):
     super().__init__({"image": i, "label": c} for i, c in zip(IMAGES, labels))
     self.features = {"label": types.SimpleNamespace(**feature)}
+
+
+def test_pillow_images_and_paths(tmp_path):
+  colors = np.zeros([4, 4, 3], np.uint8)
+  colors[:2], colors[2:] = (250, 20, 20), (20, 20, 250)
+  palette = Image.fromarray(colors).quantize(4)
+  found = image_sources.from_arrays([palette, palette], ["a", "b"])
+  np.testing.assert_array_equal(found.pixels(), [colors, colors])
+  Image.fromarray(colors).save(tmp_path / "a.png")
+  rows = [{"image": path, "label": 0} for path in (str(tmp_path / "a.png"), tmp_path / "a.png")]
+  np.testing.assert_array_equal(image_sources.from_huggingface(rows).pixels(), [colors, colors])
 
 
 def test_names_of_hugging_face():
