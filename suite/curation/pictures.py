@@ -30,6 +30,12 @@ def packed(path: pathlib.Path, png: Callable[[np.ndarray], bytes]) -> bytes:
     return own_images.normalized(data, str(path), png=png)
 
 
+def is_linkable(path: pathlib.Path) -> bool:
+  """Whether browsers show a file as `opened` does: a JPEG or PNG, which they turn by its EXIF."""
+  with _read(path) as data:
+    return data.startswith((b"\xff\xd8\xff", b"\x89PNG"))
+
+
 @contextlib.contextmanager
 def _read(path: pathlib.Path) -> Iterator[bytes]:
   try:

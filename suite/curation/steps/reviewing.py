@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-import functools
 import hashlib
 import json
 import os
@@ -43,7 +42,7 @@ def sheets(work: pathlib.Path, *, images: pathlib.Path | None = None, pixels: in
     images: root folder of the paths; None: the table's folder.
     pixels: longer edge of the embedded thumbnails.
     links: whether the page links to the image files instead, which keeps it small; the page and
-      images must then not be moved.
+      images must then not be moved. Files that browsers may show in another way are embedded.
     gold: a CSV of gold questions.
     again: whether to replace a step that was done with other parameters.
   """
@@ -53,8 +52,12 @@ def sheets(work: pathlib.Path, *, images: pathlib.Path | None = None, pixels: in
     plan, table = plan_review(work, gold), collection.table(work)
     files = _files(table, [item.id for item in plan.items()], images)
     shown = {**files, **_files(table, [i for one in plan.sheets for i in one.examples], images)}
-    address = functools.partial(_link, work) if links else functools.partial(
-        pictures.data_uri, size=pixels)
+
+    def address(path: pathlib.Path) -> str:
+      if links and pictures.is_linkable(path):
+        return _link(work, path)
+      return pictures.data_uri(path, size=pixels)
+
     page = sheet_page(plan.sheets, {name: address(path) for name, path in shown.items()})
     atomic_files.write(folder / PAGE, page.encode("utf-8"))
     storage.write_csv(folder / collection.IMAGE_FILE, ["id", "bytes", "blake2b"], (
