@@ -171,19 +171,21 @@ def _pages(root: pathlib.Path, files: Mapping[str, pathlib.Path], arrows: Graph
   settings = "\n".join(path.read_text(encoding="utf-8") for path in (root / "gin").rglob("*.gin"))
   named = {f"{package}.{name}" for package, name in re.findall(
       r"^\s*from ([\w.]+) import (\w+)", settings, re.MULTILINE)}
-  functions = lines = renamed = short = 0
+  functions = lines = renamed = needless = short = 0
   uses: collections.Counter[str] = collections.Counter()
   for path in ours.values():
     text = (root / path).read_text(encoding="utf-8")
     tree = ast.parse(text)
     short += len(text.splitlines()) < SHORT
     uses.update(_single_use(text, tree))
+    bound = _bound_names(tree)
     for node in ast.walk(tree):
       if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         functions += 1
         lines += node.end_lineno - node.lineno + 1
       elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "suite":
-        renamed += sum(alias.asname is not None for alias in node.names)
+        aliases = [alias.name for alias in node.names if alias.asname is not None]
+        renamed, needless = renamed + len(aliases), needless + len(set(aliases) - bound)
   return {
       "imports between modules": sum(len(others & set(ours)) for module, others in arrows.items()
                                      if module in ours),
@@ -195,7 +197,23 @@ def _pages(root: pathlib.Path, files: Mapping[str, pathlib.Path], arrows: Graph
       **{f"private functions {how} once": f"{uses[how]} ({uses[how] / max(functions, 1):.1%})"
          for how in ("called", "passed")},
       "imports under another name": renamed,
+      "of these without need": needless,
   }
+
+
+def _bound_names(tree: ast.AST) -> Set[str]:
+  """Names that a module gives to something: with one of these an import needs another name."""
+  found: Set[str] = set()
+  for node in ast.walk(tree):
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+      found.add(node.id)
+    elif isinstance(node, ast.arg):
+      found.add(node.arg)
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+      found.add(node.name)
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+      found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+  return found
 
 
 def _single_use(text: str, tree: ast.AST) -> Iterator[str]:

@@ -2,7 +2,8 @@
 """One analysis of runs: a title, a table of plain values, and what its figures show.
 
 A panel has a chart, plain values that the page draws with Plotly, or a function that draws a
-matplotlib figure for files, or both where a static file is needed and the chart is interactive.
+matplotlib figure for files, or both where `--figures` writes it, too: Plotly needs a browser to
+write a file, and matplotlib's figures are not interactive.
 """
 
 from __future__ import annotations

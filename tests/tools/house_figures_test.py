@@ -39,7 +39,7 @@ def test_figures_of_a_small_house(tool, house):
       "modules with one importer": 1,  # suite/cli.py.
       "modules under 60 lines": 5, "functions": 1, "lines of a function": 2.0,
       "private functions called once": "0 (0.0%)", "private functions passed once": "0 (0.0%)",
-      "imports under another name": 0}
+      "imports under another name": 0, "of these without need": 0}
   assert tool.circles(tool.graph(house)) == [["suite.data.a", "suite.models.b"]]
 
 
@@ -72,3 +72,11 @@ TABLE = {"value": _value, "sum": lambda: _twice() + _twice()}
   # _in_place, _listed and _helper; _value, _cached and _override. Nothing names _method.
   assert found["private functions called once"] == "3 (30.0%)"
   assert found["private functions passed once"] == "3 (30.0%)"
+
+
+def test_another_name_is_needed_where_something_else_has_the_name(tool, house):
+  (house / "suite/data/c.py").write_text(
+      "from suite.models import b as b_lib, c as c_lib\nfrom suite.data import a as a_lib\n"
+      "def f(b): return b_lib, c_lib.c(c=1), a_lib\na = 1")
+  found = tool.figures(house)
+  assert found["imports under another name"] == 3 and found["of these without need"] == 1  # c

@@ -185,11 +185,8 @@ class Checkpoint(NamedTuple):
 
 def table(net: Architecture) -> list[TorchWeight]:
   """Lists all weights of an architecture."""
-  return list(_weights(net))
-
-
-def _weights(net: Architecture) -> Iterator[TorchWeight]:
-  yield from _unit_names("stem", "conv1", "bn1", 3, net.channels, 7)
+  found: list[TorchWeight] = []
+  found += _unit_names("stem", "conv1", "bn1", 3, net.channels, 7)
   inputs = net.channels
   for stage, count in enumerate(net.blocks):
     inner = net.channels * 2 ** stage
@@ -199,12 +196,13 @@ def _weights(net: Architecture) -> Iterator[TorchWeight]:
       kernels = (1, 3, 1) if net.bottleneck else (3, 3)
       widths = [inputs, *[inner] * (len(kernels) - 1), outer]
       for i, kernel in enumerate(kernels):
-        yield from _unit_names(f"{layer}_{i + 1}", f"{name}.conv{i + 1}", f"{name}.bn{i + 1}",
+        found += _unit_names(f"{layer}_{i + 1}", f"{name}.conv{i + 1}", f"{name}.bn{i + 1}",
                          widths[i], widths[i + 1], kernel)
       if has_shortcut(net, stage, block):
-        yield from _unit_names(f"{layer}_shortcut", f"{name}.downsample.0", f"{name}.downsample.1",
+        found += _unit_names(f"{layer}_shortcut", f"{name}.downsample.0", f"{name}.downsample.1",
                          inputs, outer, 1)
       inputs = outer
+  return found
 
 
 def _unit_names(layer: str, conv: str, norm: str, inputs: int, outputs: int, kernel: int

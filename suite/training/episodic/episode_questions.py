@@ -69,7 +69,8 @@ class EpisodeQuestions:
 
     def first(num: int) -> List[np.ndarray]:
       # Read at the end: reading the logits of a batch waits for it.
-      unread = list(self._encoded(num) if self._encodes else self._plain(num))
+      unread = list(self._encoded(num)) if self._encodes else [
+          self._graphs.answer(batch, self._unrolled) for batch in self._batches().take(num)]
       return [logits.numpy() for logits in unread]
 
     found = rehearsal.few(self, "batch", self._num_batches, first)
@@ -96,11 +97,6 @@ class EpisodeQuestions:
     if macs is None or one is None:
       return None
     return macs / self._size + len(self._episodes.labels) * one
-
-  def _plain(self, num_batches: int) -> Iterator[tf.Tensor]:
-    """Logits [B, T, W] of the first batches, one by one, from images."""
-    for batch in self._batches().take(num_batches):
-      yield self._graphs.answer(batch, self._unrolled)
 
   def _batches(self) -> tf.data.Dataset:
     """Batches of episodes without the labels of their targets."""
