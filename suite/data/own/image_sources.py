@@ -55,7 +55,7 @@ def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: in
   pixels: Any = ([_decoded(one, f"Image {i} of {name!r}", reader) for i, one in enumerate(images)]
                  if are_listed else reader.read(np.asarray(images)))
   reader.check()
-  if len(labels) != len(pixels):
+  if labels is not None and len(labels) != len(pixels):
     raise ValueError(f"{name!r} has {len(pixels)} images and {len(labels)} labels; give as many of "
                      "each.")
   return _set(name, pixels, labels, ids, num_classes, kind, image_set.DEFAULT_MEMORY_LIMIT_BYTES,
@@ -183,7 +183,8 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
   asked: dict[str, Any] = dict(columns or {})
   found = labeled_table.read(table, images, labeled_table.Columns(**asked), by)
   title = name or found.name
-  read = own_labels.read(title, found.labels, tasks.SINGLE_LABEL, class_names=class_names)
+  read = own_labels.read(title, found.labels, tasks.SINGLE_LABEL,
+                         class_names=class_names or found.class_names)
   contents = [file.read_bytes() for file in found.files]
   file_damage.check(found.title, zip(found.ids, contents),
                     "Replace them, or leave their rows out.")
@@ -258,6 +259,11 @@ def from_huggingface(dataset: Any, *, split: str | None = None, image: str = "im
   def read(rows: Any, title: str) -> image_set.ImageSet:
     return _of_rows(rows, image, label, title, num_classes, kind, class_names)
 
+  if isinstance(dataset, str):
+    raise ValueError(f"from_huggingface was given the text {dataset!r}; it takes the data set: "
+                     f"datasets.load_dataset({dataset!r}, split='train').")
+  if isinstance(dataset, Mapping) and not dataset:
+    raise ValueError(f"{name!r} has no splits; give a DatasetDict that has some.")
   if not isinstance(dataset, Mapping):
     if split is not None:
       raise ValueError(f"split={split!r} is for a DatasetDict, and {name!r} is one "
@@ -384,6 +390,8 @@ class _Pixels:
 
   def read(self, images: np.ndarray) -> np.ndarray:
     """uint8 [N, H, W, C] of pixels 0..255."""
+    if images.dtype == np.bool_:  # Masks: False is black, and True white.
+      images = images.astype(np.uint8) * 255
     side = round(images.shape[1] ** 0.5) if images.ndim == 2 else 0
     if side > 1 and side * side == images.shape[1]:
       raise ValueError(f"{self._name!r} has images of shape {list(images.shape)}, a row each; give "
@@ -396,9 +404,14 @@ class _Pixels:
     if images.ndim == 3:
       images = images[..., None]
     if images.shape[-1] not in (1, 3):
+      hint = " images.transpose(0, 2, 3, 1)." if images.shape[1] in (1, 3) else (
+          " images[..., :3] leaves out alpha." if images.shape[-1] == 4 else "")
       raise ValueError(f"{self._name!r} has images with {images.shape[-1]} channels; allowed are 1 "
-                       "and 3. Channels come last: [N, H, W, C].")
+                       f"and 3. Channels come last: [N, H, W, C].{hint}")
     low, high = float(images.min()), float(images.max())
+    if np.isnan(low):
+      raise ValueError(f"{self._name!r} has pixels that are NaN; fill them in, or leave these "
+                       "images out.")
     if not (low >= 0 and high <= 255):
       raise ValueError(f"{self._name!r} has pixels from {low:g} to {high:g}; give them as 0..255, "
                        "and let the model scale them, for example by a Rescaling layer.")

@@ -5,10 +5,10 @@
     photos/1.jpg,tram,train,2012-05-31
     photos/2.jpg,bus,test,2013
 
-Labels are class numbers if all of them are, else names of classes. Every row needs a label. `class`
-may be written for `label`, `timestamp` for `time`; `id` is the path unless there is such a column.
-A column whose name is close to one that lacks is an error, not ignored. `suite data timeline` reads
-tables with images without labels.
+Labels are class numbers if all of them are, from 0 on, else names of classes. Every row needs a
+label. `class` may be written for `label`, `timestamp` for `time`; `id` is the path unless there is
+such a column. A column whose name is close to one that lacks is an error, not ignored. `suite data
+timeline` reads tables with images without labels.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ class LabeledTable:
     files: path of each image.
     ids: [N], all different.
     labels: int64 [N], or str [N].
+    class_names: of the labels, where these are numbers that do not count from 0, in their order.
     splits: the suite's name of the split of each image; None: the table has none.
     periods: of each image, such as "2012" or "2012-05", where these were asked for.
   """
@@ -61,6 +62,7 @@ class LabeledTable:
   files: list[pathlib.Path]
   ids: list[str]
   labels: np.ndarray
+  class_names: list[str] | None
   splits: list[str] | None
   periods: list[str] | None
 
@@ -91,7 +93,7 @@ def read(table: Any, images: str | os.PathLike[str] | None, columns: Columns,
 
   names = {key: _column(title, cells, key, str(getattr(columns, key)))
            for key in ("path", "label")}
-  labels = _labels(title, cells[names["label"]], say)
+  labels, class_names = _labels(title, cells[names["label"]], say)
   places = [_text(cell) for cell in cells[names["path"]]]
   if by is not None:
     if by not in PERIODS:
@@ -103,7 +105,7 @@ def read(table: Any, images: str | os.PathLike[str] | None, columns: Columns,
   name = pathlib.Path(table).stem if isinstance(table, (str, os.PathLike)) else "mine"
   files = _files(title, places, folder if images is None else pathlib.Path(images), say)
   return LabeledTable(
-      title, name, files, ids, labels, splits,
+      title, name, files, ids, labels, class_names, splits,
       None if by is None else _periods(title, names["time"], cells[names["time"]], by, say))
 
 
@@ -147,6 +149,8 @@ def _column(title: str, cells: dict[str, list[Any]], key: str, name: str) -> str
   like = own_tables.like(key, list(cells))
   hint = f" If {like!r} is it, say columns={{{key!r}: {like!r}}}, or rename it." if like else (
       f" Name the one that has it: columns={{{key!r}: ...}}.")
+  if not set(cells) & {"path", "label", *_OTHERS.values(), "id", "split", "time"} and not like:
+    hint = " The first line names the columns: path,label."
   if key == "path" and "url" in cells:
     hint = " Get the images first, which makes such a table: suite data fetch_urls TABLE --out DIR"
   raise ValueError(f"{title} has the columns {_shown(cells)}, and no {name!r}.{hint}")
@@ -163,7 +167,9 @@ def _text(cell: Any) -> str:
   return "" if is_empty or str(cell) in ("<NA>", "NaT") else str(cell).strip()
 
 
-def _labels(title: str, cells: Sequence[Any], say: Callable[[Sequence[int]], str]) -> np.ndarray:
+def _labels(title: str, cells: Sequence[Any], say: Callable[[Sequence[int]], str]
+            ) -> tuple[np.ndarray, list[str] | None]:
+  """(class numbers [N], None), or (names [N], those of all classes where they are numbers)."""
   labels = [_text(cell) for cell in cells]
   empty = [row for row, label in enumerate(labels)
            if not label or re.fullmatch(r"-1(\.0*)?", label)]
@@ -171,9 +177,13 @@ def _labels(title: str, cells: Sequence[Any], say: Callable[[Sequence[int]], str
     what = "no label" if not labels[empty[0]] else f"the label {labels[empty[0]]}, which is none"
     raise ValueError(f"{title} is unlabelled in part: {len(empty)} of {len(labels)} images have "
                      f"{what}: {say(empty)}. Leave them out.")
-  if all(re.fullmatch(r"[0-9]+(\.0*)?", label) for label in labels):
-    return np.array([int(label.partition(".")[0]) for label in labels], np.int64)
-  return np.array(labels)
+  if not all(re.fullmatch(r"[0-9]+(\.0*)?", label) for label in labels):
+    return np.array(labels), None
+  numbers = np.array([int(label.partition(".")[0]) for label in labels], np.int64)
+  found = np.unique(numbers)
+  if found[0] == 0 and found[-1] < 10 * len(found):
+    return numbers, None
+  return numbers.astype(str), found.astype(str).tolist()  # 1 to 10, say, are 10 classes.
 
 
 def _splits(title: str, cells: dict[str, list[Any]], name: str | None, used: Sequence[str],
@@ -195,6 +205,10 @@ def _splits(title: str, cells: dict[str, list[Any]], name: str | None, used: Seq
   if empty:
     raise ValueError(f"{title}: {len(empty)} of {len(given)} images have no {name!r}: "
                      f"{say(empty)}. Fill them in, or read one set of all: "
+                     "columns={'split': None}.")
+  if not any(split_sets.is_known(value) for value in given):
+    raise ValueError(f"{title} has the splits {', '.join(sorted(set(given))[:_SHOWN])} in {name!r};"
+                     " name them train, dev, validation and test, or read one set of all: "
                      "columns={'split': None}.")
   ours = split_sets.our_names(title, list(dict.fromkeys(given)))
   return [ours[value] for value in given]

@@ -22,6 +22,8 @@ import numpy as np
 from suite.contracts import tasks
 from suite.data.images import class_lists
 
+_MANY = 10_000  # Classes that a head may have without a word, if most have no image.
+
 
 class Labels(NamedTuple):
   """Labels of N images.
@@ -51,6 +53,8 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
   Raises:
     ValueError: what is in none of the forms, and what to write instead.
   """
+  if given is None:
+    raise ValueError(f"{name!r} has no labels; give a class number or a name for each image.")
   num_classes = num_classes or len(class_names or ()) or None
   if len({np.shape(row) for row in given}) > 1:
     if kind == tasks.SINGLE_LABEL:
@@ -84,13 +88,29 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
                      "integers: labels.astype('int64') if they are whole numbers.")
   if kind == tasks.SINGLE_LABEL and labels.ndim == 1 and labels.size:
     _refuse_unlabelled(name, labels == -1, "-1", "labels >= 0")
-    lowest = int(labels.min())
-    if lowest > 0 and num_classes is None:
-      logging.warning("%s has labels from %d to %d and no image of class 0, which counts as a "
-                      "class. If its labels count from %d, give labels - %d.", name, lowest,
-                      labels.max(), lowest, lowest)
+    _check_numbers(name, labels, num_classes)
+  if kind != tasks.SINGLE_LABEL and labels.ndim == 1 and labels.size:
+    raise ValueError(f"{name!r} has labels of shape {list(labels.shape)}; kind={kind!r} takes rows "
+                     "of 0 and 1, a place for each class, or lists of class numbers.")
   width = labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1 if labels.size else 0
   return Labels(labels, num_classes or width, class_names)
+
+
+def _check_numbers(name: str, labels: np.ndarray, num_classes: int | None) -> None:
+  """Refuses class numbers that are something else, and warns of some that may be."""
+  lowest, highest, num = int(labels.min()), int(labels.max()), len(np.unique(labels))
+  how = "np.unique(labels, return_inverse=True)[1]"
+  if lowest < 0:
+    raise ValueError(f"{name!r} has labels from {lowest} to {highest}; class numbers count from 0: "
+                     f"{how}.")
+  if num_classes is None and highest >= max(_MANY, 10 * num):
+    raise ValueError(f"{name!r} has {num} different labels from {lowest} to {highest}: these are "
+                     f"ids, not class numbers. Give {how}, or names of classes, such as the ids as "
+                     "text.")
+  if num_classes is None and lowest > 0:
+    logging.warning("%s has labels from %d to %d and no image of class 0, which counts as a "
+                    "class. If its labels count from %d, give labels - %d.", name, lowest, highest,
+                    lowest, lowest)
 
 
 def _plain(name: str, labels: np.ndarray) -> np.ndarray:

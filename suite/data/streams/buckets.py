@@ -102,6 +102,8 @@ def of(parts: Sequence[Any] | Mapping[str, Any], *, name: str = "mine",
   if hasattr(parts, "eval_batches"):
     raise ValueError(f"buckets.of was given one image set, {parts!r}; give a list with one for "
                      "each bucket, or with (training set, test set).")
+  if not isinstance(parts, (Mapping, Sequence)):
+    parts = list(parts)
   if isinstance(parts, Mapping):
     if set(parts) & {"train", "test"}:
       raise ValueError(f"buckets.of was given the splits {', '.join(map(str, parts))}; they are of "

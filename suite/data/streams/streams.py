@@ -144,6 +144,8 @@ def of(sets: Union[Sequence[Any], Mapping[str, Any]], *, years: Optional[Sequenc
                      "task: streams.of([images]).")
   if not sets:
     raise ValueError("streams.of was given no task; give a list of image sets.")
+  if not isinstance(sets, (Mapping, Sequence)):
+    sets = list(sets)
   if isinstance(sets, Mapping):
     if set(sets) & set(SPLITS):
       raise ValueError(f"streams.of was given the splits {', '.join(map(str, sets))}; they are of "

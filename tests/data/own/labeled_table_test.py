@@ -67,6 +67,10 @@ def test_one_split_another_folder_and_other_names_of_columns(table, tmp_path):
   frame["species"] = [2.0, 0, 1, 2, 0, 1]
   numbers = image_sources.from_csv(frame, columns={"label": "species"}, name="numbers")
   assert numbers.labels.tolist() == [2, 0, 1, 2, 0, 1] and numbers.class_names is None
+  frame["species"] = [10, 1, 2, 10, 1, 2]
+  from_1 = image_sources.from_csv(frame, columns={"label": "species"})
+  assert from_1.labels.tolist() == [2, 0, 1, 2, 0, 1] and from_1.class_names == ("1", "2", "10")
+  frame["species"] = [2, 0, 1, 2, 0, 1]
   frame.rename(columns={"species": "label"}).to_parquet(table.with_suffix(".parquet"))
   again = image_sources.from_csv(table.with_suffix(".parquet"), class_names=["a", "b", "c"])
   assert again.class_names == ("a", "b", "c") and again.name == "trams"
@@ -102,6 +106,8 @@ def test_splits_become_a_task(table):
     (PLAIN.replace(",val,", ",,"), "1 of 6 images have no 'split': line 6"),
     (PLAIN.replace(",val,", ",valid,").replace("car,train", "car,val"), "both mean 'validation'"),
     ("path,label\n", "has no images"),
+    ("p/0.png,tram\np/1.png,bus\n", "no 'path'. The first line names the columns: path,label"),
+    (PLAIN.replace("train", "1").replace("test", "0").replace("val", "0"), "has the splits 0, 1 i"),
     ("label," + ",".join(f"pixel{i}" for i in range(784)) + "\n" + "1," * 784 + "1\n",
      "pixel10, ... .785 in all., and no 'path'"),
 ])
