@@ -10,9 +10,10 @@ import functools
 import itertools
 import pathlib
 import struct
+import tarfile
 import tempfile
 import tokenize
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Iterable, Iterator, Mapping
 import zlib
 
 from absl import logging
@@ -22,6 +23,7 @@ from tfds_builders import checksums
 from tfds_builders import errors
 from tfds_builders import links
 from tfds_builders import mirror
+from tfds_builders.parsers import archives
 from tfds_builders.parsers import example
 from tfds_builders.parsers import tfds_copy
 from tfds_builders.rows import row as row_lib
@@ -148,15 +150,36 @@ def _parsed(parse: Callable[..., Iterator[example.Example]], paths: Mapping[str,
   Parsers name what they check for. Content that none of them expected raises many errors in the
   modules for csv, XML, tokens and numbers that they use.
   """
+  num_examples = 0
   try:
-    yield from parse(paths, **args)
-  except errors.DataError:
+    for one in parse(paths, **args):
+      yield one
+      num_examples += 1
+  except errors.DataError as error:
+    inside = "" if num_examples else _inside(paths.values(), str(error))
+    if inside:
+      raise errors.DataError(f"{error} {inside}") from error
     raise
   except _UNEXPECTED as error:
     names = ", ".join(str(path) for path in paths.values())
     raise errors.DataError(
         f"{names}: the content is not what was expected ({type(error).__name__}: {error}). It is "
         "damaged or of another edition: get it again.") from error
+
+
+def _inside(paths: Iterable[pathlib.Path], said: str) -> str:
+  """The first files of archives that are refused, where the message names none of them."""
+  found = []
+  for path in paths:
+    try:
+      with open(path, "rb") as stream:
+        is_archive = stream.read(4) == b"PK\3\4" or tarfile.is_tarfile(path)
+      names = list(itertools.islice(archives.names(path), 3)) if is_archive else []
+    except (errors.DataError, OSError):
+      continue
+    if names and not any(name in said for name in names):
+      found.append(f"{path.name} begins with the files {', '.join(names)}.")
+  return " ".join(found[:2])
 
 
 def _download(layout: row_lib.Layout, dl_manager) -> Source:

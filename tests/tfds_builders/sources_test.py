@@ -235,6 +235,14 @@ def _mirror(folder):
     tfds_builders.mirror.restore(before)
 
 
+def test_an_archive_of_something_else_is_refused_with_what_it_holds(tmp_path):
+  layout = tiny_imagenet.ROW.layouts[0]
+  path = tmp_path / layout.files[0].name
+  fixtures.write_archive(path, {"notes/readme.txt": b"x", "cat.jpg": b"x", "dog.jpg": b"x"})
+  with pytest.raises(errors.DataError, match="wnids.txt.* begins with the files .*cat.jpg"):
+    list(sources._parsed(layout.parser.parse, {path.name: path}, layout.args))
+
+
 def test_draws_of_the_store_of_tfds_are_not_read_from_archives():
   row, paper = row_lib.variants(fashion_mnist.ROW)
   assert row.layouts and paper.name == "fashion_mnist_paper" and not paper.layouts

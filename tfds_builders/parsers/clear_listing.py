@@ -9,6 +9,7 @@ of their folders: archives begin at bucket 0 or at 1.
 
 from __future__ import annotations
 
+import itertools
 import json
 import pathlib
 import re
@@ -76,8 +77,11 @@ def read(path: pathlib.Path, edition: str, num_buckets: int = NUM_BUCKETS) -> Li
   """Reads the tables of an archive of this edition; DataError if it is of the other edition."""
   found = _first(path) if edition == FIRST else _present(path, num_buckets)
   if not found.buckets:
-    raise errors.DataError(f"{path} holds no buckets of CLEAR in the {edition} edition. Get the "
-                           "file of this name from the publisher.")
+    inside = list(itertools.islice(archives.names(path), 3))
+    raise errors.DataError(
+        f"{path} holds no buckets of CLEAR in the {edition} edition: its first files are {inside}. "
+        "Get the file of this name from the publisher; own images lie in "
+        "labeled_images/BUCKET/CLASS/NAME.jpg, or outside of an archive beside a table.")
   return found
 
 

@@ -105,7 +105,8 @@ def question(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-  return (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)).strip()
+  text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+  return text.strip(" \t\r\n\0")  # EXIF ends texts with a zero.
 
 
 def _readings(text: str, unit: str | None) -> list[float]:

@@ -40,7 +40,7 @@ CLOCK = MAY_31 + 9 * 3600 + 56 * 60 + 37
     (MAY_31 * 10**6, MAY_31), (MAY_31 * 10**9, MAY_31),
     (datetime.date(2012, 5, 31), MAY_31), (datetime.datetime(2012, 5, 31), MAY_31),
     (pd.Timestamp("2012-05-31T02:00+02:00"), MAY_31), (np.datetime64("2012-05-31T00:00"), MAY_31),
-    (b"2012-05-31", MAY_31)])
+    (b"2012-05-31", MAY_31), ("2012:05:31 09:56:37\0", CLOCK)])
 def test_times_that_are_read(value, found):
   assert dates.seconds(value) == found and not dates.is_missing(value)
 
