@@ -11,7 +11,7 @@ from suite import cli
 
 def _photos(root):
   rng = np.random.default_rng(0)
-  for number, name in enumerate(("cat/0.png", "cat/1.jpg", "dog/0.png")):
+  for number, name in enumerate(("cat/0.webp", "cat/1.jpg", "dog/0.png")):
     (root / name).parent.mkdir(exist_ok=True, parents=True)
     Image.fromarray(rng.integers(0, 256, [8 + number, 9, 3]).astype(np.uint8)).save(root / name)
   return root

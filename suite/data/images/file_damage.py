@@ -89,6 +89,8 @@ def _png(data: bytes) -> str:
     return "its header gives no size"
   while True:
     length, kind = struct.unpack_from(">I4s", data, place)
+    if not kind.isalpha():  # As where an interrupted copy left zeros.
+      return f"its chunks are broken at byte {place:,}"
     place += 12 + length
     if place > len(data):
       return f"{_CUT} in chunk {kind.decode('latin-1')}"

@@ -11,11 +11,11 @@ differ only in case; a single class.
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import hashlib
 import os
 import pathlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 import unicodedata
 
 from absl import logging
@@ -166,7 +166,7 @@ def _refuse_no_images(
     unread: dict[str, list[str]], of_class: dict[str, list[str]], endings: Sequence[str]) -> None:
   if loose:
     raise ValueError(
-        f"{str(root)!r} has {len(loose)} images, such as {_safe(loose[0])!r}, and no class folder "
+        f"{str(root)!r} has {len(loose)} images, such as {safe(loose[0])!r}, and no class folder "
         "with images. Move the images of each class into a folder of its name, or give their labels"
         " in a table: suite.images.from_csv.")
   for names in of_class.values():
@@ -174,16 +174,16 @@ def _refuse_no_images(
       unread[_ending(name)].append(name)
   if ".tar" in unread:
     raise ValueError(
-        f"{str(root)!r} holds .tar files, such as {_safe(unread['.tar'][0])!r}, which are not "
+        f"{str(root)!r} holds .tar files, such as {safe(unread['.tar'][0])!r}, which are not "
         "read. If they are shards of a WebDataset, see docs/own/data.md; else unpack them.")
   missing = sorted(set(chosen) - set(found))
   what = (f"but not {missing}" if missing else
           f"none of images ({', '.join(endings)}){_but(unread)}")
-  raise ValueError(f"{str(root)!r} has the class folders {[_safe(one) for one in found]}, {what}. "
+  raise ValueError(f"{str(root)!r} has the class folders {[safe(one) for one in found]}, {what}. "
                    "It must hold a folder of images for each class.")
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
   """Text that can be printed; bytes that are no UTF-8 as \\xe9."""
   return os.fsencode(text).decode("utf-8", "backslashreplace")
 
@@ -193,8 +193,8 @@ def _refuse_text(root: pathlib.Path, names: Sequence[str]) -> None:
   bad = [name for name in names if not _is_text(name)]
   if bad:
     more = f", ... ({len(bad)} in all)" if len(bad) > _SHOWN else ""
-    shown = ", ".join(f"'{_safe(name)}'" for name in bad[:_SHOWN])
-    raise ValueError(f"{_safe(str(root))!r} has names that are not UTF-8: {shown}{more}. Rename "
+    shown = ", ".join(f"'{safe(name)}'" for name in bad[:_SHOWN])
+    raise ValueError(f"{safe(str(root))!r} has names that are not UTF-8: {shown}{more}. Rename "
                      "them, for example by: convmv -f latin1 -t utf8 -r --notest DIR")
 
 
@@ -227,21 +227,21 @@ def _refuse_splits(root: pathlib.Path, chosen: Sequence[str], files: Sequence[Im
 
 def _warn(root: pathlib.Path, folder: Folder, loose: Sequence[str]) -> None:
   """Reports what is not read and what looks wrong, a line each."""
-  title, names = _safe(str(root)), folder.class_names
+  title, names = safe(str(root)), folder.class_names
   if folder.unread:
-    some = [_safe(ids[0]) for ids in folder.unread.values()]
+    some = [safe(ids[0]) for ids in folder.unread.values()]
     logging.warning("%s: %d files are not read: %s; such as %s.", title, sum(
         map(len, folder.unread.values())), counts(folder.unread), ", ".join(some[:_SHOWN]))
   if len(names) == 1:
     logging.warning("%s: there is one class folder, %r, so there is nothing to tell apart. Give "
                     "the folder that holds a folder for each class, unless this set is joined with "
-                    "others.", title, _safe(names[0]))
+                    "others.", title, safe(names[0]))
   if loose:
     logging.warning("%s: %d images beside the class folders are not read, such as %s.", title,
-                    len(loose), _safe(loose[0]))
+                    len(loose), safe(loose[0]))
   if folder.debris:
     logging.warning("%s: left out what systems leave in folders, %d in all: %s%s", title,
-                    len(folder.debris), ", ".join(map(_safe, folder.debris[:_SHOWN])),
+                    len(folder.debris), ", ".join(map(safe, folder.debris[:_SHOWN])),
                     ", ..." if len(folder.debris) > _SHOWN else "")
   alike: dict[str, list[str]] = collections.defaultdict(list)
   for one in names:
@@ -260,30 +260,31 @@ def _warn(root: pathlib.Path, folder: Folder, loose: Sequence[str]) -> None:
         class_lists.shown(shared))
 
 
-def warn_of_copies(title: str, ids: Sequence[str], labels: Sequence[int],
-                   contents: Sequence[bytes]) -> None:
+def warn_of_copies(title: str, ids: Sequence[str], labels: Sequence[Any], sizes: Sequence[int],
+                   content: Callable[[int], bytes]) -> None:
   """Reports files that are byte for byte the same: any in two classes, else more than 1 of 100.
 
   Args:
     title: begins the message.
-    ids, labels, contents: of each file.
+    ids, labels, sizes: of each file; only files of one size are compared.
+    content: (number of a file) -> its bytes.
   """
   by_size: dict[int, list[int]] = collections.defaultdict(list)
-  for place, data in enumerate(contents):
-    by_size[len(data)].append(place)
+  for place, size in enumerate(sizes):
+    by_size[size].append(place)
   groups: dict[bytes, list[int]] = collections.defaultdict(list)
   for places in by_size.values():
     for place in places if len(places) > 1 else ():
-      groups[hashlib.blake2b(contents[place], digest_size=16).digest()].append(place)
+      groups[hashlib.blake2b(content(place), digest_size=16).digest()].append(place)
   same = [places for places in groups.values() if len(places) > 1]
   across = [places for places in same if len({labels[place] for place in places}) > 1]
   num = sum(len(places) - 1 for places in same)
-  if across or num > _COPIES * len(contents):
+  if across or num > _COPIES * len(ids):
     first = (across or same)[0]
     pair = next(([first[0], other] for other in first if labels[other] != labels[first[0]]),
                 first[:2])
     logging.warning(
         "%s: %d of %d image files are copies of others%s, such as %s and %s. Copies in training and"
-        " test images make a score too high.", title, num, len(contents),
+        " test images make a score too high.", title, num, len(ids),
         f", {len(across)} of them of an image of another class" if across else "",
         ids[pair[0]], ids[pair[1]])

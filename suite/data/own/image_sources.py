@@ -137,19 +137,20 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
     name: the directory's if not given.
     classes: names of the class folders in the order of their labels; sorted if not given.
   """
-  root = pathlib.Path(directory)
+  root = pathlib.Path(directory).expanduser()
   folder = image_folders.read(root, classes)
   contents = [file.path.read_bytes() for file in folder.files]
   file_damage.check(
       str(root), zip((file.id for file in folder.files), contents),
       f"Replace or remove them. All images are decoded by: suite data check {root}")
   image_folders.warn_of_copies(str(root), [file.id for file in folder.files],
-                               [file.label for file in folder.files], contents)
+                               [file.label for file in folder.files], list(map(len, contents)),
+                               contents.__getitem__)
   contents = [own_images.normalized(data, str(file.path))
               for file, data in zip(folder.files, contents)]
   return image_set.ImageSet.from_encoded(
-      name or root.name, contents, [file.label for file in folder.files], kind=tasks.SINGLE_LABEL,
-      num_classes=len(folder.class_names), class_names=folder.class_names,
+      name or image_folders.safe(root.name), contents, [file.label for file in folder.files],
+      kind=tasks.SINGLE_LABEL, num_classes=len(folder.class_names), class_names=folder.class_names,
       ids=[file.id for file in folder.files])
 
 
@@ -188,7 +189,8 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
   contents = [file.read_bytes() for file in found.files]
   file_damage.check(found.title, zip(found.ids, contents),
                     "Replace them, or leave their rows out.")
-  image_folders.warn_of_copies(found.title, found.ids, read.values.tolist(), contents)
+  image_folders.warn_of_copies(found.title, found.ids, read.values.tolist(),
+                               list(map(len, contents)), contents.__getitem__)
   contents = [own_images.normalized(data, str(file)) for file, data in zip(found.files, contents)]
   whole = image_set.ImageSet.from_encoded(
       title, contents, read.values, kind=tasks.SINGLE_LABEL, num_classes=read.num_classes,

@@ -10,6 +10,7 @@ from typing import Any
 
 from suite.data.images import file_damage
 from suite.data.images import own_images
+from suite.data.own import image_folders
 
 
 def of_files(name: str, images: Sequence[Any], *, class_names: Sequence[str],
@@ -33,6 +34,10 @@ def of_files(name: str, images: Sequence[Any], *, class_names: Sequence[str],
   file_damage.check(
       name, ((str(one.id), pathlib.Path(one.path).read_bytes()) for one in images),
       "Replace them, or take their lines out of the table.")
+  paths = [pathlib.Path(one.path) for one in images]
+  image_folders.warn_of_copies(
+      name, [str(one.id) for one in images], [one.label for one in images],
+      [path.stat().st_size for path in paths], lambda place: paths[place].read_bytes())
   import tfds_builders  # pylint: disable=import-outside-toplevel
   contents = tfds_builders.timelines.of_files(images, class_names=class_names, files=files,
                                               facts=facts, decode=_decode())

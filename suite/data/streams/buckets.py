@@ -52,6 +52,7 @@ class Buckets:
           f"The classes of {part.name!r} are {class_lists.shown(first or ())}, but those of "
           f"{other.name!r} are {class_lists.shown(second or ())}. All buckets of a series share one"
           " list of classes: join them by buckets.of, which renumbers labels by name.")
+    class_lists.joined(sets, f"The series of {self.task.key!r}")  # Names of all sets, or of none.
     if named and not self.class_names:
       object.__setattr__(self, "class_names", next(iter(named)))
     if self.class_names and len(self.class_names) != self.task.num_classes:

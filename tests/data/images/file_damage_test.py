@@ -37,6 +37,12 @@ def test_whole_files_pass_and_cut_ones_do_not(case):
   assert file_damage.problem(data[:4])
 
 
+@pytest.mark.parametrize("case", ["jpeg", "png"])
+def test_a_copy_that_was_interrupted_may_end_in_zeros(case):
+  data = _encoded(case)
+  assert file_damage.problem(data[:len(data) // 2] + bytes(len(data) - len(data) // 2))
+
+
 @pytest.mark.parametrize("data, what", [
     (b"", "it is empty (0 bytes)"), (bytes(30), "all its 30 bytes are zero"),
     (b"<!DOCTYPE html><title>404", "it is text, not an image: '<!doctype html>"),
