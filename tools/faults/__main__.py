@@ -3,6 +3,7 @@
 
   python tools/faults --faults 1000 --seed 0     the whole campaign
   python tools/faults --seconds 600              as much of it as fits
+  python tools/faults --power 5000 --seed 0      states that power cuts may leave (power_cuts.py)
 
 Faults are drawn from the seed, so that each can be made again: `--from N --faults 1` repeats the
 N-th. Those that are lost or silent are printed with what was done. The exit code is 0 if none is.
@@ -27,6 +28,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import data_faults
 import outcomes
+import power_cuts
 import run_faults
 
 
@@ -74,11 +76,27 @@ def main() -> int:
   parser.add_argument("--seconds", type=float, default=float("inf"))
   parser.add_argument("--from", type=int, default=0, dest="first", metavar="N")
   parser.add_argument("--share_of_runs", type=float, default=0.4)
+  parser.add_argument("--power", type=int, default=0, metavar="N",
+                      help="N states after power cuts in place of other faults")
+  parser.add_argument("--workloads", nargs="*", default=(), choices=sorted(power_cuts.WORKLOADS))
+  parser.add_argument("--record", nargs=2, metavar=("WORKLOAD", "FOLDER"), help=argparse.SUPPRESS)
   args = parser.parse_args()
+  if args.record:
+    power_cuts.main(*args.record)
   with tempfile.TemporaryDirectory() as scratch:
     begun = time.monotonic()
-    made = campaign(pathlib.Path(scratch), faults=args.faults, seed=args.seed, first=args.first,
-                    seconds=args.seconds, share_of_runs=args.share_of_runs)
+    if args.power:
+      made = []
+      for fault in power_cuts.campaign(pathlib.Path(scratch), states=args.power, seed=args.seed,
+                                       first=args.first, names=args.workloads):
+        made.append(fault)
+        if fault.outcome in (outcomes.LOST, outcomes.SILENT):
+          print(f"{fault.outcome}: {fault.what}\n  {fault.said}", flush=True)
+        if time.monotonic() - begun > args.seconds:
+          break
+    else:
+      made = campaign(pathlib.Path(scratch), faults=args.faults, seed=args.seed, first=args.first,
+                      seconds=args.seconds, share_of_runs=args.share_of_runs)
   print(f"{len(made)} faults in {time.monotonic() - begun:.0f} s, seed {args.seed}\n")
   print(outcomes.table(made))
   return 1 if any(f.outcome in (outcomes.LOST, outcomes.SILENT) for f in made) else 0
