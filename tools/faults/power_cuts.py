@@ -265,7 +265,8 @@ def _toy(name: str) -> Workload:
       for job in jobs:
         done = forked.run(job.command[list(job.command).index("run"):])
         found.append(processes.Outcome(
-            job, processes.DONE if done.code == 0 else processes.FAILED, done.output[-200:]))
+            job, processes.FINISHED if done.code == 0 else processes.FAILED,
+            outcomes.last_line(done.output)))
       return found
 
     table.check_parameters = lambda *unused: None
