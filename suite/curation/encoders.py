@@ -26,6 +26,7 @@ import numpy as np
 from suite.curation import errors
 from suite.curation import feature_files
 from suite.curation import pictures
+from suite.models import model_files
 from suite.models.clip import byte_pairs
 from suite.models.clip import weight_files
 from suite.state import encoder_file
@@ -95,7 +96,9 @@ def application(name: str, weights: pathlib.Path, size: int = 224, batch_size: i
   make, preprocess = known[name]
   model = make(include_top=False, weights=None, input_shape=(size, size, 3), pooling="avg")
   try:
-    model.load_weights(str(weights))
+    model_files.load_weights(model, weights)
+  except model_files.ModelFileError as error:
+    raise errors.CurationError(str(error)) from error
   except (OSError, ValueError, KeyError) as error:
     raise errors.CurationError(
         f"{weights} does not hold weights of {name} without its top: {str(error)[:200]} Give the "
@@ -105,10 +108,10 @@ def application(name: str, weights: pathlib.Path, size: int = 224, batch_size: i
 
 def saved(path: pathlib.Path, *, scale: str = "none", batch_size: int = 64,
           size: int | None = None) -> KerasEncoder:
-  """Loads a model from a `.keras` file; code in it (Lambda layers) is refused.
+  """Loads a model from a file; one that holds code is refused, see `models.model_files`.
 
   Args:
-    path: path of the file.
+    path: path of a .keras, .h5 or .hdf5 file.
     scale: scaling of the model's input pixels, one of `SCALES`; "none": 0..255.
     batch_size: B.
     size: S, required if the model takes images of any size.
@@ -117,13 +120,10 @@ def saved(path: pathlib.Path, *, scale: str = "none", batch_size: int = 64,
   if scale not in SCALES:
     raise errors.CurationError(f"Unknown scale {scale!r}; allowed are {', '.join(SCALES)}.")
   _check_file(path)
-  if path.suffix != ".keras":
-    raise errors.CurationError(f"{path} is no .keras file. Save the model again, model.save("
-                               "'NAME.keras'): older formats may run code from the file.")
   try:
-    model = tf.keras.models.load_model(str(path), compile=False, safe_mode=True)
-  except (OSError, ValueError, TypeError, KeyError) as error:
-    raise errors.CurationError(f"{path} cannot be loaded: {str(error)[:300]}") from error
+    model = model_files.load(path)
+  except model_files.ModelFileError as error:
+    raise errors.CurationError(str(error)) from error
   shape: tuple[Any, ...] = tuple(model.input_shape)
   found = shape[1] if len(shape) == 4 and shape[1] else size
   if len(shape) != 4 or shape[3] != 3 or found is None or (size or found) != found:

@@ -9,6 +9,8 @@ import sys
 
 import tensorflow as tf
 
+from suite.models import model_files
+
 
 def names() -> list[str]:
   """Names of all Keras applications, sorted."""
@@ -35,11 +37,13 @@ def application(name: str, weights: str, *, image_size: int = 224) -> tf.keras.M
   make, shape = getattr(tf.keras.applications, name), (image_size, image_size, 3)
   net = make(weights=None, include_top=False, pooling="avg", input_shape=shape)
   try:
-    net.load_weights(weights)
+    model_files.load_weights(net, weights)
+  except model_files.ModelFileError:
+    raise
   except (ValueError, OSError) as first:  # They may be those of the net with its classifier.
     try:
       whole = make(weights=None, include_top=True, input_shape=None)
-      whole.load_weights(weights)
+      model_files.load_weights(whole, weights)
     except (ValueError, OSError):
       raise ValueError(f"The weights in {weights} are not those of Keras application {name!r}: "
                        f"{first}. Give the file of this very application.") from first

@@ -20,8 +20,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 import numpy as np
 import tensorflow as tf
 
-from suite.models import conv4  # noqa: F401 - registers its layers, as do the other three.
-from suite.models import keras_cv_models
+from suite.models import conv4  # noqa: F401 - registers its layers, as do the next ones.
+from suite.models import model_files
 from suite.models import modulated_attention  # noqa: F401
 from suite.models import vit  # noqa: F401
 from suite.models.clip import architecture  # noqa: F401
@@ -42,16 +42,11 @@ class Encoder(NamedTuple):
 
   def model(self) -> tf.keras.Model:
     """Pixels 0..255 [B, S, S, 3] -> features [B, D]."""
-    text, problem = json.dumps(self.about["architecture"]), "it describes no model"
-    if "keras_cv" in text:
-      keras_cv_models.library()  # Keras knows its classes once it is imported.
     try:
-      model = tf.keras.models.model_from_json(text)
-    except (ValueError, TypeError) as error:
-      model, problem = None, str(error)
-    if not isinstance(model, tf.keras.Model):  # Of a class unknown to it Keras may return the name.
-      raise ValueError(f"The encoder's architecture cannot be made from {ABOUT}: {problem}. Give "
-                       f"its weights, {WEIGHTS}, to a learner with the same backbone instead.")
+      model = model_files.from_config(self.about["architecture"], ABOUT)
+    except model_files.ModelFileError as error:
+      raise ValueError(f"The encoder's architecture cannot be made: {error} Give its weights, "
+                       f"{WEIGHTS}, to a learner with the same backbone instead.") from error
     model.set_weights(self.weights)
     return model
 

@@ -55,7 +55,8 @@ def test_an_architecture_that_cannot_be_made_is_said(tmp_path):
   about = json.loads((tmp_path / "encoder.json").read_text())
   about["architecture"]["class_name"] = "Unheard"
   (tmp_path / "encoder.json").write_text(json.dumps(about))
-  with pytest.raises(ValueError, match="architecture cannot be made from encoder.json: "):
+  with pytest.raises(ValueError, match="cannot be made: The model in encoder.json holds the "
+                     "layer 'Unheard'.* Give its weights, encoder.npz, to a learner"):
     encoder_file.load(tmp_path).model()
 
 
