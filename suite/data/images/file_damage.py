@@ -53,7 +53,8 @@ def problem(data: bytes) -> str:
       return _tiff(image, len(data)) if image.format == "TIFF" else ""
   except Exception as error:  # Pillow raises many kinds on damaged files.
     is_known = data.startswith((b"II*\0", b"MM\0*"))
-    return _CUT if is_known else f"it is not an image that can be read ({type(error).__name__})"
+    return (f"{_CUT}, or a TIFF of a kind that Pillow does not read" if is_known else
+            f"it is not an image that can be read ({type(error).__name__})")
 
 
 def _jpeg(data: bytes) -> str:

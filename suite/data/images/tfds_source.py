@@ -251,16 +251,18 @@ class SplitSource:
     if not self.is_own:
       return example
 
-    def normalized(image: bytes) -> bytes:
+    def normalized(image: Any) -> bytes:
       try:
         return self._decoded(image, "an image")
       except ValueError:
-        return image
+        return image if isinstance(image, bytes) else b""
 
     image = tf.numpy_function(normalized, [example["image"]], tf.string, stateful=False)
     return {**example, "image": tf.ensure_shape(image, [])}
 
-  def _decoded(self, image: bytes, where: str) -> bytes:
+  def _decoded(self, image: Any, where: str) -> bytes:
+    if not isinstance(image, bytes):  # Its feature is a Tensor of pixels.
+      return own_images.png(own_images.pixels(image, where))
     if self.builder.info.features["image"].np_dtype != np.float32:
       return own_images.normalized(image, where)
     # TFDS stores the four bytes of a float32 as the colors of a pixel.

@@ -312,24 +312,30 @@ def test_each_entry_names_what_it_cannot_decode(tmp_path):
     image_sources.from_tfds(name, data_dir=str(tmp_path))
 
 
-def test_floats_of_tfds_are_its_own_encoding(tmp_path):
-  class OwnFloats(tfds.core.GeneratorBasedBuilder):
-    """Images of float32, whose bytes TFDS stores as colors."""
+# TFDS stores the bytes of a float32 as colors, and a Tensor without a code.
+@pytest.mark.parametrize("name, feature, pixels", [
+    ("own_floats", tfds.features.Image(shape=(*SIZE, 1), dtype=np.float32),
+     _halves((0.5,), (0.25,), np.float32)),
+    ("own_tensors", tfds.features.Tensor(shape=(*SIZE, 1), dtype=np.uint8),
+     _halves((128,), (64,)))])
+def test_features_of_tfds_that_are_no_files(name, feature, pixels, tmp_path):
+  class Own(tfds.core.GeneratorBasedBuilder, skip_registration=True):
+    """One image."""
     VERSION = tfds.core.Version("1.0.0")
 
     def _info(self):
       return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({
-          "image": tfds.features.Image(shape=(*SIZE, 1), dtype=np.float32),
-          "label": tfds.features.ClassLabel(num_classes=1)}))
+          "image": feature, "label": tfds.features.ClassLabel(num_classes=1)}))
 
     def _split_generators(self, dl_manager):
-      return {"train": [(0, {"image": _halves((0.5,), (0.25,), np.float32), "label": 0})]}
+      return {"train": [(0, {"image": pixels, "label": 0})]}
 
     def _generate_examples(self):
       """Not used."""
 
-  OwnFloats(data_dir=tmp_path).download_and_prepare()
-  found = image_sources.from_tfds("own_floats", data_dir=str(tmp_path)).pixels()
+  Own.name = name
+  Own(data_dir=tmp_path).download_and_prepare()
+  found = image_sources.from_tfds(name, data_dir=str(tmp_path)).pixels()
   np.testing.assert_array_equal(found, _halves((128,), (64,))[None])
 
 
