@@ -242,7 +242,7 @@ def test_a_run_that_is_ended_says_that_it_can_go_on(monkeypatch, capsys):
   assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
-@pytest.mark.parametrize("part, done", [("train", 2), ("dev", 2), ("test", 2)])
+@pytest.mark.parametrize("part, done", [("train", 2), ("test", 2)])
 def test_a_corrupt_image_names_its_data_set_and_itself(capsys, part, done):
   assert _run("nevis.run.stream=@small.broken_stream()", f"small.broken_stream.part='{part}'") == 1
   error = capsys.readouterr().err
@@ -457,9 +457,11 @@ def _clear(**changes):
 
 IMAGES = np.full([20, 8, 8, 1], 9, np.uint8)
 TENS = np.arange(20) % 10
+PNG = tf.io.encode_png(IMAGES[0]).numpy()
 PARTS = {
     "clear": _clear, "model": _model, "suite": suite, "tf": tf, "tfds": tfds, "digits": digits,
-    "arrays": suite.images.from_arrays, "build": distribution.build, "IMAGES": IMAGES, "TENS": TENS}
+    "images": suite.images, "arrays": suite.images.from_arrays, "build": distribution.build,
+    "IMAGES": IMAGES, "TENS": TENS}
 # A call from Python, of these parts, and parts of its message.
 CALLS = [
     ("clear(learners='er')", "Learner 'mine' is 'er'. Give a Keras model, suite.learner(model), an "
@@ -491,6 +493,18 @@ CALLS = [
     ("arrays(IMAGES - 10.0, TENS)", "has pixels from -1 to -1; give them as 0..255"),
     ("arrays(IMAGES / 255, TENS)", "has float pixels of at most 0.0352941"),
     ("arrays(IMAGES[:, None, :, :, 0].repeat(4, 1), TENS)", "Channels come last: [N, H, W, C]"),
+    ("images.from_directory('flat')", "'flat' has 2 images, such as '0.png', and no class folder",
+     "Move the images of each class into a folder of its name", "suite.images.from_csv"),
+    ("images.from_directory('split')", "holds train, val, which are splits and not classes",
+     "Read each as a set: from_directory('split/train')"),
+    ("images.from_directory('no')", "There is no folder 'no'; give a folder that holds"),
+    ("images.from_csv('no.csv')", "There is no file 'no.csv'; give a .csv or .parquet with"),
+    ("images.from_huggingface([1, 2])", "has rows of type int; expected dictionaries with"),
+    ("images.from_tfds('nevis/minst')", "is no data set 'nevis/minst'", "Did you mean nevis/u"),
+    ("suite.buckets.of({'train': arrays(IMAGES, TENS)})", "was given the splits train", "give a "),
+    ("suite.buckets.of([IMAGES])", "Bucket 'bucket_01' holds ndarray; give image sets, made by"),
+    ("suite.buckets.of(arrays(IMAGES, TENS))", "was given one image set", "give a list with"),
+    ("suite.buckets.of([])", "was given no bucket; give a list of (training set, test set)"),
     ("tfds.load('nevis/minst')", "'nevis/minst'; the nearest: nevis/umist, nevis/mnist"),
     ("tfds.load('slimagenet64', data_dir='d')", "needs SlimageNet64.tar", "Not found in: no mirror",
      "suite data build slimagenet64/images --mirror DIR", "tfds_builders.mirror.use(DIR)"),
@@ -506,6 +520,9 @@ CALLS = [
 @pytest.mark.parametrize("call, parts", [(call, parts) for call, *parts in CALLS],
                          ids=[call for call, *_ in CALLS])
 def test_a_wrong_call_is_explained(monkeypatch, call, parts):
+  for place in ("flat/0.png", "flat/1.png", "split/train/cat/0.png", "split/val/cat/0.png"):
+    pathlib.Path(place).parent.mkdir(parents=True, exist_ok=True)
+    pathlib.Path(place).write_bytes(PNG)
   for name in ("TF_CONFIG", "LIFELONG_MIRROR"):
     monkeypatch.delenv(name, raising=False)
   with pytest.raises(Exception) as refused:
@@ -525,9 +542,11 @@ def test_what_is_likely_wrong_gets_a_warning(caplog, images, labels, warning):
   assert warning in caplog.text
 
 
-def test_two_devices_without_a_gpu_are_said(caplog):
-  if len(tf.config.list_logical_devices("CPU")) < 2:
-    pytest.skip("the CPU of this process was not divided")
+def test_two_devices_without_a_gpu_are_said(monkeypatch, caplog):
+  monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind] * (kind == "CPU"))
+  monkeypatch.setattr(tf.config, "list_logical_devices", lambda kind: [kind] * 2)
+  monkeypatch.setattr(tf.distribute, "MirroredStrategy", lambda devices: devices)
+  monkeypatch.setattr(distribution, "logical_cpus", lambda count: None)
   with caplog.at_level("INFO", logger="absl"):
     distribution.build("mirrored", 2)
   assert "no GPU: strategy 'mirrored' runs on 2 logical devices of the CPU" in caplog.text
