@@ -300,7 +300,8 @@ def _deep_pixels(image: Image.Image) -> np.ndarray | None:
     if not np.isfinite(values).all():
       raise _Refused("has pixels that are no finite numbers. Fill them in, or leave it out.")
   low, high = values.min(), values.max()
-  if image.mode.startswith("I;") or (image.format == "PPM" and image.mode == "I"):
+  if image.mode.startswith("I;") or (
+      image.mode == "I" and image.format in ("PPM", "PNG")):
     bits = int(np.max(tags.get(_BITS, 16)))
     if 0 < high < 1 << (bits - 3):
       logging.log_first_n(
