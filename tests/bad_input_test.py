@@ -298,17 +298,13 @@ def test_a_full_disk_stops_the_run_and_the_same_command_goes_on(monkeypatch, cap
 
 @pytest.mark.skipif(not shutil.which("unshare"),
                     reason="needs unshare (util-linux) for a disk of its own")
-def test_a_disk_that_is_really_full_stops_the_run_and_more_space_lets_it_go_on(folder):
-  """On a file system of 96 kB, mounted in a name space of its own, then made larger."""
-  run = f"{sys.executable} -m suite run small.gin --workdir disk/w"
+def test_a_disk_that_is_really_full_stops_the_run(folder):
+  """On a file system of 96 kB, mounted in a name space of its own."""
   script = f"""
     mkdir -p disk && mount -t tmpfs -o size=96k none disk || exit 77
-    {run} > first.log 2>&1; echo $? > code
-    cp disk/w/indep/records.jsonl first.jsonl || true
-    mount -o remount,size=64m disk && {run} && cp -r disk/w/. w
+    {sys.executable} -m suite run small.gin --workdir disk/w > first.log 2>&1; echo $? > code
   """
   path = os.pathsep.join([str(ROOT), str(folder)])
-  (folder / "w").mkdir()
   done = subprocess.run(["unshare", "--map-root-user", "--mount", "bash", "-c", script],
                         cwd=folder,
                         text=True,
@@ -321,8 +317,6 @@ def test_a_disk_that_is_really_full_stops_the_run_and_more_space_lets_it_go_on(f
   assert (folder / "code").read_text() == "1\n", log
   assert "suite: Could not save " in log and "No space left on device" in log, log
   assert "The last good state is intact" in log.splitlines()[-1] and "unexpected" not in log
-  assert done.returncode == 0, done.stderr[-3000:]
-  assert len(_records()) == 4
 
 
 # A command line, its exit code, and the parts of its one line: got, allowed, what to do next. `dir`

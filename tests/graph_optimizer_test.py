@@ -34,7 +34,7 @@ def _numbers(value, path=""):
 
 
 @pytest.mark.parametrize("name, protocol", [
-    ("ewc", "nevis"), ("er", "clear"), ("lwf", "fluid"), ("maml_low", "cfsl")])
+    ("er", "clear"), ("maml_low", "cfsl")])
 def test_a_run_gives_the_same_with_it_and_without(name, protocol, tmp_path):
   with_it, without = (dict(_numbers(_summary(tmp_path / str(on), name, protocol, optimized=on)))
                       for on in (True, False))

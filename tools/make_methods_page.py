@@ -142,8 +142,8 @@ first device learns |
 | meta-training on NEVIS, CLEAR and FLUID (prototypical networks, Meta-Baseline, ConstellationNet, \
 Simple CNAPS, MAML) | the first device: an update has one episode |
 
-`tests/devices_test.py`, `tests/distribution_test.py` and `tests/cfsl_distribution_test.py` compare
-records, `tests/training/gradient/device_shares_test.py` every objective.
+`tests/devices_test.py` and `tests/distribution_test.py` compare records,
+`tests/training/gradient/device_shares_test.py` every objective.
 """
 _SHOWN = {"nevis": "NEVIS", "clear": "CLEAR", "fluid": "FLUID", "cfsl": "CFSL"}
 

@@ -4,13 +4,15 @@
   pytest --cov --cov-context=test [TESTS ...]     writes .coverage: which test runs which line
   python tools/mutations.py --coverage .coverage --number 80 --seed 0
   python tools/mutations.py --tests tests/metrics --files "suite/metrics/*.py" --number 10
+  pytest --durations=0 > times; python tools/mutations.py --coverage .coverage --times times
 
 Draws lines, and of each line one mutation: a sign, a number that is off by one, a term that is
 left out, two arguments that are swapped, another comparison. Each is applied to a copy of the
-checkout, where the tests that run its line end at their first failure. A test that fails without
-the mutation, too, is left out and the others go on. With --whole, all tests run for the mutations
-that survive. Functions that AutoGraph converts and processes that tests start leave no coverage:
-their lines are drawn with --tests only.
+checkout, where the tests that run its line end at their first failure: quick ones first, if their
+times are given. A test that fails without the mutation, too, is left out and the others go on. With
+--whole, all tests run for the mutations that survive. With --fork, each run is a fork of a process
+that has imported TensorFlow. Functions that AutoGraph converts and processes that tests start leave
+no coverage: their lines are drawn with --tests only.
 
 The exit code is 0 if all mutations are caught.
 """
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import collections
 import copy
 import dataclasses
 import fnmatch
@@ -28,6 +31,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -149,6 +153,15 @@ def read_coverage(path: pathlib.Path, root: pathlib.Path) -> dict[tuple[str, int
   return tests
 
 
+def read_times(text: str) -> dict[str, float]:
+  """The seconds of tests by name, from the output of `pytest --durations=0`."""
+  times: dict[str, float] = collections.defaultdict(float)
+  for seconds, test in re.findall(r"^ *([\d.]+)s (?:setup|call|teardown) +(\S.*)$", text,
+                                  re.MULTILINE):
+    times[test] += float(seconds)
+  return times
+
+
 def draw(candidates: Sequence[Mutation], number: int, seed: int) -> list[Mutation]:
   """One mutation of each of `number` lines, drawn without replacement; order is by chance."""
   lines: dict[tuple[str, int], list[Mutation]] = {}
@@ -162,9 +175,10 @@ def draw(candidates: Sequence[Mutation], number: int, seed: int) -> list[Mutatio
 class Copy:
   """A copy of the checkout in which mutations are tried."""
 
-  def __init__(self, root: pathlib.Path, folder: pathlib.Path, time_limit: float):
+  def __init__(self, root: pathlib.Path, folder: pathlib.Path, time_limit: float,
+               forks: bool = False):
     self.root = folder / "copy"
-    self._time_limit = time_limit
+    self._time_limit, self._forks = time_limit, forks
     self._broken: set[str] = set()
     shutil.copytree(root, self.root, symlinks=True, ignore=shutil.ignore_patterns(*_NOT_COPIED))
 
@@ -194,17 +208,54 @@ class Copy:
 
   def _pytest(self, tests: Sequence[str]) -> tuple[int | None, str]:
     """The exit code, None after the time limit; and the test that failed first."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider",
-               "--no-header", *tests]
+    arguments = ["-x", "-q", "-rfE", "-p", "no:cacheprovider", "--no-header", *tests]
+    if self._forks:
+      code, output = self._fork(arguments)
+    else:
+      try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *arguments], cwd=self.root, capture_output=True,
+            text=True, check=False, timeout=self._time_limit,
+            env={**os.environ, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"})
+      except subprocess.TimeoutExpired:
+        return None, ""
+      code, output = done.returncode, done.stdout
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", output, re.MULTILINE)
+    return code, found[1] if found else ""
+
+  def _fork(self, arguments: Sequence[str]) -> tuple[int | None, str]:
+    """The same in a fork of this process, which has imported TensorFlow and nothing of the copy."""
+    log = self.root.parent / "output"
+    pid = os.fork()
+    if not pid:
+      os.setsid()  # What tests start ends with it.
+      descriptor = os.open(log, os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
+      os.dup2(descriptor, 1)
+      os.dup2(descriptor, 2)
+      os.chdir(self.root)
+      os.environ["PYTHONPATH"] = str(self.root)
+      sys.dont_write_bytecode = True
+      sys.path[0] = str(self.root)  # In place of the folder of this tool.
+      import pytest
+
+      code = int(pytest.main(list(arguments)))
+      sys.stdout.flush()
+      os._exit(code)
+    deadline, status = time.monotonic() + self._time_limit, None
+    while status is None and time.monotonic() < deadline:
+      ended, found = os.waitpid(pid, os.WNOHANG)
+      if ended:
+        status = found
+      else:
+        time.sleep(0.05)
     try:
-      done = subprocess.run(
-          command, cwd=self.root, capture_output=True, text=True, check=False,
-          timeout=self._time_limit, env={**os.environ, "PYTHONPATH": str(self.root),
-                                         "PYTHONDONTWRITEBYTECODE": "1"})
-    except subprocess.TimeoutExpired:
+      os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+      pass
+    if status is None:
+      os.waitpid(pid, 0)
       return None, ""
-    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
-    return done.returncode, found[1] if found else ""
+    return os.waitstatus_to_exitcode(status), log.read_text(encoding="utf-8", errors="replace")
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -245,6 +296,8 @@ def main(argv: Sequence[str] | None = None) -> int:
   which = parser.add_mutually_exclusive_group(required=True)
   which.add_argument("--coverage", type=pathlib.Path, help="a file of pytest --cov-context=test")
   which.add_argument("--tests", nargs="+", help="tests of all mutations: paths, or paths::names")
+  parser.add_argument("--times", type=pathlib.Path, help="output of pytest --durations=0")
+  parser.add_argument("--fork", action="store_true", help="import TensorFlow once, on Linux")
   parser.add_argument("--number", type=int, default=80, help="of mutations")
   parser.add_argument("--seed", type=int, default=0)
   parser.add_argument("--files", nargs="+", default=FILES, help="patterns of files to be mutated")
@@ -262,11 +315,21 @@ def main(argv: Sequence[str] | None = None) -> int:
   candidates = _candidates(root, arguments.files, covered, arguments.only_run_by)
   if not candidates:
     parser.error("No line of these files can be mutated, or no test runs one.")
+  times = read_times(arguments.times.read_text(encoding="utf-8")) if arguments.times else {}
+  if arguments.fork:
+    # As `suite` and tests/conftest.py have them; read when TensorFlow and numpy are imported.
+    for name in ("TF_ENABLE_ONEDNN_OPTS", "OPENBLAS_NUM_THREADS"):
+      os.environ.setdefault(name, "1")
+    from absl import logging
+
+    logging.use_absl_handler()
+    import tensorflow  # noqa: F401
   outcomes = []
   with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
-    made = Copy(root, pathlib.Path(folder), arguments.time_limit)
+    made = Copy(root, pathlib.Path(folder), arguments.time_limit, arguments.fork)
     for number, mutation in enumerate(draw(candidates, arguments.number, arguments.seed), 1):
-      tests = arguments.tests if covered is None else covered[mutation.file, mutation.line]
+      tests = arguments.tests if covered is None else sorted(
+          covered[mutation.file, mutation.line], key=lambda test: times.get(test, 0.0))
       outcome = made.outcome(mutation, tests)
       if outcome.state == SURVIVED and arguments.whole:
         outcome = made.outcome(mutation, ["tests"])

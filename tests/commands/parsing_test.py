@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import subprocess
 import sys
 
 import pytest
@@ -16,13 +15,12 @@ from suite.commands import parsing
 from suite.configs import gin_files
 
 
-def _completed(line, shell, path):
+def _completed(python, line, shell, path):
   # In a process of its own: argcomplete answers on a descriptor and leaves without a clean end.
   env = {**os.environ, "_ARGCOMPLETE": "1", "_ARGCOMPLETE_SHELL": shell, "COMP_LINE": line,
          "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "\v", "COMP_TYPE": "9",
          "_ARGCOMPLETE_STDOUT_FILENAME": str(path)}
-  done = subprocess.run([sys.executable, "-m", "suite"], env=env, capture_output=True, text=True,
-                        check=False)
+  done = python.run(["-m", "suite"], env=env)
   assert done.returncode == 0, done.stderr
   return [part.partition(":")[0].strip() for part in path.read_text().split("\v") if part]
 
@@ -37,8 +35,8 @@ def _completed(line, shell, path):
     ("bash", "suite data build slimagenet64/im", ["slimagenet64/images"]),
     ("bash", "suite run digits/cfsl --gin_param UPD", ["UPDATES="]),
 ])
-def test_a_shell_completes(shell, line, expected, tmp_path):
-  assert _completed(line, shell, tmp_path / "found") == expected
+def test_a_shell_completes(shell, line, expected, python, tmp_path):
+  assert _completed(python, line, shell, tmp_path / "found") == expected
 
 
 def test_names_come_from_the_files_without_argcomplete(monkeypatch):

@@ -6,8 +6,8 @@ with the first of them to its first event. What the user binds of a function tha
 until then is used. Every table plans its cells and parses the first.
 
 To its end goes what tests/contracts/method_matrix_test.py lacks: a run of each protocol, with one
-learner, and of all runs the learners that are no method of that table under this protocol, unless
-one before them has the same parts. A run that ended left no binding of its file unused.
+learner, and of all runs the learners that have a part which no method of that table has under this
+protocol, nor a learner before them. A run that ended left no binding of its file unused.
 """
 
 from __future__ import annotations
@@ -64,21 +64,25 @@ def _parts(found: gin_files.Scan, learner: str) -> frozenset[str]:
 @functools.cache
 def _ending() -> dict[str, tuple[str, ...]]:
   """The learners that are run to their end, by run."""
-  seen: set[Any] = set()
-  ending: dict[str, tuple[str, ...]] = {}
-  for name in sorted(RUNS, key=lambda name: (name != "quickstart", "digits/" not in name, name)):
-    found = gin_files.scan([FILES[name]])
-    protocol, chosen = _protocol(found), []
+  scans = {name: gin_files.scan([FILES[name]]) for name in sorted(
+      RUNS, key=lambda name: (name != "quickstart", "digits/" not in name, name))}
+  seen: dict[str, set[str]] = {_protocol(found): set() for found in scans.values()}
+  left: list[tuple[str, str]] = []
+  for name, found in scans.items():
     for learner, made in _learners(found).items():
-      identity = protocol, _parts(found, learner)
-      if (protocol, getattr(made, "scope", "")) not in OF_MATRIX and identity not in seen:
-        chosen.append(learner)
-        seen.add(identity)
-    if protocol not in seen and not chosen:
-      chosen = [next(iter(_learners(found)))]
-    seen.add(protocol)
-    if chosen:
-      ending[name] = tuple(chosen)
+      if (_protocol(found), getattr(made, "scope", "")) in OF_MATRIX:
+        seen[_protocol(found)] |= _parts(found, learner)
+      else:
+        left.append((name, learner))
+  ending: dict[str, tuple[str, ...]] = {}
+  for name, learner in left:
+    parts = _parts(scans[name], learner) - seen[_protocol(scans[name])]
+    if parts:
+      ending[name] = *ending.get(name, ()), learner
+      seen[_protocol(scans[name])] |= parts
+  for protocol in sorted(seen.keys() - {_protocol(scans[name]) for name in ending}):
+    name = next(name for name, found in scans.items() if _protocol(found) == protocol)
+    ending[name] = (next(iter(_learners(scans[name]))),)
   return ending
 
 

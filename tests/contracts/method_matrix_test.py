@@ -77,6 +77,19 @@ def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path
   assert json.dumps(cell.records("resumed")) == json.dumps(cell.records("whole"))
 
 
+@pytest.mark.parametrize("name, protocol, event", [
+    ("cumulative", "clear", 3), ("er", "clear", 3), ("finetune", "fluid", 2)])
+def test_what_an_event_left_that_was_not_committed_changes_nothing(name, protocol, event, tmp_path):
+  """As after `kill -9` in the second training: images that are kept, rows of a memory, weights."""
+  cell = matrix_runs.CellRun(tmp_path, METHODS[name], protocol, extra(name, protocol))
+  whole = cell.whole(0)
+  assert cell.records("whole")[event]["kind"] == "train"
+  cell.uncommitted(event)
+  assert len(cell.records("resumed")) == event
+  assert cell.resumed() == whole
+  assert json.dumps(cell.records("resumed")) == json.dumps(cell.records("whole"))
+
+
 @pytest.mark.parametrize("name, protocol", REFUSED)
 def test_a_method_is_refused_before_anything_is_trained(name, protocol, tmp_path):
   cell = matrix_runs.CellRun(tmp_path, METHODS[name], protocol)

@@ -20,9 +20,9 @@ METHODS = {method.name: method for method in methods.load()}
 
 
 @pytest.mark.parametrize("name, protocol, extra, measures", [
-    ("ewc", "clear", "", True), ("er", "fluid", "", True), ("er", "fluid", "", False),
-    ("protonet", "cfsl", "UPDATES = 30", True), ("protonet", "cfsl", "UPDATES = 30", False),
-    ("ft_d", "clear", "", False), ("simple_cnaps", "fluid", "", True)])
+    ("ewc", "clear", "", True), ("er", "fluid", "", False),
+    ("protonet", "cfsl", "UPDATES = 30", True), ("ft_d", "clear", "", False),
+    ("simple_cnaps", "fluid", "", True)])
 def test_it_charges_what_the_run_charges(name, protocol, extra, measures, tmp_path):
   run = matrix_runs.CellRun(tmp_path, METHODS[name], protocol, extra)
   with rehearsal.begun(measures=measures) as found:

@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The protocol in blocks against a literal loop: one sample at a time, nothing compiled or tried.
 
-A new learner of sequences joins `LEARNERS`; then it is held against the loop, too.
+A new learner of sequences joins `LEARNERS`; then it is held against the loop, too. What differs
+only within an offline phase, which both sides leave to the learner, is tested with its objective.
 """
 
 from __future__ import annotations
@@ -173,26 +174,22 @@ def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, ne
   return expected
 
 
-# Held against a long loop.
-FOR_LONG = ("exemplar_tuning_euclidean", "exemplar_tuning_cosine", "ncm_crops",
-            "exemplar_tuning_crops", "exemplar_tuning_code", "mahalanobis", "oltr", "oltr_net",
-            "constellation", "simple_cnaps")
+# Their answers are seldom below a threshold of 0.2, or always.
+WITHOUT_THRESHOLD = (
+    "exemplar_tuning_euclidean", "exemplar_tuning_cosine", "ncm_crops", "exemplar_tuning_crops",
+    "exemplar_tuning_code", "mahalanobis", "oltr", "oltr_net", "constellation", "simple_cnaps")
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in FOR_LONG])
+@pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
-  found = compare(name, "every", tmp_path, seed=0, new_below=0.2)
-  assert len(set(found.closed)) > 3
+  found = compare(name, "every", tmp_path, seed=0, num=60,
+                  new_below=None if name in WITHOUT_THRESHOLD else 0.2)
+  assert len(set(found.closed)) > 2 and max(found.closed) >= BASE
 
 
-@pytest.mark.parametrize("name", FOR_LONG)
-def test_new_learners_give_the_answers_of_a_long_loop(name, tmp_path):
-  found = compare(name, "every", tmp_path, seed=4, num=150)
-  assert len(set(found.closed)) > 3
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("name", ["exemplar_tuning", "drift"])
+@pytest.mark.parametrize("name, strategy", [
+    *(("drift", strategy) for strategy in STRATEGIES),
+    ("exemplar_tuning", "budget"), ("exemplar_tuning", "either")])
 def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strategy, tmp_path):
   found = compare(name, strategy, tmp_path, seed=1, num=60)
   # Errors that are as frequent as ever raise no alarm.
@@ -207,12 +204,12 @@ def test_late_labels_come_as_in_the_loop(name, strategy, delay, tmp_path):
   compare(name, strategy, tmp_path, seed=2, delay=delay, num=50)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_random_sequences_in_random_blocks(seed, tmp_path):
   rng = np.random.default_rng([seed, 8])
   names, strategies = list(LEARNERS), list(STRATEGIES)
   compare(names[rng.integers(len(names))], strategies[rng.integers(1, len(strategies))], tmp_path,
-          seed=seed + 10, num=int(rng.integers(40, 120)), with_base=bool(rng.integers(2)),
+          seed=seed + 10, num=int(rng.integers(40, 80)), with_base=bool(rng.integers(2)),
           block_size=int(rng.integers(1, 60)), record_every=int(rng.integers(1, 100)))
 
 

@@ -20,7 +20,6 @@ from suite.data.sequences import sequences
 from suite.learners import gradient
 from suite.models.torchvision import torch_resnet
 from suite.protocols import fluid
-from suite.protocols import run_state
 from suite.state import encoder_file
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
@@ -120,12 +119,21 @@ def test_fisher_information_and_anchor_against_a_loop_by_hand(where, tmp_path):
   assert any(np.any(v.numpy() != old) for v, old in zip(variables, before))
 
 
-def test_the_ledger_has_a_pass_of_each_validation_image_in_each_phase(where, tmp_path):
-  sequence, found = published_sequences.sequence(3, **where), []
-  for guarded in (False, True):
-    learner = _learner(where, _transform(where), published_sequences.base_validation(3, **where),
-                       guarded=guarded)
-    found.append([r for r in _run(tmp_path / str(guarded), learner, sequence)[1] if "phase" in r])
+@pytest.fixture(name="whole", scope="module")
+def _whole(where, tmp_path_factory):
+  """The summary and the records of a run from images on disk."""
+  tf.config.experimental.enable_op_determinism()  # As `suite run`: sums of threads are ordered.
+  return _run(tmp_path_factory.mktemp("disk"), _learner(
+      where, _transform(where), published_sequences.base_validation(3, **where)),
+              published_sequences.sequence(3, **where))
+
+
+def test_the_ledger_has_a_pass_of_each_validation_image_in_each_phase(where, whole, tmp_path):
+  plain = _run(tmp_path, _learner(
+      where, _transform(where), published_sequences.base_validation(3, **where), guarded=False),
+               published_sequences.sequence(3, **where))
+  found = [[record for record in records if "phase" in record]
+           for records in (plain[1], whole[1])]
   assert len(found[0]) == 2
   for plain, guarded in zip(*found):
     assert guarded["passes"] == plain["passes"] + _WATCHED
@@ -134,29 +142,16 @@ def test_the_ledger_has_a_pass_of_each_validation_image_in_each_phase(where, tmp
     assert guarded["event_flops"] > plain["event_flops"]
 
 
-def test_images_on_disk_give_what_images_in_memory_give_and_a_resumed_run(
-    where, tmp_path, monkeypatch):
-  tf.config.experimental.enable_op_determinism()  # As `suite run`: sums of threads are ordered.
+def test_images_on_disk_give_what_images_in_memory_give(where, whole, tmp_path):
+  tf.config.experimental.enable_op_determinism()
   transform, kept = _transform(where), published_sequences.sequence(3, **where)
   given = published_sequences.base_validation(3, **where)
-
-  def run(place):
-    return _run(tmp_path / place, _learner(where, transform, given), kept)
-
-  whole = run("disk")
   images = transform.evaluate(kept.images(0, len(kept))).numpy()
   labels = published_plans.read(3, pathlib.Path(where["folder"])).planned.labels
   memory = sequences.Sequence(images, labels, kept.ids.tolist(), _BASE, _CLASSES)
   validation = example_arrays.Examples(transform.evaluate(given.images).numpy(), given.labels)
   assert _run(tmp_path / "memory", _learner(
       where, image_ops.AsStored(_SIZE), validation), memory) == whole
-  stopping = stopped_runs.stopping(run_state.RunState.commit,
-                                   lambda state, record, *_: record.get("phase") == 2)
-  with monkeypatch.context() as patch:
-    patch.setattr(run_state.RunState, "commit", stopping)
-    with pytest.raises(stopped_runs.Stop):
-      run("stopped")
-  assert run("stopped") == whole
 
 
 def test_without_validation_images_a_warning_says_that_nothing_is_guarded(where, tmp_path, caplog):

@@ -221,6 +221,14 @@ class CellRun:
       state.commit = copying
       return self._run(state)
 
+  def uncommitted(self, event: int) -> None:
+    """A run that ends when an event is worked through and not committed; `resumed` goes on."""
+    with stopped_runs.state(self._folder / "resumed", stop_uncommitted=event) as state:
+      try:
+        self._run(state)
+      except stopped_runs.Stop:
+        pass
+
   def resumed(self) -> dict[str, Any]:
     """The summary of a run that a new learner ends: that of `whole`, stopped in the middle."""
     with self._state("resumed") as state:

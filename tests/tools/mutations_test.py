@@ -80,6 +80,16 @@ def test_outcomes_of_a_package(tool, checkout, tmp_path, capsys):
   assert "return a + b" in (checkout / "pkg/sums.py").read_text()
 
 
+def test_times_of_tests(tool):
+  text = """
+=== slowest durations ===
+12.50s call     tests/a_test.py::test_a[x y]
+ 0.50s setup    tests/a_test.py::test_a[x y]
+(3 durations < 0.3s hidden.)
+"""
+  assert tool.read_times(text) == {"tests/a_test.py::test_a[x y]": 13.0}
+
+
 def test_tests_are_those_that_run_the_line(tool, tmp_path):
   coverage = pytest.importorskip("coverage")
   data = coverage.CoverageData(str(tmp_path / "map"))
