@@ -45,6 +45,7 @@ class ConfigError(ValueError):
   """The run file or a binding cannot be used; the message says got, allowed and next step."""
 
 
+@functools.cache  # A table asks for it once for every file of each cell.
 def root() -> pathlib.Path:
   """The folder that holds `gin/`: this package in an installed wheel, else the checkout."""
   package = pathlib.Path(__file__).resolve().parents[1]
