@@ -26,6 +26,10 @@ import dataclasses
 import math
 from typing import Any
 
+import tensorflow as tf
+
+from suite.compute import flops
+
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
@@ -175,7 +179,9 @@ def _walk(model: Any, arriving: frozenset[str], found: list[Layer]) -> frozenset
   for layer in model.layers:
     parents = [parent.layer.name for node in layer.inbound_nodes for parent in node.parent_nodes]
     below = frozenset(name for p in parents if p in sources for name in sources[p])
-    if hasattr(layer, "layers"):
+    if hasattr(layer, "parts"):  # A whole model of Keras 3, see `suite.models.keras3`.
+      sources[layer.name] = _walk_parts(layer, below, found)
+    elif hasattr(layer, "layers"):
       sources[layer.name] = _walk(layer, below, found)
     elif layer.weights:
       kernel, macs = getattr(layer, "kernel", None), 0  # MACs of the forward pass of one image.
@@ -192,3 +198,22 @@ def _walk(model: Any, arriving: frozenset[str], found: list[Layer]) -> frozenset
     else:
       sources[layer.name] = below if parents else arriving
   return sources[model.output_names[0]]
+
+
+def _walk_parts(held: Any, below: frozenset[str], found: list[Layer]) -> frozenset[str]:
+  """Appends the layers of a Keras 3 model as a chain; as one layer where shapes are not known."""
+  parts = held.parts()
+  if parts is None:
+    spec = tf.TensorSpec([1, *held.input_shape[1:]], held.input.dtype)
+    macs = flops.count(tf.function(
+        lambda x: held(x, training=False), autograph=False).get_concrete_function(spec)).macs
+    if macs is None:
+      raise ValueError(f"The MACs of the Keras 3 model {held.name!r} cannot be counted. Give a "
+                       "Sequential or functional model.")
+    found.append(Layer(held.name, macs, bool(held.trainable_weights), tuple(sorted(below))))
+    return frozenset([held.name])
+  for part in parts:
+    macs = math.prod(part.kernel[:-1]) * math.prod(part.output) if part.kernel else 0
+    found.append(Layer(part.name, macs, part.trained, tuple(sorted(below))))
+    below = frozenset([part.name])
+  return below

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 # Packages whose code runs in graphs as it is. KerasCV's layers branch on tensors.
 _OF_MODELS = {"tensorflow", tf.keras.layers.Layer.__module__.partition(".")[0]}
-_NOT_CONVERTED = {"suite", "tfds_builders", "numpy", "gin", "absl", "wrapt", *_OF_MODELS,
+_NOT_CONVERTED = {"suite", "tfds_builders", "numpy", "gin", "absl", "wrapt", "keras", *_OF_MODELS,
                   *getattr(sys, "stdlib_module_names", ("builtins",))} - {"__main__"}
 _PLAIN = (str, bytes, int, float, complex, type(None), tf.Tensor, tf.TensorSpec, tf.Variable,
           tf.DType)
@@ -39,13 +39,19 @@ def is_reached(*parts: Any) -> bool:
   waiting, seen = list(parts), {}
   while waiting:
     part = waiting.pop()
-    if isinstance(part, _PLAIN) or id(part) in seen:
+    if isinstance(part, _PLAIN) or id(part) in seen or _is_layer_of_keras_3(part):
       continue
     seen[id(part)] = part  # Kept, so that no other object takes its id.
     if _package(part) not in _NOT_CONVERTED:
       return True
     waiting += _held(part)
   return False
+
+
+def _is_layer_of_keras_3(part: Any) -> bool:
+  """Whether it is a layer of Keras 3, which never converts layers, users' or its own."""
+  keras: Any = sys.modules.get("keras")
+  return str(getattr(keras, "__version__", "")).startswith("3.") and isinstance(part, keras.Layer)
 
 
 def _package(part: Any) -> str:

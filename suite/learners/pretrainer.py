@@ -30,6 +30,7 @@ from suite.contracts import learner
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import task_mixture
+from suite.models.own import own_model
 from suite.state import context as context_lib
 from suite.training.gradient import gradient_loop
 from suite.training.gradient import optimizers
@@ -45,7 +46,8 @@ class Pretrainer(learner.PretrainingLearner):
   Args:
     pretext: a function that returns the pretext: `pretexts.Moco`, `pretexts.SimClr`,
       `pretexts.Supervised` or `pretexts.Multitask`.
-    backbone: backbone(image_shape=(S, S, 3)) returns a Keras model, images to features [B, D].
+    backbone: a Keras model, images [B, S, S, 3] to features [B, D], or a function that makes one of
+      image_shape; see `own_model`.
     transform: augments; for two views it has `view(n)`, as `contrastive_views.AugPlus` does.
     batch_size: B, global.
     learning_rate: its peak; it falls to 0 along a cosine.
@@ -60,7 +62,7 @@ class Pretrainer(learner.PretrainingLearner):
       self,
       *,
       pretext: Callable[[], pretexts.Pretext],
-      backbone: Callable[..., tf.keras.Model],
+      backbone: own_model.Given,
       transform: examples.Transform,
       batch_size: int = 256,
       learning_rate: float = 0.03,
@@ -73,7 +75,8 @@ class Pretrainer(learner.PretrainingLearner):
       if not value > 0:
         raise ValueError(f"Pretrainer.{name} is {value}; it must be above 0.")
     self.transform = transform
-    self._make_pretext, self._backbone, self._batch_size = pretext, backbone, batch_size
+    self._make_pretext, self._batch_size = pretext, batch_size
+    self._backbone = own_model.as_backbone(backbone, "Pretrainer.backbone")
     self._sgd: dict[str, Any] = dict(
         batch_size=batch_size, learning_rate=learning_rate, warmup=warmup, momentum=momentum,
         weight_decay=weight_decay)
@@ -148,6 +151,8 @@ class Pretrainer(learner.PretrainingLearner):
         _, loop = self._built(context, distribution_lib.build("one_device"))
       self._cost = loop.cost(self._batches.spec)
     cost = self._cost * portion.updates
+    self.pretext.begin_draws(
+        seeds_lib.Seeds(context.seeds.seed, "pretrainer").pair("draws", portion.first))
     loss = self.loop.run(self._batches.iterator, portion.first, portion.updates, portion.total)
     mean = loss / portion.updates
     if not np.isfinite(mean):

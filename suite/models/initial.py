@@ -11,6 +11,8 @@ from typing import Callable
 import numpy as np
 import tensorflow as tf
 
+from suite.models import keras3
+
 _LOCK = threading.Lock()
 
 
@@ -25,7 +27,7 @@ def initial_weights(build_fn: Callable[[], tf.keras.layers.Layer], seed: int) ->
   `tf.keras.utils.set_random_seed` creates, one per thread. The build runs in a separate thread, so
   no other code draws from its generator (importing a library during a build draws from Python's),
   and no strategy, graph or device of the caller applies. The other effects of `set_random_seed` are
-  undone.
+  undone. Initializers of Keras 3 draw their seeds from Python's generator, see `keras3`.
   """
   if int(seed) < 0:
     raise ValueError(f"seed is {seed}; it must not be negative (Python seeds -1 and 1 alike).")
@@ -43,5 +45,6 @@ def _build(build_fn: Callable[[], tf.keras.layers.Layer], seed: int) -> list[np.
     finally:
       random.setstate(python_state)
       np.random.set_state(numpy_state)  # noqa: NPY002
-  with tf.device("CPU:0"):  # A GPU rounds differently.
+  # A GPU rounds differently.
+  with tf.device("CPU:0"), keras3.initializing(seed):
     return build_fn().get_weights()

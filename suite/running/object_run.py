@@ -29,6 +29,8 @@ from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.data.streams import buckets
 from suite.data.streams import stream_events
+from suite.models import keras3
+from suite.models.own import own_model
 from suite.running import own_learner
 
 _DEEPEST = 6
@@ -67,7 +69,7 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
   for label, one in named.items():
     if isinstance(one, own_learner.OwnLearner):
       makers[label] = functools.partial(one.make, delivery)
-    elif isinstance(one, tf.keras.Model):
+    elif own_model.is_model(one):
       makers[label] = functools.partial(
           _made, label, functools.partial(own_learner.learner, one), delivery)
     elif isinstance(one, type) or (callable(one) and not isinstance(one, tf.Module)):
@@ -154,7 +156,7 @@ def _made(label: str, make: Callable[[], Any], delivery: str) -> Any:
   made = make()
   if isinstance(made, own_learner.OwnLearner):
     return made.make(delivery)
-  if isinstance(made, tf.keras.Model):
+  if own_model.is_model(made):
     return own_learner.learner(make).make(delivery)
   if made is None:
     raise ValueError(f"Learner {label!r} is a function that returns None; it must return a "
@@ -194,7 +196,7 @@ def text(value: Any, depth: int = 0) -> str:
     return f"{array.dtype.kind}{list(array.shape)}#{digest}"
   if depth > _DEEPEST:
     return type(value).__name__
-  if isinstance(value, tf.keras.Model):
+  if own_model.is_model(value):
     # By its layers' types and weights; names count up from model to model.
     weights = hashlib.sha256()
     for weight in value.get_weights() if value.built else []:
@@ -219,9 +221,12 @@ def _attributes(value: Any) -> Mapping[str, Any]:
     return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
   if isinstance(value, (tf.keras.layers.Layer, tf.keras.optimizers.Optimizer,
                         tf.keras.optimizers.legacy.Optimizer, tf.keras.losses.Loss,
-                        tf.keras.optimizers.schedules.LearningRateSchedule)):
+                        tf.keras.optimizers.schedules.LearningRateSchedule)) or (
+                            keras3.is_object(value)):
     try:
-      return {k: v for k, v in value.get_config().items() if k != "name"}
+      config = keras3.lasting(value.get_config()) if keras3.is_object(value) else (
+          value.get_config())
+      return {k: v for k, v in config.items() if k != "name"}
     except NotImplementedError:
       return {}
   if hasattr(value, "labels") and hasattr(value, "ids"):

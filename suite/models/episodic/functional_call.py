@@ -8,7 +8,11 @@ Sequential and subclassed models alike.
 
 Norms: a `BatchNormalization` that is trainable calls `normalize`, which the learner gives; it
 neither reads nor writes running statistics, and its scale and offset are no weights. A
-`LayerNormalization` is computed by plain ops, since `tf.nn.moments` has wrong second derivatives.
+`LayerNormalization` is computed by plain ops, and so is `tf.nn.moments`, by which the norms of
+Keras 3 and layers of users normalize: it has wrong second derivatives.
+
+A Keras 3 model in the model, see `keras3.HeldModel`, reads its weights from a list, in which the
+tensors stand, and its norms are taken over one by one like those of tf.keras.
 
 Refused, with the names of the layers: what draws random numbers, what assigns variables, what reads
 variables that cannot be replaced. A call of such a layer would depend on the calls before it.
@@ -20,10 +24,12 @@ from collections.abc import Iterator, Mapping
 import contextlib
 import functools
 import math
+import sys
 from typing import Any, Callable, Sequence
 
 import tensorflow as tf
 
+from suite.models import keras3
 from suite.models.own import own_model
 
 # normalize(number of the norm, x [B, H, W, F], epsilon) -> [B, H, W, F]
@@ -39,6 +45,11 @@ _STATEFUL = ("Random", "StatefulUniform", "StatefulStandardNormal", "StatefulRan
 _RESOURCES = ("ResourceScatter", "ResourceApply")
 
 
+# Where Keras and layers of users find `tf.nn.moments` when they are called.
+_MODULES_OF_MOMENTS = list({id(m): m for m in (
+    tf.nn, sys.modules.get("tensorflow._api.v2.compat.v2.nn", tf.nn))}.values())
+
+
 class FunctionalCall:
   """A model as a function of its weights.
 
@@ -49,7 +60,8 @@ class FunctionalCall:
   Attributes:
     model: as given.
     names: of the weights, "000/kernel", ..., in the order of the model's variables.
-    norms: trainable `BatchNormalization` layers in the order in which they are called.
+    norms: trainable `BatchNormalization` layers, or `keras3.HeldNorm`s, in the order in which they
+      are called.
   """
 
   def __init__(self, model: tf.keras.Model, *, owner: str = "the model"):
@@ -58,6 +70,13 @@ class FunctionalCall:
     self.norms: list[Any] = [m for m in layers if isinstance(m, tf.keras.layers.BatchNormalization)
                              and m.trainable]
     self._layer_norms = [m for m in layers if isinstance(m, tf.keras.layers.LayerNormalization)]
+    self._held = keras3.held_in(model)
+    self.norms += [norm for held in self._held for norm in held.norms()]
+    renormed = [norm.name for norm in self.norms if getattr(norm, "renorm", False)]
+    if renormed:
+      raise ValueError(f"{owner}, {model.name!r}, has a BatchNormalization of Keras 3 with renorm, "
+                       f"{renormed[0]}, whose statistics depend on all batches before. Leave "
+                       "renorm out.")
     of_norms = {id(v) for layer in self.norms for v in layer.weights}
     self._weights = [v for v in model.trainable_variables if id(v) not in of_norms]
     names = {id(v): f"{i:03d}/{v.name.split('/')[-1].split(':')[0]}"
@@ -87,11 +106,18 @@ class FunctionalCall:
         before.append((holder, key, holder[key]))
         holder[key] = _filled(template, weights, dtype)
       for number, layer in enumerate(self.norms):
-        vars(layer)["call"] = functools.partial(_normalized, layer, number, normalize)
-        added.append(vars(layer))
+        called = vars(getattr(layer, "layer", layer))  # Of Keras 3: what the norm stands for.
+        called["call"] = functools.partial(_normalized, layer, number, normalize)
+        added.append(called)
       for layer in self._layer_norms:
         vars(layer)["call"] = functools.partial(_layer_normalized, layer)
         added.append(vars(layer))
+      for held in self._held:
+        before.append((held.__dict__, "is_functional", False))
+        held.__dict__["is_functional"] = True
+      for module in _MODULES_OF_MOMENTS:
+        before.append((vars(module), "moments", vars(module)["moments"]))
+        vars(module)["moments"] = moments
       yield
     finally:
       for holder, key, value in before:
@@ -127,14 +153,16 @@ class FunctionalCall:
     for function in [fn.graph for fn in found.values() if hasattr(fn, "graph")]:
       ops += function.get_operations()
     bad = [op.name for op in ops if op.type.startswith((*_STATEFUL, *_RESOURCES))]
-    if bad:
+    of_keras_3 = [f"{name} (of Keras 3)" for held in self._held for name in held.unrepeatable]
+    if bad or of_keras_3:
+      names = [*of_keras_3, *own_model.layers_of(self.model, bad)] or bad[:1]
       raise ValueError(
           f"{self._owner}, {self.model.name!r}, has layers that cannot be called twice with the "
-          f"same result: {', '.join(own_model.layers_of(self.model, bad)) or bad[0]}. They draw "
+          f"same result: {', '.join(names)}. They draw "
           "random numbers or assign variables in their call, which side by side episodes and a "
           "second derivative do not allow. Leave them out (a Dropout of rate 0 draws nothing), or "
           "take a learner that trains by single steps, such as method='finetune'.")
-    replaced = {id(v.handle): v.name for v in self._weights if hasattr(v, "handle")}
+    replaced = {id(handle): v.name for v in self._weights for handle in own_model.handles(v)}
     kept = [replaced[id(external)] for external, _ in graph.captures if id(external) in replaced]
     if kept:
       raise ValueError(
@@ -206,6 +234,17 @@ def _normalized(layer: Any, number: int, normalize: Normalize, inputs: tf.Tensor
   normal = normalize(number, tf.cast(flat, layer.variable_dtype), float(layer.epsilon))
   shape = tf.shape(inputs) if None in inputs.shape else inputs.shape
   return tf.cast(tf.reshape(normal, shape), inputs.dtype)
+
+
+def moments(x: tf.Tensor, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None
+            ) -> tuple[tf.Tensor, tf.Tensor]:
+  """As `tf.nn.moments`, with right second derivatives."""
+  del shift, name
+  wide = tf.cast(x, tf.float32) if x.dtype in (tf.float16, tf.bfloat16) else x
+  mean = tf.reduce_mean(wide, axes, keepdims=True)
+  variance = tf.reduce_mean(tf.square(wide - mean), axes, keepdims=keepdims)
+  mean = mean if keepdims else tf.squeeze(mean, axes)
+  return tf.cast(mean, x.dtype), tf.cast(variance, x.dtype)
 
 
 def standardized(inputs: tf.Tensor, axes: Sequence[int], epsilon: float) -> tf.Tensor:

@@ -9,7 +9,8 @@ features [B, D]. `Backbone` makes one of
                           shape, or else the only required one, is given the shape; one called
                           num_classes or classes the number of classes; without arguments is fine
 
-The model's last layers may be its classifier; see `HEADS`.
+The model's last layers may be its classifier; see `HEADS`. A model of Keras 3 is copied, checked
+and divided as one; each part then becomes a tf.keras model that holds it (`keras3`).
 
 Checks of a user's Keras model before a training, and its division into body and head.
 """
@@ -21,7 +22,9 @@ from typing import Any, Callable, Union
 
 import tensorflow as tf
 
-Given = Union[tf.keras.Model, Callable[..., tf.keras.Model]]
+from suite.models import keras3
+
+Given = Union[Any, Callable[..., Any]]  # Models are of tf.keras or Keras 3.
 
 # new: the model makes features, and a learner adds its head. replace: the model's last layer is a
 # classifier, which is left out. own: it is kept, and must be as wide as the task.
@@ -46,10 +49,14 @@ class Backbone:
   def __init__(self, given: Given, head: str = "new", *, owner: str = "the model"):
     if head not in HEADS:
       raise ValueError(f"head is {head!r}; allowed are {', '.join(HEADS)}.")
+    keras3.refuse_foreign(given, owner)
     if not callable(given):
       raise ValueError(f"{owner} is {given!r}; give a tf.keras.Model, or a function that makes "
                        "one.")
-    self.given, self._head, self._owner = given, head, owner
+    if keras3.is_model(given):
+      keras3.check_backend(owner)
+    self.given: Any = given
+    self._head, self._owner = head, owner
     self.keeps_head = head == "own"
     self._shape: tuple[int, ...] = ()
     self._checked: set[tuple[int, ...]] = set()
@@ -57,7 +64,7 @@ class Backbone:
   @property
   def image_shape(self) -> tuple[int, int, int] | None:
     """(H, W, C) that a model instance takes; None where that is open or a function is given."""
-    if not isinstance(self.given, tf.keras.Model) or not self.given.built:
+    if not is_model(self.given) or not self.given.built:
       return None
     check_ends(self.given, self._owner)
     shape: Any = getattr(self.given, "input_shape", None) or ()
@@ -84,21 +91,44 @@ class Backbone:
   def _parts(self, num_classes: int) -> tuple[tf.keras.Model, tf.keras.Model | None]:
     """Makes the model, functional, with an input of the shape asked for, and divides it."""
     name = "feature_size" if len(self._shape) == 1 else "image_shape"
-    if isinstance(self.given, tf.keras.Model):
+    if is_model(self.given):
       model = _copy(self.given, self._shape, self._owner)
     else:
       model = _called(self.given, name, self._shape, num_classes, self._owner)
-    if not isinstance(model, tf.keras.Model):
+    if not is_model(model):
+      keras3.refuse_foreign(model, f"What {self._owner} made")
       raise ValueError(f"{self._owner} made {type(model).__name__!r}; it must make a Keras model.")
+    if keras3.is_model(model):
+      keras3.check_backend(f"What {self._owner} made")
     model = _functional(model, self._shape, self._owner)
     is_shipped = str(getattr(self.given, "__module__", "")).split(".")[0] == "suite"
-    if self._shape not in self._checked and not is_shipped:
-      check_closed(model, self._shape, self._owner)
+    is_new = self._shape not in self._checked and not is_shipped
     self._checked.add(self._shape)
+    if is_new:
+      check_closed(model, self._shape, self._owner)
     if self._head == "new":
       check_features(model, self._owner)
-      return model, None
-    return divide(model, self._owner, keeps_head=self.keeps_head)
+      return self._held(model), None
+    body, head = divide(model, self._owner, keeps_head=self.keeps_head)
+    return self._held(body), self._held(head)
+
+  def _held(self, model: Any) -> tf.keras.Model:
+    """A tf.keras model around one of Keras 3."""
+    if not keras3.is_model(model):
+      return model
+    keras3.check_model(model, self._owner)
+    is_image = len(model.input_shape) == len(self._shape) + 1 and len(self._shape) > 1
+    return keras3.as_tf_model(model, self._shape if is_image else model.input_shape[1:])
+
+
+def is_model(given: Any) -> bool:
+  """Whether it is a model, of tf.keras or Keras 3."""
+  return isinstance(given, tf.keras.Model) or keras3.is_model(given)
+
+
+def _keras_of(model: Any) -> Any:
+  """The Keras that a model is of: `tf.keras`, or Keras 3."""
+  return keras3.library() if keras3.is_model(model) else tf.keras
 
 
 def as_backbone(given: Any, owner: str) -> Backbone:
@@ -134,7 +164,9 @@ def _called(make: Callable[..., Any], name: str, shape: tuple[int, ...], num_cla
 def _copy(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras.Model:
   """A model with the same layers, not shared, and the same weights."""
   try:
-    if is_functional(model) or isinstance(model, tf.keras.Sequential):
+    if keras3.is_model(model):
+      copied = keras3.copied(model)
+    elif is_functional(model) or isinstance(model, tf.keras.Sequential):
       copied = tf.keras.models.clone_model(model, clone_function=_copied_layer)
     else:
       copied = type(model).from_config(model.get_config())
@@ -145,7 +177,10 @@ def _copy(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras
     return copied
   if not copied.built:
     copied(tf.zeros([1, *shape]))
-  copied.set_weights(model.get_weights())
+  if keras3.is_model(model):
+    keras3.take_weights(copied, model)
+  else:
+    copied.set_weights(model.get_weights())
   return copied
 
 
@@ -157,7 +192,8 @@ def _copied_layer(layer: tf.keras.layers.Layer) -> tf.keras.layers.Layer:
 
 def _functional(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras.Model:
   """The model with one input of known shape, checked."""
-  if isinstance(model, tf.keras.Sequential) and not model.built:
+  keras = _keras_of(model)
+  if isinstance(model, keras.Sequential) and not model.built:
     model.build((None, *shape))
   check_ends(model, owner)
   known = getattr(model, "inputs", None)
@@ -166,9 +202,9 @@ def _functional(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf
     fits = len(wanted) == len(shape) and all(w in (None, s) for w, s in zip(wanted, shape))
     if not fits:
       raise ValueError(wrong_shape(owner, model.name, wanted, shape))
-    if None not in wanted:
+    if None not in wanted or keras3.is_model(model):  # One of Keras 3 is called with the images.
       return model
-  inputs = tf.keras.Input(shape, dtype=known[0].dtype if known else tf.float32, name="image")
+  inputs = keras.Input(shape, dtype=known[0].dtype if known else "float32", name="image")
   if known and is_functional(model):
     sized = tf.keras.models.clone_model(model, input_tensors=inputs, clone_function=_copied_layer)
     sized.set_weights(model.get_weights())
@@ -176,9 +212,14 @@ def _functional(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf
   try:
     outputs = model(inputs)
   except Exception as error:
-    raise ValueError(f"{owner}, {model.name!r}, cannot be called on examples {list(shape)} "
-                     f"({type(error).__name__}: {error}).") from error
-  return tf.keras.Model(inputs, outputs, name=f"{model.name}_on_{'x'.join(map(str, shape))}")
+    raise _cannot_be_called(model, shape, owner, error) from error
+  return keras.Model(inputs, outputs, name=f"{model.name}_on_{'x'.join(map(str, shape))}")
+
+
+def _cannot_be_called(model: Any, shape: tuple[int, ...], owner: str, error: Exception
+                      ) -> ValueError:
+  return ValueError(f"{owner}, {model.name!r}, cannot be called on examples {list(shape)} "
+                    f"({type(error).__name__}: {error}).")
 
 
 _PROBABILITIES = ("softmax", "sigmoid")
@@ -186,6 +227,8 @@ _PROBABILITIES = ("softmax", "sigmoid")
 
 def is_functional(model: tf.keras.Model) -> bool:
   """Whether a model is a graph of layers: a functional or a built Sequential model."""
+  if keras3.is_model(model):  # None before a subclassed one is called on a symbolic tensor.
+    return bool(getattr(model, "inputs", None) and getattr(model, "outputs", None))
   return bool(getattr(model, "_is_graph_network", False))
 
 
@@ -228,9 +271,13 @@ def check_closed(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> N
   it, and no gradient would reach it.
   """
   spec = tf.TensorSpec([1, *shape], model.inputs[0].dtype)
-  traced = tf.function(lambda x: model(x, training=False), autograph=False
-                       ).get_concrete_function(spec)
-  own = {id(v.handle) for v in model.variables if hasattr(v, "handle")}
+  with keras3.drawing_from(keras3.Seeds(None) if keras3.is_model(model) else None):
+    try:
+      traced = tf.function(lambda x: model(x, training=False), autograph=False
+                           ).get_concrete_function(spec)
+    except Exception as error:
+      raise _cannot_be_called(model, shape, owner, error) from error
+  own = {id(handle) for v in model.variables for handle in handles(v)}
   outside = [external for external, _ in traced.graph.captures
              if external.dtype == tf.resource and id(external) not in own]
   if outside:
@@ -244,9 +291,20 @@ def check_closed(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> N
         "layer.")
 
 
+def handles(variable: Any) -> list[tf.Tensor]:
+  """What graphs capture of a variable of either Keras; one for each device that has a copy."""
+  variable = variable if isinstance(variable, tf.Variable) else variable.value
+  is_copied = isinstance(variable, tf.distribute.DistributedValues)
+  return [one.handle for one in (variable.values if is_copied else [variable])
+          if hasattr(one, "handle")]
+
+
 def layers_of(model: tf.keras.Model, ops: list[str]) -> list[str]:
   """Names of the layers that ops of a call belong to: "model/scale/ReadVariableOp" -> scale."""
-  known = {m.name for m in model.submodules if isinstance(m, tf.keras.layers.Layer)}
+  if keras3.is_model(model):
+    known = {layer.name for layer in keras3.leaves(model)}
+  else:
+    known = {m.name for m in model.submodules if isinstance(m, tf.keras.layers.Layer)}
   found = []
   for name in ops:
     inside = [part for part in name.split("/") if part in known]
@@ -261,32 +319,31 @@ def divide(model: tf.keras.Model, owner: str, *, keeps_head: bool = False
   A softmax at its end is left out with the head; one of a head that is kept is refused, since
   losses are computed from logits.
   """
-  last = last_layer(model)
+  keras, last = _keras_of(model), last_layer(model)
   name = activation_name(last)
-  while last is not None and isinstance(
-    last, (tf.keras.layers.Activation, tf.keras.layers.Softmax)
-  ):
+  while isinstance(last, (keras.layers.Activation, keras.layers.Softmax)):
     last = _maker(model, last.input)
     name = name if name not in ("", "linear") else activation_name(last)
-  if last is None or isinstance(last, tf.keras.Model):
+  if last is None or isinstance(last, keras.Model):
     raise ValueError(f"{owner}, {model.name!r}, cannot be divided into a body and a head: its last "
                      "layer is not known, since it is a subclass of tf.keras.Model or ends with a "
                      "model. Give a Sequential or functional model, or one without a head.")
-  if len(last.input_shape) != 2 or not last.weights:
+  incoming = last.input
+  if len(incoming.shape) != 2 or not getattr(last, "weights", ()):
     raise ValueError(f"{owner}, {model.name!r}, ends with {last.name!r}, which is no classifier of "
                      "features [B, D]. Give a model that ends with a Dense layer, or one without a "
                      "head.")
   if keeps_head and name in _PROBABILITIES:
     raise ValueError(f"{owner}, {model.name!r}, ends in a {name}; losses are computed from logits. "
                      "Leave the activation of the last layer out.")
-  body = tf.keras.Model(model.input, last.input, name=f"{model.name}_body")
-  features = tf.keras.Input(last.input_shape[1:], dtype=tf.float32, name="features")
-  return body, tf.keras.Model(features, last(features), name=f"{model.name}_head")
+  body = keras.Model(model.inputs[0], incoming, name=f"{model.name}_body")
+  features = keras.Input(incoming.shape[1:], dtype="float32", name="features")
+  return body, keras.Model(features, last(features), name=f"{model.name}_head")
 
 
 def activation_name(layer: Any) -> str:
   """The name of a layer's activation; "" if it has none."""
-  if isinstance(layer, tf.keras.layers.Softmax):
+  if type(layer).__name__ == "Softmax":  # Of either Keras.
     return "softmax"
   return getattr(getattr(layer, "activation", None), "__name__", "")
 
@@ -298,6 +355,9 @@ def last_layer(model: tf.keras.Model) -> Any:
 
 def _maker(model: tf.keras.Model, tensor: Any) -> Any:
   """The layer whose output a tensor of a functional model is; None for an input."""
+  if keras3.is_model(model):
+    layer = tensor._keras_history.operation
+    return None if isinstance(layer, _keras_of(model).layers.InputLayer) else layer
   for layer in model.layers:
     made = [layer.get_output_at(i) for i in range(len(layer.inbound_nodes))]
     if any(output is tensor for output in made):

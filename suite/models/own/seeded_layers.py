@@ -1,10 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Keras and keras-cv preprocessing layers as ops of `image_ops.Augmented`.
+"""Preprocessing layers of Keras, Keras 3 and keras-cv as ops of `image_ops.Augmented`.
 
 Such layers draw from a generator whose state advances with each call, so what an image becomes
 would depend on all calls before it, and a run that resumes would differ. Here every draw is a
 function of the row's seed. While a layer is traced, its generator and `tf.random.uniform` and
-`normal` are replaced by stateless ones.
+`normal` are replaced by stateless ones; layers of Keras 3 get seeds in place of those of their
+generators, see `keras3`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from suite.models import keras3
+
 _LOCK = threading.RLock()
 _STATEFUL = ("RandomUniform", "RandomStandardNormal", "RandomShuffle", "TruncatedNormal",
              "StatefulUniform", "StatefulStandardNormal", "RngReadAndSkip", "Multinomial",
-             "ParameterizedTruncatedNormal", "RandomPoisson", "RandomGamma", "PyFunc")
+             "ParameterizedTruncatedNormal", "RandomPoisson", "RandomGamma", "PyFunc",
+             "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 
 
 class LayerOp:
@@ -34,6 +38,9 @@ class LayerOp:
 
   def __init__(self, *layers: Callable[..., Any]):
     for layer in layers:
+      keras3.refuse_foreign(layer, "An augmentation")
+      if keras3.is_layer(layer):
+        keras3.check_augmentation(layer)
       if not callable(layer):
         raise ValueError(f"An augmentation is {layer!r}; give Keras layers, or functions of images "
                          "[B, H, W, C].")
@@ -75,9 +82,16 @@ class LayerOp:
   def _changed(self, image: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
     x = tf.cast(image, tf.float32)[None]
     generator = _Generator(seed)
-    with _LOCK, _drawing_from(generator, self.layers):
+    of_keras_3 = any(map(keras3.is_layer, self.layers))
+    seeds = keras3.Seeds(seed[None]) if of_keras_3 else None
+    with _LOCK, _drawing_from(generator, self.layers), keras3.drawing_from(seeds):
       for layer in self.layers:
-        x = layer(x, training=True) if isinstance(layer, tf.keras.layers.Layer) else layer(x)
+        if keras3.is_layer(layer):
+          x = keras3.call_in_training(layer, x)
+        elif isinstance(layer, tf.keras.layers.Layer):
+          x = layer(x, training=True)
+        else:
+          x = layer(x)
     x = tf.saturate_cast(tf.round(tf.cast(x[0], tf.float32)), tf.uint8)
     return tf.ensure_shape(x, image.shape)
 

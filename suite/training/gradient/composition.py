@@ -19,6 +19,7 @@ from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.models import initial
+from suite.models import keras3
 from suite.state import context as context_lib
 from suite.training.gradient import array_loop
 from suite.training.gradient import class_heads
@@ -236,10 +237,11 @@ def optimizer_of(given: Any, rate: float | None, default_schedule: bool) -> tupl
     rate: of the learner; None: the optimizer's.
     default_schedule: whether the learner was given no schedule.
   """
-  is_class = isinstance(given, type) and issubclass(given, tf.keras.optimizers.Optimizer)
-  if is_class or isinstance(
-      given, (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer)):
+  keras = keras3.library()
+  kinds = (tf.keras.optimizers.Optimizer, *([keras.Optimizer] if keras else []))
+  if optimizers.is_optimizer(given) or (isinstance(given, type) and issubclass(given, kinds)):
     given = optimizers.Keras(given)
+  keras3.refuse_foreign(given, "GradientLearner.optimizer")
   if not isinstance(given, optimizers.Keras):
     return given, 1.0 if rate is None else rate
   own = given.own_rate()

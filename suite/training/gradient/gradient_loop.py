@@ -23,6 +23,7 @@ from suite.compute import flops
 from suite.compute import user_code
 from suite.contracts import rehearsal
 from suite.models import heads
+from suite.models import keras3
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
 from suite.training.gradient import train_step
@@ -127,6 +128,10 @@ class GradientLoop:
     assert self._auxiliary is not None
     self._auxiliary.head.set_weights(head)
     self._auxiliary.weight.assign(weight)
+
+  def begin_draws(self, seed: tuple[int, int]) -> None:
+    """Makes what a Keras 3 model draws from now on a function of a seed."""
+    keras3.begin_draws(self.model, seed)
 
   def reset_optimizer(self) -> None:
     """Sets momentum and step counter to zero."""

@@ -15,20 +15,22 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Callable, List, Optional, Sequence, Union
+from typing import Any, Callable, List, Optional, Sequence, Union
 
 import tensorflow as tf
 
 from suite.compute import own_gradients
 from suite.models import addons
+from suite.models import keras3
 from suite.training.gradient import schedules
 
 LearningRate = Union[float, tf.keras.optimizers.schedules.LearningRateSchedule]
 Optimizer = Union[tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer]
 Decays = Callable[[tf.Variable], bool]
-# Of the user: an optimizer, or a function that makes one.
+# Of the user, of either Keras: an optimizer, or a function that makes one.
 OwnOptimizer = Union[Optimizer, Callable[[], Optimizer]]
-_OPTIMIZERS = (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer)
+_OPTIMIZERS = (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer,
+               keras3.HeldOptimizer)
 
 # "conv/kernel:0", "attention/query/kernel/replica_1:0", "depthwise_kernel:0"
 _KERNEL = re.compile(r"(^|[/_])kernel(/replica_\d+)?(:\d+)?$")
@@ -87,6 +89,10 @@ def make_slots(optimizer: Optimizer, variables: Sequence[tf.Variable]) -> None:
     optimizer._create_all_weights(variables)  # What Keras itself calls before the first step.
   else:
     optimizer.build(variables)
+  # Adagrad's and Ftrl's do not begin at zero. Not an attribute, which checkpoints follow.
+  vars(optimizer)["first_values"] = {
+      place: variable.numpy() for place, variable in enumerate(_variables_of(optimizer))
+      if bool(tf.reduce_any(tf.cast(variable, tf.bool)))}
 
 
 def is_decayable(variable: tf.Variable) -> bool:
@@ -157,8 +163,7 @@ class KerasUpdates(tf.Module):
   @property
   def state(self) -> list[tf.Variable]:
     """All that a training in progress changes besides the weights."""
-    variables = self.optimizer.variables
-    return list(variables() if callable(variables) else variables)
+    return _variables_of(self.optimizer)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -191,11 +196,18 @@ def own(given: OwnOptimizer, owner: str, *, schedule: Optional[LearningRate] = N
     given: an optimizer, or a function that makes one.
     owner: the argument that it was given as, for messages.
     schedule: its rate, unless it has a schedule itself.
+
+  Returns:
+    One of tf.keras, or a `keras3.HeldOptimizer`.
   """
-  made = given if isinstance(given, _OPTIMIZERS) or not callable(given) else given()
-  if not isinstance(made, _OPTIMIZERS):
+  keras3.refuse_foreign(given, owner)
+  made: Any = given if is_optimizer(given) or not callable(given) else given()
+  if not is_optimizer(made):
+    keras3.refuse_foreign(made, f"What {owner} made")
     raise ValueError(f"{owner} made {type(made).__name__} ({made!r}); it must make a "
                      "tf.keras.optimizers.Optimizer.")
+  if keras3.is_optimizer(made):
+    return keras3.HeldOptimizer(made, owner, schedule)
   if made is not given and (schedule is None or own_rate(made) is None):
     made.jit_compile = False  # Legacy optimizers do not read it.
     return made
@@ -209,27 +221,39 @@ def own(given: OwnOptimizer, owner: str, *, schedule: Optional[LearningRate] = N
   return type(made).from_config(config)
 
 
+def is_optimizer(given: object) -> bool:
+  """Whether it is an optimizer of tf.keras, of its legacy kind, or of Keras 3."""
+  return isinstance(given, _OPTIMIZERS) or keras3.is_optimizer(given)
+
+
 def own_rate(optimizer: Optimizer) -> Optional[float]:
   """The learning rate of an optimizer; None if it has a schedule."""
   if _schedule_of(optimizer) is not None:
     return None
-  return float(tf.keras.backend.get_value(optimizer.learning_rate))
+  return float(tf.convert_to_tensor(optimizer.learning_rate))
 
 
 def _schedule_of(optimizer: Optimizer) -> Optional[LearningRate]:
+  if isinstance(optimizer, keras3.HeldOptimizer):
+    return optimizer.schedule
   rate = getattr(optimizer, "_learning_rate", None)  # The property calls the schedule.
   if rate is None and isinstance(optimizer, tf.keras.optimizers.legacy.Optimizer):
     rate = optimizer._hyper.get("learning_rate")
   return rate if isinstance(rate, tf.keras.optimizers.schedules.LearningRateSchedule) else None
 
 
+def _variables_of(optimizer: Optimizer) -> list[tf.Variable]:
+  variables = optimizer.variables
+  return list(variables() if callable(variables) else variables)
+
+
 def reset(optimizer: Optimizer) -> None:
   """Forgets velocities, moments and the step count; compiled steps stay valid."""
-  legacy = isinstance(optimizer, tf.keras.optimizers.legacy.Optimizer)
   rate = None if _schedule_of(optimizer) is not None else optimizer.learning_rate
-  for variable in optimizer.variables() if legacy else optimizer.variables:
+  first = vars(optimizer).get("first_values", {})
+  for place, variable in enumerate(_variables_of(optimizer)):
     if variable is not rate:
-      variable.assign(tf.zeros_like(variable))
+      variable.assign(first[place] if place in first else tf.zeros_like(variable))
 
 
 FactorOf = Callable[[tf.Variable], float]

@@ -21,6 +21,7 @@ from suite.contracts import deliveries
 from suite.contracts import examples as examples_lib
 from suite.contracts import tasks
 from suite.data.images import example_arrays
+from suite.models import keras3
 from suite.state import context as context_lib
 from suite.training.gradient import array_loop
 from suite.training.gradient import class_heads
@@ -149,6 +150,7 @@ class Phase:
     self._loop.train_only(head.before_phase(counts, self._net.trained_variables))
     objective.before_phase()
     recipe, seeds = self._recipe, self._context.seeds
+    keras3.begin_draws(self._net.model, seeds.pair("draws of the model"))
     plan = array_loop.PhaseRows(
         size, recipe.epochs, recipe.batch_size, seeds.pair("order"), last=last, first=first,
         held=int(data.places.shape[0]), replay_order=seeds.pair("memory order"),

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from suite.compute import user_code
 from suite.contracts import tasks
+from suite.models import keras3
 from suite.training.objectives import loss_scale
 from suite.training.objectives import objective as objective_lib
 
@@ -116,6 +117,9 @@ class TrainStep:
     moving = [getattr(layer, name) for layer in self.model.submodules
               for name in ("moving_mean", "moving_variance") if hasattr(layer, name)
               ] if self.training else []
+    if self.training:
+      moving += [v for held in keras3.held_in(self.model) for v in held.non_trainable_weights
+                 if v.dtype.is_floating]
     before = [v.read_value() for v in moving]
     losses, gradients, after = [], [], []
     for index, device in enumerate(devices):

@@ -32,6 +32,7 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.models import keras3
 from suite.models.own import own_model
 from suite.training.gradient import frozen_backbone
 
@@ -206,7 +207,10 @@ class AllLayers(TrainablePart):
       model = self.backbone(image_shape=self._shape)
     if self._norms == "fixed":
       for layer in flat_layers(model):
-        layer.trainable = hasattr(layer, "kernel")
+        if isinstance(layer, keras3.HeldModel):
+          layer.train_kernels_only()
+        else:
+          layer.trainable = hasattr(layer, "kernel")
     return model
 
   def first_weights(self) -> list[np.ndarray] | None:
@@ -250,6 +254,7 @@ class Drifting(TrainablePart):
     _check_images("Drifting", shape)
     self._model = self._make().model
     every = flat_layers(self._model)
+    _check_layers("Drifting", every)
     kernels = [layer for layer in every if hasattr(layer, "kernel")]
     if not 0 <= self._num_layers <= len(kernels):
       raise ValueError(f"Drifting.num_layers is {self._num_layers}; {self._model.name} has "
@@ -332,6 +337,14 @@ def _check_images(name: str, shape: tuple[int, ...]) -> None:
                      "take HeadOnly, or AllLayers with a backbone on features.")
 
 
+def _check_layers(name: str, layers: list[Any]) -> None:
+  held = [layer.inner.name for layer in layers if isinstance(layer, keras3.HeldModel)]
+  if held:
+    raise ValueError(f"{name} trains single layers of a tf.keras net; {held[0]!r} is a Keras 3 "
+                     "model, which is one piece here. Take AllLayers or HeadOnly, or set "
+                     "`trainable` of its layers and take AllLayers.")
+
+
 NORMS = ("fixed", "trained")
 _IMAGE = ""  # The name of the first layer's input.
 
@@ -362,6 +375,7 @@ class CutNet:
       raise ValueError(f"norms is {norms!r}; allowed are {', '.join(NORMS)}.")
     found: list[LayerInputs] = []
     self._output = _walk(model, _IMAGE, found)
+    _check_layers("LastLayers", [step.layer for step in found])
     kernels = [s.layer.name for s in found if hasattr(s.layer, "kernel")]
     if not 1 <= num_layers <= len(kernels):
       raise ValueError(f"num_layers is {num_layers}; {model.name} has {len(kernels)} layers with a "

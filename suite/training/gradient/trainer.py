@@ -236,6 +236,7 @@ class _Run:
     examples = self.batch_size
     if self.auxiliary is not None:
       examples += self.auxiliary.examples_a_step
+    self.loop.begin_draws(self.seeds.pair("draws of the model", self.step))
     loss = self.loop.run(self.iterator, num_steps, self.complete)
     self.context.ledger.charge(
         self.phase, flops=cost.flops, macs=cost.macs, steps=num_steps,

@@ -26,6 +26,7 @@ Letters: B incoming rows, R replayed rows, C classes, N rows of data, K of which
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Callable, NamedTuple, Protocol, Sequence
 
 import tensorflow as tf
@@ -33,6 +34,7 @@ import tensorflow as tf
 from suite.compute import flops
 from suite.contracts import refusals
 from suite.contracts import tasks
+from suite.models import keras3
 from suite.training.objectives import losses
 
 # Images [B, ...], labels [B] and known classes, bool [C] or None, to the loss of each example [B].
@@ -347,19 +349,26 @@ class OwnLoss(Objective):
 
   Args:
     loss: loss(labels, logits) of labels int64 [B], or multi-hot [B, C], and logits [B, C], returns
-      the loss of each row [B], or their mean []; a `tf.keras.losses.Loss` of logits, too. Classes
+      the loss of each row [B], or their mean []; a Keras `Loss` of logits, too. Classes
       that are not known yet have logits near -1e9.
   """
 
   def __init__(self, loss: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]):
     super().__init__()
+    keras3.refuse_foreign(loss, "The loss")
+    if keras3.is_loss(loss):
+      keras3.check_backend("The loss")
     if not callable(loss):
       raise ValueError(f"The loss is {loss!r}; give a function loss(labels, logits), or a "
                        "tf.keras.losses.Loss with from_logits=True.")
+    is_keras = getattr(loss, "__module__", "").partition(".")[0] in ("keras", "tf_keras")
+    default = inspect.signature(loss).parameters.get("from_logits") if is_keras else None
     if getattr(loss, "from_logits", True) is False or (
-        hasattr(loss, "get_config") and loss.get_config().get("from_logits", True) is False):
-      raise ValueError(f"The loss {type(loss).__name__} takes probabilities, and is given logits. "
-                       "Make it with from_logits=True.")
+        hasattr(loss, "get_config") and loss.get_config().get("from_logits", True) is False) or (
+            default is not None and default.default is False):
+      name = getattr(loss, "__name__", type(loss).__name__)
+      raise ValueError(f"The loss {name} takes probabilities, and is given logits. "
+                       "Make it with from_logits=True; of a function, give a functools.partial.")
     self._loss = loss
 
   @property

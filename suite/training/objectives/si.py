@@ -17,6 +17,7 @@ from typing import Any, Sequence
 
 import tensorflow as tf
 
+from suite.models import keras3
 from suite.training.objectives import objective
 
 
@@ -81,4 +82,5 @@ def norm_variables(model: tf.keras.Model) -> list[Any]:
   """Returns references to the scales and offsets of all batch norms in a model, however deep."""
   kinds = (tf.keras.layers.BatchNormalization,)
   layers = [layer for layer in model.submodules if isinstance(layer, kinds)]
+  layers += [norm for held in keras3.held_in(model) for norm in held.norms()]
   return [v.ref() for layer in layers for v in layer.trainable_variables]

@@ -48,6 +48,7 @@ from suite.compute import seeds as seeds_lib
 from suite.data.images import sampling
 from suite.models import heads
 from suite.models import initial
+from suite.models import keras3
 from suite.training.objectives import losses as losses_lib
 
 Backbone = Callable[[], tf.keras.Model]
@@ -77,6 +78,12 @@ class Pretext(tf.Module):
   def start_from(self, weights: Sequence[np.ndarray]) -> None:
     """Gives the backbone these weights, in Keras order, in place of those that `build` drew."""
     self.backbone.set_weights(weights)
+
+  def begin_draws(self, seed: tuple[int, int]) -> None:
+    """Makes what Keras 3 models draw from now on a function of a seed."""
+    for place, name in enumerate(("model", "key_model")):
+      if hasattr(self, name):
+        keras3.begin_draws(getattr(self, name), (seed[0] + place, seed[1]))
 
   def before_update(self) -> None:
     """Does nothing, unless overridden."""
@@ -191,8 +198,10 @@ class Moco(Pretext):
 
     self.backbone, self.model = made(make_backbone, make_head, seeds)
     _, self.key_model = made(make_backbone, make_head, seeds)
-    if self._groups == 1 and any(isinstance(layer, tf.keras.layers.BatchNormalization)
-                                 for layer in self.model._flatten_layers()):  # Nested models, too.
+    if self._groups == 1 and any(
+        isinstance(layer, tf.keras.layers.BatchNormalization) or (
+            isinstance(layer, keras3.HeldModel) and layer.norms())
+        for layer in self.model._flatten_layers()):  # Nested models, too.
       raise ValueError("Moco.norm_groups is 1, but the backbone has batch norm, which then tells "
                        "the keys' batch from all others. Use 2 groups or more (the paper: 8), or a "
                        "backbone with norm='group'.")

@@ -8,6 +8,9 @@ import pytest
 import tensorflow as tf
 
 from suite.models.own import own_model
+from suite.models.own import seeded_layers
+from suite.training.gradient import optimizers
+from suite.training.objectives import objective
 
 layers = tf.keras.layers
 SHAPE = (4, 4, 3)
@@ -106,3 +109,14 @@ def test_a_model_of_the_wrong_width_and_no_model_are_refused():
     own_model.Backbone("resnet")
   with pytest.raises(ValueError, match="head is 'old'; allowed are new, replace, own"):
     own_model.Backbone(net(), "old")
+
+
+@pytest.mark.parametrize("module, name", [
+    ("torch.nn.modules.linear", "PyTorch"), ("flax.linen", "Flax"), ("jax", "JAX"),
+    ("optax", "Optax"), ("keras_core.src.models", "keras_core")])
+def test_objects_of_other_frameworks_are_refused_by_name(module, name):
+  kind = type("Thing", (), {"__module__": module, "__call__": lambda self, x: x})
+  for give in (own_model.Backbone, lambda one: own_model.Backbone(lambda: one)(image_shape=SHAPE),
+               lambda one: optimizers.own(one, "x"), objective.OwnLoss, seeded_layers.LayerOp):
+    with pytest.raises(ValueError, match=f"'Thing' of {name}.*models of TensorFlow's Keras"):
+      give(kind())

@@ -304,3 +304,18 @@ def test_two_replicas_do_what_one_does(python):
   # In a separate process: the CPU must be split before TensorFlow's first op.
   result = python.run(["-c", TWO_REPLICAS])
   assert result.stdout.split()[-1:] == ["agree"], result.stderr[-2000:]
+
+
+@pytest.mark.parametrize("name", ["Adagrad", "Ftrl"])
+def test_state_that_does_not_begin_at_zero_begins_again_as_it_was(name):
+  variable = tf.Variable([1.0, -2.0])
+  updates = optimizers.KerasUpdates(
+      optimizers.own(getattr(tf.keras.optimizers, name)(0.1), "x"), [variable])
+  ends = []
+  for _ in range(2):
+    variable.assign([1.0, -2.0])
+    for _ in range(2):
+      updates.apply([tf.constant([0.3, -0.4])], [variable], None)
+    ends.append(variable.numpy())
+    updates.reset()
+  np.testing.assert_array_equal(*ends)
