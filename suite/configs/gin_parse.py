@@ -337,6 +337,12 @@ def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
         isinstance(value, accepted.get(kind, kind)) for kind in kinds):
       names = " or ".join("None" if kind is type(None) else _NAMES[kind] for kind in kinds)
       raise gin_files.ConfigError(f"{label} is {value!r}{via} ({where}); it takes {names}.")
+    members = [typing.get_args(kind) for kind in kinds if kind not in _PLAIN]
+    is_list_of_int = bool(members) and all(int in one and set(one) <= {int, ...} for one in members)
+    if (is_list_of_int and isinstance(value, (list, tuple))
+        and any(isinstance(part, float) for part in value)):
+      raise gin_files.ConfigError(
+          f"{label} is {value!r}{via} ({where}); it takes whole numbers in a list.")
   return converted
 
 

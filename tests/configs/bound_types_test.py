@@ -58,6 +58,8 @@ def _parse(tmp_path, monkeypatch):
     ("typed_parts.run.name=3", "takes a text"),
     ("typed_parts.run.flag='yes'", "takes True or False"),
     ("typed_parts.run.maybe='x'", "takes a whole number or None"),
+    ("typed_parts.run.counts=[3.5, 4]", "counts is [3.5, 4] (the command line); it takes who"),
+    ("typed_parts.run.many=(1.5, 2)", "it takes whole numbers in a list"),
     ("SIZE='big'", "part/typed_parts.Part.size is 'big' through %SIZE (the command line); it takes "
      "a whole number."),
 ])
