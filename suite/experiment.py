@@ -125,6 +125,7 @@ def run(
 def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
             ) -> Dict[str, Callable[[], Any]]:
   """The learners to run; refuses what makes none, all of them before the first one is trained."""
+  folders.check_names(learners, "learner")
   unknown = sorted(set(only) - set(learners))
   if unknown:
     raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "

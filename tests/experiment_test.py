@@ -23,6 +23,7 @@ from suite.models import precision
 from suite.reporting import records
 from suite.reporting import run_dir
 from suite.system import file_lock
+from suite.system import folders
 
 RUN_FILE = """# A protocol of two events, without data.
 from __gin__ import dynamic_registration
@@ -302,3 +303,12 @@ def test_a_second_start_beside_a_damaged_summary_makes_it_again(runs, caplog):
     assert path.read_text() == whole
   assert "summary.json is not JSON as it was written" in caplog.text
   assert runs.calls == ["ada", "bob", "ada", "ada", "ada"]
+
+
+@pytest.mark.parametrize("name", ["../escape", "records.jsonl", "a\nb", "x" * 121])
+def test_a_learners_name_is_no_path(tmp_path, name):
+  settings = run_settings.RunSettings(workdir=str(tmp_path / "w" / "run"))
+  with pytest.raises(folders.FolderError, match="The learner"):
+    experiment.run(protocol=lambda *_, **__: pytest.fail("it ran"),
+                   learners={"er": object, name: object}, settings=settings)
+  assert not (tmp_path / "w").exists()

@@ -29,6 +29,7 @@ from suite.contracts import tasks
 from suite.data.streams import streams
 from suite.metrics import task_stream
 from suite.protocols import run_state
+from suite.state import weight_store
 from suite.training.scoring import evaluation
 
 DESCRIPTION = descriptions.ProtocolDescription(
@@ -67,6 +68,7 @@ def run(
   stream.check_transform(learner.transform)
   if isinstance(state, planning.PlannedRun):
     return _plan(learner, state, stream, predict_on, eval_batch_size)
+  weight_store.check_names([entry.task.key for entry in stream.entries])
   events = stream.events()
   if refusals.limits_kinds(learner):
     refusals.check_kinds(learner, [entry.task.kind for entry in stream.entries])

@@ -180,6 +180,14 @@ def read(directory: str | os.PathLike, *, check: bool = True) -> TableDir:
                       (("title", "command", "last"), str)):
     wrong += [f"{n!r} is {values[n]!r:.60}" for n in names if n in values
               and not isinstance(values[n], kind)]
+  # Cells lie in folders of the table. New tables are held to `folders.check_names`.
+  if not wrong:
+    names = {**{n: [folder_name(str(part)) for part in values[n]] for n in ("rows", "columns")},
+             "seeds": list(map(str, values["seeds"]))}
+    wrong = [f"{n!r} has {part!r:.60}" for n, parts in names.items() for part in parts
+             if "/" in part or not part.strip(".")]
+    last = pathlib.PurePosixPath(values.get("last", ""))
+    wrong += [f"'last' is {str(last)!r:.60}"] * (last.is_absolute() or ".." in last.parts)
   if wrong:
     raise ValueError(f"{folder / FILE} is no description of a table ({wrong[0]}). Restore it from "
                      "a copy, or run the table's command again in a new work directory.")

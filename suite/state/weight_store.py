@@ -8,6 +8,7 @@ drop what no event can read any more (`keep_only`).
 
 from __future__ import annotations
 
+import hashlib
 import pathlib
 import re
 import shutil
@@ -29,9 +30,28 @@ class Entry(NamedTuple):
   name: str
 
 
+_MAX_NAME = 120
+
+
 def safe_name(name: str) -> str:
-  """The name under which the store keeps `name`: letters, digits and _.@+- only."""
-  return re.sub(r"[^A-Za-z0-9_.@+-]", "_", name)
+  """The name under which the store keeps `name`: at most 120 letters, digits and _.@+-.
+
+  A longer one ends with a digest; one of dots alone would be another folder.
+  """
+  safe = re.sub(r"[^A-Za-z0-9_.@+-]", "_", name)
+  if len(safe) > _MAX_NAME:
+    safe = f"{safe[:_MAX_NAME - 17]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+  return safe if safe.strip(".") else "_" * max(1, len(safe))
+
+
+def check_names(names: Sequence[str]) -> None:
+  """Refuses names, such as keys of tasks, that the store would not tell apart."""
+  kept: Dict[str, str] = {}
+  for name in names:
+    other = kept.setdefault(safe_name(name).casefold(), name)
+    if other != name:
+      raise ValueError(f"Tasks {other!r} and {name!r} would both be kept as {safe_name(name)!r}; "
+                       "give one of them another name.")
 
 
 class WeightStore:

@@ -279,7 +279,7 @@ def _check(table: table_dir.TableDir, exceptions: Iterable[str]) -> None:
     if name not in paper_values.names():
       raise gin_files.ConfigError(f"Unknown paper values {name!r}. "
                                   f"{gin_files.nearest(name, paper_values.names())}")
-  if table.last and "last" in map(table_dir.folder_name, table.rows):
+  if table.last and "last" in (table_dir.folder_name(row).casefold() for row in table.rows):
     raise gin_files.ConfigError("A table with table.run.last keeps that run in the folder last, "
                                 "which is that of a row, too; give the row another label.")
   cells = [f"{row}/{column}" for row, column in table.pairs()]
@@ -328,11 +328,22 @@ def plan(table: table_dir.TableDir, runs: Runs, columns: Runs, exceptions: Runs,
   has the bindings and extra files of all cells.
   """
   for what, labels in (("rows", table.rows), ("columns", table.columns)):
-    folders = [table_dir.folder_name(label) for label in labels]
-    if not folders or len(set(folders)) < len(folders) or not all(f.strip(".") for f in folders):
+    made = [table_dir.folder_name(label) for label in labels]
+    if not made or len(set(made)) < len(made):
       raise gin_files.ConfigError(
-          f"The table's {what} are {list(labels)}, which make the folders {folders}. There must be "
+          f"The table's {what} are {list(labels)}, which make the folders {made}. There must be "
           "at least one, each with a different folder: choose other labels.")
+    unprintable = [label for label in labels if not label.isprintable()]
+    if unprintable:
+      raise gin_files.ConfigError(f"The table's {what} have {unprintable[0]!r}, which cannot be "
+                                  "printed: choose another label.")
+    folders.check_names(made, f"folder of the table's {what}")
+  seeds = list(map(str, table.seeds))
+  if len(set(seeds)) < len(seeds):
+    raise gin_files.ConfigError(
+        f"The table's seeds are {list(table.seeds)}, which make the folders {seeds}. Each needs a "
+        "different folder: choose other seeds.")
+  folders.check_names(seeds, "seed", taken=[f"{seed}.log" for seed in seeds])
   cells = []
   for seed in table.seeds:
     seed_bindings = dict.fromkeys(seed_parameters, seed)

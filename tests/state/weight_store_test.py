@@ -77,3 +77,15 @@ def test_a_restarted_run_forgets_what_came_later(tmp_path):
     weight_store.WeightStore(tmp_path, event).save("t", [np.zeros(1)])
   weight_store.WeightStore(tmp_path, 0).forget_from(1)
   assert weight_store.WeightStore(tmp_path, 9).entries() == [Entry(0, "t")]
+
+
+def test_names_are_kept_apart_and_inside_the_folder():
+  assert weight_store.safe_name("nevis/mnist, 2") == "nevis_mnist__2"
+  assert [weight_store.safe_name(name) for name in ("..", ".", "", "a..")] == [
+      "__", "_", "_", "a.."]
+  long = [weight_store.safe_name("x" * 300 + end) for end in "ab"]
+  assert len(set(long)) == 2 and {len(name) for name in long} == {120}
+  weight_store.check_names(["a", "b", "a"])
+  for other in ("a_b", "A B"):
+    with pytest.raises(ValueError, match="would both be kept as"):
+      weight_store.check_names(["a b", other])

@@ -22,6 +22,7 @@ from suite import cli
 from suite.configs import gin_files
 from suite.configs import run_settings
 from suite.reporting import table_dir
+from suite.system import folders
 from suite.tables import budgets
 from suite.tables import table
 
@@ -364,6 +365,38 @@ def test_the_cells_are_runs(folder):
   assert "11.00 (1/2)" in done.stdout
   assert table_dir.is_finished(folder / "v" / "high" / "A_1" / "0")
   assert (folder / "v" / "high" / "A_1" / "0" / "config.gin").exists()
+
+
+@pytest.mark.parametrize("rows, columns, seeds, message", [
+    (["r"], ["c"], [0, "0"], r"seeds are \[0, '0'\], which make the folders \['0', '0'\]"),
+    (["r"], ["c"], ["../escape"], "The seed '../escape' holds '/'"),
+    (["r"], ["c"], ["a", "A"], "The seed 'A' is the folder of 'a'"),
+    (["r"], ["c"], ["0", "0.log"], "The seed '0.log' is the name of a file"),
+    (["r"], ["c"], ["settings.txt"], "is the name of a file"),
+    ([".."], ["c"], [0], "rows '..' begins or ends with a dot"),
+    (["r"], ["NUL"], [0], "columns 'NUL' is the name of a file of the suite, or of a device"),
+    (["table.json"], ["c"], [0], "rows 'table.json' is the name of a file"),
+    (["ER 1", "er_1"], ["c"], [0], "rows 'er_1' is the folder of 'ER_1'"),
+    (["a b", "a_b"], ["c"], [0], "which make the folders"),
+    (["x" * 121], ["c"], [0], "has 121 bytes"),
+    (["a\x1b[2J"], ["c"], [0], "which cannot be printed"),
+])
+def test_cells_have_folders_inside_of_the_table(rows, columns, seeds, message):
+  made = table_dir.TableDir(pathlib.Path("w"), "t", "", rows, columns, seeds, {}, [], None, [], [])
+  file = run_settings.RunFile("t", pathlib.Path("t.gin"))
+  with pytest.raises((gin_files.ConfigError, folders.FolderError), match=message):
+    table.plan(made, dict.fromkeys(rows, "a.gin"), dict.fromkeys(columns, {}), {}, [], file)
+
+
+@pytest.mark.parametrize("changed", [
+    {"rows": [".."]}, {"columns": ["."]}, {"seeds": ["../../x"]}, {"seeds": [".."]},
+    {"last": "/tmp/x"}, {"last": "../x"}])
+def test_a_description_names_no_folder_outside_of_the_table(tmp_path, changed):
+  values = {"rows": ["r"], "columns": ["c"], "seeds": [0], "measures": {}, **changed}
+  made = table_dir.TableDir(tmp_path, "t", "", **values)
+  (tmp_path / table_dir.FILE).write_text(made.text())
+  with pytest.raises(ValueError, match="is no description of a table"):
+    table_dir.read(tmp_path)
 
 
 def test_a_part_may_have_gin_files_and_texts_that_are_references():
