@@ -212,34 +212,6 @@ def test_what_is_seen_moves_what_encodes_and_nothing_else_does():
   assert np.abs(learner.encode(episode[2]) - before).max() > 1e-4
 
 
-@pytest.mark.parametrize("critic_steps", [0, 1])
-def test_many_episodes_in_one_graph_lower_the_loss(critic_steps):
-  learner = _learner(sets=1, steps=1, critic_steps=critic_steps,
-                     training=dict(learning_rate=0.02))
-  variables = learner.trainable_variables
-  batch = [tf.stack(parts) for parts in zip(_episode(sets=1), _episode(1, sets=1))]
-
-  def one(episode):
-    with tf.GradientTape() as tape:
-      loss, seen = learner.meta_loss(episode)
-    gradients = tape.gradient(loss, variables, unconnected_gradients="zero")
-    return loss, seen, [tf.convert_to_tensor(g) for g in gradients]
-
-  @tf.function(autograph=False)
-  def update():
-    made = tf.nest.map_structure(lambda part: tf.TensorSpec(part.shape, part.dtype),
-                                 (tf.constant(0.0), learner.zero_statistics(), list(variables)))
-    losses, seen, gradients = tf.map_fn(one, tuple(batch), fn_output_signature=made,
-                                        parallel_iterations=2)
-    learner.optimizer.apply_gradients(
-        zip([tf.reduce_mean(g, axis=0) for g in gradients], variables))
-    learner.update_statistics(tf.nest.map_structure(lambda part: tf.reduce_sum(part, axis=0), seen))
-    return tf.reduce_mean(losses)
-
-  losses = [float(update()) for _ in range(25)]
-  assert losses[-1] < 0.8 * losses[0]
-
-
 @pytest.mark.parametrize("sets, omniglot, slimagenet", [
     (1, 62.1, 3.97), (3, 20.8, 1.32), (5, 12.5, 0.80), (10, 6.3, 0.40)])
 def test_the_papers_across_task_memory(sets, omniglot, slimagenet):

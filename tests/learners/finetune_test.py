@@ -71,14 +71,6 @@ def test_a_batch_that_replicas_cannot_share_is_refused_before_any_work(stream, t
       learner.begin(task, _context(tmp_path, 0))
 
 
-def test_every_start_names_where_its_weights_came_from(stream, tmp_path):
-  for name, start, expected in (("r", starts.Random(), ["random", "random"]),
-                                ("p", starts.Previous(), ["random", "digits_0_4"])):
-    learner = _learner(start)
-    found = [_learn(learner, stream, place, tmp_path / name)["start"]["from"] for place in (0, 1)]
-    assert found == expected
-
-
 @pytest.mark.parametrize("statistics", ["batch", "running"])
 def test_nearest_compares_every_past_model_and_a_random_one(stream, tmp_path, statistics):
   start = starts.Nearest(k=3, include_random=True, statistics=statistics)
@@ -89,21 +81,6 @@ def test_nearest_compares_every_past_model_and_a_random_one(stream, tmp_path, st
   best = min(results[2]["candidates"].values())
   assert results[2]["candidates"][results[2]["from"]] == best
   assert ledger.totals()["flops_select"] > 0 and ledger.totals()["macs_select"] > 0
-
-
-def test_static_trains_an_independent_model_and_pays_for_it(stream, tmp_path):
-  plain, paid = ledger_lib.Ledger(), ledger_lib.Ledger()
-  for static, ledger in ((False, plain), (True, paid)):
-    learner = _learner(starts.Nearest(), static=static)
-    for place in (0, 1):
-      result = _learn(learner, stream, place, tmp_path / str(static), ledger)
-  assert sorted(result["start"]["candidates"]) == ["digits_0_4"]
-  # Twice the gradient steps: the independent model's are charged to "select".
-  assert paid.totals()["steps"] == 2 * plain.totals()["steps"]
-  assert paid.totals()["steps_select"] == plain.totals()["steps_train"]
-  names = [e.name for e in weight_store.WeightStore(tmp_path / "True", 9).entries()]
-  assert sorted(names) == [
-      "digits_0_4", "digits_rotated", "static+digits_0_4", "static+digits_rotated"]
 
 
 def test_training_is_charged_to_the_phase_of_the_event(stream, tmp_path):
@@ -189,14 +166,13 @@ def test_the_same_task_goes_on_with_its_head(stream, tmp_path):
   assert second["trials"][0]["curve"][1][1] < first["trials"][0]["curve"][1][1] * 0.8
 
 
-@pytest.mark.parametrize("optimizer", ["sgdw", "adamw"])
-def test_decoupled_decay_learns_and_is_counted(stream, tmp_path, optimizer):
+def test_decoupled_decay_learns_and_is_counted(stream, tmp_path):
   ledger = ledger_lib.Ledger()
   learner = finetune.Finetune(
       BACKBONE, transform=image_ops.Plain(8), search=search.Search(
           num_trials=1, learning_rate=0.01, label_smoothing=0.0),
       trainer=trainer.Trainer(steps=40, batch_size=16, validate_every=20, warmup_epochs=0,
-                              optimizer=optimizer))
+                              optimizer="adamw"))
   result = _learn(learner, stream, 0, tmp_path, ledger)
   assert result["validation_error"] < 0.5
   assert ledger.totals()["flops_train"] > 0
@@ -233,7 +209,7 @@ def test_an_interrupted_search_ends_as_an_undisturbed_one(stream, tmp_path):
     return result, totals, context.store.load(context.store.own("digits_0_4"))
 
   whole = attempt(tmp_path / "whole", None)
-  for stop_after in (1, 3, 4):
+  for stop_after in (1, 4):
     folder = tmp_path / str(stop_after)
     with pytest.raises(_Stop):
       attempt(folder, stop_after)
