@@ -182,9 +182,9 @@ def read(directory: str | os.PathLike, *, check: bool = True) -> TableDir:
               and not isinstance(values[n], kind)]
   # Cells lie in folders of the table. New tables are held to `folders.check_names`.
   if not wrong:
-    names = {**{n: [folder_name(str(part)) for part in values[n]] for n in ("rows", "columns")},
-             "seeds": list(map(str, values["seeds"]))}
-    wrong = [f"{n!r} has {part!r:.60}" for n, parts in names.items() for part in parts
+    made = {**{n: [folder_name(str(part)) for part in values[n]] for n in ("rows", "columns")},
+            "seeds": list(map(str, values["seeds"]))}
+    wrong = [f"{n!r} has {part!r:.60}" for n, parts in made.items() for part in parts
              if "/" in part or not part.strip(".")]
     last = pathlib.PurePosixPath(values.get("last", ""))
     wrong += [f"'last' is {str(last)!r:.60}"] * (last.is_absolute() or ".." in last.parts)
