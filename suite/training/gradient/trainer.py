@@ -58,6 +58,7 @@ def adaptive(num_examples: int, *, fraction: float = FRACTION, smallest: int = S
 
 # What a search may choose besides learning rate and label smoothing.
 SEARCHED = ("batch_size", "schedule")
+_MOST_IMAGES = 1 << 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,6 +107,9 @@ class Trainer:
       value = getattr(self, name)
       if value is not None and value < 1:
         raise ValueError(f"Trainer.{name} is {value}; it must be at least 1.")
+      if value is not None and "batch_size" in name and value > _MOST_IMAGES:
+        raise ValueError(f"Trainer.{name} is {value:,}; a batch has at most {_MOST_IMAGES:,} "
+                         "images, more than any device holds.")
     if not 0 < self.batch_fraction <= 1:
       raise ValueError(f"Trainer.batch_fraction is {self.batch_fraction}; it is a share of the "
                        "training examples, above 0 and at most 1 (the paper's p is "
