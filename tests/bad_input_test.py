@@ -193,7 +193,7 @@ def test_trials_cannot_be_shared_over_replicas(capsys):
 @pytest.mark.parametrize("binding, message", [
     ("search.Search.space={'droput': 0.5}", "Unknown parameters in Search.space: 'droput'. This"),
     ("STEPS=0", "Trainer.steps is 0; it must be at least 1"),
-    ("trainer.Trainer.batch_size=2000000000", "batch_size is 2,000,000,000; a batch has at most 65,536"),
+    ("trainer.Trainer.batch_size=2000000000", "2,000,000,000; a batch has at most 65,536 images"),
     ("search.Search.num_trials=0", "num_trials is 0; a search needs at least one trial"),
     ("LEARNING_RATE=(0.1, 0.01)",
      "Search space of learning_rate is (0.1, 0.01); give one number, or"),
