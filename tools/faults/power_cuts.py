@@ -351,13 +351,20 @@ def _fetch(folder: pathlib.Path) -> None:
   print(f"RESULT {bodies}", flush=True)
 
 
+def _lifelong(folder: pathlib.Path) -> None:
+  """Reads the predictions of a run that stands beside."""
+  made = folder.parent / "predictions"
+  if not (made / "report.txt").exists():
+    forked.run(["run", *run_faults.RUNS["clear"], "--workdir", str(made)])
+  _suite("run", "digits/lifelong", "--gin_param", f"lifelong.run.predictions={str(made)!r}")(folder)
+
+
 _RUNS = {**run_faults.RUNS, "cfsl": ["digits/cfsl", "--gin_file", "gin/debug.gin"],
-         "lifelong": ["digits/lifelong"],
          "share": [*run_faults.RUNS["nevis"], "--share"]}
 # Name -> (workload, how often of 100 states).
 WORKLOADS: dict[str, tuple[Workload, int]] = {
     "events": (_toy("power_toy"), 37), "cache": (_cache, 36), "table": (_toy("power_table"), 4),
-    "curation": (_curation, 10), "fetch": (_fetch, 7),
+    "curation": (_curation, 10), "fetch": (_fetch, 7), "lifelong": (_lifelong, 1),
     **{name: (_suite("run", *arguments), 1) for name, arguments in _RUNS.items()}}
 
 
