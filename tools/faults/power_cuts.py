@@ -356,7 +356,8 @@ def _lifelong(folder: pathlib.Path) -> None:
   made = folder.parent / "predictions"
   if not (made / "report.txt").exists():
     forked.run(["run", *run_faults.RUNS["clear"], "--workdir", str(made)])
-  _suite("run", "digits/lifelong", "--gin_param", f"lifelong.run.predictions={str(made)!r}")(folder)
+  _suite("run", "digits/lifelong", "--gin_param", f"lifelong.run.predictions={str(made)!r}",
+         "--gin_param", "lifelong.run.min_models=3")(folder)
 
 
 _RUNS = {**run_faults.RUNS, "cfsl": ["digits/cfsl", "--gin_file", "gin/debug.gin"],
