@@ -21,6 +21,7 @@ from suite.data.digits import digits
 from suite.data.images import feature_set
 from suite.data.images import image_ops
 from suite.data.images import image_set
+from suite.learners import nearest_mean
 from suite.learners import statistics_learner
 from suite.models import conv4
 from suite.protocols import cfsl
@@ -485,3 +486,9 @@ def test_wrong_use_within_episodes_is_named(tmp_path):
   with pytest.raises(ValueError, match="'m' is multi_label; SharedCovariance counts .*ClassMeans"):
     _in_episodes(tmp_path, EVERY["shared"]).begin(
         tasks.Task("m", tasks.MULTI_LABEL, 3), _context(tmp_path))
+
+
+def test_scripts_for_the_first_version_find_nearest_mean():
+  with pytest.warns(DeprecationWarning, match="is now statistics_learner.StatisticsLearner"):
+    learner = nearest_mean.NearestMean(transform=image_ops.Plain(size=4), similarity="cosine")
+  assert learner._statistic == class_means.ClassMeans("cosine")
