@@ -217,7 +217,8 @@ def _two_tries() -> Iterator[None]:
 
 def _link_mirrored(builder: Any, folder: pathlib.Path) -> None:
   """Makes links in `folder` to the files of the mirror that TFDS would download."""
-  wanted = {info.filename: info for info in builder.url_infos.values() if info.filename}
+  # A builder without stored checksums has no infos.
+  wanted = {info.filename: info for info in (builder.url_infos or {}).values() if info.filename}
   for name, paths in mirror.find(wanted, builder.name).items():
     if not paths:
       continue

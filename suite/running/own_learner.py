@@ -131,8 +131,9 @@ def learner(
       `GradientLearner` ("finetune"), similarity of `ProtoNet`.
   """
   if method is not None and method not in METHODS:
+    where = of_run_files(method) or f" {gin_files.nearest(str(method), METHODS)}"
     raise ValueError(f"suite.learner has no method {method!r}; allowed are {', '.join(METHODS)}."
-                     f"{of_run_files(method)}")
+                     f"{where}")
   _check_options(METHODS[:2] if method is None else [method], options)
   backbone = model if isinstance(model, own_model.Backbone) else own_model.Backbone(model, head)
   chosen = transform

@@ -39,6 +39,9 @@ class Loop:
   def reset_optimizer(self):
     self.step = 0
 
+  def begin_draws(self, seed):
+    """Nothing of it draws."""
+
   def run(self, iterator, num_steps, complete=None):
     assert complete is None
     del iterator
