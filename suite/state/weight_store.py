@@ -114,11 +114,11 @@ class WeightStore:
 
   def remove(self, entries: Iterable[Entry]) -> None:
     """Removes entries of this event, such as those of a search; it cannot remove earlier ones."""
+    entries = list(entries)
     for entry in entries:
       if entry.event != self.event:
         raise ValueError(f"Event {self.event} cannot remove {entry}, which an earlier event wrote.")
-      if self._path(entry).exists():
-        self._path(entry).unlink()
+    self._unlink(entry for entry in entries if self._path(entry).exists())
 
   def keep_only(self, name: str, events: Iterable[int]) -> None:
     """Removes what earlier events wrote under `name`, but for some events.
@@ -130,16 +130,21 @@ class WeightStore:
         the same when the event starts again.
     """
     kept = set(events)
-    for entry in self.entries():
-      if entry.name == safe_name(name) and entry.event not in kept:
-        self._path(entry).unlink()
+    self._unlink(entry for entry in self.entries()
+                 if entry.name == safe_name(name) and entry.event not in kept)
 
   def forget_from(self, event: int) -> None:
     """Removes the entries of `event` and later ones: the run starts again from an earlier state."""
-    for entry in self._all():
-      if entry.event >= event:
-        self._path(entry).unlink()
+    self._unlink(entry for entry in self._all() if entry.event >= event)
     atomic_files.sweep(self.folder)
+
+  def _unlink(self, entries: Iterable[Entry]) -> None:
+    """Removes files; what is gone stays gone if the power goes, as later events list the folder."""
+    gone = [self._path(entry) for entry in entries]
+    for path in gone:
+      path.unlink()
+    if gone:
+      atomic_files.sync_folder(self.folder)
 
 
 def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray]) -> None:

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from suite.state import weight_store
+from suite.system import atomic_files
 
 Entry = weight_store.Entry
 
@@ -89,3 +90,16 @@ def test_names_are_kept_apart_and_inside_the_folder():
   for other in ("a_b", "A B"):
     with pytest.raises(ValueError, match="would both be kept as"):
       weight_store.check_names(["a b", other])
+
+
+def test_what_is_removed_is_flushed_as_later_events_list_the_folder(tmp_path, monkeypatch):
+  """After a power cut a trial's weights came back and were a candidate of the next event."""
+  flushed = []
+  store = weight_store.WeightStore(tmp_path, 0)
+  entry = store.save("trial0", [np.zeros(2)])
+  monkeypatch.setattr(atomic_files, "sync_folder",
+                      lambda folder: flushed.append(sorted(p.name for p in folder.iterdir())))
+  store.remove([entry])
+  assert flushed == [[]]
+  store.remove([entry])  # Nothing is there.
+  assert flushed == [[]]

@@ -230,6 +230,7 @@ def _suite(*arguments: str) -> Workload:
     from suite import cli
     code = cli.main([*arguments, "--workdir", str(folder / "w")])
     if code:
+      sys.stdout.flush()
       os._exit(code)
     print(f"RESULT {_digest(folder / 'w')}", flush=True)
   return work
