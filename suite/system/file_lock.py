@@ -19,6 +19,8 @@ from typing import Any, Iterator, TextIO
 
 from suite.system import atomic_files
 
+_TRIES = 1000  # A lock may be removed while others wait for it, but not for ever.
+
 
 class LockedError(RuntimeError):
   """Another process holds the lock."""
@@ -63,11 +65,13 @@ def held(path: pathlib.Path, *, wait: bool = True) -> Iterator[None]:
     wait: until another process releases the lock; otherwise LockedError is raised.
   """
   with contextlib.ExitStack() as stack:
-    while True:
+    for left in reversed(range(_TRIES)):
       try:
         atomic_files.make_folder(pathlib.Path(path).parent)
         file = stack.enter_context(open(path, "a", encoding="utf-8"))
       except FileNotFoundError:  # The holder has removed the folder since.
+        if not left:
+          raise
         continue
       if wait:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -79,6 +83,9 @@ def held(path: pathlib.Path, *, wait: bool = True) -> Iterator[None]:
         if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
           break
       stack.close()
+      if not left:
+        raise LockedError(f"{path} is removed again and again while it is waited for. Repeat the "
+                          "command when the other processes have ended.")
     _sign(file, f"process {os.getpid()} on {platform.node()}{_boot()}, "
                 f"{time.strftime('%Y-%m-%d %H:%M:%S')}: {shlex.join(sys.argv)[:200]}\n")
     try:
