@@ -141,10 +141,11 @@ class WeightStore:
   def _unlink(self, entries: Iterable[Entry]) -> None:
     """Removes files; what is gone stays gone if the power goes, as later events list the folder."""
     gone = [self._path(entry) for entry in entries]
-    for path in gone:
-      path.unlink()
-    if gone:
-      atomic_files.sync_folder(self.folder)
+    with snapshots.disk_errors("the removal of weights", self.folder):
+      for path in gone:
+        path.unlink()
+      if gone:
+        atomic_files.sync_folder(self.folder)
 
 
 def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray]) -> None:
