@@ -10,6 +10,7 @@ well and pays for them, or takes those of an Indep run.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -225,6 +226,9 @@ class Finetune(learner.Learner):
     """Searches and trains; the best trials' weights are kept under `name`."""
     phase = phase or ("search" if self._search.num_trials > 1 else context.phase)
     chooses = len(self._models.names) > 1
+    # Trials differ in how they augment at most, so all are validated on the same prepared images.
+    validation = functools.cache(
+        lambda: self._trainer.validation(experience, self.transform, context))
 
     def train(trial: int, hyper: Dict[str, Any], within: context_lib.Context) -> Dict[str, Any]:
       network = self._models.network(experience.task, context, hyper.get(trial_models.BACKBONE))
@@ -235,7 +239,8 @@ class Finetune(learner.Learner):
           network, experience, start=start, hyper=hyper,
           transform=_varied(self.transform, hyper), context=within,
           seeds=context.seeds.child("trial", trial), key=trial_queue.key(name, trial),
-          phase=phase, save_as=f"{_TRIAL}{trial}+{name}", auxiliary=auxiliary)
+          phase=phase, save_as=f"{_TRIAL}{trial}+{name}", auxiliary=auxiliary,
+          validation=validation)
 
     trials: List[Dict[str, Any]] = []
     for wave in self._search.waves(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from typing import Any, Callable, NamedTuple
+from typing import Callable, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -207,7 +207,7 @@ class KnnErrors:
   ):
     self._network, self._experience, self._load = network, experience, load
     self._transform, self._context = transform, context
-    self._sets: dict[str, tuple[Any, scoring.ReadyBatches]] = {}
+    self._sets: dict[str, scoring.ReadySet] = {}
 
   def knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
     """Returns the kNN validation error on the features of a past backbone (None: random)."""
@@ -239,12 +239,10 @@ class KnnErrors:
       # Images are often stored by class, and the statistics of such batches would tell it.
       order = seeds.generator("select order", split).permutation(images.size)
       images = images.subset(order)
-      self._sets[split] = images, scoring.ReadyBatches(
-          images.eval_batches(settings.batch_size, transform=self._transform), images.size)
-    images, batches = self._sets[split]
-    return self._network.extract(settings.statistics).run(
-        images, transform=self._transform, batch_size=settings.batch_size,
-        ledger=self._context.ledger, phase="select", batches=batches)
+      self._sets[split] = scoring.ReadySet(
+          images, transform=self._transform, batch_size=settings.batch_size)
+    return self._sets[split].run(self._network.extract(settings.statistics),
+                                 ledger=self._context.ledger, phase="select")
 
 
 class Independent:

@@ -129,6 +129,7 @@ class Trainer:
       phase: str,
       save_as: str,
       auxiliary: Optional[auxiliary_lib.Auxiliary] = None,
+      validation: Optional[Callable[[], scoring.ReadySet]] = None,
   ) -> Dict[str, Any]:
     """Trains `network` from `start`; the best weights go to the store under `save_as`.
 
@@ -138,6 +139,7 @@ class Trainer:
         the trainer's, and "schedule", one of the network's; others are the caller's.
       key: names this run within the event, for the journal. phase: the ledger's.
       auxiliary: earlier tasks that are trained on, too.
+      validation: returns the images to validate on; None: `validation`, for this training alone.
 
     Returns:
       {"status": "done" or "failed", "validation_error": best or None, "best_step", "batch_size",
@@ -149,7 +151,7 @@ class Trainer:
       return context.journal.value(key)
     run = _Run(
         self, network, experience, start, hyper, transform, context, seeds, key, phase, save_as,
-        auxiliary)
+        auxiliary, validation() if validation else self.validation(experience, transform, context))
     run.configure()
     run.begin()
     run.open_batches()
@@ -169,6 +171,14 @@ class Trainer:
         run.save()
     context.store.save(save_as, run.best)
     return context.journal.keep(key, run.result("done"))
+
+  def validation(self, experience: deliveries.Experience, transform: examples_lib.Transform,
+                 context: context_lib.Context) -> scoring.ReadySet:
+    """The images of the dev split that all trainings of a task are validated on, prepared once."""
+    dev = experience.dev
+    images = dev.take(self.max_validation or dev.size,
+                      seed=context.seeds.integer("validation images"))
+    return scoring.ReadySet(images, transform=transform, batch_size=self.eval_batch_size)
 
   def batch(self, num_examples: int) -> int:
     """The batch size for a training set."""
@@ -196,24 +206,21 @@ class _Run:
   phase: str
   save_as: str
   auxiliary: Optional[auxiliary_lib.Auxiliary]
+  validation: scoring.ReadySet
   batch_size: int = dataclasses.field(init=False)
   loop: Any = dataclasses.field(init=False)
-  validation: examples_lib.ExampleSet = dataclasses.field(init=False)
   iterator: Any = dataclasses.field(init=False)
   complete: Optional[Callable[[Any], Any]] = dataclasses.field(init=False)
   cost: flops.Cost = dataclasses.field(init=False)
 
   def configure(self) -> None:
-    """Chooses the batch size, the loop and the validation images; sets the loop's rates."""
-    trainer, hyper, train, dev = (
-        self.trainer, self.hyper, self.experience.train, self.experience.dev)
+    """Chooses the batch size and the loop; sets the loop's rates."""
+    trainer, hyper, train = self.trainer, self.hyper, self.experience.train
     self.batch_size = int(hyper.get("batch_size", 0)) or trainer.batch(train.size)
     self.context.distribution.check_batch(self.batch_size)
     self.loop = self.network.loop
     if self.auxiliary is not None:
       self.loop = self.network.loop_of(self.auxiliary.shape)
-    self.validation = dev.take(trainer.max_validation or dev.size,
-                               seed=self.context.seeds.integer("validation images"))
     warmup = schedules.warmup_steps(
         train.size, self.batch_size, trainer.steps, epochs=trainer.warmup_epochs)
     chosen = {"schedule": hyper["schedule"]} if "schedule" in hyper else {}
@@ -307,9 +314,8 @@ class _Run:
 
   def validate(self) -> None:
     """Adds a point to the curve; keeps the weights if they are the best since training began."""
-    outputs = self.network.score.run(
-        self.validation, transform=self.transform, batch_size=self.trainer.eval_batch_size,
-        ledger=self.context.ledger, phase="validate")
+    outputs = self.validation.run(
+        self.network.score, ledger=self.context.ledger, phase="validate")
     # One decision for all processes: each has computed the error by itself.
     error = self.context.distribution.agreed(
         validation_error(self.experience.task.kind, outputs))

@@ -82,6 +82,7 @@ class NeighborAccuracy:
     self._held_out = held_out.take(max_train // 2, seed=seed)
     self._k = k
     self._forward: scoring.Forward | None = None
+    self._ready: dict[Any, list[scoring.ReadySet]] = {}  # Of the latest transform and batch size.
 
   def of(self, encoder: tf.keras.Model, transform: examples.Transform,
          context: context_lib.Context, batch_size: int = 128) -> float:
@@ -96,9 +97,12 @@ class NeighborAccuracy:
     if self._forward is None:
       self._forward = scoring.Forward(
           lambda images: encoder(images, training=False), context.distribution)
-    train, queries = (self._forward.run(
-        images, transform=transform, batch_size=batch_size, ledger=context.ledger,
-        phase="validate") for images in (self._train, self._held_out))
+    if (transform, batch_size) not in self._ready:
+      self._ready = {(transform, batch_size): [
+          scoring.ReadySet(images, transform=transform, batch_size=batch_size)
+          for images in (self._train, self._held_out)]}
+    train, queries = (ready.run(self._forward, ledger=context.ledger, phase="validate")
+                      for ready in self._ready[transform, batch_size])
     num = macs(train, queries)
     context.ledger.charge("validate", flops=2 * num, macs=num)
     with one_thread():

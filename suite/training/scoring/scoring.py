@@ -5,8 +5,8 @@ The last batch has fewer examples than the others. It is padded, so that one sha
 of padding are not charged: N examples in batches of B cost floor(N / B) batches of B and one of
 N mod B. Empty batches that pad the replicas of a strategy are not charged either.
 
-`ReadyBatches` are prepared batches of a set on which many models are run: decoded and transformed
-once.
+`ReadyBatches` are prepared batches of a set on which many models are run, and `ReadySet` a set with
+them: decoded and transformed once.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from suite.contracts import rehearsal
 from suite.data.images import feature_set
 from suite.data.images import image_set as image_set_lib
 from suite.state import context as context_lib
+from suite.system import host_memory
 
 _MAX_SETS = 2  # Sets whose pipelines are kept: the validation and test images of a task, say.
 _UNREAD = 8  # Batches that a GPU works on while the next are prepared: reading one waits for it.
@@ -204,7 +205,10 @@ def _groups(batches: Iterable[Any], size: int) -> Iterator[list[Any]]:
     yield group
 
 
-MAX_BYTES = 2**30  # The 15,000 images of a kNN comparison at 64 x 64 pixels take 0.7 GiB.
+# Prepared images are kept in a quarter of the memory that is available, and in no more than this:
+# 350,000 images of 64 x 64 pixels.
+MAX_BYTES = 4 * 2**30
+MEMORY_SHARE = 0.25
 
 
 class ReadyBatches:
@@ -213,10 +217,13 @@ class ReadyBatches:
   Args:
     batches: a data set of batches with "image"; every pass over it gives the same ones.
     size: N, the examples of all batches.
-    max_bytes: a set whose prepared images take more is prepared in each pass.
+    max_bytes: a set whose prepared images take more is prepared in each pass; None: a quarter of
+      the memory that is available now, at most `MAX_BYTES`.
   """
 
-  def __init__(self, batches: tf.data.Dataset, size: int, max_bytes: int = MAX_BYTES):
+  def __init__(self, batches: tf.data.Dataset, size: int, max_bytes: int | None = None):
+    if max_bytes is None:
+      max_bytes = host_memory.share(MEMORY_SHARE, MAX_BYTES)
     self.element_spec: Any = batches.element_spec
     image = self.element_spec["image"]
     self._batches, self._kept = batches, list[Any]()
@@ -233,3 +240,24 @@ class ReadyBatches:
         self._kept.append(batch)
       yield batch
     self._is_whole = self._fits
+
+
+class ReadySet:
+  """A set that many models are run on, whose batches are prepared once.
+
+  Args:
+    images: the set.
+    transform: prepares its examples.
+    batch_size: B.
+  """
+
+  def __init__(self, images: examples.ExampleSet, *, transform: examples.Transform,
+               batch_size: int):
+    self.images, self._transform, self._batch_size = images, transform, batch_size
+    self._batches = ReadyBatches(
+        images.eval_batches(batch_size, transform=transform), images.size)
+
+  def run(self, forward: Forward, *, ledger: ledger_lib.Ledger, phase: str) -> Outputs:
+    """See `Forward.run`."""
+    return forward.run(self.images, transform=self._transform, batch_size=self._batch_size,
+                       ledger=ledger, phase=phase, batches=self._batches)

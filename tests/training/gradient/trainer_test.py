@@ -8,6 +8,7 @@ import types
 import numpy as np
 import pytest
 import stopped_runs
+import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import flops
@@ -77,9 +78,9 @@ class Network:
     assert spec["image"].shape == (4, 2, 2, 3)
     return types.SimpleNamespace(cost=lambda spec: flops.Cost(100, 30))
 
-  def run(self, made, *, transform, batch_size, ledger, phase):
+  def run(self, made, *, transform, batch_size, ledger, phase, batches):
     del transform, batch_size, ledger
-    assert phase == "validate"
+    assert phase == "validate" and sum(len(batch["id"]) for batch in batches) >= made.size
     self.seen.append(made.ids.tolist())
     wrong = round(self._errors[self.loop.step] * made.size)
     answers = np.where(np.arange(made.size) < wrong, (made.labels + 1) % CLASSES, made.labels)
@@ -228,6 +229,31 @@ def test_max_validation_draws_the_same_images_for_every_trial(tmp_path):
   network = Network({2: 0.1})
   _fit(network, _context(tmp_path), steps=2, validate_every=2, max_validation=50)
   assert network.seen == 2 * [EXPERIENCE.dev.ids.tolist()]
+
+
+def test_the_dev_split_is_prepared_once_for_all_trials(tmp_path):
+  passes = []
+
+  class Counted(image_set.ImageSet):
+
+    def eval_batches(self, batch_size, *, transform):
+      return super().eval_batches(batch_size, transform=transform).map(counted)
+
+  def counted(batch):
+    tf.py_function(lambda: passes.append(1), [], [])
+    return batch
+
+  dev = Counted("dev", EXPERIENCE.dev.store, EXPERIENCE.dev.labels, kind=tasks.SINGLE_LABEL,
+                num_classes=CLASSES)
+  trainer = trainer_lib.Trainer(batch_size=4, steps=2, validate_every=1, eval_batch_size=4)
+  context = _context(tmp_path)
+  ready = trainer.validation(types.SimpleNamespace(dev=dev), image_ops.Plain(2), context)
+  for trial in (0, 1):
+    trainer.fit(Network({1: 0.5, 2: 0.5}), EXPERIENCE, start=[np.array(-1)], hyper=HYPER,
+                transform=image_ops.Plain(2), context=context,
+                seeds=context.seeds.child("trial", trial), key=f"t/trial{trial}", phase="train",
+                save_as=f"best{trial}", validation=lambda: ready)
+  assert len(passes) == 3  # Batches of 4, 4 and 2 images, in six validations.
 
 
 def test_a_run_that_was_stopped_goes_on_from_its_last_save(tmp_path):
