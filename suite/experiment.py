@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import gc
 from importlib import metadata
+import os
 import pathlib
 import platform
 import subprocess
@@ -53,6 +54,7 @@ from suite.state import trial_queue
 from suite.system import atomic_files
 from suite.system import file_lock
 from suite.system import folders
+from suite.system import processes
 
 _LOCK = ".lock"
 _POLL_SECONDS = 0.5
@@ -166,6 +168,12 @@ def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
     logging.info("TensorFlow has already started in this process: op_threads=%d has no effect.",
                  number)
   arithmetic.compile_clusters(settings.xla)  # Its flag is read when devices are listed.
+  if settings.share:  # Several processes may have one GPU; read when devices are listed, too.
+    os.environ.setdefault(processes.GROWTH, "true")
+  named = [] if tf.config.list_physical_devices("GPU") else processes.visible_gpus()
+  if named:
+    logging.warning("TensorFlow sees no GPU here, although there is %s: this process computes on "
+                    "the CPU. Install the extra gpu, or ask nvidia-smi.", ", ".join(named))
   distribution = distribution_lib.build(settings.strategy, settings.devices)
   tf.random.set_seed(settings.seed)
   deterministic = settings.deterministic

@@ -293,6 +293,19 @@ def test_a_run_keeps_the_precision_it_began_with(runs, monkeypatch, capsys, name
   assert seen == [name, "float32", name]
 
 
+def test_processes_that_share_trials_share_the_memory_of_a_gpu(runs, monkeypatch, caplog):
+  monkeypatch.setitem(os.environ, "TF_FORCE_GPU_ALLOW_GROWTH", "")  # Is taken back at the end.
+  monkeypatch.delenv("TF_FORCE_GPU_ALLOW_GROWTH")
+  monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-7")  # One that is not there.
+  seen = []
+  monkeypatch.setattr(runs, "run", lambda *_, **__: seen.append(
+      os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH")) or {"protocol": "two"})
+  assert cli.main(["run", "two.gin", "--workdir", "v"]) == 0
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--share"]) == 0
+  assert seen == [None, None, "true", "true"]
+  assert "sees no GPU here, although there is GPU-7: this process computes on" in caplog.text
+
+
 def test_a_second_start_beside_a_damaged_summary_makes_it_again(runs, caplog):
   assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
   path = pathlib.Path("w/ada/summary.json")

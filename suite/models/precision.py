@@ -11,7 +11,8 @@
 Variables, moments of norms, features, heads and losses are float32 in each. A net is built in the
 precision of its process, so set it before the first net. A transformer block of keras-cv, which is
 one layer, computes under "bfloat16" as under "mixed_bfloat16". TensorFlow takes TensorFloat-32 by
-default where a GPU has it; `use` turns it off in each precision but "tf32".
+default where a GPU has it; the import of this module turns it off, for encoders that no run trains,
+too, and `use` turns it on for "tf32" alone.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ NAMES = (FLOAT32, "bfloat16", "mixed_bfloat16", "mixed_float16", TF32)
 _PRODUCTS = {"bfloat16": "mixed_bfloat16", TF32: FLOAT32}
 _OTHERS = {"bfloat16": FLOAT32, TF32: FLOAT32}
 _set = [FLOAT32]
+tf.config.experimental.enable_tensor_float_32_execution(False)
 
 
 def use(name: str) -> None:

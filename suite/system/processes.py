@@ -3,6 +3,8 @@
 
 A job's log file is locked as long as its process lives, so that the same command, given again in
 another shell or on another machine that sees the same folder, takes the jobs that nobody works on.
+
+Jobs may share the GPUs of this machine out: each one sees its own only, by CUDA_VISIBLE_DEVICES.
 """
 
 from __future__ import annotations
@@ -11,18 +13,20 @@ import collections
 import contextlib
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
 import threading
 import time
-from typing import Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Sequence
+from typing import Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from absl import logging
 
 from suite.system import file_lock
 
 FINISHED, FAILED, ELSEWHERE = "finished", "failed", "runs elsewhere"
+VISIBLE, GROWTH = "CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"
 _POLL_SECONDS = 0.1
 _PATIENCE_SECONDS = 20.0
 
@@ -39,12 +43,15 @@ class Job(NamedTuple):
     log: the file for its output; earlier attempts stay in it.
     is_finished: whether its result exists, so that there is nothing to do; None: exit code 0 is all
       that a result needs.
+    gpus: number of GPUs that it sees where several jobs run at a time, the least used ones of
+      `visible_gpus`; 0: all of them. A job that runs alone sees all of them, too.
   """
 
   name: str
   command: Sequence[str]
   log: pathlib.Path
   is_finished: Optional[Callable[[], bool]] = None
+  gpus: int = 0
 
 
 class Outcome(NamedTuple):
@@ -61,13 +68,65 @@ class _Process(NamedTuple):
   process: subprocess.Popen
   first_byte: int  # Of this attempt in the log.
   began: float
+  gpus: Tuple[str, ...]
+
+
+def visible_gpus() -> List[str]:
+  """The GPUs that a process started here may use, as CUDA_VISIBLE_DEVICES names them.
+
+  They are those of that variable, up to the first that is none, as CUDA reads it; else those that
+  nvidia-smi lists, by identifiers, since CUDA may number them in another order. Of a GPU that is
+  divided (MIG), its instances.
+  """
+  given = os.environ.get(VISIBLE)
+  if given is not None:
+    names = [name.strip() for name in given.split(",")]
+    end = next((i for i, name in enumerate(names) if name in ("", "-1", "NoDevFiles")), len(names))
+    return names[:end]
+  try:
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True,
+                            timeout=_PATIENCE_SECONDS).stdout
+  except (OSError, subprocess.SubprocessError):
+    return []
+  # "GPU 0: NVIDIA H100 (UUID: GPU-...)", and below it "  MIG 1g.10gb Device 0: (UUID: MIG-...)".
+  names = []
+  for kind, name in re.findall(r"^\s*(GPU|MIG)\b.*\(UUID: ([^)\s]+)\)", listed, re.MULTILINE):
+    if kind == "MIG" and names and names[-1].startswith("GPU-"):
+      names.pop()
+    names.append(name)
+  return names
+
+
+def least_used(gpus: Sequence[str], used: Sequence[Tuple[str, ...]], number: int
+               ) -> Tuple[str, ...]:
+  """The `number` GPUs for the next job: those of the fewest running jobs, the first of equals.
+
+  Jobs that take equally long so get them in turn, round robin.
+
+  Args:
+    gpus: those of this machine.
+    used: those of each running job.
+    number: of them for the job; 0, or no GPUs: the result is empty, and it sees all.
+  """
+  counts = collections.Counter(name for names in used for name in names)
+  chosen = sorted(range(len(gpus)), key=lambda i: (counts[gpus[i]], i))[:number]
+  return tuple(gpus[i] for i in sorted(chosen))
 
 
 def run_all(jobs: Sequence[Job], at_once: int) -> List[Outcome]:
   """Runs jobs in their order, `at_once` at a time, past failures; outcomes in the order of jobs.
 
   If this process is interrupted or told to end, it ends those it has started, then itself.
+
+  Raises:
+    ValueError: this machine has GPUs, but fewer than a job needs.
   """
+  needed = max((job.gpus for job in jobs), default=0)
+  gpus = visible_gpus() if needed and at_once > 1 else []
+  if 0 < len(gpus) < needed:
+    raise ValueError(
+        f"Each of {at_once} processes was to have {needed} GPUs, and this machine has {len(gpus)} "
+        f"({', '.join(gpus)}). Give fewer --devices, or another {VISIBLE}.")
   waiting: Deque[Job] = collections.deque(jobs)
   running: List[_Process] = []
   outcomes: Dict[str, Outcome] = {}
@@ -76,11 +135,13 @@ def run_all(jobs: Sequence[Job], at_once: int) -> List[Outcome]:
       while waiting or running:
         while waiting and len(running) < at_once:
           job = waiting.popleft()
-          started = _start(job, at_once)
+          started = _start(
+              job, at_once, least_used(gpus, [one.gpus for one in running], job.gpus))
           if started is None:
             outcomes[job.name] = Outcome(job, FINISHED if _has_result(job) else ELSEWHERE)
           else:
-            logging.info("%s: begins (%s).", job.name, job.log)
+            logging.info("%s: begins (%s)%s.", job.name, job.log,
+                         f" on GPU {', '.join(started.gpus)}" if started.gpus else "")
             running.append(started)
         for one in [one for one in running if one.process.poll() is not None]:
           running.remove(one)
@@ -93,12 +154,14 @@ def run_all(jobs: Sequence[Job], at_once: int) -> List[Outcome]:
   return [outcomes[job.name] for job in jobs]
 
 
-def _start(job: Job, at_once: int) -> Optional[_Process]:
+def _start(job: Job, at_once: int, gpus: Tuple[str, ...]) -> Optional[_Process]:
   """None if there is nothing to do here: it is finished by now, or runs elsewhere."""
   job.log.parent.mkdir(parents=True, exist_ok=True)
   environment = dict(os.environ)
   if at_once > 1:  # Else the first one takes all of a GPU's memory.
-    environment.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
+    environment.setdefault(GROWTH, "true")
+  if gpus:
+    environment[VISIBLE] = ",".join(gpus)
   with open(job.log, "ab") as log:
     if not file_lock.try_lock(log):
       return None
@@ -111,7 +174,7 @@ def _start(job: Job, at_once: int) -> Optional[_Process]:
     # lives, so nobody starts the job again beside a process that has outlived its parent.
     process = subprocess.Popen(job.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                env=environment)
-  return _Process(job, process, first_byte, time.monotonic())
+  return _Process(job, process, first_byte, time.monotonic(), gpus)
 
 
 def _has_result(job: Job) -> bool:

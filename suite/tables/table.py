@@ -97,8 +97,10 @@ class TableCell(NamedTuple):
       command += ["--gin_file", extra]
     for param in self.params:
       command += ["--gin_param", param]
+    # Several devices without a number are all that there are.
+    gpus = settings.devices or int(settings.strategy == run_settings.STRATEGIES[0])
     return processes.Job(self.name, command, self.folder.with_name(f"{self.seed}.log"),
-                         lambda: self.is_finished)
+                         lambda: self.is_finished, gpus)
 
 
 @dataclasses.dataclass(frozen=True)

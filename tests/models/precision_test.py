@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 
 import numpy as np
 import pytest
@@ -163,6 +164,12 @@ def test_names_are_known_and_a_precision_ends_with_its_context():
   with pytest.raises(RuntimeError), precision.used("mixed_float16"):
     raise RuntimeError
   assert precision.name() == tf.keras.mixed_precision.global_policy().name == "float32"
+
+
+def test_the_import_turns_off_tf32_for_encoders_that_no_run_trains():
+  tf.config.experimental.enable_tensor_float_32_execution(True)
+  importlib.reload(precision)
+  assert not tf.config.experimental.tensor_float_32_execution_enabled()
 
 
 def test_a_gpu_rounds_float32_in_tf32_alone():

@@ -14,7 +14,7 @@ from suite.system import processes
 
 # Says when it ran; bad names fail with a reason, "endless" runs until it is ended.
 _STAND_IN = """
-import sys, time, pathlib
+import os, sys, time, pathlib
 name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 (folder / f"{name}.began").write_text(str(time.time()))
 time.sleep(60 if name == "endless" else 0.5)
@@ -22,15 +22,16 @@ if name.startswith("bad"):
   print("suite: dead link", file=sys.stderr)
   sys.exit(1)
 if name.startswith("killed"):
-  import os
   os.kill(os.getpid(), 9)
 (folder / f"{name}.ended").write_text(str(time.time()))
+(folder / f"{name}.gpus").write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "unset") + " "
+                                     + os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH", "unset"))
 """
 
 
-def _job(name, folder, is_finished=None):
+def _job(name, folder, is_finished=None, gpus=0):
   command = [sys.executable, "-c", _STAND_IN, name, str(folder)]
-  return processes.Job(name, command, folder / f"{name}.log", is_finished)
+  return processes.Job(name, command, folder / f"{name}.log", is_finished, gpus)
 
 
 def _run(names, at_once, folder):
@@ -86,3 +87,57 @@ def test_a_job_whose_log_another_process_holds_is_left_to_it(tmp_path):
   finally:
     other.kill()
     other.communicate()
+
+
+@pytest.mark.parametrize("given, names", [
+    ("", []), ("-1", []), ("0", ["0"]), ("3, 1", ["3", "1"]), ("0,-1,1", ["0"]),
+    ("GPU-7,MIG-8", ["GPU-7", "MIG-8"])])
+def test_the_gpus_are_those_that_cuda_would_read(monkeypatch, given, names):
+  monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+  assert processes.visible_gpus() == names
+
+
+@pytest.mark.parametrize("listed, names", [
+    ("exit 9", []),
+    ("echo 'GPU 0: NVIDIA H100 (UUID: GPU-a)'; echo 'GPU 1: NVIDIA H100 (UUID: GPU-b)'",
+     ["GPU-a", "GPU-b"]),
+    ("printf 'GPU 0: A (UUID: GPU-a)\n  MIG 1g Device 0: (UUID: MIG-c)\n"
+     "  MIG 1g Device 1: (UUID: MIG-d)\nGPU 1: A (UUID: GPU-b)\n'", ["MIG-c", "MIG-d", "GPU-b"]),
+])
+def test_without_the_variable_they_are_those_of_the_driver(tmp_path, monkeypatch, listed, names):
+  monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+  (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\n{listed}\n")
+  (tmp_path / "nvidia-smi").chmod(0o755)
+  monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+  assert processes.visible_gpus() == names
+
+
+def test_a_job_gets_the_gpus_of_the_fewest_others():
+  used = []
+  for expected in ("0", "1", "0", "1"):
+    used.append(processes.least_used(["0", "1"], used, 1))
+    assert used[-1] == (expected,)
+  del used[1]  # The first on GPU 1 has ended.
+  assert processes.least_used(["0", "1"], used, 1) == ("1",)
+  assert processes.least_used(["0", "1", "2"], [("0", "1")], 2) == ("0", "2")
+  assert processes.least_used([], used, 1) == processes.least_used(["0"], used, 0) == ()
+
+
+@pytest.mark.parametrize("at_once, gpus, seen", [
+    (4, 1, ["0", "1", "0", "1"]), (2, 0, ["0,1"]), (1, 1, ["0,1"])])
+def test_children_see_their_gpus_only_and_leave_memory_to_each_other(
+    tmp_path, monkeypatch, at_once, gpus, seen):
+  monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+  monkeypatch.delenv("TF_FORCE_GPU_ALLOW_GROWTH", raising=False)
+  found = processes.run_all([_job(f"n{i}", tmp_path, gpus=gpus) for i in range(len(seen))], at_once)
+  assert [one.state for one in found] == ["finished"] * len(seen)
+  growth = "true" if at_once > 1 else "unset"
+  assert [(tmp_path / f"n{i}.gpus").read_text() for i in range(len(seen))] == [
+      f"{names} {growth}" for names in seen]
+
+
+def test_more_gpus_than_there_are_are_refused_before_anything_starts(tmp_path, monkeypatch):
+  monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+  with pytest.raises(ValueError, match=r"have 3 GPUs, and this machine has 2 \(0, 1\). Give fewer"):
+    processes.run_all([_job("a", tmp_path, gpus=3)], 2)
+  assert not (tmp_path / "a.began").exists()
