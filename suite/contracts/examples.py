@@ -37,6 +37,43 @@ class Transform(Protocol):
     """Examples [B, S, S, 3] as they are validated, tested and stored."""
 
 
+class Cropping:
+  """Base class of transforms that resample boxes of each image, and change the pixels after that.
+
+  `train(images, seeds)` equals `changed` of the boxes `train_boxes(sides, seeds)`, resampled by
+  `image_ops.resample`, and `evaluate(images)` equals the boxes `evaluate_boxes(sides)`. A pipeline
+  then draws the boxes of a batch at once and decodes no more of an image than its boxes need. A
+  subclass that overrides `train` or `evaluate` alone is applied to whole images.
+  """
+
+  @property
+  def is_cropping(self) -> bool:
+    """False: the transform is applied to whole images."""
+    return True
+
+  def train_boxes(self, sides: tf.Tensor, seeds: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
+    """Boxes and flips of training examples; see `image_ops.resample`.
+
+    Args:
+      sides: height and width, int32 [B, 2], or [2] of all images.
+      seeds: uint64 [B].
+
+    Returns:
+      float64 [B, 4] and bool [B], or None: no image is mirrored; [B, V, 4] and [B, V] if the
+      transform makes V views of an image, in rows of its shape (V, S, S, 3).
+    """
+    raise NotImplementedError
+
+  def evaluate_boxes(self, sides: tf.Tensor) -> tf.Tensor:
+    """Boxes float64 [B, 4] of images that are evaluated, of sides int32 [B, 2]."""
+    raise NotImplementedError
+
+  def changed(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Training examples from resampled boxes [B, *shape] and seeds [B]."""
+    del seeds
+    return images
+
+
 class Storage:
   """How a learner keeps the examples that its compiled steps gather; immutable and hashable.
 

@@ -28,6 +28,7 @@ from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner
 from suite.contracts import tasks
+from suite.data.images import contrastive_views
 from suite.data.images import image_set
 from suite.data.streams import task_mixture
 from suite.models.own import own_model
@@ -172,23 +173,23 @@ class Pretrainer(learner.PretrainingLearner):
     if pretext.several_tasks and not isinstance(images, task_mixture.TaskMixture):
       one = cast(examples.ExampleSet, images)  # An unlabeled set was refused.
       images = task_mixture.TaskMixture({images.name: one}, name=images.name)
-    transforms = ([self.transform] if pretext.num_views == 1 else
-                  [_two_views(self.transform, pretext).view(n) for n in range(pretext.num_views)])
+    transform, num_views = self.transform, pretext.num_views
+    if num_views > 1:  # Of one example: an image is read and decoded once.
+      views = _two_views(transform, pretext)
+      transform = contrastive_views.Views(tuple(views.view(n) for n in range(num_views)))
     seed = seeds_lib.Seeds(context.seeds.seed, "pretrainer").pair("batches")
 
-    def merged(*views: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-      batch = {f"view{n}": view["image"] for n, view in enumerate(views)}
-      return {**batch, "label": views[0]["label"]} if pretext.needs_labels else batch
+    def named(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+      views = [batch["image"]] if num_views == 1 else tf.unstack(batch["image"], num_views, axis=1)
+      found = {f"view{n}": view for n, view in enumerate(views)}
+      return {**found, "label": batch["label"]} if pretext.needs_labels else found
 
     specs: dict[str, tf.TensorSpec] = {}
 
     def make(**shard: int) -> tf.data.Dataset:
-      # The same images in the same order: views differ only by their transforms.
-      views = [images.train_batches(
+      batches = images.train_batches(
           self._batch_size, seed=seed, transform=transform, first_step=portion.first, **shard)
-               for transform in transforms]
-      batches = tf.data.Dataset.zip(tuple(views)).map(user_code.mapped(merged)).prefetch(
-          tf.data.AUTOTUNE)
+      batches = batches.map(user_code.mapped(named)).prefetch(tf.data.AUTOTUNE)
       specs.update({key: tf.TensorSpec([self._batch_size, *spec.shape[1:]], spec.dtype)
                     for key, spec in batches.element_spec.items()})
       return batches

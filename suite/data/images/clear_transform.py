@@ -25,7 +25,7 @@ from suite.data.images import sampling
 
 
 @dataclasses.dataclass(frozen=True)
-class Clear:
+class Clear(examples.Cropping):
   """Resizes the shorter side to S; the square is at a random place in training, else central.
 
   Attributes:
@@ -61,24 +61,33 @@ class Clear:
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
-    places, flip = self.draws(seeds, is_wide(images))
     if images.shape[1:3] == (self.size, self.size):  # Nothing to crop: only a mirror.
+      _, flip = self.draws(seeds, tf.constant(False))
       images = image_ops.to_rgb(images)
       return tf.where(flip[:, None, None, None], tf.reverse(images, [2]), images)
-    return self._squares(images, places, flip)
+    boxes, flip = self.train_boxes(tf.shape(images)[1:3], seeds)
+    return image_ops.to_rgb(image_ops.resample(images, boxes, self.size, flip))
 
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]."""
-    return self._squares(images, None, None)
+    boxes = self.evaluate_boxes(tf.tile(tf.shape(images)[None, 1:3], [tf.shape(images)[0], 1]))
+    return image_ops.to_rgb(image_ops.resample(images, boxes, self.size))
 
-  def _squares(self, images: tf.Tensor, places: tf.Tensor | None, flip: tf.Tensor | None
-               ) -> tf.Tensor:
+  def train_boxes(self, sides: tf.Tensor, seeds: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Squares [B, 4] along the longer side, and flips [B]; sides are [2] or [B, 2], seeds [B]."""
+    places, flip = self.draws(seeds, is_wide(sides))
+    return self._squares(sides, places), flip
+
+  def evaluate_boxes(self, sides: tf.Tensor) -> tf.Tensor:
+    """The central squares [B, 4] of images of sides [B, 2]."""
+    return self._squares(sides, None)
+
+  def _squares(self, sides: tf.Tensor, places: tf.Tensor | None) -> tf.Tensor:
     """Squares at places in [0, 1), [B], along the longer side; None: the central ones."""
-    whole = resized_length(images, self.size)
+    whole = resized_length(sides, self.size)
     length = tf.minimum(whole, shape(self.size, self.longest)[0] - 1)
-    starts = starts_of(places, length + tf.zeros_like(images[:, 0, 0, 0], tf.int32), self.size)
-    boxes = box(images, (whole - length) // 2 + starts, self.size, self.size)
-    return image_ops.to_rgb(image_ops.resample(images, boxes, self.size, flip))
+    starts = (whole - length) // 2 + starts_of(places, length, self.size)
+    return box(sides, starts, self.size, self.size)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +118,9 @@ class Uncropped(examples.Storage):
 
 
 def starts_of(places: tf.Tensor | None, lengths: tf.Tensor, size: int) -> tf.Tensor:
-  """First lines of squares, int32 [B], from places in [0, 1) and lengths, [B]; None: central ones.
+  """First lines of squares, int32 [B], from places in [0, 1) and lengths, [B] or [].
+
+  places=None: the central ones, of the shape of the lengths.
   """
   spare = lengths - size
   if places is None:
@@ -122,17 +133,16 @@ def shape(size: int, longest: float) -> tuple[int, int, int]:
   return (1 + int(size * longest), size, 3)
 
 
-def resized_length(images: tf.Tensor, size: int) -> tf.Tensor:
-  """Pixels along the longer side of images [B, H, W, C] whose shorter side becomes S, int32 []."""
-  sides = tf.shape(images)[1:3]
-  return size * tf.reduce_max(sides) // tf.reduce_min(sides)
+def resized_length(sides: tf.Tensor, size: int) -> tf.Tensor:
+  """Pixels along the longer side, int32 [...], of images of sides [..., 2] resized to S."""
+  return size * tf.reduce_max(sides, -1) // tf.reduce_min(sides, -1)
 
 
-def box(images: tf.Tensor, starts: tf.Tensor, length: tf.Tensor | int, size: int) -> tf.Tensor:
+def box(sides: tf.Tensor, starts: tf.Tensor, length: tf.Tensor | int, size: int) -> tf.Tensor:
   """Boxes of images that become `length` lines of `size` pixels; see `image_ops.resample`.
 
   Args:
-    images: [B, H, W, C].
+    sides: height and width of the images, int32 [2] or [B, 2].
     starts: [B], the first line of each, of the resized image.
     length: of the box, in lines.
     size: S.
@@ -140,18 +150,18 @@ def box(images: tf.Tensor, starts: tf.Tensor, length: tf.Tensor | int, size: int
   Returns:
     float64 [B, 4] of (y, x, height, width).
   """
-  sides = tf.cast(tf.shape(images)[1:3], tf.float64)
-  scale = tf.reduce_max(sides) / tf.cast(resized_length(images, size), tf.float64)
+  pixels = tf.cast(sides, tf.float64)
+  scale = tf.reduce_max(pixels, -1) / tf.cast(resized_length(sides, size), tf.float64)
   first = scale * tf.cast(starts, tf.float64)
   whole = tf.zeros_like(first)
-  along, across = scale * tf.cast(length, tf.float64) + whole, tf.reduce_min(sides) + whole
-  return tf.where(is_wide(images), tf.stack([whole, first, across, along], 1),
+  along, across = scale * tf.cast(length, tf.float64) + whole, tf.reduce_min(pixels, -1) + whole
+  return tf.where(is_wide(sides)[..., None], tf.stack([whole, first, across, along], 1),
                   tf.stack([first, whole, along, across], 1))
 
 
-def is_wide(images: tf.Tensor) -> tf.Tensor:
-  """Whether images [B, H, W, C] are wider than high, bool []."""
-  return tf.shape(images)[2] > tf.shape(images)[1]
+def is_wide(sides: tf.Tensor) -> tf.Tensor:
+  """Whether images of sides int32 [..., 2] are wider than high, bool [...]."""
+  return sides[..., 1] > sides[..., 0]
 
 
 def pack(images: tf.Tensor, size: int, longest: float) -> tf.Tensor:
@@ -161,15 +171,15 @@ def pack(images: tf.Tensor, size: int, longest: float) -> tf.Tensor:
     uint8 [B, 1 + L, S, 3].
   """
   lines, _, channels = shape(size, longest)
-  sides = images.shape[1:3]
-  if sides.is_fully_defined() and min(sides) == size and max(sides) < lines:
-    resized, wide, length = images, tf.constant(sides[1] > sides[0]), tf.constant(max(sides))
+  known, sides = images.shape[1:3], tf.shape(images)[1:3]
+  if known.is_fully_defined() and min(known) == size and max(known) < lines:
+    resized, wide, length = images, tf.constant(known[1] > known[0]), tf.constant(max(known))
   else:
-    whole, wide = resized_length(images, size), is_wide(images)
+    whole, wide = resized_length(sides, size), is_wide(sides)
     length = tf.minimum(whole, lines - 1)
     starts = tf.fill(tf.shape(images)[:1], (whole - length) // 2)
     new_sides = tf.where(wide, tf.stack([size, length]), tf.stack([length, size]))
-    resized = image_ops.resample(images, box(images, starts, length, size), new_sides)
+    resized = image_ops.resample(images, box(sides, starts, length, size), new_sides)
   upright = tf.transpose(image_ops.to_rgb(resized), tf.where(wide, [0, 2, 1, 3], [0, 1, 2, 3]))
   facts = tf.cast(tf.stack([length // 256, length % 256, tf.cast(wide, tf.int32)]), tf.uint8)
   head = tf.tile(tf.pad(facts[None, None, None], [[0, 0], [0, 0], [0, size - 1], [0, 0]]),

@@ -4,7 +4,8 @@
 Random resized crop (.2-1 of the area), color jitter (.4, .4, .4, .1) with probability .8, gray
 with .2, Gaussian blur with .5, mirror with .5. All draws of a row are hashes of its seed, which is
 a hash of (seed, position), so that a view is the same on any number of shards; TensorFlow's
-`stateless_random_*` image ops draw once for a batch, not once for each of its rows.
+`stateless_random_*` image ops draw once for a batch, not once for each of its rows. `Views` makes
+several views of one image.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Tuple
 
 import tensorflow as tf
 
+from suite.contracts import examples
 from suite.data.images import color_ops
 from suite.data.images import image_ops
 from suite.data.images import sampling
@@ -26,7 +28,7 @@ _FIRST_VIEW = 1000  # Far from the numbers from which other augmentation derives
 
 
 @dataclasses.dataclass(frozen=True)
-class AugPlus:
+class AugPlus(examples.Cropping):
   """One view; `view(n)` is the transform of another one.
 
   Attributes:
@@ -63,13 +65,28 @@ class AugPlus:
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
+    boxes, flip = self.train_boxes(tf.shape(images)[1:3], seeds)
+    return self.changed(image_ops.to_rgb(image_ops.resample(images, boxes, self.size, flip)), seeds)
+
+  def train_boxes(self, sides: tf.Tensor, seeds: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Boxes [B, 4] and flips [B] of images of sides [2] or [B, 2], from seeds [B]."""
+    crop, flip, _, _ = self._draws(seeds)
+    boxes = image_ops.random_boxes(
+        crop, sides[..., 0], sides[..., 1], area=self.area, aspect=self.aspect)
+    return boxes, flip[:, 0] < self.flip_probability
+
+  def evaluate_boxes(self, sides: tf.Tensor) -> tf.Tensor:
+    """The central squares [B, 4] of images of sides [B, 2]."""
+    return image_ops.centers(sides)
+
+  def _draws(self, seeds: tf.Tensor) -> list[tf.Tensor]:
+    """Draws [B, ...] of the crop, the mirror, the colors and the blur."""
     draws = sampling.uniform(sampling.derive(seeds, _FIRST_VIEW + self.number), _NUM_DRAWS)
-    crop, flip, color, blur = tf.split(
-        draws, [_CROP_DRAWS, 1, 2 + 2 * _JITTER_OPS, 2], axis=1)
-    shape = tf.shape(images)
-    boxes = image_ops.random_boxes(crop, shape[1], shape[2], area=self.area, aspect=self.aspect)
-    images = image_ops.to_rgb(image_ops.resample(
-        images, boxes, self.size, flip[:, 0] < self.flip_probability))
+    return tf.split(draws, [_CROP_DRAWS, 1, 2 + 2 * _JITTER_OPS, 2], axis=1)
+
+  def changed(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Crops uint8 [B, S, S, 3] with other colors, some blurred."""
+    _, _, color, blur = self._draws(seeds)
     pixels = color_ops.recolored(images, self._color(images, color))
     if self.blur_probability and self.blur[1]:
       scale = self.size / self.blur_at
@@ -105,3 +122,56 @@ class AugPlus:
     found = color_ops.chosen(is_jittered, jitter, unchanged)
     gray = color_ops.saturation(tf.zeros_like(turns))
     return color_ops.chosen(is_gray, color_ops.then(found, gray), found)
+
+
+@dataclasses.dataclass(frozen=True)
+class Views(examples.Cropping):
+  """Several views of an image as one example [V, S, S, 3], so that it is read and decoded once.
+
+  Attributes:
+    transforms: of the views, of one shape.
+  """
+
+  transforms: Tuple[examples.Transform, ...]
+
+  @property
+  def size(self) -> int:
+    """S."""
+    return self.transforms[0].size
+
+  @property
+  def shape(self) -> tuple[int, ...]:
+    """(V, S, S, 3)."""
+    return (len(self.transforms), *self.transforms[0].shape)
+
+  @property
+  def is_cropping(self) -> bool:
+    """Whether all transforms are."""
+    return all(image_ops.cropping(view) is not None for view in self.transforms)
+
+  def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, V, S, S, 3]."""
+    return tf.stack([view.train(images, seeds) for view in self.transforms], 1)
+
+  def evaluate(self, images: tf.Tensor) -> tf.Tensor:
+    """uint8 [B, H, W, C] -> uint8 [B, V, S, S, 3]."""
+    return tf.stack([view.evaluate(images) for view in self.transforms], 1)
+
+  def train_boxes(self, sides: tf.Tensor, seeds: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Boxes [B, V, 4] and flips [B, V]."""
+    found = [view.train_boxes(sides, seeds) for view in self._croppings()]
+    still = tf.zeros(tf.shape(seeds), tf.bool)
+    return (tf.stack([boxes for boxes, _ in found], 1),
+            tf.stack([still if flip is None else flip for _, flip in found], 1))
+
+  def evaluate_boxes(self, sides: tf.Tensor) -> tf.Tensor:
+    """Boxes [B, V, 4]."""
+    return tf.stack([view.evaluate_boxes(sides) for view in self._croppings()], 1)
+
+  def changed(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Crops [B, V, S, S, 3], each changed as its view is."""
+    return tf.stack([view.changed(images[:, number], seeds)
+                     for number, view in enumerate(self._croppings())], 1)
+
+  def _croppings(self) -> list[examples.Cropping]:
+    return [view for view in self.transforms if isinstance(view, examples.Cropping)]

@@ -17,8 +17,11 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import private_tensorflow
+from suite.contracts import examples
+from suite.data.images import image_ops
+from suite.data.pipelines import traced_maps
 
-Transform = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+_as_it_is = tf.autograph.experimental.do_not_convert
 
 _CHUNK = 512
 _BATCHES_AT_ONCE = min(16, os.cpu_count() or 1)
@@ -61,52 +64,128 @@ def decode_all(encoded: Sequence[bytes], shape: Tuple[int, int, int], *, name: s
 
 
 @private_tensorflow.plain_data_functions()
-def decoded_batches(batches: tf.data.Dataset, transform: Transform, *,
-                    shape: Tuple[int, ...], name: str) -> tf.data.Dataset:
+def decoded_batches(batches: tf.data.Dataset, transform: examples.Transform, *, training: bool,
+                    name: str) -> tf.data.Dataset:
   """Decodes and transforms the images of batches, one by one, several batches at a time.
 
-  TensorFlow's error has no names, and a graph cannot catch it. So the rows of a batch have numbers,
-  failing rows are dropped, and a gap in the numbers identifies the missing image.
+  Boxes of an `examples.Cropping` transform are drawn for a batch at once, from the sides in the
+  images' headers, and no more of a JPEG is decoded than they need; the pixels are those of boxes
+  cut out of whole images.
 
   Args:
     batches: of {"image": string [R], "id": string [R], "seed": uint64 [R], ...}, R static.
-    transform: (uint8 [1, H, W, 3], seeds uint64 [1]) -> uint8 [1, *shape].
-    shape: of an image after it, (S, S, 3) as a rule.
+    transform: of the images, which come one by one, uint8 [1, H, W, 3].
+    training: whether they are training examples, augmented by their seeds, or evaluated.
     name: of the data set.
 
   Returns:
     The same batches in the same order with "image": uint8 [R, *shape] and without "seed".
   """
-  num_rows = batches.element_spec["image"].shape[0]
-  nothing = (tf.constant(-1, tf.int64), tf.zeros(shape, tf.uint8))
+  num_rows, shape = batches.element_spec["image"].shape[0], tuple(transform.shape)
+  blank_image = tf.zeros(shape, tf.uint8)
 
-  @tf.autograph.experimental.do_not_convert
-  def decode(row, encoded, seed):
+  @_as_it_is
+  def decode(encoded, seed):
     image = tf.io.decode_image(encoded, channels=3, expand_animations=False)
-    image = transform(tf.ensure_shape(image, [None, None, 3])[None], seed[None])[0]
-    return row, tf.ensure_shape(image, shape)
+    image = tf.ensure_shape(image, [None, None, 3])[None]
+    image = transform.train(image, seed[None]) if training else transform.evaluate(image)
+    return tf.ensure_shape(image[0], shape)
 
-  @tf.autograph.experimental.do_not_convert
-  def one_batch(batch):
-    rows = tf.range(num_rows, dtype=tf.int64)
-    decoded = tf.data.Dataset.from_tensor_slices((rows, batch["image"], batch["seed"]))
-    decoded = decoded.map(decode).ignore_errors(log_warning=True)
-    decoded = decoded.concatenate(tf.data.Dataset.from_tensors(nothing).repeat(num_rows))
-    decoded = decoded.take(num_rows).batch(num_rows, drop_remainder=True)
-    return decoded.map(lambda numbers, images: check(numbers, images, batch))
+  @_as_it_is
+  def whole_images(batch):
+    images = _each_row(decode, (batch["image"], batch["seed"]), num_rows, blank_image)
+    return images.map(lambda numbers, found: {
+        "image": _checked(numbers, found, batch["id"], name), **_others(batch)})
 
-  def check(numbers, images, batch) -> Dict[str, Any]:
-    is_gap = tf.not_equal(numbers, tf.range(num_rows, dtype=tf.int64))
-    lost = batch["id"][tf.argmax(tf.cast(is_gap, tf.int32))]
-    message = f"An image of data set {name} cannot be decoded; its id is"
-    with tf.control_dependencies([tf.debugging.Assert(~tf.reduce_any(is_gap), [message, lost])]):
-      images = tf.identity(images)
-    rest = {key: value for key, value in batch.items() if key not in ("image", "seed")}
-    return {"image": images, **rest}
+  crops = image_ops.cropping(transform)
+
+  @_as_it_is
+  def decode_boxes(encoded, seed, facts, window, corners):
+    pixels = tf.cond(
+        facts[2] > 0,
+        lambda: tf.io.decode_and_crop_jpeg(encoded, window, channels=3),
+        lambda: tf.slice(tf.io.decode_image(encoded, channels=3, expand_animations=False),
+                         [window[0], window[1], 0], [window[2], window[3], 3]))
+    image = image_ops.resampled_window(
+        tf.ensure_shape(pixels, [None, None, 3]), window, facts[:2], corners, transform.size)
+    image = tf.reshape(image, [1, *shape])
+    if training:
+      assert crops is not None
+      image = crops.changed(image, seed[None])
+    return tf.ensure_shape(image[0], shape)
+
+  @_as_it_is
+  def boxes(batch):
+    def images(numbers, found):
+      assert crops is not None
+      facts = _checked(numbers, found, batch["id"], name)
+      sides = facts[:, :2]
+      places, flip = (crops.train_boxes(sides, batch["seed"]) if training else
+                      (crops.evaluate_boxes(sides), None))
+      if places.shape.rank == 2:  # One view.
+        places, flip = places[:, None], None if flip is None else flip[:, None]
+      corners = image_ops.corners_of(places, sides[:, None], transform.size, flip)
+      decoded = _each_row(
+          decode_boxes, (batch["image"], batch["seed"], facts,
+                         image_ops.windows_of(corners, sides), corners), num_rows, blank_image)
+      return decoded.map(lambda numbers, found: {
+          "image": _checked(numbers, found, batch["id"], name), **_others(batch)})
+
+    headers = _each_row(_header, (batch["image"],), num_rows, tf.ones([3], tf.int32))
+    return headers.flat_map(images)
 
   # One batch comes out of each inner data set, so the order does not depend on how many are open.
-  return batches.interleave(one_batch, cycle_length=_BATCHES_AT_ONCE, block_length=1,
-                            num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+  return traced_maps.with_fixed_order(batches.interleave(
+      whole_images if crops is None else boxes, cycle_length=_BATCHES_AT_ONCE,
+      block_length=1, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True))
+
+
+def _each_row(function: Callable[..., tf.Tensor], columns: Sequence[tf.Tensor], num_rows: int,
+              nothing: tf.Tensor) -> tf.data.Dataset:
+  """One element: int64 [R] and the results of a function of each row, [R, ...].
+
+  TensorFlow's error has no names, and a graph cannot catch it. So rows have numbers, failing ones
+  are dropped, and a gap in the numbers, before rows of -1 and `nothing`, identifies the first one.
+  """
+  rows = tf.data.Dataset.from_tensor_slices((tf.range(num_rows, dtype=tf.int64), *columns))
+  found = rows.map(_as_it_is(lambda row, *values: (row, function(*values))))
+  found = found.ignore_errors(log_warning=True)
+  missing = tf.data.Dataset.from_tensors((tf.constant(-1, tf.int64), nothing)).repeat(num_rows)
+  return found.concatenate(missing).take(num_rows).batch(num_rows, drop_remainder=True)
+
+
+def _checked(numbers: tf.Tensor, values: tf.Tensor, ids: tf.Tensor, name: str) -> tf.Tensor:
+  """The results of `_each_row`, if no row is missing; else an error with the id of the first."""
+  is_gap = tf.not_equal(numbers, tf.range(tf.size(numbers, tf.int64)))
+  lost = ids[tf.argmax(tf.cast(is_gap, tf.int32))]
+  message = f"An image of data set {name} cannot be decoded; its id is"
+  with tf.control_dependencies([tf.debugging.Assert(~tf.reduce_any(is_gap), [message, lost])]):
+    return tf.identity(values)
+
+
+def _others(batch: Dict[str, Any]) -> Dict[str, Any]:
+  return {key: value for key, value in batch.items() if key not in ("image", "seed")}
+
+
+def _header(encoded: tf.Tensor) -> tf.Tensor:
+  """Height, width, and whether a window of it can be decoded: int32 [3] of an encoded image."""
+  def of_jpeg() -> tf.Tensor:
+    shape = tf.io.extract_jpeg_shape(encoded)
+    # TensorFlow cuts windows out of JPEGs with one or three components only.
+    return tf.concat([shape[:2], [tf.cast((shape[2] == 1) | (shape[2] == 3), tf.int32)]], 0)
+
+  def of_png() -> tf.Tensor:
+    sides = tf.io.decode_raw(tf.strings.substr(encoded, 16, 8), tf.int32, little_endian=False)
+    return tf.concat([sides[::-1], [0]], 0)
+
+  def of_others() -> tf.Tensor:
+    image = tf.io.decode_image(encoded, channels=3, expand_animations=False)
+    return tf.concat([tf.shape(image)[:2], [0]], 0)
+
+  found = tf.cond(
+      tf.strings.substr(encoded, 0, 3) == b"\xff\xd8\xff", of_jpeg,
+      lambda: tf.cond(tf.strings.substr(encoded, 0, 8) == _PNG_SIGNATURE, of_png, of_others))
+  return tf.ensure_shape(found, [3])
 
 
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"

@@ -63,19 +63,87 @@ def resample(images: tf.Tensor, boxes: tf.Tensor, size: int | tf.Tensor,
   """
   images = byte_rows.as_floats(images)
   shape = tf.shape(images)
-  sides = [size, size] if isinstance(size, int) else size
   # crop_and_resize puts its corner samples ON the box's corners and knows nothing beyond the image;
   # a border of one repeated pixel and boxes drawn in by half a sample give half-pixel centers.
   padded = mirrored(mirrored(images, 1, axis=2), 1, axis=1)
-  y, x, height, width = tf.unstack(tf.cast(boxes, tf.float64), axis=1)
-  rows, columns = (tf.cast(shape[axis] + 1, tf.float64) for axis in (1, 2))
-  top, bottom = _sample_ends(y, height, rows, sides[0])
-  left, right = _sample_ends(x, width, columns, sides[1])
+  corners = tf.ensure_shape(corners_of(boxes, shape[1:3], size, flip), [images.shape[0], 4])
+  sides = [size, size] if isinstance(size, int) else size
+  crops = tf.image.crop_and_resize(padded, corners, tf.range(shape[0]), sides)
+  return tf.cast(tf.round(crops), tf.uint8)
+
+
+def corners_of(boxes: tf.Tensor, sides: tf.Tensor, size: int | tf.Tensor,
+               flip: Optional[tf.Tensor] = None) -> tf.Tensor:
+  """The first and the last samples of boxes, as fractions of an image with its border of one pixel.
+
+  Args:
+    boxes, size, flip: see `resample`; boxes [..., 4] and flip [...].
+    sides: height and width of the images, int32 [2] or [..., 2].
+
+  Returns:
+    float32 [..., 4] of (top, left, bottom, right), as `tf.image.crop_and_resize` takes them.
+  """
+  y, x, height, width = tf.unstack(tf.cast(boxes, tf.float64), axis=-1)
+  rows, columns = tf.unstack(tf.cast(sides + 1, tf.float64), axis=-1)
+  num_rows, num_columns = (size, size) if isinstance(size, int) else (size[0], size[1])
+  top, bottom = _sample_ends(y, height, rows, num_rows)
+  left, right = _sample_ends(x, width, columns, num_columns)
   if flip is not None:  # A box whose right end comes first is read mirrored.
     left, right = tf.where(flip, right, left), tf.where(flip, left, right)
-  corners = tf.cast(tf.stack([top, left, bottom, right], axis=1), tf.float32)
-  corners = tf.ensure_shape(corners, [images.shape[0], 4])
-  crops = tf.image.crop_and_resize(padded, corners, tf.range(shape[0]), sides)
+  return tf.cast(tf.stack([top, left, bottom, right], axis=-1), tf.float32)
+
+
+_MARGIN = 2  # Pixels: rounding of samples, and colors that a decoder takes from beyond.
+
+
+def windows_of(corners: tf.Tensor, sides: tf.Tensor) -> tf.Tensor:
+  """The parts of images that their boxes are resampled from, with a margin.
+
+  Decoders of JPEG smooth colors over the edge of the window, so pixels at an edge may be others
+  than those of the whole image; no sample is taken there.
+
+  Args:
+    corners: float32 [B, V, 4], see `corners_of`.
+    sides: int32 [B, 2].
+
+  Returns:
+    int32 [B, 4] of (y, x, height, width), inside the image.
+  """
+  # In pixels of the image with its border, which begins one earlier.
+  places = tf.cast(corners, tf.float64) * tf.cast(tf.tile(sides + 1, [1, 2]), tf.float64)[:, None]
+  places = tf.reshape(places, [tf.shape(sides)[0], -1, 2])
+  first = tf.cast(tf.floor(tf.reduce_min(places, 1)), tf.int32) - 1 - _MARGIN
+  last = tf.cast(tf.math.ceil(tf.reduce_max(places, 1)), tf.int32) + _MARGIN - 1
+  first = tf.clip_by_value(first, 0, sides - 1)
+  return tf.concat([first, tf.clip_by_value(last, 0, sides - 1) - first + 1], axis=1)
+
+
+def resampled_window(pixels: tf.Tensor, window: tf.Tensor, sides: tf.Tensor, corners: tf.Tensor,
+                     size: int) -> tf.Tensor:
+  """What `resample` makes of the boxes of one image, from the image's window alone.
+
+  The coordinates are those of the whole image: the pixels beyond the window are left black, since
+  the same box given as a part of a smaller image is rounded to other corners.
+
+  Args:
+    pixels: uint8 [h, w, C], the window.
+    window: int32 [4], see `windows_of`. sides: of the image, int32 [2].
+    corners: float32 [V, 4], see `corners_of`.
+    size: S.
+
+  Returns:
+    uint8 [V, S, S, C].
+  """
+  channels = pixels.shape[-1]
+  padded = mirrored(mirrored(pixels[None], 1, axis=2), 1, axis=1)[0]
+  first, rest = window[:2], sides - window[:2] - window[2:]
+  # Padding rows of bytes takes a tenth of the time of padding pixels.
+  rows = tf.reshape(padded, [window[2] + 2, (window[3] + 2) * channels])
+  steps = tf.constant([1, channels])
+  rows = tf.pad(rows, tf.stack([first * steps, rest * steps], axis=1))
+  whole = tf.reshape(rows, [1, sides[0] + 2, sides[1] + 2, channels])
+  views = tf.zeros([corners.shape[0]], tf.int32)
+  crops = tf.image.crop_and_resize(whole, corners, views, [size, size])
   return tf.cast(tf.round(crops), tf.uint8)
 
 
@@ -87,10 +155,14 @@ def whole_boxes(images: tf.Tensor) -> tf.Tensor:
 
 def center_boxes(images: tf.Tensor) -> tf.Tensor:
   """Boxes [B, 4] of the central square; an odd margin's spare pixel is left at bottom or right."""
-  batch, height, width, _ = tf.unstack(tf.shape(images))
-  side = tf.minimum(height, width)
-  box = tf.stack([(height - side) // 2, (width - side) // 2, side, side])
-  return tf.cast(tf.tile(box[None], [batch, 1]), tf.float64)
+  shape = tf.shape(images)
+  return tf.tile(centers(shape[1:3])[None], [shape[0], 1])
+
+
+def centers(sides: tf.Tensor) -> tf.Tensor:
+  """The central squares of images of sides int32 [..., 2]: float64 [..., 4]."""
+  side = tf.reduce_min(sides, axis=-1, keepdims=True)
+  return tf.cast(tf.concat([(sides - side) // 2, side, side], axis=-1), tf.float64)
 
 
 def random_boxes(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
@@ -99,8 +171,8 @@ def random_boxes(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
 
   Args:
     draws: float64 [B, 40] in [0, 1): (area, aspect, y, x) of every attempt.
-    height: image height in pixels, a scalar.
-    width: image width in pixels, a scalar.
+    height: image height in pixels, a scalar or [B].
+    width: image width in pixels, likewise.
     area: least and greatest fraction of the image's area, drawn uniformly.
     aspect: least and greatest width / height, drawn uniformly.
 
@@ -108,7 +180,7 @@ def random_boxes(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
     float64 [B, 4]. All arithmetic is float64 +, *, / and sqrt, which are rounded the same way in
     vector and in scalar kernels: a row is bit for bit the same in a batch of any size.
   """
-  height, width = tf.cast(height, tf.float64), tf.cast(width, tf.float64)
+  height, width = (tf.reshape(tf.cast(side, tf.float64), [-1, 1]) for side in (height, width))
   draws = tf.reshape(draws, [-1, _NUM_ATTEMPTS, _DRAWS_PER_ATTEMPT])
   areas = (area[0] + draws[..., 0] * (area[1] - area[0])) * height * width
   aspects = aspect[0] + draws[..., 1] * (aspect[1] - aspect[0])
@@ -116,7 +188,7 @@ def random_boxes(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
   fits = (widths <= width) & (heights <= height)
   boxes = tf.stack([draws[..., 2] * (height - heights), draws[..., 3] * (width - widths),
                     heights, widths], axis=-1)
-  whole = tf.stack([tf.zeros_like(height), tf.zeros_like(width), height, width])
+  whole = tf.concat([tf.zeros_like(height), tf.zeros_like(width), height, width], axis=1)
   return _first_that_fits(boxes, fits, whole)
 
 
@@ -136,7 +208,7 @@ def random_boxes_by_height(draws: tf.Tensor, height, width, *, area: Tuple[float
   Returns:
     float64 [B, 4]; after 10 failures the central square.
   """
-  height, width = tf.cast(height, tf.float64), tf.cast(width, tf.float64)
+  height, width = (tf.reshape(tf.cast(side, tf.float64), [-1, 1]) for side in (height, width))
   draws = tf.reshape(draws, [-1, _NUM_ATTEMPTS, _DRAWS_PER_ATTEMPT])
   aspects = aspect[0] + draws[..., 0] * (aspect[1] - aspect[0])
   lowest = tf.sqrt(area[0] * height * width / aspects)
@@ -148,15 +220,16 @@ def random_boxes_by_height(draws: tf.Tensor, height, width, *, area: Tuple[float
   boxes = tf.stack([draws[..., 2] * (height - heights), draws[..., 3] * (width - widths),
                     heights, widths], axis=-1)
   side = tf.minimum(height, width)
-  center = tf.stack([tf.floor((height - side) / 2), tf.floor((width - side) / 2), side, side])
+  center = tf.concat([tf.floor((height - side) / 2), tf.floor((width - side) / 2), side, side],
+                     axis=1)
   return _first_that_fits(boxes, fits, center)
 
 
 def _first_that_fits(boxes: tf.Tensor, fits: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
-  """Selects the first of boxes [B, A, 4] with `fits` [B, A], else `other` [4]: [B, 4]."""
+  """Selects the first of boxes [B, A, 4] with `fits` [B, A], else `other` [1 or B, 4]: [B, 4]."""
   first = tf.argmax(tf.cast(fits, tf.float32), axis=1)
   chosen = tf.gather(boxes, first, axis=1, batch_dims=1)
-  return tf.where(tf.reduce_any(fits, axis=1)[:, None], chosen, other[None])
+  return tf.where(tf.reduce_any(fits, axis=1)[:, None], chosen, other)
 
 
 def to_rgb(images: tf.Tensor) -> tf.Tensor:
@@ -232,7 +305,7 @@ class AsStored:
 
 
 @dataclasses.dataclass(frozen=True)
-class Nevis:
+class Nevis(examples.Cropping):
   """NEVIS'22 preprocessing: random resized crop and mirror; central square in evaluation.
 
   Attributes:
@@ -263,14 +336,24 @@ class Nevis:
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
+    boxes, flip = self.train_boxes(tf.shape(images)[1:3], seeds)
+    return to_rgb(resample(images, boxes, self.size, flip))
+
+  def train_boxes(self, sides: tf.Tensor, seeds: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Boxes [B, 4] and flips [B] of images of sides [2] or [B, 2], from seeds [B]."""
     num_draws = _NUM_ATTEMPTS * _DRAWS_PER_ATTEMPT
     draws = sampling.uniform(seeds, num_draws + 1)
-    shape = tf.shape(images)
     draw = random_boxes_by_height if self.uniform_in == "height" else random_boxes
-    boxes = center_boxes(images) if not self.crop else draw(
-        draws[:, :num_draws], shape[1], shape[2], area=self.area, aspect=self.aspect)
-    flip = draws[:, num_draws] < self.flip_probability
-    return to_rgb(resample(images, boxes, self.size, flip))
+    if self.crop:
+      boxes = draw(draws[:, :num_draws], sides[..., 0], sides[..., 1], area=self.area,
+                   aspect=self.aspect)
+    else:
+      boxes = centers(sides) + tf.zeros_like(draws[:, :4])
+    return boxes, draws[:, num_draws] < self.flip_probability
+
+  def evaluate_boxes(self, sides: tf.Tensor) -> tf.Tensor:
+    """The central squares [B, 4] of images of sides [B, 2]."""
+    return centers(sides)
 
   def evaluate(self, images: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C] -> uint8 [B, S, S, 3]."""
@@ -280,6 +363,20 @@ class Nevis:
     """The same without random crops or without flips, as a search may choose."""
     probability = self.flip_probability if flip else 0.0
     return dataclasses.replace(self, crop=self.crop and crop, flip_probability=probability)
+
+
+def cropping(transform: examples.Transform) -> Optional[examples.Cropping]:
+  """The transform, if a pipeline may decode and resample only its boxes; else None."""
+  if not isinstance(transform, examples.Cropping) or not transform.is_cropping:
+    return None
+
+  def maker(name: str) -> type:
+    return next(kind for kind in type(transform).__mro__ if name in vars(kind))
+
+  # A subclass may override what is done to whole images, and nothing else.
+  is_own = (maker("train") is maker("train_boxes")
+            and maker("evaluate") is maker("evaluate_boxes"))
+  return transform if is_own else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -340,7 +437,7 @@ class RandAugment:
 
 
 @dataclasses.dataclass(frozen=True)
-class Augmented:
+class Augmented(examples.Cropping):
   """A transform followed, in training only, by further ops such as Rotate and Cutout."""
 
   base: examples.Transform
@@ -363,7 +460,25 @@ class Augmented:
 
   def train(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """uint8 [B, H, W, C], uint64 [B] -> uint8 [B, S, S, 3]."""
-    return self.changed(self.base.train(images, seeds), seeds)
+    return self.augmented(self.base.train(images, seeds), seeds)
+
+  @property
+  def is_cropping(self) -> bool:
+    """Whether the base transform is."""
+    return cropping(self.base) is not None
+
+  def train_boxes(self, sides: tf.Tensor, seeds: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
+    """Those of the base transform."""
+    return self._cropping.train_boxes(sides, seeds)
+
+  def evaluate_boxes(self, sides: tf.Tensor) -> tf.Tensor:
+    """Those of the base transform."""
+    return self._cropping.evaluate_boxes(sides)
+
+  @property
+  def _cropping(self) -> examples.Cropping:
+    assert isinstance(self.base, examples.Cropping)
+    return self.base
 
   def varied(self, *, crop: bool, flip: bool) -> Augmented:
     """As `Nevis.varied`, of the base transform."""
@@ -373,6 +488,10 @@ class Augmented:
     return dataclasses.replace(self, base=self.base.varied(crop=crop, flip=flip))
 
   def changed(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
+    """Training images from resampled boxes of the base transform."""
+    return self.augmented(self._cropping.changed(images, seeds), seeds)
+
+  def augmented(self, images: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """Applies the ops to the base transform's training images."""
     for number, op in enumerate(self.ops, start=1):
       images = op(images, sampling.derive(seeds, -number))
@@ -401,7 +520,7 @@ class AugmentedStorage(examples.Storage):
 
   def train(self, rows: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:
     """Stored [B, ...], uint64 [B] -> uint8 [B, S, S, 3]."""
-    return self.augmented.changed(self.base.train(rows, seeds), seeds)
+    return self.augmented.augmented(self.base.train(rows, seeds), seeds)
 
   def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
     """As the base storage."""

@@ -90,7 +90,7 @@ def _raw_batch(plan: sampling.Form, transform: examples.Transform, describe: Des
                ) -> Dict[str, tf.Tensor]:
   indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
   chosen = tf.ensure_shape(tf.gather(images, indices), [plan.rows] + images.shape[1:])
-  chosen = _transformed(chosen, seeds, plan, transform)
+  chosen = transform.train(chosen, seeds) if plan.is_training else transform.evaluate(chosen)
   if not plan.is_training:
     chosen = tf.where(valid[:, None, None, None], chosen, tf.zeros_like(chosen))
   return {"image": chosen, **describe(plan, columns, indices, valid)}
@@ -149,8 +149,7 @@ class EncodedStore:
         numbers(plan.num_elements), _encoded_batch, static=(plan.form, describe),
         tensors=(plan.numbers, self._encoded, tuple(columns)))
     return decoding.decoded_batches(
-        encoded, lambda images, seeds: _transformed(images, seeds, plan.form, transform),
-        shape=transform.shape, name=self._name)
+        encoded, transform, training=plan.is_training, name=self._name)
 
 
 def _encoded_batch(plan: sampling.Form, describe: Describe, element: tf.Tensor, plan_numbers: Any,
@@ -179,8 +178,3 @@ def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_l
 def numbers(num: int | None) -> tf.data.Dataset:
   """0, 1, 2, ... below num, or without end for None."""
   return tf.data.Dataset.counter() if num is None else tf.data.Dataset.range(num)
-
-
-def _transformed(images: tf.Tensor, seeds: tf.Tensor, plan: sampling.Form,
-                 transform: examples.Transform) -> tf.Tensor:
-  return transform.train(images, seeds) if plan.is_training else transform.evaluate(images)

@@ -204,7 +204,7 @@ class StreamedSet:
 
     rows = records.map(parse, num_parallel_calls=tf.data.AUTOTUNE)
     batches = rows.batch(plan.rows, drop_remainder=True)
-    return self._batches(batches, transform.train, transform.shape)
+    return self._batches(batches, transform, training=True)
 
   @private_tensorflow.plain_data_functions()
   def eval_batches(self, batch_size: int, *, transform: examples.Transform
@@ -218,12 +218,11 @@ class StreamedSet:
              "id": tf.constant("")}
     num_blanks = plan.num_elements * batch_size - self.size
     rows = rows.concatenate(tf.data.Dataset.from_tensors(blank).repeat(num_blanks))
-    return self._batches(rows.batch(batch_size, drop_remainder=True),
-                         lambda images, _: transform.evaluate(images), transform.shape)
+    return self._batches(rows.batch(batch_size, drop_remainder=True), transform, training=False)
 
-  def _batches(self, batches: tf.data.Dataset, transform: decoding.Transform,
-               shape: Tuple[int, ...]) -> tf.data.Dataset:
-    batches = decoding.decoded_batches(batches, transform, shape=shape, name=self.name)
+  def _batches(self, batches: tf.data.Dataset, transform: examples.Transform, *, training: bool
+               ) -> tf.data.Dataset:
+    batches = decoding.decoded_batches(batches, transform, training=training, name=self.name)
     return traced_maps.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
 
   @private_tensorflow.plain_data_functions()

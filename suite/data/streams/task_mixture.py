@@ -306,8 +306,7 @@ def _encoded_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: samplin
             "label": labels(task, places), "mask": tf.ensure_shape(valid, [plans.rows])}
 
   decoded = decoding.decoded_batches(
-      turns.map(make, num_parallel_calls=tf.data.AUTOTUNE), transform.train,
-      shape=transform.shape, name=name)
+      turns.map(make, num_parallel_calls=tf.data.AUTOTUNE), transform, training=True, name=name)
   return decoded.map(lambda batch: {key: batch[key] for key in ("image", "label", "mask")})
 
 

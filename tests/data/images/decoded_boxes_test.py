@@ -1,0 +1,124 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Boxes of images of which no more is decoded than they need: the pixels of whole images."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+
+import numpy as np
+from PIL import Image
+import pytest
+import tensorflow as tf
+
+from suite.data.images import clear_transform
+from suite.data.images import contrastive_views
+from suite.data.images import decoding
+from suite.data.images import image_ops
+from suite.data.images import sampling
+
+NEVIS = image_ops.Nevis(16)
+FORMS = [dict(format="JPEG", quality=92, subsampling=s) for s in (0, 1, 2)] + [
+    dict(format="JPEG", quality=60, subsampling=2, progressive=True), dict(format="JPEG", mode="L"),
+    dict(format="JPEG", mode="CMYK"), dict(format="PNG"), dict(format="PNG", mode="L"),
+    dict(format="BMP"), dict(format="GIF"), dict(format="JPEG", restart_marker_blocks=1)]
+
+
+def _picture(rng, height, width):
+  """Colors that change within a few pixels, for which a decoder smooths."""
+  coarse = rng.integers(0, 256, [-(-height // 5), -(-width // 5), 3], dtype=np.uint8)
+  fine = np.kron(coarse, np.ones([5, 5, 1]))[:height, :width]
+  return np.clip(fine + rng.normal(0, 20, fine.shape), 0, 255).astype(np.uint8)
+
+
+def _encoded(pixels, format, mode="RGB", **how):
+  file = io.BytesIO()
+  Image.fromarray(pixels).convert(mode).save(file, format=format, **how)
+  return file.getvalue()
+
+
+def _files(num, seed=0):
+  """Files of random sizes, some of few pixels, in turn of all forms."""
+  rng = np.random.default_rng(seed)
+  sides = rng.integers(1, np.where(np.arange(num) % 5, 150, 20)[:, None], [num, 2])
+  return [_encoded(_picture(rng, *map(int, pair)), **FORMS[i % len(FORMS)])
+          for i, pair in enumerate(sides)]
+
+
+def _through_pipeline(files, transform, seeds, training):
+  batches = tf.data.Dataset.from_tensors(
+      {"image": tf.constant(files), "seed": seeds, "id": tf.constant(["x"] * len(files))})
+  return next(iter(decoding.decoded_batches(
+      batches, transform, training=training, name="s")))["image"].numpy()
+
+
+@pytest.mark.parametrize("transform, num", [
+    (NEVIS, 200), (dataclasses.replace(NEVIS, uniform_in="area", area=(0.01, 0.2)), 80),
+    (dataclasses.replace(NEVIS, crop=False, flip_probability=1.0), 40),
+    (dataclasses.replace(NEVIS, size=1), 40), (clear_transform.Clear(16, longest=1.5), 80),
+    (image_ops.Augmented(NEVIS, (image_ops.Cutout(4),)), 40), (image_ops.Plain(8), 20),
+    (contrastive_views.Views((contrastive_views.AugPlus(16), contrastive_views.AugPlus(
+        16, number=1))), 22)])
+def test_pixels_are_those_of_whole_images(transform, num):
+  files = _files(num)
+  seeds = sampling.row_seeds((1, num), tf.range(num, dtype=tf.int64))
+  for training in (True, False):
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string), tf.TensorSpec([], tf.uint64)],
+                 autograph=False)
+    def whole(file, seed, training=training):
+      image = tf.io.decode_image(file, channels=3, expand_animations=False)[None]
+      image = tf.ensure_shape(image, [1, None, None, 3])
+      return (transform.train(image, seed[None]) if training else transform.evaluate(image))[0]
+
+    got = _through_pipeline(files, transform, seeds, training)
+    for row, file in enumerate(files):
+      np.testing.assert_array_equal(got[row], whole(file, seeds[row]),
+                                    err_msg=f"{row} {FORMS[row % len(FORMS)]}")
+  assert (image_ops.cropping(transform) is None) == isinstance(transform, image_ops.Plain)
+
+
+@pytest.mark.parametrize("subsampling", [0, 1, 2])
+def test_a_box_at_any_place_of_a_block_is_that_of_the_whole_image(subsampling):
+  """Blocks of JPEG have 8 or 16 pixels a side; boxes begin and end at each of them."""
+  sides = tf.constant([[50, 60]])
+  file = _encoded(_picture(np.random.default_rng(3), 50, 60), "JPEG", quality=90,
+                  subsampling=subsampling)
+  whole = tf.io.decode_jpeg(file, channels=3)[None]
+  for y, x, height, width in [(y, x, h, w) for y, x in zip(range(17), range(33, 16, -1))
+                              for h, w in ((1, 17), (16, 9), (2.5, 26))]:
+    box = tf.constant([[y, x, height, width]], tf.float64)
+    corners = image_ops.corners_of(box[:, None], sides[:, None], 16)
+    window = image_ops.windows_of(corners, sides)[0]
+    assert all(window[2:].numpy() <= (height + 9, width + 9))
+    pixels = tf.io.decode_and_crop_jpeg(file, window, channels=3)
+    np.testing.assert_array_equal(
+        image_ops.resampled_window(pixels, window, sides[0], corners[0], 16)[0],
+        image_ops.resample(whole, box, 16)[0])
+
+
+def test_a_subclass_that_changes_whole_images_gets_whole_images():
+
+  class Inverted(image_ops.Nevis):
+
+    def train(self, images, seeds):
+      return 255 - super().train(images, seeds)
+
+  files, seeds = _files(11), sampling.row_seeds((1, 2), tf.range(11, dtype=tf.int64))
+  assert image_ops.cropping(Inverted(16)) is None
+  assert image_ops.cropping(image_ops.Augmented(Inverted(16))) is None
+  np.testing.assert_array_equal(
+      _through_pipeline(files, Inverted(16), seeds, True),
+      255 - _through_pipeline(files, NEVIS, seeds, True))
+
+
+@pytest.mark.parametrize("cut", [lambda jpeg: jpeg[:10], lambda jpeg: jpeg[:len(jpeg) // 2],
+                                 lambda jpeg: b"", lambda jpeg: b"\x89PNG\r\n\x1a\n" + jpeg[:30]])
+def test_a_damaged_image_is_named(cut):
+  good = _encoded(_picture(np.random.default_rng(0), 40, 40), "JPEG")
+  batches = tf.data.Dataset.from_tensors({
+      "image": tf.constant([good, cut(good), good]), "seed": tf.constant([1, 2, 3], tf.uint64),
+      "id": tf.constant(["a", "cat_7", "b"])})
+  with pytest.raises(tf.errors.InvalidArgumentError, match="pets cannot be decoded.*|cat_7"):
+    list(decoding.decoded_batches(batches, image_ops.Nevis(8, crop=False), training=False,
+                                  name="pets"))
