@@ -29,9 +29,12 @@ _BATCHES_AT_ONCE = min(16, os.cpu_count() or 1)
 
 @functools.cache
 def blank() -> bytes:
-  """A black PNG of one pixel, for rows that pad a batch."""
+  """A black JPEG of one pixel, for rows that pad a batch."""
   with tf.init_scope():  # The first call may come while a pipeline is traced.
-    return tf.io.encode_png(tf.zeros([1, 1, 3], tf.uint8)).numpy()
+    return tf.io.encode_jpeg(tf.zeros([1, 1, 3], tf.uint8)).numpy()
+
+
+BLANK_HEADER = (1, 1, 1)  # As of `headers`.
 
 
 @private_tensorflow.plain_data_functions()
@@ -65,7 +68,7 @@ def decode_all(encoded: Sequence[bytes], shape: Tuple[int, int, int], *, name: s
 
 @private_tensorflow.plain_data_functions()
 def decoded_batches(batches: tf.data.Dataset, transform: examples.Transform, *, training: bool,
-                    name: str) -> tf.data.Dataset:
+                    name: str, are_jpeg: bool = False) -> tf.data.Dataset:
   """Decodes and transforms the images of batches, one by one, several batches at a time.
 
   Boxes of an `examples.Cropping` transform are drawn for a batch at once, from the sides in the
@@ -73,13 +76,15 @@ def decoded_batches(batches: tf.data.Dataset, transform: examples.Transform, *, 
   cut out of whole images.
 
   Args:
-    batches: of {"image": string [R], "id": string [R], "seed": uint64 [R], ...}, R static.
+    batches: of {"image": string [R], "id": string [R], "seed": uint64 [R], ...}, R static; with
+      "header" int32 [R, 3] if headers were read before, see `headers`.
     transform: of the images, which come one by one, uint8 [1, H, W, 3].
     training: whether they are training examples, augmented by their seeds, or evaluated.
     name: of the data set.
+    are_jpeg: whether a window can be decoded of all images.
 
   Returns:
-    The same batches in the same order with "image": uint8 [R, *shape] and without "seed".
+    The same batches in the same order with "image": uint8 [R, *shape], without "seed" and "header".
   """
   num_rows, shape = batches.element_spec["image"].shape[0], tuple(transform.shape)
   blank_image = tf.zeros(shape, tf.uint8)
@@ -100,47 +105,54 @@ def decoded_batches(batches: tf.data.Dataset, transform: examples.Transform, *, 
   crops = image_ops.cropping(transform)
 
   @_as_it_is
-  def decode_boxes(encoded, seed, facts, window, corners):
-    pixels = tf.cond(
-        facts[2] > 0,
-        lambda: tf.io.decode_and_crop_jpeg(encoded, window, channels=3),
-        lambda: tf.slice(tf.io.decode_image(encoded, channels=3, expand_animations=False),
-                         [window[0], window[1], 0], [window[2], window[3], 3]))
+  def decode_boxes(encoded, seed, has_window, window):
+    def whole():
+      image = tf.io.decode_image(encoded, channels=3, expand_animations=False)
+      y, x, height, width = tf.unstack(window.crop)
+      return tf.slice(image, [y, x, 0], [height, width, 3])
+
+    def part():
+      return tf.io.decode_and_crop_jpeg(encoded, window.crop, channels=3)
+
+    pixels = part() if are_jpeg else tf.cond(has_window > 0, part, whole)
     image = image_ops.resampled_window(
-        tf.ensure_shape(pixels, [None, None, 3]), window, facts[:2], corners, transform.size)
+        tf.ensure_shape(pixels, [None, None, 3]), window, transform.size)
     image = tf.reshape(image, [1, *shape])
     if training:
       assert crops is not None
       image = crops.changed(image, seed[None])
-    return tf.ensure_shape(image[0], shape)
+    return tf.reshape(image, shape)
 
   @_as_it_is
-  def boxes(batch):
-    def images(numbers, found):
-      assert crops is not None
-      facts = _checked(numbers, found, batch["id"], name)
-      sides = facts[:, :2]
-      places, flip = (crops.train_boxes(sides, batch["seed"]) if training else
-                      (crops.evaluate_boxes(sides), None))
-      if places.shape.rank == 2:  # One view.
-        places, flip = places[:, None], None if flip is None else flip[:, None]
-      corners = image_ops.corners_of(places, sides[:, None], transform.size, flip)
-      decoded = _each_row(
-          decode_boxes, (batch["image"], batch["seed"], facts,
-                         image_ops.windows_of(corners, sides), corners), num_rows, blank_image)
-      return decoded.map(lambda numbers, found: {
-          "image": _checked(numbers, found, batch["id"], name), **_others(batch)})
+  def boxes(batch, header):
+    assert crops is not None
+    sides = header[:, :2]
+    places, flip = (crops.train_boxes(sides, batch["seed"]) if training else
+                    (crops.evaluate_boxes(sides), None))
+    if places.shape.rank == 2:  # One view.
+      places, flip = places[:, None], None if flip is None else flip[:, None]
+    windows = image_ops.windows_of(
+        image_ops.corners_of(places, sides[:, None], transform.size, flip), sides)
+    decoded = _each_row(decode_boxes, (batch["image"], batch["seed"], header[:, 2], windows),
+                        num_rows, blank_image)
+    return decoded.map(lambda numbers, found: {
+        "image": _checked(numbers, found, batch["id"], name), **_others(batch)})
 
-    headers = _each_row(_header, (batch["image"],), num_rows, tf.ones([3], tf.int32))
-    return headers.flat_map(images)
+  @_as_it_is
+  def with_headers(batch):
+    if "header" in batch:
+      return boxes(batch, batch["header"])
+    found = _each_row(_header, (batch["image"],), num_rows, tf.ones([3], tf.int32))
+    return found.flat_map(lambda numbers, headers: boxes(
+        batch, _checked(numbers, headers, batch["id"], name)))
 
   # One batch comes out of each inner data set, so the order does not depend on how many are open.
   return traced_maps.with_fixed_order(batches.interleave(
-      whole_images if crops is None else boxes, cycle_length=_BATCHES_AT_ONCE,
+      whole_images if crops is None else with_headers, cycle_length=_BATCHES_AT_ONCE,
       block_length=1, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True))
 
 
-def _each_row(function: Callable[..., tf.Tensor], columns: Sequence[tf.Tensor], num_rows: int,
+def _each_row(function: Callable[..., tf.Tensor], columns: Sequence[Any], num_rows: int,
               nothing: tf.Tensor) -> tf.data.Dataset:
   """One element: int64 [R] and the results of a function of each row, [R, ...].
 
@@ -164,14 +176,13 @@ def _checked(numbers: tf.Tensor, values: tf.Tensor, ids: tf.Tensor, name: str) -
 
 
 def _others(batch: Dict[str, Any]) -> Dict[str, Any]:
-  return {key: value for key, value in batch.items() if key not in ("image", "seed")}
+  return {key: value for key, value in batch.items() if key not in ("image", "seed", "header")}
 
 
 def _header(encoded: tf.Tensor) -> tf.Tensor:
-  """Height, width, and whether a window of it can be decoded: int32 [3] of an encoded image."""
+  """A row of `headers`, int32 [3], of an encoded image of any format."""
   def of_jpeg() -> tf.Tensor:
     shape = tf.io.extract_jpeg_shape(encoded)
-    # TensorFlow cuts windows out of JPEGs with one or three components only.
     return tf.concat([shape[:2], [tf.cast((shape[2] == 1) | (shape[2] == 3), tf.int32)]], 0)
 
   def of_png() -> tf.Tensor:
@@ -196,10 +207,31 @@ _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 def shape(encoded: bytes) -> Optional[Tuple[int, int, int]]:
   """(height, width, 1 or 3) of a PNG or JPEG; None if the header is neither or is cut off."""
+  found = _frame(encoded)
+  return found and (*found[:2], 1 if found[2] == 1 else 3)
+
+
+def headers(encoded: Sequence[bytes]) -> Optional[np.ndarray]:
+  """int32 [N, 3] of PNGs and JPEGs; None if one of the images is neither, or damaged.
+
+  Height, width, and 1 if TensorFlow can decode a window of the image, else 0: it cuts windows out
+  of JPEGs with one or three components only.
+  """
+  found = np.zeros([len(encoded), 3], np.int32)
+  for row, image in enumerate(encoded):
+    frame = _frame(image)
+    if frame is None or not 0 < min(frame[:2]) <= max(frame[:2]) < 2**31:
+      return None
+    found[row] = (*frame[:2], frame[3] and frame[2] in (1, 3))
+  return found
+
+
+def _frame(encoded: bytes) -> Optional[Tuple[int, int, int, bool]]:
+  """(height, width, components, whether it is a JPEG); a PNG's components are 1 if it is gray."""
   try:
     if encoded[:8] == _PNG_SIGNATURE:
       width, height = struct.unpack(">II", encoded[16:24])
-      return height, width, 1 if encoded[25] == _PNG_GRAY else 3
+      return height, width, 1 if encoded[25] == _PNG_GRAY else 3, False
     if encoded[:2] == b"\xff\xd8":
       place = 2
       while encoded[place] == 0xFF:
@@ -210,7 +242,7 @@ def shape(encoded: bytes) -> Optional[Tuple[int, int, int]]:
         length, = struct.unpack(">H", encoded[place + 2:place + 4])
         if marker in _JPEG_FRAMES:
           height, width = struct.unpack(">HH", encoded[place + 5:place + 9])
-          return height, width, 1 if encoded[place + 9] == 1 else 3
+          return height, width, encoded[place + 9], True
         place += 2 + length
   except (struct.error, IndexError):
     pass

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Callable, Optional, Tuple
+from typing import Callable, NamedTuple, Optional, Tuple
 
+import numpy as np
 import tensorflow as tf
 
 from suite.compute import byte_rows
@@ -96,18 +97,33 @@ def corners_of(boxes: tf.Tensor, sides: tf.Tensor, size: int | tf.Tensor,
 _MARGIN = 2  # Pixels: rounding of samples, and colors that a decoder takes from beyond.
 
 
-def windows_of(corners: tf.Tensor, sides: tf.Tensor) -> tf.Tensor:
-  """The parts of images that their boxes are resampled from, with a margin.
+class Windows(NamedTuple):
+  """The parts of images that their boxes are resampled from; of B images, or of one without B.
 
-  Decoders of JPEG smooth colors over the edge of the window, so pixels at an edge may be others
-  than those of the whole image; no sample is taken there.
+  Attributes:
+    crop: int32 [B, 4] of (y, x, height, width) in pixels.
+    rows: int32 [B, 2], its shape as rows of bytes.
+    paddings: int32 [B, 2, 2], rows and bytes that the image has beyond it.
+    whole: int32 [B, 4], the shape (1, H + 2, W + 2, 3) of the image with its border.
+    corners: float32 [B, V, 4], see `corners_of`.
+  """
+
+  crop: tf.Tensor
+  rows: tf.Tensor
+  paddings: tf.Tensor
+  whole: tf.Tensor
+  corners: tf.Tensor
+
+
+def windows_of(corners: tf.Tensor, sides: tf.Tensor) -> Windows:
+  """The windows of boxes, each with a margin.
+
+  Decoders of JPEG smooth colors over the edge of a window, so pixels at an edge may be others than
+  those of the whole image; no sample is taken there.
 
   Args:
     corners: float32 [B, V, 4], see `corners_of`.
     sides: int32 [B, 2].
-
-  Returns:
-    int32 [B, 4] of (y, x, height, width), inside the image.
   """
   # In pixels of the image with its border, which begins one earlier.
   places = tf.cast(corners, tf.float64) * tf.cast(tf.tile(sides + 1, [1, 2]), tf.float64)[:, None]
@@ -115,35 +131,38 @@ def windows_of(corners: tf.Tensor, sides: tf.Tensor) -> tf.Tensor:
   first = tf.cast(tf.floor(tf.reduce_min(places, 1)), tf.int32) - 1 - _MARGIN
   last = tf.cast(tf.math.ceil(tf.reduce_max(places, 1)), tf.int32) + _MARGIN - 1
   first = tf.clip_by_value(first, 0, sides - 1)
-  return tf.concat([first, tf.clip_by_value(last, 0, sides - 1) - first + 1], axis=1)
+  lengths = tf.clip_by_value(last, 0, sides - 1) - first + 1
+  one = tf.ones_like(sides[:, :1])
+  return Windows(
+      tf.concat([first, lengths], 1), lengths * _BYTES,
+      tf.stack([first, sides - first - lengths], 2) * _BYTES[:, None],
+      tf.concat([one, sides + 2, 3 * one], 1), corners)
 
 
-def resampled_window(pixels: tf.Tensor, window: tf.Tensor, sides: tf.Tensor, corners: tf.Tensor,
-                     size: int) -> tf.Tensor:
+_BYTES = np.array([1, 3], np.int32)  # A row of pixels as one of bytes.
+
+
+def resampled_window(pixels: tf.Tensor, window: Windows, size: int) -> tf.Tensor:
   """What `resample` makes of the boxes of one image, from the image's window alone.
 
   The coordinates are those of the whole image: the pixels beyond the window are left black, since
   the same box given as a part of a smaller image is rounded to other corners.
 
   Args:
-    pixels: uint8 [h, w, C], the window.
-    window: int32 [4], see `windows_of`. sides: of the image, int32 [2].
-    corners: float32 [V, 4], see `corners_of`.
+    pixels: uint8 [h, w, 3], the window.
+    window: of the image.
     size: S.
 
   Returns:
-    uint8 [V, S, S, C].
+    uint8 [V, S, S, 3].
   """
-  channels = pixels.shape[-1]
-  padded = mirrored(mirrored(pixels[None], 1, axis=2), 1, axis=1)[0]
-  first, rest = window[:2], sides - window[:2] - window[2:]
-  # Padding rows of bytes takes a tenth of the time of padding pixels.
-  rows = tf.reshape(padded, [window[2] + 2, (window[3] + 2) * channels])
-  steps = tf.constant([1, channels])
-  rows = tf.pad(rows, tf.stack([first * steps, rest * steps], axis=1))
-  whole = tf.reshape(rows, [1, sides[0] + 2, sides[1] + 2, channels])
-  views = tf.zeros([corners.shape[0]], tf.int32)
-  crops = tf.image.crop_and_resize(whole, corners, views, [size, size])
+  # Rows of bytes are padded in a tenth of the time of rows of pixels.
+  rows = tf.reshape(pixels, window.rows)
+  rows = tf.concat([rows[:, :3], rows, rows[:, -3:]], 1)  # See `resample`.
+  rows = tf.pad(tf.concat([rows[:1], rows, rows[-1:]], 0), window.paddings)
+  views = tf.zeros([window.corners.shape[0]], tf.int32)
+  crops = tf.image.crop_and_resize(
+      tf.reshape(rows, window.whole), window.corners, views, [size, size])
   return tf.cast(tf.round(crops), tf.uint8)
 
 

@@ -120,7 +120,10 @@ class ResidentImages:
 class EncodedStore:
   """N images of any size as PNG, JPEG, BMP or GIF strings, decoded each time they are used."""
 
-  def __init__(self, encoded: Sequence[bytes], *, name: str):
+  def __init__(self, encoded: Sequence[bytes], *, name: str,
+               headers: np.ndarray | None = None):
+    """`headers`: see `decoding.headers`; they are read if they are not given."""
+    self.headers = decoding.headers(encoded) if headers is None else headers
     with tf.device("CPU:0"):
       self._encoded = tf.constant(encoded, tf.string)
     self._name = name
@@ -133,9 +136,15 @@ class EncodedStore:
     """All of them, string [N]."""
     return self._encoded
 
+  @property
+  def are_jpeg(self) -> bool:
+    """Whether a window can be decoded of each of them."""
+    return self.headers is not None and bool(self.headers[:, 2].all())
+
   def take(self, indices: np.ndarray) -> EncodedStore:
     """The store of some of the images."""
-    return EncodedStore(tf.gather(self._encoded, indices).numpy(), name=self._name)
+    return EncodedStore(tf.gather(self._encoded, indices).numpy(), name=self._name,
+                        headers=None if self.headers is None else self.headers[indices])
 
   def num_bytes(self) -> np.ndarray:
     """The memory that each image takes, int64 [N]."""
@@ -145,19 +154,24 @@ class EncodedStore:
   def batches(self, plan: sampling.Plan, transform: examples.Transform, describe: Describe,
               columns: Columns) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, decoded image by image."""
+    headers = () if self.headers is None else (tf.constant(self.headers),)
     encoded = traced_maps.mapped(
         numbers(plan.num_elements), _encoded_batch, static=(plan.form, describe),
-        tensors=(plan.numbers, self._encoded, tuple(columns)))
+        tensors=(plan.numbers, self._encoded, headers, tuple(columns)))
     return decoding.decoded_batches(
-        encoded, transform, training=plan.is_training, name=self._name)
+        encoded, transform, training=plan.is_training, name=self._name, are_jpeg=self.are_jpeg)
 
 
 def _encoded_batch(plan: sampling.Form, describe: Describe, element: tf.Tensor, plan_numbers: Any,
-                   encoded: tf.Tensor, columns: Columns) -> Dict[str, tf.Tensor]:
+                   encoded: tf.Tensor, headers: Columns, columns: Columns) -> Dict[str, tf.Tensor]:
   indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
   chosen = tf.where(valid, tf.gather(encoded, indices), decoding.blank())
-  return {"image": tf.ensure_shape(chosen, [plan.rows]), "seed": seeds,
-          **describe(plan, columns, indices, valid)}
+  found = {"image": tf.ensure_shape(chosen, [plan.rows]), "seed": seeds,
+           **describe(plan, columns, indices, valid)}
+  if headers:
+    header = tf.where(valid[:, None], tf.gather(headers[0], indices), decoding.BLANK_HEADER)
+    found["header"] = tf.ensure_shape(header, [plan.rows, 3])
+  return found
 
 
 def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_limit_bytes: int):

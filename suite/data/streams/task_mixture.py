@@ -293,6 +293,10 @@ def _encoded_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: samplin
   strings = _TensorList([nothing if images is None else images.store.encoded for images in sets])
   ids = _TensorList([nothing if images is None else tf.constant(images.ids.astype(object))
                      for images in sets])
+  stores = [None if images is None else images.store for images in sets]
+  are_known = all(store is None or store.headers is not None for store in stores)
+  headers = _TensorList([np.zeros([0, 3], np.int32) if store is None else store.headers
+                         for store in stores]) if are_known else None
   names = tf.constant(["" if images is None else images.name for images in sets])
   rows = tf.range(plans.rows, dtype=tf.int64)
 
@@ -302,11 +306,16 @@ def _encoded_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: samplin
     encoded = tf.gather(strings.item(task, [None]), places)
     found = tf.strings.join([tf.gather(names, task), ": ", tf.gather(ids.item(task, [None]),
                                                                     places)])
-    return {"image": tf.ensure_shape(encoded, [plans.rows]), "seed": seeds, "id": found,
-            "label": labels(task, places), "mask": tf.ensure_shape(valid, [plans.rows])}
+    batch = {"image": tf.ensure_shape(encoded, [plans.rows]), "seed": seeds, "id": found,
+             "label": labels(task, places), "mask": tf.ensure_shape(valid, [plans.rows])}
+    if headers is not None:
+      batch["header"] = tf.ensure_shape(
+          tf.gather(headers.item(task, [None, 3]), places), [plans.rows, 3])
+    return batch
 
   decoded = decoding.decoded_batches(
-      turns.map(make, num_parallel_calls=tf.data.AUTOTUNE), transform, training=True, name=name)
+      turns.map(make, num_parallel_calls=tf.data.AUTOTUNE), transform, training=True, name=name,
+      are_jpeg=all(store is None or store.are_jpeg for store in stores))
   return decoded.map(lambda batch: {key: batch[key] for key in ("image", "label", "mask")})
 
 

@@ -45,11 +45,13 @@ def _files(num, seed=0):
           for i, pair in enumerate(sides)]
 
 
-def _through_pipeline(files, transform, seeds, training):
-  batches = tf.data.Dataset.from_tensors(
-      {"image": tf.constant(files), "seed": seeds, "id": tf.constant(["x"] * len(files))})
+def _through_pipeline(files, transform, seeds, training, headers=None):
+  batch = {"image": tf.constant(files), "seed": seeds, "id": tf.constant(["x"] * len(files))}
+  if headers is not None:
+    batch["header"] = tf.constant(headers)
   return next(iter(decoding.decoded_batches(
-      batches, transform, training=training, name="s")))["image"].numpy()
+      tf.data.Dataset.from_tensors(batch), transform, training=training, name="s",
+      are_jpeg=headers is not None and bool(headers[:, 2].all()))))["image"].numpy()
 
 
 @pytest.mark.parametrize("transform, num", [
@@ -78,6 +80,19 @@ def test_pixels_are_those_of_whole_images(transform, num):
   assert (image_ops.cropping(transform) is None) == isinstance(transform, image_ops.Plain)
 
 
+@pytest.mark.parametrize("is_chosen", [lambda form: form.get("format") in ("JPEG", "PNG"),
+                                       lambda form: "subsampling" in form])
+def test_headers_that_are_known_give_the_same_pixels(is_chosen):
+  files = [file for i, file in enumerate(_files(44)) if is_chosen(FORMS[i % len(FORMS)])]
+  headers = decoding.headers(files)
+  seeds = sampling.row_seeds((1, 2), tf.range(len(files), dtype=tf.int64))
+  np.testing.assert_array_equal(headers, [decoding._header(file) for file in files])
+  for training in (True, False):
+    np.testing.assert_array_equal(_through_pipeline(files, NEVIS, seeds, training, headers),
+                                  _through_pipeline(files, NEVIS, seeds, training))
+  assert decoding.headers([*files, b"GIF89a"]) is None
+
+
 @pytest.mark.parametrize("subsampling", [0, 1, 2])
 def test_a_box_at_any_place_of_a_block_is_that_of_the_whole_image(subsampling):
   """Blocks of JPEG have 8 or 16 pixels a side; boxes begin and end at each of them."""
@@ -89,12 +104,11 @@ def test_a_box_at_any_place_of_a_block_is_that_of_the_whole_image(subsampling):
                               for h, w in ((1, 17), (16, 9), (2.5, 26))]:
     box = tf.constant([[y, x, height, width]], tf.float64)
     corners = image_ops.corners_of(box[:, None], sides[:, None], 16)
-    window = image_ops.windows_of(corners, sides)[0]
-    assert all(window[2:].numpy() <= (height + 9, width + 9))
-    pixels = tf.io.decode_and_crop_jpeg(file, window, channels=3)
-    np.testing.assert_array_equal(
-        image_ops.resampled_window(pixels, window, sides[0], corners[0], 16)[0],
-        image_ops.resample(whole, box, 16)[0])
+    window = tf.nest.map_structure(lambda part: part[0], image_ops.windows_of(corners, sides))
+    assert all(window.crop[2:].numpy() <= (height + 9, width + 9))
+    pixels = tf.io.decode_and_crop_jpeg(file, window.crop, channels=3)
+    np.testing.assert_array_equal(image_ops.resampled_window(pixels, window, 16)[0],
+                                  image_ops.resample(whole, box, 16)[0])
 
 
 def test_a_subclass_that_changes_whole_images_gets_whole_images():
