@@ -10,8 +10,11 @@ from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import run_settings
 from suite.running import launch
+from suite.running import ray_tasks
 from suite.running import this_process
 from suite.tables import table
+
+ENGINES = ("processes", "ray")
 
 
 def add(run: argparse.ArgumentParser) -> None:
@@ -29,9 +32,19 @@ def add(run: argparse.ArgumentParser) -> None:
   run.add_argument("--trusted_modules", type=_moved, help=argparse.SUPPRESS)
   run.add_argument("--jobs", type=run_settings.positive, metavar="N",
                    help=f"tables: number of cells to run at the same time "
-                   f"({table.TableOrder.jobs})")
+                   f"({table.TableOrder.jobs}; with --engine ray as many as it has room for)")
   run.add_argument("--only", action="append", default=[], metavar="ROW[/COLUMN[/SEED]]",
                    help="tables: the part to run, with * and ?; may be repeated")
+  run.add_argument("--engine", choices=ENGINES, default=ENGINES[0],
+                   help="what starts the runs of a table, or the processes of --share: this one, "
+                   "or a cluster of Ray (%(default)s)")
+  run.add_argument("--address", metavar="HOST:PORT",
+                   help="--engine ray: a cluster that runs; auto: this machine's (a new one here)")
+  run.add_argument("--gpus_per_task", type=_gpus, metavar="G",
+                   help="--engine ray: GPUs of a run, a part of one or a whole number (1 if the "
+                   "cluster has any)")
+  run.add_argument("--cpus_per_task", type=run_settings.positive, metavar="N",
+                   help="--engine ray: CPU cores of a run (1)")
   run.add_argument("--dry_run", action="store_true",
                    help="say what the run or table will cost and what data is missing; run nothing")
   run.add_argument("--rate", type=_rate, metavar="FLOPS",
@@ -54,6 +67,27 @@ def _rate(text: str) -> float:
   return value
 
 
+def _gpus(text: str) -> float:
+  try:
+    value = float(text)
+  except ValueError:
+    value = -1.0
+  if not 0 <= value < 1 and not (value >= 1 and value.is_integer()):
+    raise argparse.ArgumentTypeError(
+        f"got {text!r}, allowed are a part of a GPU such as 0.5, or a whole number")
+  return value
+
+
+def _engine(args: argparse.Namespace) -> ray_tasks.RayEngine | None:
+  """The engine that starts processes; None: this process does."""
+  if args.engine == "ray":
+    return ray_tasks.RayEngine(args.address, args.gpus_per_task, args.cpus_per_task or 1, args.jobs)
+  for name in ("address", "gpus_per_task", "cpus_per_task"):
+    if getattr(args, name) is not None:
+      raise gin_files.ConfigError(f"--{name} is a flag of --engine ray: add that, or leave it out.")
+  return None
+
+
 def _run(args: argparse.Namespace) -> int:
   file = run_settings.find(args.run, extra_files=args.gin_file, params=args.gin_param)
   settings = run_settings.from_flags(args)
@@ -61,7 +95,8 @@ def _run(args: argparse.Namespace) -> int:
   is_table = table.is_table(file.path)
   if args.rate is not None and not args.dry_run:
     raise gin_files.ConfigError("--rate is a flag of --dry_run: add that, or leave it out.")
-  if not is_table and (args.jobs or args.only):
+  engine = _engine(args)
+  if not is_table and (args.only or args.jobs and not (engine and settings.share)):
     raise gin_files.ConfigError(f"--jobs and --only are flags of tables, and {file.name} is one "
                                 "run. Leave them out.")
   if args.dry_run:
@@ -70,8 +105,11 @@ def _run(args: argparse.Namespace) -> int:
     print(dry_run.of_table(file, settings, rate=args.rate, **order) if is_table
           else dry_run.of_run(file, settings, rate=args.rate))
     return 0
-  if is_table:
-    result = launch.table_run(file, settings, **order)()
+  if is_table or engine:
+    if engine and not is_table:
+      result = launch.engine_run(file, settings, engine.run_all, args.jobs or 1)
+    else:
+      result = launch.table_run(file, settings, run_all=engine and engine.run_all, **order)()
     print(result.report)
     if result.failed:
       print("", *(f"suite: failed: {line}" for line in result.failed), sep="\n", file=sys.stderr)

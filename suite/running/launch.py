@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import dataclasses
 import functools
+import pathlib
 from typing import Any
 
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import run_settings
+from suite.reporting import tables
 from suite.running import this_process
+from suite.system import folders
+from suite.system import processes
 from suite.tables import table
 
 # Settings that a run file may set instead, as parameters of `experiment.run`.
@@ -59,7 +63,7 @@ def table_run(file: run_settings.RunFile, settings: run_settings.RunSettings, **
   Args:
     file: what runs.
     settings: where and how, for every cell.
-    **order: jobs, only, instead, of `table.TableOrder`.
+    **order: jobs, run_all, only, instead, of `table.TableOrder`.
   """
   if settings.strategy in ("multi_worker", "slurm"):
     raise gin_files.ConfigError(
@@ -76,3 +80,26 @@ def table_run(file: run_settings.RunFile, settings: run_settings.RunSettings, **
   report = gin_parse.group(table.Report)
   return gin_parse.configured(table.run, {"report": report, "order": table.TableOrder(
       dataclasses.replace(file, params=of_cells), settings.for_run(file.name), **order)})
+
+
+def engine_run(file: run_settings.RunFile, settings: run_settings.RunSettings,
+               run_all: Callable[..., list[processes.Outcome]], number: int) -> table.TableResult:
+  """Runs one experiment in `number` processes that an engine starts; they share its trials.
+
+  Their logs stand beside the work directory.
+  """
+  gin_files.scan(file.paths(), file.params)  # Finds most errors before anything starts.
+  settings.set_data_dirs()
+  settings = settings.for_run(file.name)
+  folder = pathlib.Path(settings.workdir)
+  folders.check(folder, "--workdir")
+  run = file.name if file.name in gin_files.run_files() else str(file.path)
+  command = [*table.COMMAND, run, *settings.flags()]
+  for flag, values in (("--gin_file", file.extra_files), ("--gin_param", file.params)):
+    command += [word for value in values for word in (flag, value)]
+  gpus = settings.devices or int(settings.strategy == run_settings.STRATEGIES[0])
+  outcomes = run_all([
+      processes.Job(f"{folder.name}.{i}", command, folder.with_name(f"{folder.name}.{i}.log"),
+                    gpus=gpus) for i in range(number)], number)
+  return table.TableResult.of(
+      tables.report([folder]) if folder.is_dir() else "", outcomes)

@@ -17,9 +17,21 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import threading
 import time
-from typing import Callable, Deque, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+  Callable,
+  Deque,
+  Dict,
+  Iterator,
+  List,
+  Mapping,
+  NamedTuple,
+  Optional,
+  Sequence,
+  Tuple,
+)
 
 from absl import logging
 
@@ -29,6 +41,13 @@ FINISHED, FAILED, ELSEWHERE = "finished", "failed", "runs elsewhere"
 VISIBLE, GROWTH = "CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"
 _POLL_SECONDS = 0.1
 _PATIENCE_SECONDS = 20.0
+# Linux sends a process a signal when its parent ends (prctl, PR_SET_PDEATHSIG), also after exec.
+_ENDS_WITH_ITS_PARENT = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+if os.getppid() == int(sys.argv[1]):
+  os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
 
 class Terminated(KeyboardInterrupt):
@@ -66,7 +85,7 @@ class Outcome(NamedTuple):
 class _Process(NamedTuple):
   job: Job
   process: subprocess.Popen
-  first_byte: int  # Of this attempt in the log.
+  first_byte: int  # Of this attempt's output in the log.
   began: float
   gpus: Tuple[str, ...]
 
@@ -135,8 +154,13 @@ def run_all(jobs: Sequence[Job], at_once: int) -> List[Outcome]:
       while waiting or running:
         while waiting and len(running) < at_once:
           job = waiting.popleft()
-          started = _start(
-              job, at_once, least_used(gpus, [one.gpus for one in running], job.gpus))
+          own = least_used(gpus, [one.gpus for one in running], job.gpus)
+          environment = dict(os.environ)
+          if at_once > 1:  # Else the first one takes all of a GPU's memory.
+            environment.setdefault(GROWTH, "true")
+          if own:
+            environment[VISIBLE] = ",".join(own)
+          started = _start(job, environment, own)
           if started is None:
             outcomes[job.name] = Outcome(job, FINISHED if _has_result(job) else ELSEWHERE)
           else:
@@ -154,26 +178,48 @@ def run_all(jobs: Sequence[Job], at_once: int) -> List[Outcome]:
   return [outcomes[job.name] for job in jobs]
 
 
-def _start(job: Job, at_once: int, gpus: Tuple[str, ...]) -> Optional[_Process]:
+def run_one(job: Job, environment: Mapping[str, str], patience: float = 0.0) -> Outcome:
+  """Runs one job and waits for its end; if this process is killed, the job's is told to end.
+
+  Args:
+    job: its GPUs are those that the environment names.
+    environment: of its process.
+    patience: seconds to wait for another process that runs the job, such as one whose node has just
+      been lost.
+  """
+  deadline = time.monotonic() + patience
+  with ended_like_interrupted():
+    while True:
+      one = _start(job, environment, prefix=[
+          sys.executable, "-c", _ENDS_WITH_ITS_PARENT, str(os.getpid())])
+      if one is not None:
+        break
+      if _has_result(job) or time.monotonic() >= deadline:
+        return Outcome(job, FINISHED if _has_result(job) else ELSEWHERE)
+      time.sleep(min(1.0, patience))
+    try:
+      one.process.wait()
+    finally:
+      _end([one])
+  return _outcome(one)
+
+
+def _start(job: Job, environment: Mapping[str, str], gpus: Tuple[str, ...] = (),
+           prefix: Sequence[str] = ()) -> Optional[_Process]:
   """None if there is nothing to do here: it is finished by now, or runs elsewhere."""
   job.log.parent.mkdir(parents=True, exist_ok=True)
-  environment = dict(os.environ)
-  if at_once > 1:  # Else the first one takes all of a GPU's memory.
-    environment.setdefault(GROWTH, "true")
-  if gpus:
-    environment[VISIBLE] = ",".join(gpus)
   with open(job.log, "ab") as log:
     if not file_lock.try_lock(log):
       return None
     if _has_result(job):  # Elsewhere, since this was planned.
       return None
-    first_byte = log.tell()
     log.write(f"$ {shlex.join(job.command)}\n".encode())
     log.flush()
+    first_byte = log.tell()
     # The process inherits the open file and with it the lock: it is held as long as one of the two
     # lives, so nobody starts the job again beside a process that has outlived its parent.
-    process = subprocess.Popen(job.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                               env=environment)
+    process = subprocess.Popen([*prefix, *job.command], stdin=subprocess.DEVNULL, stdout=log,
+                               stderr=log, env=environment)
   return _Process(job, process, first_byte, time.monotonic(), gpus)
 
 
@@ -190,7 +236,7 @@ def _outcome(one: _Process) -> Outcome:
   # The reason is the last line that names an error as the command `suite` does, else the last line.
   with open(one.job.log, "rb") as log:
     log.seek(one.first_byte)
-    lines = [x for x in log.read().decode(errors="replace").splitlines()[1:] if x.strip()]
+    lines = [x for x in log.read().decode(errors="replace").splitlines() if x.strip()]
   prefixes = "suite: ", f"{one.job.name}: "
   errors = [line for line in lines if line.startswith(prefixes)]
   reason = (errors or lines or [f"ended with {code}"])[-1]

@@ -18,6 +18,7 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import fnmatch
+import functools
 import multiprocessing
 import pathlib
 import shlex
@@ -100,7 +101,7 @@ class TableCell(NamedTuple):
     # Several devices without a number are all that there are.
     gpus = settings.devices or int(settings.strategy == run_settings.STRATEGIES[0])
     return processes.Job(self.name, command, self.folder.with_name(f"{self.seed}.log"),
-                         lambda: self.is_finished, gpus)
+                         functools.partial(table_dir.is_finished, self.folder), gpus)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,6 +131,7 @@ class TableOrder:
       every cell, as of --gin_file.
     settings: of every cell; the work directory is that of the table.
     jobs: number of cells that run at the same time.
+    run_all: run_all(jobs, their number at a time) -> outcomes; None: `processes.run_all`.
     only: ROW, ROW/COLUMN or ROW/COLUMN/SEED, with * and ?: the cells to run; (): all.
     instead: instead(chosen cells, those of them that are to run) is called once all is checked, and
       what it returns is returned: nothing runs and nothing is written.
@@ -138,6 +140,7 @@ class TableOrder:
   file: run_settings.RunFile
   settings: run_settings.RunSettings
   jobs: int = 1
+  run_all: Callable[[Sequence[processes.Job], int], list[processes.Outcome]] | None = None
   only: Sequence[str] = ()
   instead: Callable[[Sequence[TableCell], Sequence[TableCell]], Any] | None = None
 
@@ -229,10 +232,11 @@ def run(
   if waiting:
     check_parameters(waiting, settings.gin_names)
   _claim(table, texts)
-  outcomes = processes.run_all([cell.job(settings) for cell in waiting], order.jobs)
+  run_all = order.run_all or processes.run_all
+  outcomes = run_all([cell.job(settings) for cell in waiting], order.jobs)
   if ending is not None and table.num_finished() == table.num_cells and not ending.is_finished:
     job = ending.job(settings)._replace(name="last", log=ending.folder.with_suffix(".log"))
-    outcomes += processes.run_all([job], 1)
+    outcomes += run_all([job], 1)
   text = tables.report([settings.workdir])
   _write(table.folder / "report.txt", text)
   return TableResult.of(text, outcomes)
