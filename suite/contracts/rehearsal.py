@@ -4,7 +4,9 @@
 `suite run RUN --dry_run` rehearses what has no plan of its own (`suite/contracts/planning.py`). The
 protocol, the learner and the ledger are those of the run: what is charged is what the run charges,
 from the same lines. Only loops that repeat one step call `few`: it takes a few steps, and
-measures how long the others would have taken. Nothing that is learned or answered means anything.
+measures how long the others would have taken. With `--rate` nothing is measured: no step is taken,
+and blank results of the right shape stand for its own. Nothing that is learned or answered means
+anything.
 
 Data that is not prepared is stood in for (`suite/data/images/tfds_source.py`) and noted.
 """
@@ -21,14 +23,14 @@ import numpy as np
 
 _T = TypeVar("_T")
 _STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer is measured alone.
-_SAVES = 2  # Files that each event writes are written so often.
+_SAVES = 2  # Files that each event writes are written so often; once if nothing is measured.
 
 
 class Rehearsal:
   """What a rehearsal finds out.
 
   Args:
-    measures: whether steps are timed; False: as few are taken as can be, none where none is needed.
+    measures: whether steps are timed; False: none is taken where a blank result can be made.
 
   Attributes:
     skipped_seconds: the time of the steps that were not taken, at the rate of those that were.
@@ -44,15 +46,25 @@ class Rehearsal:
     # {owner: {key: (seconds of a call, of each step, what it returned)}}.
     self._known: Any = weakref.WeakKeyDictionary()
 
-  def take(self, owner: Any, key: Hashable, num: int, run: Callable[[int], _T], least: int) -> _T:
+  @property
+  def measures(self) -> bool:
+    """Whether steps are timed."""
+    return self._measures
+
+  def take(self, owner: Any, key: Hashable, num: int, run: Callable[[int], _T],
+           blank: Callable[[], _T] | None) -> _T:
     """See `few`."""
+    if not self._measures and blank is not None:
+      return blank()
+    if num < 2:
+      return run(num)
     known = self._known.setdefault(owner, {})
     if key in known:
       call, step, result = known[key]
       self.skipped_seconds += call + step * num
       return result
     if not self._measures:
-      result = run(least)
+      result = run(1)
       known[key] = 0.0, 0.0, result
       return result
     run(1)  # Traced and warmed up.
@@ -71,7 +83,7 @@ class Rehearsal:
     """See `save`."""
     known = self._known.setdefault(owner, {})
     num, seconds = known.get("save", (0, 0.0))
-    if num == _SAVES:
+    if num == (_SAVES if self._measures else 1):
       self.skipped_seconds += seconds
       return
     seconds, _ = _timed(lambda _: run(), 1)
@@ -84,6 +96,11 @@ _current: Optional[Rehearsal] = None
 def current() -> Optional[Rehearsal]:
   """The rehearsal that goes on in this process, if any."""
   return _current
+
+
+def counts_only() -> bool:
+  """Whether this process rehearses and measures nothing, so that no step need be taken."""
+  return _current is not None and not _current.measures
 
 
 def _timed(run: Callable[[int], _T], num: int) -> tuple[float, _T]:
@@ -109,22 +126,24 @@ def note(text: str) -> None:
     _current.notes[text] = None
 
 
-def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *, least: int = 1) -> _T:
+def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *,
+        blank: Callable[[], _T] | None = None) -> _T:
   """Returns run(num), which takes `num` like steps; in a rehearsal a few at first, then none.
 
   Args:
     owner: whose steps they are. key: tells apart steps of different cost; one of each is measured.
     num: of steps.
     run: takes that many; a rehearsal calls it for a few, and returns what that returned.
-    least: the number of steps without which `run` cannot return anything: 0 or 1.
+    blank: makes what stands for the result where nothing is measured, so that no step is taken;
+      None: one step is taken.
   """
-  if _current is None or num < 2:
+  if _current is None:
     return run(num)
-  return _current.take(owner, key, num, run, least)
+  return _current.take(owner, key, num, run, blank)
 
 
 def save(owner: Any, run: Callable[[], object]) -> None:
-  """Calls `run`, which writes over what it wrote before; a rehearsal calls it twice.
+  """Calls `run`, which writes over what it wrote before; a rehearsal calls it once or twice.
 
   Later calls of the same owner count as long as the last one took.
   """
@@ -134,13 +153,19 @@ def save(owner: Any, run: Callable[[], object]) -> None:
     _current.save(owner, run)
 
 
-def rows(owner: Any, key: Hashable, num: int, at_once: int, run: Callable[[int], np.ndarray]
-         ) -> np.ndarray:
+def rows(owner: Any, key: Hashable, num: int, at_once: int, run: Callable[[int], np.ndarray],
+         one: Callable[[], np.ndarray] | None = None) -> np.ndarray:
   """Returns run(num), [num, ...]; in a rehearsal the first `at_once` rows, over and over.
 
-  The first call's rows are computed twice and measured, all other rows are skipped.
+  The first call's rows are computed twice and measured, all other rows are skipped. Where nothing
+  is measured, rows are zeros of the shape and type of one() [1, ...], or of run(1).
   """
-  if _current is None or num <= at_once:
+  if _current is None:
+    return run(num)
+  if not _current.measures:
+    like = few(owner, (key, "one"), 2, lambda _: one() if one is not None else run(1))
+    return np.zeros([num, *like.shape[1:]], like.dtype)
+  if num <= at_once:
     return run(num)
   def batches(count: int) -> np.ndarray:
     for _ in range(count - 1):

@@ -301,8 +301,8 @@ class _EpisodicRun:
       record = {"kind": "predict", "role": "meta_test", "accuracy": None,
                 "accuracy_interval_95": None, "num_tasks": 0,
                 "macs_per_task": questions.macs_per_task()}
-    record.update(models=models, atm=self.graphs.across_task_memory(self._episodes_test),
-                  transductive=self._learner.transductive)
+    atm = None if rehearsal.counts_only() else self.graphs.across_task_memory(self._episodes_test)
+    record.update(models=models, atm=atm, transductive=self._learner.transductive)
     return record, predictions
 
 
@@ -326,7 +326,7 @@ def meta_train(
       context.report(key="meta_train", step=first_update + len(losses), loss=losses[-1])
     return float(np.mean(losses))
 
-  loss = rehearsal.few(graphs, "update", updates, make)
+  loss = rehearsal.few(graphs, "update", updates, make, blank=lambda: 0.0)
   cost *= updates
   context.ledger.charge(
       "meta_train", flops=cost.flops, macs=cost.macs, steps=updates,

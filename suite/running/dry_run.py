@@ -10,8 +10,9 @@ Time is that of the rehearsal and of the steps it left out, or that of planned F
 a step that is measured on this machine; or of all FLOPs at a rate that the user gives.
 
 The costs of a table are those of its unfinished cells, one by one and in total. The cells of a row
-and column differ in their seed, so one of them is planned and stands for all. Each is planned in a
-separate process, as it would run.
+and column differ in their seed, so one of them is planned and stands for all. Where time is
+measured each is planned in a separate process, as it would run, and as many at once as `--jobs`
+says. With a rate nothing is measured: processes plan one cell after the other, on all cores.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import numpy as np
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger
+from suite.configs import gin_files
 from suite.configs import run_settings
 from suite.contracts import planning
 from suite.contracts import rehearsal
@@ -41,10 +43,14 @@ from suite.reporting import quantities
 from suite.reporting import run_writer
 from suite.running import launch
 from suite.running import this_process
+from suite.system import host_memory
 from suite.tables import table as table_lib
 from suite.training.planning import network_costs
 
 _MAX_SECONDS = 10
+# Of a process that plans, the cells that it plans before another one takes its place, and the cells
+# below which another process takes longer to start than it saves.
+_PROCESS_BYTES, _KEPT, _WORTH_A_PROCESS = 1_200_000_000, 24, 3
 _MAX_NAMED = 12  # Data sets that are missing.
 _HEADER = ("in all", "time", "disk", "weights")
 _MEANING = (
@@ -329,6 +335,7 @@ def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
     rate: FLOPs a second; None: measured.
   """
   jobs = order.get("jobs", table_lib.TableOrder.jobs)
+  _check_memory(jobs)
 
   def report_cells(chosen: Sequence[table_lib.TableCell], waiting: Sequence[table_lib.TableCell]
                    ) -> str:
@@ -338,17 +345,37 @@ def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
     for cell in waiting:
       seeds.setdefault((cell.row, cell.column), []).append(cell)
     orders = [_CellOrder(cells[0], settings, rate) for cells in seeds.values()]
+    num_processes, kept = (jobs, 1) if rate is None else (_processes(jobs, len(orders)), _KEPT)
     found: list[dict[str, Any]] = []
-    # A new process for each: TensorFlow's settings and gin's cannot be taken back. It imports
-    # TensorFlow before this module, which would not hold back what the import says.
+    # A new process for each cell that is measured: what others leave would be measured, too. It
+    # imports TensorFlow before this module, which would not hold back what the import says.
     with multiprocessing.get_context("spawn").Pool(
-        jobs, this_process.import_tensorflow, maxtasksperchild=1) as pool:
+        num_processes, this_process.import_tensorflow, maxtasksperchild=kept) as pool:
       for one, facts in zip(orders, pool.imap(_planned_cell, orders)):
         logging.info("%s: planned; %d of %d.", one.cell.name, len(found) + 1, len(orders))
         found.append(facts)
-    return _table_text(len(chosen), list(zip(seeds.values(), found)), jobs)
+    return _table_text(len(chosen), list(zip(seeds.values(), found)),
+                       jobs if rate is None else 1)
 
   return launch.table_run(file, settings, **order, instead=report_cells)()
+
+
+def _check_memory(jobs: int) -> None:
+  """Refuses more processes than the memory holds."""
+  fit = max(1, host_memory.available_bytes() // _PROCESS_BYTES)
+  if jobs > fit:
+    raise gin_files.ConfigError(
+        f"--jobs {jobs} plans {jobs} cells at the same time, each in a process of about "
+        f"{quantities.si(_PROCESS_BYTES, 'B')}, and "
+        f"{quantities.si(host_memory.available_bytes(), 'B')} are free: give at most {fit}.")
+
+
+def _processes(jobs: int, num_cells: int) -> int:
+  """The processes that plan without measuring: `jobs`, or as many as cores and memory allow."""
+  if jobs > 1:
+    return jobs
+  fit = host_memory.available_bytes() // _PROCESS_BYTES
+  return max(1, min(len(os.sched_getaffinity(0)), fit, num_cells // _WORTH_A_PROCESS))
 
 
 def _planned_cell(order: _CellOrder) -> dict[str, Any]:

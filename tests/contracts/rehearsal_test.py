@@ -22,7 +22,7 @@ METHODS = {method.name: method for method in methods.load()}
 @pytest.mark.parametrize("name, protocol, extra, measures", [
     ("ewc", "clear", "", True), ("er", "fluid", "", False),
     ("protonet", "cfsl", "UPDATES = 30", True), ("ft_d", "clear", "", False),
-    ("simple_cnaps", "fluid", "", True)])
+    ("maml_high", "cfsl", "", False), ("simple_cnaps", "fluid", "", True)])
 def test_it_charges_what_the_run_charges(name, protocol, extra, measures, tmp_path):
   run = matrix_runs.CellRun(tmp_path, METHODS[name], protocol, extra)
   with rehearsal.begun(measures=measures) as found:
@@ -59,13 +59,25 @@ def test_steps_are_measured_once_and_left_out():
   assert isinstance(found._known, weakref.WeakKeyDictionary)
 
 
-@pytest.mark.parametrize("least", [0, 1])
-def test_without_measuring_no_step_is_taken_that_is_not_needed(least):
+@pytest.mark.parametrize("blank, taken", [(None, [1]), (lambda: "blank", [])])
+def test_without_measuring_no_step_is_taken_that_is_not_needed(blank, taken):
   owner, calls = _Owner(), []
   with rehearsal.begun(measures=False) as found:
     for num in (100, 1000):
-      rehearsal.few(owner, "a", num, calls.append, least=least)
-  assert calls == [least] and found.skipped_seconds == 0
+      result = rehearsal.few(owner, "a", num, calls.append, blank=blank)
+  assert calls == taken and found.skipped_seconds == 0
+  assert result == (blank and blank())
+
+
+def test_without_measuring_rows_are_zeros_of_the_shape_of_one():
+  def one():
+    return np.ones([1, 3], np.float16)
+
+  with rehearsal.begun(measures=False):
+    found = rehearsal.rows(_Owner(), "a", 5, 2, lambda num: pytest.fail("taken"), one)
+    like = rehearsal.rows(_Owner(), "a", 2, 2, lambda num: np.ones([num, 4], np.int8))
+  assert found.tolist() == [[0, 0, 0]] * 5 and found.dtype == np.float16
+  assert like.tolist() == [[0] * 4] * 2 and like.dtype == np.int8
 
 
 def test_what_each_event_writes_is_written_at_the_first_and_counted_at_all(monkeypatch):

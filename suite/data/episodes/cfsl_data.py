@@ -192,13 +192,18 @@ def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: 
     keep = np.arange(len(found)) if classes is None else np.flatnonzero(np.isin(found, classes))
     labels.append(found[keep])
     names = [names[i] if classes is None else f"{split}/{names[i]}" for i in keep]
+    if source.is_stand_in:  # All are black: this memory is taken when it is written.
+      images.append(np.zeros([len(keep), side, side, channels], np.uint8))
+      ids.extend(names)
+      continue
     for start in range(0, len(keep), _CHUNK):
       part = keep[start:start + _CHUNK]
       images.append(nearest(decoding.decode_all(
           [encoded[i] for i in part], (stored[0], stored[1], channels), name=source.title,
           ids=np.asarray(names[start:start + _CHUNK])), side))
     ids.extend(names)
-  return np.concatenate(images), np.concatenate(labels), np.asarray(ids)
+  return (images[0] if len(images) == 1 else np.concatenate(images), np.concatenate(labels),
+          np.asarray(ids))
 
 
 def _check_split(split: str, allowed: Sequence[str] = SPLITS) -> None:

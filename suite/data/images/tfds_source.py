@@ -223,6 +223,11 @@ class SplitSource:
     return SplitSource(self.builder, self.name, _text(found))
 
   @property
+  def is_stand_in(self) -> bool:
+    """Whether black images stand for those of the data set, with the feature "image" alone."""
+    return isinstance(self.builder, StandInBuilder) and "image" in self.builder.info.features
+
+  @property
   def decoders(self) -> Dict[str, Any]:
     """The TFDS decoders that leave images encoded."""
     import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
@@ -325,7 +330,8 @@ class SplitSource:
 
     Where splits that are joined have ids in common, the ids begin with the splits' names.
     """
-    encoded, labels, ids = columns(self._stored())
+    encoded, labels, ids = (self.builder.read(self.split) if self.is_stand_in
+                            else columns(self._stored()))
     if not self.has_id:
       ids = [str(i) for i in range(len(ids))]
     if self.is_own:
@@ -494,14 +500,25 @@ class StandInBuilder:
     columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     places = columns.pop("place")
     if "image" in self._features:
-      channels = self._features["image"].shape[-1] or self._row.channels
-      # CLEAR's images are of many sizes: two keep them encoded in memory, as in a run.
-      image, other = (tf.io.encode_png(tf.zeros([side, self._side, channels], tf.uint8))
-                      for side in (self._side, self._side + self._flags))
+      image, other = self._images()
       return tf.data.Dataset.from_tensor_slices({**columns, "image": places}).map(
           lambda one: {**one, "image": tf.where(one["image"] % 2 == 0, other, image)})
     feature = tf.zeros(self._features["feature"].shape)
     return tf.data.Dataset.from_tensor_slices(columns).map(lambda one: {**one, "feature": feature})
+
+  def read(self, split: str) -> Tuple[List[bytes], np.ndarray, List[str]]:
+    """(encoded images, labels [N], ids) of a split, as `as_dataset` has them, in a moment."""
+    parts = [self._columns(one) for one in slices(self._row.name, split, self.info.splits)]
+    image, other = (one.numpy() for one in self._images())
+    return ([other if place % 2 == 0 else image for part in parts for place in part["place"]],
+            np.concatenate([part["label"] for part in parts]).astype(np.int64),
+            [name for part in parts for name in part["id"].tolist()])
+
+  def _images(self) -> List[tf.Tensor]:
+    channels = self._features["image"].shape[-1] or self._row.channels
+    # CLEAR's images are of many sizes: two keep them encoded in memory, as in a run.
+    return [tf.io.encode_png(tf.zeros([side, self._side, channels], tf.uint8))
+            for side in (self._side, self._side + self._flags)]
 
   def _columns(self, part: Slice) -> Dict[str, np.ndarray]:
     """Values of all features but images of some examples, and their places in the split."""

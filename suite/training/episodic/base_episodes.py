@@ -137,7 +137,7 @@ class BaseEpisodes:
 
     if self.num_updates:
       cost = flops.count(update.get_concrete_function(batches.element_spec)) * self.num_updates
-      rehearsal.few(source, "update", self.num_updates, make, least=0)
+      rehearsal.few(source, "update", self.num_updates, make, blank=lambda: None)
     shown = self.num_updates * len(source.labels)
     context.ledger.charge(
         context.phase, flops=cost.flops, macs=cost.macs, steps=self.num_updates, examples=shown,
@@ -258,4 +258,5 @@ def by_batches(owner: Any, name: str, fn: Callable[[tf.Tensor], tf.Tensor], valu
                batch_size: int) -> np.ndarray:
   """Returns fn(values) [N, ...], computed for some rows at a time."""
   return rehearsal.rows(owner, name, len(values), batch_size, lambda num: np.concatenate([
-      fn(tf.constant(values[i:min(i + batch_size, num)])) for i in range(0, num, batch_size)]))
+      fn(tf.constant(values[i:min(i + batch_size, num)])) for i in range(0, num, batch_size)]),
+      lambda: np.asarray(fn(tf.constant(values[:1]))))

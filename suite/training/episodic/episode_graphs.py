@@ -46,7 +46,7 @@ class Graphs:
       episode follows the other. Costs are those of the graph before that.
 
   Attributes:
-    can: the learner and its optional parts. batching: as given.
+    can: the learner and its optional parts. batching, num_classes: as given.
   """
 
   def __init__(self, learner: learner_lib.EpisodicLearner,
@@ -61,7 +61,7 @@ class Graphs:
       raise refusals.RefusedError(
           f"{type(learner).__name__} has no grouped form of its episodes (meta_loss_together), as "
           f"Maml has. Set cfsl.Compute.task_batching = {LOOP!r}.")
-    self._num_classes, self._at_once = num_classes, at_once
+    self.num_classes, self._at_once = num_classes, at_once
     self._distribution = distribution
     alone = distribution is None or distribution.is_single
     precision.check_no_loss_scale("A learner of episodes")
@@ -156,7 +156,7 @@ class Graphs:
   def across_task_memory(self, episodes: episodes_lib.Episodes) -> float:
     """Bytes of the state after all support sets over those of the support images as float32."""
     def last_state(images: tf.Tensor, labels: tf.Tensor) -> Any:
-      state = self.learner.initial_state(self._num_classes)
+      state = self.learner.initial_state(self.num_classes)
       codes = self.learner.encode(self.learner.transform.evaluate(images))
       return self.learner.adapt(state, codes, labels)
 
@@ -258,7 +258,7 @@ class Graphs:
     number = support_codes.shape[0]
     state = inner_loop.over_sets(
         lambda s, state: self.learner.adapt(state, support_codes[s], support_labels[s]),
-        self.learner.initial_state(self._num_classes), number, unrolled=unrolled or number == 1)
+        self.learner.initial_state(self.num_classes), number, unrolled=unrolled or number == 1)
     return tf.cast(self.learner.logits(state, codes), tf.float32)
 
 

@@ -73,7 +73,8 @@ class EpisodeQuestions:
           self._graphs.answer(batch, self._unrolled) for batch in self._batches().take(num)]
       return [logits.numpy() for logits in unread]
 
-    found = rehearsal.few(self, "batch", self._num_batches, first)
+    found = rehearsal.few(self, "batch", self._num_batches, first, blank=lambda: [np.zeros(
+        [self._size, self._labels.shape[1], self._graphs.num_classes], np.float32)])
     answers = [found[i % len(found)] for i in range(self._num_batches)]  # [B, T, W] each.
     cost = self._answer_cost() * self._num_batches
     if self._encodes:
@@ -123,15 +124,19 @@ class EpisodeQuestions:
     return np.resize(self._used, [-(-len(self._used) // size), size])
 
   def _answer_cost(self) -> flops.Cost:
+    # A loop of sets costs as much as its sets one by one, and is traced in a fraction of the time.
+    unrolled, used = self._unrolled, 0 if not self._encodes else len(self._used)
+    if rehearsal.counts_only():
+      unrolled, used = False, 1  # Taking codes is free, however many there are.
     if not self._encodes:
       if self._spec is None:  # Making a dataset takes longer than a small event.
         self._spec = self._batches().element_spec
-      return self._graphs.cost(self._graphs.answer, self._spec, self._unrolled)
+      return self._graphs.cost(self._graphs.answer, self._spec, unrolled)
     shape = self._graphs.encode.get_concrete_function(self._images_spec(1)).output_shapes
     return self._graphs.cost(
-        self._graphs.answer_encoded, tf.TensorSpec([len(self._used), *shape[1:]]),
+        self._graphs.answer_encoded, tf.TensorSpec([used, *shape[1:]]),
         tf.TensorSpec(self._rows.shape[1:], tf.int32),
-        tf.TensorSpec(self._support_labels.shape, tf.int64), self._unrolled)
+        tf.TensorSpec(self._support_labels.shape, tf.int64), unrolled)
 
   def _cost_of_encoding(self, num_images: int) -> flops.Cost:
     return self._graphs.cost(self._graphs.encode, self._images_spec(num_images))

@@ -87,6 +87,8 @@ class ArrayLoop:
       data: what the part's places are of; its shapes but N, K stay the same from call to call.
       rates: float32 [S].
     """
+    if rehearsal.counts_only():
+      return 0.0
     width, replayed = part.width, part.replayed.places.shape[1]
     # Base classes that are learned without a memory have no logits stored.
     key = ("train", width, replayed, data.classes is None, data.stored.shape[1])
@@ -184,7 +186,7 @@ class ArrayLoop:
     for first, num, rows in ((0, whole, batch_size), (whole * batch_size, 1, size % batch_size)):
       if num and rows:
         rehearsal.few(self, ("observe", rows), num, functools.partial(
-            self._show, rows, first, codes, labels, masks))
+            self._show, rows, first, codes, labels, masks), blank=lambda: None)
         counted = 1 if self.step.objective.observes_each else rows
         cost += self._count(("observe", counted), self._observed,
                             *self._example_specs(counted, codes), *_specs(counted, labels),
@@ -258,9 +260,10 @@ class ArrayLoop:
       part = codes[first:first + _CHUNK]
       num = int(part.shape[0])
       cost += self._count((name, num), function, *self._example_specs(num, part))
-    if rehearsal.current() is not None and size > _CHUNK:
+    if rehearsal.current() is not None and (size > _CHUNK or rehearsal.counts_only()):
       return tf.constant(rehearsal.rows(
-          self, key, size, _CHUNK, lambda num: self._graphs[key](codes[:num]).numpy())), cost
+          self, key, size, _CHUNK, lambda num: self._graphs[key](codes[:num]).numpy(),
+          lambda: function(self.prepared(codes[:1])).numpy())), cost
     for first in range(0, size, _CHUNK):
       parts.append(self._graphs[key](codes[first:first + _CHUNK]))
     return tf.concat(parts, 0), cost

@@ -237,7 +237,8 @@ class BatchLoop:
     """
     run = self._runs[self._converts or user_code.is_reached(complete)]
     return rehearsal.few(self, "update", num, lambda few: float(run(
-        iterator, tf.constant(first, tf.int64), tf.constant(few, tf.int64), complete)), least=0)
+        iterator, tf.constant(first, tf.int64), tf.constant(few, tf.int64), complete)),
+        blank=lambda: 0.0)
 
   def _updates(self, iterator: Iterator[Any], first: tf.Tensor, num: tf.Tensor,
                complete: Callable[[Any], Any] | None) -> tf.Tensor:

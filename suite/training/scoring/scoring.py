@@ -66,6 +66,7 @@ class Forward:
     self._fn = user_code.compiled(lambda images: distribution.run(fn, args=(images,)))
     self._spec: tf.TensorSpec | None = None
     self._batch_size = 0
+    self._row: Any = None  # The spec of outputs.
     self._latest: tuple[Any, ...] = ()
 
   def _prepare(self, spec: tf.TensorSpec) -> None:
@@ -75,9 +76,11 @@ class Forward:
 
     def count(rows: int) -> flops.Cost:
       example = self._values([tf.zeros([rows, *spec.shape[1:]], spec.dtype)])
+      graph = self._fn.get_concrete_function(example)
+      self._row = self._distribution.strategy.experimental_local_results(
+          graph.structured_outputs)[0]
       # The graph holds a copy for each local replica.
-      total, here = (flops.count(self._fn.get_concrete_function(example)),
-                     self._distribution.num_local_replicas)
+      total, here = flops.count(graph), self._distribution.num_local_replicas
       return flops.Cost(
           None if total.flops is None else total.flops // here,
           None if total.macs is None else total.macs // here, total.uncounted)
@@ -133,8 +136,11 @@ class Forward:
   def _outputs(self, image_set: Any, batches: Any) -> Outputs:
     """The outputs for each example of a set in batches; in a rehearsal those of one, repeated."""
     num = -(-image_set.size // self._batch_size)
-    if (rehearsal.current() is not None and num >= 3
-        and isinstance(image_set, (image_set_lib.ImageSet, feature_set.FeatureSet))):
+    has_labels = isinstance(image_set, (image_set_lib.ImageSet, feature_set.FeatureSet))
+    if rehearsal.counts_only() and has_labels:
+      return Outputs(image_set.ids, image_set.labels, np.zeros(
+          [image_set.size, *self._row.shape[1:]], self._row.dtype.as_numpy_dtype))
+    if rehearsal.current() is not None and num >= 3 and has_labels:
       def first(number: int) -> np.ndarray:
         return np.concatenate([self._distribution.strategy.experimental_local_results(
             self._fn(self._values([batch["image"]])))[0].numpy()

@@ -144,7 +144,8 @@ class SequenceSteps:
         return np.stack(_arrays(made), axis=1)
 
       # The answers to a few samples are repeated.
-      rows = rehearsal.rows(self._learner, "steps", stop - first, _FEW, run)
+      rows = rehearsal.rows(self._learner, "steps", stop - first, _FEW, run,
+                            lambda: np.zeros([1, len(sequence_graphs.Readings._fields)]))
       closed, *others = np.nan_to_num(rows, nan=0.0).T
       return TriedBlock(first, truth, unknown,
                         sequence_graphs.Readings(closed.astype(np.int64), *others))
