@@ -117,6 +117,19 @@ def test_predictions_of_another_event_are_found(work, capsys):
   assert "belongs to another event" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("names", [
+    ["../../a/ada"], ["/etc"], [".."], [""], ["a\\b"], ["a\n"], [7], [["ada"]], {"ada": 1}, 7,
+    "ada"], ids=str)
+def test_an_environment_names_no_folder_elsewhere(work, capsys, names):
+  found = json.loads((work / "environment.json").read_text())
+  del found["digest"]  # As whoever makes such a file would.
+  (work / "environment.json").write_text(json.dumps({**found, "learners": names}))
+  (work / "SHA256SUMS").unlink()
+  assert cli.main(["report", str(work)]) == 1
+  said = capsys.readouterr()
+  assert "in place of a learner's name" in said.err and "Traceback" not in said.err
+
+
 @pytest.mark.parametrize("name, before, after", [
     ("config.gin", "seed = 1", "seed = 7"), ("environment.json", '"seed": 1', '"seed": 7'),
     ("report.txt", "swaps", "swabs"), (ADA + "summary.json", "swaps", "swabs"),

@@ -103,7 +103,8 @@ def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs:
             f"{work / step} was made with other {' and '.join(differences)}. Use another folder, or"
             " say --again to replace it; steps after it must then be done again, too.")
     new = work / f".{step}.new"
-    shutil.rmtree(new, ignore_errors=True)
+    if new.exists():
+      shutil.rmtree(new)
     new.mkdir()
     versions = {"python": platform.python_version()}
     for name in ("lifelong-suite", "jinja2", "numpy", "pillow", "pyarrow"):

@@ -141,7 +141,7 @@ class RunState:
     for part in ("", "predictions", "state/events"):
       atomic_files.sweep(self._target / part)
     self._on_disk = 0  # Number of events that are known to be on the disk.
-    self._saved = self._snapshots.read(self._check)
+    self._saved = self._read_snapshot()
     self.last_digest = self._identity
     if self._saved is None:
       self.done, path = 0, self.folder / "records.jsonl"
@@ -158,6 +158,25 @@ class RunState:
     self._unsaved: Optional[Dict[str, Any]] = None
     self._last_save = -math.inf
     self._started = time.monotonic()
+
+  def _read_snapshot(self) -> Optional[snapshots.Snapshot]:
+    """The newest intact snapshot; None if the run begins with its first event.
+
+    It begins again if the machine stopped while the first snapshot was written, as nothing but the
+    first event is lost.
+    """
+    try:
+      return self._snapshots.read(self._check)
+    except snapshots.DamagedError as error:
+      path = self.folder / "records.jsonl"
+      is_torn = all(self._snapshots.problems().values()) and not isinstance(
+          error.__cause__, OSError)
+      num_records = path.read_bytes().count(b"\n") if path.exists() else 0
+      if not is_torn or num_records > 1 or self._scratch is not None:
+        raise
+      logging.warning("%s No more than the first event is lost: the run begins again.", error)
+      self._snapshots.clear()
+      return None
 
   def _check(self, saved: snapshots.Snapshot) -> None:
     """Reads the records of a snapshot and removes later ones.
@@ -187,7 +206,7 @@ class RunState:
         ledger=self.ledger,
         seeds=self.seeds.child("event", self.done),
         distribution=self.distribution,
-        store=weight_store.WeightStore(self._target / "weights", self.done),
+        store=weight_store.WeightStore(self._target / "weights", self.done, self._identity),
         journal=journal.Journal(
             self.done, self.ledger, self._progress, self.distribution.agreed, self._identity),
         report=self._writer.report,

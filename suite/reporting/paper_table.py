@@ -90,7 +90,7 @@ def updates(directory: str | os.PathLike) -> list[tuple[str, str, Any, float]]:
       if known:
         # A cost that was never charged is missing; an unknown one is None.
         macs = [s.get("macs_train", 0) for s in known if s.get("macs_train", 0) is not None]
-        found.append((row, learner, float(np.mean(macs)) if len(macs) == len(known) else None,
+        found.append((row, learner, quantities.mean(macs) if len(macs) == len(known) else None,
                       float(np.mean([s["overall"] for s in known]))))
   several = len({(row, learner) for row, learner, *_ in found}) > len({f[1] for f in found})
   return found if several else []
@@ -227,10 +227,7 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[quanti
       by_column = found[line.label, cost] = []
       for by_seed in line.cells.values():
         known = [s[cost] for s in by_seed.values() if s.get(cost) is not None]
-        # A count that all seeds have is an integer: 18 updates, not 18.0000.
-        same = len(set(known)) == 1 and isinstance(known[0], int)
-        mean = known[0] if same else float(np.mean(known)) if known else None
-        by_column.append(quantities.by_name(cost, mean) if known else None)
+        by_column.append(quantities.by_name(cost, quantities.mean(known)) if known else None)
   if table.measures and not any(any(by_column) for by_column in found.values()):
     return []
   title, notes = f"{table.title}: costs", [] if table.measures else [

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import math
+import statistics
 from typing import Any
 import unicodedata
+
+import numpy as np
 
 UNKNOWN = "unknown"
 NOTHING = "-"
@@ -34,6 +37,16 @@ def si(value: float | None, unit: str) -> str:
   scaled = rounded / 1000 ** power
   digits = 2 - min(max(math.floor(math.log10(abs(scaled))), 0), 2)
   return f"{scaled:.{digits}f} {_PREFIXES[power]}{unit}"
+
+
+def mean(values: Sequence[float]) -> float:
+  """The mean of at least one number; of integers it is exact, and one itself if it is whole.
+
+  Floats have 53 bits, and streams of large models cost more FLOPs than that.
+  """
+  if all(isinstance(value, int) for value in values):
+    return statistics.mean(values)
+  return float(np.mean(values))
 
 
 def duration(seconds: float | None) -> str:

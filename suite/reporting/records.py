@@ -35,6 +35,7 @@ import numpy as np
 from suite.state import journal
 from suite.state import run_identity
 from suite.system import atomic_files
+from suite.system import io_errors
 
 _REMEDY = "Restore it from a copy, or start again in a new work directory."
 DIGEST_KEY = "digest"
@@ -179,7 +180,9 @@ def _opened(path: str | os.PathLike) -> BinaryIO:
     return open(path, "rb")
   except FileNotFoundError:
     raise
-  except OSError as error:  # A folder, a loop of links, no permission.
+  except OSError as error:  # A folder, a loop of links.
+    if io_errors.of(error):
+      raise
     raise ValueError(f"{path} cannot be read: {error.strerror}. {_REMEDY}") from error
 
 

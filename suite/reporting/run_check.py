@@ -110,8 +110,8 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
   if finished.state == WHOLE and not problem:
     problem = run_dir.unfit_summary(folder, len(records), digests[-1])
   # Records and state belong together; without a state, one record is left by a kill.
-  fits = intact[-1:] == usable[-1:] if intact else (
-      finished.state == WHOLE or not problems and len(records) < 2)
+  begins_again = not intact and len(records) < 2
+  fits = intact[-1:] == usable[-1:] if intact else finished.state == WHOLE or begins_again
   if not problem and not fits:
     problem = (f"it has {len(records)} records, which the newest intact snapshot does not belong "
                "to")
@@ -120,8 +120,9 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
     path = states.path(number)
     if not wrong:
       yield Finding(path, WHOLE, "a snapshot")
-    elif usable or finished.state == WHOLE:
-      why = "an older one is used" if usable else "nothing needs it"
+    elif usable or finished.state == WHOLE or begins_again:
+      why = ("an older one is used" if usable else "nothing needs it"
+             if finished.state == WHOLE else "the first event begins again")
       yield Finding(path, AGAIN, f"{wrong}; {why}", (path,) if path.is_file() else ())
     else:
       yield Finding(path, DAMAGED, f"{wrong}; {_START_AGAIN}")
@@ -132,7 +133,7 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
       yield Finding(path, AGAIN, f"{wrong}; the event begins again, or at an earlier step",
                     (path,) if path.is_file() else ())
   for path in sorted((folder / "weights").glob("[0-9]*.npz")):
-    yield _verified(path, "weights", functools.partial(weight_store.read_arrays, path))
+    yield _verified(path, "weights", functools.partial(_read_weights, path, digests[0]))
   for record in records:
     if relative := record.get("predictions"):
       yield _verified(folder / relative, "predictions", functools.partial(
@@ -178,6 +179,12 @@ def _summary(folder: pathlib.Path, *, is_whole: bool) -> Finding:
       return Finding(path, AGAIN, f"{snapshots.reason(error)}; the same command makes it from the "
                      "records", (path,))
     return Finding(path, DAMAGED, f"{snapshots.reason(error)}; {_START_AGAIN}")
+
+
+def _read_weights(path: pathlib.Path, identity: str) -> None:
+  weight_store.read_arrays(path)
+  if problem := weight_store.misplaced(path, identity):
+    raise ValueError(problem)
 
 
 def _verified(path: pathlib.Path, what: str, load: Callable[[], Any]) -> Finding:

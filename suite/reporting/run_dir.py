@@ -21,6 +21,7 @@ from suite.state import predictions
 from suite.state import run_identity
 from suite.state import snapshots
 from suite.system import atomic_files
+from suite.system import io_errors
 
 RECORDS = "records.jsonl"
 SUMMARY = "summary.json"
@@ -144,7 +145,7 @@ def find(directory: str | os.PathLike) -> list[pathlib.Path]:
     raise FileNotFoundError(
         f"There is no run in {directory}: neither it nor a folder in it has {RECORDS}. Give the "
         "--workdir of a run, or start one with `suite run`.")
-  learners = {parent: read_json(parent / ENVIRONMENT).get("learners", [])  # As configured.
+  learners = {parent: learner_names(read_json(parent / ENVIRONMENT), parent)  # As configured.
               for parent in {folder.parent for folder in found}}
 
   def place(folder: pathlib.Path) -> tuple[pathlib.Path, int, str]:
@@ -153,6 +154,22 @@ def find(directory: str | os.PathLike) -> list[pathlib.Path]:
             folder.name)
 
   return sorted(found, key=place)
+
+
+def learner_names(environment: Mapping[str, Any], workdir: pathlib.Path) -> list[str]:
+  """Names of the configured learners, which are folders of the work directory; [] if not stored.
+
+  Raises:
+    ValueError: the environment has something else in their place, such as a path.
+  """
+  names = environment.get("learners", [])
+  wrong = [names] if not isinstance(names, list) else [
+      name for name in names if not isinstance(name, str) or not name.strip(".")
+      or any(letter in "/\\" or not letter.isprintable() for letter in name)]
+  if wrong:
+    raise ValueError(f"{workdir / ENVIRONMENT} has {wrong[0]!r:.60} in place of a learner's name. "
+                     f"{_RESTORE}")
+  return names
 
 
 def labels(folders: list[pathlib.Path]) -> list[str]:
@@ -241,7 +258,9 @@ def changed_texts(workdir: pathlib.Path) -> dict[str, str]:
     return {}
   try:
     lines = path.read_text(encoding="utf-8").splitlines()
-  except (OSError, ValueError):
+  except (OSError, ValueError) as error:
+    if io_errors.of(error):
+      raise
     lines = []
   sums = {line[66:]: line[:64] for line in lines if re.fullmatch(r"[0-9a-f]{64}  [\w.]+", line)}
   if CONFIG not in sums or len(sums) < len(lines):
@@ -265,6 +284,8 @@ def read_json(path: pathlib.Path) -> dict[str, Any]:
       values.pop(name, None)
     return values
   except (OSError, ValueError, RecursionError) as error:
+    if io_errors.of(error):
+      raise
     raise ValueError(f"{path} is not JSON as it was written ({error!s:.200}). It was damaged; "
                      "delete it and run the same command again, which writes it again.") from error
 

@@ -20,6 +20,7 @@ from suite.contracts import descriptions
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import panels
+from suite.reporting import quantities
 from suite.reporting import run_dir
 from suite.reporting import table_dir
 
@@ -162,11 +163,12 @@ def _key(run: run_dir.Run, groups: dict[tuple[str, str, str], list[run_dir.Run]]
   return run.protocol, NOT_FINISHED, identity
 
 
-def _mean(values: Sequence[Any]) -> float | None:
+def _mean(values: Sequence[Any]) -> int | float | None:
   """The mean; None if a value is unknown: the mean of the others would be of other seeds."""
   if not values or not all(map(_is_number, values)):
     return None
-  return panels.plain(stream_groups.spread(values).mean)
+  mean = quantities.mean(values)
+  return mean if isinstance(mean, int) else panels.plain(mean)
 
 
 def _is_number(value: Any) -> bool:

@@ -48,7 +48,7 @@ def folder_name(label: str) -> str:
 
 def is_finished(cell: pathlib.Path) -> bool:
   """Whether all learners of a run directory have their summaries."""
-  learners = run_dir.read_json(cell / run_dir.ENVIRONMENT).get("learners", [])
+  learners = run_dir.learner_names(run_dir.read_json(cell / run_dir.ENVIRONMENT), cell)
   return bool(learners) and all((cell / name / run_dir.SUMMARY).exists() for name in learners)
 
 
@@ -130,7 +130,7 @@ class TableDir:
     cells = [self.cell(row, column, seed) for column in self.columns for seed in self.seeds]
     return list(dict.fromkeys(
         name for cell in cells
-        for name in run_dir.read_json(cell / run_dir.ENVIRONMENT).get("learners", [])))
+        for name in run_dir.learner_names(run_dir.read_json(cell / run_dir.ENVIRONMENT), cell)))
 
   def summaries(self, row: str, column: str, learner: str) -> dict[Seed, dict[str, Any]]:
     """Summaries of the finished cells by seed, with their wall-clock seconds."""

@@ -19,6 +19,7 @@ from absl import logging
 
 import suite
 from suite.configs import gin_files
+from suite.system import io_errors
 from suite.system import processes
 
 _HOME = pathlib.Path(suite.__file__).resolve().parent.parent
@@ -111,6 +112,8 @@ def report_error(error: BaseException, args: argparse.Namespace, *, code: int,
   if isinstance(error, KeyboardInterrupt):
     how = "ended by SIGTERM" if isinstance(error, processes.Terminated) else "interrupted"
     text = f"{how}; run the same command again to resume from the last saved state"
+  elif disk_error := io_errors.of(error):
+    text = io_errors.message(disk_error)
   elif found:
     text = f"{found[1]} {found[2]!r}. Build the data set again from a good copy of its source."
   elif isinstance(error, gin_files.ConfigError) or is_our_message(error):
@@ -124,13 +127,13 @@ def report_error(error: BaseException, args: argparse.Namespace, *, code: int,
 
 
 def is_our_message(error: BaseException) -> bool:
-  """True for the suite's error classes, and for a ValueError or OSError raised by its code.
+  """True for the suite's error classes, and for errors of values and disks raised by its code.
 
   A ValueError raised by numpy or TensorFlow does not say what to do: it needs its traceback.
   """
   if type(error).__module__.split(".")[0] in ("suite", "tfds_builders"):
     return True
-  if not isinstance(error, (ValueError, OSError)) or error.__traceback__ is None:
+  if not isinstance(error, (ValueError, OSError, ArithmeticError)) or error.__traceback__ is None:
     return False
   frame = traceback.extract_tb(error.__traceback__)[-1]
   return frame.filename.startswith(_OUR_FOLDERS) and str(frame.line).startswith("raise")

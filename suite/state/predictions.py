@@ -31,6 +31,7 @@ from pyarrow import parquet
 
 from suite.state import snapshots
 from suite.system import atomic_files
+from suite.system import io_errors
 
 _REMEDY = "Restore it from a copy, or run the same command in a new work directory."
 COLUMNS = ("id", "label", "top1", "true_class_probability", "correct")
@@ -139,8 +140,9 @@ def check_end(path: str | os.PathLike) -> None:
       file.seek(-len(_END), os.SEEK_END)
       if file.read() == _END:
         return
-  except OSError:  # It is not there, or empty.
-    pass
+  except OSError as error:  # It is not there, or empty.
+    if io_errors.of(error):
+      raise
   raise ValueError(f"{path} is missing or cut. {_REMEDY}")
 
 
@@ -173,6 +175,8 @@ def load(path: str | os.PathLike, *, run: str = "", event: int | None = None) ->
   try:
     table = parquet.ParquetFile(path, page_checksum_verification=True).read()
   except Exception as error:  # Arrow raises errors of many kinds on damaged files.
+    if io_errors.of(error):
+      raise
     raise ValueError(f"{path} cannot be read as Parquet ({snapshots.reason(error)}); it is "
                      f"damaged. {_REMEDY}") from error
   schema, multi_label = table.schema, "scores" in table.schema.names

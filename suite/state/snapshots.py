@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping
 import concurrent.futures
 import contextlib
 import dataclasses
+import errno
 import functools
 import hashlib
 import json
@@ -35,6 +36,7 @@ from absl import logging
 import numpy as np
 
 from suite.system import atomic_files
+from suite.system import io_errors
 
 _SMALL_BYTES = 4 << 20  # A state of up to this size is written as a whole.
 
@@ -51,7 +53,7 @@ def disk_errors(what: str, where: pathlib.Path) -> Iterator[None]:
   except OSError as error:
     raise SaveError(
         f"Could not save {what} in {where}: {error.strerror or error}. The last good state is "
-        "intact; free some space (or fix the folder), then run the same command again to resume."
+        f"intact. {io_errors.remedy(error)}, then run the same command again to resume."
     ) from error
 
 
@@ -67,6 +69,8 @@ def reading(what: str, where: pathlib.Path) -> Iterator[None]:
   except DamagedError:
     raise
   except Exception as error:  # Decoders raise errors of many kinds on damaged files.
+    if (found := io_errors.of(error)) and found.errno != errno.EIO:
+      raise  # The file is not to blame. A sector that cannot be read is damage like any other.
     raise DamagedError(
         f"Could not read {what} in {where} ({reason(error)}); it is damaged. "
         "Restore it from a copy, or start again in a new work directory.") from error

@@ -168,7 +168,8 @@ class TrialQueue:
           progress = snapshots.Snapshots(folder / "progress")
           own = dataclasses.replace(
               context, ledger=cost,
-              store=weight_store.WeightStore(folder / "weights", context.event),
+              store=weight_store.WeightStore(
+                  folder / "weights", context.event, context.store.run),
               journal=journal_lib.Journal(context.event, cost, progress))
           result = train(number, hyper, own)
           snapshots.save_text(folder / "done.json", json.dumps(

@@ -4,21 +4,27 @@
 A file is written once, by the event that learned it, and never changed. An event reads only what
 earlier events wrote, so an interrupted event starts again from the same weights. A protocol may
 drop what no event can read any more (`keep_only`).
+
+The comment of a file's archive says whose it is: {"run_digest", "event", "name"}. Files of another
+run, event or name are refused; those of earlier versions do not say.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import pathlib
 import re
 import shutil
-from typing import Dict, Iterable, List, NamedTuple, Sequence
+import types
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence
 import zipfile
 
 import numpy as np
 
 from suite.state import snapshots
 from suite.system import atomic_files
+from suite.system import io_errors
 
 _FILE = re.compile(r"(\d{6})\.([A-Za-z0-9_.@+-]+)\.npz")
 
@@ -55,10 +61,16 @@ def check_names(names: Sequence[str]) -> None:
 
 
 class WeightStore:
-  """A folder of arrays, seen from one event of a run."""
+  """A folder of arrays, seen from one event of a run.
 
-  def __init__(self, folder: pathlib.Path, event: int):
-    self.folder, self.event = pathlib.Path(folder), event
+  Args:
+    folder: made by the first write.
+    event: that reads and writes.
+    run: the identity of the run, see `run_identity`; "": not known.
+  """
+
+  def __init__(self, folder: pathlib.Path, event: int, run: str = ""):
+    self.folder, self.event, self.run = pathlib.Path(folder), event, run
 
   def entries(self) -> List[Entry]:
     """The entries of earlier events, oldest first."""
@@ -82,8 +94,11 @@ class WeightStore:
     entry = self.own(name)
     path = self._path(entry)
     with snapshots.saving(f"the weights of {name!r}", path) as temporary:
-      write_arrays(temporary, {f"{i:04d}": a for i, a in enumerate(arrays)})
+      write_arrays(temporary, {f"{i:04d}": a for i, a in enumerate(arrays)}, self._owner(entry))
     return entry
+
+  def _owner(self, entry: Entry) -> Dict[str, Any]:
+    return {"run_digest": self.run, **entry._asdict()} if self.run else {}
 
   def has(self, entry: Entry) -> bool:
     """Whether there are weights of an entry."""
@@ -98,12 +113,15 @@ class WeightStore:
           f"{self.folder}. If they were removed, restore them from a copy, or start again in a new "
           "work directory.")
     arrays = read_arrays(path)
+    if problem := misplaced(path, self.run):
+      raise ValueError(problem)
     return [arrays[key] for key in sorted(arrays)]
 
   def copy(self, source: Entry, target: Entry) -> None:
     """Stores the arrays of one entry under another name of this event."""
+    arrays = read_arrays(self._path(source))
     with snapshots.saving(f"the weights of {target.name!r}", self._path(target)) as temporary:
-      shutil.copyfile(self._path(source), temporary)
+      write_arrays(temporary, arrays, self._owner(target))
 
   def adopt(self, other: WeightStore) -> None:
     """Copies what this event wrote to another store."""
@@ -148,10 +166,36 @@ class WeightStore:
         atomic_files.sync_folder(self.folder)
 
 
-def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray]) -> None:
-  """Writes the file that np.savez would write."""
+def misplaced(path: pathlib.Path, run: str) -> str:
+  """Says that a file belongs to another run, event or name than its place; "" if not, or unknown.
+
+  Args:
+    path: of a file that can be read.
+    run: the identity of the run; "": not known.
+  """
+  match = _FILE.fullmatch(path.name)
+  with zipfile.ZipFile(path) as archive:
+    comment = archive.comment
+  if not comment or not match:
+    return ""
+  try:
+    owner = json.loads(comment)
+    found = owner["run_digest"] == (run or owner["run_digest"]), owner["event"], owner["name"]
+  except (ValueError, KeyError, TypeError):
+    found = False, -1, ""
+  if found == (True, int(match[1]), match[2]):
+    return ""
+  what = "run" if not found[0] else "event" if found[1] != int(match[1]) else "task"
+  return (f"{path} holds weights of another {what}. Restore it from a copy, or start again in a "
+          "new work directory.")
+
+
+def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray],
+                 owner: Mapping[str, Any] = types.MappingProxyType({})) -> None:
+  """Writes the file that np.savez would write; `owner` becomes its comment, as JSON."""
   # np.savez leaves its archive open where the disk is full, and Python then prints warnings.
   with zipfile.ZipFile(path, "w") as archive:
+    archive.comment = json.dumps(owner).encode() if owner else b""
     for key, array in arrays.items():
       with archive.open(f"{key}.npy", "w", force_zip64=True) as file:
         np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
@@ -163,6 +207,8 @@ def read_arrays(path: pathlib.Path) -> Dict[str, np.ndarray]:
     with np.load(path, allow_pickle=False) as data:
       return {key: data[key] for key in data.files}
   except Exception as error:  # On damaged files zipfile and numpy raise errors of many kinds.
+    if io_errors.of(error):
+      raise
     raise ValueError(
         f"The saved arrays in {path} cannot be read ({snapshots.reason(error)}); the file is "
         "damaged. Restore it from a copy, or start again in a new work directory.") from error

@@ -73,7 +73,8 @@ def write(final: pathlib.Path, data: bytes) -> None:
 def replace_folder(new: pathlib.Path, final: pathlib.Path) -> None:
   """Moves the folder `new` to `final`; an older `final` is moved aside first, then removed."""
   old = final.with_name(f".{final.name}.old")
-  shutil.rmtree(old, ignore_errors=True)
+  if old.exists():
+    shutil.rmtree(old)
   sync(new)
   if final.exists():
     os.replace(final, old)

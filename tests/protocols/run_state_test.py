@@ -81,6 +81,25 @@ def test_a_record_without_its_snapshot_is_cut_off(tmp_path):
   assert [r["total"] for r in _records(tmp_path)] == [1, 3, 6]
 
 
+def test_a_run_whose_only_snapshot_is_torn_begins_again(tmp_path, caplog):
+  """What a power cut leaves of the first event; two records are finished work and are kept."""
+  _run(tmp_path / "whole", 3)
+  for num_events in (1, 2):
+    folder = tmp_path / str(num_events)
+    _run(folder, num_events)
+    files = sorted((folder / "state" / "events").iterdir())
+    for path in files:
+      path.write_bytes(path.read_bytes()[:-3])
+    if num_events == 2:
+      with pytest.raises(snapshots.DamagedError):
+        _run(folder, 3)
+      assert len(_records(folder)) == 2
+    else:
+      _run(folder, 3)
+      assert "the run begins again" in caplog.text
+      assert _records(folder) == _records(tmp_path / "whole")
+
+
 def test_a_full_disk_stops_the_run_and_keeps_the_last_good_state(tmp_path, monkeypatch):
   def full(state):
     if state.done == 2:

@@ -1,4 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import shutil
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,27 @@ def test_only_what_earlier_events_wrote_under_a_name_is_dropped(tmp_path):
     assert [e.event for e in store.entries() if e.name == "model"] == [1]
     assert [e.event for e in store.entries() if e.name == "mo@del"] == [0, 1, 2]
   np.testing.assert_array_equal(store.load(Entry(3, "model"))[0], [3.0, 3.0])  # Its own stays.
+
+
+@pytest.mark.parametrize("run, event, name, what", [
+    ("b", 2, "mnist", "run"), ("a", 1, "mnist", "event"), ("a", 2, "usps", "task")])
+def test_weights_of_another_run_event_or_task_are_refused(tmp_path, run, event, name, what):
+  theirs = weight_store.WeightStore(tmp_path / "theirs", event, run)
+  theirs.save(name, [np.ones(2)])
+  ours = weight_store.WeightStore(tmp_path / "ours", 3, "a")
+  entry = weight_store.WeightStore(ours.folder, 2, "a").save("mnist", [np.ones(2)])
+  assert len(ours.load(entry)) == 1
+  shutil.copy(next(theirs.folder.iterdir()), ours.folder / "000002.mnist.npz")
+  with pytest.raises(ValueError, match=f"holds weights of another {what}"):
+    ours.load(entry)
+
+
+def test_a_copy_under_another_name_says_so(tmp_path):
+  store = weight_store.WeightStore(tmp_path, 1, "a")
+  store.copy(store.save("trial0", [np.arange(3)]), store.own("x"))
+  assert store.load(store.own("x"))[0].tolist() == [0, 1, 2]
+  weight_store.write_arrays(tmp_path / "000001.old.npz", {"0000": np.zeros(1)})
+  assert len(store.load(store.own("old"))) == 1  # Of an earlier version: it does not say.
 
 
 def test_an_entry_that_is_not_there_lists_those_that_are(tmp_path):

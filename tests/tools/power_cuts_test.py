@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""States of a disk after a power cut, worked out by hand; and a few of a real writer."""
+"""States of a disk after a power cut, worked out by hand; a few of a real writer; other faults."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def _power_cuts():
       patch.syspath_prepend(str(ROOT / folder))
     import power_cuts
     yield power_cuts
+
+
+needs_cc = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or not shutil.which("cc"),
+    reason="calls on files are caught by LD_PRELOAD, which needs Linux and cc")
 
 
 def _operations(power_cuts, *lines):
@@ -88,10 +93,23 @@ def test_a_file_is_lost_with_the_name_of_its_folder(power_cuts, tmp_path):
       (("d/a", b"x"),)}
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux") or not shutil.which("cc"),
-                    reason="writes are recorded by LD_PRELOAD, which needs Linux and cc")
+@needs_cc
 def test_states_of_a_curation_are_survived(python):
   done = python.run([ROOT / "tools" / "faults", "--power", "12", "--workloads", "curation"],
                     timeout=300)
   assert done.returncode == 0, done.stdout + done.stderr[-3000:]
   assert "| power cut: curation | 12 |" in done.stdout
+
+
+@needs_cc
+def test_calls_of_a_curation_that_fail_end_in_one_line(python):
+  done = python.run([ROOT / "tools" / "faults", "--calls", "40", "--workloads", "curation"],
+                    timeout=300)
+  assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+  assert "| no space |" in done.stdout and "| all | 40 |" in done.stdout
+
+
+def test_two_hosts_add_to_one_cache(power_cuts, tmp_path):
+  import two_hosts
+  (found,) = two_hosts.of_caches(tmp_path, random.Random(0))
+  assert found.outcome == "survived", found

@@ -4,9 +4,12 @@
   python tools/faults --faults 1000 --seed 0     the whole campaign
   python tools/faults --seconds 600              as much of it as fits
   python tools/faults --power 5000 --seed 0      states that power cuts may leave (power_cuts.py)
+  python tools/faults --calls 2000 --seed 0      calls on files that fail (failing_calls.py)
+  python tools/faults --hosts 20 --seed 0        two hosts on one folder (two_hosts.py)
 
 Faults are drawn from the seed, so that each can be made again: `--from N --faults 1` repeats the
-N-th. Those that are lost or silent are printed with what was done. The exit code is 0 if none is.
+N-th. Those that are lost, silent or a traceback are printed with what was done. The exit code is 0
+if none is.
 It runs on POSIX systems. docs/reliability.md has a table that it made.
 """
 
@@ -27,9 +30,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import data_faults
+import failing_calls
 import outcomes
 import power_cuts
 import run_faults
+import two_hosts
+import workloads
 
 
 def campaign(folder: pathlib.Path, *, faults: int, seed: int, seconds: float, first: int = 0,
@@ -63,7 +69,7 @@ def campaign(folder: pathlib.Path, *, faults: int, seed: int, seconds: float, fi
       found = list(make(folder, draw))
     made += found
     for fault in found[:1]:
-      if fault.outcome in (outcomes.LOST, outcomes.SILENT):
+      if fault.outcome in outcomes.BAD:
         print(f"{fault.outcome}: fault {number - 1} ({fault.kind}): {fault.what}\n  {fault.said}",
               flush=True)
   return made
@@ -78,28 +84,38 @@ def main() -> int:
   parser.add_argument("--share_of_runs", type=float, default=0.4)
   parser.add_argument("--power", type=int, default=0, metavar="N",
                       help="N states after power cuts in place of other faults")
-  parser.add_argument("--workloads", nargs="*", default=(), choices=sorted(power_cuts.WORKLOADS))
+  parser.add_argument("--calls", type=int, default=0, metavar="N",
+                      help="N calls on files that fail in place of other faults")
+  parser.add_argument("--hosts", type=int, default=0, metavar="N",
+                      help="N times two hosts on one folder in place of other faults")
+  parser.add_argument("--workloads", nargs="*", default=(), choices=sorted(workloads.WORKLOADS))
   parser.add_argument("--record", nargs=2, metavar=("WORKLOAD", "FOLDER"), help=argparse.SUPPRESS)
   args = parser.parse_args()
   if args.record:
-    power_cuts.main(*args.record)
+    workloads.main(*args.record)
   with tempfile.TemporaryDirectory() as scratch:
+    folder = pathlib.Path(scratch)
+    if args.calls and not failing_calls.are_caught():
+      return failing_calls.restart(folder)
     begun = time.monotonic()
-    if args.power:
+    many = {"power": power_cuts.campaign, "calls": failing_calls.campaign,
+            "hosts": two_hosts.campaign}
+    chosen = next((name for name in many if getattr(args, name)), None)
+    if chosen:
       made = []
-      for fault in power_cuts.campaign(pathlib.Path(scratch), states=args.power, seed=args.seed,
-                                       first=args.first, names=args.workloads):
+      for fault in many[chosen](folder, number=getattr(args, chosen), seed=args.seed,
+                                first=args.first, names=args.workloads):
         made.append(fault)
-        if fault.outcome in (outcomes.LOST, outcomes.SILENT):
+        if fault.outcome in outcomes.BAD:
           print(f"{fault.outcome}: {fault.what}\n  {fault.said}", flush=True)
         if time.monotonic() - begun > args.seconds:
           break
     else:
-      made = campaign(pathlib.Path(scratch), faults=args.faults, seed=args.seed, first=args.first,
+      made = campaign(folder, faults=args.faults, seed=args.seed, first=args.first,
                       seconds=args.seconds, share_of_runs=args.share_of_runs)
   print(f"{len(made)} faults in {time.monotonic() - begun:.0f} s, seed {args.seed}\n")
   print(outcomes.table(made))
-  return 1 if any(f.outcome in (outcomes.LOST, outcomes.SILENT) for f in made) else 0
+  return 1 if any(f.outcome in outcomes.BAD for f in made) else 0
 
 
 if __name__ == "__main__":

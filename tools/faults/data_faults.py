@@ -65,9 +65,9 @@ def _read(kind: str, what: str, read: Callable[[], object]) -> outcomes.Fault:
   except _EXPECTED as error:
     outcome, said = outcomes.REFUSED, str(error)
   except Exception as error:  # The kind of error is what is looked for.
-    outcome, said = outcomes.LOST, f"{type(error).__name__}: {error}"
+    outcome, said = outcomes.TRACEBACK, f"{type(error).__name__}: {error}"
   if time.monotonic() - begun > SLOW:
-    outcome, said = outcomes.LOST, f"took {time.monotonic() - begun:.0f} s"
+    outcome, said = outcomes.TRACEBACK, f"took {time.monotonic() - begun:.0f} s"
   return outcomes.Fault(kind, what, outcome, said)
 
 
@@ -184,7 +184,7 @@ def of_command_lines(folder: pathlib.Path, draw: random.Random) -> Iterator[outc
   known = done.code in (0, 1, 2) and "Traceback" not in done.output
   yield outcomes.Fault("random command line", " ".join(map(repr, words)),
                        (outcomes.SURVIVED if done.code == 0 else outcomes.REFUSED) if known else
-                       outcomes.LOST, done.output[-300:])
+                       outcomes.TRACEBACK, done.output[-300:])
 
 
 KINDS = ((of_archives, 8), (of_images, 4), (of_arrays, 4), (of_caches, 5), (of_gin_files, 2),

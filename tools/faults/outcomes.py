@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import collections
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SURVIVED = "survived"  # The results are those of an undisturbed run.
 REFUSED = "refused"  # One line says what is wrong; what was there is as before.
-LOST = "lost"  # A traceback, a crash, a hang, or finished work gone.
+LOST = "lost"  # Finished work is gone.
 SILENT = "silent"  # Other results, and nothing says so.
-ALL = (SURVIVED, REFUSED, LOST, SILENT)
+TRACEBACK = "traceback"  # In place of one line; a crash and a hang are counted here, too.
+ALL = (SURVIVED, REFUSED, LOST, SILENT, TRACEBACK)
+BAD = (LOST, SILENT, TRACEBACK)
 
 
 class Fault(NamedTuple):
@@ -45,6 +47,11 @@ def last_line(output: str) -> str:
   """The message of a command that failed: what begins with "suite", to the end of that line."""
   lines = [line for line in output.splitlines() if line.startswith("suite")]
   return lines[-1] if lines else ""
+
+
+def of_failure(done: Any) -> str:
+  """The outcome of a command (`forked.Result`) that did not end with 0: REFUSED or TRACEBACK."""
+  return REFUSED if done.code in (1, 2) and is_one_line(done.output) else TRACEBACK
 
 
 def is_one_line(output: str) -> bool:

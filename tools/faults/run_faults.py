@@ -75,8 +75,7 @@ class Workload:
       differences = self.differs(workdir)
       return outcomes.Fault(kind, what, outcomes.SILENT if differences else outcomes.SURVIVED,
                             "; ".join(differences[:3]))
-    good = done.code in (1, 2) and outcomes.is_one_line(done.output)
-    return outcomes.Fault(kind, what, outcomes.REFUSED if good else outcomes.LOST,
+    return outcomes.Fault(kind, what, outcomes.of_failure(done),
                           outcomes.last_line(done.output) or done.output[-300:])
 
 
@@ -135,7 +134,7 @@ def finished(load: Workload, draw: random.Random) -> Iterator[outcomes.Fault]:
     return
   found = done.code == 1 and "Traceback" not in done.output
   yield outcomes.Fault("damaged file of a finished run", what,
-                       outcomes.REFUSED if found else outcomes.LOST, done.output[-200:])
+                       outcomes.REFUSED if found else outcomes.TRACEBACK, done.output[-200:])
 
 
 def two_processes(load: Workload, draw: random.Random) -> Iterator[outcomes.Fault]:
@@ -148,7 +147,7 @@ def two_processes(load: Workload, draw: random.Random) -> Iterator[outcomes.Faul
   done = first.finish()
   fault = load.judge("two processes", "a second one", workdir, done)
   if running and second.code and not outcomes.is_one_line(second.output):
-    fault = fault._replace(outcome=outcomes.LOST, said=second.output[-300:])
+    fault = fault._replace(outcome=outcomes.TRACEBACK, said=second.output[-300:])
   yield fault
 
 
@@ -170,7 +169,7 @@ def shortages(load: Workload, draw: random.Random) -> Iterator[outcomes.Fault]:
   # TensorFlow aborts where it cannot allocate; what counts is that the run can go on.
   crashed = first.code not in (0, 1, 2) and kind != "no memory"
   if crashed or ("Traceback" in first.output and kind == "no space"):
-    fault = fault._replace(outcome=outcomes.LOST, said=first.output[-300:])
+    fault = fault._replace(outcome=outcomes.TRACEBACK, said=first.output[-300:])
   yield fault
 
 
@@ -185,7 +184,7 @@ def interrupted(load: Workload, draw: random.Random) -> Iterator[outcomes.Fault]
   done = child.finish()
   fault = load.judge("asked to end", kind.name, workdir, forked.run(load.command(workdir)))
   if "Traceback" in done.output:
-    fault = fault._replace(outcome=outcomes.LOST, said=done.output[-300:])
+    fault = fault._replace(outcome=outcomes.TRACEBACK, said=done.output[-300:])
   yield fault
 
 

@@ -41,6 +41,7 @@ from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_ids
 from suite.system import atomic_files
 from suite.system import file_lock
+from suite.system import io_errors
 
 VERSION = 2  # 1: ids without an index; it is read, and converted when something is added.
 NOT_EVALUATED = cache_input.NOT_EVALUATED
@@ -170,7 +171,10 @@ class AccuracyCache:
     """Answers of the given models (default: all), unpacked: int8 [M, N]."""
     chosen = range(self.num_models) if models is None else models
     everything = np.arange(self.num_samples)
-    return np.stack([self.answers(model, everything) for model in chosen])
+    found = np.empty([len(chosen), self.num_samples], np.int8)
+    for row, model in enumerate(chosen):
+      found[row] = self.answers(model, everything)
+    return found
 
   def columns(self, samples: np.ndarray, models: Sequence[int | str] | None = None, *,
               seen: bool = False) -> np.ndarray:
@@ -373,6 +377,8 @@ class AccuracyCache:
       raise CacheError(f"{self.folder} is no accuracy cache (it has no format.json). Make one "
                        f"with: suite lifelong add-models --cache {self.folder} ...") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+      if io_errors.of(error):
+        raise
       raise CacheError(f"{self.folder / 'format.json'} is damaged: put it back.") from error
 
   def _check_version(self) -> None:
