@@ -92,15 +92,19 @@ _CLEAR = """
 - **References.** `JOINT` is trained from new weights on all buckets so far, `CUMULATIVE` goes
 on from the last weights, and `EACH_BUCKET` is trained from new weights on each bucket alone.
 - **Online mode.** `--gin_file gin/budgets/online.gin` makes one pass over
-each bucket in batches of 10 at one rate; `digits/clear_online` is a run of it. Memories take a
-bucket in at its end in this mode, too.
+each bucket in batches of 10 at one rate; `digits/clear_online` is a run of it.
 - **LwF.** On CLEAR `LWF` has the paper's strengths, from 0 to 2 over `NUM_BUCKETS`.
 `LWF_GROWING` adds 2 / 9 for each phase, the same over ten buckets, and needs no number of them;
 it runs on FLUID, too.
 - **GEM** keeps the newest rows of each past bucket and looks at all of them in each step: its
 cost grows with the memory, and it holds a gradient for each bucket. The quadratic program in as
 many numbers as buckets is solved by SciPy and is not counted in FLOPs.
-- **GSS** is the greedy version. At the end of a bucket its memory makes the gradient of each
+- **When memories take rows in.** Methods that replay do so in each step, with the logits of that
+moment (DER), so that a bucket replays its own rows, too: `REMEMBER = 'each_step'`, as in their
+papers. With `'each_phase'` a memory takes the bucket in at its end; so does `ER` here
+(`ER_REMEMBER`), as the row of CLEAR's table, and so do GEM and A-GEM, in their papers as well, and
+every method in the offline phases of FLUID.
+- **GSS** is the greedy version. In each step its memory makes the gradient of each
 new example and of 10 held ones for every 10 examples (`Gss.subset`, `Gss.block`), which is
 charged; the products of these gradients are not.
 - **MER** makes an update on each single row, incoming and replayed: many small steps. Batch

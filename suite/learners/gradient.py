@@ -79,6 +79,9 @@ class GradientLearner(learner.SequenceLearner):
     head: see `class_heads`; the net's own, or `Linear()`. objective: see `objectives`.
     memory: of examples; see the module. replay_batch: R, rows of it that each step takes besides.
     train_on: "current", what came last; "memory", which gets that first; "all", everything so far.
+    remember: when a memory that is replayed takes rows in: "each_step", those that were trained on,
+      with the logits that they had then, so that a phase replays its own rows, too; "each_phase",
+      all new rows when it is over. Offline phases of a sequence do the latter in any case.
     reset: whether each phase starts from new weights.
     schedule: of the rate within a phase. optimizer: `optimizers.Momentum`, or a Keras optimizer.
     epochs, batch_size: of a phase. learning_rate: the schedule's peak; else the optimizer's.
@@ -100,6 +103,7 @@ class GradientLearner(learner.SequenceLearner):
       objective: objective_lib.Objective | None = None,
       memory: memory_lib.Memory | None = None,
       train_on: str = "current",
+      remember: str = "each_phase",
       replay_batch: int = 0,
       reset: bool = False,
       schedule: schedules.EpochSchedule = _CONSTANT,
@@ -120,12 +124,13 @@ class GradientLearner(learner.SequenceLearner):
     self.objective = objective or objective_lib.Objective()
     self._composition = composition.Composition(
         self.head, self.objective, memory, train_on, replay_batch, optimizer, bool(meta),
-        net.augments, batch_size, examples_on)
+        net.augments, batch_size, examples_on, remember)
     self._composition.check()
     self._recipe = phase_lib.Recipe(
         train_on, replay_batch, epochs, batch_size, rate, schedule,
         observe_batch or batch_size, optimizer.keep)
     self._reset, self._optimizer, self._base = reset, optimizer, base
+    self._intake: memory_lib.Intake | None = None
     self._task: tasks.Task | None = None
 
   @property
@@ -188,6 +193,8 @@ class GradientLearner(learner.SequenceLearner):
         shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
         self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
                           num_classes=task.num_classes, with_logits=self.objective.reads_logits)
+        if self._composition.remember == composition.EACH_STEP and not self._holds_numbers:
+          self._intake = memory_lib.Intake(self.memory)
       watches = self.objective.observes == objective_lib.VALIDATION
       self.watched = phase_lib.Watched(spec.shape, spec.dtype) if watches else None
       self.nets = phase_lib.TaskNets(
@@ -337,9 +344,10 @@ class GradientLearner(learner.SequenceLearner):
     if self._holds_numbers:  # Slots of a sequence that no label was of take no part.
       known = tf.constant(phase_lib.present(labels, self.num_classes))
       data = data._replace(classes=objective_lib.Classes(known, known, known))
-    outcome = phase.train(data, size, last="even" if self._holds_numbers else "fill")
+    outcome = phase.train(data, size, last="even" if self._holds_numbers else "fill",
+                          intake=self._intake)
     if not self._holds_numbers:
-      if self.memory is not None and self._recipe.train_on != "memory":
+      if self.memory is not None and self._recipe.train_on != "memory" and not self._intake:
         phase.remember(codes, codes, labels, None)
     elif not int(self.phases):
       self.base_classes.assign(phase_lib.present(labels, self.num_classes))

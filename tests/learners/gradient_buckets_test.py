@@ -114,10 +114,10 @@ def test_rate_schedule_and_velocity_begin_anew_with_each_bucket(tmp_path):
   run(tmp_path / "once", learner)
   train = learner._loop.train
 
-  def spy(data, part, chunk):
+  def spy(data, part, chunk, *intake):
     rates.append(chunk)
     assert all(not np.any(v) for v in learner._loop.step.optimizer.velocities)
-    return train(data, part, chunk)
+    return train(data, part, chunk, *intake)
 
   learner._loop.train = spy
   run(tmp_path / "again", learner)

@@ -13,7 +13,8 @@ Each of N rows comes once an epoch, in another order each time, in batches of B:
            a loader of PyTorch makes, which ends each epoch with what is left over. That may be one
            row, and its step would count as much as one of B.
 
-With a memory each step replays R of its rows besides, each once until all have had their turn.
+With a memory each step replays R of its rows besides, each once until all have had their turn; or,
+with a memory that takes rows in at each step (`memory.Intake`), R of those that it holds by then.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from suite.compute import user_code
 from suite.contracts import rehearsal
 from suite.data.images import sampling
 from suite.training.gradient import train_step
+from suite.training.memories import memory
 from suite.training.objectives import example_gradients
 from suite.training.objectives import objective as objective_lib
 
@@ -80,18 +82,22 @@ class ArrayLoop:
       self._costs.clear()
       self._of_widths.clear()
 
-  def train(self, data: objective_lib.Data, part: Part, rates: np.ndarray) -> float:
+  def train(self, data: objective_lib.Data, part: Part, rates: np.ndarray,
+            intake: memory.Intake | None = None, draws: tuple[int, int] = (0, 0)) -> float:
     """Takes the steps of a part; returns the sum of their losses.
 
     Args:
       data: what the part's places are of; its shapes but N, K stay the same from call to call.
       rates: float32 [S].
+      intake: takes the incoming rows of each step in, and gives those that are replayed; None:
+        the part's, of a memory that stays as it is. One that compares takes none in.
+      draws: the seed of what is replayed, with an intake.
     """
     if rehearsal.counts_only():
       return 0.0
     width, replayed = part.width, part.replayed.places.shape[1]
     # Base classes that are learned without a memory have no logits stored.
-    key = ("train", width, replayed, data.classes is None, data.stored.shape[1])
+    key = ("train", width, replayed, data.classes is None, data.stored.shape[1], intake is None)
     groups = () if data.groups is None else data.groups
     if key not in self._graphs:  # Open are how many steps, rows and slots there are.
       opened = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in data[:4]]
@@ -100,27 +106,40 @@ class ArrayLoop:
       of_groups = () if data.groups is None else tf.TensorSpec([None], tf.int64)
       rows = [tf.TensorSpec([None], t) for t in (tf.float32, tf.int64, tf.uint64, tf.int64)]
       slots = [tf.TensorSpec([None, replayed], t) for t in (tf.int64, tf.uint64)]
+      of_draws = () if intake is None else (
+          tf.TensorSpec([2], tf.int32), tf.TensorSpec([], tf.int64))
 
-      @tf.function(input_signature=[*opened, classes, of_groups, *rows, *slots],
+      @tf.function(input_signature=[*opened, classes, of_groups, *rows, *slots, of_draws],
                    autograph=self._converts_rows)
       def steps(codes, labels, places, stored, classes, groups, rates, chosen, seeds, starts,
-                slots, slot_seeds):
+                slots, slot_seeds, draws):
         given = objective_lib.Data(codes, labels, places, stored,
                                    objective_lib.Classes(*classes) if classes else None,
                                    None if isinstance(groups, tuple) else groups)
 
         def body(i, total):
-          rows = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
+          incoming = rows = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
           their_seeds = tf.ensure_shape(seeds[starts[i]:starts[i + 1]], [width])
+          logits_then = None
           if replayed:
-            rows = tf.concat([rows, tf.gather(places, slots[i])], 0)
+            if intake is None:
+              again, logits_then = tf.gather(places, slots[i]), tf.gather(stored, slots[i])
+            else:
+              seed, first = draws
+              again, _, logits_then = intake.replayed(
+                  tf.random.experimental.stateless_fold_in(seed, tf.cast(
+                      first + tf.cast(i, tf.int64), tf.int32)), replayed)
+            rows = tf.concat([rows, again], 0)
             their_seeds = tf.concat([their_seeds, slot_seeds[i]], 0)
           taken = byte_rows.gather(codes, rows)
           if self._augment is not None:
             taken = self._augment(taken, their_seeds)
-          return i + 1, total + self._step(
-              taken, tf.gather(labels, rows), tf.gather(stored, slots[i]) if replayed else None,
-              rates[i], given, self._devices)
+          their_labels = tf.gather(labels, rows)
+          step = self._step(taken, their_labels, logits_then, rates[i], given, self._devices)
+          if intake is not None and not intake.compares:
+            intake.take(incoming, their_labels[:width], None if step.logits is None else tf.cast(
+                step.logits[:width], tf.float32))
+          return i + 1, total + step.loss
 
         num = tf.shape(rates)[0]
         return tf.while_loop(lambda i, _: i < num, body, [tf.constant(0), tf.constant(0.0)])[1]
@@ -131,15 +150,16 @@ class ArrayLoop:
     def run(num: int) -> float:
       return float(self._graphs[key](
           data.codes, data.labels, data.places, data.stored, data.classes or (), groups,
-          rates[:num], *part.incoming, part.starts[:num + 1], *(r[:num] for r in part.replayed)))
+          rates[:num], *part.incoming, part.starts[:num + 1], *(r[:num] for r in part.replayed),
+          () if intake is None else (np.array(draws, np.int32), np.int64(part.first))))
 
     # Even batches are of other sizes in each phase: those within 9% take as long as each other.
     size = round(8 * np.log2(np.diff(part.starts[:2])[0]))
     return rehearsal.few(self, (key, size), part.num_steps, run)
 
   def _step(self, codes: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor | None, rate: tf.Tensor,
-            data: objective_lib.Data, devices: Sequence[str] = ()) -> tf.Tensor:
-    """One step; its loss, [].
+            data: objective_lib.Data, devices: Sequence[str] = ()) -> train_step.Taken:
+    """One step; its logits, of the incoming rows first, are None if it is several updates.
 
     Args:
       codes, labels: [B + R, ...], incoming rows and, behind them, replayed ones or candidates.
@@ -161,17 +181,18 @@ class ArrayLoop:
       stored = tf.gather(stored, best)
     if objective.takes_rows:
       update = functools.partial(step, rate=rate, data=data, classes=classes)
-      return objective.take(update, step.variables, codes, labels, num)
+      return train_step.Taken(objective.take(update, step.variables, codes, labels, num), None)
     rows = (codes, labels, rate)
     named: dict[str, Any] = {
         "data": data, "classes": classes, "num_replayed": num, "stored": stored}
     count, size = len(devices), labels.shape[0]
     if count < 2 or num % count or (size is not None and size % count):
-      return step(*rows, **named)
+      return step.take(*rows, **named)
     shared = functools.partial(step.on_devices, devices, *rows, **named)
     if size is None:  # Even batches may be of any size.
-      return tf.cond(tf.shape(labels)[0] % count == 0, shared,
-                     functools.partial(step, *rows, **named))
+      return train_step.Taken(tf.cond(
+          tf.shape(labels)[0] % count == 0, lambda: shared().loss,
+          functools.partial(step, *rows, **named)), None)
     return shared()
 
   def observe(self, codes: tf.Tensor, labels: tf.Tensor, batch_size: int,
@@ -272,7 +293,11 @@ class ArrayLoop:
     """The cost of all steps of a plan, as counted from the graphs of its steps."""
     total, widths, objective = flops.ZERO, plan.widths(), self.step.objective
     if list(widths) == [plan.batch_size]:
-      return objective.cost(_Counter(self, data, plan.batch_size, plan.replayed)) * plan.num_steps
+      total = objective.cost(_Counter(self, data, plan.batch_size, plan.replayed)) * (
+          plan.num_steps - plan.starts_empty)
+      if plan.starts_empty:
+        total += objective.cost(_Counter(self, data, plan.batch_size, 0))
+      return total
     # Even batches are of other sizes in each phase: a line through two sizes serves for all.
     held = int(data.places.shape[0]) if objective.needs_memory else 0
     of_width = self._of_widths.setdefault(
@@ -307,7 +332,9 @@ class _Counter:
     loop, data, rate = self._loop, self._data, tf.constant(0.0)
     codes, labels = self._examples(self._rows + self._replayed)
     key = ("step", self._rows, self._replayed, data.classes is None)
-    step = functools.partial(loop._step, rate=rate, data=data)
+    def step(codes: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor | None) -> tf.Tensor:
+      return loop._step(codes, labels, stored, rate, data).loss
+
     if not self._replayed:
       return loop._count(key, functools.partial(step, stored=None), codes, labels)
     return loop._count(key, step, codes, labels, *_specs(self._replayed, data.stored))
@@ -372,6 +399,13 @@ class Part(NamedTuple):
     """S."""
     return len(self.starts) - 1
 
+  def each_step(self) -> Iterator[Part]:
+    """Its steps as parts of one."""
+    for step, (begin, end) in enumerate(zip(self.starts, self.starts[1:])):
+      yield Part(self.first + step, Rows(*(r[begin:end] for r in self.incoming)),
+                 np.array([0, end - begin]), Rows(*(r[step:step + 1] for r in self.replayed)),
+                 self.width)
+
 
 @dataclasses.dataclass(frozen=True)
 class PhaseRows:
@@ -384,6 +418,8 @@ class PhaseRows:
     order: seed of the order of rows.
     held: K, slots of the memory taken. replay_batch: R; none are replayed while K is 0.
     replay_order: seed of the order of slots.
+    takes_in: whether the memory takes rows in at each step, so that all but a first step replay
+      rows; which ones, its `Intake` says. Only with "fill".
     last: one of `LAST`.
     seeded: whether rows are augmented; else all their seeds are 0.
   """
@@ -398,6 +434,7 @@ class PhaseRows:
   last: str = "fill"
   first: int = 0
   seeded: bool = True
+  takes_in: bool = False
 
   @property
   def num_steps(self) -> int:
@@ -407,12 +444,18 @@ class PhaseRows:
   @property
   def replayed(self) -> int:
     """R, or 0 while the memory is empty."""
-    return self.replay_batch if self.held else 0
+    return self.replay_batch if self.held or self.takes_in else 0
+
+  @property
+  def starts_empty(self) -> bool:
+    """Whether the first step replays nothing and the others do."""
+    return self.takes_in and not self.held and self.replay_batch > 0
 
   @property
   def num_rows(self) -> int:
     """Rows of all steps, replayed ones included."""
-    return sum((width + self.replayed) * num for width, num in self.widths().items())
+    return sum((width + self.replayed) * num for width, num in self.widths().items()) - (
+        self.replayed * self.starts_empty)
 
   def widths(self) -> dict[int, int]:
     """The number of steps by their number of incoming rows."""
@@ -444,18 +487,19 @@ class PhaseRows:
     """All steps in order, as many at once as are laid out at once."""
     starts = np.concatenate([[0], np.cumsum(self._widths)])
     num_steps, length = len(starts) - 1, max(1, _ROWS // self.batch_size)
-    for first in range(0, num_steps, length):
-      stop = min(first + length, num_steps)
+    cuts = [0] * self.starts_empty + [*range(self.starts_empty, num_steps, length), num_steps]
+    for first, stop in zip(cuts, cuts[1:]):
       begin, num = int(starts[first]), int(starts[stop] - starts[first])
       flat = rows(self.size, 1, self.order, begin, num, seeded=self.seeded)
+      replayed = 0 if self.starts_empty and not first else self.replayed
       yield Part(first, Rows(flat.places[:, 0] + self.first, flat.seeds[:, 0]),
-                 starts[first:stop + 1] - begin, self._replayed(first, stop - first),
+                 starts[first:stop + 1] - begin, self._replayed(first, stop - first, replayed),
                  self.batch_size if self.last == "fill" else None)
 
-  def _replayed(self, first: int, num: int) -> Rows:
-    if not self.replayed:
-      return Rows(np.zeros([num, 0], np.int64), np.zeros([num, 0], np.uint64))
-    return rows(self.held, self.replay_batch, self.replay_order, first, num, seeded=self.seeded)
+  def _replayed(self, first: int, num: int, each: int) -> Rows:
+    if not each or (self.takes_in and not self.seeded):
+      return Rows(np.zeros([num, each], np.int64), np.zeros([num, each], np.uint64))
+    return rows(max(1, self.held), self.replay_batch, self.replay_order, first, num, seeded=self.seeded)
 
 
 def rows(size: int, batch_size: int, seed: tuple[int, int], first: int, num: int, *,

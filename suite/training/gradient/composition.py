@@ -32,6 +32,7 @@ from suite.training.objectives import objective as objective_lib
 
 STRATEGIES = ("one_device", "mirrored")
 TRAIN_ON = ("current", "memory", "all")
+REMEMBER = EACH_STEP, EACH_PHASE = "each_step", "each_phase"
 _ONE_TASK = {deliveries.BUCKETS: "the buckets of one task", deliveries.SEQUENCE: "a sequence",
              deliveries.EPISODES: "episodes", deliveries.PORTIONS: "portions of a pretraining"}
 
@@ -79,6 +80,7 @@ class Composition:
   augments: bool
   batch_size: int
   examples_on: str = rows_on_disk.DEVICE
+  remember: str = EACH_PHASE
 
   def check(self) -> None:
     """Refuses combinations that make no sense, whatever the data."""
@@ -110,6 +112,17 @@ class Composition:
     if self.replay_batch and self.train_on == "memory":
       raise ValueError("GradientLearner trains on its memory and replays it, too; set replay_batch "
                        "to 0, or train_on to 'current'.")
+    if self.remember not in REMEMBER:
+      raise ValueError(f"GradientLearner.remember is {self.remember!r}; allowed are "
+                       f"{', '.join(map(repr, REMEMBER))}.")
+    if self.remember == EACH_STEP and (self.memory is None or not self.replay_batch):
+      raise ValueError("GradientLearner.remember is 'each_step', which is for a memory that each "
+                       "step replays rows of; give a memory and a replay_batch, or 'each_phase'.")
+    if self.remember == EACH_STEP and self.memory is not None and self.memory.rule.has_groups and (
+        self.memory.rule.by_call):
+      raise ValueError("GradientLearner.remember is 'each_step', and the memory keeps buckets in "
+                       "equal parts, which it gets whole; set remember to 'each_phase', or take "
+                       "another rule, such as reservoir.Reservoir.")
     if isinstance(self.head, class_heads.CwrStar) and type(
         self.objective) is not objective_lib.Objective:
       raise ValueError(f"GradientLearner was given the objective {objective} and the head CwrStar, "

@@ -15,10 +15,12 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import byte_rows
 from suite.compute import flops
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
 from suite.contracts import examples as examples_lib
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.models import keras3
@@ -123,9 +125,14 @@ class Phase:
     self.cost, self._began = flops.ZERO, time.monotonic()
     self.compared = 0  # Gradients of single rows that the memory compared.
 
-  def train(self, data: objective_lib.Data, size: int, *, first: int = 0, last: str = "fill"
-            ) -> PhaseOutcome:
-    """Trains on rows first ... first + size - 1 of the data, and replays rows of the memory."""
+  def train(self, data: objective_lib.Data, size: int, *, first: int = 0, last: str = "fill",
+            intake: memory_lib.Intake | None = None) -> PhaseOutcome:
+    """Trains on rows first ... first + size - 1 of the data, and replays rows of the memory.
+
+    Args:
+      data: of all rows; those behind the first + size are the memory's.
+      intake: of the memory, if it takes rows in at each step; None: it stays as it is.
+    """
     if size < 1:
       raise ValueError("There is nothing to train on: no sample is stored. Train after the first "
                        "label is revealed.")
@@ -153,19 +160,29 @@ class Phase:
     keras3.begin_draws(self._net.model, seeds.pair("draws of the model"))
     plan = array_loop.PhaseRows(
         size, recipe.epochs, recipe.batch_size, seeds.pair("order"), last=last, first=first,
-        held=int(data.places.shape[0]), replay_order=seeds.pair("memory order"),
+        held=int(data.places.shape[0]), takes_in=intake is not None,
+        replay_order=seeds.pair("memory order"),
         replay_batch=max(recipe.replay_batch, objective.candidates), seeded=self._loop.augments)
     # Counted first: an objective's cost is that of the memory as it is.
     self.cost += self._loop.cost(data, plan)
     if not recipe.keeps_velocities:
       self._loop.step.reset_optimizer()
+    if intake is not None:
+      intake.begin(first + size)
     total = 0.0
     for part in plan.parts():
       steps = np.arange(part.first, part.first + part.num_steps)
       rates = recipe.schedule.rates(recipe.learning_rate, plan.epochs_of(steps))
-      total += self._loop.train(data, part, rates)
+      if intake is not None and intake.compares:
+        total += self._train_comparing(data, part, rates, intake, known)
+      else:
+        total += self._loop.train(data, part, rates, intake, plan.replay_order)
       done = part.first + part.num_steps
+      if intake is not None and rehearsal.current() is not None:
+        intake.rehearse(done * plan.batch_size)
       self._context.report(step=done, steps=plan.num_steps, loss=total / done)
+    if intake is not None:
+      intake.end(data.codes)
     if not np.isfinite(total):
       logging.warning("The training of event %s diverged; lower the learning rate, now %g.",
                       self._context.event, recipe.learning_rate)
@@ -173,6 +190,30 @@ class Phase:
     objective.after_phase(known)
     head.after_phase(counts)
     return PhaseOutcome(plan, total / plan.num_steps, observed, started)
+
+  def _train_comparing(self, data: objective_lib.Data, part: array_loop.Part, rates: np.ndarray,
+                       intake: memory_lib.Intake, known: tf.Tensor | None) -> float:
+    """Takes the steps of a part one by one: gradients of rows are compared between them, eagerly.
+    """
+    total = 0.0
+
+    def codes_at(places: Any) -> tf.Tensor:
+      return byte_rows.gather(data.codes, tf.convert_to_tensor(places))
+
+    for place, step in enumerate(part.each_step()):
+      total += self._loop.train(
+          data, step, rates[place:place + 1], intake, self._context.seeds.pair("memory order"))
+      rows = tf.constant(step.incoming.places)
+      labels = tf.gather(data.labels, rows)
+      num = intake.memory.num_compared(step.incoming.places.size)
+      self.compared += num
+      self.cost += self._loop.cost_of_gradients(data.codes, labels, num)
+      if rehearsal.current() is None:
+        intake.take(rows, labels, None, lambda held, new: self._loop.largest_cosines(
+            held.codes, held.labels, new.codes, new.labels, known), codes_at)
+      else:
+        intake.rehearse((step.first + 1) * step.incoming.places.size)
+    return total
 
   def train_head(self, codes: tf.Tensor, data: objective_lib.Data, epochs: float, rate: float,
                  optimizer: Any) -> PhaseOutcome:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Sequence
+from typing import Any, NamedTuple, Protocol, Sequence
 
 import tensorflow as tf
 
@@ -23,6 +23,13 @@ class Optimizer(Protocol):
 
   def reset(self) -> None:
     """Forgets velocities and moments."""
+
+
+class Taken(NamedTuple):
+  """A step that was taken: the loss before it, [], and logits [B + R, C] that it was made of."""
+
+  loss: tf.Tensor
+  logits: tf.Tensor
 
 
 class TrainStep:
@@ -91,7 +98,12 @@ class TrainStep:
 
   def __call__(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor | None, *,
                data: Any = None, **batch: Any) -> tf.Tensor:
-    """One update; the loss before it, [].
+    """One update; the loss before it, []. See `take`."""
+    return self.take(images, labels, rate, data=data, **batch).loss
+
+  def take(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor | None, *,
+           data: Any = None, **batch: Any) -> Taken:
+    """One update.
 
     Args:
       images, labels: [B + R, ...]. rate: [], or None: the optimizer's schedule.
@@ -99,19 +111,19 @@ class TrainStep:
       **batch: further fields of `objective.Batch`.
     """
     with tf.GradientTape() as tape:
-      loss = self._loss(images, labels, **batch)
+      loss, logits = self._loss(images, labels, **batch)
     found = tape.gradient(loss, self.variables, output_gradients=self.scaling.factor)
     self._update(self.scaling.unscaled(found), rate, data)
-    return loss
+    return Taken(loss, logits)
 
   def on_devices(self, devices: Sequence[str], images: tf.Tensor, labels: tf.Tensor,
                  rate: tf.Tensor | None, *, data: Any = None, num_replayed: int = 0,
-                 stored: tf.Tensor | None = None, **batch: Any) -> tf.Tensor:
-    """As `__call__`, with an equal share of incoming and of replayed rows on each device.
+                 stored: tf.Tensor | None = None, **batch: Any) -> Taken:
+    """As `take`, with an equal share of incoming and of replayed rows on each device.
 
     The variables stay where they are: each device reads them, and one update follows the mean of
     the gradients. A batch norm takes the statistics of its device's share; its running ones become
-    the mean of those after each share.
+    the mean of those after each share. The logits are those of the incoming rows alone.
     """
     count, incoming = len(devices), _length(labels) - num_replayed
     moving = [getattr(layer, name) for layer in self.model.submodules
@@ -121,7 +133,7 @@ class TrainStep:
       moving += [v for held in keras3.held_in(self.model) for v in held.non_trainable_weights
                  if v.dtype.is_floating]
     before = [v.read_value() for v in moving]
-    losses, gradients, after = [], [], []
+    losses, answers, gradients, after = [], [], [], []
     for index, device in enumerate(devices):
       def share(rows: tf.Tensor, index: int = index) -> tf.Tensor:
         return tf.concat([_part(rows[:incoming], index, count),
@@ -131,22 +143,23 @@ class TrainStep:
         variable.assign(value)
       with tf.device(device):
         with tf.GradientTape() as tape:
-          loss = self._loss(
+          loss, logits = self._loss(
               share(images), share(labels), num_replayed=num_replayed // count,
               stored=None if stored is None else _part(stored, index, count),
               step_labels=labels[:incoming], **batch)
         found = tape.gradient(loss, self.variables, output_gradients=self.scaling.factor)
         gradients.append(self.scaling.unscaled(found))
       losses.append(loss)
+      answers.append(logits[:incoming // count])
       after.append([v.read_value() for v in moving])
     for variable, *values in zip(moving, *after):
       variable.assign(_mean(values))
     self._update([None if parts[0] is None else _mean([tf.convert_to_tensor(p) for p in parts])
                   for parts in zip(*gradients)], rate, data)
-    return _mean(losses)
+    return Taken(_mean(losses), tf.concat(answers, 0))
 
-  def _loss(self, images: tf.Tensor, labels: tf.Tensor, **batch: Any) -> tf.Tensor:
-    """The objective's loss of a batch, []."""
+  def _loss(self, images: tf.Tensor, labels: tf.Tensor, **batch: Any) -> Taken:
+    """The objective's loss of a batch, and the logits of its rows."""
     features = None
     if self._parts is None:
       logits = self.model(images, training=self.training)
@@ -154,8 +167,8 @@ class TrainStep:
       lower, top = self._parts
       features = images if lower is None else lower(images, training=self.training)
       logits = top(features, training=self.training)
-    return self.objective.loss(objective_lib.Batch(
-        images, logits, labels, kind=self.kind, features=features, **batch))
+    return Taken(self.objective.loss(objective_lib.Batch(
+        images, logits, labels, kind=self.kind, features=features, **batch)), logits)
 
   def _update(self, found: Sequence[tf.Tensor | None], rate: tf.Tensor | None, data: Any
               ) -> None:

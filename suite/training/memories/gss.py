@@ -11,7 +11,7 @@ C_i / sum of C, and takes its place with probability C_i / (C_i + c); C are the 
 
 As in the authors' code, the subset is drawn once for each `block` of examples, and those that come
 while nothing is held have the cosine 0.1. Gradients are of the loss of one example, all trained
-weights, the model as it is when examples are offered: at the end of a phase.
+weights, the model as it is when examples are offered: after a step, or at the end of a phase.
 """
 
 from __future__ import annotations

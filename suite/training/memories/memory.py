@@ -18,7 +18,7 @@ get the same draws whether they come one at a time or many.
 
 from __future__ import annotations
 
-from typing import Callable, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, Union
 
 from absl import logging
 import numpy as np
@@ -36,11 +36,11 @@ class Rule(tf.Module):
 
   Attributes:
     has_groups: whether the rule keeps groups apart, such as buckets.
+    by_call: whether what is offered in one call belongs together, such as a bucket.
     compares: whether `place_compared`, which looks at gradients of examples, replaces `place`.
   """
 
-  has_groups = False
-  compares = False
+  has_groups = by_call = compares = False
 
   def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
     """Makes its variables; those of an earlier memory are forgotten."""
@@ -94,6 +94,7 @@ class Held(NamedTuple):
 
 # Held and new examples to the largest cosine of each new one's gradient with the held ones', [c].
 Compare = Callable[[Held, Held], tf.Tensor]
+CodesAt = Callable[[Any], tf.Tensor]  # Places int64 [n] to the codes there, [n, ...].
 
 
 class Memory(tf.Module):
@@ -139,12 +140,30 @@ class Memory(tf.Module):
     Logits are given if and only if the memory stores them; `compare` is called by rules that
     compare gradients, which work eagerly only.
     """
-    codes, labels = tf.convert_to_tensor(codes), tf.cast(labels, tf.int64)
+    codes = tf.convert_to_tensor(codes)
     if codes.dtype != self.codes.dtype or codes.shape[1:] != self.codes.shape[1:]:
       raise ValueError(
           f"The memory holds examples of shape {self.codes.shape[1:]} and type "
           f"{self.codes.dtype.name}, but was given {codes.shape[1:]} of {codes.dtype.name}. "
           "Build it for the latter, or convert them first.")
+    chosen, slots = self.take(
+        labels, logits, compare, lambda slots: tf.gather(self.codes, slots),
+        lambda new: tf.gather(codes, new))
+    self.codes.scatter_update(tf.IndexedSlices(tf.gather(codes, chosen), slots))
+
+  def take(self, labels: tf.Tensor, logits: tf.Tensor | None, compare: Compare | None,
+           held_codes: CodesAt, new_codes: CodesAt) -> Places:
+    """Gives slots to some of n new examples, whose codes the caller then stores.
+
+    Args:
+      labels, logits, compare: see `add`.
+      held_codes: slots to codes that are stored there, before any is. new_codes: new examples,
+        int64 [c], to codes.
+
+    Returns:
+      The new examples that are kept, int64 [m], and their slots, int64 [m].
+    """
+    labels = tf.cast(labels, tf.int64)
     # Read before anything is written: the rule must see the memory as it was.
     size, seen = self.size.read_value(), self.seen.read_value()
     if self.rule.compares:
@@ -153,20 +172,20 @@ class Memory(tf.Module):
                          "a compare that makes them.")
 
       def cosines(slots: np.ndarray, entered: np.ndarray, new: np.ndarray) -> np.ndarray:
-        held = Held(tf.concat([tf.gather(self.codes, slots), tf.gather(codes, entered)], 0),
+        held = Held(tf.concat([held_codes(slots), new_codes(entered)], 0),
                     tf.concat([tf.gather(self.labels, slots), tf.gather(labels, entered)], 0))
-        return np.asarray(compare(held, Held(tf.gather(codes, new), tf.gather(labels, new))))
+        return np.asarray(compare(held, Held(new_codes(new), tf.gather(labels, new))))
 
       chosen, slots = self.rule.place_compared(
           int(labels.shape[0]), int(self.size), int(self.seen), cosines)
     else:
       chosen, slots = self.rule.place(labels, self.labels.read_value(), size, seen)
-    self.codes.scatter_update(tf.IndexedSlices(tf.gather(codes, chosen), slots))
     self.labels.scatter_update(tf.IndexedSlices(tf.gather(labels, chosen), slots))
     if self.logits.shape[1]:
       self.logits.scatter_update(tf.IndexedSlices(tf.gather(logits, chosen), slots))
     self.size.assign_add(tf.math.count_nonzero(slots >= size))
     self.seen.assign_add(tf.size(labels, out_type=tf.int64))
+    return chosen, slots
 
   def held(self) -> Held:
     """All that is held, in the order of the slots."""
@@ -176,6 +195,59 @@ class Memory(tf.Module):
   def held_groups(self) -> tf.Tensor | None:
     """The group of all that is held, such as its bucket, int64 [n]; None: the rule has none."""
     return self.rule.held_groups(self.size.read_value())
+
+
+class Intake:
+  """A memory that takes rows in while a phase trains on them, step by step and within its graph.
+
+  Meanwhile it holds the places of its examples among the rows of the phase, which are the new ones
+  and, behind them, those that it held before; their codes are written once, at the end.
+
+  Args:
+    memory: built.
+  """
+
+  def __init__(self, memory: Memory):
+    self.memory = memory
+    self.compares = memory.rule.compares
+    self._places = _variable("places_in_phase", [memory.capacity], tf.int64)
+    self._begun = 0, 0
+
+  def begin(self, first: int) -> None:
+    """Begins a phase, of whose rows those from `first` on are the memory's."""
+    self._places.assign(first + tf.range(self.memory.capacity, dtype=tf.int64))
+    self._begun = int(self.memory.size), int(self.memory.seen)
+
+  def rehearse(self, offered: int) -> None:
+    """Leaves the memory as full as after so many rows of the phase, whichever were taken in."""
+    size, seen = self._begun
+    self.memory.size.assign(min(size + offered, self.memory.capacity))
+    self.memory.seen.assign(seen + offered)
+
+  def replayed(self, seed: tf.Tensor, num: int) -> Held:
+    """`num` rows that are held: places, labels and logits; a pure function of the seed, int32 [2].
+    """
+    slots = sample(self.memory.size.read_value(), seed, num)
+    return Held(*(tf.gather(v, slots)
+                  for v in (self._places, self.memory.labels, self.memory.logits)))
+
+  def take(self, places: tf.Tensor, labels: tf.Tensor, logits: tf.Tensor | None,
+           compare: Compare | None = None, codes_at: CodesAt = tf.identity) -> None:
+    """Offers rows to the memory: their places, labels and logits, [n], [n] and [n, C].
+
+    Args:
+      compare: see `Memory.add`. codes_at: places to codes, for it.
+    """
+    chosen, slots = self.memory.take(
+        labels, logits, compare, lambda held: codes_at(tf.gather(self._places, held)),
+        lambda new: codes_at(tf.gather(places, new)))
+    self._places.scatter_update(tf.IndexedSlices(tf.gather(places, chosen), slots))
+
+  def end(self, codes: tf.Tensor) -> None:
+    """Stores the codes of what is held; `codes` [N, ...] are those of all rows of the phase."""
+    slots = tf.range(self.memory.size.read_value())
+    self.memory.codes.scatter_update(
+        tf.IndexedSlices(tf.gather(codes, tf.gather(self._places, slots)), slots))
 
 
 def about(memory: Memory | None, delivered: int, is_first: bool) -> dict[str, int]:

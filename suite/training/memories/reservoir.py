@@ -180,7 +180,7 @@ class GroupBalanced(memory.Rule):
     self.keep = keep
     if by not in GROUPS:
       raise ValueError(f"GroupBalanced.by is {by!r}; allowed are {', '.join(GROUPS)}.")
-    self.by = by
+    self.by, self.by_call = by, by == "bucket"
 
   def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
     del num_classes

@@ -10,8 +10,7 @@ an equal part of the replayed ones (algorithm 1):
   at the end:    w <- w_0 + across (w - w_0)
 
 With one batch of one row, and within = across = 1, it is plain descent on single rows. In the paper
-B = 1, so that the row at hand is seen in each batch; here the memory takes new rows in at the end
-of a phase, as for all methods that replay.
+B = 1, so that the row at hand is seen in each batch.
 """
 
 from __future__ import annotations

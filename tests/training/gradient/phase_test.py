@@ -159,10 +159,10 @@ def spied(made):
   """What the loop is called with."""
   calls, train = [], made.loop.train
 
-  def spy(data, part, rates):
+  def spy(data, part, rates, *intake):
     velocities = [v.numpy() for v in made.loop.step.optimizer.velocities]
     calls.append((part, rates, any(np.any(v) for v in velocities)))
-    return train(data, part, rates)
+    return train(data, part, rates, *intake)
 
   made.loop.train = spy
   return calls

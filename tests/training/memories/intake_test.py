@@ -1,0 +1,176 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Memories that take rows in step by step: the compiled loop against a plain one, row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import stopped_runs
+import tensorflow as tf
+
+from suite.contracts import tasks
+from suite.data.images import feature_set
+from suite.data.streams import buckets as buckets_lib
+from suite.learners import gradient
+from suite.protocols import clear
+from suite.training.gradient import array_loop
+from suite.training.gradient import optimizers
+from suite.training.gradient import trainable_parts
+from suite.training.memories import gss
+from suite.training.memories import memory as memory_lib
+from suite.training.memories import reservoir
+from suite.training.objectives import der
+from suite.training.objectives import mer
+from suite.training.objectives import mir
+
+D, C, N, B, R, K = 4, 3, 10, 3, 2, 5
+RATE, ALPHA, BETA = 0.2, 0.6, 0.3
+
+
+def images(seed):
+  rng = np.random.default_rng(seed)
+  return feature_set.FeatureSet.from_arrays(
+      f"set{seed}", rng.normal(size=[N, D]), rng.permutation(np.arange(N) % C),
+      kind=tasks.SINGLE_LABEL, num_classes=C, ids=[f"{seed}/{i}" for i in range(N)])
+
+
+def stream(num=2):
+  return buckets_lib.Buckets(tasks.Task("t", tasks.SINGLE_LABEL, C), tuple(
+      buckets_lib.Bucket(f"b{i}", images(i), images(100 + i)) for i in range(num)))
+
+
+def make(rule=None, **arguments):
+  return gradient.GradientLearner(**{**dict(
+      transform=feature_set.Features(D), net=trainable_parts.HeadOnly(),
+      objective=der.Der(ALPHA, BETA), memory=memory_lib.Memory(K, rule or reservoir.Reservoir()),
+      remember="each_step", replay_batch=R, optimizer=optimizers.Momentum(0.0), epochs=1.5,
+      batch_size=B, learning_rate=RATE), **arguments})
+
+
+def run(folder, learner, stop_before=None, buckets=None):
+  with stopped_runs.state(folder, stop_before=stop_before) as state:
+    clear.run(learner, state=state, buckets=buckets or stream(2))
+  return learner
+
+
+def softmax(z):
+  e = np.exp(z - z.max(-1, keepdims=True))
+  return e / e.sum(-1, keepdims=True)
+
+
+def plain_loop(learner, plans, first):
+  """DER++ (algorithm 2 of its paper) in numpy, with the draws of the learner; the final state."""
+  weights, bias = (w.astype(np.float64) for w in first)
+  rule = reservoir.Reservoir()
+  rule.build(K, seed=learner._seeds.pair("memory"), num_classes=C)
+  held, seen = [], 0  # (row, label, logits) by slot.
+  for bucket, (plan, rows) in enumerate(plans):
+    x, y = rows
+    places = np.concatenate([p.incoming.places for p in plan.parts()]).reshape([-1, B])
+    assert len(places) == 5
+    for step, incoming in enumerate(places):
+      taken = x[incoming], y[incoming]
+      again = []
+      if held:
+        seed = tf.random.experimental.stateless_fold_in(
+            tf.constant(plan.replay_order, tf.int32), tf.constant(step))
+        again = [held[slot] for slot in memory_lib.sample(tf.constant(len(held)), seed, R).numpy()]
+      logits = taken[0] @ weights + bias
+      off = (softmax(logits) - np.eye(C)[taken[1]]) / B
+      step_w, step_b = taken[0].T @ off, off.sum(0)
+      if again:
+        old, labels, stored = (np.array(v) for v in zip(*again))
+        now = old @ weights + bias
+        off = 2 * ALPHA * (now - stored) / (R * C) + BETA * (softmax(now) - np.eye(C)[labels]) / R
+        step_w, step_b = step_w + old.T @ off, step_b + off.sum(0)
+      weights, bias = weights - RATE * step_w, bias - RATE * step_b
+      chosen, slots = rule.place(tf.constant(taken[1]), None, None, tf.constant(seen, tf.int64))
+      seen += B
+      for row, slot in zip(chosen.numpy(), slots.numpy()):
+        entry = taken[0][row], taken[1][row], logits[row]
+        held[slot:slot + 1] = [entry]
+  return weights, bias, held, seen
+
+
+def test_der_plus_plus_equals_a_plain_loop(tmp_path, monkeypatch):
+  """Weights, rows, labels and the logits of the moment that each row came in."""
+  plans, parts = [], array_loop.PhaseRows.parts
+  monkeypatch.setattr(array_loop.PhaseRows, "parts",
+                      lambda plan: (plans.append(plan), parts(plan))[1])
+  learner = make()
+  given, phase = [], gradient.GradientLearner._learn_delivered
+
+  def spy(self, current, *others):
+    given.append((self.composed.model.get_weights(), [t.numpy() for t in current]))
+    return phase(self, current, *others)
+
+  monkeypatch.setattr(gradient.GradientLearner, "_learn_delivered", spy)
+  run(tmp_path, learner)
+  monkeypatch.undo()
+  weights, bias, held, seen = plain_loop(
+      learner, [(plan, rows) for plan, (_, rows) in zip(plans, given)], given[0][0])
+  np.testing.assert_allclose(learner.composed.model.get_weights()[0], weights, atol=1e-5)
+  np.testing.assert_allclose(learner.composed.model.get_weights()[1], bias, atol=1e-5)
+  codes, labels, logits = learner.memory.held()
+  assert int(learner.memory.seen) == seen == 2 * 5 * B and len(labels) == K
+  np.testing.assert_allclose(codes, [h[0] for h in held], atol=1e-6)
+  assert labels.numpy().tolist() == [h[1] for h in held]
+  np.testing.assert_allclose(logits, [h[2] for h in held], atol=1e-5)
+
+
+MAKE = {
+    "der": make,
+    "er": lambda: make(objective=None),
+    "by_class": lambda: make(reservoir.GroupBalanced("class"), objective=None),
+    "latest": lambda: make(reservoir.Latest(), objective=None),
+    "biased": lambda: make(reservoir.BiasedReservoir(), objective=None),
+    "gss": lambda: make(gss.Gss(subset=2, block=3), objective=None),
+    "mir": lambda: make(objective=mir.Mir(4)),
+    "mer": lambda: make(objective=mer.Mer()),
+}
+
+
+def state(learner):
+  return [*(w.tolist() for w in learner.composed.model.get_weights()),
+          *(v.numpy().tolist() for v in learner.memory.held())]
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_what_is_held_does_not_depend_on_how_a_phase_is_cut(name, tmp_path, monkeypatch):
+  """One graph call a step against one a phase, and a run that is stopped between its events."""
+  whole = run(tmp_path / "whole", MAKE[name]())
+  monkeypatch.setattr(array_loop, "_ROWS", 1)
+  cut = MAKE[name]()
+  with pytest.raises(stopped_runs.Stop):
+    run(tmp_path / "cut", cut, stop_before=2)
+  cut = run(tmp_path / "cut", MAKE[name]())
+  assert state(cut) == state(whole)
+  records = [stopped_runs.records(tmp_path / folder) for folder in ("cut", "whole")]
+  losses = [[r.pop("train_loss", 0.0) for r in found] for found in records]  # Summed in two ways.
+  np.testing.assert_allclose(*losses, rtol=1e-6)
+  assert records[0] == records[1]
+
+
+def test_costs_are_those_of_the_steps_and_no_more(tmp_path):
+  """The first step has nothing to replay; logits to store are those of the step itself."""
+  records = {name: stopped_runs.records(tmp_path / name) for name in ("der", "er")
+             if run(tmp_path / name, MAKE[name]())}
+  of_row = 2 * 2 * D * C  # FLOPs of weights and gradient, a product forward and one backward.
+  for name, rows in (("der", records["der"]), ("er", records["er"])):
+    train = [r for r in rows if r["kind"] == "train"]
+    assert train[0]["examples_train"] == 5 * (B + R) - R
+    assert train[1]["examples_train"] == 2 * 5 * (B + R) - R, name
+    first = train[0]["flops_train"]
+    second = train[1]["flops_train"] - first
+    assert first > of_row * (5 * (B + R) - R)
+    assert 0 < second - first < 20 * of_row * R
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (dict(memory=None, replay_batch=0, objective=None), "give a memory and a replay_batch"),
+    (dict(remember="every_step"), "allowed are 'each_step', 'each_phase'"),
+    (dict(memory=memory_lib.Memory(4, reservoir.GroupBalanced("bucket"))), "set remember to"),
+])
+def test_what_makes_no_sense_is_refused(arguments, words):
+  with pytest.raises(ValueError, match=words):
+    make(**arguments)
