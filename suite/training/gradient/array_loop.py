@@ -499,7 +499,7 @@ class PhaseRows:
   def _replayed(self, first: int, num: int, each: int) -> Rows:
     if not each or (self.takes_in and not self.seeded):
       return Rows(np.zeros([num, each], np.int64), np.zeros([num, each], np.uint64))
-    return rows(max(1, self.held), self.replay_batch, self.replay_order, first, num, seeded=self.seeded)
+    return rows(max(1, self.held), each, self.replay_order, first, num, seeded=self.seeded)
 
 
 def rows(size: int, batch_size: int, seed: tuple[int, int], first: int, num: int, *,

@@ -64,8 +64,7 @@ def plain_loop(learner, plans, first):
   rule = reservoir.Reservoir()
   rule.build(K, seed=learner._seeds.pair("memory"), num_classes=C)
   held, seen = [], 0  # (row, label, logits) by slot.
-  for bucket, (plan, rows) in enumerate(plans):
-    x, y = rows
+  for plan, (x, y) in plans:
     places = np.concatenate([p.incoming.places for p in plan.parts()]).reshape([-1, B])
     assert len(places) == 5
     for step, incoming in enumerate(places):
