@@ -74,6 +74,8 @@ def add(data: argparse.ArgumentParser) -> None:
        "write (or resume) an encoder's features of every image"),
       ("timeline", _timeline, _add_timeline_flags,
        "make a data set of your own dated images, by time bucket"),
+      ("copies", _copies, _add_copies_flags,
+       "list, or delete, decoded copies of prepared data sets"),
       ("check", _check, _add_check_flags,
        "decode every image of a folder or a prepared data set"),
       ("fetch_urls", _fetch, _add_fetch_flags,
@@ -109,6 +111,30 @@ def _add_features_flags(action: argparse.ArgumentParser) -> None:
                       help="batch size (256)")
   action.add_argument("--image_size", type=run_settings.positive, default=224, metavar="S",
                       help="image size of a Keras application (224)")
+
+
+def _add_copies_flags(action: argparse.ArgumentParser) -> None:
+  action.add_argument("names", nargs="*", metavar="NAME", help="of these data sets only (all)")
+  action.add_argument("--delete", action="store_true",
+                      help="delete them; a run that needs one makes it again")
+
+
+def _copies(args: argparse.Namespace) -> int:
+  """Lists what `streams.nevis.resized_side` has made."""
+  run_settings.from_flags(args).set_data_dirs()
+  from suite.data.images import resized_copy
+  import tfds_builders
+  found = [copy for copy in resized_copy.copies(tfds_builders.status.data_directory(args.data_dir))
+           if not args.names or copy.data_set in args.names]
+  print_table(("data set", "split", "side", "state", "size", "made in"), [
+      (copy.data_set, copy.split, str(copy.side), copy.state, size(copy.num_bytes),
+       "?" if copy.seconds is None else f"{copy.seconds:,.0f} s") for copy in found])
+  if args.delete:
+    for copy in found:
+      resized_copy.evict(copy)
+  done = "deleted" if args.delete else "on the disk"
+  print(f"\n{len(found)} copies, {size(sum(copy.num_bytes for copy in found))} {done}.")
+  return 0
 
 
 def _add_check_flags(action: argparse.ArgumentParser) -> None:

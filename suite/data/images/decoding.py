@@ -127,12 +127,8 @@ def decoded_batches(batches: tf.data.Dataset, transform: examples.Transform, *, 
   def boxes(batch, header):
     assert crops is not None
     sides = header[:, :2]
-    places, flip = (crops.train_boxes(sides, batch["seed"]) if training else
-                    (crops.evaluate_boxes(sides), None))
-    if places.shape.rank == 2:  # One view.
-      places, flip = places[:, None], None if flip is None else flip[:, None]
-    windows = image_ops.windows_of(
-        image_ops.corners_of(places, sides[:, None], transform.size, flip), sides)
+    windows = image_ops.windows_of(image_ops.drawn_corners(
+        crops, sides, batch["seed"], transform.size, training), sides)
     decoded = _each_row(decode_boxes, (batch["image"], batch["seed"], header[:, 2], windows),
                         num_rows, blank_image)
     return decoded.map(lambda numbers, found: {

@@ -94,6 +94,16 @@ def corners_of(boxes: tf.Tensor, sides: tf.Tensor, size: int | tf.Tensor,
   return tf.cast(tf.stack([top, left, bottom, right], axis=-1), tf.float32)
 
 
+def drawn_corners(crops: examples.Cropping, sides: tf.Tensor, seeds: tf.Tensor, size: int,
+                  training: bool) -> tf.Tensor:
+  """The corners float32 [B, V, 4] of a transform's boxes, of sides int32 [B, 2] and seeds [B]."""
+  boxes, flip = (crops.train_boxes(sides, seeds) if training else
+                 (crops.evaluate_boxes(sides), None))
+  if boxes.shape.rank == 2:  # One view.
+    boxes, flip = boxes[:, None], None if flip is None else flip[:, None]
+  return corners_of(boxes, sides[:, None], size, flip)
+
+
 _MARGIN = 2  # Pixels: rounding of samples, and colors that a decoder takes from beyond.
 
 

@@ -31,8 +31,9 @@ from suite.data.pipelines import traced_maps
 
 
 def open_source(name: str, split: str, *, data_dir: Optional[str] = None,
-                resized_side: Optional[int] = None) -> Source:
-  """Opens a prepared split, or its resized copy, which is made if there is none; see `read`."""
+                resized_side: Optional[int] = None
+                ) -> Union[tfds_source.SplitSource, resized_copy.PackedCopy]:
+  """Opens a prepared split, or its packed copy, which is made if there is none; see `read`."""
   source = tfds_source.open_split(name, split, data_dir=data_dir)
   return source if resized_side is None else resized_copy.open_split(source, resized_side)
 
@@ -50,18 +51,20 @@ def read(name: str, split: str, *, data_dir: Optional[str] = None,
     split: "train", say.
     data_dir: of TFDS.
     memory_limit_bytes: size of the encoded images above which they stay on disk.
-    resized_side: pixels of the shorter side to which larger images are resized once, in a copy
-      beside the data (see `resized_copy`); None: images are as they were prepared.
+    resized_side: pixels of the shorter side to which larger images are resized once, in a decoded
+      copy beside the data (see `resized_copy`); None: images are as they were prepared.
   """
   return read_source(
       open_source(name, split, data_dir=data_dir, resized_side=resized_side),
       memory_limit_bytes=memory_limit_bytes)
 
 
-def read_source(source: Source, *,
+def read_source(source: Union[tfds_source.SplitSource, resized_copy.PackedCopy], *,
                 memory_limit_bytes: int = image_set.DEFAULT_MEMORY_LIMIT_BYTES
                 ) -> Union[image_set.ImageSet, StreamedSet]:
   """Reads what `open_source` opened; see `read`."""
+  if isinstance(source, resized_copy.PackedCopy):
+    return source.read(memory_limit_bytes)
   if source.num_bytes > memory_limit_bytes:
     return StreamedSet(source)
   encoded, labels, ids = source.read()
@@ -69,8 +72,6 @@ def read_source(source: Source, *,
       source.title, encoded, labels, kind=source.kind, num_classes=source.num_classes, ids=ids,
       class_names=source.class_names, memory_limit_bytes=memory_limit_bytes)
 
-
-Source = Union[tfds_source.SplitSource, resized_copy.ResizedSource]
 
 _FILES_AT_ONCE = 8
 _FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
@@ -82,7 +83,7 @@ class StreamedSet:
   `labels` and `ids` are read at the first access, without the images.
   """
 
-  def __init__(self, source: Source, *, buffer_size: int = 16384):
+  def __init__(self, source: tfds_source.SplitSource, *, buffer_size: int = 16384):
     """`buffer_size`: encoded images in the shuffle buffer."""
     logging.info("%s: %d images of %.1f GB are read as they are used", source.title, source.size,
                  source.num_bytes / 1e9)
@@ -148,8 +149,8 @@ class StreamedSet:
     return self._like(self._source, class_lists.checked(self.name, class_names, len(class_names)),
                       len(class_names), new if self._new_labels is None else new[self._new_labels])
 
-  def _like(self, source: Source, class_names: Optional[Tuple[str, ...]], num_classes: int,
-            new_labels: Optional[np.ndarray]) -> StreamedSet:
+  def _like(self, source: tfds_source.SplitSource, class_names: Optional[Tuple[str, ...]],
+            num_classes: int, new_labels: Optional[np.ndarray]) -> StreamedSet:
     made = StreamedSet(source, buffer_size=self._buffer_size)
     made.class_names, made.num_classes, made._new_labels = class_names, num_classes, new_labels
     return made

@@ -244,7 +244,7 @@ def entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[str],
   def read(split: str) -> stream_entry.ReadSplit:
     source = prepared_sets.open_source(
         dataset, split, data_dir=data_dir, resized_side=resized_side)
-    resized = source.describe() if isinstance(source, resized_copy.ResizedSource) else None
+    resized = source.describe() if isinstance(source, resized_copy.PackedCopy) else None
     images = prepared_sets.read_source(source)
     if split == stream_entry.TEST:
       return stream_entry.ReadSplit(images, None, resized)

@@ -1,8 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A resized copy has the examples of its split, is made once, and survives a kill."""
+"""A packed copy has the examples of its split, is made once, and survives kills and a full disk."""
 
 from __future__ import annotations
 
+import errno
 import json
 import pathlib
 import shutil
@@ -12,18 +13,31 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from suite import cli
 from suite.data.images import image_ops
+from suite.data.images import image_set
+from suite.data.images import packed_images
 from suite.data.images import prepared_sets
 from suite.data.images import resized_copy
 from suite.data.images import tfds_source
+from suite.system import file_lock
 
 SIDE = 4  # The pictures have 6 to 8 x 7 pixels.
 
 
 @pytest.fixture(name="data_dir")
 def _data_dir(pictures_dir, tmp_path, monkeypatch):
-  monkeypatch.setattr(resized_copy, "SHARD_SIZE", 8)  # 23 pictures: 8, 8, 7.
+  monkeypatch.setattr(resized_copy, "PART_SIZE", 8)  # 23 pictures: 8, 8, 7.
   return shutil.copytree(pictures_dir, tmp_path / "data")
+
+
+@pytest.fixture(name="parts")
+def _parts(monkeypatch):
+  """The numbers of images that are decoded, part by part."""
+  found, decoded = [], resized_copy._decoded
+  monkeypatch.setattr(resized_copy, "_decoded",
+                      lambda *a: found.append(len(a[1]["label"])) or decoded(*a))
+  return found
 
 
 def _source(data_dir, config="mixed", side=SIDE):
@@ -31,19 +45,23 @@ def _source(data_dir, config="mixed", side=SIDE):
                                    resized_side=side)
 
 
+def _images(data_dir, config="mixed", side=SIDE, **limit):
+  return prepared_sets.read_source(_source(data_dir, config, side), **limit)
+
+
 def _folder(data_dir, config="mixed", side=SIDE):
   version = pathlib.Path(data_dir, "suite_test_pictures", config, "1.0.0")
-  return version / "resized" / str(side) / "train"
+  return version / "packed" / str(side) / "train"
 
 
 @pytest.mark.parametrize("config", ["mixed", "multi_hot"])
 def test_examples_are_those_of_the_split_with_smaller_images(data_dir, config):
-  images, labels, ids = _source(data_dir, config).read()
-  originals, wanted_labels, wanted_ids = _source(data_dir, config, side=None).read()
-  np.testing.assert_array_equal(labels, wanted_labels)
-  assert labels.dtype == wanted_labels.dtype and ids == wanted_ids
-  for image, original in zip(images, originals):
-    pixels = tf.io.decode_png(image, 3)
+  images = _images(data_dir, config, memory_limit_bytes=0)
+  originals, labels, ids = _source(data_dir, config, side=None).read()
+  np.testing.assert_array_equal(images.labels, labels)
+  assert images.labels.dtype == labels.dtype and list(images.ids) == ids
+  for place, original in enumerate(originals):
+    pixels = images.store.image(place)
     before = tf.io.decode_image(original, 3)
     height, width = before.shape[:2]
     shorter = min(height, width)
@@ -64,56 +82,56 @@ def _triangle(old, new):
   return weights / weights.sum(1, keepdims=True)
 
 
-def test_smaller_images_keep_their_bytes_and_records_say_how_many_do_not(data_dir):
-  source = _source(data_dir, side=6)
-  images, originals = source.read()[0], _source(data_dir, side=None).read()[0]
-  sides = [min(tf.io.decode_image(one).shape[:2]) for one in originals]
-  assert [a == b for a, b in zip(images, originals)] == [side <= 6 for side in sides]
-  about = source.describe()
-  assert about["side"] == 6 and about["resized"] == sum(side > 6 for side in sides) > 0
-  assert about == _source(data_dir, side=6).describe() and len(about["sha256"]) == 16
+def test_smaller_images_keep_their_pixels_and_records_say_how_many_do_not(data_dir):
+  images, originals = _images(data_dir, side=6), _source(data_dir, side=None).read()[0]
+  originals = [tf.io.decode_image(one, 3).numpy() for one in originals]
+  are_same = [np.array_equal(images.store.image(i), one) for i, one in enumerate(originals)]
+  assert are_same == [min(one.shape[:2]) <= 6 for one in originals]
+  about = _source(data_dir, side=6).describe()
+  assert about["side"] == 6 and about["resized"] == are_same.count(False) > 0
+  assert about["format"] == packed_images.FORMAT and len(about["sha256"]) == 16
 
 
-def test_a_copy_is_made_once_and_again_if_the_data_changed(data_dir, monkeypatch):
-  before = _source(data_dir).read()
-  calls = []
-  made = resized_copy._write_shard
-  monkeypatch.setattr(resized_copy, "_write_shard", lambda *a: calls.append(a) or made(*a))
-  assert _source(data_dir).read()[0] == before[0] and not calls
-  path = _folder(data_dir) / resized_copy.MANIFEST
+def test_a_copy_is_made_once_and_again_if_the_data_changed(data_dir, parts):
+  before = _source(data_dir).describe()
+  assert _source(data_dir).describe() == before and parts == [8, 8, 7]
+  path = _folder(data_dir) / packed_images.MANIFEST
   manifest = json.loads(path.read_text())
   manifest["of"]["num_bytes"] += 1
   path.write_text(json.dumps(manifest))
   (_folder(data_dir) / "of.json").write_text(json.dumps(manifest["of"]))
-  assert _source(data_dir).read()[0] == before[0] and len(calls) == 3
+  assert _source(data_dir).describe() == before and parts == 2 * [8, 8, 7]
 
 
-def test_a_killed_process_leaves_whole_shards_and_the_next_resumes(data_dir, monkeypatch):
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left")])
+def test_a_killed_process_or_full_disk_leaves_whole_parts_and_the_next_resumes(
+    data_dir, monkeypatch, parts, stop):
   whole = _source(data_dir).describe()
+  pixels = (_folder(data_dir) / packed_images.PIXELS).read_bytes()
   shutil.rmtree(_folder(data_dir))
-  made, calls = resized_copy._write_shard, []
+  bordered, calls = packed_images.bordered, []
 
-  def until(stop):
-    def write(*arguments):
-      if len(calls) == stop:
-        raise KeyboardInterrupt
-      calls.append(arguments[1].name)
-      return made(*arguments)
-    return write
+  def until(image):
+    calls.append(1)
+    if len(calls) == 8 + 8 + 3:  # In the middle of the third part.
+      raise stop
+    return bordered(image)
 
-  monkeypatch.setattr(resized_copy, "_write_shard", until(2))
-  with pytest.raises(KeyboardInterrupt):
+  monkeypatch.setattr(packed_images, "bordered", until)
+  with pytest.raises((KeyboardInterrupt, OSError)) as error:
     _source(data_dir)
-  # Killed between a shard and its facts: the shard is written again.
-  (_folder(data_dir) / "00001.json").unlink()
-  monkeypatch.setattr(resized_copy, "_write_shard", until(99))
-  assert _source(data_dir).describe() == whole
-  assert calls == ["00000.tfrecord", "00001.tfrecord", "00001.tfrecord", "00002.tfrecord"]
+  if isinstance(stop, OSError):
+    assert str(error.value).startswith("Cannot write resized images to ") and "\n" not in str(
+        error.value) and "What is finished is kept: make room" in str(error.value)
+  with open(_folder(data_dir) / packed_images.PIXELS, "ab") as file:
+    file.write(b"half an image")
+  monkeypatch.setattr(packed_images, "bordered", bordered)
+  del parts[:]
+  assert _source(data_dir).describe() == whole and parts == [7]
+  assert (_folder(data_dir) / packed_images.PIXELS).read_bytes() == pixels
 
 
-def test_runs_that_start_together_make_one_copy(data_dir, monkeypatch):
-  calls, made = [], resized_copy._write_shard
-  monkeypatch.setattr(resized_copy, "_write_shard", lambda *a: calls.append(a) or made(*a))
+def test_runs_that_start_together_make_one_copy(data_dir, parts):
   found = []
   threads = [threading.Thread(target=lambda: found.append(_source(data_dir).describe()))
              for _ in range(3)]
@@ -121,32 +139,83 @@ def test_runs_that_start_together_make_one_copy(data_dir, monkeypatch):
     thread.start()
   for thread in threads:
     thread.join()
-  assert len(calls) == 3 and found[0] == found[1] == found[2]
+  assert len(parts) == 3 and found[0] == found[1] == found[2]
 
 
-def test_a_changed_shard_is_refused(data_dir):
-  _source(data_dir)
-  path = _folder(data_dir) / "00001.tfrecord"
+def _flip(path):
   data = bytearray(path.read_bytes())
   data[-1] ^= 1
   path.write_bytes(data)
-  with pytest.raises(ValueError, match="00001.tfrecord is missing or was changed.*Delete .*train"):
+
+
+def _older(path):
+  manifest = json.loads(path.read_text())
+  path.write_text(json.dumps({**manifest, "format": 0}))
+
+
+@pytest.mark.parametrize("name, harm, message", [
+    ("pixels.bin", _flip, "pixels.bin was changed after it was made"),
+    ("pixels.bin", lambda path: path.unlink(), "pixels.bin has no bytes, but [0-9,]+ were written"),
+    ("pixels.bin", lambda path: path.write_bytes(b"abc"), "pixels.bin has 3 bytes, but [0-9,]+ w"),
+    ("index.npz", _flip, "index.npz is missing or was changed after it was made"),
+    ("packed.json", lambda path: path.write_text("{"), "packed.json is damaged"),
+    ("packed.json", _older, "packed images of format 0; this version reads format 1")])
+def test_a_copy_that_is_not_what_was_made_is_refused(data_dir, name, harm, message):
+  _source(data_dir)
+  harm(_folder(data_dir) / name)
+  with pytest.raises(ValueError, match=f"{message}.*Delete .*train; it is then made again"):
     _source(data_dir)
 
 
-def test_a_copy_can_be_streamed_and_cut(data_dir):
-  source = _source(data_dir)
-  streamed = prepared_sets.StreamedSet(source)
-  held = prepared_sets.read_source(source)
-  np.testing.assert_array_equal(streamed.ids, held.ids)
-  transform = image_ops.Nevis(3)
-  for a, b in zip(streamed.eval_batches(7, transform=transform),
-                  held.eval_batches(7, transform=transform)):
-    np.testing.assert_array_equal(a["image"], b["image"])
-  first, last = streamed.split(0.3, seed=0)
-  assert [*first.ids, *last.ids] == list(held.ids) and last.size == 7
-  batch = next(iter(streamed.train_batches(23, seed=(0, 1), transform=transform)))
-  assert sorted(batch["id"].numpy().tolist()) == sorted(i.encode() for i in held.ids)
+def test_batches_are_those_of_the_images_held_in_memory(data_dir):
+  packed = _images(data_dir, memory_limit_bytes=0)
+  assert isinstance(packed.store, packed_images.PackedStore)
+  encoded = [tf.io.encode_png(packed.store.image(place)).numpy() for place in range(packed.size)]
+  held = image_set.ImageSet.from_encoded(
+      packed.name, encoded, packed.labels, kind=packed.kind, num_classes=packed.num_classes,
+      ids=packed.ids, memory_limit_bytes=0)
+  part = np.array([20, 3, 3 + 4])
+  for one, other in ((packed, held), (packed.subset(part), held.subset(part))):
+    for transform in (image_ops.Nevis(3), image_ops.Plain(5)):
+      pairs = [*zip(one.eval_batches(7, transform=transform),
+                    other.eval_batches(7, transform=transform)),
+               *zip(one.train_batches(6, seed=(0, 1), transform=transform, first_step=3).take(5),
+                    other.train_batches(6, seed=(0, 1), transform=transform, first_step=3))]
+      for a, b in pairs:
+        assert sorted(a) == sorted(b)
+        for key, value in a.items():
+          np.testing.assert_array_equal(value, b[key], err_msg=key)
+  assert packed.within(1, seed=0) is packed  # It is in no process's own memory.
+
+
+def test_images_of_one_shape_are_an_array_if_they_fit(data_dir):
+  for limit, kind in ((2**20, "RawStore"), (0, "PackedStore")):
+    images = _images(data_dir, "same_shape", memory_limit_bytes=limit)
+    assert type(images.store).__name__ == kind
+  np.testing.assert_array_equal(
+      images.store.image(5), _images(data_dir, "same_shape").pixels()[5])
+
+
+def test_copies_are_listed_and_deleted(data_dir, capsys):
+  _source(data_dir)
+  _source(data_dir, "multi_hot", 5)
+  (_folder(data_dir) / packed_images.MANIFEST).unlink()
+  older = _folder(data_dir).parents[2] / "resized" / "74" / "train"
+  older.mkdir(parents=True)
+  (older / "of.json").write_text(json.dumps(
+      {"data_set": "suite_test_pictures/mixed", "split": "train", "side": 74}))
+  assert cli.main(["data", "copies", "--data_dir", str(data_dir)]) == 0
+  rows = [line.split()[:4] for line in capsys.readouterr().out.splitlines()[1:4]]
+  assert rows == [["suite_test_pictures/mixed", "train", "4", "unfinished"],
+                  ["suite_test_pictures/mixed", "train", "74", "older"],
+                  ["suite_test_pictures/multi_hot", "train", "5", "complete"]]
+  command = ["data", "copies", "suite_test_pictures/mixed", "--delete"]
+  assert cli.main([*command, "--data_dir", str(data_dir)]) == 0
+  assert "2 copies, " in capsys.readouterr().out
+  [left] = resized_copy.copies(data_dir)
+  assert left.data_set == "suite_test_pictures/multi_hot" and left.num_bytes > 23 * 7 * 7 * 3
+  with file_lock.held(left.folder.parent / "train.lock"), pytest.raises(file_lock.LockedError):
+    resized_copy.evict(left)
 
 
 def test_an_image_that_cannot_be_decoded_is_named(data_dir, monkeypatch):
