@@ -149,7 +149,7 @@ def check(folder: pathlib.Path, found: Mapping[str, Any], *, deep: bool = False)
   if deep or found["num_bytes"] <= _CHECKED_BYTES:
     pages, start = np.memmap(pixels, np.uint8, mode="r"), 0
     for part in found["parts"]:
-      if hashlib.sha256(memoryview(pages[start:part["end"]])).hexdigest() != part["sha256"]:
+      if hashlib.sha256(pages[start:part["end"]].data).hexdigest() != part["sha256"]:
         raise ValueError(f"{pixels} was changed after it was made. {again}")
       start = part["end"]
 

@@ -83,11 +83,20 @@ class StreamedSet:
   `labels` and `ids` are read at the first access, without the images.
   """
 
-  def __init__(self, source: tfds_source.SplitSource, *, buffer_size: int = 16384):
-    """`buffer_size`: encoded images in the shuffle buffer."""
+  def __init__(self, source: tfds_source.SplitSource, *, buffer_size: int = 16384,
+               kept: Optional[np.ndarray] = None):
+    """
+    Args:
+      source: the records.
+      buffer_size: encoded images in the shuffle buffer.
+      kept: which of the records belong to the set, bool [their number]; None: all of them.
+    """
     logging.info("%s: %d images of %.1f GB are read as they are used", source.title, source.size,
                  source.num_bytes / 1e9)
-    self.name, self.size = source.title, source.size
+    self._kept = None if kept is None or kept.all() else kept
+    self.name, self.size = source.title, source.size if kept is None else int(kept.sum())
+    if not self.size:
+      raise ValueError(f"{self.name!r} has no images. Ask for a split or a task that has some.")
     self.kind, self.num_classes = source.kind, source.num_classes
     self.class_names = class_lists.checked(self.name, source.class_names, source.num_classes)
     self._source, self._buffer_size = source, buffer_size
@@ -134,24 +143,40 @@ class StreamedSet:
     """
     del seed
     cut = self.size - image_set.num_in_share(self, share)
-    first, last = (self._like(self._source.part(edges), self.class_names, self.num_classes,
-                              self._new_labels) for edges in (f":{cut}", f"{cut}:"))
+    if self._kept is not None:
+      cut = int(np.flatnonzero(self._kept)[cut])
+    first, last = (
+        self._like(self._source.part(edges), self.class_names, self.num_classes, self._new_labels,
+                   kept=None if self._kept is None else self._kept[part])
+        for edges, part in ((f":{cut}", slice(cut)), (f"{cut}:", slice(cut, None))))
     return first, last
+
+  def without(self, places) -> StreamedSet:
+    """The set without the images at some places, still on disk: their records are passed over."""
+    kept = np.ones([self._source.size], bool) if self._kept is None else self._kept.copy()
+    kept[np.flatnonzero(kept)[places]] = False
+    return self._like(self._source, self.class_names, self.num_classes, self._new_labels, kept=kept)
+
+  def num_bytes(self) -> int:
+    """The size of the encoded images on disk, all about as large."""
+    return self._source.num_bytes * self.size // max(1, self._source.size)
 
   def with_class_names(self, class_names: class_lists.ClassNames) -> StreamedSet:
     """The set with other names of its classes; None: without names."""
     names = class_lists.checked(self.name, class_names, self.num_classes)
-    return self._like(self._source, names, self.num_classes, self._new_labels)
+    return self._like(self._source, names, self.num_classes, self._new_labels, kept=self._kept)
 
   def with_classes(self, class_names: Sequence[str]) -> StreamedSet:
     """The set with its labels renumbered, by name, as places in a list of classes."""
     new = class_lists.places(self.name, self.class_names, class_names)
     return self._like(self._source, class_lists.checked(self.name, class_names, len(class_names)),
-                      len(class_names), new if self._new_labels is None else new[self._new_labels])
+                      len(class_names), new if self._new_labels is None else new[self._new_labels],
+                      kept=self._kept)
 
   def _like(self, source: tfds_source.SplitSource, class_names: Optional[Tuple[str, ...]],
-            num_classes: int, new_labels: Optional[np.ndarray]) -> StreamedSet:
-    made = StreamedSet(source, buffer_size=self._buffer_size)
+            num_classes: int, new_labels: Optional[np.ndarray], *, kept: Optional[np.ndarray]
+            ) -> StreamedSet:
+    made = StreamedSet(source, buffer_size=self._buffer_size, kept=kept)
     made.class_names, made.num_classes, made._new_labels = class_names, num_classes, new_labels
     return made
 
@@ -170,7 +195,7 @@ class StreamedSet:
 
   def within(self, num_bytes: int, *, seed) -> image_set.ImageSet:
     """Images, drawn at random, that take no more memory than num_bytes; see `ImageSet.within`."""
-    num = min(self.size, int(num_bytes * self.size // max(1, self._source.num_bytes)))
+    num = min(self.size, int(num_bytes * self.size // max(1, self.num_bytes())))
     chosen = np.random.default_rng(seed).permutation(self.size)[:max(1, num)]
     # In memory they may be pixels, which take more than the encoded images.
     return self.subset(np.sort(chosen)).within(num_bytes, seed=seed)
@@ -193,8 +218,9 @@ class StreamedSet:
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
     first = first_step * batch_size
     epochs = tf.data.Dataset.counter(first // self.size)
-    records = epochs.flat_map(functools.partial(self._epoch, plan.seed)).skip(first % self.size)
-    records = records.enumerate(first)
+    # The next block is read, across epochs, too, while the batches of one are made.
+    blocks = epochs.flat_map(functools.partial(self._epoch, plan.seed)).prefetch(1)
+    records = blocks.unbatch().skip(first % self.size).enumerate(first)
     if shards_here < num_shards:
       records = records.filter(lambda position, _: plan.is_here(position))
 
@@ -229,11 +255,19 @@ class StreamedSet:
   @private_tensorflow.plain_data_functions()
   def _stored(self) -> tf.data.Dataset:
     """Encoded rows {"image", "label", "mask", "id"} in stored order."""
-    rows = self._source.examples().enumerate().map(self._row)
+    rows = self._of_set(self._source.examples().enumerate()).map(self._row)
     return traced_maps.with_fixed_order(rows)
 
+  def _of_set(self, records: tf.data.Dataset) -> tf.data.Dataset:
+    """Those of (index of a record, ...) that belong to the set."""
+    if self._kept is None:
+      return records
+    with tf.device("CPU:0"):
+      kept = tf.constant(self._kept)
+    return records.filter(lambda index, *_: kept[index])
+
   def _epoch(self, seed: Tuple[int, int], epoch: tf.Tensor) -> tf.data.Dataset:
-    """(stored index, serialized example) of one epoch in its own order."""
+    """Blocks of (stored index, serialized example) of one epoch in its own order."""
     names, skips, takes = self._files
     places = tf.range(len(names), dtype=tf.int64)
     key = sampling.derive(sampling.root_seed(seed, _FILES), epoch)
@@ -245,8 +279,9 @@ class StreamedSet:
     def records(name, skip, take, start):
       return tf.data.TFRecordDataset(name).skip(skip).take(take).enumerate(start)
 
-    stored = files.interleave(records, cycle_length=_FILES_AT_ONCE, block_length=16,
-                              num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+    stored = self._of_set(files.interleave(
+        records, cycle_length=_FILES_AT_ONCE, block_length=16,
+        num_parallel_calls=tf.data.AUTOTUNE, deterministic=True))
     buffer_key = sampling.derive(sampling.root_seed(seed, _BUFFER), epoch)
 
     def mixed(number, buffer):
@@ -254,7 +289,7 @@ class StreamedSet:
       return tuple(tf.gather(part, tf.argsort(draws)) for part in buffer)
 
     # `Dataset.shuffle` takes its seed from Python only, not from the epoch's number.
-    return stored.batch(self._buffer_size).enumerate().map(mixed).unbatch()
+    return stored.batch(self._buffer_size).enumerate().map(mixed)
 
   def _row(self, index: tf.Tensor, example: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
     is_single = self.kind == tasks.SINGLE_LABEL

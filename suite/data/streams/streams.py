@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Mapping
+import contextlib
 import dataclasses
 import functools
 import pathlib
@@ -32,7 +33,6 @@ import numpy as np
 
 from suite.contracts import examples
 from suite.contracts import tasks
-from suite.data.images import image_set
 from suite.data.images import prepared_sets
 from suite.data.images import resized_copy
 from suite.data.images import tfds_source
@@ -40,6 +40,7 @@ from suite.data.streams import class_groups
 from suite.data.streams import nevis_table
 from suite.data.streams import stream_entry
 from suite.data.streams import stream_events
+from suite.system import atomic_files
 
 # What a user of `suite.streams` needs is in one place.
 META_TRAIN, META_TEST = stream_entry.META_TRAIN, stream_entry.META_TEST
@@ -314,25 +315,47 @@ class ScoredImages:
 
   def drop_from(self, images: examples.ExampleSet, dataset: str, split: str
                 ) -> Tuple[examples.ExampleSet, Dict[str, int]]:
-    """(the images that no other data set is scored on, {"removed": number of the others}).
-
-    A `StreamedSet` is returned unchanged, with {"removed": 0, "kept": number}.
-    """
+    """(the images that no other data set is scored on, {"removed": number of the others})."""
     shared = np.intersect1d(digests(dataset, split, data_dir=self._data_dir),
                             self.of_others(dataset, split))
     if not shared.size:
       return images, {"removed": 0}
-    if not isinstance(images, image_set.ImageSet):
-      logging.warning("%s %s is too large for memory: %d images that other tasks of the stream are "
-                      "scored on stay in it", dataset, split, shared.size)
-      return images, {"removed": 0, "kept": int(shared.size)}
-    # Whether each stored image has one of the wanted digests: bool [N].
-    from tfds_builders import content  # pylint: disable=import-outside-toplevel
-    source = tfds_source.open_split(dataset, split, data_dir=self._data_dir)
-    stored = source.examples().map(lambda example: example["image"]).batch(1024)
-    found = [content.digest(image) for batch in stored.as_numpy_iterator() for image in batch]
-    keep = ~np.isin(np.array(found, np.uint64), shared)
-    num_shared = int(np.sum(~keep))
+    stored = record_digests(dataset, split, data_dir=self._data_dir)
+    places = np.flatnonzero(np.isin(stored, shared))
     logging.info("%s %s: %d images left out that other tasks of the stream are scored on",
-                 dataset, split, num_shared)
-    return images.subset(np.flatnonzero(keep)), {"removed": num_shared}
+                 dataset, split, len(places))
+    if isinstance(images, prepared_sets.StreamedSet):
+      return images.without(places), {"removed": len(places)}
+    return images.subset(np.setdiff1d(np.arange(len(stored)), places)), {"removed": len(places)}
+
+
+_RECORD_DIGESTS = "record_digests"  # Beside the data; see below.
+
+
+def record_digests(dataset: str, split: str, *, data_dir: Optional[str] = None) -> np.ndarray:
+  """The digest of each image of a split in stored order, uint64 [N].
+
+  All records are read for it once; the result is kept beside the data, if that can be written to.
+  """
+  from tfds_builders import content  # pylint: disable=import-outside-toplevel
+  wanted = digests(dataset, split, data_dir=data_dir)
+  source = tfds_source.open_split(dataset, split, data_dir=data_dir)
+  path = pathlib.Path(source.folder, _RECORD_DIGESTS, f"{split}.npy")
+  if path.is_file():
+    with contextlib.suppress(ValueError, EOFError):  # It is no array.
+      found = np.load(path, allow_pickle=False)
+      if found.dtype == np.uint64 and found.shape == (source.size,) and np.array_equal(
+          np.unique(found), wanted):
+        return found
+  logging.info("%s: digests of %d images are computed once", source.title, source.size)
+  stored = source.examples().map(lambda example: example["image"]).batch(1024)
+  found = np.array([content.digest(image) for batch in stored.as_numpy_iterator()
+                    for image in batch], np.uint64)
+  try:
+    path.parent.mkdir(exist_ok=True)
+    with atomic_files.opening(path) as file:
+      np.save(file, found)
+  except OSError as error:
+    logging.info("%s cannot be written (%s): digests are computed again in the next run", path,
+                 error)
+  return found

@@ -131,3 +131,24 @@ def test_shapes_are_static(pictures_dir):
   assert _read(pictures_dir).train_batches(4, seed=(1, 2), transform=TRANSFORM).element_spec == {
       "image": tf.TensorSpec([4, 5, 5, 3], tf.uint8), "label": tf.TensorSpec([4], tf.int64),
       "mask": tf.TensorSpec([4], tf.bool), "id": tf.TensorSpec([4], tf.string)}
+
+
+def test_records_that_are_left_out_are_in_no_batch_split_or_subset(pictures_dir):
+  whole, held = _read(pictures_dir), _read(pictures_dir, limit=2**20)
+  places = [0, 7, 8, 22]
+  made = whole.without(places[:2]).without([6, 20])  # Counted without the first two.
+  left = held.subset(np.setdiff1d(np.arange(NUM), places))
+  assert made.size == 19 and made.num_bytes() < whole.num_bytes()
+  np.testing.assert_array_equal(made.ids, left.ids)
+  np.testing.assert_array_equal(made.labels, left.labels)
+  _assert_same(_list(made.eval_batches(8, transform=TRANSFORM)),
+               _list(left.eval_batches(8, transform=TRANSFORM)))
+  [batch] = _list(made.train_batches(19, seed=(1, 2), transform=TRANSFORM), 1)
+  assert sorted(batch["id"]) == sorted(i.encode() for i in left.ids)
+  later = _list(made.train_batches(4, seed=(1, 2), transform=TRANSFORM, first_step=7), 3)
+  _assert_same(later, _list(made.train_batches(4, seed=(1, 2), transform=TRANSFORM), 10)[7:])
+  np.testing.assert_array_equal(made.subset([3, 1]).ids, left.ids[[3, 1]])
+  first, last = made.split(0.4, seed=0)
+  assert [*first.ids, *last.ids] == list(left.ids) and last.size == 8
+  with pytest.raises(ValueError, match="has no images"):
+    whole.without(np.arange(NUM))

@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import pathlib
 
 import numpy as np
 import pytest
 
+from suite.data.images import prepared_sets
+from suite.data.images import tfds_source
 from suite.data.streams import streams
 import tfds_builders
 from tfds_builders import testing
@@ -62,6 +66,21 @@ def test_shared_images_leave_training_and_validation_and_are_counted(data_dir):
   ids, shared = _delivered(data_dir)
   assert ids == {f"train/{seed}" for seed in range(200, 240)}
   assert sum(part["removed"] for part in shared.values()) == 5
+
+
+def test_they_leave_sets_that_are_read_from_disk_too(data_dir, monkeypatch):
+  held, shared = _delivered(data_dir)
+  monkeypatch.setattr(prepared_sets, "read_source", functools.partial(
+      prepared_sets.read_source, memory_limit_bytes=0))
+  assert _delivered(data_dir) == (held, shared)
+  # All records were read for it once; a file of other data is not believed.
+  folder = pathlib.Path(tfds_source.folder("nevis/cifar10", data_dir=data_dir))
+  path = folder / "record_digests" / "train.npy"
+  stored = np.load(path)
+  assert stored.dtype == np.uint64
+  np.save(path, stored[::-1] + np.uint64(1))
+  np.testing.assert_array_equal(
+      streams.record_digests("nevis/cifar10", "train", data_dir=data_dir), stored)
 
 
 def test_they_can_be_kept(data_dir):
