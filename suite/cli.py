@@ -26,7 +26,8 @@ from suite.system import processes
 # Command -> its module in `suite.commands`, the function that adds its flags, its help.
 COMMANDS = {
     "run": ("run_commands", "add", "run one experiment, or resume it"),
-    "list": ("report_commands", "add_list", "list the shipped run files"),
+    "list": ("report_commands", "add_list", "list the shipped run files, or the methods"),
+    "show": ("show_commands", "add", "show a run's parameters, methods, data and cost"),
     "report": ("report_commands", "add_report",
                "print the tables of runs, and NEVIS'22's analyses"),
     "data": ("data_commands", "add", "list, diagnose and build data sets"),
@@ -70,9 +71,11 @@ def parser(asked: str | None = None) -> argparse.ArgumentParser:
   found.set_defaults(debug=False)
   commands = parsing.group(found, "commands", "COMMAND")
   completes = "_ARGCOMPLETE" in os.environ
+  if completes:  # The command that is typed; a parser of every command would import NumPy.
+    asked = next((w for w in os.environ.get("COMP_LINE", "").split()[1:] if w in COMMANDS), "")
   for name, (module, function, text) in COMMANDS.items():
     command = commands.add_parser(name, help=text)
-    if completes or asked in (None, name):
+    if asked in (None, name):
       getattr(importlib.import_module(f"suite.commands.{module}"), function)(command)
   if completes:
     parsing.serve(found)

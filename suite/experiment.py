@@ -213,10 +213,9 @@ def _report(folder: pathlib.Path, origin: run_settings.RunOrigin, only: Sequence
         "The run did not use %d bindings: its code passes these arguments by itself, or never "
         "called what they belong to. Its results are those without them. %s has this list:\n  %s",
         len(unused), path, "\n  ".join(unused))
-  report = tables.report([folder])
-  snapshots.save_text(folder / "report.txt", report)
+  snapshots.save_text(folder / "report.txt", tables.report([folder], every=True))
   run_dir.save_sums(folder)
-  return report
+  return tables.report([folder], most=processes.terminal_width())
 
 
 def _stored_environment(folder: pathlib.Path) -> Mapping[str, Any]:

@@ -175,7 +175,7 @@ def test_list_shows_names_and_descriptions(runs, capsys):
 
 
 def test_report_prints_the_tables(monkeypatch, capsys, tmp_path):
-  monkeypatch.setattr(tables, "report", lambda dirs: f"tables of {len(dirs)}")
+  monkeypatch.setattr(tables, "report", lambda dirs, **how: f"tables of {len(dirs)}")
   assert cli.main(["report", str(tmp_path), str(tmp_path)]) == 0
   assert capsys.readouterr().out == "tables of 2\n"
 

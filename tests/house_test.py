@@ -94,8 +94,12 @@ SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "k
         "tqdm", "plotly", "jinja2", "argcomplete", "faiss", "array_record", "ray")
 # A function here may also import a module of ours that imports a slow package: help stays quick.
 QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running")
+# Imported for help, lists, completion and messages about misspelled words.
+PARSERS = ("suite.cli", "suite.commands.parsing", "suite.commands.run_commands",
+           "suite.commands.report_commands", "suite.commands.show_commands")
 PRINTING = ("suite.cli", "suite.commands.curate_commands", "suite.commands.data_commands",
             "suite.commands.report_commands", "suite.commands.run_commands",
+            "suite.commands.show_commands",
             "suite.commands.verify_commands", "suite.commands.weights_commands")
 # Folder of tests -> what it mirrors, where that is not suite.
 BESIDE = {"tools": "tools", "tfds_builders": "tfds_builders"}
@@ -212,12 +216,18 @@ def _forbidden_call(module: str, call: ast.Call) -> str:
   return ""
 
 
-def slow_modules(trees: Mapping[str, tuple[pathlib.Path, ast.AST]]) -> list[str]:
-  """The modules whose import imports a slow package; a module's packages are imported with it."""
+def slow_modules(trees: Mapping[str, tuple[pathlib.Path, ast.AST]],
+                 packages: Sequence[str] = SLOW, for_types: bool = True) -> list[str]:
+  """The modules whose import imports one of the packages; a module's packages are imported with it.
+
+  for_types: whether imports under `if TYPE_CHECKING` count: an interface that imports its modules
+  when they are first used names them there.
+  """
   needs, found = {}, set()
   for module, (path, tree) in trees.items():
-    names = [one.name for one in house_figures.imports(path, tree) if not one.in_function]
-    if any(is_in(name, SLOW) for name in names):
+    names = [one.name for one in house_figures.imports(path, tree)
+             if not one.in_function and (for_types or not one.for_types)]
+    if any(is_in(name, packages) for name in names):
       found.add(module)
     parts = module.split(".")
     needs[module] = {house_figures.known(name, trees) for name in names} | {
@@ -266,16 +276,27 @@ OURS = sources("suite", "tfds_builders")
 TESTS = [path for path in sources("tests") if path.name.endswith("_test.py")]
 
 
+@pytest.fixture(name="trees", scope="module")
+def _trees():
+  return {house_figures.module_name(path): (
+      path, ast.parse((ROOT / path).read_text(encoding="utf-8"))) for path in OURS}
+
+
 @pytest.fixture(name="slow", scope="module")
-def _slow():
-  return slow_modules({house_figures.module_name(path): (
-      path, ast.parse((ROOT / path).read_text(encoding="utf-8"))) for path in OURS})
+def _slow(trees):
+  return slow_modules(trees, (*SLOW, "numpy"))
 
 
 def test_every_file_keeps_the_house(slow):
   problems = [problem for path in OURS for problem in
               broken_rules(path, (ROOT / path).read_text(encoding="utf-8"), slow)]
   assert not problems, "\n".join(problems)
+
+
+def test_help_lists_and_typos_import_no_arrays(trees):
+  """A parser, and what `suite list` and a misspelled run need: at most half a second of CPU."""
+  slow = slow_modules(trees, (*SLOW, "numpy"), for_types=False)
+  assert not set(PARSERS) & set(slow)
 
 
 def test_every_wing_holds_a_module():
@@ -376,10 +397,11 @@ def test_a_circle_is_found_wherever_the_import_stands(tmp_path):
 def test_slow_are_those_that_import_a_slow_package_through_others_too():
   texts = {"suite": "", "suite.a": "import scipy.stats", "suite.b": "from suite import a",
            "suite.c": "def f():\n  import scipy", "suite.p": "from suite import b", "suite.p.d": "",
-           "suite.q": "from suite import c"}
+           "suite.q": "from suite import c", "suite.t": "if TYPE_CHECKING:\n  import scipy"}
   trees = {name: (pathlib.Path(*name.split(".")).with_suffix(".py"), ast.parse(text))
            for name, text in texts.items()}
-  assert slow_modules(trees) == ["suite.a", "suite.b", "suite.p", "suite.p.d"]
+  assert slow_modules(trees) == ["suite.a", "suite.b", "suite.p", "suite.p.d", "suite.t"]
+  assert "suite.t" not in slow_modules(trees, for_types=False)
 
 
 def test_names_used_twice_are_caught():

@@ -42,11 +42,12 @@ Graph = Dict[str, Set[str]]
 
 
 class Import(NamedTuple):
-  """One import statement's name; `from a import b` is a.b."""
+  """One import statement's name; `from a import b` is a.b; for_types: under `if TYPE_CHECKING`."""
 
   line: int
   name: str
   in_function: bool
+  for_types: bool = False
 
 
 def module_name(path: pathlib.PurePath) -> str:
@@ -59,18 +60,19 @@ def imports(path: pathlib.PurePath, tree: ast.AST) -> Iterator[Import]:
   """All imports of a module; `path` is relative to the checkout."""
   package = path.parent.parts
 
-  def visit(node: ast.AST, in_function: bool) -> Iterator[Import]:
+  def visit(node: ast.AST, in_function: bool, for_types: bool = False) -> Iterator[Import]:
     if isinstance(node, ast.Import):
       for alias in node.names:
-        yield Import(node.lineno, alias.name, in_function)
+        yield Import(node.lineno, alias.name, in_function, for_types)
     elif isinstance(node, ast.ImportFrom):
       above = package[:len(package) - node.level + 1] if node.level else ()
       base = ".".join([*above, *filter(None, [node.module])])
       for alias in node.names:
-        yield Import(node.lineno, f"{base}.{alias.name}", in_function)
+        yield Import(node.lineno, f"{base}.{alias.name}", in_function, for_types)
     in_function |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    for_types |= isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
     for child in ast.iter_child_nodes(node):
-      yield from visit(child, in_function)
+      yield from visit(child, in_function, for_types)
 
   return visit(tree, False)
 

@@ -151,7 +151,7 @@ def _list(args: argparse.Namespace) -> int:
     facts = tfds_builders.status.facts(name)
     rows.append((name, f"{facts.num_classes:,}", _count(facts.num_examples), facts.source,
                  facts.title))
-  print_table(("data set", "classes", "examples", "source", "title"), rows)
+  print(parsing.table_text(("data set", "classes", "examples", "source", "title"), rows))
   return 0
 
 
@@ -171,9 +171,9 @@ def _doctor(args: argparse.Namespace) -> int:
     for one in found:
       print(json.dumps(one))
   else:
-    print_table(("data set", "state", "size", "disk", "memory", "next step"), [
+    print(parsing.table_text(("data set", "state", "size", "disk", "memory", "next step"), [
         (one["name"], one["state"], *(size(one.get(key)) for key in (
-            "size_bytes", "disk_bytes", "memory_bytes")), one["command"]) for one in found])
+            "size_bytes", "disk_bytes", "memory_bytes")), one["command"]) for one in found]))
     reasons = [f"{one['name']}: {one['reason']}" for one in found
                if len(found) <= 10 or one["state"] == "failed"]
     if len(found) > 10:
@@ -203,9 +203,9 @@ def _print_links(found: Sequence[dict[str, Any]]) -> None:
       record = (one["name"], link["state"], link["date"], link["last_good"], link["evidence"])
       rows.setdefault((*record, folder), []).append(link["url"])
   print()
-  print_table(("data set", "link", "date", "last good", "says", "url"), [
+  print(parsing.table_text(("data set", "link", "date", "last good", "says", "url"), [
       (*record, urls[0] if len(urls) == 1 else f"{folder}/... ({len(urls)} files)")
-      for (*record, folder), urls in rows.items()])
+      for (*record, folder), urls in rows.items()]))
   states = collections.Counter(link["state"] for one in found for link in one.get("links", ()))
   print("", ", ".join(f"{count} {state}" for state, count in states.most_common()), sep="\n")
   print("good: downloaded on that date. dead: reported dead. listed: another package lists it, "
@@ -231,9 +231,9 @@ def _build(args: argparse.Namespace) -> int:
         names, lambda name: tfds_builders.build(
             name, args.data_dir, beam_options=args.beam_pipeline_options), say)
   if len(outcomes) > 1:
-    print_table(("data set", "outcome", "seconds", "reason"), [
+    print(parsing.table_text(("data set", "outcome", "seconds", "reason"), [
         (one.name, "failed" if one.problem else "prepared", f"{one.seconds:.0f}", one.problem)
-        for one in outcomes])
+        for one in outcomes]))
   failed = [one.name for one in outcomes if one.problem]
   if failed:
     print(f"Not built; see: suite data doctor {' '.join(failed)}", file=sys.stderr)
@@ -248,9 +248,9 @@ def _features(args: argparse.Namespace) -> int:
   source = feature_sources.find(args.name, data_dir=args.data_dir)
   rows = data_features.write(
       source, encoder, args.out, splits=args.split, batch_size=args.batch_size)
-  print_table(("split", "images", "written", "width", "seconds"), [
+  print(parsing.table_text(("split", "images", "written", "width", "seconds"), [
       (row["split"], _count(row["num_examples"]), _count(row["written"]), str(row["feature_size"]),
-       f"{row['seconds']:.1f}") for row in rows])
+       f"{row['seconds']:.1f}") for row in rows]))
   return 0
 
 
@@ -268,9 +268,9 @@ def _check(args: argparse.Namespace) -> int:
     else:
       parts = data_check.data_set(name, args.data_dir)
     first = "folder" if root.is_dir() else "split"
-    print_table((first, "images", "classes", "damaged", "shapes"), [
+    print(parsing.table_text((first, "images", "classes", "damaged", "shapes"), [
         (one.name, f"{one.images:,}", "" if one.classes is None else str(one.classes),
-         f"{len(one.damaged):,}", one.told_shapes()) for one in parts])
+         f"{len(one.damaged):,}", one.told_shapes()) for one in parts]))
     damaged = {image: what for one in parts for image, what in one.damaged.items()}
     print("", f"{name}: {sum(one.images for one in parts):,} images, {len(damaged):,} of them "
           "damaged.", *(f"{image}: {what}" for image, what in damaged.items()), sep="\n")
@@ -306,12 +306,6 @@ def data_set_names(asked: Sequence[str], known: Sequence[str], base: Sequence[st
           f"{gin_files.nearest(name, (*known, *sorted(families), *NEVIS_STREAMS))} "
           "See them all with: suite data list --all")
   return list(dict.fromkeys(names))
-
-
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-  widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-  for row in (header, *rows):
-    print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
 def _count(number: int | None) -> str:
@@ -443,8 +437,8 @@ def _fetch(args: argparse.Namespace) -> int:
   sizes = sum(one.bytes for one in found.values())
   reasons = collections.Counter(
       one.reason for one in found.values() if one.state != polite_fetch.DONE)
-  print_table(("state", "images"), [
-      (state, f"{counts[state]:,}") for state in polite_fetch.STATES])
+  print(parsing.table_text(("state", "images"), [
+      (state, f"{counts[state]:,}") for state in polite_fetch.STATES]))
   print(f"{sizes / 1e6:,.1f} MB in {args.out}; the table is {args.out / _FETCHED_TABLE}.",
         *(f"{count:,} x {reason}" for reason, count in reasons.most_common(5)), sep="\n")
   if counts[polite_fetch.LATER]:
@@ -505,8 +499,8 @@ def _timeline(args: argparse.Namespace) -> int:
                                   "buckets already. Leave it out.")
     builder = timeline_store.of_archives(
         args.name, args.table, args.test, data_dir=args.data_dir, again=args.again)
-    print_table(("split", "images"), [
-        (split, f"{info.num_examples:,}") for split, info in sorted(builder.info.splits.items())])
+    print(parsing.table_text(("split", "images"), [
+        (split, f"{info.num_examples:,}") for split, info in sorted(builder.info.splits.items())]))
   else:
     if not args.by:
       raise gin_files.ConfigError(f"Say how to divide the images: --by {', '.join(periods.BY)}.")
@@ -537,8 +531,8 @@ def _print_buckets(plan: Any) -> None:
     rows.append((f"{one['bucket']:02d}", one["name"], f"{one['images']:,}",
                  str(len(one["classes"])), str(len(new)), f"{one['test_images']:,}",
                  f"{one['unlabelled']:,}"))
-  print_table(("bucket", "time", "images", "classes", "new classes", "test images",
-               "without label"), rows)
+  print(parsing.table_text(("bucket", "time", "images", "classes", "new classes", "test images",
+               "without label"), rows))
   names = plan.class_names
   if all(name.isdecimal() for name in names) and names != [str(i) for i in range(len(names))]:
     print(f"The labels are the numbers {names[0]} to {names[-1]}. They are taken as names: class 0 "

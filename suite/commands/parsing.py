@@ -15,12 +15,16 @@ from collections.abc import Callable, Iterable, Sequence
 import difflib
 import os
 import re
+import shlex
 import sys
+import textwrap
 from typing import Any
 
 from suite.configs import gin_bindings
 from suite.configs import gin_files
+from suite.configs import methods as methods_lib
 from suite.configs import run_headers
+from suite.system import processes
 
 
 def group(parser: argparse.ArgumentParser, title: str, metavar: str) -> Any:
@@ -49,23 +53,64 @@ def refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str], unknow
     parser = getattr(vars(parser).get("group"), "choices", {}).get(word, parser)
   known = re.findall(r"--[\w-]+", parser.format_usage())
   flag, _, value = unknown[0].partition("=")
+  if not flag.startswith("-") and value and "--set" in known:
+    raise gin_files.ConfigError(
+        f"{parser.prog} takes no further {unknown[0]!r}. Give the flag once for each binding: "
+        f"--set {shlex.quote(unknown[0])}")
   if not flag.startswith("-"):
     raise gin_files.ConfigError(f"{parser.prog} takes no further {flag!r}. See: {parser.prog} "
                                 "--help")
   plain = {re.sub("[-_]", "", name): name for name in known}
   near = difflib.get_close_matches(re.sub("[-_]", "", flag.lower()), plain, n=3, cutoff=0.6)
   name = flag.lstrip("-").replace("-", "_")
-  if name in ("seed", "op_threads") and "--gin_param" in known:
+  if name == "op_threads" and "--gin_param" in known:
     value = value or "".join(unknown[1:2])
-    advice = f"What runs is set by gin: --gin_param experiment.run.{name}={value or 'VALUE'}"
+    advice = f"What runs is set by gin: --set experiment.run.{name}={value or 'VALUE'}"
   elif near:
     advice = f"Nearest: {', '.join(plain[one] for one in near)}."
   elif "--gin_param" in known:
-    advice = (f"Flags say where and how: {parser.prog} --help. What runs is set by gin: "
-              "--gin_param X=VALUE, X is a macro of the run file or module.function.parameter.")
+    advice = (f"Flags say where and how: {parser.prog} --help. What runs is set by gin: --set "
+              "X=VALUE, X is a macro of the run file or module.function.parameter, as `suite show "
+              "RUN` lists them.")
   else:
     advice = f"It has {', '.join(known)}."
   raise gin_files.ConfigError(f"{parser.prog} has no flag {flag!r}. {advice}")
+
+
+def listed(text: str) -> list[str]:
+  """The value of a flag, names with commas between them."""
+  names = [name.strip() for name in text.split(",") if name.strip()]
+  if not names:
+    raise argparse.ArgumentTypeError("it is empty; give names: er,der_plus_plus")
+  return names
+
+
+def table_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+  """Columns of text, as wide as the terminal at most: longer cells continue below."""
+  return "\n".join(fitted([header, *rows], processes.terminal_width()))
+
+
+def fitted(rows: Sequence[Sequence[str]], most: int) -> list[str]:
+  """Lines of a table: the widest columns give way first, and no word is broken."""
+  columns = list(zip(*rows))
+  least = [max((len(word) for cell in column for word in cell.split()), default=0)
+           for column in columns]
+  widths = [max(map(len, column)) for column in columns]
+  gaps = 2 * (len(widths) - 1)
+  while sum(widths) + gaps > most:
+    widest = max((i for i, one in enumerate(widths) if one > least[i]),
+                 key=widths.__getitem__, default=None)
+    if widest is None:
+      break
+    widths[widest] -= 1
+  lines = []
+  for row in rows:
+    cells = [textwrap.wrap(cell, max(1, one), break_long_words=False, break_on_hyphens=False)
+             if len(cell) > one else [cell] for cell, one in zip(row, widths)]
+    for number in range(max(map(len, cells))):
+      lines.append("  ".join((cell[number] if number < len(cell) else "").ljust(one)
+                             for cell, one in zip(cells, widths)).rstrip())
+  return lines
 
 
 def by(action: argparse.Action, names: Callable[..., Iterable[str]]) -> argparse.Action:
@@ -102,6 +147,13 @@ def bindings(parsed_args: argparse.Namespace, **asked: Any) -> list[str]:
   names = {settings[-1].text for key, settings in found.history.items()
            if read is None or key in read}
   return [f"{name}=" for name in (*found.macros, *found.parameters) if name in names]
+
+
+def methods(prefix: str = "", **asked: Any) -> list[str]:
+  """Names of methods, after those that are typed: "er,der_" -> "er,der_plus_plus"."""
+  del asked
+  before = prefix.rpartition(",")[0]
+  return [f"{before},{one.name}" if before else one.name for one in methods_lib.load()]
 
 
 def data_of_runs(**asked: Any) -> list[str]:

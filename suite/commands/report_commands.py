@@ -8,13 +8,14 @@ import itertools
 import pathlib
 from typing import Any
 
-from suite.commands import data_commands
 from suite.commands import parsing
+from suite.commands import show_commands
 from suite.configs import gin_files
+from suite.configs import method_settings
+from suite.configs import methods
 from suite.configs import run_headers
 from suite.configs import run_settings
-from suite.reporting import tables
-from suite.reporting.nevis_panels import stream_results
+from suite.system import processes
 
 FORMATS = ("text", "html", "markdown", "csv", "latex")  # renderers.FORMATS
 _FIGURES = (".png", ".svg")  # figures.FORMATS
@@ -32,12 +33,18 @@ def add_list(listing: argparse.ArgumentParser) -> None:
   parsing.by(listing.add_argument(
       "--data", metavar="NAME", help="runs that read this data: digits, cifar10, tiny_imagenet, "
       "omniglot, clear10, slimagenet64, nevis, ..."), parsing.data_of_runs)
-  listing.add_argument("--long", action="store_true", help="also what a run gave")
+  listing.add_argument("--methods", nargs="?", const="", metavar="PROTOCOL",
+                       help="the methods instead: papers, protocols and settings; of one protocol: "
+                       f" {', '.join(methods.PROTOCOLS)}")
+  listing.add_argument("--long", action="store_true",
+                       help="also what a run gave; of methods a line for each setting")
   listing.add_argument("--names", action="store_true", help="names alone, for a shell")
   listing.set_defaults(do=_list)
 
 
 def _list(args: argparse.Namespace) -> int:
+  if args.methods is not None:
+    return _list_methods(args)
   chosen = [
       header for header in run_headers.shipped()
       if all(word.lower() in f"{header.name} {header.benchmark} {header.what}".lower()
@@ -57,11 +64,46 @@ def _list(args: argparse.Namespace) -> int:
   columns = ["run", "hardware", "data", "cost", *(["gave"] if args.long else []), "what"]
   for benchmark, group in itertools.groupby(chosen, key=lambda header: header.benchmark):
     print(f"# {benchmark}")
-    data_commands.print_table(columns, [
+    print(parsing.table_text(columns, [
         [header.name, header.hardware, header.data, header.cost,
-         *([header.gave] if args.long else []), header.what] for header in group])
+         *([header.gave] if args.long else []), header.what] for header in group]))
     print()
   print("Before a run: suite run RUN --dry_run says what it will cost here.")
+  return 0
+
+
+def _list_methods(args: argparse.Namespace) -> int:
+  protocol = args.methods
+  if protocol and protocol not in methods.PROTOCOLS:
+    # `suite list --methods er`: the word is a method's.
+    args.words, protocol = [*args.words, protocol], ""
+  known = {one.name for one in methods.load()}
+  chosen = [one for one in methods.load() if (not protocol or protocol in one.protocols)
+            and (one.name in args.words or not known & set(args.words))
+            and all(word.lower() in f"{one.name} {one.title} {one.paper}".lower()
+                    for word in args.words)]
+  if not chosen:
+    near = gin_files.nearest(args.words[-1], [*known, *methods.PROTOCOLS])
+    raise gin_files.ConfigError(f"No method{f' of {protocol}' if protocol else ''} has "
+                                f"{' and '.join(map(repr, args.words))}. {near}")
+  if args.names:
+    print("\n".join(one.name for one in chosen))
+    return 0
+  is_long = args.long or len(chosen) == 1
+  rows = []
+  for one in chosen:
+    settings = list(method_settings.of(one, protocol).values())
+    rows.append([one.name, f"{one.title} ({one.paper})" if one.paper else one.title,
+                 " ".join(one.protocols), " ".join(
+                     f"{setting.name}={setting.value}" for setting in settings)])
+    if is_long:
+      show_commands.show_method(one, protocol)
+      print()
+  if not is_long:
+    print(parsing.table_text(["method", "what", "protocols", "settings"], rows))
+    print()
+  print("What a setting is: suite show NAME. To run: suite run RUN --methods NAME,NAME --set\n"
+        "SETTING=VALUE, or in Python suite.learner(model, NAME, SETTING=VALUE).")
   return 0
 
 
@@ -74,6 +116,8 @@ def add_report(report: argparse.ArgumentParser) -> None:
                       "page with interactive figures (docs/reports.md)")
   report.add_argument("--out", type=pathlib.Path, metavar="FILE",
                       help="write the report there; text where no --format is given")
+  report.add_argument("--all", action="store_true",
+                      help="every value of the summaries, in place of the named ones")
   report.add_argument("--panel", action="append", default=[], metavar="NAME",
                       help="one analysis in place of all: docs/reports.md and, of NEVIS'22, "
                       "docs/nevis.md list them; may be repeated")
@@ -100,6 +144,7 @@ def _report(args: argparse.Namespace) -> int:
                                 "own figures: leave one out.")
   facts = None
   if args.task_facts:
+    from suite.reporting.nevis_panels import stream_results
     if not args.task_facts.is_file():
       raise gin_files.ConfigError(f"No such file: {args.task_facts}. A file of facts is a CSV with "
                                   f"the columns {', '.join(stream_results.FACTS_COLUMNS)}.")
@@ -107,7 +152,8 @@ def _report(args: argparse.Namespace) -> int:
   if args.figures:
     return _report_panels(args, facts)
   if not (args.panel or args.format or args.out or facts):
-    print(tables.report(args.dirs))
+    from suite.reporting import tables
+    print(tables.report(args.dirs, every=args.all, most=processes.terminal_width()))
     return 0
   from suite.reporting.formats import renderers
   from suite.reporting.run_panels import report_sections

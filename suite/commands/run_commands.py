@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
+from typing import Any
 
 from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import run_settings
-from suite.running import launch
 from suite.running import ray_tasks
 from suite.running import this_process
-from suite.tables import table
 
 ENGINES = ("processes", "ray")
 
@@ -27,12 +27,24 @@ def add(run: argparse.ArgumentParser) -> None:
   parsing.by(run.add_argument(
       "--gin_param", action="append", default=[], metavar="X=Y",
       help="gin binding that goes before all files; may be repeated"), parsing.bindings)
+  parsing.by(run.add_argument(
+      "--set", action="append", dest="gin_param", metavar="NAME=VALUE",
+      help="the same: --set EPOCHS=3; `suite show RUN` has the names. With --methods also a "
+      "setting of a method: --set memory_size=200"), parsing.bindings)
+  parsing.by(run.add_argument(
+      "--methods", type=parsing.listed, default=[], metavar="NAME,NAME",
+      help="these methods in place of the run's learners; `suite list --methods` has them"),
+      parsing.methods)
+  run.add_argument("--seed", type=_seed, metavar="N", dest="one_seed",
+                   help="all randomness derives from it (that of the run file, or 0)")
+  run.add_argument("--seeds", type=_seeds, metavar="N,N",
+                   help="a run for each seed; the report has means and standard deviations")
   run_settings.add_flags(run, "gin_names", "workdir", "strategy", "devices", "precision",
                          "xla", "deterministic", "share", "profile")
   run.add_argument("--trusted_modules", type=_moved, help=argparse.SUPPRESS)
   run.add_argument("--jobs", type=run_settings.positive, metavar="N",
-                   help=f"tables: number of cells to run at the same time "
-                   f"({table.TableOrder.jobs}; with --engine ray as many as it has room for)")
+                   help="tables: number of cells to run at the same time (1; with --engine ray as "
+                   "many as it has room for)")
   run.add_argument("--only", action="append", default=[], metavar="ROW[/COLUMN[/SEED]]",
                    help="tables: the part to run, with * and ?; may be repeated")
   run.add_argument("--engine", choices=ENGINES, default=ENGINES[0],
@@ -55,6 +67,17 @@ def add(run: argparse.ArgumentParser) -> None:
 
 def _moved(_: str) -> None:
   raise argparse.ArgumentTypeError(run_settings.MOVED["trusted_modules"])
+
+
+def _seed(text: str) -> int:
+  if not text.isdigit():
+    raise argparse.ArgumentTypeError(f"got {text!r}, allowed is a whole number from 0; for several "
+                                     "--seeds 0,1,2")
+  return int(text)
+
+
+def _seeds(text: str) -> list[int]:
+  return [_seed(one) for one in parsing.listed(text)]
 
 
 def _rate(text: str) -> float:
@@ -89,10 +112,17 @@ def _engine(args: argparse.Namespace) -> ray_tasks.RayEngine | None:
 
 
 def _run(args: argparse.Namespace) -> int:
-  file = run_settings.find(args.run, extra_files=args.gin_file, params=args.gin_param)
+  # A name that no run has is refused before anything is imported.
+  file = run_settings.find(args.run, extra_files=args.gin_file, params=args.gin_param,
+                           methods=args.methods)
   settings = run_settings.from_flags(args)
-  order = {"jobs": args.jobs or table.TableOrder.jobs, "only": args.only}
+  from suite.running import launch
+  from suite.tables import table
+  order: dict[str, Any] = {"jobs": args.jobs or table.TableOrder.jobs, "only": args.only}
+  file = launch.seeded(file, args.one_seed, args.seeds)
   is_table = table.is_table(file.path)
+  if args.seeds and not is_table:
+    is_table, order["seeds"] = True, args.seeds
   if args.rate is not None and not args.dry_run:
     raise gin_files.ConfigError("--rate is a flag of --dry_run: add that, or leave it out.")
   engine = _engine(args)
@@ -120,5 +150,7 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if result.failed or result.elsewhere else 0
   report = launch.experiment_run(file, settings, own_process=True)()
   if report:  # Only the chief of several workers has one.
+    folder = shlex.quote(settings.for_run(file.folder).workdir)
     print(report)
+    print(f"suite: Every value: suite report {folder} --all", file=sys.stderr)
   return 0

@@ -127,7 +127,7 @@ def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str]
   final = {key: settings[-1:] for key, settings in history.items()}
   by_files, by_command, read = _Walk(final, only), _Walk(final), set()
   for scope, name, argument in used:
-    read.add(next((key for key in _inherited(scope, name, argument) if key in final), None))
+    read.add(next((key for key in inherited(scope, name, argument) if key in final), None))
   return [settings[0] for key, settings in final.items()
           if settings[0].is_users and key not in read
           and key in (by_files if settings[0].file else by_command).read]
@@ -145,7 +145,7 @@ def references(value: Any) -> Iterator[GinReference]:
       yield from references(part)
 
 
-def _inherited(scope: str, name: str, argument: str) -> Iterator[Key]:
+def inherited(scope: str, name: str, argument: str) -> Iterator[Key]:
   """The keys that may give an argument in a scope, the most specific first."""
   parts = scope.split("/") if scope else []
   for length in range(len(parts), -1, -1):
@@ -175,7 +175,7 @@ class _Walk:
       self._seen.add(call)
       self.names.add(name)
       for argument in {argument for _, argument in self._arguments.get(name, ())}:
-        key = next((k for k in _inherited(scope, name, argument) if k in self._history), None)
+        key = next((k for k in inherited(scope, name, argument) if k in self._history), None)
         if key is not None:
           self.read.add(key)
           chosen = self._only if name in ROOTS and argument == LEARNERS else ()

@@ -10,16 +10,17 @@ Precedence decides which of several settings counts, not the order in which file
 1. the bindings of the command line (--gin_param), the last one of a name;
 2. the files of --gin_file, the last one first;
 3. the run file;
-4. shelves, the files in gin/learners and gin/data, whoever includes them.
+4. shelves, the files in gin/learners and gin/data, whoever includes them;
+5. gin/defaults, the values of methods that are chosen by name.
 
 A file goes before what it includes, and of two included files the later one counts; what is no
 shelf has the rank of the file that includes it. `%gin.REQUIRED` in an included file only says that
-a value is needed: it replaces no value of its rank. A file is read once, whatever includes it.
+a value is needed: it replaces no value of its rank, and none of gin/defaults. A file is read once,
+whatever includes it.
 """
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import difflib
 import functools
@@ -34,10 +35,12 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set,
 from gin import config_parser
 
 from suite.configs import gin_bindings
+from suite.configs import signatures
 
 REQUIRED = object()
-_SHELVES = ("gin/learners", "gin/data")
-_SHELF, _RUN, _USER = range(3)  # Ranks of files.
+_SHELVES, _DEFAULTS = ("gin/learners", "gin/data"), ("gin/defaults",)
+_LIBRARY = (*_SHELVES, *_DEFAULTS)  # Files that may set more than a run reads.
+_DEFAULT, _SHELF, _RUN, _USER = range(4)  # Ranks of files.
 _SHOWN = 12  # Names in a message.
 
 
@@ -225,18 +228,25 @@ class Scan:
     return sorted(lines, key=lambda line: "__gin__" not in line)
 
 
-def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = ()) -> Scan:
+def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks: bool = True
+         ) -> Scan:
   """Reads files (includes too) and bindings `X=Y` without importing what they name.
 
   Args:
-    paths: the run file, then further files of the user. bindings: of the command line.
+    paths: the run file, then further files of the user; the shelves of methods chosen by name may
+      go before. bindings: of the command line.
+    checks: False: only reads, whatever is missing or read by nothing; nothing is made for gin.
   """
   found, reading = Scan(), _Reading({os.path.realpath(path) for path in paths})
-  for number, path in enumerate(paths):
-    reading.read(pathlib.Path(path), _USER if number else _RUN, found)
+  rank = _RUN
+  for path in paths:
+    reading.read(pathlib.Path(path), rank, found)
+    rank = rank if _is_in(path, _LIBRARY) else _USER
   reading.note(found)
   for binding in bindings:
     _scan_binding(binding, found)
+  if not checks:
+    return found
   read = gin_bindings.reached(found.history)
   _check_values(found, read)
   check_readers(found, [unread for unread in gin_bindings.unread(found.history)
@@ -257,8 +267,10 @@ class _Reading:
            including: Tuple[str, ...] = ()) -> None:
     """Reads a file and what it includes, unless it has been read with this rank or a higher one."""
     key = os.path.realpath(path)
-    if _is_shelf(key):
+    if _is_in(key, _SHELVES):
       rank = _SHELF
+    elif _is_in(key, _DEFAULTS):
+      rank = _DEFAULT
     if self._ranks.get(key, -1) >= rank:
       return
     if key not in self._sources:
@@ -287,11 +299,13 @@ class _Reading:
     bindings = []
     in_order = sorted(self._ranks, key=self._ranks.__getitem__)
     for key in in_order:
-      source, is_users = self._sources[key], key in self._given and not _is_shelf(key)
+      source = self._sources[key]
+      is_users = key in self._given and not _is_in(key, _LIBRARY)
       for statement in source.statements:
         if isinstance(statement, config_parser.BindingStatement):
           is_value = statement.value is not REQUIRED or is_users
-          bindings.append((self._ranks[key], is_value, source, statement, is_users))
+          rank = self._ranks[key] if is_value or _DEFAULT not in self._ranks.values() else -1
+          bindings.append((rank, is_value, source, statement, is_users))
     for _, _, source, statement, is_users in sorted(bindings, key=lambda binding: binding[:2]):
       _note(statement, source.path, is_users, found, source.names)
 
@@ -313,7 +327,7 @@ class _Reading:
 
   def mentioned(self) -> Set[str]:
     """The macros that files other than shelves read, if only for a function that is misspelled."""
-    return {macro for key, source in self._sources.items() if not _is_shelf(key)
+    return {macro for key, source in self._sources.items() if not _is_in(key, _LIBRARY)
             for macro in source.names.macros}
 
   @staticmethod
@@ -325,9 +339,9 @@ class _Reading:
       found.functions.setdefault(function, source.path)
 
 
-def _is_shelf(path: str) -> bool:
-  return any(pathlib.Path(path).is_relative_to(os.path.realpath(root() / shelf))
-             for shelf in _SHELVES)
+def _is_in(path: str | os.PathLike, folders: Sequence[str]) -> bool:
+  return any(pathlib.Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root() / folder))
+             for folder in folders)
 
 
 def scan_text(text: str) -> Scan:
@@ -371,7 +385,7 @@ def _advice(line: str, error: Exception, is_flag: bool) -> str:
     return "A bracket or a text is not closed."
   if len(parts) > 1 and all("=" in part for part in parts):
     return ("It looks like several bindings. " + (
-        f"Give the flag once for each: {' '.join(f'--gin_param {shlex.quote(p)}' for p in parts)}."
+        f"Give the flag once for each: {' '.join(f'--set {shlex.quote(p)}' for p in parts)}."
         if is_flag else f"Give each a line: {' | '.join(parts)}."))
   if not re.fullmatch(r"[A-Za-z_][\w./]*", name) or not equals or value.startswith("="):
     if line.startswith("include "):
@@ -454,7 +468,7 @@ def _scan_binding(binding: str, found: Scan) -> None:
             "There are parameters of that name: "
             f"{', '.join(f'--gin_param {name}={value}' for name in parameters[:4])}." if parameters
             else f"{nearest(macro, found.macros)} A parameter is set as "
-            "module.function.parameter=value."))
+            "module.function.parameter=value.") + " All of them: suite show RUN.")
   for used in names.macros:
     found.used.setdefault(used, f"--gin_param {binding!r}")
   for function in names.functions:
@@ -464,27 +478,12 @@ def _scan_binding(binding: str, found: Scan) -> None:
 
 def _parameters_called(wanted: str, found: Scan) -> List[str]:
   """Parameters of a name, of the suite's functions that the files name; imports none of them."""
-  package, result = pathlib.Path(__file__).resolve().parents[1], set()
+  result = set()
   for function in found.functions:
-    for alias, statement in found.imports.items():
-      module = stands_for(statement)
-      path = package.parent.joinpath(*module.split(".")).with_suffix(".py")
-      if not (module.startswith("suite.") and function.startswith(f"{module}.") and path.is_file()):
-        continue
-      inner: Any = ast.parse(path.read_text(encoding="utf-8"))
-      for name in function[len(module) + 1:].split("."):
-        inner = next((node for node in getattr(inner, "body", ())
-                      if getattr(node, "name", "") == name), None)
-      for node in [inner, *getattr(inner, "body", ())]:
-        is_init = getattr(node, "name", "") == "__init__" or node is inner
-        if isinstance(node, ast.FunctionDef) and is_init:
-          arguments = {arg.arg for arg in (*node.args.args, *node.args.kwonlyargs)}
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-          arguments = {node.target.id}
-        else:
-          continue
-        if wanted in arguments:
-          result.add(f"{alias}{function[len(module):]}.{wanted}")
+    if wanted in signatures.parameters(function):
+      result |= {f"{alias}{function[len(module):]}.{wanted}"
+                 for alias, module in ((name, stands_for(s)) for name, s in found.imports.items())
+                 if function.startswith(f"{module}.")}
   return sorted(result)
 
 

@@ -93,6 +93,33 @@ def group(kind: Callable) -> Any:
   return kind()
 
 
+def built(paths: Sequence[pathlib.Path], bindings: Sequence[str], objects: Mapping[str, Any],
+          fn: Callable, argument: str) -> Any:
+  """An argument of `fn` as files and bindings make it, with objects in the place of macros.
+
+  The configuration stays until the next one is parsed: what is made later is made by it.
+
+  Args:
+    paths, bindings: see `parse`.
+    objects: of Python, by macro or parameter.
+  """
+  parse(paths, bindings)
+  with gin.unlock_config():
+    for name, value in objects.items():
+      gin.bind_parameter(f"{name}/gin.macro.value" if name.isupper() else name, _Object(value))
+  return gin.get_bindings(fn)[argument]
+
+
+class _Object:
+  """An object in a binding: gin copies what is bound, a model must be the user's own."""
+
+  def __init__(self, value: Any):
+    self._value = value
+
+  def __deepcopy__(self, memo: Dict[int, Any]) -> Any:
+    return self._value
+
+
 def clear() -> None:
   """Forgets what an earlier run of this process has bound and used."""
   gin.clear_config()

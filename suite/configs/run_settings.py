@@ -16,6 +16,7 @@ from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
 from suite.configs import gin_files
 from suite.configs import gin_names
+from suite.configs import method_settings
 from suite.system import folders
 
 # compute.distribution.NAMES
@@ -27,8 +28,8 @@ MOVED = {"trusted_modules": "it let a gin file run any code that these modules r
          "gin_names, --gin_names shipped, lists the functions and classes that gin files may name; "
          "add your own by their full names: shipped,my_nets.small"}
 
-SEEDS = ("A run has one seed: seed=0. For several seeds call suite.run once for each, with a "
-         "workdir each, or run a table, whose run file lists them (table.run.seeds).")
+
+_LONGEST = 120  # Letters of a work directory's name.
 
 
 def positive(text: str) -> int:
@@ -160,16 +161,43 @@ class RunFile:
     path: the file.
     extra_files: gin files that are read after it.
     params: bindings X=Y, read last.
+    methods: names of methods that take the place of its learners; (): its own learners.
+    shelves: the gin files that hold these methods.
   """
 
   name: str
   path: pathlib.Path
   extra_files: Sequence[str] = ()
   params: Sequence[str] = ()
+  methods: Sequence[str] = ()
+  shelves: Sequence[str] = ()
+
+  @property
+  def folder(self) -> str:
+    """The name of its work directory under runs/, another one for other methods."""
+    return "-".join([self.name, *self.methods])[:_LONGEST]
 
   def paths(self) -> List[pathlib.Path]:
     """All files, in the order in which they are read."""
-    return [self.path, *(gin_files.find_file(extra, "--gin_file") for extra in self.extra_files)]
+    return [*(gin_files.find_file(shelf, "--methods") for shelf in self.shelves), self.path,
+            *(gin_files.find_file(extra, "--gin_file") for extra in self.extra_files)]
+
+  def bindings(self) -> List[str]:
+    """All bindings: what makes the methods its learners, then `params`."""
+    chosen = method_settings.named(self.methods)
+    return [*([method_settings.learners(chosen)] if chosen else []), *self.params]
+
+  def with_methods(self, names: Sequence[str]) -> RunFile:
+    """This run with methods by their names; `params` may set their settings: "memory_size=200"."""
+    further = self.paths()[1:]
+    method_settings.check_run(self.name, self.path)
+    protocol = method_settings.protocol_of(self.path, further, self.params)
+    chosen = method_settings.named(names, protocol)
+    made = dataclasses.replace(
+        self, methods=tuple(names), shelves=tuple(method_settings.shelves(chosen, protocol)))
+    found = gin_files.scan(made.paths(), checks=False)
+    return dataclasses.replace(made, params=tuple(
+        method_settings.resolved(found, chosen, self.params)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,8 +244,6 @@ def from_python(given: Mapping[str, Any]) -> RunSettings:
   for name in unknown:
     if name in MOVED:
       raise gin_files.ConfigError(f"suite.run has no setting {name!r}: {MOVED[name]}.")
-  if "seeds" in unknown:
-    raise gin_files.ConfigError(SEEDS)
   if unknown:
     raise gin_files.ConfigError(
         f"suite.run has no setting {unknown[0]!r}; it has {', '.join(names())}. "
@@ -225,7 +251,8 @@ def from_python(given: Mapping[str, Any]) -> RunSettings:
   return RunSettings(**given)
 
 
-def find(run: str, **changes: Any) -> RunFile:
+def find(run: str, *, methods: Sequence[str] = (), **changes: Any) -> RunFile:
   """The run file of a shipped name or path, with further attributes of `RunFile`."""
   name, path = gin_files.find(run)
-  return RunFile(name, path, **changes)
+  file = RunFile(name, path, **changes)
+  return file.with_methods(methods) if methods else file

@@ -77,14 +77,16 @@ class GradientLearner(learner.SequenceLearner):
   Args:
     transform: of images, or `feature_set.Features`. net: what is trained, see `trainable_parts`.
     head: see `class_heads`; the net's own, or `Linear()`. objective: see `objectives`.
-    memory: of examples; see the module. replay_batch: R, rows of it that each step takes besides.
+    memory: of examples; see the module. replay_batch: R, rows of the memory that each step takes
+      besides.
     train_on: "current", what came last; "memory", which gets that first; "all", everything so far.
     remember: when a memory that is replayed takes rows in: "each_step", those that were trained on,
       with the logits that they had then, so that a phase replays its own rows, too; "each_phase",
       all new rows when it is over. Offline phases of a sequence do the latter in any case.
     reset: whether each phase starts from new weights.
     schedule: of the rate within a phase. optimizer: `optimizers.Momentum`, or a Keras optimizer.
-    epochs, batch_size: of a phase. learning_rate: the schedule's peak; else the optimizer's.
+    epochs: passes over the data of a phase. batch_size: B, rows of a step.
+    learning_rate: the schedule's peak; None: the optimizer's.
     base, meta: how the first classes, task or bucket are learned; see `composition`, `fomaml`.
     observe_batch: examples that an objective is shown at once; None: B.
     examples_on: where buckets, and a memory of them, are kept: "device", or "disk".

@@ -131,7 +131,9 @@ def _lines(table: table_dir.TableDir) -> Iterator[TableLine]:
     learners = table.learners(row)
     for learner in learners or [""]:
       cells = {c: table.summaries(row, c, learner) if learner else {} for c in table.columns}
-      yield TableLine(f"{row} {learner}" if len(learners) > 1 else row, cells)
+      is_one_run = list(table.rows) == [table.title]  # With several seeds.
+      label = learner if is_one_run else f"{row} {learner}"
+      yield TableLine(label if len(learners) > 1 else row, cells)
 
 
 def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> quantities.TextTable:

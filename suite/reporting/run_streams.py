@@ -25,7 +25,8 @@ from suite.reporting import run_dir
 from suite.reporting import table_dir
 
 NOT_FINISHED = "not finished"
-_SEED = re.compile(r"^\s*experiment\.run\.seed\s*=.*$", re.MULTILINE)
+_SEED = re.compile(r"^(\s*experiment\.run\.seed\s*=.*|# Python objects, by suite\.run; seed \d+)$",
+                   re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)

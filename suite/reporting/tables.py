@@ -23,6 +23,12 @@ from suite.reporting import table_dir
 # The learner whose errors regret is measured against (NEVIS'22, section 4).
 INDEPENDENT = "indep"
 _WIDEST = 40
+_MOST_ROWS, _MOST_MATRICES = 40, 3
+_COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
+# Totals of a run that are named in its table, by their names in summaries and records.
+_TOTALS = {"flops": "FLOPs in all", "macs": "MACs in all", "macs_per_task": "MACs of a task",
+           "atm": "across-task memory", "examples_train": "examples trained on",
+           "steps_train": "gradient steps", "seconds": "time"}
 
 
 def markdown(dirs: Iterable[str | os.PathLike]) -> str:
@@ -183,24 +189,122 @@ def flatten(summary: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
   return flat
 
 
-def report(dirs: Iterable[str | os.PathLike]) -> str:
-  """Renders all runs in the directories as text, one table per stream; whole tables come first."""
-  return text(sections_of(dirs))
+def report(dirs: Iterable[str | os.PathLike], *, every: bool = False, most: int | None = None
+           ) -> str:
+  """Renders all runs in the directories as text, one table per stream; whole tables come first.
+
+  Args:
+    dirs: directories.
+    every: whether all values of the summaries are shown, in place of the named ones.
+    most: columns of the terminal; None: tables are as wide as they are.
+  """
+  return text(sections_of(dirs, every=every), most)
 
 
-def text(sections: Sequence[panels.Section]) -> str:
-  """Tables of fixed widths."""
-  return "\n".join(panel.text_table(is_fitted=True).text()
+def text(sections: Sequence[panels.Section], most: int | None = None) -> str:
+  """Tables of fixed widths, of at most `most` columns."""
+  return "\n".join(panel.text_table(is_fitted=True).text(most)
                    for section in sections for panel in section.panels)
 
 
-def sections_of(dirs: Iterable[str | os.PathLike]) -> list[panels.Section]:
-  """Builds sections of one panel each: every value of a stream's summaries; a table as it is."""
+def sections_of(dirs: Iterable[str | os.PathLike], *, every: bool = False
+                ) -> list[panels.Section]:
+  """Builds the sections of directories: whole tables as they are, then a section for each stream.
+
+  A stream has a table of its methods, with named scores and costs, and the errors by task or the
+  accuracy by bucket; with `every` one panel of every value of the summaries.
+  """
   whole, single = table_dir.split(dirs)
-  # Not by `run_streams`: partial runs stand beside each other, whatever they began with.
-  made = build(run_dir.load(single)) if single else []
-  return [*(panels.Section(table_dir.read(d).title, panels_of_table(d)) for d in whole),
-          *(panels.Section(one.title, [as_panel("summary", one)]) for one in made)]
+  found = [panels.Section(table_dir.read(d).title, panels_of_table(d)) for d in whole]
+  runs = run_dir.load(single) if single else []
+  if every:  # Not by `run_streams`: partial runs stand beside each other, whatever they began with.
+    return found + [panels.Section(one.title, [as_panel("summary", one)]) for one in build(runs)]
+  return found + [panels.Section(stream.title, brief(stream)) for stream in run_streams.build(runs)]
+
+
+def brief(stream: run_streams.StreamRuns) -> list[panels.Panel]:
+  """What a run prints of a stream; see `sections_of`."""
+  if not measures(stream) and any(run.is_finished for run in stream.runs):
+    return [as_panel("summary", of_stream(stream.runs))]  # Counts and texts alone.
+  if descriptions.TASKS not in stream.description.panels:
+    return [headline(stream), *_bucket_matrices(stream)]
+  made = nevis(stream.runs)
+  is_total = [not any(row[1:made.num_left]) for row in made.rows]
+  totals = [[row[0], *row[made.num_left:]] for row, is_one in zip(made.rows, is_total) if is_one]
+  of_tasks = [row for row, is_one in zip(made.rows, is_total) if not is_one]
+  first = (headline(stream) if len(stream.runs) > len(stream.learners) else
+           as_panel("headline", quantities.TextTable(
+               stream.title, ["", *made.header[made.num_left:]], totals, notes=made.notes)))
+  shown = as_panel("tasks", dataclasses.replace(made, rows=of_tasks, notes=()))
+  return [first, shown] if 0 < len(of_tasks) <= _MOST_ROWS else [first]
+
+
+def measures(stream: run_streams.StreamRuns) -> list[descriptions.Measure]:
+  """The measures that the stream's summaries have a value of; a user's metrics come last."""
+  summaries = [run.summary for run in stream.runs]
+  known = list(stream.description.measures)
+  if not known:
+    names = dict.fromkeys(
+        name for summary in summaries for name, value in flatten(summary).items()
+        if isinstance(value, float) and name.split("_")[0] not in _COSTS)
+    known = [descriptions.Measure(name, name, unit=descriptions.NUMBER) for name in names]
+  own = {f"{run_dir.OWN_METRICS}.{name}": name for summary in summaries
+         for name in summary.get(run_dir.OWN_METRICS) or {}}
+  known = [measure for measure in known if measure.key not in own]
+  known += [descriptions.Measure(key, name, unit=descriptions.NUMBER) for key, name in own.items()]
+  return [measure for measure in known
+          if any(learner.score(measure.key).num for learner in stream.learners)]
+
+
+def headline(stream: run_streams.StreamRuns) -> panels.Panel:
+  """The table of a stream's methods: a row for each score and cost, a column for each method."""
+  rows: list[list[Any]] = []
+  for measure in measures(stream):
+    is_share = measure.unit == descriptions.SHARE
+    scores = [learner.score(measure.key) for learner in stream.learners]
+    rows.append([f"{measure.text}, %" if is_share else measure.text, *(
+        quantities.Quantity(
+            panels.plain(score.mean) if score.num else None,
+            quantities.PERCENT if is_share else quantities.NUMBER,
+            deviation=panels.plain(score.deviation) if is_share and score.num > 1 else None)
+        for score in scores)])
+  if any(learner.finished for learner in stream.learners):
+    rows.append(["FLOPs without answers", *(
+        quantities.Quantity(learner.learning_flops(), quantities.FLOPS)
+        for learner in stream.learners)])
+  for name, heading in _TOTALS.items():
+    if any(name in {**(run.records[-1] if run.records else {}), **run.summary}
+           for run in stream.runs):
+      cells = [learner.total(name) for learner in stream.learners]
+      rows.append([heading, *(quantities.by_name(
+          name, int(cell) if isinstance(cell, float) and cell.is_integer() else cell)
+          for cell in cells)])
+  several = max((len(learner.runs) for learner in stream.learners), default=1)
+  notes = ["Mean ± standard deviation (n - 1) over seeds."] if several > 1 else []
+  made = quantities.TextTable(
+      stream.title, ["", *(learner.label for learner in stream.learners)], rows,
+      notes=[*notes, *_notes(stream.runs)])
+  return as_panel("headline", made)
+
+
+def _bucket_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
+  """Accuracy by bucket trained on and tested, of each of a few methods: means over seeds."""
+  found = []
+  for learner in stream.learners[:_MOST_MATRICES]:
+    matrices = [run.summary["matrix"] for run in learner.finished
+                if descriptions.BUCKETS in stream.description.panels and run.summary.get("matrix")]
+    if not matrices or len({(len(matrix), len(matrix[0])) for matrix in matrices}) > 1:
+      continue
+    mean = [[sum(cells) / len(cells) for cells in zip(*rows)] for rows in zip(*matrices)]
+    notes = ([f"Of the first {_MOST_MATRICES} of {len(stream.learners)} methods; all: --panel "
+              "matrix."] if learner is stream.learners[_MOST_MATRICES - 1:][:1] else [])
+    found.append(panels.Panel(
+        "buckets", f"{learner.label}: accuracy, %, by the bucket trained up to and the bucket "
+        "tested on", [panels.Column("trained up to"),
+                      *(panels.Column(str(j + 1), panels.MIXED) for j in range(len(mean[0])))],
+        [[str(i + 1), *(quantities.Quantity(cell, quantities.PERCENT) for cell in row)]
+         for i, row in enumerate(mean)], notes))
+  return found
 
 
 def summary_of_stream(stream: run_streams.StreamRuns) -> panels.Panel:

@@ -383,7 +383,7 @@ def _planned_cell(order: _CellOrder) -> dict[str, Any]:
   try:
     # Each cell's own notes would hide those of the table.
     logging.set_verbosity(logging.ERROR)
-    file = run_settings.find(cell.run, extra_files=cell.extra_files, params=cell.params)
+    file = cell.file()
     settings = order.settings.replaced(workdir=str(cell.folder))
     return json.loads(of_run(file, settings, rate=order.rate, as_json=True))
   except Exception as error:  # Of any cell: the others have their estimate.

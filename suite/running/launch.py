@@ -7,7 +7,7 @@ calls, so that no frame of this module lies between the command and the protocol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import pathlib
@@ -15,7 +15,9 @@ from typing import Any
 
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import method_settings
 from suite.configs import run_settings
+from suite.contracts import descriptions
 from suite.reporting import tables
 from suite.running import this_process
 from suite.system import folders
@@ -39,16 +41,16 @@ def experiment_run(
     metrics, instead: see `experiment.run`.
   """
   # Finds most errors before TensorFlow is imported.
-  gin_files.scan(file.paths(), file.params)
+  gin_files.scan(file.paths(), file.bindings())
   settings.set_data_dirs()
   this_process.import_tensorflow()
   from suite import experiment
   if own_process:
     this_process.settle(debug=settings.debug)
-  found = gin_parse.parse(file.paths(), file.params, names=settings.gin_names)
+  found = gin_parse.parse(file.paths(), file.bindings(), names=settings.gin_names)
   origin = run_settings.RunOrigin(
       gin_parse.config_text(), functools.partial(gin_parse.unused_bindings, found))
-  given: dict[str, Any] = {"settings": settings.for_run(file.name), "origin": origin}
+  given: dict[str, Any] = {"settings": settings.for_run(file.folder), "origin": origin}
   given.update({name: value for name, value in (("metrics", metrics), ("instead", instead))
                 if value is not None})
   given.update({name: getattr(settings, name) for name in _OF_EITHER
@@ -56,13 +58,27 @@ def experiment_run(
   return gin_parse.configured(experiment.run, given)
 
 
-def table_run(file: run_settings.RunFile, settings: run_settings.RunSettings, **order: Any
-              ) -> Callable[[], Any]:
+def seeded(file: run_settings.RunFile, seed: int | None, seeds: Sequence[int] | None
+           ) -> run_settings.RunFile:
+  """The run with its seed, a table with its seeds; several seeds of a run are for `table_run`."""
+  if seed is not None and seeds:
+    raise gin_files.ConfigError("--seed is one seed, --seeds are several: leave one of them out.")
+  if table.is_table(file.path):
+    given = tuple(seeds or ([] if seed is None else [seed]))
+    param = f"table.run.seeds={given!r}" if given else ""
+  else:
+    param = "" if seed is None else f"experiment.run.seed={seed}"
+  return dataclasses.replace(file, params=[*file.params, param]) if param else file
+
+
+def table_run(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
+              seeds: Sequence[int] = (), **order: Any) -> Callable[[], Any]:
   """The function that runs the cells of a table that are not finished, then reports all of them.
 
   Args:
     file: what runs.
     settings: where and how, for every cell.
+    seeds: of a single run: the table has one cell for each, and reports means and deviations.
     **order: jobs, run_all, only, instead, of `table.TableOrder`.
   """
   if settings.strategy in ("multi_worker", "slurm"):
@@ -73,6 +89,11 @@ def table_run(file: run_settings.RunFile, settings: run_settings.RunSettings, **
     raise gin_files.ConfigError(
         f"--share is a flag of one run, and {file.name} is a table. Leave it out: the same "
         "command, given several times, shares the table's cells.")
+  if seeds:
+    settings.set_data_dirs()
+    gin_files.scan(file.paths(), file.bindings())
+    return functools.partial(table.run, **_of_seeds(file, seeds), order=table.TableOrder(
+        file, settings.for_run(f"{file.folder}-seeds"), **order))
   own, of_cells = table.divide(file.path, file.params)
   gin_parse.parse([file.path], own, names=settings.gin_names)
   settings.set_data_dirs()
@@ -88,18 +109,36 @@ def engine_run(file: run_settings.RunFile, settings: run_settings.RunSettings,
 
   Their logs stand beside the work directory.
   """
-  gin_files.scan(file.paths(), file.params)  # Finds most errors before anything starts.
+  gin_files.scan(file.paths(), file.bindings())  # Finds most errors before anything starts.
   settings.set_data_dirs()
-  settings = settings.for_run(file.name)
+  settings = settings.for_run(file.folder)
   folder = pathlib.Path(settings.workdir)
   folders.check(folder, "--workdir")
   run = file.name if file.name in gin_files.run_files() else str(file.path)
   command = [*table.COMMAND, run, *settings.flags()]
+  command += ["--methods", ",".join(file.methods)] if file.methods else []
   for flag, values in (("--gin_file", file.extra_files), ("--gin_param", file.params)):
     command += [word for value in values for word in (flag, value)]
   gpus = settings.devices or int(settings.strategy == run_settings.STRATEGIES[0])
   outcomes = run_all([
       processes.Job(f"{folder.name}.{i}", command, folder.with_name(f"{folder.name}.{i}.log"),
                     gpus=gpus) for i in range(number)], number)
-  return table.TableResult.of(
-      tables.report([folder]) if folder.is_dir() else "", outcomes)
+  text = tables.report([folder], most=processes.terminal_width()) if folder.is_dir() else ""
+  return table.TableResult.of(text, outcomes)
+
+
+def _of_seeds(file: run_settings.RunFile, seeds: Sequence[int]) -> dict[str, Any]:
+  """The arguments of `table.run` for one run with several seeds: the protocol's measures."""
+  if len(set(seeds)) < len(seeds):
+    raise gin_files.ConfigError(f"--seeds has {', '.join(map(str, seeds))}; give each seed once.")
+  further = file.paths()
+  protocol = method_settings.protocol_of(file.path, [one for one in further if one != file.path],
+                                         file.params)
+  measures: dict[str, str] = {}
+  if protocol:
+    this_process.import_tensorflow()
+    measures = {one.key: one.text for one in descriptions.named(protocol).measures}
+  is_shipped = file.path == gin_files.run_files().get(file.name)
+  return {"runs": {file.name: file.name if is_shipped else str(file.path)},
+          "columns": {protocol or "run": {}}, "seeds": list(seeds),
+          "report": table.Report(measures=measures, costs=("flops", "seconds"))}

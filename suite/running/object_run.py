@@ -63,8 +63,8 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
   for label, one in named.items():  # Before the work directory belongs to this configuration.
     if one is None or isinstance(one, (*_PLAIN, list, tuple, Mapping, np.ndarray)):
       raise ValueError(f"Learner {label!r} is {one!r}. Give a Keras model, suite.learner(model), "
-                       "an object of suite/learners, or a function that makes one."
-                       f"{own_learner.of_run_files(one)}")
+                       "an object of suite/learners, or a function that makes one. A method by its "
+                       f"name is suite.learner(model, {one if isinstance(one, str) else 'er'!r}).")
   makers: dict[str, Callable[[], Any]] = {}
   for label, one in named.items():
     if isinstance(one, own_learner.OwnLearner):
@@ -110,8 +110,6 @@ def _protocol(protocol: Any, given: Mapping[str, Any]) -> tuple[str, Callable[..
     return name, fn
   allowed = [p.name for p in parameters if p.name != "state"]
   unknown = sorted(set(given) - set(allowed))
-  if "seeds" in unknown:
-    raise ValueError(run_settings.SEEDS)
   if unknown:
     raise ValueError(f"Protocol {name!r} has no argument {unknown[0]!r}; it has "
                      f"{', '.join(allowed)}. {gin_files.nearest(unknown[0], allowed)} suite.run "

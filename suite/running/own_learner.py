@@ -10,9 +10,13 @@ from typing import Any, Callable
 
 import tensorflow as tf
 
+from suite import experiment
 from suite.configs import gin_files
+from suite.configs import gin_parse
+from suite.configs import method_settings
 from suite.configs import methods
 from suite.contracts import deliveries
+from suite.contracts import descriptions
 from suite.contracts import examples
 from suite.data.images import image_ops
 from suite.learners import gradient
@@ -32,7 +36,9 @@ from suite.training.objectives import objective
 
 FINETUNE, PROTONET, MAML, PRETRAIN_TUNE = "finetune", "protonet", "maml", "pretrain_tune"
 METHODS = (FINETUNE, PROTONET, MAML, PRETRAIN_TUNE)
-_SIZE = 32
+_SIZE, _EPOCHS, _BATCH_SIZE = 32, 10, 32
+_EPISODES, _TASKS = (descriptions.delivering(one) for one in (
+    deliveries.EPISODES, deliveries.TASKS))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,8 +50,8 @@ class OwnLearner:
   transform: examples.Transform
   optimizer: Any
   loss: Any
-  epochs: float
-  batch_size: int
+  epochs: float | None
+  batch_size: int | None
   inner: inner_loop.InnerLoop | None
   training: meta_schedules.MetaTraining | None
   num_classes: int | None
@@ -53,6 +59,8 @@ class OwnLearner:
 
   def make(self, delivery: str) -> tf.Module:
     """A learner for data that is delivered in this way, one of `deliveries.DELIVERIES`."""
+    if self.method is not None and self.method not in METHODS:
+      return self._by_name(self.method, descriptions.delivering(delivery))
     is_episodes = delivery == deliveries.EPISODES
     method = self.method or (PROTONET if is_episodes else FINETUNE)
     if is_episodes != (method != FINETUNE):
@@ -72,7 +80,8 @@ class OwnLearner:
           transform=self.transform, net=trainable_parts.AllLayers(self.backbone), head=head,
           objective=None if self.loss is None else objective.OwnLoss(self.loss),
           optimizer=optimizers.Keras(self.optimizer or tf.keras.optimizers.Adam),
-          epochs=self.epochs, batch_size=self.batch_size)
+          epochs=_EPOCHS if self.epochs is None else self.epochs,
+          batch_size=_BATCH_SIZE if self.batch_size is None else self.batch_size)
       return gradient.GradientLearner(**{**given, **self.options})
     if self.loss is not None:
       raise ValueError(f"suite.learner was given a loss and the method {method!r}, which minimizes "
@@ -91,6 +100,38 @@ class OwnLearner:
     inner = self.inner or inner_loop.InnerLoop(learn_rates=False, extend_rows=True)
     return pretrain_tune.PretrainTune(net, inner=inner, num_classes=self.num_classes, **shared)
 
+  def _by_name(self, name: str, protocol: str) -> tf.Module:
+    """A learner of a method of methods.csv, as its gin files make it, around the model."""
+    method, = method_settings.named([name], protocol)
+    build = method_settings.build_of(method, protocol)
+    what = f"suite.learner(method={name!r}) under {protocol}"
+    params = method_settings.bindings(build.settings, self.options, what)
+    params += [f"{macro}={value!r}" for macro, value in (
+        ("EPOCHS", self.epochs), ("BATCH_SIZE", self.batch_size)) if value is not None]
+    *_, channels = shape = self.transform.shape
+    plain = (self.transform.base if isinstance(self.transform, image_ops.Augmented)
+             else self.transform)
+    objects: dict[str, Any] = {
+        "BACKBONE": self.backbone, "AUGMENTED": self.transform, "TRANSFORM": plain}
+    if len(shape) == 1:  # Features of images, which no network reads.
+      objects["FEATURES"] = None
+    else:
+      objects.update(IMAGE_SIZE=shape[0], CHANNELS=channels)
+    # One optimizer for all methods that train a network, unless the method is about it.
+    if build.is_gradient and (self.optimizer is not None or not (
+        build.has_optimizer or protocol == _EPISODES)):
+      objects["gradient.GradientLearner.optimizer"] = optimizers.Keras(
+          self.optimizer or tf.keras.optimizers.Adam)
+      if "learning_rate" not in self.options:
+        params.append(f"{build.scope}/gradient.GradientLearner.learning_rate=None")
+    if self.backbone.keeps_head:
+      objects["HEAD"] = class_heads.OwnHead(self.backbone, protocol == _TASKS)
+    paths = [gin_files.find_file(file, "suite.learner")
+             for file in method_settings.own_shelves(method, protocol)]
+    made = gin_parse.built(paths, [method_settings.learners([method]), *params], objects,
+                           experiment.run, "learners")
+    return made[name]()
+
 
 def learner(
     model: own_model.Given,
@@ -102,8 +143,8 @@ def learner(
     optimizer: Any = None,
     loss: Callable[..., Any] | None = None,
     augment: Any = (),
-    epochs: float = 10,
-    batch_size: int = 32,
+    epochs: float | None = None,
+    batch_size: int | None = None,
     inner: inner_loop.InnerLoop | None = None,
     training: meta_schedules.MetaTraining | None = None,
     num_classes: int | None = None,
@@ -114,8 +155,9 @@ def learner(
   Args:
     model: a tf.keras.Model of images (pixels 0..255), or a function that makes one of the image
       shape. An instance is copied, with its weights, for each run.
-    method: "finetune" (nevis, clear, fluid); "protonet", "maml" or "pretrain_tune" (cfsl). None:
-      the first that fits the protocol.
+    method: "finetune" (nevis, clear, fluid); "protonet", "maml" or "pretrain_tune" (cfsl); or any
+      method of `suite list --methods`: "er", "der_plus_plus", "slda". None: the first that fits the
+      protocol.
     head: "new": the model makes features [B, D], and gets a linear head. "replace": its last layer
       is left out before. "own": its last layer is the head, and has one output for each class.
     size: height and width of images; if not given, the model's, else 32.
@@ -123,18 +165,20 @@ def learner(
     optimizer: a Keras optimizer, or a function that makes one; Adam at 0.001 if not given.
     loss: loss(labels, logits) -> [B] or []; cross-entropy if not given.
     augment: Keras or keras-cv layers, or functions of images, that change training images.
-    epochs, batch_size: of each training ("finetune").
+    epochs, batch_size: passes over the data of each training, and examples of a step; 10 and 32, in
+      episodes and sequences those of the protocol's gin file, if not given.
     inner: inner loop of "maml" and "pretrain_tune".
     training: meta-training of the methods for cfsl, in place of one by the optimizer.
     num_classes: classes of the training data, for "pretrain_tune".
     **options: further arguments of the learner: memory, replay_batch, schedule, ... of
-      `GradientLearner` ("finetune"), similarity of `ProtoNet`.
+      `GradientLearner` ("finetune"), similarity of `ProtoNet`; or settings of the method, as `suite
+      list --methods` has them: memory_size, alpha, ...
   """
-  if method is not None and method not in METHODS:
-    where = of_run_files(method) or f" {gin_files.nearest(str(method), METHODS)}"
-    raise ValueError(f"suite.learner has no method {method!r}; allowed are {', '.join(METHODS)}."
-                     f"{where}")
-  _check_options(METHODS[:2] if method is None else [method], options)
+  if method is None or method in METHODS:
+    _check_options(METHODS[:2] if method is None else [method], options)
+  else:
+    _check_named(method, options, {"loss": loss, "inner": inner, "training": training,
+                                   "num_classes": num_classes})
   backbone = model if isinstance(model, own_model.Backbone) else own_model.Backbone(model, head)
   chosen = transform
   if chosen is None:
@@ -155,13 +199,24 @@ def learner(
                     training, num_classes, options)
 
 
-def of_run_files(method: Any) -> str:
-  """Where the method of this name is, if docs/methods.md has one; else ""."""
-  for one in methods.load():
-    if one.name == method:
-      return (f" {method!r} is a method of run files: its learner is the macro {one.macro} of "
-              f"gin/learners/{one.file}.gin (docs/methods.md), for suite.run of a run file.")
-  return ""
+def _check_named(name: str, options: Mapping[str, Any], others: Mapping[str, Any]) -> None:
+  """Refuses an unknown method, settings it has under no protocol, and what it does not take."""
+  known = {one.name: one for one in methods.load()}
+  if name not in known:
+    allowed = sorted({*METHODS, *known})
+    raise ValueError(f"suite.learner has no method {name!r}; allowed are {', '.join(METHODS)}, and "
+                     f"those of suite list --methods. {gin_files.nearest(str(name), allowed)}")
+  method = known[name]
+  builds = [method_settings.build_of(method, protocol) for protocol in method.protocols]
+  if not any(build.takes_model for build in builds):
+    raise ValueError(f"The method {name!r} makes a network of its own and takes no model. Run it "
+                     f"by name: suite.run(RUN, learners=[{name!r}]), RUN of suite list.")
+  every = {key: one for build in builds for key, one in build.settings.items()}
+  method_settings.bindings(every, options, f"suite.learner(method={name!r})")
+  given = [key for key, value in others.items() if value is not None]
+  if given:
+    raise ValueError(f"suite.learner(method={name!r}) takes no {given[0]}, which is for "
+                     f"{', '.join(METHODS)}. Leave it out.")
 
 
 def _check_options(allowed: Sequence[str], options: Mapping[str, Any]) -> None:

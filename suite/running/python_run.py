@@ -7,6 +7,7 @@ Results of runs as Python objects: records, a pandas table, matplotlib figures.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+import functools
 import os
 import pathlib
 from typing import Any, Callable, Union
@@ -18,6 +19,7 @@ from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.running import launch
 from suite.running import this_process
+from suite.system import processes
 from suite.tables import table
 
 Params = Union[Mapping[str, Any], Sequence[str]]
@@ -83,7 +85,7 @@ class Result:
                             stem=self.folders[0].resolve().name)
 
   def __str__(self) -> str:
-    return tables.report(self.folders)
+    return tables.report(self.folders, most=processes.terminal_width())
 
   def __repr__(self) -> str:
     return f"Result({', '.join(map(str, self.folders))})\n{self}"
@@ -107,6 +109,7 @@ def run(
     params: Params = (),
     files: Sequence[str | os.PathLike] = (),
     metrics: Mapping[str, Callable[..., Any]] | None = None,
+    seeds: Sequence[int] = (),
     jobs: int | None = None,
     only: Sequence[str] = (),
     **settings: Any,
@@ -120,14 +123,17 @@ def run(
     run: a name from `suite.list_runs()`, or the path of a gin file; a table of runs, too.
     protocol: "nevis", "clear", "cfsl", "fluid", "lifelong" or "pretrain", or a function
       protocol(learner, *, state, ...) that returns a summary of plain values.
-    learners: by name: a learner, a function that makes one, a Keras model, or what
-      `suite.learner` returned. One without a name is called "mine".
+    learners: with a protocol, by name: a learner, a function that makes one, a Keras model, or what
+      `suite.learner` returned. One without a name is called "mine". With a run file, names of
+      methods that take the place of its learners: ["er", "der_plus_plus"].
     workdir: directory of results and state; runs/RUN if not given. It belongs to one
       configuration.
-    params: of a run file, {"STEPS": 20}, or strings "X=Y" as of --gin_param.
+    params: of a run file, {"STEPS": 20}, or strings "X=Y" as of --gin_param; with methods also
+      their settings, {"memory_size": 200}.
     files: gin files to read after the run file.
     metrics: further metrics by name: functions of labels and logits, or of records.
-    jobs, only: of a table, as --jobs and --only.
+    seeds: a run for each; the report has means and standard deviations.
+    jobs, only: of a table or several seeds, as --jobs and --only.
     **settings: seed, data_dir, mirror, strategy, devices, profile and the like, see
       `run_settings.RunSettings`; with a protocol also the protocol's own arguments.
 
@@ -148,26 +154,47 @@ def run(
     # A run file that has a mistake need not wait for TensorFlow.
     this_process.import_tensorflow()
     from suite.running import object_run
-    return Result([object_run.run(protocol, learners, metrics=metrics, settings=settings)])
-  if learners is not None:
-    raise ValueError(f"The run file {run!r} names its learners. Leave learners out, or give "
-                     "protocol= instead of a run file.")
+    run_objects = functools.partial(object_run.run, protocol, learners, metrics=metrics)
+    if not seeds:
+      return Result([run_objects(settings=settings)])
+    parent = settings.pop("workdir", "") or os.path.join("runs", f"{protocol}-seeds")
+    return Result([run_objects(settings={
+        **settings, "seed": seed, "workdir": os.path.join(parent, str(seed))})
+        for seed in _checked_seeds(seeds)])
+  names = [learners] if isinstance(learners, str) else learners
+  if names is not None and (isinstance(names, Mapping) or not isinstance(names, Iterable)
+                            or not all(isinstance(name, str) for name in names)):
+    raise ValueError(f"The run file {run!r} has its data and network; its learners may be replaced "
+                     "by methods of suite list --methods, learners=['er', 'der_plus_plus']. For "
+                     "objects give protocol= instead of a run file.")
   file = run_settings.find(str(run), extra_files=[str(one) for one in files],
-                           params=bindings(params))
-  return _run_file(file, run_settings.from_python({
-      "command": f"suite.run({str(run)!r})", **settings}), metrics, jobs, only)
+                           params=bindings(params), methods=list(names or ()))
+  return _run_file(launch.seeded(file, None, _checked_seeds(seeds)), run_settings.from_python({
+      "command": f"suite.run({str(run)!r})", **settings}), metrics, seeds, jobs, only)
+
+
+def _checked_seeds(seeds: Sequence[int]) -> list[int]:
+  if isinstance(seeds, (str, int)) or not all(isinstance(seed, int) for seed in seeds):
+    raise ValueError(f"seeds is {seeds!r}; give a list of whole numbers, [0, 1, 2]. One seed is "
+                     "seed=0.")
+  if len(set(seeds)) < len(seeds):
+    raise ValueError(f"seeds is {seeds!r}; give each seed once.")
+  return list(seeds)
 
 
 def _run_file(file: run_settings.RunFile, given: run_settings.RunSettings,
-              metrics: Mapping[str, Callable[..., Any]] | None, jobs: int | None,
-              only: Sequence[str]) -> Result:
-  """Runs a run file, a table of runs in processes."""
-  folder = given.for_run(file.name).workdir
-  if table.is_table(file.path):
+              metrics: Mapping[str, Callable[..., Any]] | None, seeds: Sequence[int],
+              jobs: int | None, only: Sequence[str]) -> Result:
+  """Runs a run file; a table of runs, or one run with several seeds, in processes."""
+  is_table = table.is_table(file.path)
+  of_seeds = () if is_table else seeds  # A table has them in its bindings.
+  folder = given.for_run(file.folder + "-seeds" * bool(of_seeds)).workdir
+  if is_table or of_seeds:
     if metrics:
-      raise ValueError(f"{file.name} is a table, whose runs are processes; metrics are for single "
-                       "runs. Set experiment.run.metrics in the run files.")
-    made = launch.table_run(file, given, jobs=jobs or table.TableOrder.jobs, only=only)()
+      raise ValueError(f"The runs of {file.name} are processes; metrics are for single runs. Set "
+                       "experiment.run.metrics in the run files.")
+    made = launch.table_run(file, given, seeds=of_seeds, jobs=jobs or table.TableOrder.jobs,
+                            only=only)()
     elsewhere = [f"{line}, which runs elsewhere" for line in made.elsewhere]
     return Result([folder], [*made.failed, *elsewhere])
   if jobs or only:

@@ -15,6 +15,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -274,3 +275,8 @@ def ended_like_interrupted() -> Iterator[None]:
     yield
   finally:
     signal.signal(signal.SIGTERM, before)
+
+
+def terminal_width() -> int:
+  """Columns of the terminal, or of $COLUMNS; 100 where neither says."""
+  return shutil.get_terminal_size((100, 24)).columns

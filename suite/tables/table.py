@@ -62,6 +62,7 @@ class TableCell(NamedTuple):
     given: bindings by the user.
     extra_files: gin files by the table, then by the user.
     folder: its --workdir.
+    methods: methods that the user chose by name, in place of the run's learners.
   """
 
   row: str
@@ -73,6 +74,7 @@ class TableCell(NamedTuple):
   given: tuple[str, ...]
   extra_files: tuple[str, ...]
   folder: pathlib.Path
+  methods: tuple[str, ...] = ()
 
   @property
   def name(self) -> str:
@@ -87,13 +89,16 @@ class TableCell(NamedTuple):
   def is_finished(self) -> bool:
     return table_dir.is_finished(self.folder)
 
-  def files(self) -> list[pathlib.Path]:
-    return [gin_files.find(self.run)[1],
-            *(gin_files.find_file(extra, "--gin_file") for extra in self.extra_files)]
+  def file(self) -> run_settings.RunFile:
+    """What it runs."""
+    return run_settings.find(self.run, extra_files=self.extra_files, params=self.params,
+                             methods=self.methods)
 
   def job(self, settings: run_settings.RunSettings) -> processes.Job:
     """The process that runs the cell, with the settings of the table but the cell's folder."""
     command = [*COMMAND, self.run, *settings.replaced(workdir=str(self.folder)).flags()]
+    if self.methods:
+      command += ["--methods", ",".join(self.methods)]
     for extra in self.extra_files:
       command += ["--gin_file", extra]
     for param in self.params:
@@ -237,9 +242,9 @@ def run(
   if ending is not None and table.num_finished() == table.num_cells and not ending.is_finished:
     job = ending.job(settings)._replace(name="last", log=ending.folder.with_suffix(".log"))
     outcomes += run_all([job], 1)
-  text = tables.report([settings.workdir])
-  _write(table.folder / "report.txt", text)
-  return TableResult.of(text, outcomes)
+  _write(table.folder / "report.txt", tables.report([settings.workdir]))
+  return TableResult.of(
+      tables.report([settings.workdir], most=processes.terminal_width()), outcomes)
 
 
 def _last_cell(table: table_dir.TableDir, last: Part, file: run_settings.RunFile) -> TableCell:
@@ -370,7 +375,8 @@ def plan(table: table_dir.TableDir, runs: Runs, columns: Runs, exceptions: Runs,
       cells.append(TableCell(
           row, column, seed, str(of_cell or of_row or of_column), own, len(seed_bindings),
           tuple(file.params), (*(extra for _, files, _ in divisions for extra in files),
-                               *file.extra_files), table.cell(row, column, seed)))
+                               *file.extra_files), table.cell(row, column, seed),
+          tuple(file.methods)))
   return cells
 
 
@@ -428,7 +434,8 @@ def settings_texts(cells: Sequence[TableCell], names: Sequence[str] = ()
   texts: dict[pathlib.Path, str] = {}
   for cell in _one_of_each(cells):
     with error_context(cell), without_warnings():
-      found = gin_files.scan(cell.files(), cell.params)
+      file = cell.file()
+      found = gin_files.scan(file.paths(), file.bindings())
       gin_names.check(found, names)
     seeds = {key(param) for param in cell.own[len(cell.own) - cell.num_seed:]}
     lines = [f"{name} = {setting.value!r}" for name, setting in sorted(found.read().items())
@@ -467,7 +474,8 @@ def _first_problem(cells: Sequence[TableCell], names: Sequence[str] = ()) -> str
     for cell in cells:
       try:
         with error_context(cell):
-          gin_parse.parse(cell.files(), cell.params, names=names)
+          file = cell.file()
+          gin_parse.parse(file.paths(), file.bindings(), names=names)
           gin_parse.configured(experiment.run, {"settings": None})
       except gin_files.ConfigError as error:
         return str(error)

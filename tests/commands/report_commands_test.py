@@ -53,7 +53,7 @@ def test_a_format_shows_the_panels_that_are_named(tmp_path, capsys):
                    "summary", "--task_facts", str(tmp_path / "facts.csv")]) == 0
   lines = capsys.readouterr().out.splitlines()
   assert {line.split(",")[1] for line in lines[1:]} == {"regret", "summary"}
-  assert cli.main(["report", str(tmp_path)]) == 0
+  assert cli.main(["report", str(tmp_path), "--all"]) == 0
   plain = capsys.readouterr().out
   assert cli.main(["report", str(tmp_path), "--panel", "summary"]) == 0
   assert capsys.readouterr().out == plain[:-1]  # The same mechanism prints both.

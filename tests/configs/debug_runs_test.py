@@ -175,7 +175,7 @@ def _begin(name: str, folder: pathlib.Path) -> list[str]:
   calls = {key[:2] for key in used}
   unused = gin_bindings.unread_at_the_end(history, used)
   return [setting.text for key, (setting,) in history.items() if setting in unused and any(
-      name == key[1] and key in gin_bindings._inherited(scope, name, key[2])
+      name == key[1] and key in gin_bindings.inherited(scope, name, key[2])
       for scope, name in calls)]
 
 

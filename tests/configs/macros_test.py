@@ -39,8 +39,8 @@ def test_a_macro_sets_arguments_of_one_name():
 
 @pytest.mark.parametrize("macro, argument", [
     ("RATE", "learning_rate"), ("EPOCHS", "epochs"), ("BATCH_SIZE", "batch_size"),
-    ("WEIGHT_DECAY", "weight_decay"), ("META_DECAY", "weight_decay"), ("MEMORY", "capacity"),
-    ("TRANSFORM", "transform"),
+    ("WEIGHT_DECAY", "weight_decay"), ("META_DECAY", "weight_decay"),
+    ("MEMORY", "memory_size"), ("TRANSFORM", "transform"),
     ("BACKBONE", "backbone"), ("STEPS", "steps"), ("UPDATES", "updates"), ("WEIGHTS", "weights")])
 def test_the_macros_of_learners_set_what_they_are_called(macro, argument):
   assert _arguments()[macro] == {argument}

@@ -92,7 +92,7 @@ def test_objects_metrics_and_the_table(module):
   assert table.loc["ada", "total"] == 8.0
   assert table.loc["ada", ["own_metrics.half", "own_metrics.events"]].tolist() == [0.5, 2.0]
   assert [(r["half"], r["events"]) for r in result.records] == [(0.5, 1), (0.5, 2)]
-  assert "own_metrics.half" in str(suite.report("w")) and result.figures() == {}
+  assert "half" in str(suite.report("w")) and result.figures() == {}
   again = suite.run(protocol=module.run, scale=4.0, learners={"ada": module.Learner},
                     workdir="w", metrics=metrics, seed=3)
   assert again.records == result.records
@@ -111,7 +111,7 @@ def test_a_learner_that_has_learned_is_not_run_again(module):
 @pytest.mark.parametrize("settings, message", [
     ({}, "takes the name of a run file or a protocol, one of the two"),
     ({"run": "two.gin", "protocol": "clear"}, "one of the two"),
-    ({"run": "two.gin", "learners": {}}, "names its learners"),
+    ({"run": "two.gin", "learners": {}}, "its learners may be replaced by methods"),
     ({"run": "two.gin", "params": "SCALE=3"}, "params is 'SCALE=3'; give a mapping"),
     ({"run": "two.gin", "params": {"SCALLE": 3}}, "Nearest: SCALE"),
     ({"run": "two.gin", "params": {"SCALE": object()}}, "which gin cannot write down"),

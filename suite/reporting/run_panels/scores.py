@@ -23,7 +23,6 @@ from suite.reporting import run_dir
 from suite.reporting import run_streams
 from suite.reporting import tables
 
-_COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
 _MOST_POINTS = 300  # Approximately; the last point is always drawn.
 DETECTION = "detection"
 _CLOCK = "clock"
@@ -38,26 +37,9 @@ _DETECTION_MEASURES = ((_AUROC, "AUROC", True), (_MATCHED, "time-matched AUROC",
              (_F1, "best F1", True))
 
 
-def measures(stream: run_streams.StreamRuns) -> list[descriptions.Measure]:
-  """The measures that the stream's summaries have a value of; a user's metrics come last."""
-  summaries = [run.summary for run in stream.runs]
-  known = list(stream.description.measures)
-  if not known:
-    names = dict.fromkeys(
-        name for summary in summaries for name, value in tables.flatten(summary).items()
-        if isinstance(value, float) and name.split("_")[0] not in _COSTS)
-    known = [descriptions.Measure(name, name, unit=descriptions.NUMBER) for name in names]
-  own = {f"{run_dir.OWN_METRICS}.{name}": name for summary in summaries
-         for name in summary.get(run_dir.OWN_METRICS) or {}}
-  known = [measure for measure in known if measure.key not in own]
-  known += [descriptions.Measure(key, name, unit=descriptions.NUMBER) for key, name in own.items()]
-  return [measure for measure in known
-          if any(learner.score(measure.key).num for learner in stream.learners)]
-
-
 def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the table of all learners, and the Pareto front where FLOPs are known."""
-  shown = measures(stream)
+  shown = tables.measures(stream)
   several = any(len(learner.runs) > 1 for learner in stream.learners)
   columns = [panels.Column("learner"), panels.Column("state"),
              panels.Column("seeds", panels.COUNT)]

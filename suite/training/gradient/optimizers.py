@@ -304,7 +304,8 @@ class Momentum:
   """`Sgd` for `GradientLearner.optimizer`.
 
   Attributes:
-    momentum, weight_decay: see the module.
+    momentum: share of the velocity that a step keeps. weight_decay: factor of the weights that is
+      added to the gradient.
     factor_of: see `Sgd`.
     keep: whether velocities stay from one phase to the next.
   """

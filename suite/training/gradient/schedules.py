@@ -39,7 +39,11 @@ class EpochConstant:
 
 @dataclasses.dataclass(frozen=True)
 class EpochSteps:
-  """The rate falls by `factor` every `step` epochs."""
+  """The rate falls by `factor` every `step` epochs.
+
+  Attributes:
+    step: epochs between falls. factor: multiplies the rate at each.
+  """
 
   step: int = 60
   factor: float = 0.1

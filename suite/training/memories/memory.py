@@ -103,21 +103,25 @@ class Memory(tf.Module):
   A learner of a sequence, which is stored in any case, keeps the numbers of samples in the place of
   codes: examples of shape [] and type int64.
 
+  Args:
+    memory_size: k, the number of examples held at most.
+    rule: which examples are held.
+
   Attributes:
     capacity: k.
     codes [k, ...], labels int64 [k], logits float32 [k, C or 0]: the slots.
     size, seen: int64 [], slots taken and examples offered so far.
   """
 
-  def __init__(self, capacity: int, rule: Rule):
+  def __init__(self, memory_size: int, rule: Rule):
     super().__init__()
-    if capacity < 1:
-      raise ValueError(f"Memory.capacity is {capacity}; it must be at least 1. To keep nothing, "
-                       "use a learner without a memory.")
+    if memory_size < 1:
+      raise ValueError(f"Memory.memory_size is {memory_size}; it must be at least 1. To keep "
+                       "nothing, use a learner without a memory.")
     if not isinstance(rule, Rule):
       raise ValueError(f"Memory.rule is a {type(rule).__name__}; give a rule of "
                        "suite/training/memories, or derive the class from memory.Rule.")
-    self.capacity, self.rule = int(capacity), rule
+    self.capacity, self.rule = int(memory_size), rule
 
   def build(self, shape: Sequence[int], dtype: tf.DType, *, seed: tuple[int, int],
             num_classes: int, with_logits: bool = False) -> None:

@@ -135,7 +135,7 @@ def test_a_pixel_memory_holds_bytes():
 
 
 def test_bad_input_says_what_is_wrong():
-  with pytest.raises(ValueError, match="capacity is 0; it must be at least 1"):
+  with pytest.raises(ValueError, match="memory_size is 0; it must be at least 1"):
     memory_lib.Memory(0, reservoir.Reservoir())
   memory = make(reservoir.Reservoir())
   with pytest.raises(ValueError, match=r"shape \(2,\) and type float32, but was given \(3,\)"):

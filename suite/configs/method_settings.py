@@ -1,0 +1,265 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Methods by their names: the gin files that hold them, their settings, and refusals.
+
+    suite run digits/clear_table --methods er,der_plus_plus --set memory_size=200
+    suite.learner(model, "der_plus_plus", memory_size=200)
+
+A method is a row of methods.csv, which names a gin file and a macro. Its settings are the plain
+parameters of what that macro reaches: of the learner, its memory, objective, optimizer and so on,
+by the constructors' signatures and docstrings. There is no other table. A setting has the name of
+its parameter; where a part has a parameter of a name that is taken, the name of the argument that
+holds the part goes before: `base_epochs`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+import dataclasses
+import pathlib
+from typing import Any, NamedTuple
+
+from suite.configs import gin_bindings
+from suite.configs import gin_files
+from suite.configs import methods
+from suite.configs import signatures
+from suite.contracts import descriptions
+
+DEFAULTS = "gin/defaults/by_name.gin"
+LEARNERS = "experiment.run.learners"
+# gin/learners/clear.gin has the settings of CLEAR's table, which need the lengths of that table.
+_WITH_SHELF = ("nevis", "fluid", "cfsl")
+# What the data and the run's network are is no setting of a method.
+_OF_RUNS = ("TRANSFORM", "AUGMENTED", "BACKBONE", "FEATURES", "WEIGHTS", "META_IMAGES",
+            "BASE_IMAGES", "CHANNELS", "WAY", "SHOT", "NUM_SUPPORT_SETS")
+_OWN_MODEL = ("BACKBONE", "FEATURES")
+_GRADIENT = "suite.learners.gradient.GradientLearner"
+_OPTIMIZER = "suite.training.gradient.optimizers.Momentum"
+_PARTS_OF_RUNS = ("transform", "features", "backbone", "channels", "dtype")
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+  """One setting of a method.
+
+  Attributes:
+    name: as users write it.
+    value: the value that it has if nobody sets it.
+    kind, meaning: of the parameter; "" if unknown.
+    parameter: "memory.Memory.memory_size".
+    binds: what a binding of it names: a macro, or scope/function.parameter.
+  """
+
+  name: str
+  value: Any
+  kind: str
+  meaning: str
+  parameter: str
+  binds: str
+
+
+def named(names: Sequence[str], protocol: str = "") -> list[methods.Method]:
+  """The methods of these names.
+
+  Raises:
+    ConfigError: a name is unknown or given twice, or the protocol refuses the method.
+  """
+  known = {method.name: method for method in methods.load()}
+  for name in names:
+    if name not in known:
+      at_home = [one.name for one in known.values() if not protocol or protocol in one.protocols]
+      raise gin_files.ConfigError(
+          f"There is no method {name!r}. {gin_files.nearest(str(name), known)} All of them: "
+          f"suite list --methods{f' {protocol}' if protocol and at_home else ''}")
+    if names.count(name) > 1:
+      raise gin_files.ConfigError(f"The method {name!r} is given twice; give each once.")
+    if protocol in known[name].refusals:
+      raise gin_files.ConfigError(
+          f"The method {name!r} does not run under {protocol}: {known[name].refusals[protocol]}. "
+          f"It runs under {', '.join(known[name].protocols)}; those of {protocol}: "
+          f"suite list --methods {protocol}")
+  return [known[name] for name in names]
+
+
+def shelves(chosen: Sequence[methods.Method], protocol: str = "") -> list[str]:
+  """The gin files that hold methods, those of the lowest rank first."""
+  files = [f"gin/learners/{name}.gin" for name in (
+      *[protocol] * (protocol in _WITH_SHELF), *dict.fromkeys(one.file for one in chosen))]
+  return [DEFAULTS, *files]
+
+
+def protocol_of(path: pathlib.Path, further: Sequence[pathlib.Path] = (),
+                params: Sequence[str] = ()) -> str:
+  """The protocol that a run file runs; "" for one of a user."""
+  own = [param for param in params if param.startswith("experiment.run.protocol")]
+  found = gin_files.scan([path, *further], own, checks=False)
+  key: gin_bindings.Key = ("", gin_bindings.ROOTS[0], "protocol")
+  value = found.history[key][-1].value if key in found.history else ""
+  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+    key = (value.scope, gin_bindings.MACRO, "value")
+    value = found.history[key][-1].value if key in found.history else ""
+  name = getattr(value, "name", "").rpartition(".")[0]
+  return next((key for key, one in descriptions.SHIPPED.items() if one.module == name), "")
+
+
+def check_run(name: str, path: pathlib.Path) -> None:
+  """Refuses a table, whose rows are other runs."""
+  found = gin_files.scan([path], checks=False)
+  if any(parameter.startswith(("table.run.", "table.Report.")) for parameter in found.parameters):
+    raise gin_files.ConfigError(f"{name} is a table, whose rows name their methods; --methods is "
+                                "for single runs. Take a part of the table by --only ROW.")
+
+
+def learners(chosen: Sequence[methods.Method]) -> str:
+  """The binding that makes these methods the learners of a run."""
+  of_each = ", ".join(f"{one.name!r}: %{one.macro}" for one in chosen)
+  return f"{LEARNERS}={{{of_each}}}"
+
+
+def of(method: methods.Method, protocol: str = "") -> Mapping[str, Setting]:
+  """The settings of a method by name, in the order from the learner to its parts."""
+  paths = [gin_files.find_file(name, "methods.csv") for name in shelves([method], protocol)]
+  return read(gin_files.scan(paths, checks=False), method)
+
+
+def read(found: gin_files.Scan, method: methods.Method) -> Mapping[str, Setting]:
+  """The settings of a method in a configuration that holds it."""
+  values: dict[str, Setting] = {}
+  for part, scope, function, parameter in _reached(found, method.macro):
+    key = _key(found.history, scope, function, parameter.name)
+    value, macro = _value(found.history, key)
+    if value is None and key is None and parameter.default is not None:
+      value = _literal(parameter.default)
+    is_plain = parameter.is_plain or isinstance(value, (int, float, str))
+    if not is_plain or isinstance(value, gin_bindings.GinReference) or macro in _OF_RUNS:
+      continue
+    name = parameter.name if parameter.name not in values else f"{part}_{parameter.name}"
+    if not part and name in values or name in values:
+      continue
+    written = f"{'.'.join(function.split('.')[-2:])}.{parameter.name}"
+    binds = macro or (f"{scope}/{written}" if key is None and scope else
+                      f"{key[0]}/{written}" if key and key[0] else written)
+    values[name] = Setting(name, value, parameter.kind_in_words, parameter.meaning, written, binds)
+  return values
+
+
+class Build(NamedTuple):
+  """What is needed to build a method around a model of the user.
+
+  Attributes:
+    settings: by name.
+    scope: of the learner.
+    is_gradient: whether it is a `GradientLearner`.
+    has_optimizer: whether the method sets something of the optimizer, as MER does.
+    takes_model: whether it trains or reads the backbone of a run; others make their networks.
+  """
+
+  settings: Mapping[str, Setting]
+  scope: str
+  is_gradient: bool
+  has_optimizer: bool
+  takes_model: bool
+
+
+def build_of(method: methods.Method, protocol: str) -> Build:
+  """What is needed to build a method for a protocol; the files are those of `own_shelves`."""
+  paths = [gin_files.find_file(name, "methods.csv") for name in own_shelves(method, protocol)]
+  found = gin_files.scan(paths, [learners([method])], checks=False)
+  start, _ = _value(found.history, (method.macro, gin_bindings.MACRO, "value"))
+  macros = {key[0] for key in gin_bindings.reached(found.history) or ()
+            if key[1] == gin_bindings.MACRO}
+  return Build(read(found, method), start.scope, start.name == _GRADIENT,
+               any(key[:2] == (start.scope, _OPTIMIZER) for key in found.history),
+               bool(macros & set(_OWN_MODEL)))
+
+
+def own_shelves(method: methods.Method, protocol: str) -> list[str]:
+  """The gin files that hold a method for a model of the user, as a frozen one too."""
+  return [DEFAULTS, "gin/learners/encoder.gin", *shelves([method], protocol)[1:]]
+
+
+def bindings(found: Mapping[str, Setting], given: Mapping[str, Any], what: str) -> list[str]:
+  """Bindings X=Y of settings by name.
+
+  Raises:
+    ConfigError: a name is not among the settings `found`; `what` has them.
+  """
+  for name in given:
+    if name not in found:
+      raise gin_files.ConfigError(
+          f"{what} has no setting {name!r}; it has {', '.join(sorted(found))}. "
+          f"{gin_files.nearest(name, found)}")
+  return [f"{found[name].binds}={value!r}" for name, value in given.items()]
+
+
+def resolved(found: gin_files.Scan, chosen: Sequence[methods.Method], params: Sequence[str]
+             ) -> list[str]:
+  """Bindings X=Y in which X may be a setting of the chosen methods.
+
+  Args:
+    found: a configuration that holds the methods.
+    chosen: those whose settings count; a setting of several is set for each of them.
+    params: as of --gin_param.
+  """
+  made: list[str] = []
+  for param in params:
+    name, equals, value = param.partition("=")
+    name = name.strip()
+    if not equals or not name.isidentifier() or name in found.macros:
+      made.append(param)
+      continue
+    of_each = [settings for settings in (read(found, one) for one in chosen) if name in settings]
+    if not of_each:
+      every = {key for one in chosen for key in read(found, one)}
+      raise gin_files.ConfigError(
+          f"No method of {', '.join(one.name for one in chosen)} has a setting {name!r}, and no "
+          f"file of this run declares a macro of that name; settings: {', '.join(sorted(every))}. "
+          f"{gin_files.nearest(name, [*every, *found.macros])}")
+    made += dict.fromkeys(f"{settings[name].binds}={value}" for settings in of_each)
+  return made
+
+
+def _reached(found: gin_files.Scan, macro: str
+             ) -> Iterator[tuple[str, str, str, signatures.Parameter]]:
+  """Yields (argument that holds the part, scope, function, parameter), the learner's first."""
+  start, _ = _value(found.history, (macro, gin_bindings.MACRO, "value"))
+  waiting, seen = [("", "", start)], set()
+  while waiting:
+    part, outer, reference = waiting.pop(0)
+    scope = reference.scope or outer
+    if not isinstance(reference, gin_bindings.GinReference) or (scope, reference.name) in seen:
+      continue
+    seen.add((scope, reference.name))
+    for parameter in signatures.parameters(reference.name).values():
+      if parameter.name in _PARTS_OF_RUNS:
+        continue
+      yield part, scope, reference.name, parameter
+      value, through = _value(
+          found.history, _key(found.history, scope, reference.name, parameter.name))
+      if through not in _OF_RUNS:
+        waiting += [(parameter.name, scope, one) for one in gin_bindings.references(value)]
+
+
+def _key(history: gin_bindings.History, scope: str, function: str, argument: str
+         ) -> gin_bindings.Key | None:
+  """The key that gives an argument of a call in a scope; None if the default does."""
+  return next((key for key in gin_bindings.inherited(scope, function, argument)
+               if key in history and history[key][-1].value is not gin_files.REQUIRED), None)
+
+
+def _value(history: gin_bindings.History, key: gin_bindings.Key | None) -> tuple[Any, str]:
+  """(value, the first macro that it comes from, or ""): macros are followed to their end."""
+  value, first = history[key][-1].value if key in history else None, ""
+  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+    if value.scope in _OF_RUNS:
+      return value, value.scope
+    first, key = first or value.scope, (value.scope, gin_bindings.MACRO, "value")
+    value = history[key][-1].value if key in history else None
+  return (None if value is gin_files.REQUIRED else value), first
+
+
+def _literal(text: str) -> Any:
+  try:
+    return ast.literal_eval(text)
+  except ValueError:
+    return gin_bindings.GinReference(text)  # An object.

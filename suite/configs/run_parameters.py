@@ -1,0 +1,147 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""The parameters of a run as its files set them, before anything is imported: `suite show RUN`.
+
+A parameter is a macro that the run reads, or module.function.parameter. Its type and meaning are
+those of the constructor's argument that it reaches; a comment beside the line that sets it, which
+says more of this run, goes before that meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import functools
+import os
+import pathlib
+import re
+from typing import Any, NamedTuple
+
+from suite.configs import gin_bindings
+from suite.configs import gin_files
+from suite.configs import run_headers
+from suite.configs import run_settings
+from suite.configs import signatures
+
+_COMMENT = re.compile(r"^[^#'\"]*(?:(?:'[^']*'|\"[^\"]*\")[^#'\"]*)*#\s*(.*)$")
+
+
+class RunParameter(NamedTuple):
+  """A parameter of a run; `value` is "required" if nothing sets it."""
+
+  name: str
+  value: str
+  kind: str
+  meaning: str
+  where: str
+
+
+class RunFacts(NamedTuple):
+  """What `suite show` says of a run.
+
+  Attributes:
+    header: of its file.
+    is_table: whether it is a table of runs, whose rows are `learners`.
+    learners: by name, what makes them.
+    parameters: macros first, those that the run file sets before others.
+  """
+
+  header: run_headers.Header
+  is_table: bool
+  learners: Mapping[str, str]
+  parameters: Sequence[RunParameter]
+
+
+def read(file: run_settings.RunFile, *, every: bool = False) -> RunFacts:
+  """The facts of a run; `every`: also parameters that only included files set."""
+  found = gin_files.scan(file.paths(), file.bindings(), checks=False)
+  reached = gin_bindings.reached(found.history)
+  kept, readers = [], _readers(found)
+  for key, settings in found.history.items():
+    setting = settings[-1]
+    is_macro = key[1] == gin_bindings.MACRO
+    if (reached is None or key in reached) and (is_macro or setting.is_users or every):
+      kept.append((not is_macro, not setting.is_users, RunParameter(
+          setting.text, _text(setting.value), *_about(found, key, readers), _place(setting))))
+  is_table = any(name.startswith("table.") for name in found.parameters)
+  root = gin_bindings.ROOTS[1 if is_table else 0]
+  learners = _followed(found, ("", root, "runs" if is_table else gin_bindings.LEARNERS))
+  named = learners if isinstance(learners, Mapping) else {}
+  return RunFacts(
+      run_headers.read(file.name, file.path), is_table,
+      {str(name): _text(value) for name, value in named.items()},
+      [one for _, _, one in sorted(kept, key=lambda row: row[:2])])
+
+
+def _followed(found: gin_files.Scan, key: gin_bindings.Key) -> Any:
+  """The value of a key, through macros; None if nothing sets it."""
+  value = found.history[key][-1].value if key in found.history else None
+  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+    key = (value.scope, gin_bindings.MACRO, "value")
+    value = found.history[key][-1].value if key in found.history else None
+  return value
+
+
+def _text(value: Any) -> str:
+  """A value as a gin file has it."""
+  if value is gin_files.REQUIRED:
+    return "required"
+  if isinstance(value, gin_bindings.GinReference):
+    return str(value)
+  if isinstance(value, Mapping):
+    return f"{{{', '.join(f'{_text(key)}: {_text(part)}' for key, part in value.items())}}}"
+  if isinstance(value, (list, tuple)):
+    inner = ", ".join(map(_text, value)) + "," * (isinstance(value, tuple) and len(value) == 1)
+    return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+  return repr(value)
+
+
+def _place(setting: gin_bindings.Binding) -> str:
+  """Where it is set, a shipped file by its short path."""
+  if not setting.file:
+    return setting.where
+  path = os.path.relpath(os.path.realpath(setting.file), os.path.realpath(gin_files.root()))
+  return f"{setting.file if path.startswith('..') else path}:{setting.line}"
+
+
+def _about(found: gin_files.Scan, key: gin_bindings.Key,
+           readers: Mapping[str, Sequence[gin_bindings.Key]]) -> tuple[str, str]:
+  """(type, meaning) of a macro or parameter."""
+  said = next((said for setting in reversed(found.history[key])
+               if (said := _comment(setting))), "")
+  waiting, seen = [key], set()
+  while waiting:
+    one = waiting.pop(0)
+    if one in seen:
+      continue
+    seen.add(one)
+    parameter = signatures.parameters(one[1]).get(one[2])
+    if parameter is not None:
+      meaning = parameter.meaning or (
+          "" if one == key else f"{'.'.join(one[1].split('.')[-2:])}.{one[2]}")
+      return parameter.kind_in_words, said.rstrip(".") or meaning
+    if one[1] == gin_bindings.MACRO:
+      waiting += readers.get(one[0], ())
+  return "", said
+
+
+def _readers(found: gin_files.Scan) -> Mapping[str, Sequence[gin_bindings.Key]]:
+  """The keys whose value is a macro, by the macro."""
+  readers: dict[str, list[gin_bindings.Key]] = {}
+  for key, settings in found.history.items():
+    value = settings[-1].value
+    if isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+      readers.setdefault(value.scope, []).append(key)
+  return readers
+
+
+def _comment(setting: gin_bindings.Binding) -> str:
+  """The comment at the end of the line that sets it; "" without one."""
+  if not setting.file:
+    return ""
+  lines = _lines(setting.file)
+  match = _COMMENT.match(lines[setting.line - 1]) if setting.line <= len(lines) else None
+  return match[1].strip() if match else ""
+
+
+@functools.lru_cache(maxsize=64)
+def _lines(file: str) -> Sequence[str]:
+  return pathlib.Path(file).read_text(encoding="utf-8").splitlines()

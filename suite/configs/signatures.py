@@ -1,0 +1,180 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Parameters of the suite's functions and classes, read from their source: nothing is imported.
+
+Settings of methods, `suite show` and messages about bindings name parameters before TensorFlow is
+imported. A class has the parameters of its `__init__`, or its fields if it is a dataclass or a
+NamedTuple, or those of its base class.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+import functools
+import pathlib
+import re
+from typing import NamedTuple
+
+_HOME = pathlib.Path(__file__).resolve().parents[2]
+_SECTIONS = ("Args:", "Attributes:", "Returns:", "Raises:", "Yields:")
+_PLAIN = {"int", "float", "str", "bool", "None", "Optional", "Union", "Sequence", "tuple", "Tuple",
+          "list", "List", "Any"}
+_WORDS = {"int": "whole number", "float": "number", "str": "text", "bool": "True or False"}
+
+
+class Parameter(NamedTuple):
+  """A parameter of a function or class.
+
+  Attributes:
+    name: its name.
+    kind: the annotation; "" without one.
+    default: the text of its default; None if it is required.
+    meaning: what the docstring says of it; "" if it says nothing.
+  """
+
+  name: str
+  kind: str
+  default: str | None
+  meaning: str
+
+  @property
+  def is_plain(self) -> bool:
+    """Whether its values are numbers, texts, True, False, None, or sequences of these."""
+    names = set(re.findall(r"\w+", self.kind))
+    return bool(names & set(_WORDS)) and names <= _PLAIN
+
+  @property
+  def kind_in_words(self) -> str:
+    """The type for people: "whole number or None"; "" if it is not plain."""
+    if not self.is_plain:
+      return ""
+    found = [word for name, word in _WORDS.items() if re.search(rf"\b{name}\b", self.kind)]
+    several = " (several)" if re.search(r"[Ss]equence|tuple|Tuple|[Ll]ist", self.kind) else ""
+    is_open = re.search(r"\bNone\b|Optional", self.kind)
+    return " or ".join(found) + several + (" or None" if is_open else "")
+
+
+@functools.cache
+def parameters(function: str) -> Mapping[str, Parameter]:
+  """The parameters of a function or class of the suite by its full name; {} if it is not known."""
+  module, tree = _module_of(function)
+  if tree is None:
+    return {}
+  node: ast.AST | None = tree
+  for name in function[len(module) + 1:].split("."):
+    node = next((inner for inner in getattr(node, "body", ())
+                 if getattr(inner, "name", "") == name), None)
+  if isinstance(node, ast.ClassDef):
+    return _of_class(node, module, tree)
+  if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    return _of_function(node, ast.get_docstring(node) or "", tree)
+  return {}
+
+
+def first_line(function: str) -> str:
+  """The first line of a function's or class's docstring; "" if it is not known."""
+  module, tree = _module_of(function)
+  for node in getattr(tree, "body", ()):
+    if getattr(node, "name", "") == function[len(module) + 1:]:
+      return (ast.get_docstring(node) or "").partition("\n")[0]
+  return ""
+
+
+def _module_of(function: str) -> tuple[str, ast.Module | None]:
+  """The module that a full name begins with, and its source; ("", None) if it is none of ours."""
+  parts = function.split(".")
+  for length in range(len(parts) - 1, 1, -1):
+    path = _HOME.joinpath(*parts[:length]).with_suffix(".py")
+    if parts[0] == "suite" and path.is_file():
+      return ".".join(parts[:length]), _parsed(path)
+  return "", None
+
+
+@functools.cache
+def _parsed(path: pathlib.Path) -> ast.Module:
+  return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _of_class(node: ast.ClassDef, module: str, tree: ast.Module) -> Mapping[str, Parameter]:
+  text = ast.get_docstring(node) or ""
+  for inner in node.body:
+    if isinstance(inner, ast.FunctionDef) and inner.name == "__init__":
+      return _of_function(inner, f"{text}\n{ast.get_docstring(inner) or ''}", tree)
+  inherited: dict[str, Parameter] = {}
+  for base in map(ast.unparse, node.bases):
+    first, _, rest = base.partition(".")
+    inherited.update(parameters(f"{_imported(tree, first)}.{rest}" if rest else f"{module}.{base}"))
+  if not any(word in ast.unparse(one) for one in (*node.decorator_list, *node.bases)
+             for word in ("dataclass", "NamedTuple")):
+    return inherited
+  fields = [(inner.target.id, ast.unparse(inner.annotation), inner.value) for inner in node.body
+            if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name)
+            and "ClassVar" not in ast.unparse(inner.annotation)]
+  said = meanings(text, [name for name, _, _ in fields])
+  return {**inherited, **{name: Parameter(
+      name, kind, None if value is None else _text(value, tree), said.get(name, ""))
+      for name, kind, value in fields}}
+
+
+def _imported(tree: ast.Module, alias: str) -> str:
+  """The full name of a module that an import statement gives a name."""
+  for node in tree.body:
+    for one in getattr(node, "names", ()):
+      if (one.asname or one.name) == alias:
+        return ".".join(filter(None, [getattr(node, "module", None), one.name]))
+  return alias
+
+
+def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, text: str, tree: ast.Module
+                 ) -> Mapping[str, Parameter]:
+  found = list(_arguments(node.args))
+  said = meanings(text, [argument.arg for argument, _ in found])
+  return {argument.arg: Parameter(
+      argument.arg, ast.unparse(argument.annotation) if argument.annotation else "",
+      None if default is None else _text(default, tree), said.get(argument.arg, ""))
+      for argument, default in found if argument.arg not in ("self", "cls")}
+
+
+def _arguments(args: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
+  """The arguments with a name, each with its default."""
+  positional = [*args.posonlyargs, *args.args]
+  missing = [None] * (len(positional) - len(args.defaults))
+  yield from zip(positional, [*missing, *args.defaults])
+  yield from zip(args.kwonlyargs, args.kw_defaults)
+
+
+def _text(value: ast.expr, tree: ast.Module) -> str:
+  """The source of a default; of a constant of its module the value."""
+  if isinstance(value, ast.Name):
+    for node in tree.body:
+      if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and any(
+          isinstance(target, ast.Name) and target.id == value.id for target in node.targets):
+        return ast.unparse(node.value)
+  return ast.unparse(value)
+
+
+def meanings(docstring: str, names: list[str]) -> dict[str, str]:
+  """What a docstring says of each parameter, in one line.
+
+  A section has entries "name: text.", some with several names ("a, b: text.") or on one line.
+  """
+  if not names:
+    return {}
+  sections: list[list[str]] = []
+  is_inside = False
+  for line in docstring.splitlines():
+    if line.strip() in _SECTIONS:
+      is_inside = line.strip() in _SECTIONS[:2]
+      sections += [[]] if is_inside else []
+    elif is_inside:
+      sections[-1].append(line.strip())
+  one = "|".join(re.escape(name) for name in names)
+  entry = re.compile(rf"(?:^|(?<=[.;] ))((?:{one})(?:, (?:{one}))*)(?: \[[^\]]*\])?: ")
+  found: dict[str, str] = {}
+  for text in map(" ".join, sections):
+    matches = list(entry.finditer(text))
+    for match, after in zip(matches, [*matches[1:], None]):
+      said = text[match.end():after.start() if after else len(text)].strip().rstrip(".;")
+      for name in match[1].split(", "):
+        found.setdefault(name, said)
+  return found

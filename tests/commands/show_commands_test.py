@@ -1,0 +1,65 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite show` and `suite list --methods`: what they say, and that it fits the terminal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from suite import cli
+from suite.commands import parsing
+
+
+def shown(capsys, *words, code=0):
+  assert cli.main(list(words)) == code
+  found = capsys.readouterr()
+  return found.err if code else found.out
+
+
+def test_a_run_shows_its_parameters_and_where_they_are_set(capsys):
+  found = json.loads(shown(capsys, "show", "digits/clear_table", "--json", "--set", "EPOCHS=3"))
+  assert (found["data"], found["benchmark"], found["is_table"]) == ("digits", "clear", False)
+  assert found["methods"]["er"] == "%ER"
+  rows = {row["name"]: row for row in found["parameters"]}
+  assert rows["EPOCHS"] == {
+      "name": "EPOCHS", "value": "3", "kind": "number",
+      "meaning": "passes over the data of a phase", "where": "the command line"}
+  assert rows["MEMORY"]["value"] == "250" and rows["MEMORY"]["meaning"] == "Slots"
+  assert rows["SI_STRENGTH"]["where"].startswith("gin/learners/gradient.gin:")
+  assert "STEPS" not in rows  # The run reads no such macro.
+
+
+def test_required_tables_and_methods(capsys):
+  table = json.loads(shown(capsys, "show", "digits/cfsl_table", "--json"))
+  assert table["is_table"] and list(table["methods"]) == ["protonet", "untrained"]
+  method = json.loads(shown(capsys, "show", "der_plus_plus", "--json"))
+  assert method["protocols"] == ["clear", "fluid"]
+  assert {"name": "memory_size", "value": 1000, "kind": "whole number",
+          "meaning": "k, the number of examples held at most",
+          "parameter": "memory.Memory.memory_size"} in method["settings"]
+  assert "Nearest: quickstart" in shown(capsys, "show", "quikstart", code=2)
+
+
+@pytest.mark.parametrize("words", [
+    ("show", "digits/clear_table"), ("list",), ("list", "--methods", "clear"),
+    ("show", "der_plus_plus")])
+def test_lines_fit_the_terminal(words, capsys, monkeypatch):
+  monkeypatch.setenv("COLUMNS", "120")
+  assert max(map(len, shown(capsys, *words).splitlines())) <= 120
+
+
+def test_methods_are_listed_with_paper_protocols_and_settings(capsys, monkeypatch):
+  monkeypatch.setenv("COLUMNS", "400")
+  lines = shown(capsys, "list", "--methods").splitlines()
+  row = next(line for line in lines if line.startswith("der_plus_plus"))
+  assert "DER++ (Buzzega et al., 2020)" in row and "clear fluid" in row
+  assert "memory_size=1000" in row and "beta=0.5" in row
+  assert shown(capsys, "list", "--methods", "cfsl", "--names", "ridge") == "ridge\n"
+  assert "er_ace" not in shown(capsys, "list", "--methods", "nevis", "--names").split()
+  assert "Nearest: der_plus_plus" in shown(capsys, "list", "--methods", "der_pluss", code=2)
+
+
+def test_a_table_wraps_its_widest_columns():
+  assert parsing.fitted([["a", "text"], ["1", "some words that are long"], ["22", "x"]], 14) == [
+      "a   text", "1   some words", "    that are", "    long", "22  x"]
