@@ -126,9 +126,9 @@ def _copies(args: argparse.Namespace) -> int:
   import tfds_builders
   found = [copy for copy in resized_copy.copies(tfds_builders.status.data_directory(args.data_dir))
            if not args.names or copy.data_set in args.names]
-  print_table(("data set", "split", "side", "state", "size", "made in"), [
+  print(parsing.table_text(("data set", "split", "side", "state", "size", "made in"), [
       (copy.data_set, copy.split, str(copy.side), copy.state, size(copy.num_bytes),
-       "?" if copy.seconds is None else f"{copy.seconds:,.0f} s") for copy in found])
+       "?" if copy.seconds is None else f"{copy.seconds:,.0f} s") for copy in found]))
   if args.delete:
     for copy in found:
       resized_copy.evict(copy)
