@@ -272,9 +272,10 @@ class RunState:
     now = time.monotonic()
     entry.update({**self.ledger.totals(), "seconds_event": round(now - self._started, 3)})
     entry = plain(entry)
-    entry.update(self.metrics.of_records([*self.records, entry]))
+    self.records.append(entry)
+    entry.update(self.metrics.of_records(self.records))
     # Later events look at records, and those of all processes must do the same.
-    entry = self.distribution.agreed(entry)
+    entry = self.records[-1] = self.distribution.agreed(entry)
     self._started = now
     with snapshots.disk_errors("a record", self.folder):
       position = self._writer.write(entry)
@@ -282,7 +283,6 @@ class RunState:
     if isinstance(self._trials, trial_queue.TrialQueue):
       self._trials.close()
     self.done += 1
-    self.records.append(entry)
     self.last_digest = _digest(position)
     self._unsaved = {"done": self.done, "position": position}
     if not is_short or now - self._last_save >= _SHORT_SECONDS:

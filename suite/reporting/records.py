@@ -20,7 +20,7 @@ added to them have digests, which cover the earlier lines, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 import errno
 import hashlib
 import json
@@ -28,6 +28,7 @@ import math
 import os
 import pathlib
 import re
+import sys
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -212,14 +213,22 @@ def last(path: str | os.PathLike) -> tuple[dict[str, Any], str]:
 def parse(file: BinaryIO, *, name: str = "records", tolerate_torn_tail: bool = False,
           chain: Chain | None = None) -> list[dict[str, Any]]:
   """Reads all records of an open binary file; `name` is used in errors, `chain` is continued."""
-  lines = file.read().split(b"\n")
-  torn = lines.pop()  # b"" where the file ends with a newline.
+  torn: list[bytes] = []
+
+  def lines() -> Iterator[bytes]:
+    for line in file:
+      if line.endswith(b"\n"):
+        yield line[:-1]
+      else:
+        torn.append(line)
+
+  found = _parse_all(lines(), name, Chain() if chain is None else chain)
   if torn and not tolerate_torn_tail:
     raise ValueError(
-        f"{name}, line {len(lines) + 1} is torn: {_excerpt(torn)}. The run was killed while "
+        f"{name}, line {len(found) + 1} is torn: {_excerpt(torn[0])}. The run was killed while "
         "writing it; run the same command again, which cuts it off, or read with "
         "tolerate_torn_tail=True.")
-  return _parse_all(lines, name, Chain() if chain is None else chain)
+  return found
 
 
 def read_until(path: str | os.PathLike, offset: int, digest: str | None) -> list[dict[str, Any]]:
@@ -252,13 +261,12 @@ def _parse_lines(content: bytes, name: str, chain: Chain) -> list[dict[str, Any]
   return _parse_all(content.split(b"\n")[:-1], name, chain)
 
 
-def _parse_all(lines: Sequence[bytes], name: str, chain: Chain
-               ) -> list[dict[str, Any]]:
+def _parse_all(lines: Iterable[bytes], name: str, chain: Chain) -> list[dict[str, Any]]:
   found = []
   for number, line in enumerate(lines, start=1):
     where = f"{name}, line {number}"
     try:
-      record = json.loads(line)
+      record = json.loads(line, object_hook=_shared_keys)
     except (ValueError, RecursionError) as error:
       raise ValueError(
           f"{where} is not JSON: {_excerpt(line)}. The file was damaged. {_REMEDY}") from error
@@ -271,6 +279,11 @@ def _parse_all(lines: Sequence[bytes], name: str, chain: Chain
     record.pop(RUN_KEY, None)
     found.append(record)
   return found
+
+
+def _shared_keys(values: dict[str, Any]) -> dict[str, Any]:
+  """The same object; all records share their keys, which else take as much memory as the values."""
+  return {sys.intern(key): value for key, value in values.items()}
 
 
 def strip_times(value: Any) -> Any:

@@ -22,6 +22,8 @@
   python tools/bench precision   ResNet-18, conv-4 and MAML++ high-end: float32 against bfloat16 and
                                     mixed_bfloat16
   python tools/bench settings    the same nets in float32, with --xla, and with --deterministic
+  python tools/bench state       what saving an event costs (RunState.commit), and what a run of
+                                    many events holds; --other FOLDER: another revision, in turns
   python tools/bench onednn      suite's loop with and without oneDNN, in separate processes
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` set the duration.
@@ -209,6 +211,12 @@ def fluid(args: argparse.Namespace) -> None:
   bench_fluid.run(args.rounds, args.steps)
 
 
+def state(args: argparse.Namespace) -> None:
+  import bench_state  # pylint: disable=import-outside-toplevel
+  bench_state.run(args.rounds, args.steps, args.other,
+                  args.cases.split(",") if args.cases else [])
+
+
 def gpu(args: argparse.Namespace) -> None:
   import bench_gpu  # pylint: disable=import-outside-toplevel
   bench_gpu.run(args)
@@ -267,8 +275,8 @@ def describe(threads: int | None) -> str:
 def main() -> int:
   what = {"train": train, "pipeline": pipelines, "data": data, "decode": decode,
           "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
-          "gpu": gpu, "onednn": onednn, "precision": precision, "settings": settings,
-          "setting_json": setting_json, "suite_json": suite_json}
+          "state": state, "gpu": gpu, "onednn": onednn, "precision": precision,
+          "settings": settings, "setting_json": setting_json, "suite_json": suite_json}
   shown = [name for name in what if not name.endswith("_json")]
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -277,9 +285,10 @@ def main() -> int:
                       type=int,
                       default=8,
                       help="steps of a round (8 times as many for a pipeline, 20 for data); "
-                      "clear: epochs; fluid: thousands of images in a stream")
+                      "clear: epochs; fluid: thousands of images in a stream; state: events")
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all); cfsl: of each side")
+  parser.add_argument("--other", metavar="FOLDER", help="state: a checkout of another revision")
   parser.add_argument("--on_cpu", action="store_true", help="gpu: small, if there is none")
   parser.add_argument("--precisions", nargs="+", default=["float32"], metavar="NAME",
                       help="gpu: of the nets, one after the other (float32)")
@@ -288,7 +297,7 @@ def main() -> int:
   parser.add_argument("--setting", help=argparse.SUPPRESS)
   few_shot = parser.add_argument_group("cfsl")
   few_shot.add_argument("--cases", metavar="A,B,C", help="names from cfsl_cases.py (all); "
-                        "gpu: parts of the steps' names")
+                        "gpu: parts of the steps' names; state: names")
   few_shot.add_argument("--seconds", type=float, default=2.0, help="of a round, about")
   few_shot.add_argument("--intra", type=int, help="suite: threads within an operation (1)")
   few_shot.add_argument("--inter", type=int, help="suite: operations at once (--threads)")
