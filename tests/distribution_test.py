@@ -120,9 +120,9 @@ def test_two_logical_devices_give_the_records_of_one(start, alone, tmp_path):
   _assert_same(_records(tmp_path), alone)
 
 
-def _two_workers(start, workdir, *flags):
+def _two_workers(start, workdir, *flags, fresh=False):
   return [start(workdir, "--strategy", "multi_worker", *flags, environment={"TF_CONFIG": config},
-                fresh=index > 0)
+                fresh=fresh and index > 0)
           for index, config in enumerate(_configs())]
 
 
@@ -147,7 +147,7 @@ BATCH_NORM = ("--gin_param", "conv4.conv4.norm='batch'")  # As the quickstart ha
 @pytest.fixture(name="with_batch_norm", scope="module")
 def _with_batch_norm(start, tmp_path_factory):
   workdir = tmp_path_factory.mktemp("batch_norm")
-  _finish(*_two_workers(start, workdir, *BATCH_NORM))
+  _finish(*_two_workers(start, workdir, *BATCH_NORM, fresh=True))
   return _records(workdir)
 
 

@@ -46,7 +46,7 @@ _ON_ONE_DEVICE = _part("tensorflow.python.eager.polymorphic_function.attributes"
 DATA_FUNCTION = {"_tf_data_function": True, _ON_ONE_DEVICE: True}
 _stacks: Any = importlib.import_module("tensorflow.python.util.tf_stack")
 _stack = _part("tensorflow.python.util.tf_stack", "extract_stack")
-_NO_STACK = _stack(stacklevel=len(list(_stack())))  # One frame: XLA crashes on an empty stack.
+_NO_STACK: Any = None
 is_deterministic = _part("tensorflow.python.framework.config", "is_op_determinism_enabled")
 _here = threading.local()
 
@@ -148,6 +148,17 @@ def _extract_stack(stacklevel: int = 1) -> Any:
     return _stack(stacklevel + 1)
   return _NO_STACK
 
+
+def _take_shortest_stack() -> None:
+  global _NO_STACK
+  _NO_STACK = _stack(stacklevel=len(list(_stack())))  # One frame: XLA crashes on an empty stack.
+
+
+# A stack does not keep the code of its frames alive, and the code of a module that is being
+# imported is freed afterwards. A thread's stack has none.
+_thread = threading.Thread(target=_take_shortest_stack)
+_thread.start()
+_thread.join()
 
 _keeps_stacks = True
 _stacks.extract_stack = _extract_stack

@@ -181,6 +181,8 @@ class MetaMahalanobis(MetaStatistics):
     episodes, transform, base, batch_size: see `MetaStatistics`.
   """
 
+  _encodes_by_task = True  # By the FiLM layers of the task.
+
   def __init__(self, net: base_episodes.FilmedNet, *, episodes: base_episodes.BaseEpisodes,
                transform: examples.Transform, base: example_arrays.Examples | None = None,
                batch_size: int = 256):

@@ -54,6 +54,8 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   """
 
   transductive = False
+  predict_stays = True  # Codes and answers read variables alone.
+  _encodes_by_task = False  # Whether `encode` is another function for each task.
 
   def __init__(self, statistic: statistic_lib.Statistic, *, transform: examples.Transform,
                features: frozen_backbone.FeatureFn | None = None,
@@ -65,6 +67,8 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     self._features = frozen_backbone.or_plain(features, transform)
     self._by_key: dict[str, statistic_lib.Running] = {}
     self._key, self._delivery = "", ""
+    self._forward: scoring.Forward | None = None
+    self._forward_key = ""
 
   @property
   @override
@@ -141,8 +145,12 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
       self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
     """Adds the training split, each example once and not augmented; then inverts."""
+    key = self._key if self._encodes_by_task else ""
+    if self._forward is None or self._forward_key != key:
+      self._forward, self._forward_key = scoring.Forward(self.encode, context.distribution), key
     outputs = scoring.extract(self.encode, experience.train, transform=self.transform,
-                              batch_size=self._batch_size, context=context)
+                              batch_size=self._batch_size, context=context,
+                              forward=self._forward)
     began = time.monotonic()
     cost = self.statistics.add_set(outputs.values, outputs.labels)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,

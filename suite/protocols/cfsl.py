@@ -249,15 +249,17 @@ class _EpisodicRun:
     self._counter = None if state.distribution.is_single else copy.deepcopy(learner)
     state.resume(learner, begin=[self._task], delivery=deliveries.EPISODES)
 
+    num_classes = self._task.num_classes  # `self` reaches much that AutoGraph would convert.
+
     def logits(images: tf.Tensor) -> tf.Tensor:
       codes = learner.encode(learner.transform.evaluate(images))
-      return learner.logits(learner.initial_state(self._task.num_classes), codes)
+      return learner.logits(learner.initial_state(num_classes), codes)
 
     refusals.check_width(  # Logits are [B, W] before the first support set.
         learner, self._task, logits,
         tf.TensorSpec([1, *episodes_test.images.shape[1:]], tf.uint8))
     self.graphs = episode_graphs.Graphs(
-        learner, self._task.num_classes, at_once=compute.episodes_at_once,
+        learner, num_classes, at_once=compute.episodes_at_once,
         distribution=state.distribution, batching=compute.task_batching, compiled=compute.compiled)
     compute.check(state.records)
     # The run's seed determines the first training episode of an endless sequence.

@@ -124,3 +124,8 @@ def test_callbacks_of_a_graph_that_is_entered_again_are_called_where_it_is_left(
     return tf.constant(0.0)
 
   traced()
+
+
+def test_operations_without_a_stack_have_a_frame_whose_code_stays():
+  """TensorFlow's stacks do not keep the code of their frames alive; it reads them much later."""
+  assert [frame.name for frame in private_tensorflow._NO_STACK] == ["_bootstrap"]

@@ -19,6 +19,7 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import flops
+from suite.compute import user_code
 from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
@@ -36,7 +37,7 @@ from suite.training.sequence import update_strategies
 
 STRATEGIES = {
     "never": update_strategies.Never,
-    "every": lambda: update_strategies.Every(25),
+    "every": lambda: update_strategies.Every(17),
     "at": lambda: update_search.At((7, 8, 30)),
     "geometric": lambda: update_strategies.Geometric(10, 1.7),
     "on_error": lambda: update_strategies.OnError(1.5, 0.01, 4),
@@ -80,7 +81,7 @@ def costs_of(learner, sequence):
   code = learner.encode(image)
 
   def macs(function, *arguments):
-    return flops.count(tf.function(function).get_concrete_function(
+    return flops.count(user_code.compiled(function).get_concrete_function(
         *(tf.TensorSpec(a.shape, a.dtype) for a in arguments))).macs
 
   label = tf.zeros([1], tf.int64)
@@ -180,9 +181,13 @@ WITHOUT_THRESHOLD = (
     "exemplar_tuning_code", "mahalanobis", "oltr", "oltr_net", "constellation", "simple_cnaps")
 
 
+# They answer with a third class after the third update.
+LONGER = ("finetune_drifting", "last_layers")
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
-  found = compare(name, "every", tmp_path, seed=0, num=60,
+  found = compare(name, "every", tmp_path, seed=0, num=60 if name in LONGER else 40,
                   new_below=None if name in WITHOUT_THRESHOLD else 0.2)
   assert len(set(found.closed)) > 2 and max(found.closed) >= BASE
 
@@ -196,15 +201,15 @@ def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strat
   assert bool(found.updates) == (strategy != "never") or strategy == "on_error"
 
 
-@pytest.mark.parametrize("delay", [1, 7, (0, 9)])
-@pytest.mark.parametrize("name, strategy", [
-    ("ncm", "never"), ("exemplar_tuning", "on_error"), ("linear_head", "either"),
-    ("drift", "on_new_classes")])
+@pytest.mark.parametrize("name, strategy, delay", [
+    ("ncm", "never", (0, 9)), ("exemplar_tuning", "on_error", 7), ("linear_head", "either", 1),
+    ("linear_head", "either", (0, 9)), ("drift", "on_new_classes", 7),
+    ("drift", "on_new_classes", (0, 9))])
 def test_late_labels_come_as_in_the_loop(name, strategy, delay, tmp_path):
   compare(name, strategy, tmp_path, seed=2, delay=delay, num=50)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_random_sequences_in_random_blocks(seed, tmp_path):
   rng = np.random.default_rng([seed, 8])
   names, strategies = list(LEARNERS), list(STRATEGIES)

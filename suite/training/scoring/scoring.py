@@ -119,7 +119,8 @@ class Forward:
       batch_size: B.
       ledger: charged.
       phase: of the ledger.
-      batches: those of the set, if another function has passed over them.
+      batches: those of the set, if another function has passed over them, or if no later pass is to
+        have them.
     """
     start = time.monotonic()
     found = self._batches(image_set, transform, batch_size) if batches is None else batches
@@ -183,11 +184,15 @@ def extract(
     transform: examples.Transform,
     batch_size: int,
     context: context_lib.Context,
+    forward: Forward | None = None,
 ) -> Outputs:
-  """Runs `fn` over a set once, for instance to extract features; charged to the context's phase."""
-  return Forward(fn, context.distribution).run(
+  """Runs `fn` over a set once, for instance to extract features; charged to the context's phase.
+
+  `forward` is `fn` compiled before, which does not keep the set.
+  """
+  return (forward or Forward(fn, context.distribution)).run(
       image_set, transform=transform, batch_size=batch_size, ledger=context.ledger,
-      phase=context.phase)
+      phase=context.phase, batches=image_set.eval_batches(batch_size, transform=transform))
 
 
 def _without_padding(batch: Any) -> dict[str, tf.Tensor]:
