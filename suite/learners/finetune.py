@@ -103,7 +103,8 @@ class Finetune(learner.Learner):
             f"{type(multitask.rule).__name__} chooses auxiliary tasks by the kNN errors of past "
             f"models, which start {type(start).__name__} does not compute. Set Finetune.start to "
             "Nearest(), or the rule to EveryTask() or OneAtRandom().")
-      self._held.cache = data_cache.DataCache(multitask.max_bytes)
+      self._held.cache = data_cache.DataCache(
+          multitask.max_bytes, multitask.canvas_bytes)
     self._held.named = named
     self._models = trial_models.TrialModels(self._make_network, named, ensemble)
     self._predict: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
@@ -218,7 +219,8 @@ class Finetune(learner.Learner):
       heads[keys.get(choice.entry.name, "")] = past[network.num_backbone_weights:]
     return auxiliary_lib.build(
         settings, cache, chosen, history=experience.history, context=context,
-        feature_size=network.backbone.output_shape[-1], known_heads=heads)
+        feature_size=network.backbone.output_shape[-1], known_heads=heads,
+        transform=self.transform)
 
   def _train(self, experience: deliveries_lib.Experience, context: context_lib.Context,
              weights: List[np.ndarray], name: str, phase: Optional[str] = None,

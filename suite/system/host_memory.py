@@ -13,7 +13,16 @@ _CONTAINER = pathlib.Path("/sys/fs/cgroup")
 
 def available_bytes() -> int:
   """The bytes that further data may take without swapping; caches of files count as available."""
-  found = [size for size in (_of_system(), _of_container()) if size is not None]
+  return _least(_of_system("MemAvailable", "SC_AVPHYS_PAGES"), _left_in_container())
+
+
+def total_bytes() -> int:
+  """All memory, the same whenever it is asked for: the bound of data that decides on results."""
+  return _least(_of_system("MemTotal", "SC_PHYS_PAGES"), _number(_CONTAINER / "memory.max"))
+
+
+def _least(*sizes: int | None) -> int:
+  found = [size for size in sizes if size is not None]
   return max(0, min(found)) if found else _UNKNOWN
 
 
@@ -23,25 +32,33 @@ def share(part: float, most: int) -> int:
   return min(most, int(part * available_bytes()))
 
 
-def _of_system() -> int | None:
+def _of_system(line: str, pages: str) -> int | None:
   try:
-    for line in _SYSTEM.read_text().splitlines():
-      if line.startswith("MemAvailable:"):
-        return int(line.split()[1]) * 1024
+    for found in _SYSTEM.read_text().splitlines():
+      if found.startswith(f"{line}:"):
+        return int(found.split()[1]) * 1024
   except (OSError, ValueError, IndexError):
     pass
   try:
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE")
   except (AttributeError, OSError, ValueError):
     return None
 
 
-def _of_container() -> int | None:
+def _left_in_container() -> int | None:
   """What a limit of control groups (version 2) leaves; None: there is no limit."""
+  limit, used = (_number(_CONTAINER / f"memory.{name}") for name in ("max", "current"))
+  if limit is None or used is None:
+    return None
   try:
-    limit = int((_CONTAINER / "memory.max").read_text())  # "max" is no number.
     facts = dict(line.split() for line in (_CONTAINER / "memory.stat").read_text().splitlines())
-    used = int((_CONTAINER / "memory.current").read_text())
     return limit - used + int(facts.get("inactive_file", 0)) + int(facts.get("active_file", 0))
   except (OSError, ValueError):
+    return limit - used
+
+
+def _number(path: pathlib.Path) -> int | None:
+  try:
+    return int(path.read_text())
+  except (OSError, ValueError):  # "max" is no limit.
     return None

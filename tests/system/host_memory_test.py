@@ -13,4 +13,8 @@ def test_the_smaller_of_machine_and_container_counts(tmp_path, monkeypatch):
   assert host_memory.available_bytes() == 4000 * 1024
   (tmp_path / "memory.max").write_text("1000000\n")  # Its 200,000 bytes of files can be dropped.
   assert host_memory.available_bytes() == 500_000
+  assert host_memory.total_bytes() == 1_000_000
+  (tmp_path / "memory.max").write_text("max")
+  assert host_memory.total_bytes() == 9000 * 1024
+  (tmp_path / "memory.max").write_text("1000000")
   assert [host_memory.share(0.25, most) for most in (10**6, 99)] == [125_000, 99]

@@ -111,13 +111,14 @@ class Multitask:
     rule: which past tasks are auxiliary.
     batch_size: examples of each auxiliary batch; the paper's, for tasks of any size.
     weight: lambda, unless the search has a dimension "auxiliary_weight".
-    max_bytes: the bound of `data_cache.DataCache`.
+    max_bytes, canvas_bytes: the bounds of `data_cache.DataCache`.
   """
 
   rule: AuxiliaryRule = Similar()
   batch_size: int = 64
   weight: float = 1.0
   max_bytes: int = data_cache.DEFAULT_BYTES
+  canvas_bytes: int | None = None
 
   def __post_init__(self) -> None:
     if self.batch_size < 1:
@@ -151,10 +152,13 @@ class Auxiliary:
     settings: see `Multitask`.
     mixture: their images.
     head: first weights of a linear layer with the classes of all of them, [D, C] and [C].
+    about: further facts of the images, for records.
   """
 
-  def __init__(self, settings: Multitask, mixture: task_mixture.TaskMixture, head: HeadWeights):
+  def __init__(self, settings: Multitask, mixture: task_mixture.TaskMixture, head: HeadWeights,
+               about: Mapping[str, Any] | None = None):
     self.settings, self.head, self._mixture = settings, [np.asarray(w) for w in head], mixture
+    self._about = dict(about or {})
     self.shape = Shape(mixture.num_classes, mixture.num_groups, settings.batch_size)
 
   @property
@@ -163,8 +167,11 @@ class Auxiliary:
     return self.shape.groups * self.shape.batch_size
 
   def describe(self) -> dict[str, Any]:
-    """For records: the auxiliary tasks with their images, and how many take part in a step."""
-    return {"tasks": self._mixture.sizes(), "batches_a_step": self.shape.groups}
+    """For records: the auxiliary tasks with their images, and how many take part in a step.
+
+    And, if there are any, tasks whose images are held as canvases, and images that are left out.
+    """
+    return {"tasks": self._mixture.sizes(), "batches_a_step": self.shape.groups, **self._about}
 
   def batches(self, seeds: seeds_lib.Seeds, transform: examples.Transform, first_step: int,
               **shard: int) -> tf.data.Dataset:
@@ -176,7 +183,8 @@ class Auxiliary:
 
 def build(settings: Multitask, cache: data_cache.DataCache, keys: Sequence[str], *,
           history: deliveries.History, context: context_lib.Context, feature_size: int,
-          known_heads: Mapping[str, HeadWeights]) -> Auxiliary:
+          known_heads: Mapping[str, HeadWeights],
+          transform: examples.Transform | None = None) -> Auxiliary:
   """The auxiliary part of an event's trainings.
 
   Args:
@@ -186,8 +194,9 @@ def build(settings: Multitask, cache: data_cache.DataCache, keys: Sequence[str],
     context: of the event.
     feature_size: D.
     known_heads: heads to begin with, by task; all others begin at random.
+    transform: of images that are held as canvases; None: none are.
   """
-  sets = cache.sets(history, keys, context.seeds.seed)
+  sets = cache.sets(history, keys, context.seeds.seed, transform)
   mixture = task_mixture.TaskMixture(
       sets, name="auxiliary tasks", groups=settings.rule.groups, exponent=0.0)
   parts = []
@@ -200,4 +209,5 @@ def build(settings: Multitask, cache: data_cache.DataCache, keys: Sequence[str],
           context.seeds.integer("auxiliary head", key))
     parts.append(found)
   kernels, biases = zip(*parts)
-  return Auxiliary(settings, mixture, [np.concatenate(kernels, 1), np.concatenate(biases)])
+  return Auxiliary(settings, mixture, [np.concatenate(kernels, 1), np.concatenate(biases)],
+                   cache.describe())

@@ -6,6 +6,7 @@ import pytest
 
 from suite.contracts import deliveries
 from suite.contracts import tasks
+from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.training.multitask import data_cache
 
@@ -83,3 +84,33 @@ def test_a_bound_that_holds_no_image_is_refused():
     data_cache.DataCache(40).sets(_history(), ["a", "b", "c"], 0)
   with pytest.raises(ValueError, match="DataCache.max_bytes is 0; give the bytes"):
     data_cache.DataCache(0)
+
+
+def test_a_set_that_does_not_fit_is_held_whole_as_canvases():
+  history, transform = _history(), image_ops.Plain(2, channels=1)  # 4 bytes a canvas.
+  cache = data_cache.DataCache(max_bytes=1200, canvas_bytes=640)
+  sets = cache.sets(history, ["a", "b", "c"], 0, transform)
+  assert {key: images.size for key, images in sets.items()} == {"a": 10, "b": 40, "c": 40}
+  assert cache.describe() == {"canvases": {"b": 2, "c": 2}}
+  assert sets["a"].pixels().shape == (10, 4, 4, 1)  # It fits as it is.
+  whole = history.train("b")
+  np.testing.assert_array_equal(sets["b"].pixels(), transform.evaluate(whole.store.images))
+  np.testing.assert_array_equal(sets["b"].labels, whole.labels)
+  np.testing.assert_array_equal(sets["b"].ids, whole.ids)
+
+
+def test_canvases_beyond_their_bound_are_left_out_and_counted():
+  transform = image_ops.Plain(2, channels=1)
+  cache = data_cache.DataCache(max_bytes=1200, canvas_bytes=400)  # 100 bytes a task, 25 canvases.
+  sets = cache.sets(_history(), ["a", "b", "c"], 0, transform)
+  assert sets["b"].size == sets["c"].size == 25
+  assert cache.describe() == {"canvases": {"b": 2, "c": 2}, "left_out": {"b": 15, "c": 15}}
+  places = sets["b"].ids.astype(int)
+  np.testing.assert_array_equal(
+      sets["b"].pixels(), transform.evaluate(_history().train("b").store.images.numpy()[places]))
+  # Fewer than the 18 that fit as they are: no canvases.
+  cache = data_cache.DataCache(max_bytes=1200, canvas_bytes=280)
+  assert cache.sets(_history(), ["a", "b", "c"], 0, transform)["b"].size == 18
+  assert cache.describe() == {"left_out": {"b": 22, "c": 22}}
+  with pytest.raises(ValueError, match="DataCache.canvas_bytes is -1; give the bytes"):
+    data_cache.DataCache(1200, -1)
