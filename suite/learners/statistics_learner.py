@@ -22,6 +22,7 @@ from typing import Any, Sequence
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
@@ -37,6 +38,9 @@ from suite.training.statistics import statistic as statistic_lib
 
 class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   """A learner of tasks, buckets, sequences and episodes.
+
+  Each image of the training split is added once, not augmented. A statistic that chooses a setting
+  does so on the development split, which is then added, too.
 
   Deliveries of one task key (the buckets of a series, the samples of a sequence) add to the same
   statistics; another task has statistics for itself. Within episodes the state is that of the
@@ -144,20 +148,29 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   def learn(
       self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
-    """Adds the training split, each example once and not augmented; then inverts."""
-    key = self._key if self._encodes_by_task else ""
-    if self._forward is None or self._forward_key != key:
-      self._forward, self._forward_key = scoring.Forward(self.encode, context.distribution), key
-    outputs = scoring.extract(self.encode, experience.train, transform=self.transform,
-                              batch_size=self._batch_size, context=context,
-                              forward=self._forward)
-    began = time.monotonic()
-    cost = self.statistics.add_set(outputs.values, outputs.labels)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
-                          seconds=time.monotonic() - began)
+    """Adds the training split; then inverts."""
+    self._add(experience.train, context)
+    if self._statistic.chooses and experience.dev.size:
+      self._add(experience.dev, context, choose=True)
     if self._statistic.has_phases:
       self._solve(context)
     return {"classes_with_a_mean": self.statistics.num_nonempty}
+
+  def _add(self, images: examples.ExampleSet, context: context_lib.Context, *,
+           choose: bool = False) -> None:
+    """Adds a set, which before that chooses settings if that is asked for."""
+    key = self._key if self._encodes_by_task else ""
+    if self._forward is None or self._forward_key != key:
+      self._forward, self._forward_key = scoring.Forward(self.encode, context.distribution), key
+    outputs = scoring.extract(self.encode, images, transform=self.transform,
+                              batch_size=self._batch_size, context=context,
+                              forward=self._forward)
+    began, cost = time.monotonic(), flops.ZERO
+    if choose:
+      cost += self.statistics.choose(outputs.values, outputs.labels)
+    cost += self.statistics.add_set(outputs.values, outputs.labels)
+    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
+                          seconds=time.monotonic() - began)
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
@@ -210,7 +223,9 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     MACs of labels and inversions are in the ledger only: the views count products with weights and
     their gradients.
     """
-    return (frozen_backbone.layers(self._features),
+    lifted = [mac_views.Layer("lift", self._lift.width * self._lift.size, trained=False)
+              ] if isinstance(self._lift, RandomRelu) else []
+    return ([*frozen_backbone.layers(self._features), *lifted],
             [mac_views.Layer("statistics", self.statistics.answer_macs, trained=False)])
 
   @override
@@ -234,6 +249,32 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     rehearsal.save(self.statistics, self.statistics.solve_compiled)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, steps=1,
                           seconds=time.monotonic() - start)
+
+
+class RandomRelu:
+  """Features [B, D] to max(0, features W), [B, M], W random and never trained (RanPAC).
+
+  McDonnell et al., 2023: products of features that one linear layer cannot see become visible to
+  it. W is [D, M], of independent standard normal numbers, a pure function of the seed and D.
+
+  Args:
+    size: M.
+    seed: of W.
+  """
+
+  def __init__(self, size: int = 10000, seed: int = 0):
+    if size < 1:
+      raise ValueError(f"RandomRelu.size is {size}; it must be at least 1.")
+    self.size, self._seed, self.width = int(size), seed, 0
+    self._weights = tf.zeros([0, self.size])
+
+  def __call__(self, features: tf.Tensor) -> tf.Tensor:
+    if self.width != features.shape[-1]:
+      self.width = int(features.shape[-1])
+      with tf.init_scope():  # Once, outside of any graph.
+        self._weights = tf.random.stateless_normal(
+            [self.width, self.size], seed=[self._seed, self.width])
+    return tf.nn.relu(tf.matmul(features, self._weights))
 
 
 def unit_length(features: tf.Tensor) -> tf.Tensor:

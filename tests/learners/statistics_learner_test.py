@@ -492,3 +492,13 @@ def test_scripts_for_the_first_version_find_nearest_mean():
   with pytest.warns(DeprecationWarning, match="is now statistics_learner.StatisticsLearner"):
     learner = nearest_mean.NearestMean(transform=image_ops.Plain(size=4), similarity="cosine")
   assert learner._statistic == class_means.ClassMeans("cosine")
+
+
+def test_a_random_projection_is_a_function_of_its_seed_and_the_width():
+  lift = statistics_learner.RandomRelu(5, seed=3)
+  x = np.random.default_rng(0).normal(size=[4, 2]).astype(np.float32)
+  weights = tf.random.stateless_normal([2, 5], seed=[3, 2]).numpy()
+  inside = tf.function(lift)(tf.constant(x))  # Its weights are made outside of the graph.
+  np.testing.assert_allclose(inside, np.maximum(x @ weights, 0), rtol=1e-5, atol=1e-6)
+  np.testing.assert_array_equal(lift(tf.constant(x)), statistics_learner.RandomRelu(5, 3)(x))
+  assert np.any(lift(x[:, :1]).numpy() != inside.numpy())  # Another width has other weights.

@@ -23,6 +23,9 @@ factorization I + Z P Z^T = L E L^T with a unit lower triangular L:
 
     errors = L^-1 (Y - Z V)        answers in turn = Z V + (L - I) errors
 
+l may be chosen among several strengths: the one whose V, of all sums so far, has the smallest mean
+square error on the one-hot labels of held-out samples (RanPAC; McDonnell et al., 2023).
+
 Letters: N samples so far, B samples of a set, C classes, D features.
 """
 
@@ -37,21 +40,25 @@ from suite.training.statistics import statistic
 
 PRIMAL, DUAL, CHEAPER = "primal", "dual", "cheaper"
 FORMS = (PRIMAL, DUAL, CHEAPER)
+FLOOR = {tf.float32: 1e-6, tf.float64: 1e-14}  # Of the trace: some epsilons of the sums' type.
+_MOST_BYTES = 8 * 2**30
 _EMPTY = -1  # Label of a row that no sample has filled; its one-hot row is 0.
 
 
 class PrimalSums(NamedTuple):
-  """The state of the primal form.
+  """The state of the primal form; sums in float32, or in float64.
 
   Attributes:
-    gram: float32 [D, D], X^T X.
-    cross: float32 [D, C], X^T Y.
+    gram: [D, D], X^T X.
+    cross: [D, C], X^T Y.
     counts: float32 [C], samples of each class.
+    strength: float64 [1], l; [0] where it is not chosen.
   """
 
   gram: tf.Tensor
   cross: tf.Tensor
   counts: tf.Tensor
+  strength: tf.Tensor
 
 
 class DualRows(NamedTuple):
@@ -83,7 +90,12 @@ class RidgeSums(statistic.Statistic):
   """Ridge regression; about 1 for the class of a sample.
 
   Attributes:
-    strength: l, the weight of the squared coefficients, above 0.
+    strength: l, the weight of the squared coefficients, above 0; with `strengths`, until the first
+      choice and within episodes.
+    strengths: those that held-out samples choose among, with each task, bucket or set of base
+      classes; (): none. Strengths below `FLOOR` times the trace of X^T X count as that: they are
+      less than what rounding adds.
+    exact: whether sums are float64, which strengths that small need; else float32.
     form: of the state of an episode: "primal", sums of D (D + C) numbers; "dual", the features of
       all support images; or "cheaper", the one of both that takes less memory and arithmetic.
     way, shot, num_support_sets: of the episodes; the dual form needs them. 0: "cheaper" is primal.
@@ -94,6 +106,8 @@ class RidgeSums(statistic.Statistic):
   way: int = 0
   shot: int = 0
   num_support_sets: int = 0
+  strengths: tuple[float, ...] = ()
+  exact: bool = False
 
   has_turns = True
 
@@ -101,6 +115,8 @@ class RidgeSums(statistic.Statistic):
     if not self.strength > 0:
       raise ValueError(f"strength is {self.strength}; it must be above 0: without it the "
                        "coefficients of few samples are not determined.")
+    if not all(strength > 0 for strength in self.strengths):
+      raise ValueError(f"strengths are {self.strengths}; each must be above 0.")
     if self.form not in FORMS:
       raise ValueError(f"form is {self.form!r}; allowed are {', '.join(FORMS)}.")
     if self.form == DUAL and not self._num_images:
@@ -117,9 +133,21 @@ class RidgeSums(statistic.Statistic):
       return self.form
     return DUAL if 0 < self._num_images < num_features else PRIMAL
 
+  @property
+  def chooses(self) -> bool:
+    """Whether held-out samples choose the strength."""
+    return bool(self.strengths)
+
   def zero(self, num_classes: int, num_features: int) -> PrimalSums:
-    return PrimalSums(tf.zeros([num_features, num_features]), tf.zeros([num_features, num_classes]),
-                tf.zeros([num_classes]))
+    needed = (8 + 4 * self.exact) * num_features ** 2
+    if needed > _MOST_BYTES:
+      raise ValueError(
+          f"{num_features} features need {needed / 2**30:.1f} GiB for their products and an "
+          f"inverse; {_MOST_BYTES // 2**30} GiB are allowed. Take fewer features.")
+    dtype = tf.float64 if self.exact else tf.float32
+    return PrimalSums(tf.zeros([num_features, num_features], dtype),
+                      tf.zeros([num_features, num_classes], dtype), tf.zeros([num_classes]),
+                      tf.constant([self.strength] * self.chooses, tf.float64))
 
   def episode_zero(self, num_classes: int, num_features: int) -> State:
     if self.episode_form(num_features) == PRIMAL:
@@ -137,8 +165,10 @@ class RidgeSums(statistic.Statistic):
     one_hot = tf.one_hot(labels, state.counts.shape[0])  # [B, C]
     shown = tf.reduce_sum(one_hot, axis=0)
     if isinstance(state, PrimalSums):
-      return self.merge(state, PrimalSums(tf.matmul(codes, codes, transpose_a=True),
-                                    tf.matmul(codes, one_hot, transpose_a=True), shown))
+      codes, of_labels = (tf.cast(part, state.gram.dtype) for part in (codes, one_hot))
+      return self.merge(state, PrimalSums(
+          tf.matmul(codes, codes, transpose_a=True),
+          tf.matmul(codes, of_labels, transpose_a=True), shown, state.strength))
     size, added, counts = state.labels.shape[0], labels.shape[0], state.counts + shown
     message = (f"A task shows more than the {size} support images whose features the dual form "
                "keeps. Set way, shot and num_support_sets to those of the tasks, or take the "
@@ -151,7 +181,26 @@ class RidgeSums(statistic.Statistic):
                   tf.concat([state.labels[added:], tf.cast(labels, tf.int32)], axis=0), counts)
 
   def merge(self, a: PrimalSums, b: PrimalSums) -> PrimalSums:
-    return PrimalSums(a.gram + b.gram, a.cross + b.cross, a.counts + b.counts)
+    """Returns the state of both, with the strength of a."""
+    return PrimalSums(a.gram + b.gram, a.cross + b.cross, a.counts + b.counts,
+                      tf.convert_to_tensor(a.strength))
+
+  def choose(self, state: PrimalSums, codes: tf.Tensor, labels: tf.Tensor) -> PrimalSums:
+    gram, cross = _symmetric(state.gram), tf.cast(state.cross, tf.float64)
+    codes = tf.cast(codes, tf.float64)
+    wanted = tf.one_hot(labels, state.counts.shape[0], dtype=tf.float64)
+
+    def error(strength: tf.Tensor) -> tf.Tensor:
+      found = tf.matmul(codes, _solved(gram, cross, strength))
+      return tf.reduce_mean(tf.square(found - wanted))
+
+    strengths = tf.maximum(tf.constant(self.strengths, tf.float64),
+                           FLOOR[state.gram.dtype] * tf.linalg.trace(gram))
+    errors = tf.map_fn(error, strengths, parallel_iterations=1)
+    return state._replace(strength=tf.gather(strengths, [tf.argmin(errors)]))
+
+  def _strength(self, state: PrimalSums) -> tf.Tensor | float:
+    return state.strength[0] if self.chooses else self.strength
 
   def weights(self, state: State) -> tf.Tensor:
     """Returns V, float64 [D, C]: of order D^3 / 3 or N^3 / 3 multiply-adds."""
@@ -159,13 +208,8 @@ class RidgeSums(statistic.Statistic):
       features = tf.cast(state.features, tf.float64)
       one_hot = tf.one_hot(state.labels, state.counts.shape[0], dtype=tf.float64)
       gram = tf.matmul(features, features, transpose_b=True)
-      return tf.matmul(features, self._solved(gram, one_hot), transpose_a=True)
-    return self._solved(_symmetric(state.gram), tf.cast(state.cross, tf.float64))
-
-  def _solved(self, gram: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
-    """Returns (gram + l I)^-1 right, by Cholesky's factorization."""
-    eye = tf.eye(gram.shape[0], dtype=gram.dtype)
-    return tf.linalg.cholesky_solve(tf.linalg.cholesky(gram + self.strength * eye), right)
+      return tf.matmul(features, _solved(gram, one_hot, self.strength), transpose_a=True)
+    return _solved(_symmetric(state.gram), tf.cast(state.cross, tf.float64), self._strength(state))
 
   def answers(self, state: State, codes: tf.Tensor, solution: Regression | None = None
               ) -> tf.Tensor:
@@ -175,7 +219,8 @@ class RidgeSums(statistic.Statistic):
     return tf.where(state.counts > 0.0, found, statistic.NOT_SHOWN)
 
   def solve(self, state: PrimalSums) -> Regression:
-    precision = self._solved(_symmetric(state.gram), tf.eye(state.gram.shape[0], dtype=tf.float64))
+    precision = _solved(_symmetric(state.gram), tf.eye(state.gram.shape[0], dtype=tf.float64),
+                        self._strength(state))
     return Regression(precision, tf.matmul(precision, tf.cast(state.cross, tf.float64)))
 
   def unsolved(self, num_classes: int, num_features: int) -> Regression:
@@ -202,6 +247,12 @@ class RidgeSums(statistic.Statistic):
     earlier = tf.cast(steps[:, None] > steps, tf.float32)  # Row t sees the labels before t only.
     shown = state.counts + tf.matmul(earlier, one_hot)  # [B, C]
     return tf.where(shown > 0.0, before + tf.matmul(unit * earlier, errors), -float("inf"))
+
+
+def _solved(gram: tf.Tensor, right: tf.Tensor, strength: tf.Tensor | float) -> tf.Tensor:
+  """Returns (gram + l I)^-1 right, by Cholesky's factorization."""
+  eye = tf.eye(gram.shape[0], dtype=gram.dtype)
+  return tf.linalg.cholesky_solve(tf.linalg.cholesky(gram + strength * eye), right)
 
 
 def _symmetric(gram: tf.Tensor) -> tf.Tensor:

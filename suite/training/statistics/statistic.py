@@ -50,11 +50,12 @@ class Statistic:
     kinds: the kinds of tasks it can count.
     has_phases: whether `solve` is worth an offline phase; False: `update` keeps the solution exact.
     has_turns: whether there is `answers_in_turn`.
+    chooses: whether held-out samples choose a setting; see `choose`.
   """
 
   kinds: Sequence[str] = (tasks.SINGLE_LABEL,)
   has_phases = True
-  has_turns = False
+  has_turns = chooses = False
 
   def zero(self, num_classes: int, num_features: int) -> State:
     """Returns the state of no sample."""
@@ -87,6 +88,14 @@ class Statistic:
     """Returns the solution for a state, solved in float64."""
     del state
     return ()
+
+  def choose(self, state: State, codes: tf.Tensor, labels: tf.Tensor) -> State:
+    """Returns the state with the setting that is best on held-out samples [B, D], labels [B].
+
+    They are not among those of the sums.
+    """
+    del codes, labels
+    return state
 
   def unsolved(self, num_classes: int, num_features: int) -> Solution:
     """Returns the solution before the first `solve`; default: that of no sample."""
@@ -193,6 +202,15 @@ class Running(tf.Module):
   def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C], each as if the samples before it had been added; adds nothing."""
     return self.statistic.answers_in_turn(self.state, self.solution, codes, labels)
+
+  def choose(self, codes: np.ndarray, labels: np.ndarray) -> flops.Cost:
+    """Chooses the settings that held-out samples [N, D], labels [N], are for; returns the cost."""
+    function = user_code.compiled(lambda codes, labels: self._assign(
+        self.statistic.choose(self.state, codes, labels), ()))
+    given = tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)
+    graph = function.get_concrete_function(*(tf.TensorSpec(g.shape, g.dtype) for g in given))
+    graph(*given)
+    return flops.count(graph)
 
   def solve(self) -> None:
     """Computes the solution for the samples so far."""

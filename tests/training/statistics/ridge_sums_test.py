@@ -134,3 +134,49 @@ def test_wrong_use_is_named():
     ridge_sums.RidgeSums(form="both")
   with pytest.raises(ValueError, match="form is 'dual'.*Set way, shot and num_support_sets"):
     ridge_sums.RidgeSums(form="dual")
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_held_out_samples_choose_the_strength(exact):
+  """Of all strengths by brute force; the sums stay as they are, and what follows has the choice."""
+  codes, labels = sequence(60)
+  held, their_labels = sequence(30, seed=1)
+  strengths = (1e-3, 1.0, 30.0, 1e3, 1e5)
+  errors = []
+  for strength in strengths:
+    model = linear_model.Ridge(alpha=strength, fit_intercept=False, solver="cholesky")
+    model.fit(codes.astype(np.float64), np.eye(4)[labels])
+    errors.append(np.mean((model.predict(held) - np.eye(4)[their_labels]) ** 2))
+  best = strengths[int(np.argmin(errors))]
+  assert best not in (strengths[0], strengths[-1])
+  model = statistic.Running(ridge_sums.RidgeSums(strengths=strengths, exact=exact), 4, 6)
+  model.add_set(codes, labels)
+  before = [v.numpy() for v in model.state[:3]]
+  cost = model.choose(held, their_labels)
+  assert cost.flops > len(strengths) * 6 ** 3 / 3
+  assert model.state.strength.numpy().tolist() == [best]
+  for variable, value in zip(model.state, before):
+    np.testing.assert_array_equal(variable, value)
+  model.solve()
+  x = codes.astype(np.float64)
+  expected = np.linalg.solve(x.T @ x + best * np.eye(6), x.T @ np.eye(4)[labels])
+  np.testing.assert_allclose(model.solution.weights, expected, rtol=1e-4, atol=1e-6)
+  assert model.state.gram.dtype == (tf.float64 if exact else tf.float32)
+
+
+def test_strengths_that_rounding_hides_count_as_the_least_that_does_not():
+  codes = np.repeat(sequence(40)[0], 2, axis=1)  # Twins: X^T X has no inverse.
+  model = statistic.Running(ridge_sums.RidgeSums(strengths=(1e-30, 1e-20), exact=True), 4, 12)
+  model.add_set(codes, np.arange(40) % 4)
+  model.choose(codes, np.arange(40) % 4)
+  trace = float(tf.linalg.trace(model.state.gram))
+  assert model.state.strength.numpy() == pytest.approx([1e-14 * trace])
+  model.solve()
+  assert np.isfinite(model.solution.weights.numpy()).all()
+
+
+def test_bad_strengths_and_too_many_features_are_refused():
+  with pytest.raises(ValueError, match="each must be above 0"):
+    ridge_sums.RidgeSums(strengths=(1.0, 0.0))
+  with pytest.raises(ValueError, match="GiB .* are allowed. Take fewer features"):
+    ridge_sums.RidgeSums().zero(10, 100_000)
