@@ -50,12 +50,16 @@ class Statistic:
     kinds: the kinds of tasks it can count.
     has_phases: whether `solve` is worth an offline phase; False: `update` keeps the solution exact.
     has_turns: whether there is `answers_in_turn`.
-    chooses: whether held-out samples choose a setting; see `choose`.
   """
 
   kinds: Sequence[str] = (tasks.SINGLE_LABEL,)
   has_phases = True
-  has_turns = chooses = False
+  has_turns = False
+
+  @property
+  def chooses(self) -> bool:
+    """Whether held-out samples choose a setting; see `choose`."""
+    return False
 
   def zero(self, num_classes: int, num_features: int) -> State:
     """Returns the state of no sample."""
