@@ -3,9 +3,12 @@
 
 Recorded in links.csv: the beginning of a URL, a date, a state, and the evidence. Of the records
 with the longest beginning of a URL the newest counts. The state is "good" if files were downloaded
-(for the reference code of NEVIS'22, which holds their sums: the date of its last change), "dead" if
-users reported so, and "listed" if another package has the link, which need not mean that it works.
-`check` asks the server instead.
+on that date, "dead" if users reported so, and "listed" if other code has the link, which need not
+mean that it works: the date is then that of a release, or of a repository's last change. `check`
+asks the server instead.
+
+Sizes that neither a row nor TFDS has are in sizes.csv, each with its evidence; "about" if it is
+rounded, or that of another archive of the same images.
 """
 
 from __future__ import annotations
@@ -123,12 +126,33 @@ def of(row: row_lib.Row) -> tuple[Link, ...]:
   return of_tfds(row.tfds) if row.tfds else of_layout(_layout(row))
 
 
-def download_size(row: row_lib.Row) -> int | None:
-  """Returns the bytes of the source whose links `of` returns; None if a part is unknown."""
-  if not row.tfds:
-    return _layout(row).size_bytes
-  sizes = [link.size for link in of_tfds(row.tfds) if link.size is not None]
-  return sum(sizes) if sizes and len(sizes) == len(of_tfds(row.tfds)) else None
+@dataclasses.dataclass(frozen=True)
+class Size:
+  """Bytes of a download; `is_about`: rounded, or of another archive of the same images."""
+
+  num_bytes: int
+  is_about: bool
+  evidence: str
+
+
+@functools.cache
+def published_sizes() -> dict[str, Size]:
+  """Returns the lines of sizes.csv by the names of rows of NEVIS'22."""
+  with open(_FOLDER / "sizes.csv", newline="", encoding="utf-8") as stream:
+    return {line["name"]: Size(int(line["bytes"]), line["is"] == "about", line["evidence"])
+            for line in csv.DictReader(stream)}
+
+
+def download_size(row: row_lib.Row) -> Size | None:
+  """Returns the size of the source whose links `of` returns; None if a part is unknown."""
+  if row.tfds:
+    sizes = [link.size for link in of_tfds(row.tfds)]
+    found = sum(size or 0 for size in sizes) if sizes and None not in sizes else None
+  else:
+    found = _layout(row).size_bytes
+  if found is not None:
+    return Size(found, False, "as published")
+  return published_sizes().get(row.base_name)
 
 
 def _layout(row: row_lib.Row) -> row_lib.Layout:

@@ -20,6 +20,7 @@ from tfds_builders.rows import row as row_lib
 PREPARED = "prepared"
 MIRRORED = "mirrored"
 DOWNLOADABLE = "downloadable"
+LISTED = "listed"
 DEAD_LINK = "dead link"
 CREDENTIALS = "credentials"
 MANUAL = "manual"
@@ -39,15 +40,18 @@ class Status:
 
   Attributes:
     name: the requested name.
-    state: PREPARED, MIRRORED, DOWNLOADABLE, DEAD_LINK (it would be downloadable), CREDENTIALS,
-      MANUAL or UNKNOWN.
+    state: PREPARED, MIRRORED, DOWNLOADABLE (it was, on the dates of its links), LISTED (other code
+      has its links, and nobody says that they work), DEAD_LINK, CREDENTIALS, MANUAL or UNKNOWN.
     size_bytes: on disk if prepared or mirrored, else of the download; None if unknown.
+    size_is_about: whether that is rounded, or of another archive of the same images.
     reason: one line that explains the state.
     command: the command to run next; "" if there is none.
     disk_bytes: upper bound of what a build takes: the download, and the same again for the records;
       0 if it is prepared. None: unknown.
     memory_bytes: size of all images as 64 x 64 x 3 bytes, or of all vectors. None: unknown.
     links: where it is downloaded from, or would be.
+    num_examples: None: unknown.
+    license: in a few words; "" if unknown.
   """
 
   name: str
@@ -58,6 +62,9 @@ class Status:
   disk_bytes: int | None = None
   memory_bytes: int | None = None
   links: tuple[links_lib.Link, ...] = ()
+  size_is_about: bool = False
+  num_examples: int | None = None
+  license: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,8 +108,9 @@ def inspect(dataset_name: str, data_dir: DataDir = None, *, check_links: bool = 
   links = links_lib.of(row)
   if check_links:
     links = tuple(map(links_lib.check, links))
-  return dataclasses.replace(_inspect(dataset_name, family, row, data_dir, links, deep),
-                             links=links)
+  found = _inspect(dataset_name, family, row, data_dir, links, deep)
+  num = found.num_examples if found.num_examples is not None else _num_examples(row)
+  return dataclasses.replace(found, links=links, num_examples=num, license=row.license)
 
 
 def is_timeline(dataset_name: str) -> bool:
@@ -128,8 +136,9 @@ def _inspect(dataset_name: str, family: str, row: row_lib.Row, data_dir: DataDir
   problem = _problem(folder) or (damage(folder) if deep else "")
   if not problem:
     found = Status(dataset_name, PREPARED, _size(folder), f"prepared in {folder}", "")
-    return dataclasses.replace(found, disk_bytes=0,
-                               memory_bytes=_memory(row, _num_prepared(folder)))
+    num = _num_prepared(folder)
+    return dataclasses.replace(found, disk_bytes=0, memory_bytes=_memory(row, num),
+                               num_examples=num)
   found = _unprepared(dataset_name, row, data_directory(data_dir), links)
   found = dataclasses.replace(
       found, disk_bytes=None if found.size_bytes is None else
@@ -155,8 +164,16 @@ def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path,
     return Status(name, MIRRORED, sum(path.stat().st_size for path in paths),
                   "in the mirror: " + ", ".join(str(path) for path in paths),
                   _with_mirror(command))
+  published = links_lib.download_size(row)
+  size = published.num_bytes if published else None
+  found = _to_download(name, row, data_dir, links, command, size)
+  return dataclasses.replace(found, size_is_about=bool(
+      published and published.is_about and found.size_bytes == size))
+
+
+def _to_download(name: str, row: row_lib.Row, data_dir: pathlib.Path,
+                 links: tuple[links_lib.Link, ...], command: str, size: int | None) -> Status:
   names = ", ".join(row.tfds.names) if row.tfds else ""
-  size = links_lib.download_size(row)
   if row.tfds and all((data_dir / one.split(":")[0]).is_dir() for one in row.tfds.names):
     return Status(name, DOWNLOADABLE, 0, f"TFDS's own {names} is in {data_dir}", command)
   if row.tfds and row.tfds.manual:
@@ -168,6 +185,11 @@ def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path,
       return _with_a_dead_link(Status(name, DEAD_LINK, size, f"{dead.url} is {dead.describe()}",
                                       command), row, layout, data_dir)
     source = f"by TFDS as {names}" if row.tfds else f"from {links[0].url}"
+    weak = next((link for link in links if link.state != links_lib.GOOD), None)
+    if weak:
+      says = ("no record says that the link works" if weak.state == links_lib.UNKNOWN else
+              f"{weak.evidence} of {weak.date} has the link, and nobody says that it works")
+      return Status(name, LISTED, size, f"to be downloaded {source}; {says}", command)
     return Status(name, DOWNLOADABLE, size, f"to be downloaded {source}", command)
   state = CREDENTIALS if access.credentials(row) else MANUAL
   return Status(name, state, size, sources.not_found(name, row), f"{command} --mirror DIR")

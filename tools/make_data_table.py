@@ -42,8 +42,9 @@ folders, tables and formats and a few small pictures. A *small* row may not fit 
 some detail; the build then stops with a message that names the file.
 
 **Links**: the state of the row's links as recorded (`good`: downloaded on that date, `dead`, or
-`listed` by TFDS without a word on whether it works); `suite data doctor NAME --links` shows each
-with the evidence, `--check_links` asks the servers. **Download**: what is downloaded, as published.
+`listed` by TFDS or the reference code, without a word on whether it works); `suite data doctor NAME
+--links` shows each with the evidence, `--check_links` asks the servers. **Download**: what is
+downloaded, as published; ~: rounded, or of another archive of the same images.
 
 **Train + dev**: expected size of our splits `train` and `dev` together, which a learner gets (the
 published count times their shares by the rule of splits); **paper**: "Size" in appendix L of the
@@ -94,7 +95,8 @@ def _cells(family: str, row: row_lib.Row) -> dict[str, str]:
       "paper": f"{row.paper_size:,}" if row.paper_size else "-",
       "source": access.kind(row),
       "links": _links(row),
-      "download": "-" if size is None else data_commands.size(size),
+      "download": "-" if size is None else f"{'~' * size.is_about}"
+                  f"{data_commands.size(size.num_bytes)}",
       "credentials": access.credentials(row) or "-",
       "license": row.license or "-",
       "variants": ", ".join(variants) or "-",

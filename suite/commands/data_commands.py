@@ -39,6 +39,7 @@ NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits)
 _ARCHIVES = (".zip", ".tar")
 _FETCHED_TABLE = "images.csv"
 _LOG_EVERY_SECONDS = 30.0
+_BUILT_A_SECOND = 1000  # Images: an estimate; of CIFAR-10's, which are small, three times as many.
 
 
 def add(data: argparse.ArgumentParser) -> None:
@@ -171,21 +172,53 @@ def _doctor(args: argparse.Namespace) -> int:
     for one in found:
       print(json.dumps(one))
   else:
-    print(parsing.table_text(("data set", "state", "size", "disk", "memory", "next step"), [
-        (one["name"], one["state"], *(size(one.get(key)) for key in (
-            "size_bytes", "disk_bytes", "memory_bytes")), one["command"]) for one in found]))
+    print(parsing.table_text(
+        ("data set", "state", "size", "disk", "memory", "license", "next step"), [
+            (one["name"], one["state"], _about(one, "size_bytes"), _about(one, "disk_bytes"),
+             size(one.get("memory_bytes")), one.get("license") or "unknown", one["command"])
+            for one in found]))
     reasons = [f"{one['name']}: {one['reason']}" for one in found
                if len(found) <= 10 or one["state"] == "failed"]
     if len(found) > 10:
       states = collections.Counter(one["state"] for one in found)
       reasons.insert(0, ", ".join(f"{count} {state}" for state, count in states.most_common()))
     print("", *reasons, sep="\n")
-    print("\nsize: on disk if prepared or mirrored, else to download. disk: what building takes at "
-          "most.\nmemory: of all images as 64 x 64 x 3 bytes, held for fast training. ?: not "
-          "known.")
+    print("", *_in_all(found), sep="\n")
+    print("\nsize: on disk if prepared or mirrored, else to download. disk: what building takes "
+          "at most.\nmemory: of all images as 64 x 64 x 3 bytes, held for fast training. ~: "
+          "rounded, or of another archive\nof the same images. downloadable: it was, on the dates "
+          "of --links. listed: other code has the link,\nand nobody says that it works; ask the "
+          "servers: --check_links.")
     if args.links or args.check_links:
       _print_links(found)
   return 1 if any(one["state"] == "failed" for one in found) else 0
+
+
+def _about(one: dict[str, Any], key: str) -> str:
+  return ("~" if one.get("size_is_about") else "") + size(one.get(key))
+
+
+def _in_all(found: Sequence[dict[str, Any]]) -> list[str]:
+  """What is still to be downloaded, the disk and the time that this takes, in words."""
+  waiting = [one for one in found if one["state"] != "prepared"]
+  if len(waiting) < 2:
+    return []
+  lines = [f"In all, of {len(waiting)} data sets that are not prepared:"]
+  for what, key in (("download", "size_bytes"), ("disk", "disk_bytes")):
+    known = [one[key] for one in waiting if one.get(key) is not None]
+    unknown = [one["name"].partition("/")[2] or one["name"] for one in waiting
+               if one.get(key) is None]
+    lines.append(f"  {what}: {size(sum(known))}" + (
+        f", and {len(unknown)} whose size is unknown" if unknown else ""))
+  if unknown:
+    lines.append(f"  of unknown size: {', '.join(unknown)}")
+  counts = [one.get("num_examples") for one in waiting]
+  num = sum(count or 0 for count in counts)
+  lines.append(f"  build: about {num / _BUILT_A_SECOND / 3600:,.1f} core-hours for {num:,} images "
+               f"at {_BUILT_A_SECOND:,} a second" + (
+                   f", and {counts.count(None)} sets whose number of images is unknown"
+                   if None in counts else "") + "; downloads are not in it")
+  return lines
 
 
 def damage(folder: pathlib.Path) -> str:
@@ -208,8 +241,9 @@ def _print_links(found: Sequence[dict[str, Any]]) -> None:
       for (*record, folder), urls in rows.items()]))
   states = collections.Counter(link["state"] for one in found for link in one.get("links", ()))
   print("", ", ".join(f"{count} {state}" for state, count in states.most_common()), sep="\n")
-  print("good: downloaded on that date. dead: reported dead. listed: another package lists it, "
-        "nobody says\nthat it works. unknown: no record. Ask the servers: --check_links.")
+  print("good: downloaded on that date. dead: reported dead. listed: other code has it, of a "
+        "release or a last\nchange of that date, and nobody says that it works. unknown: no "
+        "record. Ask the servers: --check_links.")
 
 
 def _build(args: argparse.Namespace) -> int:
@@ -313,9 +347,9 @@ def _count(number: int | None) -> str:
 
 
 def size(num_bytes: float | None) -> str:
-  """ "1.5 kB"; "?" for None."""
+  """ "1.5 kB"; "unknown" for None."""
   if num_bytes is None:
-    return "?"
+    return "unknown"
   for unit in ("B", "kB", "MB", "GB"):
     if num_bytes < 1000:
       return f"{num_bytes:.3g} {unit}"

@@ -31,7 +31,8 @@ def data_sets(monkeypatch):
                              links.Link(f"http://x/y/{part}", links.GOOD, "2026-11-22", "HTTP 206",
                                         "2026-11-22") if check_links else
                              links.Link(f"http://x/y/{part}", links.DEAD, "2024-01-02", "x#1")
-                             for part in "pq"))
+                             for part in "pq"), name == "nevis/c", 7_200_000,
+                         "CC0" if name == "nevis/a" else "")
 
   def build(name, data_dir, *, beam_options):
     if name == "nevis/b":
@@ -56,16 +57,28 @@ def test_data_list_prints_every_name(data_sets, capsys):
 
 def test_doctor_goes_on_past_a_failure_and_says_so(data_sets, capsys):
   assert cli.main(["data", "doctor", "--data_dir", "D"]) == 1
-  assert capsys.readouterr().out.splitlines()[:8] == [
-      "data set  state         size    disk  memory   next step",
-      "nevis/a   prepared      1.5 kB  ?     12.3 kB",
-      "nevis/b   failed        ?       ?     ?",
-      "nevis/c   downloadable  1.5 kB  3 kB  12.3 kB  suite data build nevis/c",
+  assert capsys.readouterr().out.splitlines()[:12] == [
+      "data set  state         size     disk     memory   license  next step",
+      "nevis/a   prepared      1.5 kB   unknown  12.3 kB  CC0",
+      "nevis/b   failed        unknown  unknown  unknown  unknown",
+      "nevis/c   downloadable  ~1.5 kB  ~3 kB    12.3 kB  unknown  suite data build nevis/c",
       "",
       "nevis/a: in D",
       "nevis/b: RuntimeError: broken row",
-      "nevis/c: in D"]
+      "nevis/c: in D",
+      "",
+      "In all, of 2 data sets that are not prepared:",
+      "  download: 1.5 kB, and 1 whose size is unknown",
+      "  disk: 3 kB, and 1 whose size is unknown"]
   assert cli.main(["data", "doctor", "nevis/a"]) == 0
+
+
+def test_doctor_adds_up_what_is_to_be_built(data_sets, capsys):
+  assert cli.main(["data", "doctor"]) == 1
+  out = capsys.readouterr().out
+  assert "  of unknown size: b" in out
+  assert ("  build: about 2.0 core-hours for 7,200,000 images at 1,000 a second, and 1 sets whose "
+          "number of images is unknown; downloads are not in it") in out
 
 
 def test_doctor_speaks_json(data_sets, capsys):
@@ -130,6 +143,7 @@ def test_an_unknown_data_set_names_the_nearest(data_sets, capsys):
 
 
 @pytest.mark.parametrize("num_bytes, text", [
-    (None, "?"), (0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2.46e9, "2.46 GB"), (3e12, "3 TB")])
+    (None, "unknown"), (0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2.46e9, "2.46 GB"),
+    (3e12, "3 TB")])
 def test_sizes_are_read_by_people(num_bytes, text):
   assert data_commands.size(num_bytes) == text

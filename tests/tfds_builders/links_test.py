@@ -45,6 +45,16 @@ def test_links_that_were_reported_dead():
   assert dead == {"domainnet", "stanford_cars", "tiny_imagenet", "wiki_paintings_style"}
 
 
+def test_a_repositorys_last_change_is_no_download():
+  assert not [one for one in links.records() if one.state == links.GOOD and "@" in one.evidence]
+
+
+def test_sizes_name_rows_whose_size_nobody_else_has():
+  rows = {row.name: row for row in catalog.FAMILIES["nevis"]}
+  for name, size in links.published_sizes().items():
+    assert links.download_size(rows[name]) == size and size.num_bytes > 0 and size.evidence, name
+
+
 def test_pacs_has_twelve_links():
   assert len({link.url for link in links.of(pacs.ROW)}) == 12
   assert pacs.ROW.layouts[0].links[0].startswith("https://drive.google.com/uc?id=1e2WfiUmpv25")

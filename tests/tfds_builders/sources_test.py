@@ -65,7 +65,7 @@ def test_download_and_mirror_give_the_same_records(tmp_path, server):
   folder, url = server
   row, _ = testing.write(semeion.ROW, semeion.ROW.layouts[0], folder)
   with testing.installed(_downloadable(row, url)):
-    assert tfds_builders.status.inspect("nevis/semeion", tmp_path / "a").state == "downloadable"
+    assert tfds_builders.status.inspect("nevis/semeion", tmp_path / "a").state == "listed"
     builder = tfds_builders.build("nevis/semeion", tmp_path / "a")
   assert json.loads((builder.data_path / "metadata.json").read_text())["origin"] == "download"
   with testing.installed(row, folder):

@@ -24,12 +24,19 @@ def _kaggle(row):
   return dataclasses.replace(row, layouts=(layout,), tfds=None)
 
 
-def test_downloadable_says_size_and_command(tmp_path):
+def test_size_and_command_of_a_download_and_what_is_known_of_its_link(tmp_path):
   found = status.inspect("nevis/food101", tmp_path)
-  assert (found.state, found.size_bytes) == (status.DOWNLOADABLE, 4996278331)
+  assert (found.state, found.size_bytes) == (status.LISTED, 4996278331)
+  assert found.reason.endswith("food-101.tar.gz; google-deepmind/dm_nevis@37ccf1e of 2022-12-13 "
+                               "has the link, and nobody says that it works")
+  assert not found.size_is_about and found.num_examples == 101_000
+  assert found.license.startswith("scientific fair use")
+  assert status.inspect("nevis/lfw", tmp_path).state == status.DOWNLOADABLE  # Good on 2025-03-02.
   assert found.command == "suite data build nevis/food101"
   assert found.disk_bytes == 2 * 4996278331 and found.memory_bytes == 101_000 * 64 * 64 * 3
-  assert status.inspect("nevis/semeion", tmp_path).size_bytes is None
+  rounded = status.inspect("nevis/nih_chest_xray", tmp_path)
+  assert (rounded.size_bytes, rounded.size_is_about) == (45 * 10**9, True)
+  assert status.inspect("nevis/umist", tmp_path).size_bytes is None
   assert status.inspect("clear10/moco_b0", tmp_path).memory_bytes is None
 
 
@@ -40,8 +47,8 @@ def test_a_size_of_tfds_is_known(tmp_path):
 
 
 @pytest.mark.parametrize("name, reason, command", [
-    ("stanford_cars", "car_ims.tgz is dead 2023-04-29 (pytorch/vision#7545; good 2022-12-13). Put "
-     "a copy of car_ims.tgz and cars_annos.mat into",
+    ("stanford_cars", "car_ims.tgz is dead 2023-04-29 (pytorch/vision#7545). Put a copy of "
+     "car_ims.tgz and cars_annos.mat into",
      "suite data build nevis/stanford_cars --mirror DIR"),
     ("domainnet", "real.zip is dead 2024-09-05", "suite data build nevis/domainnet")])
 def test_a_dead_link_is_not_downloadable(tmp_path, name, reason, command):
@@ -97,13 +104,13 @@ def test_every_name_has_a_status(tmp_path):
   for name in tfds_builders.names():
     found = status.inspect(name, tmp_path / "nowhere")
     assert found.state in (
-        status.DOWNLOADABLE, status.DEAD_LINK, status.CREDENTIALS, status.MANUAL)
+        status.DOWNLOADABLE, status.LISTED, status.DEAD_LINK, status.CREDENTIALS, status.MANUAL)
     assert found.reason and found.command
 
 
 def test_a_missing_mirror_is_not_an_error(tmp_path, monkeypatch):
   monkeypatch.setenv("LIFELONG_MIRROR", str(tmp_path / "gone"))
-  assert status.inspect("nevis/semeion", tmp_path).state == status.DOWNLOADABLE
+  assert status.inspect("nevis/semeion", tmp_path).state == status.LISTED
 
 
 @pytest.mark.parametrize("spoil, reason", [
