@@ -14,6 +14,7 @@ from absl import logging
 
 from tfds_builders import catalog
 from tfds_builders import errors
+from tfds_builders import spool
 from tfds_builders import status
 
 
@@ -68,6 +69,7 @@ def prepare(builder: Any, name: str, directory: pathlib.Path, needed: str = "mor
   try:
     builder.download_and_prepare(
         download_config=tfds.download.DownloadConfig(beam_options=_pipeline(beam_options)))
+    spool.flush(pathlib.Path(builder.data_dir))
   except OSError as error:
     if error.errno != errno.ENOSPC:
       raise

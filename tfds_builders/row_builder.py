@@ -79,6 +79,7 @@ class RowBuilder(
     super()._download_and_prepare(dl_manager, download_config)
     if self._on_beam:
       self._take_beam_facts()
+    spool_lib.flush(pathlib.Path(self.data_dir))  # Before TFDS gives the folder its name.
 
   def _source(self, dl_manager) -> sources.Source:
     return sources.locate(f"{self.name}/{self.row.name}", self.row, dl_manager,

@@ -3,6 +3,7 @@
 
 import errno
 import fcntl
+import os
 import subprocess
 import sys
 import time
@@ -49,6 +50,22 @@ def test_the_next_build_removes_what_an_interrupted_one_left(tmp_path, row):
     tfds_builders.build("nevis/semeion", tmp_path / "data")
   assert not left.exists()
   assert tfds_builders.status.inspect("nevis/semeion", tmp_path / "data").state == "prepared"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="names come from /proc")
+def test_records_are_flushed_before_they_have_their_name(tmp_path, row, monkeypatch):
+  flushed, sync = {}, os.fsync
+
+  def recorded(descriptor):
+    flushed.setdefault(os.fstat(descriptor).st_ino, os.readlink(f"/proc/self/fd/{descriptor}"))
+    sync(descriptor)
+
+  monkeypatch.setattr(os, "fsync", recorded)
+  with testing.installed(row, tmp_path / "mirror"):
+    builder = tfds_builders.build("nevis/semeion", tmp_path / "data")
+  files = [path for path in builder.data_path.iterdir() if "record-" in path.name]
+  assert files and all("incomplete" in flushed[os.stat(path).st_ino] for path in files)
+  assert set(map(str, builder.data_path.glob("*.json"))) <= set(flushed.values())
 
 
 def test_a_full_disk_says_what_is_free_and_leaves_nothing(tmp_path, row, monkeypatch):

@@ -29,6 +29,9 @@ from suite.curation import polite_fetch
 from suite.lifelong.cache import accuracy_cache
 from suite.running import this_process
 from suite.tables import table
+import tfds_builders
+from tfds_builders import testing
+from tfds_builders.rows.nevis.s import semeion
 
 Workload = Callable[[pathlib.Path], None]
 
@@ -72,6 +75,9 @@ experiment.run.learners = {'ada': @power_toy.Learner, 'bob': @power_toy.Learner}
 """
 _TABLE_GIN = """from __gin__ import dynamic_registration
 from suite.tables import table
+import tfds_builders
+from tfds_builders import testing
+from tfds_builders.rows.nevis.s import semeion
 table.run.runs = {'low': 'power_toy.gin', 'high': 'power_toy.gin'}
 table.run.columns = {'A': {}}
 table.run.seeds = (0, 1)
@@ -217,6 +223,19 @@ def _fetch(folder: pathlib.Path) -> None:
   print(f"RESULT {bodies}", flush=True)
 
 
+def _build(folder: pathlib.Path) -> None:
+  """Prepares a small data set, then reads it."""
+  mirror, found = folder.parent / "mirror", hashlib.sha256()
+  row = testing.write(semeion.ROW, semeion.ROW.layouts[0], mirror)[0]
+  with testing.installed(row, mirror):
+    builder = tfds_builders.build("nevis/semeion", folder / "w")
+    for split in sorted(builder.info.splits):
+      for one in builder.as_dataset(split).as_numpy_iterator():
+        found.update(repr(sorted((name, np.asarray(value).tobytes()) for name, value in one.items()
+                                 )).encode())
+  print(f"RESULT {found.hexdigest()[:16]}", flush=True)
+
+
 def _lifelong(folder: pathlib.Path) -> None:
   """Reads the predictions of a run that stands beside."""
   made = folder.parent / "predictions"
@@ -232,6 +251,7 @@ _RUNS = {**run_faults.RUNS, "cfsl": ["digits/cfsl", "--gin_file", "gin/debug.gin
 WORKLOADS: dict[str, tuple[Workload, int]] = {
     "events": (_toy("power_toy"), 37), "cache": (_cache, 36), "table": (_toy("power_table"), 4),
     "curation": (_curation, 10), "fetch": (_fetch, 7), "lifelong": (_lifelong, 1),
+    "builder": (_build, 2),
     **{name: (_suite("run", *arguments), 1) for name, arguments in _RUNS.items()}}
 
 
