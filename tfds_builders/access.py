@@ -53,12 +53,12 @@ def how_to_get(file: row_lib.File) -> str:
   if source in _BY_HAND:
     return f"open {file.url} in a browser and save it as DIR/{file.name}"
   if source == "manual":
-    return f"no public link is known: put {file.name} into DIR"
+    return f"no direct link is known: put {file.name} into DIR"
   return f"curl -L -o DIR/{file.name} '{file.url}'"
 
 
-def instructions(layout: row_lib.Layout, name: str | None = None) -> str:
-  """Returns the manual steps for one layout, one line per file."""
+def instructions(row: row_lib.Row, layout: row_lib.Layout, name: str | None = None) -> str:
+  """Returns the manual steps for one layout, one line per file, and where to read more."""
   if layout.links:
     lines = [f"  open {url} in a browser and save it in DIR under the name that it has there"
              for url in layout.links]
@@ -66,4 +66,8 @@ def instructions(layout: row_lib.Layout, name: str | None = None) -> str:
     lines = [f"  {how_to_get(file)}" for file in layout.files[:8]]
     if len(layout.files) > 8:
       lines.append(f"  ... and {len(layout.files) - 8} more files like these")
+  if row.homepage:
+    lines.append(f"  home page: {row.homepage}")
+  if "template" in layout.args:
+    lines.append(f"  inside: {layout.args['template']}")
   return "\n".join([*lines, f"  then: suite data build {name or 'NAME'} --mirror DIR"])

@@ -115,10 +115,11 @@ def not_found(full_name: str, row: row_lib.Row) -> str:
   if row.tfds and not wanted and not row.layouts:
     wanted = [" and ".join(link.url for link in links.of_tfds(row.tfds))]
   for layout in row.layouts:
-    unknown = "behind one of the links below" if layout.links else "no public link"
+    unknown = "behind one of the links below" if layout.links else "no direct link"
     wanted.append(" and ".join(
         f"{file.name} ({file.url or unknown})" for file in layout.files))
-  by_hand = f"\nBy hand:\n{access.instructions(row.layouts[0], full_name)}" if row.layouts else ""
+  by_hand = "" if not row.layouts else (
+      f"\nBy hand:\n{access.instructions(row, row.layouts[0], full_name)}")
   return (f"{full_name} needs {', or '.join(wanted)}. Not found in: {mirror.describe()}. Put the "
           f"file(s) into a folder DIR and run: suite data build {full_name} --mirror DIR, or in "
           f"Python: tfds_builders.mirror.use(DIR), then tfds.load({full_name!r}){by_hand}")

@@ -17,6 +17,7 @@ import tensorflow_datasets as tfds
 from tensorflow_datasets.core.download import downloader
 
 import tfds_builders
+from tfds_builders import catalog
 from tfds_builders import errors
 from tfds_builders import sources
 from tfds_builders import splits
@@ -252,3 +253,9 @@ def test_a_server_that_is_not_there_is_asked_twice():
   with sources._two_tries():
     assert downloader.MAX_RETRIES == 1
   assert downloader.MAX_RETRIES > 1
+
+
+def test_a_message_about_missing_files_says_where_the_home_page_is_and_what_is_inside():
+  said = sources.not_found("slimagenet64/images", catalog.find("slimagenet64/images")[1])
+  assert "home page: https://zenodo.org/record/3672132" in said
+  assert "inside: {split}/{label}/{item}.png" in said

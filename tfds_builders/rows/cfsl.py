@@ -65,16 +65,16 @@ _SPLIT_CLASSES = {splits.TRAIN: 700, splits.VALIDATION: 100, splits.TEST: 200}
 _SPLIT_IMAGES = {name: 200 * count for name, count in _SPLIT_CLASSES.items()}
 
 
-def _slimagenet(name: str, title: str, layout: Layout, notes: str) -> Row:
+def _slimagenet(name: str, title: str, homepage: str, layout: Layout, notes: str) -> Row:
   return Row(
       name, title=title, layouts=(layout,), splits=BY_CLASS, num_classes=1000, channels=3,
-      unique=False, homepage="https://github.com/AntreasAntoniou/FewShotContinualLearning",
+      unique=False, homepage=homepage,
       license="ImageNet: non-commercial research", notes=notes, citation=_CITATION)
 
 
 SLIMAGENET_ROWS = (
     _slimagenet(
-        "images", "SlimageNet64, as published",
+        "images", "SlimageNet64, as published", "https://zenodo.org/record/3672132",
         Layout(class_splits, files=(File("SlimageNet64.tar.bz2"),),
                args={"template": "{split}/{label}/{item}.png",
                      "split_folders": {"train": splits.TRAIN, "val": splits.VALIDATION,
@@ -83,9 +83,11 @@ SLIMAGENET_ROWS = (
                num_examples=_SPLIT_IMAGES),
         "1,000 ImageNet classes with 200 images of 64 x 64 pixels each; splits are by class, 700 / "
         "100 / 200, as the folders of the archive say, and nothing else is trusted. Labels are the "
-        "sorted folder names n0001, n0002, ... No link that a program could fetch is known."),
+        "sorted folder names n0001, n0002, ... The paper names zenodo.org/record/3672132; the name "
+        "of the file there, and its checksum, have not been checked by a download."),
     _slimagenet(
         "from_imagenet64", "SlimageNet64, made from down-sampled ImageNet",
+        "https://github.com/AntreasAntoniou/FewShotContinualLearning",
         Layout(downsampled_imagenet,
                files=tuple(File(f"train_data_batch_{part}.npz") for part in range(1, 11)),
                args={"images_per_class": 200, "classes": _SPLIT_CLASSES, "side": 64},
