@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 import dataclasses
+import functools
 import pathlib
 from typing import Any, NamedTuple
 
@@ -118,8 +119,12 @@ def learners(chosen: Sequence[methods.Method]) -> str:
 
 def of(method: methods.Method, protocol: str = "") -> Mapping[str, Setting]:
   """The settings of a method by name, in the order from the learner to its parts."""
-  paths = [gin_files.find_file(name, "methods.csv") for name in shelves([method], protocol)]
-  return read(gin_files.scan(paths, checks=False), method)
+  return read(_scanned(tuple(shelves([method], protocol))), method)
+
+
+@functools.lru_cache(maxsize=16)  # The methods of a file share it.
+def _scanned(files: Sequence[str]) -> gin_files.Scan:
+  return gin_files.scan([gin_files.find_file(name, "methods.csv") for name in files], checks=False)
 
 
 def read(found: gin_files.Scan, method: methods.Method) -> Mapping[str, Setting]:

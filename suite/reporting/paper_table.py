@@ -133,7 +133,7 @@ def _lines(table: table_dir.TableDir) -> Iterator[TableLine]:
       cells = {c: table.summaries(row, c, learner) if learner else {} for c in table.columns}
       is_one_run = list(table.rows) == [table.title]  # With several seeds.
       label = learner if is_one_run else f"{row} {learner}"
-      yield TableLine(label if len(learners) > 1 else row, cells)
+      yield TableLine(label if len(learners) > 1 or learner and is_one_run else row, cells)
 
 
 def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> quantities.TextTable:
