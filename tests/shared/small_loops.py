@@ -33,7 +33,8 @@ def data(held=0, stored=False, classes=None):
       N + tf.range(held, dtype=tf.int64), tf.constant(logits, tf.float32), classes)
 
 
-def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=None, devices=()):
+def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=None, devices=(),
+         ahead=False):
   model = class_heads.linear(C, D)
   model.set_weights(weights or [np.zeros([D, C]), np.zeros([C])])
   objective = objective or objective_lib.Objective()
@@ -44,7 +45,7 @@ def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=Non
   )
   objective.build(model, losses_of=step.losses_of, seed=(5, 6))
   return array_loop.ArrayLoop(
-      step, augment=augment, replay_batch=replay_batch, devices=devices)
+      step, augment=augment, replay_batch=replay_batch, devices=devices, ahead=ahead)
 
 
 def rows(places, width=None):

@@ -8,6 +8,7 @@
                                     plain tfds.load against the suite's image set
   python tools/bench decode      NEVIS's training batches from JPEGs of 32 x 32 to 5000 x 3000:
                                     as prepared against a resized copy (streams.nevis.resized_side)
+  python tools/bench ahead       offline phases on images on disk: read ahead against in turn
   python tools/bench lifelong    Sort & Search on up to 10,000,000 samples (--large: a tenfold):
                                     the paper's algorithm in plain numpy against the suite's
   python tools/bench clear       CLEAR's learners on features, 10 x 3,300 x 2,048: Keras fit
@@ -179,6 +180,11 @@ def data(args: argparse.Namespace) -> None:
   show(rounds(bench_data.candidates(), args.steps * 20, args.rounds), "tfds.load")
 
 
+def ahead(args: argparse.Namespace) -> None:
+  import bench_ahead  # pylint: disable=import-outside-toplevel
+  bench_ahead.run(args.rounds)
+
+
 def decode(args: argparse.Namespace) -> None:
   import bench_decode  # pylint: disable=import-outside-toplevel
   bench_decode.run(args.rounds)
@@ -273,7 +279,7 @@ def describe(threads: int | None) -> str:
 
 
 def main() -> int:
-  what = {"train": train, "pipeline": pipelines, "data": data, "decode": decode,
+  what = {"train": train, "pipeline": pipelines, "data": data, "decode": decode, "ahead": ahead,
           "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
           "state": state, "gpu": gpu, "onednn": onednn, "precision": precision,
           "settings": settings, "setting_json": setting_json, "suite_json": suite_json}
@@ -306,7 +312,7 @@ def main() -> int:
   args = parser.parse_args()
   if args.threads and args.what not in ("convs", "gpu"):
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-  if args.what in ("decode", "lifelong", "clear", "fluid", "precision", "settings"):
+  if args.what in ("ahead", "decode", "lifelong", "clear", "fluid", "precision", "settings"):
     print(describe(args.threads))
   elif args.what not in ("suite_json", "setting_json", "cfsl", "convs", "gpu"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")

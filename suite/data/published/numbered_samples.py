@@ -17,6 +17,7 @@ it does after either axis.
 
 from __future__ import annotations
 
+from concurrent import futures
 import dataclasses
 import functools
 import math
@@ -31,7 +32,7 @@ from suite.data.images import decoding
 from suite.data.images import sampling
 from suite.data.published import image_places
 
-_AT_ONCE = 16  # Images of a batch that are decoded side by side.
+_AT_ONCE = 16  # Images of a batch that are read, and then decoded, side by side.
 
 
 class Further(NamedTuple):
@@ -65,14 +66,14 @@ class Reader:
     return f"Reader({self.name!r}, {len(self.ids)})"
 
   def read(self, numbers: np.ndarray) -> np.ndarray:
-    """The encoded images of samples int64 [B]: bytes [B]."""
-    found = []
-    for place in map(int, numbers):
-      places = self._places
-      if place >= len(self.ids):
-        places, place = self.further().places, place - len(self.ids)
-      found.append(decoding.blank() if places is None else places.read(place))
-    return np.array(found, object)
+    """The encoded images of samples int64 [B]: bytes [B], several read at the same time."""
+    return np.array(list(_readers().map(self._read, map(int, numbers))), object)
+
+  def _read(self, place: int) -> bytes:
+    places = self._places
+    if place >= len(self.ids):
+      places, place = self.further().places, place - len(self.ids)
+    return decoding.blank() if places is None else places.read(place)
 
   def further(self) -> Further:
     """The images besides the samples."""
@@ -169,6 +170,12 @@ class Samples:
                           f"decoded: {str(error)[:200]}. Get a good copy of it.")
     return ValueError(f"An image of {self.reader.name} cannot be prepared; its sides may be too "
                       f"different for {self.size} pixels.")
+
+
+@functools.lru_cache(maxsize=1)
+def _readers() -> futures.ThreadPoolExecutor:
+  """They wait for disks and networks, not for cores."""
+  return futures.ThreadPoolExecutor(_AT_ONCE, "read")
 
 
 @functools.lru_cache(maxsize=8)

@@ -52,12 +52,14 @@ class ArrayLoop:
     prepare: the same without a seed, where nothing is augmented; None: rows as they are.
     replay_batch: R, where the objective chooses among more candidates.
     devices: they share the rows of a step, if all can have as many; (): one has all of them.
+    ahead: whether `augment` reads what lies outside of memory: the rows of a step are then read and
+      augmented while the step before it is computed, since a plan has them all.
   """
 
   def __init__(self, step: train_step.TrainStep, *, augment: Augment | None = None,
                prepare: Prepare | None = None, replay_batch: int = 0,
-               devices: Sequence[str] = ()):
-    self._devices = tuple(devices)
+               devices: Sequence[str] = (), ahead: bool = False):
+    self._devices, self._ahead = tuple(devices), ahead and augment is not None
     self.step, self._augment, self._replay_batch = step, augment, replay_batch
     self._prepare, self._converts = prepare, step.reaches_user_code()
     # For graphs that prepare rows, too; those that are only counted do not.
@@ -117,8 +119,9 @@ class ArrayLoop:
                                    objective_lib.Classes(*classes) if classes else None,
                                    None if isinstance(groups, tuple) else groups)
 
-        def body(i, total):
-          incoming = rows = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
+        def take(i):
+          """Prepared rows of a step, their places, and the logits stored of the replayed ones."""
+          rows = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
           their_seeds = tf.ensure_shape(seeds[starts[i]:starts[i + 1]], [width])
           logits_then = None
           if replayed:
@@ -134,15 +137,28 @@ class ArrayLoop:
           taken = byte_rows.gather(codes, rows)
           if self._augment is not None:
             taken = self._augment(taken, their_seeds)
-          their_labels = tf.gather(labels, rows)
-          step = self._step(taken, their_labels, logits_then, rates[i], given, self._devices)
-          if intake is not None and not intake.compares:
-            intake.take(incoming, their_labels[:width], None if step.logits is None else tf.cast(
-                step.logits[:width], tf.float32))
-          return i + 1, total + step.loss
+          return [taken, rows, *([] if logits_then is None else [logits_then])]
 
         num = tf.shape(rates)[0]
-        return tf.while_loop(lambda i, _: i < num, body, [tf.constant(0), tf.constant(0.0)])[1]
+
+        def body(i, total, *ready):
+          # Nothing of this step is needed to take the next one's rows: both run at the same time.
+          upcoming = tf.cond(i + 1 < num, lambda: take(i + 1), lambda: list(ready)) if ready else []
+          taken, rows, *logits_then = ready or take(i)
+          their_labels = tf.gather(labels, rows)
+          step = self._step(taken, their_labels, logits_then[0] if logits_then else None, rates[i],
+                            given, self._devices)
+          if intake is not None and not intake.compares:
+            incoming = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
+            intake.take(incoming, their_labels[:width], None if step.logits is None else tf.cast(
+                step.logits[:width], tf.float32))
+          return [i + 1, total + step.loss, *upcoming]
+
+        # What a memory replays that takes rows in at each step is known after the step before.
+        first = take(tf.constant(0)) if self._ahead and intake is None else []
+        return tf.while_loop(
+            lambda i, *_: i < num, body, [tf.constant(0), tf.constant(0.0), *first],
+            shape_invariants=[tf.TensorShape([]), tf.TensorShape([]), *(t.shape for t in first)])[1]
 
       # There is one signature: no call need look it up.
       self._graphs[key] = steps.get_concrete_function()

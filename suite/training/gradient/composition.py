@@ -354,13 +354,14 @@ class ComposedNet(tf.Module):
   def loop(self, objective: objective_lib.Objective, optimizer: train_step.Optimizer, *,
            kind: str = tasks.SINGLE_LABEL, augment: array_loop.Augment | None = None,
            prepare: array_loop.Prepare | None = None, replay_batch: int = 0,
-           devices: Sequence[str] = ()) -> array_loop.ArrayLoop:
+           devices: Sequence[str] = (), ahead: bool = False) -> array_loop.ArrayLoop:
     """The loop that trains all of it."""
     step = train_step.TrainStep(self.model, objective=objective, optimizer=optimizer, kind=kind,
                                 variables=self.trained_variables,
                                 parts=(self.upper, self.top) if objective.reads_features else None)
     return array_loop.ArrayLoop(
-        step, augment=augment, prepare=prepare, replay_batch=replay_batch, devices=devices)
+        step, augment=augment, prepare=prepare, replay_batch=replay_batch, devices=devices,
+        ahead=ahead)
 
   def top_loop(self, optimizer: train_step.Optimizer) -> array_loop.ArrayLoop:
     """The loop that trains the head alone, on features, by cross-entropy."""

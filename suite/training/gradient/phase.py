@@ -426,7 +426,8 @@ class TaskNets(tf.Module):
         self._objective, optimizer, kind=task.kind, replay_batch=self._replay_batch,
         devices=self._devices,
         augment=None if storage is None else storage.train,
-        prepare=None if storage is None else storage.evaluate)
+        prepare=None if storage is None else storage.evaluate,
+        ahead=storage is not None and storage.holds_numbers)
     scale = net.trained_by.step.scaling.state
     if self._optimizer.keep and scale:
       net.loss_scale = list(scale)

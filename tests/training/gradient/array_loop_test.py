@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from small_loops import OBJECTIVES
@@ -178,6 +180,55 @@ def test_replayed_rows_labels_and_stored_logits_arrive_aligned():
     every = [*incoming, *(N + s for s in slots)]
     assert [row[0] for row in images] == every and labels == [i % 2 for i in every]
     assert stored == [[N + s, -N - s] for s in slots]
+
+
+class Reader:
+  """Reads the rows of STEPS; knows when."""
+
+  def __init__(self):
+    self.rows, self._begun = [], {rows[0]: threading.Event() for rows in STEPS}
+
+  def augment(self, rows, seeds):
+    found = tf.numpy_function(self._read, [rows, seeds], tf.float32, stateful=False)
+    return tf.ensure_shape(found, rows.shape)
+
+  def _read(self, rows, seeds):
+    numbers = [int(row[0]) for row in rows]
+    self.rows.append(numbers)
+    self._begun[numbers[0]].set()
+    return rows + np.float32(seeds[:, None]) / 1000
+
+  def begins(self, number):
+    return number == len(STEPS) or self._begun[STEPS[number][0]].wait(timeout=60)
+
+
+class Waiting(Diary):
+  """Computes a step when the rows of the next one are being read, not before."""
+
+  def __init__(self, reader):
+    super().__init__()
+    self._reader, self.overlaps = reader, []
+
+  def _note(self, images, labels, stored):
+    super()._note(images, labels, stored)
+    self.overlaps.append(self._reader.begins(len(self.batches)))
+
+
+@pytest.mark.parametrize("is_rest", [False, True])
+def test_rows_of_the_next_step_are_read_while_a_step_is_computed(is_rest):
+  found = []
+  for ahead in (True, False):
+    reader = Reader()
+    objective = Waiting(reader) if ahead else Diary()
+    loop = make(objective, augment=reader.augment, ahead=ahead)
+    total = loop.train(numbered(), part(STEPS, SLOTS, is_rest), RATES)
+    found.append((total, [a.tolist() for a in state_of(loop)], objective.batches,
+                  sorted(reader.rows)))  # The first two may be read in either order.
+    if ahead:
+      assert objective.overlaps == [True] * len(STEPS)
+  assert found[0] == found[1]  # To the bit, and no row is read twice.
+  assert found[0][-1] == sorted(
+      [*rows, *(N + s for s in slots)] for rows, slots in zip(STEPS, SLOTS))
 
 
 class Greedy(Diary):
