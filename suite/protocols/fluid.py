@@ -148,6 +148,12 @@ def run(
   task = _task(sequence)
   refusals.check_task(task)
   state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.SEQUENCE)
+  before = state.records[0].get("left_out_samples", {}) if state.records else _left_out(sequence)
+  if before != _left_out(sequence):
+    raise ValueError(
+        f"This run began with {sum(map(len, before.values()))} samples left out, whose images were "
+        f"missing; now there are {sum(map(len, sequence.left_out.values()))}, or others. Put the "
+        "images back as they were, or give another --workdir.")
   num_known = sequence.num_base_classes if base is not None or base_is_known else 0
   known = np.arange(sequence.num_classes) < num_known  # Before the first step.
   if (base is not None or base_is_known) and not state.done:
@@ -233,16 +239,27 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
     delivered = deliveries.Experience(task, *split, deliveries.History())
     record = {"train_size": delivered.train.size, "validation_size": delivered.dev.size,
               **learner.learn(delivered, context)}
-  state.commit({**_about(task), "kind": deliveries.TRAIN, **record})
+  state.commit({**_about(task, sequence, state), "kind": deliveries.TRAIN, **record})
 
 
 def _task(sequence: sequences.Sequence) -> tasks.Task:
   return tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
 
 
-def _about(task: tasks.Task) -> Dict[str, Any]:
-  return {"protocol": DESCRIPTION.name, "task": task.name, "task_key": task.key,
-          "num_classes": task.num_classes}
+def _about(task: tasks.Task, sequence: sequences.Sequence, state: run_state.RunState
+           ) -> Dict[str, Any]:
+  """The part of each record that is the same; the first one names the samples left out."""
+  about = {"protocol": DESCRIPTION.name, "task": task.name, "task_key": task.key,
+           "num_classes": task.num_classes}
+  if sequence.left_out:
+    about["left_out"] = sum(map(len, sequence.left_out.values()))
+    if not state.records:
+      about["left_out_samples"] = _left_out(sequence)
+  return about
+
+
+def _left_out(sequence: sequences.Sequence) -> Dict[str, List[str]]:
+  return {name: list(samples) for name, samples in sequence.left_out.items()}
 
 
 class _SequenceRun:
@@ -282,7 +299,7 @@ class _SequenceRun:
               **self._learner.learn_stored(stored, context)}
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
-        **_about(self._task), "kind": deliveries.TRAIN, **record,
+        **_about(self._task, self._sequence, state), "kind": deliveries.TRAIN, **record,
         **sequence_decisions.spent(state.ledger.totals(), before),
         **self._progress([*phases, record])})
 
@@ -306,7 +323,8 @@ class _SequenceRun:
     num_classes = self._task.num_classes
     self._correct = np.concatenate([self._correct, log.correct(num_classes)])[-scores.window:]
     state.commit({
-        **_about(self._task), "kind": deliveries.PREDICT, "first_step": first,
+        **_about(self._task, self._sequence, state), "kind": deliveries.PREDICT,
+        "first_step": first,
         **sequence_decisions.steps(log, num_classes, state.records),
         "window_accuracy": float(np.mean(self._correct)),
         "revealed_so_far": self.steps.num_revealed,
@@ -357,6 +375,9 @@ def summarize(records: sequence_decisions.Records, sequence: sequences.Sequence,
       "protocol": DESCRIPTION.name, "stream": f"{len(sequence)} samples",
       "num_events": len(records),
       **({"class_names": list(sequence.class_names)} if sequence.class_names else {}),
+      **({"left_out": records[0]["left_out"], "left_out_by_class": {
+          name: len(samples) for name, samples in records[0]["left_out_samples"].items()}}
+         if "left_out" in records[0] else {}),
       **sequence_log.summary(log, np.flatnonzero(known), sequence.num_classes,
                            segments=sequence.segments, **settings),
       "updates": len(phases), "update_steps": [p["step"] for p in phases],

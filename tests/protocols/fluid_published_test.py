@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.data.images import image_ops
+from suite.data.published import image_places
 from suite.data.published import published_plans
 from suite.data.published import published_sequences
 from suite.data.sequences import sequences
@@ -173,3 +174,40 @@ def test_base_classes_are_given_or_known_not_both(where, tmp_path):
       class_means.ClassMeans(), transform=image_ops.Plain(2))
   with pytest.raises(ValueError, match="Give one of the two"):
     _run(tmp_path, learner, sequence, base=object())
+
+
+def test_samples_without_images_are_left_out_and_named(tmp_path, monkeypatch):
+  monkeypatch.setattr(published_plans, "NUM_CLASSES", 8)
+  names, _ = published_fluid.write(tmp_path / "a", num_base=3, per_class=3)
+  gone = [name for name in names if name.startswith(names[0][:9])]  # A class, and one of another.
+  gone.append(next(name for name in names if name[:9] != names[0][:9]))
+  pictures = {name: (tmp_path / "a" / name[:9] / name).read_bytes() for name in gone}
+  for name in gone:
+    (tmp_path / "a" / name[:9] / name).unlink()
+  where = {"folder": str(tmp_path / "a"), "on_missing": "leave_out"}
+  with pytest.raises(image_places.MissingImagesError, match="4 of the 24 images .*'leave_out'"):
+    published_sequences.sequence(3, folder=where["folder"])
+
+  def run(place, sequence, transform):
+    return _run(tmp_path / place, statistics_learner.StatisticsLearner(
+        class_means.ClassMeans(), transform=transform), sequence)
+
+  published_sequences._found.cache_clear()
+  transform = published_sequences.samples(3, size=_SIZE, resize=20, **where)
+  summary, found = run("disk", published_sequences.sequence(3, **where), transform)
+  there = np.array([name not in gone for name in names])
+  planned = published_plans.read(3, tmp_path / "a").planned
+  images = transform.evaluate(np.arange(20)).numpy()
+  expected, records_of_those = run("memory", sequences.Sequence(
+      images, planned.labels[there], planned.ids[there].tolist(), 3, 8), image_ops.AsStored(_SIZE))
+  by_class = image_places.by_class(gone)
+  assert found[0].pop("left_out_samples") == by_class
+  assert [record.pop("left_out") for record in found] == [4] * len(found)
+  assert summary.pop("left_out") == 4
+  assert summary.pop("left_out_by_class") == {name: len(of) for name, of in by_class.items()}
+  assert (summary, found) == (expected, records_of_those)
+  for name, data in pictures.items():  # A run does not go on with other samples.
+    (tmp_path / "a" / name[:9] / name).write_bytes(data)
+  published_sequences._found.cache_clear()
+  with pytest.raises(ValueError, match="began with 4 samples left out.*now there are 0, or others"):
+    run("disk", published_sequences.sequence(3, **where), transform)

@@ -67,6 +67,20 @@ def find(names: Sequence[str], roots: Sequence[str | os.PathLike], where: str) -
   Raises:
     MissingImagesError: the message counts all missing images and names their classes.
   """
+  places, is_there = find_present(names, roots, where)
+  if not is_there.all():
+    raise MissingImagesError(_missing(
+        names, {name for name, there in zip(names, is_there) if there}, roots, where))
+  return places
+
+
+def find_present(names: Sequence[str], roots: Sequence[str | os.PathLike], where: str
+                 ) -> tuple[Places, np.ndarray]:
+  """As `find`, but the places are of those images that are there: bool [N] says which.
+
+  Raises:
+    MissingImagesError: none of them is there.
+  """
   wanted = set(names)
   found: dict[str, tuple[str, int, int]] = {}
   for root in map(pathlib.Path, roots):
@@ -76,9 +90,18 @@ def find(names: Sequence[str], roots: Sequence[str | os.PathLike], where: str) -
       found.setdefault(name, (path, first, length))
     if len(found) == len(wanted):
       break
-  if len(found) < len(wanted):
+  if not found:
     raise MissingImagesError(_missing(names, found, roots, where))
-  return of_rows([found[name] for name in names])
+  is_there = np.array([name in found for name in names])
+  return of_rows([found[name] for name in names if name in found]), is_there
+
+
+def by_class(names: Sequence[str]) -> dict[str, list[str]]:
+  """Names by their class, in the order of classes and names."""
+  found: dict[str, list[str]] = collections.defaultdict(list)
+  for name in sorted(names):
+    found[_class_of(name)].append(name)
+  return dict(sorted(found.items()))
 
 
 def of_rows(places: Sequence[tuple[str, int, int]]) -> Places:
@@ -174,9 +197,7 @@ def _end(path: str, depth: int) -> str:
 def _missing(names: Sequence[str], found, roots: Sequence[str | os.PathLike], where: str) -> str:
   """The message about images that were not found: all counted, their classes named."""
   of_class = collections.Counter(_class_of(name) for name in set(names))
-  lacking: dict[str, list[str]] = collections.defaultdict(list)
-  for name in sorted(set(names) - set(found)):
-    lacking[_class_of(name)].append(name)
+  lacking = by_class(list(set(names) - set(found)))
   whole = [wnid for wnid, lost in lacking.items() if len(lost) == of_class[wnid]]
   parts = [f"{wnid} ({len(lost)} of {of_class[wnid]}: {', '.join(lost)})"
            for wnid, lost in lacking.items() if len(lost) < of_class[wnid]]
@@ -187,5 +208,4 @@ def _missing(names: Sequence[str], found, roots: Sequence[str | os.PathLike], wh
     said.append(f"{len(whole)} classes are missing altogether: {', '.join(whole)}")
   if parts:
     said.append(f"{len(parts)} classes lack images: {', '.join(parts)}")
-  return ". ".join(said) + (". A sequence must be complete: add the folders or tars of these "
-                            "classes.")
+  return ". ".join(said) + ". Add the folders or tars of these classes."

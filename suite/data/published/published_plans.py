@@ -133,10 +133,16 @@ def first(plan: PublishedPlan, num: int) -> PublishedPlan:
   """The first samples of a plan, whose classes stay."""
   if num < 1:
     raise ValueError(f"num_samples is {num}; a sequence has at least one.")
+  return part(plan, np.arange(len(plan.names)) < num)
+
+
+def part(plan: PublishedPlan, chosen: np.ndarray) -> PublishedPlan:
+  """The samples of a plan for which `chosen`, bool [n], is true; its classes stay."""
   planned = plan.planned
   return PublishedPlan(dataclasses.replace(
-      planned, index=planned.index[:num], ids=planned.ids[:num], labels=planned.labels[:num],
-      segments=planned.segments[:num]), plan.names[:num], plan.slots)
+      planned, index=planned.index[chosen], ids=planned.ids[chosen],
+      labels=planned.labels[chosen], segments=planned.segments[chosen]), plan.names[chosen],
+      plan.slots)
 
 
 def stand_in(number: int | str) -> PublishedPlan:

@@ -53,7 +53,8 @@ _COMMAND = "see docs/fluid.md"
 
 
 def sequence(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
-             cache: str | None = None, num_samples: int | None = None) -> sequences.Sequence:
+             cache: str | None = None, num_samples: int | None = None, on_missing: str = "stop"
+             ) -> sequences.Sequence:
   """A published sequence, whose samples are numbers: learners need the transform `samples`.
 
   Args:
@@ -63,23 +64,25 @@ def sequence(number: int | str, *, folder: str | None, images: tuple[str, ...] =
     images: folders and tars of the images, where they are not in the folder.
     cache: a folder for the places of the images, and for features; None: nothing is kept.
     num_samples: of a sequence cut short; None: all.
+    on_missing: "stop" if images are missing, or "leave_out" these samples, whose names and numbers
+      are then in the records.
   """
-  plan = _plan(number, folder, num_samples)
-  planned = plan.planned
-  _reader(number, folder, tuple(images), cache, num_samples)
+  found = _found(number, folder, tuple(images), cache, num_samples, on_missing)
+  planned = found.plan.planned
   return sequences.Sequence(
       np.arange(len(planned)), planned.labels, planned.ids.tolist(), planned.num_base,
       num_classes=len(planned.classes), segments=planned.segments,
-      codes_folder=None if cache is None else str(pathlib.Path(cache) / "features"))
+      codes_folder=None if cache is None else str(pathlib.Path(cache) / "features"),
+      left_out=found.left_out)
 
 
 def samples(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
             cache: str | None = None, num_samples: int | None = None, size: int = 224,
-            resize: int = 256, interpolation: str = "bilinear", augments: bool = True
-            ) -> numbered_samples.Samples:
+            resize: int = 256, interpolation: str = "bilinear", augments: bool = True,
+            on_missing: str = "stop") -> numbered_samples.Samples:
   """The transform of a published sequence; arguments as of `sequence` and `Samples`."""
-  return numbered_samples.Samples(_reader(number, folder, tuple(images), cache, num_samples), size,
-                                  resize, interpolation, augments)
+  reader = _found(number, folder, tuple(images), cache, num_samples, on_missing).reader
+  return numbered_samples.Samples(reader, size, resize, interpolation, augments)
 
 
 def columns(number: int | str, *, folder: str | None, novel: str = "zeros",
@@ -99,14 +102,15 @@ def columns(number: int | str, *, folder: str | None, novel: str = "zeros",
 
 
 def base_validation(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
-                    cache: str | None = None, num_samples: int | None = None
-                    ) -> example_arrays.Examples:
+                    cache: str | None = None, num_samples: int | None = None,
+                    on_missing: str = "stop") -> example_arrays.Examples:
   """ImageNet-1K's validation images of the base classes, for EWC and meta-trained learners.
 
   They are numbers that follow those of the sequence; `samples` makes images of them. Arguments as
   of `sequence`; the development kit with the labels is in the folder, or in one of `images`.
+  `on_missing` is that of the sequence; these images must be complete.
   """
-  reader = _reader(number, folder, tuple(images), cache, num_samples)
+  reader = _found(number, folder, tuple(images), cache, num_samples, on_missing).reader
   labels = reader.further().labels
   return example_arrays.Examples(len(reader.ids) + np.arange(len(labels)), labels)
 
@@ -160,11 +164,21 @@ def _note(name: str, error: Exception) -> None:
   rehearsed.missing[name] = str(error)[:300], _COMMAND
 
 
+class _Found(NamedTuple):
+  """A plan of the samples whose images are there, their reader, and what is not there."""
+
+  plan: published_plans.PublishedPlan
+  reader: numbered_samples.Reader
+  left_out: dict[str, list[str]]
+
+
 @functools.lru_cache(maxsize=4)
-def _reader(number: int | str, folder: str | None, images: tuple[str, ...], cache: str | None,
-            num_samples: int | None) -> numbered_samples.Reader:
-  plan, places = _plan(number, folder, num_samples), None
-  further = functools.partial(_further, number, folder, images, cache, num_samples)
+def _found(number: int | str, folder: str | None, images: tuple[str, ...], cache: str | None,
+           num_samples: int | None, on_missing: str) -> _Found:
+  if on_missing not in ("stop", "leave_out"):
+    raise ValueError(f"on_missing={on_missing!r}; allowed are 'stop' and 'leave_out'.")
+  plan, where = _plan(number, folder, num_samples), _name(number)
+  places, is_there = None, np.ones([len(plan.names)], bool)
   try:
     if folder is None:
       found: dict[str, tuple[str, int, int]] = {}  # In prepared records.
@@ -173,13 +187,26 @@ def _reader(number: int | str, folder: str | None, images: tuple[str, ...], cach
         found.update(zip(whole.planned.ids.tolist(), zip(
             (records.files[i] for i in records.file), records.first.tolist(),
             records.length.tolist())))
-      return numbered_samples.Reader(
-          _name(number), plan.planned.ids,
-          image_places.of_rows([found[name] for name in plan.planned.ids.tolist()]), further)
-    places = _places(plan.names.tolist(), images or (folder,), cache, _name(number))
-  except (image_places.MissingImagesError, FileNotFoundError) as error:
-    _note(_name(number), error)
-  return numbered_samples.Reader(_name(number), plan.planned.ids, places, further)
+      places = image_places.of_rows([found[name] for name in plan.planned.ids.tolist()])
+    elif on_missing == "stop":
+      places = _places(plan.names.tolist(), images or (folder,), cache, where)
+    else:  # Not from the cache, which does not know of images that have been added since.
+      places, is_there = image_places.find_present(plan.names.tolist(), images or (folder,), where)
+  except FileNotFoundError as error:
+    _note(where, error)
+  except image_places.MissingImagesError as error:
+    _note(where, image_places.MissingImagesError(
+        f"{error} Or leave these samples out, which the records then say: --gin_param "
+        "\"ON_MISSING='leave_out'\".") if on_missing == "stop" else error)
+  missing = plan.names[~is_there].tolist()
+  if missing:
+    logging.warning("%d of the %d samples of %s are left out, since their images are missing.",
+                    len(missing), len(plan.names), where)
+    plan = published_plans.part(plan, is_there)
+  reader = numbered_samples.Reader(
+      where, plan.planned.ids, places,
+      functools.partial(_further, number, folder, images, cache, num_samples))
+  return _Found(plan, reader, image_places.by_class(missing))
 
 
 @functools.lru_cache(maxsize=4)

@@ -8,7 +8,8 @@ own sample, or some steps later where labels are delayed.
 
 from __future__ import annotations
 
-from typing import Optional, Tuple, Union
+from types import MappingProxyType
+from typing import Mapping, Optional, Tuple, Union
 from typing import Sequence as Strings
 
 import numpy as np
@@ -36,6 +37,7 @@ class Sequence:
     delays: int [T], steps between a sample and its label; 0: right after the answer.
     codes_folder: where codes that no learner changes are kept for others; None: nowhere.
     class_names: names of the classes in the order of the labels; None: not known.
+    left_out: names of further samples by class, whose images are missing.
 
   Attributes:
     num_base_classes: classes 0..num_base_classes-1 are the base classes.
@@ -45,14 +47,15 @@ class Sequence:
     due: int64 [T], the step after whose answer each label is revealed.
     order: int64 [T], samples in the order in which their labels come.
     is_immediate: whether every label comes right after its sample's answer.
-    codes_folder, class_names: see above.
+    codes_folder, class_names, left_out: see above.
   """
 
   def __init__(self, images: np.ndarray, labels: np.ndarray, ids: Strings[str],
                num_base_classes: int, num_classes: Optional[int] = None, *,
                segments: Optional[np.ndarray] = None, delays: Union[int, np.ndarray] = 0,
                codes_folder: Optional[str] = None,
-               class_names: class_lists.ClassNames = None):
+               class_names: class_lists.ClassNames = None,
+               left_out: Mapping[str, Strings[str]] = MappingProxyType({})):
     if not len(images) == len(labels) == len(ids) or not len(ids):
       raise ValueError(f"Got {len(images)} images, {len(labels)} labels and {len(ids)} ids; "
                        "a sequence has as many of each, and at least one.")
@@ -66,7 +69,7 @@ class Sequence:
     self._due = self.due[self.order]
     self.is_immediate = bool(np.all(self.due == np.arange(len(ids))))
     self._num_delivered = 0
-    self.codes_folder = codes_folder
+    self.codes_folder, self.left_out = codes_folder, left_out
     self.class_names = class_lists.checked("the sequence", class_names, self.num_classes)
     low, high = int(np.min(self._labels)), int(np.max(self._labels))
     if low < 0 or high >= self.num_classes:
@@ -92,7 +95,8 @@ class Sequence:
     """The same sequence, with nothing delivered yet and other delays of its labels."""
     return Sequence(self._images, self._labels, self.ids.tolist(), self.num_base_classes,
                     self.num_classes, segments=self.segments, delays=delays,
-                    codes_folder=self.codes_folder, class_names=self.class_names)
+                    codes_folder=self.codes_folder, class_names=self.class_names,
+                    left_out=self.left_out)
 
   def images(self, start: int, stop: int) -> np.ndarray:
     """Samples start..stop-1, [B, ...], to prepare ahead; they are not delivered by it."""

@@ -24,7 +24,7 @@ def _example(**values):
 def _prepared(tmp_path, monkeypatch):
   """A sequence of 24 samples in two files, in another order, and the plan of its own files."""
   monkeypatch.setattr(published_plans, "NUM_CLASSES", 8)
-  for cached in ("_plan", "_reader", "_prepared"):
+  for cached in ("_plan", "_found", "_prepared"):
     getattr(published_sequences, cached).cache_clear()
   names, labels = published_fluid.write(tmp_path)
   plan = published_plans.read(3, tmp_path)

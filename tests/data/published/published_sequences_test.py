@@ -14,7 +14,7 @@ from tests.shared import published_fluid
 def _folder(tmp_path, monkeypatch):
   monkeypatch.setattr(published_plans, "NUM_CLASSES", 9)  # Slot 8 has no sample.
   published_sequences._plan.cache_clear()
-  published_sequences._reader.cache_clear()
+  published_sequences._found.cache_clear()
   return tmp_path
 
 
@@ -55,13 +55,13 @@ def test_samples_are_read_when_they_are_looked_at(folder):
   trained = tf.function(transform.storage.train)(tf.constant([3, 3], tf.int64), seeds)
   assert trained.shape == (2, 24, 24, 3) and np.any(trained[0] != trained[1])
   # The places are read from the cache, unless the files have changed since.
-  published_sequences._reader.cache_clear()
+  published_sequences._found.cache_clear()
   kept, = (folder / "cache").glob("places_*.npz")
   before = kept.stat().st_mtime_ns
   published_sequences.samples(3, **where)
   assert kept.stat().st_mtime_ns == before
   (folder / "fall11_whole.tar").touch()
-  published_sequences._reader.cache_clear()
+  published_sequences._found.cache_clear()
   published_sequences.samples(3, **where)
   assert kept.stat().st_mtime_ns != before
 
