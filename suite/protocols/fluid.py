@@ -49,18 +49,35 @@ class Blocks:
 
   Attributes:
     record_every: greatest number of steps in one record.
-    block_size: steps tried in one compiled call.
-    encode_batch: samples encoded at once.
+    block_size: steps tried in one compiled call; None: by device, see `steps_on`.
+    encode_batch: samples encoded at once; None: by device, see `batch_on`.
   """
 
   record_every: int = 500
-  block_size: int = 500
-  encode_batch: int = 128
+  block_size: Optional[int] = 500
+  encode_batch: Optional[int] = 128
 
   def __post_init__(self) -> None:
-    if min(self.record_every, self.block_size) < 1:
-      raise ValueError(f"record_every={self.record_every} and block_size={self.block_size}; a "
-                       "record and a block have at least one step each.")
+    if any(value is not None and value < 1
+           for value in (self.record_every, self.block_size, self.encode_batch)):
+      raise ValueError(
+          f"record_every={self.record_every}, encode_batch={self.encode_batch} and block_size="
+          f"{self.block_size}; a record and a block have at least one step each, and a batch one "
+          "sample. None is allowed for the last two: by device.")
+
+  def batch_on(self, device: str) -> int:
+    """Samples encoded at once on a device, such as "/job:localhost/.../device:GPU:0"."""
+    return self.encode_batch or (256 if "GPU" in device else 32)
+
+  def steps_on(self, device: str, code_shape: Tuple[int, ...]) -> int:
+    """Steps tried in one call on a device, with codes of this shape.
+
+    A block of features, (D,), is small. A block of images, or of their numbers, passes a whole net
+    at once, whose activations are gigabytes for 500 images of 224 pixels.
+    """
+    if len(code_shape) == 1:
+      return self.block_size or 500
+    return self.block_size or (256 if "GPU" in device else 64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,12 +175,15 @@ def run(
   known = np.arange(sequence.num_classes) < num_known  # Before the first step.
   if (base is not None or base_is_known) and not state.done:
     _begin_with_base(learner, state, sequence, known, base, validation_share)
-  events = _SequenceRun(learner, state, sequence, task, decisions, known, blocks.encode_batch)
+  device = state.distribution.devices[0]
+  events = _SequenceRun(
+      learner, state, sequence, task, decisions, known, blocks.batch_on(device))
+  block_size = blocks.steps_on(device, events.steps.codes[0:1].shape[1:])
   while (is_due := events.update_is_due()) or events.steps.num_answered < len(sequence):
     if is_due:
       events.learn_stored()
     else:
-      events.predict(blocks, novelty, scores)
+      events.predict(blocks.record_every, block_size, novelty, scores)
   if update.reads_answers:
     rehearsal.note("the update strategy reads answers, which are not known before: "
                    f"{len(sequence_decisions.of_phases(state.records))} offline phases are "
@@ -303,20 +323,21 @@ class _SequenceRun:
         **sequence_decisions.spent(state.ledger.totals(), before),
         **self._progress([*phases, record])})
 
-  def predict(self, blocks: Blocks, novelty: sequence_log.Novelty, scores: Scores) -> None:
-    """Steps up to the next update, or to the end of the record."""
+  def predict(self, record_every: int, block_size: int, novelty: sequence_log.Novelty,
+              scores: Scores) -> None:
+    """Steps up to the next update, or to the end of the record; a block at once."""
     state, first = self._state, self.steps.num_answered
     self._learner.begin(self._task, state.context())
     novelty = novelty.with_own(self._learner.new_below)
     state.begins(f"samples from {first:,} on", done=first, total=len(self._sequence),
                  unit="sample")
     self._decisions.begin_event(state.ledger.totals()["macs"])
-    end = min(first + blocks.record_every, len(self._sequence))
+    end = min(first + record_every, len(self._sequence))
     log, probabilities = sequence_log.empty(), []
     outcomes: List[sequence_decisions.BlockOutcome] = []
     while self.steps.num_answered < end and not (outcomes and outcomes[-1].is_update):
       part, chances, outcome = self._block(
-          min(end, self.steps.num_answered + blocks.block_size), novelty, scores.nearest)
+          min(end, self.steps.num_answered + block_size), novelty, scores.nearest)
       log = log.merge(part)
       probabilities.append(chances)
       outcomes.append(outcome)

@@ -407,3 +407,13 @@ def test_settings_that_make_no_sense_are_named(tmp_path, settings, message):
     fluid.run(learner, state=_state(tmp_path),
               **{**dict(sequence=_sequence([0, 1, 2, 0, 1, 2])), **settings})
   assert not (tmp_path / "records.jsonl").exists() or not _records(tmp_path)
+
+
+@pytest.mark.parametrize("device, code_shape, given, expected", [
+    ("/job:a/device:CPU:0", (512,), {}, (32, 500)), ("/job:a/device:GPU:0", (512,), {}, (256, 500)),
+    ("/job:a/device:CPU:0", (), {}, (32, 64)), ("/job:a/device:GPU:0", (8, 8, 3), {}, (256, 256)),
+    ("/job:a/device:GPU:0", (), {"block_size": 7, "encode_batch": 5}, (5, 7))])
+def test_blocks_and_batches_are_those_of_the_device_unless_given(
+    device, code_shape, given, expected):
+  blocks = fluid.Blocks(**{"block_size": None, "encode_batch": None, **given})
+  assert (blocks.batch_on(device), blocks.steps_on(device, code_shape)) == expected
