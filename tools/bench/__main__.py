@@ -20,6 +20,7 @@
                                     sample at a time against the suite's blocks; with --threads 2
   python tools/bench gpu         steps of NEVIS, CLEAR at 224, MAML and FLUID on a GPU; without one
                                     it is skipped, or with --on_cpu measured small on the CPU
+  python tools/bench ops         ops of the graph of a meta-update of MAML++
   python tools/bench precision   ResNet-18, conv-4 and MAML++ high-end: float32 against bfloat16 and
                                     mixed_bfloat16
   python tools/bench settings    the same nets in float32, with --xla, and with --deterministic
@@ -228,6 +229,12 @@ def gpu(args: argparse.Namespace) -> None:
   bench_gpu.run(args)
 
 
+def ops(args: argparse.Namespace) -> None:
+  del args
+  import bench_ops  # pylint: disable=import-outside-toplevel
+  bench_ops.run()
+
+
 def precision(args: argparse.Namespace) -> None:
   import bench_precision  # pylint: disable=import-outside-toplevel
   bench_precision.run(args.rounds, args.nets or list(bench_precision.NETS))
@@ -281,7 +288,7 @@ def describe(threads: int | None) -> str:
 def main() -> int:
   what = {"train": train, "pipeline": pipelines, "data": data, "decode": decode, "ahead": ahead,
           "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
-          "state": state, "gpu": gpu, "onednn": onednn, "precision": precision,
+          "state": state, "gpu": gpu, "onednn": onednn, "ops": ops, "precision": precision,
           "settings": settings, "setting_json": setting_json, "suite_json": suite_json}
   shown = [name for name in what if not name.endswith("_json")]
   parser = argparse.ArgumentParser(description=__doc__,
