@@ -10,6 +10,7 @@ import pathlib
 import shutil
 from typing import Any, Callable
 
+import numpy as np
 import stopped_runs
 import tensorflow as tf
 
@@ -17,6 +18,7 @@ from suite import experiment
 from suite.compute import distribution
 from suite.configs import gin_parse
 from suite.configs import methods
+from suite.contracts import deliveries
 
 LEARNER = "under_test"
 _IMPORTS = """from __gin__ import dynamic_registration
@@ -24,6 +26,7 @@ from suite import experiment
 from suite.data.digits import digits
 from suite.data.images import feature_set
 from suite.data.images import image_ops
+from suite.learners import maml
 from suite.models import conv4
 from suite.models import mlp
 from suite.protocols import cfsl
@@ -108,6 +111,9 @@ cfsl.run.tasks_per_update = 1
 inner_loop.InnerLoop.steps = 1
 inner_loop.InnerLoop.rate = 0.2
 maml_plus_plus/inner_loop.InnerLoop.rate = 0.2
+anil/maml.Maml.parts = 1
+boil/maml.Maml.parts = 1
+high/embedding.Embedding.parts = 1
 meta_schedules.MetaTraining.learning_rate = 0.01
 CNAPS_RATE = 0.01
 EPOCHS = 5
@@ -235,6 +241,11 @@ class CellRun:
     with self._state("resumed") as state:
       return self._run(state)
 
+  def episodic_weights(self) -> list[np.ndarray]:
+    """The variables of the learner that ran last, as episodes have it, and of its optimizer."""
+    net = self._learner.form(deliveries.EPISODES)
+    return [v.numpy() for v in (*net.variables, *net.optimizer.variables)]
+
   def records(self, name: str) -> list[dict[str, Any]]:
     """The records of "whole" or "resumed", without times; of no run: []."""
     path = self._folder / name
@@ -246,4 +257,5 @@ class CellRun:
   def _run(self, state) -> dict[str, Any]:
     tf.keras.backend.clear_session()
     tf.random.set_seed(5)
-    return self._protocol(self._make(), state=state)
+    self._learner = self._make()
+    return self._protocol(self._learner, state=state)
