@@ -32,7 +32,8 @@ a fifth, larger one confirms them, and where it does not, every shape is counted
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+import contextlib
 import dataclasses
 import types
 from typing import Any, Callable
@@ -49,6 +50,17 @@ Cost = graph_frame.Cost
 ZERO = graph_frame.ZERO
 
 _MAX_NAMED = 20  # In the warning; `Cost.uncounted` holds all names.
+_watching: list[list[Cost]] = []
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[list[Cost]]:
+  """Returns a list that meanwhile takes the cost of each graph that is counted."""
+  _watching.append([])
+  try:
+    yield _watching[-1]
+  finally:
+    _watching.pop()
 
 
 def count(concrete_function, given: Mapping[str, int] = types.MappingProxyType({})) -> Cost:
@@ -79,7 +91,9 @@ def count(concrete_function, given: Mapping[str, int] = types.MappingProxyType({
   first: dict[str, str] = {}
   for name in cost.uncounted:
     first.setdefault(name.partition(" shape at ")[0], name)
-  cost = Cost(cost.flops, cost.macs, tuple(first.values()))
+  cost = Cost(cost.flops, cost.macs, tuple(first.values()), cost.ops)
+  for watching in _watching:
+    watching.append(cost)
   if cost.flops is None or cost.macs is None:
     named = "; ".join(cost.uncounted[:_MAX_NAMED])
     more = len(cost.uncounted) - _MAX_NAMED
@@ -138,7 +152,7 @@ class Walk:
     try:
       if has_macs:
         flops, macs = op_costs.MAC_COSTS[op.type](graph_frame.Node(op, frame))
-        return graph_frame.Cost(int(flops), int(macs))
+        return graph_frame.Cost(int(flops), int(macs), ops=1)
       rule = op_costs.COSTS.get(op.type)
       if rule is None:
         return _unknown(op.type, None, None)
@@ -151,7 +165,7 @@ class Walk:
         dtypes = {op.inputs[i].dtype for i in range(1, len(op.inputs))}
       if not any(d.is_floating for d in dtypes):
         return graph_frame.ZERO
-      return graph_frame.Cost(int(rule(graph_frame.Node(op, frame))), 0)
+      return graph_frame.Cost(int(rule(graph_frame.Node(op, frame))), 0, ops=1)
     except graph_frame.UnknownShape:
       return _unknown(f"{op.type}: unknown shape at", op, None if has_macs else 0)
 
@@ -235,7 +249,8 @@ class Walk:
       for option in options[1:]:
         shape = shape.most_specific_compatible_shape(option.shape)
       outputs.append(graph_frame.Argument(shape, None, options[0].source))
-    return graph_frame.CallResult(graph_frame.Cost(flops, macs, uncounted), tuple(outputs))
+    cost = graph_frame.Cost(flops, macs, uncounted, max(c.ops for c in costs))
+    return graph_frame.CallResult(cost, tuple(outputs))
 
   def _trip(self, body, inputs, variables, index=()) -> tuple[graph_frame.CallResult, list]:
     """One trip: (result, its arguments); values that change from trip to trip are unknown."""
@@ -280,8 +295,8 @@ def _sum(costs) -> graph_frame.Cost:
   macs = [c.macs for c in costs]
   names = dict.fromkeys(name for c in costs for name in c.uncounted)
   return graph_frame.Cost(
-      None if None in flops else sum(flops), None if None in macs else sum(macs), tuple(names)
-  )
+      None if None in flops else sum(flops), None if None in macs else sum(macs), tuple(names),
+      sum(c.ops for c in costs))
 
 
 class RowCosts:
@@ -312,7 +327,7 @@ class RowCosts:
            for a, b in ((one.flops, other.flops), (one.macs, other.macs))):
       return self._count(rows)  # On no line: a row has no cost that is the same for all.
     return Cost(self._on_line(one.flops, other.flops, rows),
-                self._on_line(one.macs, other.macs, rows), one.uncounted)
+                self._on_line(one.macs, other.macs, rows), one.uncounted, other.ops)
 
   def _on_line(self, one: int | None, other: int | None, rows: int) -> int | None:
     if one is None or other is None:
@@ -368,4 +383,4 @@ class ShapeCosts:
 
     return Cost(extended([[cost.flops for cost in line] for line in corners]),
                 extended([[cost.macs for cost in line] for line in corners]),
-                corners[0][0].uncounted)
+                corners[0][0].uncounted, corners[1][1].ops)

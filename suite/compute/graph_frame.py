@@ -119,11 +119,13 @@ class Cost:
     flops: floating-point operations, a multiply-add being two; None when unknown.
     macs: multiply-adds of convolutions and matrix products; None when unknown.
     uncounted: reasons for an unknown number, in the order of the walk, without repetition.
+    ops: arithmetic ops that run, each at least one launch on a GPU; costs are equal without them.
   """
 
   flops: int | None
   macs: int | None
   uncounted: tuple[str, ...] = ()
+  ops: int = dataclasses.field(default=0, compare=False)
 
   def __add__(self, other: Cost) -> Cost:
     if not isinstance(other, Cost):
@@ -132,6 +134,7 @@ class Cost:
         _add(self.flops, other.flops),
         _add(self.macs, other.macs),
         tuple(dict.fromkeys(self.uncounted + other.uncounted)),
+        self.ops + other.ops,
     )
 
   def __mul__(self, times: int) -> Cost:
@@ -140,7 +143,8 @@ class Cost:
       return NotImplemented
     if times < 0:
       raise ValueError(f"A cost was multiplied by {times}; the number of calls must be 0 or more.")
-    return Cost(_times(self.flops, times), _times(self.macs, times), self.uncounted)
+    return Cost(_times(self.flops, times), _times(self.macs, times), self.uncounted,
+                self.ops * times)
 
   __rmul__ = __mul__
 

@@ -32,6 +32,7 @@ from absl import logging
 import numpy as np
 
 from suite.compute import distribution as distribution_lib
+from suite.compute import flops as flops_lib
 from suite.compute import ledger
 from suite.configs import gin_files
 from suite.configs import run_settings
@@ -48,6 +49,8 @@ from suite.tables import table as table_lib
 from suite.training.planning import network_costs
 
 _MAX_SECONDS = 10
+# To launch an op on a GPU; and images of 500 x 400 pixels that a core decodes, crops and resizes.
+_LAUNCH_SECONDS, _PREPARED_A_SECOND = 5e-6, 480
 # Of a process that plans, the cells that it plans before another one takes its place, and the cells
 # below which another process takes longer to start than it saves.
 _PROCESS_BYTES, _KEPT, _WORTH_A_PROCESS = 1_200_000_000, 24, 3
@@ -75,11 +78,14 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
   facts: dict[str, Any] = {"learners": {}, "refused": {}, "missing": {}, "estimated": [],
                            "left_out": [], "rates": [], "stream": "", "data_bytes": 0}
   rest = dict(learners)
-  if planning.takes_plans(protocol):
-    rest = _plan(protocol, learners, seed, distribution, rate, facts)
-  for name, make in rest.items():
-    logging.info("%s: rehearsing its events", name)
-    _rehearse(protocol, name, make, seed, distribution, rate, facts)
+  with flops_lib.watched() as graphs:
+    if planning.takes_plans(protocol):
+      rest = _plan(protocol, learners, seed, distribution, rate, facts)
+    for name, make in rest.items():
+      logging.info("%s: rehearsing its events", name)
+      _rehearse(protocol, name, make, seed, distribution, rate, facts)
+  largest = max(graphs, key=lambda cost: cost.ops, default=flops_lib.ZERO)
+  facts.update(rate=rate, ops=largest.ops, ops_flops=largest.flops)
   if not facts["learners"]:
     lines = ["There is no estimate: " + "; ".join(
         f"{name}: {reason}" for name, reason in facts["refused"].items())]
@@ -246,7 +252,8 @@ def run_text(facts: Mapping[str, Any]) -> str:
            *costs(one["totals"], phases), *rest(one)] for name, one in learners.items()]
   table = quantities.TextTable(
       f"Dry run of {facts['stream']}", ["learner", "events", "steps", *phases, *_HEADER], rows)
-  lines = [table.text(), *times(facts), *_MEANING]
+  lines = [table.text(), *times(facts), *limits(facts, [
+      one["totals"] for one in learners.values()]), *_MEANING]
   lines.append(f"memory: {quantities.si(facts['peak_bytes'], 'B')} of {facts['peak_of']} after "
                "these steps" + (f", and images of two tasks, "
                                 f"{quantities.si(facts['data_bytes'], 'B')} at most as pixels."
@@ -262,6 +269,35 @@ def times(facts: Mapping[str, Any]) -> list[str]:
     return [f"time: of all FLOPs at these rates ({facts['machine']}), without input pipelines:",
             *(f"  {line}" for line in facts["rates"])]
   return [f"time: of all events on {facts['machine']}, a step of each kind having been measured."]
+
+
+def limits(facts: Mapping[str, Any], totals: Sequence[Mapping[str, Any]]) -> list[str]:
+  """What a fast device waits for: launches of ops, and images; estimates.
+
+  Args:
+    facts: as of `run_text`, with "ops" and "ops_flops" of the graph of most ops, and "rate".
+    totals: of the learners' ledgers.
+  """
+  lines, ops = [], facts.get("ops", 0)
+  if ops:
+    launched = ops * _LAUNCH_SECONDS
+    lines.append(
+        f"launches (an estimate): the largest graph of a step has {ops:,} arithmetic ops, which a "
+        f"GPU takes {1000 * launched:,.3g} ms to launch at "
+        f"{1e6 * _LAUNCH_SECONDS:.0f} us each")
+    if facts.get("rate") and facts["ops_flops"] is not None:
+      computed = facts["ops_flops"] / facts["rate"]
+      lines[-1] += (f", and {1000 * computed:,.3g} ms to compute at the rate: launches "
+                    f"{'bind' if launched > computed else 'do not bind'}")
+    lines[-1] += "."
+  shown = sum(amount or 0 for one in totals for name, amount in one.items()
+              if name.startswith("examples_"))
+  if shown:
+    lines.append(
+        f"images (an estimate): {shown:,} are prepared at most, each as often as it is shown, "
+        f"{shown / _PREPARED_A_SECOND / 3600:,.1f} core-hours of the host if all are JPEG files of "
+        f"500 x 400 pixels ({_PREPARED_A_SECOND} a second); sets in memory are decoded once.")
+  return lines
 
 
 def phases_of(totals: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -412,7 +448,10 @@ def _table_text(num_chosen: int,
     table = quantities.TextTable("Each line is one cell of that many, which differ in their seed",
                                  ["row/column", "cells", *phases, "in all", "time", "disk",
                                   "weights"], rows)
-    lines += [table.text(), *times(known[0][1])]
+    widest = max((facts for _, facts in known), key=lambda facts: facts.get("ops", 0))
+    lines += [table.text(), *times(known[0][1]), *limits(widest, [
+        one["totals"] for cells, facts in known for _ in cells
+        for one in facts["learners"].values()])]
     if jobs > 1:
       lines.append(f"time in all is that of cells one after the other, not of {jobs} at once; "
                    f"each was measured beside {jobs - 1} others.")

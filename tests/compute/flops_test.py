@@ -22,6 +22,19 @@ def test_cost_adds_and_multiplies():
   assert flops.Cost(0, 0, ()) == flops.ZERO
 
 
+def test_arithmetic_ops_are_counted_as_often_as_they_run():
+  def three_trips(x):
+    return tf.while_loop(lambda i, _: i < 3, lambda i, x: (i + 1, tf.nn.relu(x @ x) + 1.0),
+                         [tf.constant(0), x])[1]
+
+  with flops.watched() as graphs:
+    cost_of(three_trips, [4, 4])
+    cost_of(lambda x: tf.reshape(x, [2, 8]), [4, 4])
+  assert [cost.ops for cost in graphs] == [9, 0]
+  assert (graphs[0] * 2 + graphs[0]).ops == 27
+  assert graphs[0] == flops.Cost(graphs[0].flops, graphs[0].macs)  # Costs are equal without ops.
+
+
 def test_unknown_stays_unknown_in_sums_and_products():
   unknown = flops.Cost(None, 7, ("Svd",))
   assert unknown + flops.Cost(1, 1) == flops.Cost(None, 8, ("Svd",))

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.configs import gin_files
 from suite.contracts import planning
 from suite.contracts import tasks
 from suite.running import dry_run
@@ -122,3 +123,22 @@ def test_the_memory_of_a_variable_with_an_open_number_of_rows_is_that_of_its_row
     return {"protocol": "one", "stream": "an event"}
 
   assert "40 B" in dry_run.report(steps, {"x": Open}, 0, distribution.build())
+
+
+def test_launches_and_images_are_estimated():
+  found = dry_run.limits(
+      {"ops": 4000, "ops_flops": 10**9, "rate": 1e12},
+      [{"examples_train": 480 * 3600, "flops_train": 1}, {"examples_predict": 480 * 1800}])
+  assert "4,000 arithmetic ops, which a GPU takes 20 ms to launch at 5 us each" in found[0]
+  assert found[0].endswith("and 1 ms to compute at the rate: launches bind.")
+  assert "2,592,000 are prepared at most" in found[1] and "1.5 core-hours" in found[1]
+  [fast] = dry_run.limits({"ops": 10, "ops_flops": 10**9, "rate": 1e12}, [])
+  assert fast.endswith("launches do not bind.")
+  assert dry_run.limits({}, []) == []
+
+
+def test_more_processes_than_the_memory_holds_are_refused(monkeypatch):
+  monkeypatch.setattr(dry_run.host_memory, "available_bytes", lambda: 5_000_000_000)
+  with pytest.raises(gin_files.ConfigError, match=r"--jobs 64 plans 64 cells.*give at most 4\."):
+    dry_run.of_table(None, None, rate=1e12, jobs=64)
+  assert dry_run._processes(1, 100) <= 4 and dry_run._processes(3, 100) == 3

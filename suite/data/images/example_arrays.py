@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.contracts import examples
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import feature_set
 from suite.data.images import image_ops
@@ -51,8 +52,12 @@ def read(sets: Sequence[examples.ExampleSet], task: tasks.Task,
                        f"{task.key!r} is {task.kind} with {task.num_classes}. All buckets share "
                        "one list of classes; map the labels to it.")
   batches = (batch for part in sets for batch in _images(part, transform, prepare))
-  images = (storage.keep(batches) if storage is not None and storage.is_on_disk else
-            np.concatenate(list(batches)))
+  images: np.ndarray
+  if storage is not None and storage.is_on_disk:
+    images = storage.keep(batches)
+  else:
+    parts = list(batches)
+    images = parts[0] if len(parts) == 1 else np.concatenate(parts)
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 
@@ -62,6 +67,9 @@ def _images(part: examples.ExampleSet, transform: examples.Transform,
   if isinstance(part, feature_set.FeatureSet):
     part.check_transform(transform)
     yield part.features
+    return
+  if rehearsal.counts_only():  # Memory that is taken when it is read.
+    yield np.zeros([part.size, *shape(prepare)], np.uint8)
     return
   for batch in part.eval_batches(min(_BATCH, part.size), transform=prepare):
     images = batch["image"].numpy()
