@@ -16,6 +16,7 @@ SEVERAL = {
     "COUNT": {"first", "interval", "count", "threshold"},  # By update strategy.
     "IMAGE_SIZE": {"side", "size"},
     "MODE": {"mode", "protocol"},
+    "VALIDATE_EVERY": {"every", "validate_every"},  # Events of CFSL, steps of a trainer.
 }
 
 
