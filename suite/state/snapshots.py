@@ -26,6 +26,7 @@ import dataclasses
 import errno
 import functools
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -278,6 +279,7 @@ class Snapshots:
 _CHUNK_BYTES = 1 << 16
 _DIGEST_LETTERS = 16
 _MANY = 128  # Chunks that are worth threads.
+_BATCH = 16  # Chunks of a thread at a time.
 _PLAIN = "biufcSU"  # Kinds of types whose `str` says all; others go by name, such as bfloat16.
 
 
@@ -384,8 +386,11 @@ def compare(array: np.ndarray, before: StoredArray | None) -> ArrayPlan:
   if len(chunks) < _MANY:
     digests = [chunk_digest(chunk) for chunk in chunks]
   else:
-    with concurrent.futures.ThreadPoolExecutor() as threads:  # hashlib lets other threads run.
-      digests = list(threads.map(chunk_digest, chunks))
+    # hashlib lets other threads run. Handing a single chunk to one costs as much as its digest.
+    batches = [chunks[i:i + _BATCH] for i in range(0, len(chunks), _BATCH)]
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+      found = threads.map(lambda batch: [chunk_digest(chunk) for chunk in batch], batches)
+      digests = list(itertools.chain.from_iterable(found))
   places: list[tuple[int, int] | None] = [None] * len(digests)
   if before is not None and (before.dtype, before.shape) == (_type_name(array.dtype), array.shape):
     places = [place if old == new else None

@@ -49,7 +49,7 @@ def on_host(name: str) -> Callable[[], None]:
     libc = ctypes.CDLL(None)
     libc.unshare(_NEW_NAMES | _NEW_NUMBERS)
     libc.sethostname(name.encode(), len(name))
-    platform._uname_cache = None  # It was read before.
+    vars(platform)["_uname_cache"] = None  # It was read before.
     pid = os.fork()  # The child is the first process of the new numbers.
     if pid:
       os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
