@@ -32,12 +32,11 @@ STOPPED_AMID, META_TRAINING_ENDS = ("maml_low", "protonet"), 2
 ABOVE_CHANCE = {"nevis": 0.3, "clear": 0.3, "fluid": 0.3, "cfsl": 0.6}
 # These train on the rows of a small memory alone.
 FEW_ROWS, MORE_EPOCHS = ("gdumb", "reservoir", "biased_reservoir"), "EPOCHS = 20"
-# Their inner steps are not learned: they take more of them, and a net of two blocks.
+# Their inner steps are not learned: they take more of them, with a small rate.
 PLAIN_STEPS = ("init_tune", "pretrain_tune")
-FIVE_STEPS = """
-inner_loop.InnerLoop.steps = 5
-inner_loop.InnerLoop.rate = 0.01
-functional_conv4.Conv4.blocks = 2
+THREE_STEPS = """
+inner_loop.InnerLoop.steps = 3
+inner_loop.InnerLoop.rate = 0.02
 """
 # Pretrain + Tune trains on the classes of the data set.
 WITH_CLASSES = "include 'gin/data/cfsl_with_classes.gin'"
@@ -46,6 +45,8 @@ OF_CELLS = """
 constellation.ConstellationConv4.filters = 32
 base_episodes.BaseEpisodes.updates_per_epoch = 20
 """
+# The gradient of a critic is differentiated twice; MAML_HIGH has the second order of the steps.
+FIRST_ORDER = "coupled/meta_schedules.MetaTraining.second_order = False"
 META_TRAINED = ("protonet", "meta_baseline", "constellation", "simple_cnaps", "maml_low", "anil",
                 "boil", "maml_plus_plus", "maml_high", "sca", "pretrain_tune")
 
@@ -53,9 +54,10 @@ META_TRAINED = ("protonet", "meta_baseline", "constellation", "simple_cnaps", "m
 def extra(name: str, protocol: str) -> str:
   """Bindings of a cell besides those of all."""
   if protocol == "cfsl" and name in PLAIN_STEPS:
-    return f"UPDATES = {30 * (name in META_TRAINED)}" + FIVE_STEPS + WITH_CLASSES
+    return f"UPDATES = {30 * (name in META_TRAINED)}" + THREE_STEPS + WITH_CLASSES
   if protocol == "cfsl":
-    return "UPDATES = 30" if name in META_TRAINED else ""
+    updates = ["UPDATES = 30"] if name in META_TRAINED else []
+    return "\n".join(updates + ([FIRST_ORDER] if name == "sca" else []))
   if name == "constellation":
     return OF_CELLS
   return MORE_EPOCHS if protocol == "clear" and name in FEW_ROWS else ""
