@@ -49,6 +49,7 @@ from suite.reporting import run_dir
 from suite.reporting import run_writer
 from suite.reporting import tables
 from suite.reporting.board import board_directory
+from suite.reporting.board import trackers
 from suite.state import snapshots
 from suite.state import trial_queue
 from suite.system import atomic_files
@@ -95,6 +96,8 @@ def run(
   settings = settings.replaced(seed=seed, op_threads=op_threads)
   further = own_metrics.OwnMetrics(metrics)
   folders.check(folder := pathlib.Path(settings.workdir), "--workdir")
+  if problem := trackers.missing(settings.tracker):
+    raise gin_files.ConfigError(problem)
   distribution, own = _set_up(settings, folder)
   if instead is not None:
     return instead(protocol, learners, seed, distribution)
@@ -250,7 +253,8 @@ def _learner_run(
     return
   trace = _Trace(board.log_dir(name) if settings.profile else None)
   writer: Union[run_writer.RunWriter, run_writer.Follower] = (
-      run_writer.RunWriter(folder, board.view(name), progress(), trace.stop)
+      run_writer.RunWriter(folder, board.view(name), progress(), trace.stop,
+                           _tracked(settings, name))
       if distribution.is_chief else run_writer.Follower(folder))
 
   def finish(summary: Mapping[str, Any]) -> None:
@@ -275,6 +279,17 @@ def _learner_run(
     snapshots.save_text(summary_path, run_dir.sealed(
         records.to_plain(finished[0]), num_records=len(state.records),
         last_digest=state.last_digest))
+
+
+def _tracked(settings: run_settings.RunSettings, name: str) -> List[trackers.TrackerView]:
+  """The learner's run in the tracker that is asked for; [] without one."""
+  if not settings.tracker:
+    return []
+  folder = pathlib.Path(settings.workdir)
+  stored = _stored_environment(folder)
+  return [trackers.TrackerView(settings.tracker, folder, name, {
+      "config": (folder / "config.gin").read_text(),
+      **{key: stored.get(key) for key in ("command", "seed", "suite", "device")}})]
 
 
 def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:
@@ -398,7 +413,7 @@ def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
   # Whether a learner's directory holds anything, a record or a part of its first event.
   has_begun = any(path.is_file() and path.stat().st_size for path in folder.glob("*/**/*")
-                  if "tensorboard" not in path.parts)
+                  if not {"tensorboard", trackers.FOLDER} & set(path.parts))
   if config_path.exists() and not has_begun:
     for path in (environment_path, config_path):
       path.unlink(missing_ok=True)

@@ -40,7 +40,7 @@ def add(run: argparse.ArgumentParser) -> None:
   run.add_argument("--seeds", type=_seeds, metavar="N,N",
                    help="a run for each seed; the report has means and standard deviations")
   run_settings.add_flags(run, "gin_names", "workdir", "strategy", "devices", "precision",
-                         "xla", "deterministic", "share", "profile")
+                         "xla", "deterministic", "share", "profile", "tracker")
   run.add_argument("--trusted_modules", type=_moved, help=argparse.SUPPRESS)
   run.add_argument("--jobs", type=run_settings.positive, metavar="N",
                    help="tables: number of cells to run at the same time (1; with --engine ray as "

@@ -22,6 +22,7 @@ from suite.system import folders
 # compute.distribution.NAMES
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
 PRECISIONS = ("float32", "bfloat16", "mixed_bfloat16", "mixed_float16", "tf32")  # precision.NAMES
+TRACKERS = ("wandb", "mlflow")
 DATA_FLAGS = ("data_dir", "mirror")
 # Former settings, and why each was taken out.
 MOVED = {"trusted_modules": "it let a gin file run any code that these modules reach. Now "
@@ -102,6 +103,9 @@ class RunSettings:
   share: bool = _flag(
       False, "given to several processes with one --workdir: they share the trials of the run's "
       "searches", action="store_true")
+  tracker: str = _flag(
+      "", "send records and summaries there, too; the package must be installed (docs/reports.md)",
+      choices=TRACKERS)
   debug: bool = _flag(False, "show the traceback of every error", action="store_true")
   seed: int = 0
   op_threads: Optional[int] = None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 import pathlib
 from typing import Any, Callable, Protocol
 
@@ -53,14 +53,17 @@ class RunWriter:
     view: TensorBoard view of the run, or None.
     progress: progress line.
     after_event: called after each written record.
+    further: views besides, such as a tracker's.
   """
 
   def __init__(
       self, folder: pathlib.Path, view: View | None,
-      progress: progress_lib.Progress, after_event: Callable[[], None] = lambda: None
+      progress: progress_lib.Progress, after_event: Callable[[], None] = lambda: None,
+      further: Sequence[View] = ()
   ):
     self._records = records_lib.RecordWriter(pathlib.Path(folder) / "records.jsonl", sync=False)
-    self._view, self._progress = view, progress
+    self._views = [*([] if view is None else [view]), *further]
+    self._progress = progress
     self._after_event = after_event
 
   def write(self, record: Mapping[str, Any]) -> list[Any]:
@@ -95,16 +98,15 @@ class RunWriter:
     self._show(lambda view: view.close())
 
   def _show(self, do: Callable[[View], None]) -> None:
-    """Does something with the view; one that cannot be written is given up, not the run."""
-    if self._view is None:
-      return
-    try:
-      do(self._view)
-    except (OSError, tf.errors.OpError) as error:
-      logging.warning(
-          "%s cannot be written (%s) and is left as it is. It is made again from the records when "
-          "the command is run again.", self._view.log_dir, str(error).splitlines()[0])
-      self._view = None
+    """Does something with the views; one that cannot be written is given up, not the run."""
+    for view in list(self._views):
+      try:
+        do(view)
+      except (OSError, tf.errors.OpError) as error:
+        logging.warning(
+            "%s cannot be written (%s) and is left as it is. It is made again from the records "
+            "when the command is run again.", view.log_dir, str(error).splitlines()[0])
+        self._views.remove(view)
 
 
 class Follower:

@@ -21,7 +21,7 @@ _RESERVED = frozenset([
     "classifier.npz", "config.gin", "encoder.json", "encoder.npz", "environment.json",
     "operative_config.gin", "predictions", "protocol.json", "records.jsonl", "report.txt",
     "settings.txt", "sha256sums", "state", "summary.json", "table.json", "tensorboard",
-    "unused_bindings.txt", "weights"])
+    "tracker", "unused_bindings.txt", "weights"])
 _DEVICES = frozenset(["con", "prn", "aux", "nul", "conin$", "conout$",
                       *(f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789")])
 
