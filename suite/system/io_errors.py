@@ -52,15 +52,18 @@ def message(error: OSError) -> str:
 def _file_of(error: OSError) -> str:
   """The file that an error concerns.
 
-  Errors at files that are open do not say it. The innermost function that has a path, or an open
-  file, among its variables does.
+  Errors at files that are open do not say it, and those within an open folder (shutil.rmtree) say
+  the name alone. The innermost function that has the path, or an open file, among its variables
+  does.
   """
-  if error.filename is not None:
-    return os.fsdecode(error.filename)
+  said = "" if error.filename is None else os.fsdecode(error.filename)
+  if os.path.dirname(said):
+    return said
   for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
     for value in frame.f_locals.values():
       if isinstance(value, io.IOBase):
         value = getattr(value, "name", None)
-      if isinstance(value, (pathlib.PurePath, str)) and os.path.isabs(value):
+      if (isinstance(value, pathlib.PurePath) or isinstance(value, str) and os.path.isabs(value)
+          ) and (not said or os.path.basename(value) == said):
         return str(value)
-  return "a file"
+  return said or "a file"

@@ -2,6 +2,7 @@
 import argparse
 import errno
 import os
+import shutil
 
 import gin
 import pytest
@@ -41,6 +42,15 @@ def test_an_error_at_an_open_file_names_it(tmp_path):
 
   found = _raised(lambda: write(str(tmp_path / "f")))
   assert io_errors.message(found).startswith(f"{tmp_path / 'f'}: No space left")
+
+
+def test_an_error_within_a_folder_names_its_path(tmp_path, monkeypatch):
+  """shutil.rmtree removes files by their name within an open folder."""
+  (tmp_path / "folder").mkdir()
+  (tmp_path / "folder" / "a.csv").touch()
+  monkeypatch.setattr(os, "unlink", lambda name, **_: _fail(errno.EIO, name))
+  found = _raised(lambda: shutil.rmtree(tmp_path / "folder"))
+  assert io_errors.message(found).startswith(f"{tmp_path / 'folder' / 'a.csv'}: Input/output")
 
 
 def test_gins_copy_of_an_error_is_still_one():
