@@ -3,11 +3,13 @@
 
   python tools/bench train       ResNet-18, 64x64, batch 64: suite's loop against a bare compiled
                                     Keras loop, then the input pipeline alone against suite's loop
-  python tools/bench pipeline    the cached input pipeline alone, by size of the stored images
+  python tools/bench pipeline    training crops from arrays, by size of the stored images; with
+                                    --other FOLDER beside another revision in the same run
   python tools/bench data        training batches of a prepared 64x64 data set of PNG records:
                                     plain tfds.load against the suite's image set
-  python tools/bench decode      NEVIS's training batches from JPEGs of 32 x 32 to 5000 x 3000:
-                                    as prepared against a resized copy (streams.nevis.resized_side)
+  python tools/bench decode      training crops of NEVIS from JPEGs of 256 x 256 and 500 x 400,
+                                    beside decoding alone, a packed copy, an array, validation; and
+                                    with --other FOLDER
   python tools/bench ahead       offline phases on images on disk: read ahead against in turn
   python tools/bench lifelong    Sort & Search on up to 10,000,000 samples (--large: a tenfold):
                                     the paper's algorithm in plain numpy against the suite's
@@ -171,9 +173,9 @@ def train(args: argparse.Namespace) -> None:
   show({"suite": rates["suite"], **pipes}, "suite")
 
 
-def pipelines(args: argparse.Namespace) -> None:
-  candidates = {f"pipeline, {s}x{s} cached": pipeline(s) for s in (SIZE, 32, 96)}
-  show(rounds(candidates, args.steps * 8, args.rounds), f"pipeline, {SIZE}x{SIZE} cached")
+def inputs(args: argparse.Namespace) -> None:
+  import bench_decode  # pylint: disable=import-outside-toplevel
+  bench_decode.run(args.what, args.rounds, args.other)
 
 
 def data(args: argparse.Namespace) -> None:
@@ -184,11 +186,6 @@ def data(args: argparse.Namespace) -> None:
 def ahead(args: argparse.Namespace) -> None:
   import bench_ahead  # pylint: disable=import-outside-toplevel
   bench_ahead.run(args.rounds)
-
-
-def decode(args: argparse.Namespace) -> None:
-  import bench_decode  # pylint: disable=import-outside-toplevel
-  bench_decode.run(args.rounds)
 
 
 def lifelong(args: argparse.Namespace) -> None:
@@ -286,7 +283,7 @@ def describe(threads: int | None) -> str:
 
 
 def main() -> int:
-  what = {"train": train, "pipeline": pipelines, "data": data, "decode": decode, "ahead": ahead,
+  what = {"train": train, "pipeline": inputs, "data": data, "decode": inputs, "ahead": ahead,
           "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
           "state": state, "gpu": gpu, "onednn": onednn, "ops": ops, "precision": precision,
           "settings": settings, "setting_json": setting_json, "suite_json": suite_json}
@@ -301,7 +298,8 @@ def main() -> int:
                       "clear: epochs; fluid: thousands of images in a stream; state: events")
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all); cfsl: of each side")
-  parser.add_argument("--other", metavar="FOLDER", help="state: a checkout of another revision")
+  parser.add_argument("--other", metavar="FOLDER",
+                      help="state, pipeline, decode: a checkout of another revision")
   parser.add_argument("--on_cpu", action="store_true", help="gpu: small, if there is none")
   parser.add_argument("--precisions", nargs="+", default=["float32"], metavar="NAME",
                       help="gpu: of the nets, one after the other (float32)")
@@ -319,7 +317,8 @@ def main() -> int:
   args = parser.parse_args()
   if args.threads and args.what not in ("convs", "gpu"):
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-  if args.what in ("ahead", "decode", "lifelong", "clear", "fluid", "precision", "settings"):
+  if args.what in ("ahead", "decode", "pipeline", "lifelong", "clear", "fluid", "precision",
+                   "settings"):
     print(describe(args.threads))
   elif args.what not in ("suite_json", "setting_json", "cfsl", "convs", "gpu"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")

@@ -1,118 +1,200 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Training batches of NEVIS from JPEGs of several sizes: as prepared, and from a resized copy.
+"""The images of NEVIS, from data to batches of crops of 64 x 64, in images per CPU second.
 
-A data set of each size is prepared in a temporary folder and read as a NEVIS task is, with its crop
-to 64 x 64. The pictures are smooth with a little noise, at quality 92. Rounds alternate between the
-two; a rate is the median of the rounds. Every second picture has three quarters of the width: sets
-whose images all have one size are decoded once into memory in any case, photographs are not.
+Each tree measures in a process of its own, with one thread, which is told when: rounds alternate
+between the trees, and ratios are medians over rounds of what two candidates did in the same round.
+
+  as stored    training crops from JPEGs of a size and of three quarters of its width, in memory
+  decoding     the same JPEGs decoded whole, and nothing else
+  packed       training crops from a packed copy with a shorter side of 74
+  array        training crops from an array of images of the copy's shape
+  validation   the validations of a trial, 50 passes over JPEGs, prepared in the first one
+
+The pictures are smooth with a little noise, at quality 92. As a program it is one such process.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import pathlib
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from typing import Any, Callable, Iterator
 
-import numpy as np
-import tensorflow as tf
-import tensorflow_datasets as tfds
-
-from suite.data.images import image_ops
-from suite.data.images import prepared_sets
-from suite.data.images import resized_copy
-
-SIZE, QUALITY = 64, 92
-SECONDS = 4.0  # Least duration of a round; buffers hold more than a few batches of a small copy.
-# (height, width): the number of pictures, the batch, and the least batches of a round.
-CASES = {(32, 32): (2000, 64, 20), (256, 256): (500, 64, 10), (800, 1000): (100, 32, 6),
-         (3000, 5000): (12, 8, 4)}
+SIZE, QUALITY, BATCH, PICTURES, PASSES = 64, 92, 32, 64, 50
+CASES = {"256x256": (256, 256), "500x400": (400, 500)}
+ARRAYS = (64, 32, 96)
+SECONDS = 0.4  # Of the CPU, at least, of a candidate in a round.
+IDLE_SECONDS = 0.3  # Buffers are full if the process has used no CPU for so long.
+Rates = dict[str, float]
 
 
-def picture(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
-  """Returns a smooth random picture with noise, uint8 [height, width, 3]."""
+def run(what: str, num_rounds: int, other: str | None) -> None:
+  """Prints the table of `decode` or `pipeline`; `other` is another tree of the suite."""
+  here = str(pathlib.Path(__file__).parents[2])
+  trees = {"this": here, **({"other": other} if other else {})}
+  processes = {name: _start(path, what) for name, path in trees.items()}
+  rounds: list[dict[str, Rates]] = []
+  try:
+    for number in range(num_rounds + 1):
+      found = {name: _ask(processes[name])
+               for name in (list(trees) if number % 2 else reversed(list(trees)))}
+      if number:  # The first round traces graphs and fills buffers.
+        rounds.append(found)
+  finally:
+    for process in processes.values():
+      process.stdin.close()
+      process.wait()
+  (_show_decode if what == "decode" else _show_arrays)(rounds)
+
+
+def _start(path: str, what: str) -> Any:
+  environment = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
+  return subprocess.Popen([sys.executable, __file__, what], env=environment, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def _ask(process: Any) -> Rates:
+  process.stdin.write("\n")
+  process.stdin.flush()
+  line = process.stdout.readline()
+  if not line:
+    raise RuntimeError(f"{' '.join(process.args)} ended; run it by hand to see why.")
+  return json.loads(line)
+
+
+def _rate(rounds: list[dict[str, Rates]], name: str) -> str:
+  return f"{statistics.median(found['this'][name] for found in rounds):,.0f}"
+
+
+def _ratio(rounds: list[dict[str, Rates]], name: str, other: str, tree: str = "this") -> str:
+  """The median ratio of two candidates; "" if the other tree is missing."""
+  if tree not in rounds[0]:
+    return ""
+  return f"{statistics.median(r['this'][name] / r[tree][other] for r in rounds):.2f}"
+
+
+def _show_decode(rounds: list[dict[str, Rates]]) -> None:
+  print("| JPEG | as stored, images/s | to the other tree | to decoding | validation to training |"
+        "\n|---|---:|---:|---:|---:|")
+  for case in CASES:
+    print(f"| {case} | {_rate(rounds, case)} | {_ratio(rounds, case, case, 'other')} |",
+          f"{_ratio(rounds, case, f'{case} decoding')} |",
+          f"{_ratio(rounds, f'{case} validation', case)} |")
+  print(f"\npacked: {_rate(rounds, 'packed')} images/s, {_ratio(rounds, 'packed', 'array')} of an "
+        "array of the same shape")
+
+
+def _show_arrays(rounds: list[dict[str, Rates]]) -> None:
+  print("| array | images/s | to the other tree |\n|---|---:|---:|")
+  for side in map(str, ARRAYS):
+    print(f"| {side} x {side} | {_rate(rounds, side)} | {_ratio(rounds, side, side, 'other')} |")
+
+
+def _measure(what: str) -> None:
+  """Measures all candidates for each line of the input."""
+  import numpy as np  # pylint: disable=import-outside-toplevel
+  import tensorflow as tf  # pylint: disable=import-outside-toplevel
+  tf.config.threading.set_intra_op_parallelism_threads(1)
+  tf.config.threading.set_inter_op_parallelism_threads(1)
+  from suite.data.images import image_ops  # pylint: disable=import-outside-toplevel
+  from suite.data.images import image_set  # pylint: disable=import-outside-toplevel
+  rng, facts = np.random.default_rng(0), {"kind": "single_label", "num_classes": 4}
+  options, transform = tf.data.Options(), image_ops.Nevis(SIZE)
+  options.threading.private_threadpool_size = 1
+  candidates: dict[str, Callable[[], int]] = {}
+
+  def taking(dataset: Any) -> Callable[[], int]:
+    iterator = iter(dataset.with_options(options))
+    def take() -> int:
+      next(iterator)
+      return BATCH
+    return take
+
+  def training(images: Any) -> Callable[[], int]:
+    return taking(images.train_batches(BATCH, seed=(0, 0), transform=transform))
+
+  def array(*shape: int) -> Any:
+    pixels = rng.integers(0, 256, (1000, *shape, 3), dtype=np.uint8)
+    return image_set.ImageSet.from_arrays("array", pixels, np.arange(1000) % 4, **facts)
+
+  def passes(images: Any) -> int:
+    from suite.training.scoring import scoring  # pylint: disable=import-outside-toplevel
+    ready = scoring.ReadyBatches(
+        images.subset(np.arange(PICTURES)).eval_batches(BATCH, transform=transform), PICTURES)
+    return sum(len(batch["mask"]) for _ in range(PASSES) for batch in ready)
+
+  if what == "pipeline":
+    candidates = {str(side): training(array(side, side)) for side in ARRAYS}
+  else:
+    jpegs: dict[str, Any] = {}
+    for case, sides in CASES.items():
+      encoded = list(_jpegs(*sides))
+      images = image_set.ImageSet.from_encoded("jpeg", encoded, np.arange(PICTURES) % 4, **facts)
+      whole = tf.data.Dataset.from_tensor_slices(tf.constant(encoded)).repeat().map(
+          lambda image: tf.shape(tf.io.decode_image(image, channels=3, expand_animations=False)))
+      candidates[case] = training(images)
+      candidates[f"{case} decoding"] = taking(whole.batch(BATCH))
+      jpegs[case] = images
+    candidates["array"] = training(array(74, 98))
+    try:
+      from suite.data.images import packed_images  # pylint: disable=import-outside-toplevel
+    except ImportError:  # The other tree is older.
+      pass
+    else:
+      candidates.update({f"{case} validation": lambda images=images: passes(images)
+                         for case, images in jpegs.items()})
+      sides = np.tile(np.array([[74, 98]], np.int32), (1000, 1))
+      path = pathlib.Path(tempfile.mkdtemp(prefix="lifelong-bench-"), "pixels.bin")
+      path.write_bytes(b"".join(packed_images.bordered(image).tobytes() for image in rng.integers(
+          0, 256, (1000, 74, 98, 3), dtype=np.uint8)))
+      store = packed_images.PackedStore(
+          packed_images.mapped(path), packed_images.offsets_of(sides), sides)
+      path.unlink()
+      candidates["packed"] = training(
+          image_set.ImageSet("packed", store, np.arange(1000) % 4, **facts))
+
+  for _ in sys.stdin:
+    rates: Rates = {}
+    for name, take in candidates.items():
+      # From full buffers to full buffers, so that as many images are made as are taken.
+      _settle()
+      began, taken = time.process_time(), 0
+      while time.process_time() - began < SECONDS:
+        taken += take()
+      _settle()
+      rates[name] = taken / (time.process_time() - began)
+    print(json.dumps(rates), flush=True)
+
+
+def _settle() -> None:
+  """Waits until nothing works in the background."""
+  before, calm = time.process_time(), 0
+  while calm < 2:
+    time.sleep(IDLE_SECONDS / 2)
+    now = time.process_time()
+    calm, before = (calm + 1 if now - before < 0.002 else 0), now
+
+
+def _jpegs(height: int, width: int) -> Iterator[bytes]:
+  import numpy as np  # pylint: disable=import-outside-toplevel
+  import tensorflow as tf  # pylint: disable=import-outside-toplevel
+  rng = np.random.default_rng(0)
   coarse = rng.integers(0, 256, (max(2, height // 32), max(2, width // 32), 3)).astype(np.float32)
-  pixels = tf.image.resize(coarse, (height, width), "bicubic").numpy()
-  return np.clip(pixels + rng.normal(0, 4, (height, width, 1)), 0, 255).astype(np.uint8)
+  smooth = tf.image.resize(coarse, (height, width), "bicubic").numpy()
+  shown = np.clip(smooth + rng.normal(0, 4, (height, width, 1)), 0, 255).astype(np.uint8)
+  for index in range(PICTURES):
+    columns = width * 3 // 4 if index % 2 else width
+    pixels = np.roll(shown, rng.integers(height), axis=0)[:, :columns]
+    yield tf.io.encode_jpeg(pixels, quality=QUALITY).numpy()
 
 
-class BenchJpegs(tfds.core.GeneratorBasedBuilder):
-  """JPEGs of one height and two widths."""
-
-  VERSION = tfds.core.Version("1.0.0")
-  BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=f"{width}x{height}", version="1.0.0")
-                     for height, width in CASES]
-
-  def _info(self) -> tfds.core.DatasetInfo:
-    return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({
-        "image": tfds.features.Image(shape=(None, None, 3), encoding_format="jpeg"),
-        "label": tfds.features.ClassLabel(num_classes=10)}))
-
-  def _split_generators(self, dl_manager: Any) -> dict[str, Any]:
-    del dl_manager
-    return {"train": self._generate_examples()}
-
-  def _generate_examples(self) -> Iterator[tuple[int, dict[str, Any]]]:
-    width, height = (int(side) for side in self.builder_config.name.split("x"))
-    rng = np.random.default_rng(0)
-    shown = picture(rng, height, width)
-    for index in range(CASES[height, width][0]):
-      columns = width * 3 // 4 if index % 2 else width
-      pixels = np.roll(shown, rng.integers(height), axis=0)[:, :columns]
-      yield index, {"image": _File(tf.io.encode_jpeg(pixels, quality=QUALITY).numpy()),
-                    "label": index % 10}
-
-
-class _File:
-  """Encoded bytes, which TFDS stores as they are."""
-
-  def __init__(self, data: bytes):
-    self._data = data
-
-  def read(self) -> bytes:
-    """Returns the bytes."""
-    return self._data
-
-
-def run(num_rounds: int) -> None:
-  """Prints the table."""
-  side = resized_copy.least_side(SIZE)
-  print(f"Batches of NEVIS's training crops at {SIZE} x {SIZE}, images/s; copies with a shorter "
-        f"side of {side} pixels; {num_rounds} rounds")
-  print("| JPEG | kB an image | as prepared | from the copy | ratio | making the copy | "
-        "kB an image of the copy |\n|---|---:|---:|---:|---:|---:|---:|")
-  with tempfile.TemporaryDirectory(prefix="lifelong-bench-") as folder:
-    for (height, width), (num, batch, steps) in CASES.items():
-      _case(folder, f"{width}x{height}", num, batch, steps, num_rounds, side)
-
-
-def _case(folder: str, name: str, num: int, batch: int, steps: int, num_rounds: int, side: int
-          ) -> None:
-  BenchJpegs(config=name, data_dir=folder).download_and_prepare()
-  source = prepared_sets.open_source(f"bench_jpegs/{name}", "train", data_dir=folder)
-  began = time.perf_counter()
-  copy = prepared_sets.open_source(
-      f"bench_jpegs/{name}", "train", data_dir=folder, resized_side=side)
-  seconds = time.perf_counter() - began
-  takers = [_taker(one, batch) for one in (source, copy)]
-  rates: list[list[float]] = [[], []]
-  for number in range(num_rounds + 1):
-    for which, take in enumerate(takers):
-      began, taken = time.perf_counter(), 0
-      while taken < steps or time.perf_counter() - began < SECONDS:
-        take()
-        taken += 1
-      if number:  # The first round fills the buffers.
-        rates[which].append(taken * batch / (time.perf_counter() - began))
-  before, after = map(statistics.median, rates)
-  ratio = statistics.median(b / a for a, b in zip(*rates))
-  print(f"| {name} | {source.num_bytes / num / 1000:.1f} | {before:.1f} | {after:.1f} | "
-        f"{ratio:.2f} | {num / seconds:.1f} images/s | {copy.num_bytes / num / 1000:.1f} |",
-        flush=True)
-
-
-def _taker(source: Any, batch: int) -> Callable[[], Any]:
-  """Returns a function that takes a training batch."""
-  held = prepared_sets.read_source(source)
-  iterator = iter(held.train_batches(batch, seed=(0, 0), transform=image_ops.Nevis(SIZE)))
-  return lambda: next(iterator)
+if __name__ == "__main__":
+  parser = argparse.ArgumentParser(description=__doc__)
+  parser.add_argument("what", choices=("decode", "pipeline"))
+  _measure(parser.parse_args().what)

@@ -176,6 +176,16 @@ class PackedStore:
     return len(self._offsets)
 
   @property
+  def pixels(self) -> tf.Tensor:
+    """The whole file, uint8 [bytes]."""
+    return self._pixels
+
+  @property
+  def offsets(self) -> np.ndarray:
+    """The images' first bytes, int64 [N]."""
+    return self._offsets
+
+  @property
   def sides(self) -> np.ndarray:
     """Heights and widths, int32 [N, 2]."""
     return self._sides
@@ -194,15 +204,38 @@ class PackedStore:
     """int64 [N] of zeros: mapped images are in no process's own memory."""
     return np.zeros([len(self)], np.int64)
 
-  @private_tensorflow.plain_data_functions()
   def batches(self, plan: sampling.Plan, transform: examples.Transform,
               describe: image_store.Describe, columns: image_store.Columns) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, cut out of the file one by one."""
     rows = traced_maps.mapped(
         image_store.numbers(plan.num_elements), _located, static=(plan.form, describe),
         tensors=(plan.numbers, self._offsets, self._sides, tuple(columns)))
-    pixels, num_rows, training = self._pixels, plan.rows, plan.is_training
-    crops, shape = image_ops.cropping(transform), tuple(transform.shape)
+    return cut_batches(rows, lambda batch: self._pixels, transform, training=plan.is_training)
+
+
+_as_it_is = tf.autograph.experimental.do_not_convert
+
+
+@private_tensorflow.plain_data_functions()
+def cut_batches(rows: tf.data.Dataset, pixels_of: Callable[[Dict[str, tf.Tensor]], tf.Tensor],
+                transform: examples.Transform, *, training: bool) -> tf.data.Dataset:
+  """Batches with images that are cut out of mapped files, one by one, several batches at a time.
+
+  Args:
+    rows: of {"offset": int64 [R], "sides": int32 [R, 2], "seed": uint64 [R], "mask", ...}.
+    pixels_of: the file of a batch of rows, uint8 [bytes].
+    transform: of the images.
+    training: whether they are training examples or evaluated.
+
+  Returns:
+    The same batches in the same order with "image" [R, *shape] in place of the first three.
+  """
+  num_rows = rows.element_spec["offset"].shape[0]
+  crops, shape = image_ops.cropping(transform), tuple(transform.shape)
+
+  @_as_it_is
+  def one_batch(batch):
+    pixels, sides = pixels_of(batch), batch["sides"]
 
     def stored(place: tf.Tensor, whole: tf.Tensor) -> tf.Tensor:
       return tf.reshape(tf.slice(pixels, place[:1], place[1:]), whole)
@@ -223,35 +256,28 @@ class PackedStore:
       found = transform.train(image, seed[None]) if training else transform.evaluate(image)
       return tf.ensure_shape(found[0], shape)
 
-    @_as_it_is
-    def one_batch(batch):
-      sides = batch["sides"]
-      one = tf.ones_like(sides[:, :1])
-      whole = tf.concat([one, sides + _BORDER, 3 * one], 1)
-      lengths = tf.reduce_prod(tf.cast(whole, tf.int64), 1)
-      located = (tf.stack([batch["offset"], lengths], 1), batch["seed"])
-      if crops is None:
-        each = tf.data.Dataset.from_tensor_slices((*located, whole)).map(prepared)
-      else:
-        corners = image_ops.drawn_corners(crops, sides, batch["seed"], transform.size, training)
-        each = tf.data.Dataset.from_tensor_slices((*located, whole, corners)).map(cut)
-      rest = {key: value for key, value in batch.items()
-              if key not in ("sides", "offset", "seed")}
+    one = tf.ones_like(sides[:, :1])
+    whole = tf.concat([one, sides + _BORDER, 3 * one], 1)
+    lengths = tf.reduce_prod(tf.cast(whole, tf.int64), 1)
+    located = (tf.stack([batch["offset"], lengths], 1), batch["seed"])
+    if crops is None:
+      each = tf.data.Dataset.from_tensor_slices((*located, whole)).map(prepared)
+    else:
+      corners = image_ops.drawn_corners(crops, sides, batch["seed"], transform.size, training)
+      each = tf.data.Dataset.from_tensor_slices((*located, whole, corners)).map(cut)
+    rest = {key: value for key, value in batch.items() if key not in ("sides", "offset", "seed")}
 
-      def described(images):
-        if not training:
-          valid = tf.reshape(batch["mask"], [num_rows] + [1] * len(shape))
-          images = tf.where(valid, images, tf.zeros_like(images))
-        return {"image": images, **rest}
+    def described(images):
+      if not training:
+        valid = tf.reshape(batch["mask"], [num_rows] + [1] * len(shape))
+        images = tf.where(valid, images, tf.zeros_like(images))
+      return {"image": images, **rest}
 
-      return each.batch(num_rows, drop_remainder=True).map(_as_it_is(described))
+    return each.batch(num_rows, drop_remainder=True).map(_as_it_is(described))
 
-    return traced_maps.with_fixed_order(rows.interleave(
-        one_batch, cycle_length=_BATCHES_AT_ONCE, block_length=1,
-        num_parallel_calls=tf.data.AUTOTUNE, deterministic=True))
-
-
-_as_it_is = tf.autograph.experimental.do_not_convert
+  return traced_maps.with_fixed_order(rows.interleave(
+      one_batch, cycle_length=_BATCHES_AT_ONCE, block_length=1,
+      num_parallel_calls=tf.data.AUTOTUNE, deterministic=True))
 
 
 def _located(plan: sampling.Form, describe: image_store.Describe, element: tf.Tensor,

@@ -24,9 +24,9 @@ traced once here, for a set whose number is an int64 scalar:
   turns    (0, 0) (2, 0) (0, 1) (1, 0)     and how many of its batches came before
   batches  rows by `sampling.TrainPlans`, images and labels from a list of the sets' tensors
 
-The list holds references, so that no image is copied. Sets are of at most five kinds, each with a
-pipeline: encoded, which are decoded one by one, or pixels, gray or color, of the size that the
-transform makes or of another. Images of the transform's own size are a kind by themselves because
+The list holds references, so that no image is copied. Sets are of at most six kinds, each with a
+pipeline: encoded, which are decoded one by one, packed in mapped files, or pixels, gray or color,
+of the size that the transform makes or of another. Images of its own size are a kind because
 some transforms leave them unchanged; each set is thus treated as it would be alone.
 
 The images that NEVIS'22's pretrained baselines learn from are here, too: the training images of a
@@ -37,7 +37,7 @@ stream's meta-train tasks.
 
 Images that a task of the stream is scored on are left out as they are in the stream itself (its
 `shared_images`), so give the stream that is run afterwards. Data sets are read at once and stay in
-memory, but for those that are streamed from disk.
+memory, but for those that are streamed from disk, or mapped (`streams.nevis.resized_side`).
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ from suite.contracts import tasks
 from suite.data.images import decoding
 from suite.data.images import image_set
 from suite.data.images import image_store
+from suite.data.images import packed_images
 from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
 from suite.data.streams import stream_events
@@ -199,7 +200,7 @@ class TaskMixture:
 
 
 _as_it_is = tf.autograph.experimental.do_not_convert
-_ENCODED = "encoded"
+_ENCODED, _PACKED = "encoded", "packed"
 
 Encode = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
@@ -207,7 +208,8 @@ Encode = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 def are_in_memory(sets: Sequence[examples.ExampleSet]) -> bool:
   """Whether `batches` knows the storage of all of the sets."""
   return all(isinstance(images, image_set.ImageSet) and
-             isinstance(images.store, (image_store.RawStore, image_store.EncodedStore))
+             isinstance(images.store, (image_store.RawStore, image_store.EncodedStore,
+                                       packed_images.PackedStore))
              for images in sets)
 
 
@@ -241,6 +243,8 @@ def joined_batches(sets: Sequence[Any], plans: Sequence[sampling.TrainPlan],
   for images in sets:
     if isinstance(images.store, image_store.EncodedStore):
       kinds.append(_ENCODED)
+    elif isinstance(images.store, packed_images.PackedStore):
+      kinds.append(_PACKED)
     else:
       _, height, width, channels = images.store.images.shape
       kinds.append((channels, (height, width) == (transform.size, transform.size)))
@@ -248,7 +252,8 @@ def joined_batches(sets: Sequence[Any], plans: Sequence[sampling.TrainPlan],
   numbers = np.asarray([known.index(kind) for kind in kinds], np.int64)
 
   def part(number: int, kind: Hashable) -> tf.data.Dataset:
-    make = _encoded_batches if kind == _ENCODED else _pixel_batches
+    make = (_encoded_batches if kind == _ENCODED else
+            _packed_batches if kind == _PACKED else _pixel_batches)
     own = turns if len(known) == 1 else turns.filter(
         _as_it_is(lambda task, _: tf.gather(numbers, task) == number))
     stores = [images if found == kind else None for images, found in zip(sets, kinds)]
@@ -317,6 +322,34 @@ def _encoded_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: samplin
       turns.map(make, num_parallel_calls=tf.data.AUTOTUNE), transform, training=True, name=name,
       are_jpeg=all(store is None or store.are_jpeg for store in stores))
   return decoded.map(lambda batch: {key: batch[key] for key in ("image", "label", "mask")})
+
+
+def _packed_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: sampling.TrainPlans,
+                    transform: examples.Transform, labels: _Labels, name: str) -> tf.data.Dataset:
+  """Batches of the sets in mapped files, the others being None, cut out image by image."""
+  del name
+  stores = [None if images is None else images.store for images in sets]
+  files = _TensorList([tf.zeros([0], tf.uint8) if store is None else store.pixels
+                       for store in stores])
+  offsets = _TensorList([np.zeros([0], np.int64) if store is None else store.offsets
+                         for store in stores])
+  sides = _TensorList([np.zeros([0, 2], np.int32) if store is None else store.sides
+                       for store in stores])
+  rows = tf.range(plans.rows, dtype=tf.int64)
+
+  @_as_it_is
+  def make(task: tf.Tensor, element: tf.Tensor) -> dict[str, tf.Tensor]:
+    places, seeds, valid = plans.at(task, element, rows)
+    return {"offset": tf.ensure_shape(tf.gather(offsets.item(task, [None]), places), [plans.rows]),
+            "sides": tf.ensure_shape(
+                tf.gather(sides.item(task, [None, 2]), places), [plans.rows, 2]),
+            "seed": seeds, "task": task, "label": labels(task, places),
+            "mask": tf.ensure_shape(valid, [plans.rows])}
+
+  cut = packed_images.cut_batches(
+      turns.map(make, num_parallel_calls=tf.data.AUTOTUNE),
+      lambda batch: files.item(batch["task"], [None]), transform, training=True)
+  return cut.map(lambda batch: {key: batch[key] for key in ("image", "label", "mask")})
 
 
 class _TensorList:

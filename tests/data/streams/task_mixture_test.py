@@ -9,6 +9,7 @@ from suite.data.images import clear_transform
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.images import image_store
+from suite.data.images import packed_images
 from suite.data.streams import task_mixture
 
 PLAIN = image_ops.Plain(2)
@@ -101,11 +102,17 @@ class _Apart:
     self.train_batches = images.train_batches
 
 
-def _noise(name, size, shape, *, encoded=False, multi_label=False):
+def _noise(name, size, shape, *, encoded=False, packed=False, multi_label=False):
   rng = np.random.default_rng(len(name) + size)
-  if encoded:  # Every image has a size of its own.
+  if encoded or packed:  # Every image has a size of its own.
     pixels = [rng.integers(256, size=(shape[0] + i % 3, *shape[1:]), dtype=np.uint8)
               for i in range(size)]
+  if packed:
+    sides = np.array([p.shape[:2] for p in pixels], np.int32)
+    file = b"".join(packed_images.bordered(p).tobytes() for p in pixels)
+    store = packed_images.PackedStore(
+        tf.io.decode_raw(file, tf.uint8), packed_images.offsets_of(sides), sides)
+  elif encoded:
     store = image_store.EncodedStore([tf.io.encode_png(p).numpy() for p in pixels], name=name)
   else:
     store = image_store.RawStore(rng.integers(256, size=(size, *shape), dtype=np.uint8))
@@ -122,7 +129,8 @@ def test_one_pipeline_gives_what_a_pipeline_for_each_task_gives(groups, transfor
   sets = {images.name: images for images in (
       _noise("gray", 7, (5, 6, 1)), _noise("large", 150, (5, 5, 3), multi_label=True),
       _noise("fits", 9, (4, 4, 3)), _noise("other", 5, (9, 7, 3)),
-      _noise("both", 130, (3, 8, 1), encoded=True, multi_label=True))}
+      _noise("both", 130, (3, 8, 1), encoded=True, multi_label=True),
+      _noise("file", 140, (6, 4, 3), packed=True), _noise("files", 3, (3, 7, 3), packed=True))}
   apart = {name: _Apart(images) for name, images in sets.items()}
   one, each = (_of_steps(task_mixture.TaskMixture(
       given, name="m", groups=groups, exponent=0.0), transform, shards) for given in (sets, apart))
