@@ -77,7 +77,7 @@ def _held(rule: Any) -> memory.Memory:
 METHODS: dict[str, Make] = {
     "fine-tuning": dict,
     "EWC": lambda: {"objective": ewc.Ewc()},
-    "SI": lambda: {"objective": si.Si()},
+    "SI": lambda: {"objective": si.Si(1e-4, 1e-7, 1e-3)},
     "LwF": lambda: {"objective": lwf.Lwf(lwf.ramp(BUCKETS))},
     "CWR*": lambda: {"head": class_heads.CwrStar()},
     "GDumb": lambda: {"memory": _held(reservoir.GroupBalanced("class")), "reset": True,

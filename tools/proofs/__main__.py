@@ -82,7 +82,7 @@ PERMUTED_MNIST = {
     "sgd": Row("SGD (fine-tuning)", 40.70, 0.2, dict),
     "online_ewc": Row("online EWC", 75.79, 0.1, lambda: {
         "objective": ewc.Ewc(strength=0.7, anchor="last", decay=1.0, fisher="example")}),
-    "si": Row("SI", 65.86, 0.1, lambda: {"objective": si.Si(strength=0.5, epsilon=1.0)}),
+    "si": Row("SI", 65.86, 0.1, lambda: {"objective": si.Si(strength=1.0, epsilon=1.0)}),
     "er": Row("ER", 72.37, 0.2, replay),
     "gem": Row("GEM", 66.93, 0.1, lambda: {
         "objective": gem.Gem(margin=0.5),

@@ -1,14 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Synaptic intelligence (Zenke et al., 2017), as the experiments of CLEAR ran it.
+"""Synaptic intelligence (Zenke et al., 2017).
 
   loss   = cross-entropy + strength / 2 * sum_i W_i (w_i - w*_i)^2
   path_i = - sum over steps of gradient_i * (change of w_i)          how much w_i lowered the loss
   W_i   <- W_i + path_i / ((change of w_i over the phase)^2 + epsilon)           after each phase
 
-The gradient is that of the whole loss, penalty included, as the step followed it. In `loss` W is
-cut at `max_importance`: the library behind CLEAR's table did that (Maltoni & Lomonaco, 2019), and
-with its 1e-3 and a strength of 1e-4 the penalty hardly acts; None is the paper. A W below zero
-stays as it is.
+The gradient is that of the whole loss, penalty included, as the step followed it. The paper's c is
+half of `strength`. The library behind CLEAR's table cuts W in the loss (`max_importance`; Maltoni &
+Lomonaco, 2019); with its 1e-3 and a strength of 1e-4 the penalty hardly acts. A W below zero stays
+as it is.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Si(objective.Objective):
     spare_norms: leave out scales and offsets of batch norms, as that library did.
   """
 
-  def __init__(self, strength: float = 1e-4, epsilon: float = 1e-7,
-               max_importance: float | None = 1e-3, spare_norms: bool = True):
+  def __init__(self, strength: float = 0.2, epsilon: float = 0.1,
+               max_importance: float | None = None, spare_norms: bool = True):
     super().__init__()
     self.spare_norms = spare_norms
     self.strength, self.epsilon, self.max_importance = strength, epsilon, max_importance
