@@ -27,7 +27,7 @@ def test_a_run_shows_its_parameters_and_where_they_are_set(capsys):
       "meaning": "passes over the data of a phase", "where": "the command line"}
   assert rows["MEMORY"]["value"] == "250" and rows["MEMORY"]["meaning"] == "Slots"
   assert rows["SI_STRENGTH"]["where"].startswith("gin/learners/clear.gin:")
-  assert rows["MAS_STRENGTH"]["where"].startswith("gin/learners/gradient.gin:")
+  assert rows["LWF_TEMPERATURE"]["where"].startswith("gin/learners/gradient.gin:")
   assert "STEPS" not in rows  # The run reads no such macro.
 
 
