@@ -29,7 +29,7 @@ from typing import Any, Callable, Iterator
 SIZE, QUALITY, BATCH, PICTURES, PASSES = 64, 92, 32, 64, 50
 CASES = {"256x256": (256, 256), "500x400": (400, 500)}
 ARRAYS = (64, 32, 96)
-SECONDS = 0.4  # Of the CPU, at least, of a candidate in a round.
+SECONDS = 2.0  # Of the CPU, at least, of a candidate in a round: buffers may grow within it.
 IDLE_SECONDS = 0.3  # Buffers are full if the process has used no CPU for so long.
 Rates = dict[str, float]
 
