@@ -64,6 +64,7 @@ def prepare(builder: Any, name: str, directory: pathlib.Path, needed: str = "mor
   Raises:
     errors.DataError: as of `build`.
   """
+  import tensorflow as tf  # pylint: disable=g-import-not-at-top
   import tensorflow_datasets as tfds  # pylint: disable=g-import-not-at-top
   _sweep(directory / name)
   try:
@@ -75,6 +76,11 @@ def prepare(builder: Any, name: str, directory: pathlib.Path, needed: str = "mor
       raise
     _sweep(directory / name)
     raise errors.DataError(_full(name, directory, needed)) from error
+  except RuntimeError as error:  # TFDS's, of an error of TensorFlow's files.
+    if not isinstance(error.__cause__, tf.errors.OpError):
+      raise
+    raise errors.DataError(f"{name} cannot be prepared in {directory}: {error}. Look after the "
+                           "disk, then run the same command again.") from error
 
 
 def _pipeline(options: str) -> Any:

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+import tensorflow as tf
 
 import tfds_builders
 from tfds_builders import errors
@@ -79,3 +80,14 @@ def test_a_full_disk_says_what_is_free_and_leaves_nothing(tmp_path, row, monkeyp
     tfds_builders.build("nevis/semeion", tmp_path / "data")
   assert not list((tmp_path / "data").rglob("*incomplete*"))
   assert not list((tmp_path / "data").rglob("*record*"))
+
+
+def test_an_error_of_the_disk_within_tensorflow_is_one_line(tmp_path, row, monkeypatch):
+  def fail(*unused, **named):
+    cause = tf.errors.UnknownError(None, None, "/x.tfrecord; Input/output error")
+    raise RuntimeError(f"UnknownError: {cause.message}") from cause
+
+  monkeypatch.setattr(row_builder.RowBuilder, "_download_and_prepare", fail)
+  with testing.installed(row, tmp_path / "mirror"), \
+      pytest.raises(errors.DataError, match="/x.tfrecord; Input/output error. Look after the disk"):
+    tfds_builders.build("nevis/semeion", tmp_path / "data")

@@ -121,7 +121,8 @@ def of_runs(folder: pathlib.Path, draw: random.Random) -> Iterator[outcomes.Faul
                      forked.run(load.command(workdir), on_host("host1")))
   told = outcomes.of_failure(second) == outcomes.REFUSED and "host0" in second.output
   if running and still_running and not (second.code == 2 and told):
-    fault = fault._replace(outcome=outcomes.TRACEBACK, said=second.output[-500:])
+    said = f"exit code {second.code}: {second.output[-500:]}"
+    fault = fault._replace(outcome=outcomes.TRACEBACK, said=said)
   yield fault
 
 
