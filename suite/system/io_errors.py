@@ -34,6 +34,8 @@ def of(error: BaseException) -> OSError | None:
   while isinstance(found, OSError):
     if found.errno is not None:
       return found if found.errno in _REMEDIES else None
+    if found.__cause__ is not None:  # It has a message of its own, such as a FolderError.
+      return None
     found = found.__context__
   return None
 
