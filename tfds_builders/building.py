@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import os
 import pathlib
 import shutil
 from typing import Any, Iterator
@@ -124,6 +125,6 @@ def _needed(name: str) -> str:
 
 def _full(name: str, directory: pathlib.Path, needed: str) -> str:
   free = shutil.disk_usage(directory).free
-  return (f"The disk of {directory} is full while {name} is prepared: {free / 1e9:.1f} GB are "
-          f"free, {needed} are needed. What was written is removed. Free some space, or prepare it "
-          "elsewhere with --data_dir DIR.")
+  return (f"The disk of {directory} is full ({os.strerror(errno.ENOSPC)}) while {name} is "
+          f"prepared: {free / 1e9:.1f} GB are free, {needed} are needed. What was written is "
+          "removed. Free some space, or prepare it elsewhere with --data_dir DIR.")

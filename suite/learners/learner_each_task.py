@@ -81,4 +81,5 @@ def _of_task(context: context_lib.Context, task: tasks.Task) -> context_lib.Cont
   """The context of a series of buckets; what the learner stores is apart from other tasks'."""
   folder = pathlib.Path(context.store.folder) / weight_store.safe_name(task.name)
   return dataclasses.replace(context, delivery=deliveries_lib.BUCKETS,
-                             store=weight_store.WeightStore(folder, context.event))
+                             store=weight_store.WeightStore(
+                                 folder, context.event, context.store.run))

@@ -87,3 +87,11 @@ def test_wrong_use_is_named():
       trainable_parts.CutNet(model, num)
   with pytest.raises(ValueError, match="norms is 'batch'; allowed are fixed, trained"):
     trainable_parts.CutNet(model, 1, norms="batch")
+
+
+def test_a_net_that_would_be_trained_from_its_images_on_is_refused():
+  inputs = tf.keras.Input((4, 4, 3))
+  model = tf.keras.Model(inputs, tf.keras.layers.Dense(2)(tf.keras.layers.Conv2D(2, 4)(inputs)))
+  assert trainable_parts.CutNet(model, 1).lower(images(4)).shape == [3, 1, 1, 2]
+  with pytest.raises(ValueError, match="no part stays as it is.*take AllLayers"):
+    trainable_parts.CutNet(model, 2)

@@ -123,5 +123,5 @@ def _own(context: context_lib.Context, name: str) -> context_lib.Context:
   """
   folder = pathlib.Path(context.store.folder) / name
   return dataclasses.replace(
-      context, store=weight_store.WeightStore(folder, context.event),
+      context, store=weight_store.WeightStore(folder, context.event, context.store.run),
       journal=journal.Journal(context.event, context.ledger))

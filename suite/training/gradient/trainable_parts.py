@@ -394,6 +394,10 @@ class CutNet:
     self._lower = [s for s in found if s.layer.name not in moved]
     self._upper = [s for s in found if s.layer.name in moved]
     crossing = {name for s in self._upper for name in s.inputs} - moved
+    if _IMAGE in crossing:
+      raise ValueError(f"num_layers is {num_layers}; the layers of {model.name} that this trains "
+                       "begin with the one that takes images, so that no part stays as it is. "
+                       "Train fewer of its layers, or all: take AllLayers.")
     self._crossing = [s.layer for s in self._lower if s.layer.name in crossing]
 
   @property
