@@ -44,21 +44,17 @@ def _own_settings(monkeypatch):
   for name in ("LIFELONG_DATA_DIR", "LIFELONG_MIRROR", "TFDS_DATA_DIR", "TF_CONFIG"):
     monkeypatch.setenv(name, "")  # Noted, so that what a test sets is undone after it.
     monkeypatch.delenv(name)
+  monkeypatch.setenv("COLUMNS", "400")  # Whatever terminal the tests are started in.
 
 
 @pytest.fixture(autouse=True)
 def _op_determinism_stays():
   """A run in a test's process turns determinism on; ops, and what they cost, are others then."""
-  tensorflow = sys.modules.get("tensorflow")
-  if tensorflow is None:
-    yield
-    return
-  from tensorflow.python.framework import config
-
-  before = config.is_op_determinism_enabled()
+  name = "tensorflow.python.framework.config"  # The test may be the one that imports it.
+  before = name in sys.modules and sys.modules[name].is_op_determinism_enabled()
   yield
-  if config.is_op_determinism_enabled() and not before:
-    config.disable_op_determinism()
+  if name in sys.modules and sys.modules[name].is_op_determinism_enabled() and not before:
+    sys.modules[name].disable_op_determinism()
 
 
 def pytest_collection_finish():

@@ -24,12 +24,11 @@ from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import methods
 from suite.configs import signatures
+from suite.contracts import deliveries
 from suite.contracts import descriptions
 
 DEFAULTS = "gin/defaults/by_name.gin"
 LEARNERS = "experiment.run.learners"
-# gin/learners/clear.gin has the settings of CLEAR's table, which need the lengths of that table.
-_WITH_SHELF = ("nevis", "fluid", "cfsl")
 # What the data and the run's network are is no setting of a method.
 _OF_RUNS = ("TRANSFORM", "AUGMENTED", "BACKBONE", "FEATURES", "WEIGHTS", "META_IMAGES",
             "BASE_IMAGES", "CHANNELS", "WAY", "SHOT", "NUM_SUPPORT_SETS")
@@ -84,8 +83,11 @@ def named(names: Sequence[str], protocol: str = "") -> list[methods.Method]:
 
 def shelves(chosen: Sequence[methods.Method], protocol: str = "") -> list[str]:
   """The gin files that hold methods, those of the lowest rank first."""
+  # The shelf of buckets has the settings of CLEAR's table, which need that table's lengths.
+  has_shelf = protocol in methods.PROTOCOLS and protocol != descriptions.delivering(
+      deliveries.BUCKETS)
   files = [f"gin/learners/{name}.gin" for name in (
-      *[protocol] * (protocol in _WITH_SHELF), *dict.fromkeys(one.file for one in chosen))]
+      *[protocol] * has_shelf, *dict.fromkeys(one.file for one in chosen))]
   return [DEFAULTS, *files]
 
 

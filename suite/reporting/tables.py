@@ -295,14 +295,17 @@ def _bucket_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
                 if descriptions.BUCKETS in stream.description.panels and run.summary.get("matrix")]
     if not matrices or len({(len(matrix), len(matrix[0])) for matrix in matrices}) > 1:
       continue
-    mean = [[sum(cells) / len(cells) for cells in zip(*rows)] for rows in zip(*matrices)]
+    # A cell that the mode does not evaluate is empty.
+    mean = [[None if None in cells else sum(cells) / len(cells) for cells in zip(*rows)]
+            for rows in zip(*matrices)]
     notes = ([f"Of the first {_MOST_MATRICES} of {len(stream.learners)} methods; all: --panel "
               "matrix."] if learner is stream.learners[_MOST_MATRICES - 1:][:1] else [])
     found.append(panels.Panel(
         "buckets", f"{learner.label}: accuracy, %, by the bucket trained up to and the bucket "
         "tested on", [panels.Column("trained up to"),
                       *(panels.Column(str(j + 1), panels.MIXED) for j in range(len(mean[0])))],
-        [[str(i + 1), *(quantities.Quantity(cell, quantities.PERCENT) for cell in row)]
+        [[str(i + 1), *(None if cell is None else quantities.Quantity(cell, quantities.PERCENT)
+                        for cell in row)]
          for i, row in enumerate(mean)], notes))
   return found
 

@@ -42,6 +42,7 @@ FINISHED, FAILED, ELSEWHERE = "finished", "failed", "runs elsewhere"
 VISIBLE, GROWTH = "CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"
 _POLL_SECONDS = 0.1
 _PATIENCE_SECONDS = 20.0
+_NO_LIMIT = 10_000  # Columns.
 # Linux sends a process a signal when its parent ends (prctl, PR_SET_PDEATHSIG), also after exec.
 _ENDS_WITH_ITS_PARENT = """
 import ctypes, os, signal, sys
@@ -278,5 +279,5 @@ def ended_like_interrupted() -> Iterator[None]:
 
 
 def terminal_width() -> int:
-  """Columns of the terminal, or of $COLUMNS; 100 where neither says."""
-  return shutil.get_terminal_size((100, 24)).columns
+  """Columns of the terminal, or of $COLUMNS; without a limit where neither says, as in a pipe."""
+  return shutil.get_terminal_size((_NO_LIMIT, 24)).columns

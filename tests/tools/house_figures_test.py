@@ -46,7 +46,8 @@ def test_figures_of_a_small_house(tool, house):
 def test_imports_say_where_they_stand(tool):
   source = "import a.b\ndef f():\n  from ..c import d\nclass E:\n  from f import g as h"
   found = list(tool.imports(pathlib.PurePath("suite/data/images/x.py"), ast.parse(source)))
-  assert found == [(1, "a.b", False), (3, "suite.data.c.d", True), (5, "f.g", False)]
+  assert [one[:3] for one in found] == [
+      (1, "a.b", False), (3, "suite.data.c.d", True), (5, "f.g", False)]
 
 
 def test_what_is_called_once_is_told_from_what_is_passed(tool, house):

@@ -107,6 +107,7 @@ which `tools/proofs` has; it runs on two CPU cores.
 layers of 100; batches of 128, 128 replayed rows (10 for GSS), 200 slots; plain SGD. The number is
 the mean accuracy on all 20 tests after the last task, in percent (Buzzega et al., 2020, table 2).
 
+<!-- not run: needs MNIST -->
 ```sh
 python tools/proofs permuted_mnist --data DIR --seeds 0 --store      # DIR/mnist: the four idx files
 ```
