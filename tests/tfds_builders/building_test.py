@@ -76,7 +76,8 @@ def test_a_full_disk_says_what_is_free_and_leaves_nothing(tmp_path, row, monkeyp
 
   monkeypatch.setattr(row_builder.RowBuilder, "_generate_examples", fill)
   with testing.installed(row, tmp_path / "mirror"), \
-      pytest.raises(errors.DataError, match="is full .No space left on device. while nevis/semeion is prepared: .* GB are"):
+      pytest.raises(errors.DataError, match=(
+          "is full .No space left on device. while nevis/semeion is prepared: .* GB are")):
     tfds_builders.build("nevis/semeion", tmp_path / "data")
   assert not list((tmp_path / "data").rglob("*incomplete*"))
   assert not list((tmp_path / "data").rglob("*record*"))
