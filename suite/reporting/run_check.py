@@ -133,7 +133,7 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
       yield Finding(path, AGAIN, f"{wrong}; the event begins again, or at an earlier step",
                     (path,) if path.is_file() else ())
   for path in sorted((folder / "weights").glob("[0-9]*.npz")):
-    yield _verified(path, "weights", functools.partial(_read_weights, path, digests[0]))
+    yield _verified(path, "weights", functools.partial(weight_store.check, path, digests[0]))
   for record in records:
     if relative := record.get("predictions"):
       yield _verified(folder / relative, "predictions", functools.partial(
@@ -179,12 +179,6 @@ def _summary(folder: pathlib.Path, *, is_whole: bool) -> Finding:
       return Finding(path, AGAIN, f"{snapshots.reason(error)}; the same command makes it from the "
                      "records", (path,))
     return Finding(path, DAMAGED, f"{snapshots.reason(error)}; {_START_AGAIN}")
-
-
-def _read_weights(path: pathlib.Path, identity: str) -> None:
-  weight_store.read_arrays(path)
-  if problem := weight_store.misplaced(path, identity):
-    raise ValueError(problem)
 
 
 def _verified(path: pathlib.Path, what: str, load: Callable[[], Any]) -> Finding:

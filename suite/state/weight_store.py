@@ -17,7 +17,7 @@ import pathlib
 import re
 import shutil
 import types
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 import zipfile
 
 import numpy as np
@@ -112,8 +112,8 @@ class WeightStore:
           f"The store has no weights {entry}; it has {[tuple(e) for e in self._all()]} in "
           f"{self.folder}. If they were removed, restore them from a copy, or start again in a new "
           "work directory.")
-    arrays = read_arrays(path)
-    if problem := misplaced(path, self.run):
+    arrays, comment = _contents(path)
+    if problem := _misplaced(path, comment, self.run):
       raise ValueError(problem)
     return [arrays[key] for key in sorted(arrays)]
 
@@ -166,16 +166,21 @@ class WeightStore:
         atomic_files.sync_folder(self.folder)
 
 
-def misplaced(path: pathlib.Path, run: str) -> str:
-  """Says that a file belongs to another run, event or name than its place; "" if not, or unknown.
+def check(path: pathlib.Path, run: str) -> None:
+  """Reads a file whole; ValueError if it is damaged, or belongs elsewhere.
 
   Args:
-    path: of a file that can be read.
+    path: of a file of a store.
     run: the identity of the run; "": not known.
   """
+  if problem := _misplaced(path, _contents(path)[1], run):
+    raise ValueError(problem)
+
+
+def _misplaced(path: pathlib.Path, comment: bytes, run: str) -> str:
+  """Says that a file belongs to another run, event or name than its place; "" if not, or unknown.
+  """
   match = _FILE.fullmatch(path.name)
-  with zipfile.ZipFile(path) as archive:
-    comment = archive.comment
   if not comment or not match:
     return ""
   try:
@@ -203,9 +208,14 @@ def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray],
 
 def read_arrays(path: pathlib.Path) -> Dict[str, np.ndarray]:
   """The arrays that `write_arrays` wrote, by key."""
+  return _contents(path)[0]
+
+
+def _contents(path: pathlib.Path) -> Tuple[Dict[str, np.ndarray], bytes]:
+  """The arrays of a file by key, and the comment of its archive."""
   try:
     with np.load(path, allow_pickle=False) as data:
-      return {key: data[key] for key in data.files}
+      return {key: data[key] for key in data.files}, data.zip.comment
   except Exception as error:  # On damaged files zipfile and numpy raise errors of many kinds.
     if io_errors.of(error):
       raise

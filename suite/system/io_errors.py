@@ -12,6 +12,7 @@ import io
 import os
 import pathlib
 import traceback
+import zipfile
 
 _SPACE = "Free some space"
 _DISK = "Look after the disk, or its connection (the system's log says more)"
@@ -30,7 +31,8 @@ def of(error: BaseException) -> OSError | None:
 
   What gin raises in place of an error of a configured function has it as its context alone.
   """
-  found: BaseException | None = error
+  # A file that cannot be read is no zip file to `zipfile`.
+  found = error.__context__ if isinstance(error, zipfile.BadZipFile) else error
   while isinstance(found, OSError):
     if found.errno is not None:
       return found if found.errno in _REMEDIES else None

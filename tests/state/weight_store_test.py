@@ -1,11 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import errno
+import os
 import shutil
+import zipfile
 
 import numpy as np
 import pytest
 
 from suite.state import weight_store
 from suite.system import atomic_files
+from suite.system import io_errors
 
 Entry = weight_store.Entry
 
@@ -126,3 +130,22 @@ def test_what_is_removed_is_flushed_as_later_events_list_the_folder(tmp_path, mo
   assert flushed == [[]]
   store.remove([entry])  # Nothing is there.
   assert flushed == [[]]
+
+
+def test_a_device_that_cannot_be_read_is_no_damage(tmp_path, monkeypatch):
+  """zipfile says of such a file that it is none of its kind."""
+  store = weight_store.WeightStore(tmp_path, 0)
+  entry = store.save("w", [np.ones(2)])
+
+  def fail(file):
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+  with monkeypatch.context() as patch:
+    patch.setattr(zipfile, "_EndRecData", fail)
+    with pytest.raises(zipfile.BadZipFile) as caught:
+      store.load(entry)
+  assert io_errors.of(caught.value).errno == errno.EIO
+  assert str(tmp_path) in io_errors.message(io_errors.of(caught.value))
+  next(tmp_path.glob("*.npz")).write_bytes(b"PK")
+  with pytest.raises(ValueError, match="is damaged"):
+    store.load(entry)
