@@ -8,6 +8,7 @@ of JPEG or PNG files, copies of a file are found; the same image encoded twice i
 from __future__ import annotations
 
 import hashlib
+import io
 import pathlib
 from typing import Sequence
 
@@ -61,4 +62,7 @@ class Digests:
     names: list[str] = list(self._rank)
     arrays = {name: np.array(sorted(key for key, rank in self._last.items()
                                     if names[rank] == name), np.uint64) for name in kept}
-    np.savez(pathlib.Path(directory) / FILE, **arrays)
+    # In memory first: numpy leaves an archive open where the disk is full, and Python prints that.
+    archive = io.BytesIO()
+    np.savez(archive, **arrays)
+    (pathlib.Path(directory) / FILE).write_bytes(archive.getbuffer())
