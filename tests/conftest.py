@@ -47,7 +47,6 @@ def _own_settings(monkeypatch):
   monkeypatch.setenv("COLUMNS", "400")  # Whatever terminal the tests are started in.
 
 
-@pytest.fixture(autouse=True)
 def _op_determinism_stays():
   """A run in a test's process turns determinism on; ops, and what they cost, are others then."""
   name = "tensorflow.python.framework.config"  # The test may be the one that imports it.
@@ -55,6 +54,11 @@ def _op_determinism_stays():
   yield
   if name in sys.modules and sys.modules[name].is_op_determinism_enabled() and not before:
     sys.modules[name].disable_op_determinism()
+
+
+# Those of a module come before its own fixtures, which may run something, too.
+_of_a_test = pytest.fixture(autouse=True)(_op_determinism_stays)
+_of_a_module = pytest.fixture(autouse=True, scope="module")(_op_determinism_stays)
 
 
 def pytest_collection_finish():
