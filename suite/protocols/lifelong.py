@@ -15,22 +15,19 @@ held-out model's.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import pathlib
 import time
-from typing import Any, Dict, List, Mapping, Sequence, Tuple, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from suite.compute import ledger as ledger_lib
 from suite.contracts import descriptions
 from suite.contracts import refusals
+from suite.lifelong import answer_tables
 from suite.lifelong.answers import ranking
-from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.estimators import estimator
 from suite.protocols import run_state
-from suite.state import predictions as predictions_lib
 
 DESCRIPTION = descriptions.ProtocolDescription(
     "lifelong",
@@ -42,20 +39,6 @@ DESCRIPTION = descriptions.ProtocolDescription(
         "Held-out model", "Per-sample error", "event", "per_sample_error", first=1))
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class AnswerTable:
-  """One test set: names of M models, ids of N samples, answers uint8 [M, N], 1 for correct."""
-
-  models: Tuple[str, ...]
-  ids: Tuple[str, ...]
-  answers: np.ndarray
-
-  @property
-  def name(self) -> str:
-    first = self.models[0] if self.models else "none"
-    return f"{first} ({len(self.models)} models, {len(self.ids)} samples)"
-
-
 @descriptions.describes(DESCRIPTION)
 def run(
     method: estimator.Estimator,
@@ -65,6 +48,7 @@ def run(
     budget: int = 32,
     min_models: int = 5,
     last_of_run: bool = False,
+    costs: Optional[str] = None,
 ) -> Dict[str, Any]:
   """Holds out each model of each table once; returns the summary.
 
@@ -72,39 +56,43 @@ def run(
     method: estimates the held-out model's answers.
     state: of the run.
     predictions: the work directory (or several) of runs with saved predictions, or an accuracy
-      cache (`suite lifelong`), whose models evaluated on every sample are used.
+      cache (`suite lifelong`), whose models evaluated on every sample are used, or an npz.
     budget: greatest number of answers that the method may ask for.
     min_models: test sets with fewer models are left out, and records name them.
     last_of_run: use only the last model of a run and learner on the same samples; earlier ones, as
       after each bucket of CLEAR, are nearly equal.
+    costs: csv with the columns model, flops and gpu_seconds of one answer (model *: of all others).
+      Records and summary then say what the answers that were not asked save.
   """
   refusals.check_one_device(state.distribution, DESCRIPTION.name, "no network is run")
   refusals.check_method(method, ("estimate",), "OrderSearch")
-  tables, left_out = load(predictions, min_models, last_of_run)
-  digest = hashlib.sha256()
-  for table in tables:
-    digest.update("\n".join([*table.models, *table.ids]).encode())
-    digest.update(table.answers.tobytes())
-  fingerprint = digest.hexdigest()[:16]
+  tables, left_out = answer_tables.load(predictions, min_models, last_of_run)
+  prices = answer_tables.load_costs(costs) if costs else {}
+  fingerprint = answer_tables.fingerprint(tables)
   before = state.records[0]["cache"] if state.records else fingerprint
   if before != fingerprint:
     raise ValueError(
         f"The saved predictions have changed since this run began ({before} then, {fingerprint} "
         "now). Start again with another --workdir, or put the old ones back.")
   state.resume(method)
-  held_out = [(table, m) for table in tables for m in range(len(table.models))]
-  for table, m in held_out[state.done:]:
+  digests = [[hashlib.sha256(table.answers.row(m)).digest() for m in range(len(table.models))]
+             for table in tables]
+  held_out = [(table, m, of_rows) for table, of_rows in zip(tables, digests)
+              for m in range(len(table.models))]
+  for table, m, of_rows in held_out[state.done:]:
     state.begins(f"estimate {table.models[m]}", total=len(held_out), unit="model")
-    began = time.monotonic()
-    known, asked = np.delete(table.answers, m, axis=0), HeldOutModel(table.answers[m], budget)
+    began, answers = time.monotonic(), table.answers.row(m)
+    known, asked = table.answers.without(m), HeldOutModel(answers, budget)
     estimate = method.estimate(known, asked, budget)
     asked.charge(state.ledger, time.monotonic() - began)
     state.commit({
         "protocol": DESCRIPTION.name, "kind": "predict", "table": table.name,
         "model": table.models[m],
-        "known_models": len(known), "num_asked": asked.count, **score(table.answers[m], estimate),
-        "identical_models": int(np.sum(np.all(known == table.answers[m], axis=1))),
-        "cache": fingerprint, "left_out": left_out})
+        "known_models": len(known), "num_asked": asked.count, **score(answers, estimate),
+        "identical_models": of_rows.count(of_rows[m]) - 1,
+        "cache": fingerprint, "left_out": left_out,
+        **(answer_tables.cost_of(prices, table.models[m]).saved(len(answers) - asked.count)
+           if costs else {})})
   return summarize(state.records)
 
 
@@ -149,69 +137,12 @@ def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
       "num_models": len(records), **means,
       "num_asked": sum(r["num_asked"] for r in records),
       "num_answers": sum(r["num_samples"] for r in records),
+      **{name: _total(records, name) for name in ("saved_answers", "saved_flops", "saved_gpu_hours")
+         if name in last},
       **ledger_lib.costs(last), "left_out": last["left_out"]}
 
 
-def load(
-    predictions: Union[str, Sequence[str]], min_models: int, last_of_run: bool = False
-) -> Tuple[List[AnswerTable], List[str]]:
-  """Saved predictions of runs as tables, one for each test set, and the names of those left out.
-
-  Args:
-    predictions: work directories, or run directories: all that have predictions/*.parquet; or
-      accuracy caches.
-    min_models: least number of models of a table.
-    last_of_run: see `run`.
-  """
-  folders = [predictions] if isinstance(predictions, str) else list(predictions)
-  caches = [folder for folder in folders if accuracy_cache.is_cache(folder)]
-  groups: Dict[Any, Dict[str, np.ndarray]] = {}
-  for name, path in sorted(_files([one for one in folders if one not in caches]).items()):
-    saved = predictions_lib.load(path)
-    order = np.argsort(saved.id)
-    # Many data sets have the ids 0, 1, 2, ..., so the labels are compared, too.
-    labels = tuple(tuple(label.tolist()) if isinstance(label, np.ndarray) else int(label)
-                   for label in (saved.label[i] for i in order))
-    rows = groups.setdefault((tuple(saved.id[order].tolist()), labels), {})
-    if last_of_run:  # Events have numbers of fixed width, and files come in order.
-      for other in [other for other in rows if _run_of(other) == _run_of(name)]:
-        del rows[other]
-    rows[name] = saved.correct[order].astype(np.uint8)
-  every = [AnswerTable(tuple(rows), ids, np.stack(list(rows.values())))
-           for (ids, _), rows in groups.items()]
-  for cache in map(accuracy_cache.AccuracyCache, caches):
-    models = cache.complete_models()
-    every.append(AnswerTable(tuple(models), tuple(cache.ids.tolist()),
-                             cache.columns(np.arange(cache.num_samples), models)))
-  tables = [table for table in every if len(table.models) >= max(2, min_models)]
-  if not tables:
-    sizes = sorted((len(table.models) for table in every), reverse=True)
-    raise ValueError(
-        f"{', '.join(folders)}: no {min_models} saved predictions are of the same test samples; "
-        f"got {sizes} models for {len(every)} test sets. Add runs of more learners on the same "
-        "data, such as those of suite run quickstart, or lower lifelong.run.min_models.")
-  return tables, [table.name for table in every if table not in tables]
-
-
-def _files(folders: Sequence[str]) -> Dict[str, pathlib.Path]:
-  """{"quickstart/indep/0003": path} of every predictions file in the folders, at any depth."""
-  found: Dict[str, pathlib.Path] = {}
-  for folder in folders:
-    root = pathlib.Path(folder).resolve()
-    paths = sorted(root.rglob("predictions/*.parquet"))
-    if not paths:
-      raise FileNotFoundError(
-          f"There are no saved predictions in {folder} (looked for predictions/*.parquet in it and "
-          "in all of its folders). Make some with: suite run quickstart, or set "
-          "lifelong.run.predictions to the --workdir of another run.")
-    for path in paths:
-      inside = path.relative_to(root).parts[:-2]  # LEARNER; ROW/COLUMN/SEED/LEARNER of a table.
-      name = "/".join((*(() if inside else (root.parent.name,)), root.name, *inside, path.stem))
-      if found.setdefault(name, path) != path:
-        raise ValueError(f"{found[name]} and {path} would both be called {name!r}. "
-                         "Rename a work directory.")
-  return found
-
-
-def _run_of(name: str) -> str:
-  return name.rpartition("/")[0]
+def _total(records: Sequence[Mapping[str, Any]], name: str) -> Optional[float]:
+  """The sum; None if a part is not known."""
+  values = [record[name] for record in records]
+  return None if None in values else sum(values)

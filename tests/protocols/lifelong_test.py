@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from suite.compute import distribution
+from suite.lifelong import answer_tables
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.estimators import paper_estimators
 from suite.protocols import lifelong
@@ -102,7 +103,7 @@ def test_other_samples_and_other_labels_are_other_tables(tmp_path, cache):
   _save(cache, "one/0005", [1, 1], IDS[:2], LABELS[:2])
   # Another data set that counts its samples alike.
   _save(cache, "one/0007", [1, 1, 1, 1], IDS, [0, 0, 0, 0])
-  tables, left_out = lifelong.load(str(cache), 4)
+  tables, left_out = answer_tables.load(str(cache), 4)
   assert [t.models for t in tables] == [tuple(f"work/{name}" for name in sorted(ANSWERS))]
   np.testing.assert_array_equal(tables[0].answers, [ANSWERS[name] for name in sorted(ANSWERS)])
   assert left_out == ["work/one/0005 (1 models, 2 samples)", "work/one/0007 (1 models, 4 samples)"]
@@ -116,15 +117,15 @@ def test_multi_label_predictions_count_too(tmp_path, cache):
     predictions.save(
         cache / run / "predictions" / "0009.parquet", ids=["m", "n"], labels=hot, top1=[0, 0],
         true_class_probability=[[0.5, 0.5], [0.5]], correct=[True, False], scores=np.zeros([2, 3]))
-  tables, _ = lifelong.load(str(cache), 3)
+  tables, _ = answer_tables.load(str(cache), 3)
   assert [t.answers.tolist() for t in tables if t.ids == ("m", "n")] == [[[1, 0]] * 3]
 
 
 def test_a_run_directory_and_several_work_directories_will_do(cache, tmp_path):
-  tables, _ = lifelong.load(str(cache / "one"), 2)
+  tables, _ = answer_tables.load(str(cache / "one"), 2)
   assert tables[0].models == ("work/one/0001", "work/one/0003")
   _save(tmp_path / "more", "one/0001", [0, 0, 0, 0])
-  tables, _ = lifelong.load([str(cache), str(tmp_path / "more")], 5)
+  tables, _ = answer_tables.load([str(cache), str(tmp_path / "more")], 5)
   assert tables[0].models[0] == "more/one/0001" and len(tables[0].models) == 5
 
 
@@ -137,14 +138,14 @@ def test_models_that_answer_alike_are_counted(tmp_path, cache):
 def test_a_tables_models_are_found_in_its_cells(tmp_path):
   for row in ("er", "ncm"):
     _save(tmp_path / "w" / row / "CLEAR" / "0", f"{row}/0001", [0, 1, 1, 1])
-  table, = lifelong.load(str(tmp_path / "w"), 2)[0]
+  table, = answer_tables.load(str(tmp_path / "w"), 2)[0]
   assert table.models == ("w/er/CLEAR/0/er/0001", "w/ncm/CLEAR/0/ncm/0001")
 
 
 def test_the_last_models_of_runs_alone_can_be_compared(cache):
   _save(cache, "three/0001", [1, 0, 0, 1])
   _save(cache, "three/0003", [1, 0], IDS[:2], LABELS[:2])  # Another test set.
-  table, = lifelong.load(str(cache), 2, last_of_run=True)[0]
+  table, = answer_tables.load(str(cache), 2, last_of_run=True)[0]
   assert table.models == ("work/one/0003", "work/three/0001", "work/two/0003")
 
 
@@ -158,7 +159,7 @@ def test_missing_predictions_are_an_error_that_says_what_to_run(tmp_path, cache)
 def test_two_models_of_one_name_are_refused(tmp_path, cache):
   _save(tmp_path / "elsewhere" / "work", "one/0001", [0, 0, 0, 0])
   with pytest.raises(ValueError, match="would both be called 'work/one/0001'"):
-    lifelong.load([str(cache), str(tmp_path / "elsewhere" / "work")], 2)
+    answer_tables.load([str(cache), str(tmp_path / "elsewhere" / "work")], 2)
 
 
 def test_a_cache_that_changed_under_a_run_is_refused(tmp_path, cache):
@@ -188,3 +189,31 @@ def test_the_models_of_a_cache_are_held_out_like_saved_ones(tmp_path, cache):
   saved = _run(tmp_path / "b", cache)
   for name in ("num_models", "mean_per_sample_error", "mean_accuracy_error", "num_asked"):
     assert summary[name] == saved[name]
+
+
+def test_saved_answers_cost_what_a_file_says(tmp_path, cache):
+  prices = tmp_path / "costs.csv"
+  prices.write_text("model,flops,gpu_seconds\nwork/one/0001,100,\n*,10,1.5\n")
+  summary = _run(tmp_path / "run", cache, costs=str(prices))
+  records_ = _records(tmp_path / "run")
+  assert [r["saved_answers"] for r in records_] == [2] * 4
+  assert [r["saved_flops"] for r in records_] == [200, 20, 20, 20]
+  assert [r["saved_gpu_hours"] for r in records_] == [None, *[3 / 3600] * 3]
+  assert summary["saved_flops"] == 260 and summary["saved_gpu_hours"] is None
+  prices.write_text("model,flops\n*,10\n")
+  with pytest.raises(ValueError, match="expected model,flops,gpu_seconds, of one answer each"):
+    _run(tmp_path / "other", cache, costs=str(prices))
+
+
+def test_an_npz_is_a_table_with_confidences_and_domains(tmp_path):
+  answers = np.array([[1, 1, 0], [0, 1, 0]], np.uint8)
+  np.savez(tmp_path / "m.npz", A_packed=np.packbits(answers, axis=1), n_samples=3,
+           model_names=["a", "b"], conf_models=[1], conf=np.array([[0.5, 0.75, 0.0]], np.float16),
+           domain=np.array([0, 1, 0]), domain_names=["clean", "noise"])
+  table, = answer_tables.load(str(tmp_path / "m.npz"), 2)[0]
+  assert table.models == ("a", "b") and table.ids == ("0", "1", "2")
+  np.testing.assert_array_equal(table.answers, answers)
+  assert table.with_confidence.tolist() == [1]
+  assert table.answers.chosen(np.array([1])).confidence_sums().tolist() == [0.5, 0.75, 0.0]
+  assert {name: one.tolist() for name, one in table.domains.items()} == {
+      "clean": [0, 2], "noise": [1]}

@@ -15,9 +15,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from suite.lifelong.answers import known_answers
+
 
 def sum_order(answers: np.ndarray) -> np.ndarray:
   """Orders samples from easy to hard: [M, N] -> int64 [N], by column sum, ties by index."""
+  if isinstance(answers, known_answers.KnownAnswers):
+    return order_by_count(answers.counts())
   answers = np.asarray(answers)
   if answers.ndim != 2:
     raise ValueError(f"Got answers of shape {list(answers.shape)}; expected [M models, N samples].")
@@ -27,13 +31,16 @@ def sum_order(answers: np.ndarray) -> np.ndarray:
 
 def checked_counts(answers: np.ndarray) -> np.ndarray:
   """Computes column sums of answers 0/1 [M, N], M >= 2, as uint8 or uint16 [N]."""
-  answers = np.asarray(answers)
+  if not isinstance(answers, known_answers.KnownAnswers):
+    answers = np.asarray(answers)
   if answers.ndim != 2 or len(answers) < 2:
     raise ValueError(f"Got answers of shape {list(answers.shape)}; expected [M, N] of 2 models at "
                      "least, since an estimate is based on other models' answers.")
-  _check_binary(answers)
   if len(answers) > 65535:
     raise ValueError(f"Got {len(answers)} models; 65,535 at most are counted.")
+  if isinstance(answers, known_answers.KnownAnswers):
+    return answers.counts()
+  _check_binary(answers)
   return answers.sum(axis=0, dtype=np.uint8 if len(answers) < 256 else np.uint16)
 
 
@@ -60,21 +67,19 @@ def recursive_order(answers: np.ndarray, passes: int = 1) -> np.ndarray:
     answers: 0/1 [M, N].
     passes: number of passes; each reorders the runs that are still tied after the previous one.
   """
-  answers = np.asarray(answers)
   order = sum_order(answers)
-  sums = np.sum(answers, axis=0, dtype=np.int64)[order]
+  sums = (answers.counts() if isinstance(answers, known_answers.KnownAnswers) else
+          np.sum(answers, axis=0, dtype=np.int64))[order]
   tied = np.concatenate([[0], np.cumsum(sums[1:] != sums[:-1])])  # Number of each rank's run.
   for _ in range(passes):
-    cuts = dp_thresholds(np.asarray(answers[:, order]))
-    num_runs = int(tied[-1]) + 1
-    starts = np.searchsorted(tied, np.arange(num_runs))
-    ends = np.append(starts[1:], len(order))
+    starts = np.searchsorted(tied, np.arange(int(tied[-1]) + 2))
     keys = np.zeros(len(order), np.int64)
-    for run in range(num_runs):
-      start, end = starts[run], ends[run]
-      parting = np.flatnonzero((cuts > start) & (cuts < end))
-      if len(parting):
-        keys[start:end] = answers[np.ix_(parting, order[start:end])].sum(axis=0, dtype=np.int64)
+    for model in range(len(answers)):
+      row = np.asarray(answers[model])[order]
+      cut = dp_threshold(row)
+      if 0 < cut < len(row) and tied[cut - 1] == tied[cut]:  # It divides the run.
+        run = slice(starts[tied[cut]], starts[tied[cut] + 1])
+        keys[run] += row[run]
     again = np.lexsort((order, -keys, tied))
     order, keys = order[again], keys[again]
     changed = (tied[1:] != tied[:-1]) | (keys[1:] != keys[:-1])
@@ -133,10 +138,11 @@ def place_samples(answers: np.ndarray, num_models: int) -> np.ndarray:
 
 
 def decompose(answers: np.ndarray, predicted: np.ndarray, order: np.ndarray) -> dict[str, float]:
-  """Decomposes the error of predicted answers [N] of one model (section 3.3).
+  """Decomposes the error of predicted answers [N] of one model (section 4.5).
 
-  `aleatoric` is the error of the best cut of the order given every answer; `epistemic` is the
-  distance of the prediction from that cut. total <= aleatoric + epistemic.
+  `aleatoric` (equation 3) is the error of the best cut of the order given every answer; `epistemic`
+  (equation 4) is the distance of the prediction from that cut. total <= aleatoric + epistemic. The
+  order is that of the models which the prediction is based on, in the paper the sort models.
   """
   answers = np.asarray(answers)
   best = step_predictions(order, dp_threshold(answers[order]))
@@ -150,7 +156,9 @@ def sample_positions(num_samples: int, budget: int) -> np.ndarray:
   n, m = int(num_samples), int(budget)
   if not 1 <= m <= n:
     raise ValueError(f"Got a budget of {m} for {n} samples; expected 1 <= budget <= {n}.")
-  return np.array([(2 * j + 1) * n // (2 * m) for j in range(m)], np.int64)  # Exact integers.
+  if 2 * m * n >= 1 << 63:
+    return np.array([(2 * j + 1) * n // (2 * m) for j in range(m)], np.int64)
+  return (2 * np.arange(m, dtype=np.int64) + 1) * n // (2 * m)  # Exact integers.
 
 
 def extrapolate_cut(cut: int, budget: int, num_samples: int) -> int:
@@ -187,7 +195,8 @@ def aggregate_error(answers: np.ndarray, estimated_accuracy: float) -> float:
 
 
 def _check_binary(answers: np.ndarray) -> None:
-  wrong = np.unique(answers[(answers != 0) & (answers != 1)])
-  if wrong.size:
+  is_wrong = (answers != 0) & (answers != 1)
+  if is_wrong.any():
+    wrong = np.unique(answers[is_wrong])
     raise ValueError(f"Answers are 0 or 1; got {wrong[:5].tolist()} too. Leave out what was not "
                      "evaluated: a missing answer is not a wrong one.")

@@ -33,6 +33,7 @@ class Estimate:
     observed_answers: [m]; `answers` and `probabilities` contain them.
     probabilities: function of samples int64 [n] that returns probabilities [n] of correct answers.
     sample: which of the observed answers are a random sample; the interval follows from these.
+    order: int64 [N], samples from easy to hard, if `answers` are a step: 1 for the `cut` first.
   """
 
   every: Union[np.ndarray, Callable[[], np.ndarray]]
@@ -45,6 +46,7 @@ class Estimate:
   observed_answers: np.ndarray | None = None
   probabilities: Callable[[np.ndarray], np.ndarray] | None = None
   sample: random_sample.RandomSample | None = None
+  order: np.ndarray | None = None
 
   @functools.cached_property
   def answers(self) -> np.ndarray:
@@ -64,7 +66,8 @@ class Estimator(Protocol):
     """Estimates the answers of one more model.
 
     Args:
-      known: uint8 [M, N], answers of the models evaluated before, 1 for correct.
+      known: uint8 [M, N], answers of the models evaluated before, 1 for correct. Protocols give
+        `known_answers.KnownAnswers`, bits that are used like the array.
       ask: evaluates the new model: indices int64 [n] of samples -> its answers [n].
       budget: largest number of samples to ask.
     """

@@ -5,13 +5,14 @@ Groups are found by k-means on the known models' answers. A new model is asked a
 order; each order fits a cut to these answers, and the order with the fewest wrong answers is used.
 Ties give the first order.
 
-Sort & Search with sum sort (Prabhu et al., 2024, section 3).
+Sort & Search (Prabhu et al., 2024, section 3).
 
-Sort: order samples from easy to hard by the number of known models that solve them. Search:
-evaluate the new model at evenly spaced ranks and take the cut with the fewest wrong sampled
-answers; the model is predicted to solve the samples that are easier than the cut.
+Sort: order samples from easy to hard by the number of known models that solve them, or by the sum
+of the probabilities of the true class, or recursively. Search: evaluate the new model at evenly
+spaced ranks (or at random ones) and take the cut with the fewest wrong sampled answers; the model
+is predicted to solve the samples that are easier than the cut.
 
-CopyNearest&Expand, a baseline of Sort & Search (Prabhu et al., 2024, section 4).
+CopyNearest&Expand, a baseline of Sort & Search (Prabhu et al., 2024, section 4.2).
 
 The new model is predicted to answer like the known model that agrees with it on most of the samples
 asked; its observed answers are kept. It benefits more from many known models than a single order.
@@ -21,6 +22,7 @@ Random samples and their mean: the baseline that uses no other models.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Callable
 
 import numpy as np
@@ -30,6 +32,7 @@ import tensorflow as tf
 from suite.lifelong.answers import answer_factors
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import intervals
+from suite.lifelong.answers import known_answers
 from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator
 
@@ -108,6 +111,20 @@ def _share(answers: np.ndarray) -> float:
 class SumSearch(tf.Module):
   """Estimator with one order of the samples and one cut per model. It has no weights."""
 
+  def __init__(self, sort: str = "sum", sampling: str = "uniform", seed: int = 0, passes: int = 1):
+    """Args:
+      sort: "sum", "recursive" or "confidence" (section 3.1.1); the last one needs known models with
+        the probability of the true class (`known_answers.KnownAnswers`).
+      sampling: "uniform", evenly spaced ranks, or "random", others for each model.
+      seed: of random ranks.
+      passes: of the recursive sort.
+    """
+    super().__init__()
+    if sort not in _SORTS:
+      raise ValueError(f"Got sort={sort!r}; expected one of {', '.join(_SORTS)}.")
+    self._sort, self._passes, self._last = sort, passes, estimator.LastResult()
+    self._sampling = _Sampling(sampling, ("uniform", "random"), seed)
+
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
   ) -> estimator.Estimate:
@@ -116,35 +133,81 @@ class SumSearch(tf.Module):
     The estimated accuracy is the mean of the observed answers, *not* cut / N, which is biased even
     when all answers are observed (at the cut the probability of a correct answer crosses 1/2).
     """
-    num_samples = known.shape[1]
-    order = ranking.sum_order(known)
-    observed = ask(order[ranking.sample_positions(num_samples, budget)])
+    order = self._last.get((known,), lambda: self._order(known))
+    num_samples = len(order)
+    observed = ask(order[self._sampling.ranks(num_samples, budget)])
     cut = ranking.extrapolate_cut(ranking.dp_threshold(observed), budget, num_samples)
-    answers = ranking.step_predictions(order, cut)
-    return estimator.Estimate(answers, cut, float(np.mean(observed)))
+    return estimator.Estimate(lambda: ranking.step_predictions(order, cut), cut,
+                              float(np.mean(observed)), order=order)
+
+  def _order(self, known: np.ndarray) -> np.ndarray:
+    if self._sort == "recursive":
+      return ranking.recursive_order(known, self._passes)
+    if self._sort == "sum":
+      return ranking.sum_order(known)
+    if not isinstance(known, known_answers.KnownAnswers):
+      raise ValueError("sort=\"confidence\" needs known models with the probability of the true "
+                       "class, known_answers.pack(answers, confidences); got an array of answers.")
+    return ranking.order_by_count(known.confidence_sums())
+
+
+_SORTS = ("sum", "recursive", "confidence")
+
+
+class _Sampling(tf.Module):
+  """The ranks at which models are asked; random ones differ from call to call.
+
+  Resuming a run repeats them, since the number of calls is a variable of the estimator.
+  """
+
+  def __init__(self, name: str, allowed: Sequence[str], seed: int):
+    super().__init__()
+    if name not in allowed:
+      raise ValueError(f"Got sampling={name!r}; expected one of {', '.join(allowed)}.")
+    self._name, self._seed = name, seed
+    self.calls = tf.Variable(0, trainable=False, dtype=tf.int64) if name == "random" else None
+
+  def ranks(self, num_samples: int, budget: int) -> np.ndarray:
+    """Ranks int64 [budget] of `num_samples`, ascending."""
+    ranks = ranking.sample_positions(num_samples, budget)  # Also checks the budget.
+    if self.calls is None:
+      return ranks
+    rng = np.random.default_rng([self._seed, int(self.calls.assign_add(1))])
+    return np.sort(rng.choice(num_samples, budget, replace=False, shuffle=False))
 
 
 class CopyNearest(tf.Module):
   """Estimator that copies the nearest known model. It has no weights."""
 
-  def __init__(self, seed: int = 0):
+  def __init__(self, seed: int = 0, sampling: str = "nested"):
+    """Args:
+      seed: of the ranks.
+      sampling: "nested", ranks spread over the order of difficulty, the same for all models; or
+        "random", others for each model, as in the paper, whose baseline does not sort.
+    """
     super().__init__()
     self.seed, self._last = seed, estimator.LastResult()
+    self._sampling = _Sampling(sampling, ("nested", "random"), seed)
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int
   ) -> estimator.Estimate:
     """See `estimator.Estimator`; of equally near models the first is copied."""
     order = self._last.get((known,), lambda: ranking.order_by_count(ranking.checked_counts(known)))
-    asked = answer_sampling.ask_nested(lambda ranks: order[ranks], len(order), ask, budget,
-                                       seed=self.seed)
+    if self._sampling.calls is None:
+      asked = answer_sampling.ask_nested(lambda ranks: order[ranks], len(order), ask, budget,
+                                         seed=self.seed)
+    else:
+      ranks = self._sampling.ranks(len(order), budget)
+      answers = answer_sampling.checked_answers(ask(order[ranks]), budget)
+      asked = answer_sampling.Asked(order[ranks], ranks, answers)
     differing = np.count_nonzero(known[:, asked.samples] != asked.answers, axis=1)
     nearest = int(np.argmin(differing))
     # The probability that its answer is that of the new model, below 1.
     alike = (budget - differing[nearest] + 1.0) / (budget + 2.0)
 
     def probabilities(samples: np.ndarray) -> np.ndarray:
-      return asked.keep(samples, np.where(known[nearest, samples] == 1, alike, 1.0 - alike))
+      return asked.keep(samples, np.where(known[nearest][samples] == 1, alike, 1.0 - alike))
 
     answers = asked.keep(np.arange(len(order)), known[nearest]).astype(np.uint8)
     accuracy = intervals.accuracy(asked.by_rank()[1], len(order))
