@@ -413,7 +413,7 @@ def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
   # Whether a learner's directory holds anything, a record or a part of its first event.
   has_begun = any(path.is_file() and path.stat().st_size for path in folder.glob("*/**/*")
-                  if not {"tensorboard", trackers.FOLDER} & set(path.parts))
+                  if not {*board_directory.FOLDERS, trackers.FOLDER} & set(path.parts))
   if config_path.exists() and not has_begun:
     for path in (environment_path, config_path):
       path.unlink(missing_ok=True)

@@ -123,6 +123,7 @@ def run(
           learner.predict, buckets[event.tested].test, transform=learner.transform,
           ledger=state.ledger, distribution=state.distribution, batch_size=eval_batch_size,
           forward=forward, metrics=state.metrics)
+      state.keep_samples(buckets[event.tested].name, buckets[event.tested].test)
       record.update(_row(event, record["correct"] / record["seen"],
                          accuracies(state.records, len(buckets))))
       if known is not None:

@@ -342,6 +342,8 @@ class _SequenceRun:
       probabilities.append(chances)
       outcomes.append(outcome)
     num_classes = self._task.num_classes
+    if not first:
+      state.keep_samples(self._task.key, self._sequence, self.steps.num_answered)
     self._correct = np.concatenate([self._correct, log.correct(num_classes)])[-scores.window:]
     state.commit({
         **_about(self._task, self._sequence, state), "kind": deliveries.PREDICT,

@@ -94,6 +94,7 @@ def run(
           learner.predict, images, transform=learner.transform, ledger=state.ledger,
           distribution=state.distribution, batch_size=eval_batch_size,
           metrics=state.metrics)
+      state.keep_samples(task.key, images)
       record = {"split": predict_on, **_resized(stream, event), **record}
     state.commit({**_about(stream, event), **record}, predictions)
   return summarize(state.records, stream)

@@ -31,12 +31,15 @@ from suite.compute import seeds
 from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
 from suite.contracts import tasks
+from suite.data.images import image_set
+from suite.data.sequences import sequences
 from suite.metrics import own_metrics
 from suite.state import context as context_lib
 from suite.state import journal
 from suite.state import learner_state
 from suite.state import predictions as predictions_lib
 from suite.state import run_identity
+from suite.state import sample_images
 from suite.state import snapshots
 from suite.state import trial_queue
 from suite.state import weight_store
@@ -250,6 +253,25 @@ class RunState:
       learner_state.restore(learner, self._saved.arrays)
       self._saved = None
       logging.info("%s: resumed after %d finished events.", self.name, self.done)
+
+  def keep_samples(self, name: str, images: Any, size: Optional[int] = None) -> None:
+    """Keeps a few test images of a set for pages; nothing if they are there or it has no images.
+
+    Args:
+      name: of the set, the record's "bucket_name" or "task_key".
+      images: an `ImageSet` or a `Sequence`; sets of other kinds are passed over.
+      size: the first images to choose from; None: all.
+    """
+    path = sample_images.path(self._target, name)
+    if (self._scratch is not None or rehearsal.current() is not None or path.exists()
+        or not isinstance(images, (image_set.ImageSet, sequences.Sequence))):
+      return
+    places = sample_images.chosen(len(images) if size is None else size)
+    try:
+      if found := images.few_pixels(places):
+        sample_images.save(path, images.ids[places], found)
+    except OSError as error:  # No run is given up for pictures.
+      logging.warning("%s cannot be written (%s): pages will not show these images.", path, error)
 
   def commit(
       self, record: Mapping[str, Any], predictions: Optional[Mapping[str, Any]] = None, *,

@@ -20,8 +20,8 @@ MAX_NAME_BYTES = 120
 _RESERVED = frozenset([
     "classifier.npz", "config.gin", "encoder.json", "encoder.npz", "environment.json",
     "operative_config.gin", "predictions", "protocol.json", "records.jsonl", "report.txt",
-    "settings.txt", "sha256sums", "state", "summary.json", "table.json", "tensorboard",
-    "tracker", "unused_bindings.txt", "weights"])
+    "samples", "settings.txt", "sha256sums", "state", "summary.json", "table.json", "tensorboard",
+    "tensorboard_trials", "tracker", "unused_bindings.txt", "weights"])
 _DEVICES = frozenset(["con", "prn", "aux", "nul", "conin$", "conout$",
                       *(f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789")])
 

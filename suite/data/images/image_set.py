@@ -103,6 +103,15 @@ class ImageSet:
     batches = self.eval_batches(min(256, self.size), transform=image_ops.Plain(size))
     return np.concatenate([b["image"].numpy()[b["mask"].numpy()] for b in batches])
 
+  def few_pixels(self, indices: np.ndarray) -> list[np.ndarray]:
+    """Some images as uint8 [H, W, 1 or 3], of any size."""
+    store = self._store.take(np.asarray(indices, np.int64))
+    if isinstance(store, image_store.RawStore):
+      return list(store.pixels)
+    if not isinstance(store, image_store.EncodedStore):
+      return []
+    return [tf.io.decode_image(one, expand_animations=False).numpy() for one in store.encoded]
+
   def __len__(self) -> int:
     return self.size
 

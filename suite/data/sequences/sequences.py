@@ -9,7 +9,7 @@ own sample, or some steps later where labels are delayed.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Mapping, Optional, Tuple, Union
+from typing import List, Mapping, Optional, Tuple, Union
 from typing import Sequence as Strings
 
 import numpy as np
@@ -101,6 +101,12 @@ class Sequence:
   def images(self, start: int, stop: int) -> np.ndarray:
     """Samples start..stop-1, [B, ...], to prepare ahead; they are not delivered by it."""
     return self._images[start:stop]
+
+  def few_pixels(self, indices: np.ndarray) -> List[np.ndarray]:
+    """Some samples as uint8 [H, W, 1 or 3]; [] if the samples are no such images."""
+    found = [np.asarray(self._images[int(i)]) for i in indices]
+    is_pixels = found[0].dtype == np.uint8 and found[0].ndim == 3 and found[0].shape[-1] in (1, 3)
+    return found if is_pixels else []
 
   def deliver(self, t: int) -> np.ndarray:
     """Sample t; it and all samples before it count as delivered."""

@@ -7,10 +7,12 @@
                         running_mean/...  mean over the events so far
                         total/...         of the ledger so far
                         accuracy_matrix   an image, for buckets
+                        samples/...       test images with answers, an image for each test set
                         error_against_megaflops, at step = cumulative MFLOPs
                         config, environment: text
+                        the layout of the custom scalars: the headline first
     LOG_DIR/final/      the headline of a finished run, one row of the HParams tab
-    LOG_DIR/trials/0004_digits@2/trial_03/    one run per trial of event 4: its learning curves,
+    TRIALS_DIR/0004_digits@2/trial_03/    one run per trial of event 4: its learning curves,
                         final scores and hyper-parameters, one row of the HParams tab
 
 The error of a single event jumps from task to task; the headlines are means over all events so far,
@@ -22,20 +24,20 @@ of the event completes them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-import math
 import pathlib
 import re
 from typing import Any
 
 import numpy as np
-from tensorboard.plugins.hparams import api as hparams_api
-import tensorflow as tf
+from PIL import Image
 
 from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.metrics import task_stream
 from suite.reporting import figures
+from suite.reporting.board import event_file
+from suite.state import sample_images
 
 CURVE_COLUMNS = ("train_loss", "validation_error")  # After the step, see records.
 
@@ -51,7 +53,7 @@ _COST = re.compile("(flops|macs|examples|steps|seconds|peak_bytes)"
 _NAMES_OF_AN_EVENT = frozenset(["event", "year", "occurrence", "num_classes", "best_trial"])
 # Keys of a trial that are neither hyper-parameters nor scores, and its scores.
 _NOT_HYPER_PARAMETERS = frozenset(["trial", "curve"])
-_SCORES_OF_A_TRIAL = ("validation_error", "error", "flops", "macs", "steps", "examples", "seconds")
+SCORES_OF_A_TRIAL = ("validation_error", "error", "flops", "macs", "steps", "examples", "seconds")
 _DPI = 110
 _LEARNING = tuple(p for p in ledger.PHASES if p not in ("select", "validate", "predict"))
 _AVERAGED = ("error", "accuracy", "validation_error", "train_loss", "loss", "seconds_event")
@@ -65,48 +67,51 @@ _HEADLINES = {"mean_error": "mean_error", "mean_error_all": "mean_error_all_task
 
 
 class TensorBoardView:
-  """Writer of event files below one directory; call `rebuild` first, with [] in a new run.
+  """Writer of event files below two directories; call `rebuild` first, with [] in a new run.
 
   Args:
     log_dir: the directory, named after the learner.
+    trials_dir: of the trials, a log directory of its own; LOG_DIR/trials if None.
     config_text: the configuration, shown as text.
     environment: of environment.json, shown as text.
     run: name of the run that the learner belongs to; the name of the directory's parent if empty.
     reference: reads the errors of Independent by task key, at each `rebuild`.
     description: of the protocol; None: found by its name in the records.
+    folder: the run directory, with its sample images; None: none are shown.
   """
 
-  def __init__(self, log_dir: str | pathlib.Path, *, config_text: str = "",
-               environment: Mapping[str, Any] | None = None, run: str = "",
+  def __init__(self, log_dir: str | pathlib.Path, *, trials_dir: pathlib.Path | None = None,
+               config_text: str = "", environment: Mapping[str, Any] | None = None, run: str = "",
                reference: Callable[[], Mapping[str, float | None]] = dict,
-               description: descriptions.ProtocolDescription | None = None):
+               description: descriptions.ProtocolDescription | None = None,
+               folder: pathlib.Path | None = None):
     self.log_dir = pathlib.Path(log_dir)
+    self.trials_dir = self.log_dir / "trials" if trials_dir is None else trials_dir
     self._config_text, self._environment = config_text, dict(environment or {})
     self._run, self._reference = run or self.log_dir.resolve().parent.name, reference
-    self._description = description
+    self._description, self._folder = description, folder
     self._scores = RunningScores(description=description)
     self._drawn_at = 0.0  # Seconds of the run at the last image.
-    self._writer: tf.summary.SummaryWriter | None = None  # Of LOG_DIR.
-    self._trial_writer: tf.summary.SummaryWriter | None = None  # Only one, of the last trial.
-    self._trial_run = ""  # The run of `_trial_writer`.
-    self._live_steps: dict[str, list[int]] = {}  # By run: points written before their record.
+    self._file = event_file.EventFile(self.log_dir)
+    self._trial = event_file.EventFile(self.trials_dir)  # Only one is open, of the last trial.
+    self._live_steps: dict[str, list[int]] = {}  # By trial: points written before their record.
+    # By shown test set: its last record, None if that is the shown one.
+    self._sampled: dict[str, Mapping[str, Any] | None] = {}
     self._next_event = 0
+    self._has_layout = False
 
   def rebuild(self, records: Iterable[Mapping[str, Any]]) -> None:
-    """Deletes all event files of the directory and writes them again."""
+    """Deletes all event files of the directories and writes them again."""
     self.close()
     self._live_steps.clear()
-    self._next_event = 0
+    self._sampled.clear()
+    self._next_event, self._drawn_at, self._has_layout = 0, 0.0, False
     self._scores = RunningScores(self._reference(), self._description)
-    self._drawn_at = 0.0
-    _delete_event_files(self.log_dir)
+    for directory in (self.log_dir, self.trials_dir):
+      event_file.delete(directory)
     texts = {"config": code_block(self._config_text),
              "environment": environment_table(self._environment) if self._environment else ""}
-    if any(texts.values()):
-      with self._main().as_default():
-        for name, text in texts.items():
-          if text:
-            tf.summary.text(name, text, step=0)
+    self._file.add(0, [event_file.text(name, text) for name, text in texts.items() if text])
     for record in records:
       self._write(record)
     self.flush()
@@ -121,13 +126,22 @@ class TensorBoardView:
 
     A run without a summary has no row: what it has so far is no result.
     """
-    with self._trial(_FINAL).as_default():
-      for tag, value in self._scores.final(summary).items():
-        tf.summary.scalar(tag, value, step=max(self._next_event - 1, 0))
-      about = {"protocol": summary.get("protocol"), "stream": summary.get("stream"),
-               "seed": self._environment.get("seed")}
-      self._session("learner", _FINAL, {k: v for k, v in about.items() if v is not None})
-    self._close_trial()
+    last = max(self._next_event - 1, 0)
+    self._file.add(last, [value for record in self._sampled.values()
+                          if record is not None for value in self._samples(record)])
+    final = event_file.EventFile(self.log_dir / _FINAL)
+    final.add(last, [
+        *event_file.scalars(self._scores.final(summary)),
+        *event_file.session(self.final_values(summary), self._session_name(_FINAL))])
+    final.close()
+    self.flush()
+
+  def final_values(self, summary: Mapping[str, Any]) -> dict[str, Any]:
+    """The hyper-parameters of the row of the finished run."""
+    found = {"learner": self.log_dir.name, "run": self._run, **self._scores.rates(),
+             "protocol": summary.get("protocol"), "stream": summary.get("stream"),
+             "seed": self._environment.get("seed")}
+    return {name: value for name, value in found.items() if value is not None}
 
   def point(self, values: Mapping[str, Any]) -> None:
     """Writes a point of a learning curve during its event, the one after the last record.
@@ -141,129 +155,122 @@ class TensorBoardView:
       return
     key, step = str(values.get("key", "live")), int(values["step"])
     trial = _TRIAL_KEY.match(key)
-    run = (_run_name(self._next_event, trial["task_key"], int(trial["trial"])) if trial else
-           _run_name(self._next_event, key, None))
-    shown = self._live_steps.setdefault(run, [])
+    name = (_trial_name(self._next_event, trial["task_key"], int(trial["trial"])) if trial else
+            _trial_name(self._next_event, key, None))
+    shown = self._live_steps.setdefault(name, [])
     if shown and step <= shown[-1]:
       return
     shown.append(step)
-    self._write_point(run, step, {
-        _LIVE_NAMES.get(k, k): v for k, v in values.items() if k not in ("key", "step", "steps")})
-    self._trial(run).flush()
+    self._open_trial(name).add(step, _points({
+        _LIVE_NAMES.get(k, k): v for k, v in values.items() if k not in ("key", "step", "steps")}))
+    self._trial.flush()
 
   def flush(self) -> None:
-    for writer in (self._writer, self._trial_writer):
-      if writer is not None:
-        writer.flush()
+    self._file.flush()
+    self._trial.flush()
 
   def close(self) -> None:
-    for writer in (self._writer, self._trial_writer):
-      if writer is not None:
-        writer.close()
-    self._writer = self._trial_writer = None
+    self._file.close()
+    self._trial.close()
 
   def _write(self, record: Mapping[str, Any]) -> None:
     event, kind = record["event"], record.get("kind", "event")
     self._next_event = event + 1
-    with self._main().as_default():
-      for name, value in record.items():
-        if is_number(value) and name not in _NAMES_OF_AN_EVENT:
-          group = "total" if _COST.fullmatch(name) else f"one_event/{kind}"
-          tf.summary.scalar(f"{group}/{name}", value, step=event)
-      scores = self._scores.update(record)
-      for tag, value in scores.items():
-        tf.summary.scalar(tag, value, step=event)
-      error = (1.0 - scores["headline/accuracy"] if "headline/accuracy" in scores else
-               scores.get("running_mean/predict/error"))
-      cost = task_stream.cumulative_cost(record)
-      if kind == "predict" and error is not None and cost is not None:
-        # A step is an integer of 64 bits: MFLOPs leave room for any stream.
-        tf.summary.scalar("error_against_megaflops", error, step=round(cost / 1e6))
-      acc = self._scores.matrix()
-      if acc is not None and kind == "predict" and record["bucket"] == len(record["row"]) - 1:
-        # A row of buckets ends; it is drawn if it is the last one or enough time has passed.
-        last, spent = record["bucket"], record.get("seconds") or 0.0
-        is_end = record["trained_bucket"] == last - (record.get("mode") == "streaming")
-        if is_end or spent - self._drawn_at >= _SECONDS_BETWEEN_IMAGES:
-          self._drawn_at = spent
-          tf.summary.image("accuracy_matrix", matrix_pixels(
-              acc, self.log_dir.name), step=event)
+    values: list[event_file.Value] = []
+    if not self._has_layout:
+      self._has_layout = True
+      values.append(event_file.layout(self._scores.layout(record)))
+    values += event_file.scalars({
+        f"total/{name}" if _COST.fullmatch(name) else f"one_event/{kind}/{name}": value
+        for name, value in record.items() if name not in _NAMES_OF_AN_EVENT})
+    scores = self._scores.update(record)
+    values += event_file.scalars(scores)
+    acc = self._scores.matrix()
+    if acc is not None and kind == "predict" and record["bucket"] == len(record["row"]) - 1:
+      # A row of buckets ends; it is drawn if it is the last one or enough time has passed.
+      last, spent = record["bucket"], record.get("seconds") or 0.0
+      is_end = record["trained_bucket"] == last - (record.get("mode") == "streaming")
+      if is_end or spent - self._drawn_at >= _SECONDS_BETWEEN_IMAGES:
+        self._drawn_at = spent
+        values.append(picture("accuracy_matrix", figures.accuracy_matrix(
+            acc, title=f"Accuracy by bucket, {self.log_dir.name}")))
+    if self._folder is not None and (test_set := sample_images.name_of(record)):
+      if test_set in self._sampled:
+        self._sampled[test_set] = record  # Shown again at the end.
+      elif found := self._samples(record):
+        values += found
+        self._sampled[test_set] = None
+    self._file.add(event, values)
+    error = (1.0 - scores["headline/accuracy"] if "headline/accuracy" in scores else
+             scores.get("running_mean/predict/error"))
+    cost = task_stream.cumulative_cost(record)
+    if kind == "predict" and error is not None and cost is not None:
+      # A step is an integer of 64 bits: MFLOPs leave room for any stream.
+      self._file.add(round(cost / 1e6), event_file.scalars({"error_against_megaflops": error}))
     for trial in record.get("trials") or ():
       self._write_trial(record, trial)
 
+  def _samples(self, record: Mapping[str, Any]) -> list[event_file.Value]:
+    """The sample images of a test set with the answers of a record; [] if either is missing."""
+    found = sample_images.answered(self._folder, record) if self._folder is not None else []
+    if not found:
+      return []
+    drawn = sample_images.sheet(found)
+    return [event_file.image(f"samples/{sample_images.name_of(record)}", sample_images.png(drawn),
+                             *drawn.size)]
+
   def _write_trial(self, record: Mapping[str, Any], trial: Mapping[str, Any]) -> None:
-    run = _run_name(record["event"], record.get("task_key"), trial["trial"])
+    name = _trial_name(record["event"], record.get("task_key"), trial["trial"])
     curve = trial.get("curve") or []
-    shown = self._live_steps.pop(run, [])
+    shown = self._live_steps.pop(name, [])
     if shown != [point[0] for point in curve[:len(shown)]]:
       # Written by a process that started within the event, or whose last steps were discarded.
-      self._close_trial()
-      _delete_event_files(self.log_dir / run)
+      self._trial.close()
+      event_file.delete(self.trials_dir / name)
       shown = []
+    file = self._open_trial(name)
     for step, *columns in curve[len(shown):]:
-      self._write_point(run, step, dict(zip(CURVE_COLUMNS, columns)))
-    with self._trial(run).as_default():
-      for name in _SCORES_OF_A_TRIAL:
-        if is_number(trial.get(name)):
-          tf.summary.scalar(name, trial[name], step=int(curve[-1][0]) if curve else 0)
-      search = _run_name(record["event"], record.get("task_key"), None).partition("/")[2]
-      hyper_parameters = {
-          name: value for name, value in trial.items()
-          if isinstance(value, (bool, int, float, str)) and name not in _NOT_HYPER_PARAMETERS
-          and not name.startswith(_SCORES_OF_A_TRIAL)}
-      self._session("trial", run, {
-          "search": search, "task": record.get("task_key") or f"event {record['event']}",
-          **hyper_parameters})
-    self._close_trial()
+      file.add(step, _points(dict(zip(CURVE_COLUMNS, columns))))
+    file.add(int(curve[-1][0]) if curve else 0, [
+        *event_file.scalars({key: trial.get(key) for key in SCORES_OF_A_TRIAL}),
+        *event_file.session(self.trial_values(record, trial), self._session_name(
+            f"trials/{name}"))])
+    file.close()
 
-  def _session(self, shown: str, run: str, values: Mapping[str, Any]) -> None:
-    """Writes a row of the HParams tab to the writer in use.
+  def trial_values(self, record: Mapping[str, Any], trial: Mapping[str, Any]) -> dict[str, Any]:
+    """The hyper-parameters of a trial's row; trials of one search have its name in "search"."""
+    hyper_parameters = {
+        name: value for name, value in trial.items()
+        if isinstance(value, (bool, int, float, str)) and name not in _NOT_HYPER_PARAMETERS
+        and not name.startswith(SCORES_OF_A_TRIAL)}
+    return {**hyper_parameters, "learner": self.log_dir.name,
+            "search": _trial_name(record["event"], record.get("task_key"), None),
+            "task": record.get("task_key") or f"event {record['event']}", "run": self._run}
+
+  def _session_name(self, name: str) -> str:
+    """The id of a row of the HParams tab.
 
     TensorBoard shows all sessions of one id as one row: the values of the first of them, beside the
     mean of their scores. Each id is therefore of one session, whatever is read with it from a
-    common parent: learners, trials of one search, several work directories. The trials of a search
-    have its name in column "search".
+    common parent: learners, trials of one search, several work directories.
     """
-    hparams_api.hparams(
-        {"row": shown, "learner": self.log_dir.name, "run": self._run, **values},
-        trial_id=f"{self.log_dir.name}/{run} of {self.log_dir.resolve().parent.as_posix()}")
+    return f"{self.log_dir.name}/{name} of {self.log_dir.resolve().parent.as_posix()}"
 
-  def _write_point(self, run: str, step: int, values: Mapping[str, float | None]) -> None:
-    with self._trial(run).as_default():
-      for name, value in values.items():
-        if is_number(value):
-          tf.summary.scalar(f"curve/{name}", value, step=step)
-
-  def _main(self) -> tf.summary.SummaryWriter:
-    if self._writer is None:
-      self._writer = tf.summary.create_file_writer(str(self.log_dir))
-    return self._writer
-
-  def _trial(self, run: str) -> tf.summary.SummaryWriter:
-    if self._trial_writer is None or self._trial_run != run:
-      self._close_trial()
-      self._trial_writer = tf.summary.create_file_writer(str(self.log_dir / run))
-      self._trial_run = run
-    return self._trial_writer
-
-  def _close_trial(self) -> None:
-    if self._trial_writer is not None:
-      self._trial_writer.close()
-    self._trial_writer = None
+  def _open_trial(self, name: str) -> event_file.EventFile:
+    folder = self.trials_dir / name
+    if self._trial.folder != folder:
+      self._trial.close()
+      self._trial = event_file.EventFile(folder)
+    return self._trial
 
 
-def _run_name(event: int, task_key: str | None, trial: int | None) -> str:
+def _points(values: Mapping[str, float | None]) -> list[event_file.Value]:
+  return event_file.scalars({f"curve/{name}": value for name, value in values.items()})
+
+
+def _trial_name(event: int, task_key: str | None, trial: int | None) -> str:
   suffix = "" if task_key is None else "_" + re.sub(r"[^A-Za-z0-9_.@+-]", "_", task_key)
-  return f"trials/{event:04d}{suffix}" + ("" if trial is None else f"/trial_{trial:02d}")
-
-
-def _delete_event_files(directory: pathlib.Path) -> None:
-  """Deletes event files below a directory, and the emptied folders of trials."""
-  for path in sorted(directory.rglob("events.out.tfevents.*")):
-    path.unlink()
-  for path in sorted(directory.rglob("*"), reverse=True):
-    if path.is_dir() and not any(path.iterdir()):
-      path.rmdir()
+  return f"{event:04d}{suffix}" + ("" if trial is None else f"/trial_{trial:02d}")
 
 
 def code_block(text: str) -> str:
@@ -290,17 +297,13 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
                    for line in lines)
 
 
-def pixels(figure: Any) -> np.ndarray:
-  """The figure on white, uint8 [1, H, W, 3], as `tf.summary.image` takes it."""
+def picture(tag: str, figure: Any) -> event_file.Value:
+  """A figure on white as an image."""
   with figures.style():
     figure.set_dpi(_DPI)
     figure.canvas.draw()
-    return np.asarray(figure.canvas.buffer_rgba())[None, ..., :3].copy()
-
-
-def matrix_pixels(acc: np.ndarray, learner: str) -> np.ndarray:
-  """Pixels of the heat map of accuracies [T, T] of a learner."""
-  return pixels(figures.accuracy_matrix(acc, title=f"Accuracy by bucket, {learner}"))
+    drawn = Image.fromarray(np.asarray(figure.canvas.buffer_rgba())[..., :3].copy())
+  return event_file.image(tag, sample_images.png(drawn), *drawn.size)
 
 
 class RunningScores:
@@ -321,14 +324,19 @@ class RunningScores:
     self._sums: dict[str, tuple[float, int]] = {}
     self._acc: np.ndarray | None = None  # [T, T], rows so far.
     self._spent: dict[str, Any] = {}
+    self._rates: set[float] = set()  # Of the best trials.
 
   def update(self, record: Mapping[str, Any]) -> dict[str, float]:
     """Returns the values that the record changes, by tag: "headline/...", "running_mean/..."."""
     kind, about = record.get("kind", "event"), self._about(record)
     found: dict[str, Any] = {}
+    for trial in record.get("trials") or ():
+      rate = trial.get("learning_rate")
+      if trial.get("trial") == record.get("best_trial") and event_file.is_number(rate):
+        self._rates.add(rate)
     if kind != deliveries.PREDICT or not _PARTS_OF_A_SCORE & set(about.panels):
       for name in _AVERAGED:
-        if is_number(record.get(name)):
+        if event_file.is_number(record.get(name)):
           tag = f"running_mean/{kind}/{name}"
           total, count = self._sums.get(tag, (0.0, 0))
           self._sums[tag] = total + record[name], count + 1
@@ -349,7 +357,29 @@ class RunningScores:
       if None not in (*spent, *before) and spent[1] > before[1]:
         found[f"one_event/flops_per_step_{phase}"] = (spent[0] - before[0]) / (spent[1] - before[1])
     self._spent = {name: record[name] for name in record if name.startswith(("flops_", "steps_"))}
-    return {tag: value for tag, value in found.items() if is_number(value)}
+    return {tag: value for tag, value in found.items() if event_file.is_number(value)}
+
+  def layout(self, record: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
+    """The charts of the custom scalars of a run with such records: the headline, then its costs."""
+    about = self._about(record)
+    if descriptions.TASKS in about.panels:
+      scores = ["mean_error", "mean_error_all_tasks", "regret", "forward_transfer"]
+    elif descriptions.BUCKETS in about.panels:
+      scores = ["accuracy", "in_domain", "next_domain", "backward_transfer", "forward_transfer"]
+    elif descriptions.STEPS in about.panels:
+      scores = ["accuracy", "mean_per_class"]
+    else:
+      scores = [about.headline.key] if about.headline is not None else []
+    # A tag is a regular expression.
+    return {"Headline": {name.replace("_", " "): [f"headline/{re.escape(name)}$"]
+                         for name in scores},
+            "Costs": {"cumulative FLOPs": ["headline/cumulative_flops$"],
+                      "seconds": ["total/seconds$"],
+                      "error against MFLOPs": ["error_against_megaflops$"]}}
+
+  def rates(self) -> dict[str, float]:
+    """The learning rate of the best trials, if it is one; {} of a run without trials."""
+    return {"learning_rate": next(iter(self._rates))} if len(self._rates) == 1 else {}
 
   def final(self, summary: Mapping[str, Any]) -> dict[str, float]:
     """The headline of a finished run; a score that the summary does not have is left out."""
@@ -361,7 +391,7 @@ class RunningScores:
     found["headline/cumulative_flops"] = task_stream.cumulative_cost(summary)
     if descriptions.TASKS in about.panels:
       found["headline/regret"] = self._regret
-    return {tag: value for tag, value in found.items() if is_number(value)}
+    return {tag: value for tag, value in found.items() if event_file.is_number(value)}
 
   def _about(self, record: Mapping[str, Any]) -> descriptions.ProtocolDescription:
     return self._description or descriptions.named(str(record.get("protocol")))
@@ -374,7 +404,7 @@ class RunningScores:
         return {}
       by_task = task_stream.forward_transfer_by_task(self._repeats)
       return {"headline/forward_transfer": task_stream.mean_forward_transfer(by_task)}
-    if kind != "predict" or not is_number(record.get("error")):
+    if kind != "predict" or not event_file.is_number(record.get("error")):
       return {}
     self._tested.append((record["error"], record.get("role", task_stream.META_TRAIN)))
     errors, roles = zip(*self._tested)
@@ -404,9 +434,3 @@ class RunningScores:
   def matrix(self) -> np.ndarray | None:
     """Accuracies [T, T] so far, NaN where not evaluated; None without buckets."""
     return self._acc
-
-
-def is_number(value: Any) -> bool:
-  """Whether the value can be a point of a curve."""
-  return (isinstance(value, (int, float)) and not isinstance(value, bool)
-          and math.isfinite(value))

@@ -6,19 +6,25 @@ from __future__ import annotations
 import shutil
 
 import nevis_runs
+import numpy as np
 import pytest
 from tensorboard import context
 from tensorboard.backend.event_processing import data_provider
 from tensorboard.backend.event_processing import event_accumulator
 from tensorboard.backend.event_processing import plugin_event_multiplexer
 from tensorboard.plugins import base_plugin
+from tensorboard.plugins.custom_scalar import layout_pb2
 from tensorboard.plugins.hparams import api_pb2
 from tensorboard.plugins.hparams import backend_context
 from tensorboard.plugins.hparams import list_session_groups
+from tensorboard.plugins.hparams import plugin_data_pb2
 import tensorflow as tf
 
 from suite.reporting import records
 from suite.reporting.board import board_directory
+from suite.reporting.board import event_file
+from suite.state import predictions
+from suite.state import sample_images
 
 ENVIRONMENT = {"command": "suite run x", "seed": 3, "packages": {"tensorflow": "2|15"}}
 
@@ -40,8 +46,8 @@ def _workdir(tmp_path_factory):
   return workdir
 
 
-def _rows(log_dir):
-  """Rows of the HParams tab, as TensorBoard's server sends them: (values, scores) of each."""
+def _tab(log_dir):
+  """The HParams tab as TensorBoard's server sends it: columns, (values, scores) of each row."""
   multiplexer = plugin_event_multiplexer.EventMultiplexer(
       size_guidance={event_accumulator.TENSORS: 0}, tensor_size_guidance={"scalars": 0})
   multiplexer.AddRunsFromDirectory(str(log_dir))
@@ -60,17 +66,20 @@ def _rows(log_dir):
     request.col_params.add(metric=info.name)
   groups = list_session_groups.Handler(context.RequestContext(), hparams, "", request).run()
   assert all(len(group.sessions) == 1 for group in groups.session_groups)
-  return [({name: getattr(value, value.WhichOneof("kind")) for name, value in g.hparams.items()},
-           {m.name.tag: m.value for m in g.metric_values}) for g in groups.session_groups]
+  columns = ([info.name for info in experiment.hparam_infos],
+             [info.name.tag for info in experiment.metric_infos])
+  return columns, [
+      ({name: getattr(value, value.WhichOneof("kind")) for name, value in g.hparams.items()},
+       {m.name.tag: m.value for m in g.metric_values}) for g in groups.session_groups]
 
 
 def test_learners_are_rows_of_the_hparams_tab_with_their_own_headline(workdir):
-  rows = _rows(workdir / "tensorboard")
-  learners = {values["learner"]: (values, scores) for values, scores in rows
-              if values["row"] == "learner"}
+  (names, metrics), rows = _tab(workdir / "tensorboard")
+  assert names[0] == "learner" and metrics[0] == "headline/mean_error"
+  learners = {values["learner"]: (values, scores) for values, scores in rows}
   assert set(learners) == {"ft", "indep"}  # What is going has no result yet.
   values, scores = learners["ft"]
-  assert values == {"row": "learner", "learner": "ft", "run": workdir.as_posix(), "seed": 3.0,
+  assert values == {"learner": "ft", "run": workdir.as_posix(), "seed": 3.0,
                     "protocol": "nevis", "stream": "toy"}
   assert scores == pytest.approx({"headline/mean_error": 0.25, "headline/regret": -0.5,
                                   "headline/cumulative_flops": 100})
@@ -79,11 +88,56 @@ def test_learners_are_rows_of_the_hparams_tab_with_their_own_headline(workdir):
 
 
 def test_trials_are_rows_that_name_their_search(workdir):
-  rows = [values for values, _ in _rows(workdir / "tensorboard") if values["row"] == "trial"]
+  (names, metrics), rows = _tab(workdir / "tensorboard_trials")
+  rows = [values for values, _ in rows]
+  assert names == ["learner", "search", "task"]  # What differs, by name.
+  assert metrics[:2] == ["validation_error", "error"]
   assert sorted((values["learner"], values["search"]) for values in rows) == sorted(
       [(name, search) for name in ("ft", "indep")
        for search in ("0000_a", "0002_b", "0004_a@2", "0006_c")]
       + [("going", "0000_a"), ("going", "0002_b")])
+
+
+def test_the_first_columns_are_the_rate_and_what_differs():
+  rows = [{"augment": i, "batch": 32, "crop": i, "dropout": i, "eps": i, "flip": i % 2 == 0,
+           "learning_rate": 0.1} for i in range(3)]
+  made = event_file.experiment(rows, ["validation_error"], ["learning_rate"])
+  content = plugin_data_pb2.HParamsPluginData.FromString(made.metadata.plugin_data.content)
+  infos = {info.name: info for info in content.experiment.hparam_infos}
+  assert [name for name, info in infos.items() if info.differs] == [
+      "learning_rate", "augment", "crop", "dropout", "eps"]  # TensorBoard shows five.
+  assert infos["crop"].domain_interval.max_value == 2
+  assert list(infos)[5:] == ["flip"]  # "batch" is one for all.
+
+
+def test_a_learner_has_a_layout_with_the_headline_first(workdir):
+  found = _read(workdir / "tensorboard" / "ft").Tensors("custom_scalars__config__")[0]
+  layout = layout_pb2.Layout.FromString(tf.make_ndarray(found.tensor_proto).item())
+  assert [category.title for category in layout.category] == ["Headline", "Costs"]
+  assert list(layout.category[0].chart[0].multiline.tag) == ["headline/mean_error$"]
+
+
+def test_test_images_are_shown_with_their_answers(tmp_path):
+  run = nevis_runs.write(tmp_path / "ft", [0.5, 0.25, 0.125, 0.375])
+  for event in (1, 3):  # Of tasks "a" and "b"; the images of "a" alone are there.
+    predictions.save(run / f"predictions/{event:04d}.parquet", ids=["x", "y", "z"],
+                     labels=np.array([1, 0, 1]), top1=np.array([1, 1, 0]),
+                     true_class_probability=np.array([0.75, 0.5, 0.25]),
+                     correct=np.array([True, False, False]), class_names=["cat", "dog"])
+  pixels = [np.full([4, 4, 1], 7, np.uint8), np.full([200, 100, 3], 9, np.uint8)]
+  sample_images.save(sample_images.path(run, "a"), ["y", "x"], pixels)
+  record = {"event": 1, "kind": "predict", "protocol": "nevis", "task_key": "a",
+            "predictions": "predictions/0001.parquet"}
+  shown = sample_images.answered(run, record)
+  assert [(one.label, one.answer, one.probability, one.is_correct) for one in shown] == [
+      ("cat", "dog", 0.5, False), ("dog", "dog", 0.75, True)]
+  assert [one.image.getpixel((32, 32)) for one in shown] == [(7, 7, 7), (9, 9, 9)]
+  assert not sample_images.answered(run, {**record, "task_key": "b"})
+  view = board_directory.BoardDirectory(tmp_path).view("ft")
+  view.rebuild([record, {**record, "event": 2}])
+  view.finish({"protocol": "nevis", "mean_error": 0.5})
+  view.close()
+  assert [e.step for e in _read(tmp_path / "tensorboard" / "ft").Tensors("samples/a")] == [1, 2]
 
 
 def _read(folder):
