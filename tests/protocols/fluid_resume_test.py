@@ -42,9 +42,9 @@ def conv(image_shape):
   return conv4.conv4(image_shape, filters=4, blocks=2)
 
 
-def tuner(net, transform=PLAIN, **settings):
+def tuner(net, **settings):
   return gradient.GradientLearner(
-    transform=transform,
+    transform=PLAIN,
     net=net,
     **{
       **dict(
@@ -64,15 +64,11 @@ def frozen():
   return trainable_parts.HeadOnly(frozen_backbone.pixels)
 
 
-def whole(**settings):
-  return tuner(trainable_parts.AllLayers(conv), image_ops.Nevis(8), **settings)
-
-
 LEARNERS = {
     "drifting": lambda: tuner(trainable_parts.Drifting(net)),
-    "der": lambda: whole(objective=der.Der(beta=0.5), replay_batch=8,
+    "der": lambda: tuner(frozen(), objective=der.Der(beta=0.5), replay_batch=8,
                          memory=memory.Memory(20, reservoir.Reservoir())),
-    "ewc": lambda: whole(objective=ewc.Ewc(anchor="first")),
+    "ewc": lambda: tuner(frozen(), objective=ewc.Ewc(anchor="first")),
     "imprinting": lambda: weight_imprinting.WeightImprinting(
         transform=PLAIN, features=frozen_backbone.pixels, imprint_phases=1, batch_size=32),
     "oltr": lambda: oltr.Oltr(transform=PLAIN, net=frozen(), refresh_until=60, batch_size=32),

@@ -228,8 +228,7 @@ def _whole(tmp_path_factory):
   return _run(folder), _records(folder)
 
 
-@pytest.mark.parametrize("where", ["answer", "accept", "commit"])
-@pytest.mark.parametrize("call", [0, 2, 5])
+@pytest.mark.parametrize("where, call", [("answer", 2), ("accept", 5), ("commit", 0)])
 def test_stopped_anywhere_and_resumed_it_gives_the_same_records(
     whole, tmp_path, monkeypatch, where, call):
   """Inside a block before it counts, between two blocks of one record, between events."""

@@ -40,7 +40,8 @@ def _two_phases(name, devices):
       loop.cost(given, plan))
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
+# Losses of rows, of rows and stored logits, of a teacher; gradients that are changed; a choice.
+@pytest.mark.parametrize("name", ["ewc", "si", "lwf", "agem", "er_ace", "der", "mir"])
 def test_two_shares_are_one_step(name):
   losses, values, cost = _two_phases(name, TWO)
   wanted_losses, wanted, wanted_cost = _two_phases(name, ())

