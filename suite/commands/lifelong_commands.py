@@ -47,8 +47,9 @@ def add(lifelong: argparse.ArgumentParser) -> None:
 
 def _add_file_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE",
-                      help="npy, npz, csv, parquet (such as a run's predictions/*.parquet), jsonl "
-                      "of lm-evaluation-harness, HELM's per_instance_stats.json")
+                      help="npy, npz, csv, tsv, parquet (such as a run's predictions/*.parquet); "
+                      "logs of lm-evaluation-harness, HELM (per_instance_stats.json), inspect-ai "
+                      "(.eval), openai/evals, py-irt")
   action.add_argument("--names", nargs="+", default=[], metavar="NAME",
                       help="names of the models, if a single file has none")
   _add_format_flags(action)
@@ -56,31 +57,43 @@ def _add_file_flags(action: argparse.ArgumentParser) -> None:
 
 def _add_models(args: argparse.Namespace) -> int:
   from suite.lifelong.cache import accuracy_cache
-  from suite.lifelong.cache import accuracy_import
-  tables = accuracy_import.read_all(args.files, _options(args, args.names))
   cache = accuracy_cache.AccuracyCache(args.cache, create=True)
+  tables, report = _read(args, args.files, cache, args.names)
   for found in tables:
     ids: Any = found.ids
     if ids is None and not cache.num_samples:
       ids = range(found.answers.shape[1])
     threshold = cache.agreed_threshold(args.threshold)
     cache.add_models(found.models, found.bits(threshold), ids,
-                     threshold=threshold if found.is_graded else None)
-  return _status(args)
+                     threshold=threshold if found.is_graded else None, tasks=found.tasks,
+                     hashes=found.hashes)
+  return _status(args, report)
 
 
 def _add_samples(args: argparse.Namespace) -> int:
   from suite.lifelong.cache import accuracy_cache
-  from suite.lifelong.cache import accuracy_import
-  tables = accuracy_import.read_all(args.files, _options(args, args.names))
   cache = accuracy_cache.AccuracyCache(args.cache)
+  tables, report = _read(args, args.files, cache, args.names)
   for found in tables:
     first = cache.num_samples
     ids: Any = found.ids or range(first, first + found.answers.shape[1])
     threshold = cache.agreed_threshold(args.threshold)
     cache.add_samples(ids, found.bits(threshold), found.models,
-                      threshold=threshold if found.is_graded else None)
-  return _status(args)
+                      threshold=threshold if found.is_graded else None, tasks=found.tasks,
+                      hashes=found.hashes)
+  return _status(args, report)
+
+
+def _read(args: argparse.Namespace, files: Sequence[pathlib.Path], cache: Any,
+          names: Sequence[str] = ()) -> tuple[list[Any], Any]:
+  """Tables of answers as the cache keeps them, whose documents are checked; what was read."""
+  from suite.lifelong.cache import accuracy_import
+  tables, report = accuracy_import.read_reported(files, accuracy_import.Options(
+      names, args.id, args.score, args.filter, args.repeats, args.model, args.task, cache.tasks))
+  for found in tables:
+    if found.ids is not None and found.sources is not None:
+      cache.check_documents(found.ids, found.hashes, found.sources)
+  return tables, report
 
 
 def _rank(args: argparse.Namespace) -> int:
@@ -100,24 +113,32 @@ def _rank(args: argparse.Namespace) -> int:
   return 0
 
 
-def _status(args: argparse.Namespace) -> int:
+def _status(args: argparse.Namespace, report: Any = None) -> int:
   from suite.lifelong.cache import accuracy_cache
   from suite.lifelong.cache import sample_counts
   cache = accuracy_cache.AccuracyCache(args.cache)
   num_bytes = sum(path.stat().st_size for path in args.cache.iterdir())
   correct, evaluated = sample_counts.SampleCounts(cache).totals.sum(axis=0).tolist()
   total = cache.num_models * cache.num_samples
+  names, codes = cache.sample_tasks()
+  tasks = {name: {"metric": cache.tasks[name].metric, "filter": cache.tasks[name].filter,
+                  "samples": int(np.sum(codes == index))} for index, name in enumerate(names)}
   if args.json:
     sys.stdout.write(json.dumps({
         "models": cache.num_models, "samples": cache.num_samples, "bytes": num_bytes,
         "evaluated": evaluated, "correct": correct, "threshold": cache.threshold,
-        "problem": cache.problem}) + "\n")
+        "tasks": tasks, "problem": cache.problem,
+        **({"read": report.record()} if report else {})}) + "\n")
     return 0
-  lines = [f"{args.cache}: {cache.num_models:,} models, {cache.num_samples:,} samples, "
+  lines = report.lines() if report else []
+  lines += [f"{args.cache}: {cache.num_models:,} models, {cache.num_samples:,} samples, "
            f"{num_bytes / 1e6:.1f} MB"]
   if total:
     lines.append(f"evaluated: {evaluated:,} of {total:,} answers ({evaluated / total:.1%}); of "
                  f"these correct: {correct / max(1, evaluated):.1%}")
+  lines += [f"task {name}: {one['samples']:,} samples, metric {one['metric'] or 'not known'}"
+            + (f", filter {one['filter']}" if one["filter"] else "")
+            for name, one in tasks.items() if not report]
   if cache.threshold is not None:
     lines.append(f"graded answers count as correct from {cache.threshold:g} on")
   sys.stdout.write("\n".join([*lines, ""]))
@@ -175,22 +196,20 @@ def _add_estimate_flags(action: argparse.ArgumentParser) -> None:
 
 def _add_format_flags(action: argparse.ArgumentParser) -> None:
   """Adds the flags that say how files of answers are read."""
-  action.add_argument("--id", default="", metavar="COLUMN", help="name of the column of ids")
+  for name, text in (("id", "ids"), ("model", "names of models"), ("task", "names of tasks")):
+    action.add_argument(f"--{name}", default="", metavar="COLUMN",
+                        help=f"of a table, the column of {text}")
   action.add_argument("--score", default="", metavar="NAME",
-                      help="name of the column of answers, or of the metric of a log")
+                      help="name of the column of answers, or of the metric of a log: for all "
+                      "tasks, or by task: arc=acc_norm,gsm8k=exact_match (kept with the cache)")
   action.add_argument("--filter", default="", metavar="NAME",
-                      help="of lm-evaluation-harness, the filter whose answers are read")
+                      help="of lm-evaluation-harness, the filter whose answers are read, or of "
+                      "HELM, the perturbation: for all tasks, or by task (kept with the cache)")
   action.add_argument("--threshold", type=float, metavar="T",
                       help="scores count as correct from T on (kept with the cache)")
   action.add_argument("--repeats", choices=("refuse", "mean"), default="refuse",
                       help="different answers of one model to one sample: refuse them (default), "
                       "or take the mean of repeated runs")
-
-
-def _options(args: argparse.Namespace, names: Sequence[str] = ()) -> Any:
-  """How the files of a command are read."""
-  from suite.lifelong.cache import accuracy_import
-  return accuracy_import.Options(names, args.id, args.score, args.filter, args.repeats)
 
 
 def _estimate(args: argparse.Namespace) -> int:
@@ -347,9 +366,8 @@ def _read_models(args: argparse.Namespace) -> dict[str, dict[str, float]]:
   """Model -> id -> answer, of all files."""
   from suite import lifelong
   from suite.lifelong.cache import accuracy_cache
-  from suite.lifelong.cache import accuracy_import
   found: dict[str, dict[str, float]] = {}
-  for table in accuracy_import.read_all(args.answers, _options(args)):
+  for table in _read(args, args.answers, accuracy_cache.AccuracyCache(args.cache))[0]:
     ids = table.ids or [str(index) for index in range(table.answers.shape[1])]
     for name, row in zip(table.models, np.asarray(table.answers, np.float64)):
       known = np.flatnonzero(~np.isnan(row) & (row != accuracy_cache.NOT_EVALUATED))

@@ -1,12 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The accuracy cache on disk: which model answers which sample correctly.
 
-  cache/format.json     version of the format; threshold of graded answers, if there were any
+  cache/format.json     version of the format; threshold of graded answers, if there were any;
+                        tasks with their metric and filter (`cache_tasks`)
         commits.jsonl   one line for each addition; files that it does not name are ignored
         0001.bits       answers of an addition: one bit each, one more where some are missing
         0001.index      ids of the added samples (`sample_ids`), unless they are 0, 1, 2, ...
         counts.bin      see `sample_counts`
         questions.jsonl see `question_sets`
+        documents.bin   see `cache_tasks`
 
                 sample batch 0    sample batch 1
   model batch 0 [ piece       ]   [ piece       ]     An addition writes a column or a row of
@@ -25,7 +27,7 @@ large files (`piece_files.spot`); `cache_check` reads all of them.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 import contextlib
 import itertools
 import json
@@ -36,6 +38,7 @@ from typing import Any
 import numpy as np
 
 from suite.lifelong.cache import cache_input
+from suite.lifelong.cache import cache_tasks
 from suite.lifelong.cache import committed
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_ids
@@ -43,7 +46,8 @@ from suite.system import atomic_files
 from suite.system import file_lock
 from suite.system import io_errors
 
-VERSION = 2  # 1: ids without an index; it is read, and converted when something is added.
+# 1: ids without an index; 2: no tasks. Both are read, and converted when something is added.
+VERSION = 3
 NOT_EVALUATED = cache_input.NOT_EVALUATED
 CacheError = cache_input.CacheError
 Piece = piece_files.Piece
@@ -101,6 +105,45 @@ class AccuracyCache:
                        f"threshold of {given:g}. Models that are cut at different scores cannot be "
                        "compared: leave out --threshold, or put them into another cache.")
     return given if stored is None else stored
+
+  @property
+  def tasks(self) -> dict[str, cache_tasks.Task]:
+    """The tasks of the samples, by name; {} if none are known."""
+    if not is_cache(self.folder):
+      return {}
+    found = self._format()
+    return self._tasks_of(found)
+
+  def sample_tasks(self) -> tuple[list[str], np.ndarray]:
+    """Names of the tasks, and the number of the task of each sample: int32 [N], -1 for none.
+
+    Tasks without a sample are left out.
+    """
+    names = list(self.tasks)
+    if not names:
+      return [], np.full(self.num_samples, -1, np.int32)
+    codes = cache_tasks.codes(names, self.sample_ids.chunks())
+    used, codes = np.unique(codes, return_inverse=True)
+    first = int(used[0] < 0)
+    return [names[index] for index in used[first:].tolist()], (codes - first).astype(np.int32)
+
+  def check_documents(self, ids: Sequence[str], hashes: np.ndarray | None,
+                      sources: Sequence[str] | str) -> None:
+    """Raises a CacheError if ids of the cache are other documents: hashes uint64 [n], 0: unknown.
+
+    `sources`: the file of each, or of all.
+    """
+    if hashes is None or not self.num_samples:
+      return
+    found = cache_tasks.Documents(self.folder, self.states())
+    if len(found.hashes):
+      found.check(self.sample_ids.find(ids), hashes, ids,
+                  [sources] * len(ids) if isinstance(sources, str) else sources, self.tasks)
+
+  def _tasks_of(self, found: Mapping[str, Any]) -> dict[str, cache_tasks.Task]:
+    if found.get("version", VERSION) < 3:
+      return cache_tasks.inferred(self.sample_ids.chunks())
+    return cache_tasks.parsed(found.get("tasks", {}))
 
   @property
   def models(self) -> list[str]:
@@ -242,7 +285,9 @@ class AccuracyCache:
         for one, size in zip(seen, self._committed.sample_sizes)]).astype(np.uint16)
 
   def add_models(self, names: Sequence[str], answers: Iterable[np.ndarray],
-                 ids: Sequence[str] | None = None, *, threshold: float | None = None) -> None:
+                 ids: Sequence[str] | None = None, *, threshold: float | None = None,
+                 tasks: Mapping[str, cache_tasks.Task] = {}, hashes: np.ndarray | None = None
+                 ) -> None:
     """Adds models with their answers to all samples.
 
     Args:
@@ -253,8 +298,11 @@ class AccuracyCache:
         samples of the cache that are not among them were not evaluated.
       threshold: score from which on graded answers were counted as correct; None: no answer was
         graded. All additions have the same (`agreed_threshold`).
+      tasks: what the answers to the tasks of the samples are; a sample TASK/DOCUMENT is of a task.
+      hashes: uint64, hash of the document of each id, 0 if unknown; they are compared with those
+        of the cache and kept.
     """
-    with self._writing(threshold):
+    with self._writing(threshold, tasks, ids, hashes):
       names = cache_input.checked_names(names, self._committed.places)
       sizes, order = self._committed.sample_sizes, None
       if sizes:
@@ -272,7 +320,9 @@ class AccuracyCache:
       self._committed.add({"models": list(names)}, pieces)
 
   def add_samples(self, ids: Sequence[str], answers: np.ndarray,
-                  models: Sequence[str] | None = None, *, threshold: float | None = None) -> None:
+                  models: Sequence[str] | None = None, *, threshold: float | None = None,
+                  tasks: Mapping[str, cache_tasks.Task] = {}, hashes: np.ndarray | None = None
+                  ) -> None:
     """Adds samples with the answers of all models.
 
     Args:
@@ -280,9 +330,9 @@ class AccuracyCache:
       answers: [M, n].
       models: [M] names of the rows; None: those of the cache. Models of the cache that are not
         among them were not evaluated on these samples.
-      threshold: as of `add_models`.
+      threshold, tasks, hashes: as of `add_models`.
     """
-    with self._writing(threshold):
+    with self._writing(threshold, tasks, ids, hashes):
       if not self.models:
         raise CacheError("The cache has no models yet: add models first; that also brings samples.")
       ids = cache_input.new_ids(ids, self.sample_ids)
@@ -318,11 +368,13 @@ class AccuracyCache:
     return batch, int(model - (ends[batch] - self._committed.model_sizes[batch]))
 
   @contextlib.contextmanager
-  def _writing(self, threshold: float | None = None) -> Iterator[None]:
+  def _writing(self, threshold: float | None = None,
+               tasks: Mapping[str, cache_tasks.Task] = {}, ids: Sequence[str] | None = None,
+               hashes: np.ndarray | None = None) -> Iterator[None]:
     """Lock of the only writer, on the newest state; the system frees it if the process dies.
 
-    The threshold is stored before what was cut at it. The folder of a new cache is removed again
-    if its first addition is refused.
+    Threshold and tasks are stored before what was added with them, hashes of documents after it.
+    The folder of a new cache is removed again if its first addition is refused.
     """
     new = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
     with file_lock.held(self.folder / "lock"):
@@ -333,14 +385,21 @@ class AccuracyCache:
           self._check_version()
           found = self._format()
         if found.get("version") != VERSION:
-          self._write_format({**found, "version": VERSION})
+          known = cache_tasks.plain(self._tasks_of(found)) if found else {}
+          self._write_format({**found, "version": VERSION, **({"tasks": known} if known else {})})
         self.refresh()
         if self.problem:
           raise CacheError(f"{self.problem}, so nothing can be added. {self._committed.remedy()}")
         if self._committed.is_early:
           self._committed.upgrade()
-        with self._threshold_stored(threshold):
+        if ids is not None:
+          self.check_documents(ids, hashes, "The new file")
+        with self._facts_stored(threshold, tasks):
           yield
+        if ids is not None and hashes is not None and np.any(hashes):
+          documents = cache_tasks.Documents(self.folder, self.states())
+          documents.write(self.sample_ids.find(ids), np.asarray(hashes, np.uint64),
+                          self.num_samples, self.state)
       except Exception:
         if not (self.folder / committed.COMMITS).exists():  # While the lock is held.
           for name in ("format.json", "lock"):
@@ -351,16 +410,23 @@ class AccuracyCache:
         raise
 
   @contextlib.contextmanager
-  def _threshold_stored(self, threshold: float | None) -> Iterator[None]:
-    """Stores the first threshold; not if what is added with it is refused."""
-    is_new = self.agreed_threshold(threshold) != self.threshold
-    if is_new:
-      self._write_format({"version": VERSION, "threshold": threshold})
+  def _facts_stored(self, threshold: float | None, tasks: Mapping[str, cache_tasks.Task]
+                    ) -> Iterator[None]:
+    """Stores the first threshold and new tasks; not if what is added with them is refused."""
+    before = self._format()
+    after = dict(before)
+    if self.agreed_threshold(threshold) is not None:
+      after["threshold"] = self.agreed_threshold(threshold)
+    joined = cache_tasks.agreed(self.tasks, tasks, self.folder)
+    if joined:
+      after["tasks"] = cache_tasks.plain(joined)
+    if after != before:
+      self._write_format(after)
     try:
       yield
     except Exception:
-      if is_new:
-        self._write_format({"version": VERSION})
+      if after != before:
+        self._write_format(before)
       raise
 
   def _write_format(self, values: dict[str, Any]) -> None:
@@ -372,6 +438,8 @@ class AccuracyCache:
       found = json.loads((self.folder / "format.json").read_text())
       if not found["version"] >= 1 or not 0.0 < found.get("threshold", 1.0) <= 1.0:
         raise ValueError("values")
+      if found["version"] == VERSION:
+        cache_tasks.parsed(found.get("tasks", {}))
       return found
     except FileNotFoundError as error:
       raise CacheError(f"{self.folder} is no accuracy cache (it has no format.json). Make one "

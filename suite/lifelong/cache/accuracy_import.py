@@ -5,172 +5,61 @@
 |---|---|
 | .npy | [M, N] of 1 (correct), 0 (wrong), -1 (not evaluated) |
 | .npz | as `answers`, or bits as `A_packed` with `n_samples`; `ids`, `model_names` if there |
-| .csv, .parquet | a line an answer: `model,id,correct`; without `model`: one model |
-| .csv, .parquet | a line a sample: `id` and one column per model |
-| .csv | a line a model: a header `model,ID,ID,...` |
-| .jsonl | per-sample log of lm-evaluation-harness |
-| .json | HELM's per_instance_stats.json |
+| .csv, .tsv, .parquet | tables of three orientations, see `answer_tables`; also with ; and as .gz |
+| .json, .jsonl, .eval | logs of harnesses, see `harness_logs`; or objects as lines of a table |
 
 Answers are 1, 0, true, false, or scores between; an empty cell or null was not evaluated.
 
-Reading of answers from csv and parquet tables, whatever their orientation.
-
-Reading of the per-sample logs of evaluation harnesses for language models.
-
-  lm-evaluation-harness  MODEL/samples_TASK_DATE.jsonl (--log_samples): a line a sample
-  HELM                   TASK:...,model=MODEL/per_instance_stats.json: a list of instances
-
-Ids are TASK/doc_id and TASK/instance_id, so that files of many tasks go to one cache.
-
-Answers as a list of (model, id, score), and the matrix that they make.
-
-A score is 1 (correct), 0 (wrong) or in between; a missing one was not evaluated. Several scores of
-one model on one sample are repeated runs, or a mistake: only equal ones are taken unless their mean
-is asked for.
+A log has several metrics and filters. Which of them are read is said by the user, for all tasks or
+for each (`Choice`), by the cache, which keeps what its answers are, or by the harness. If several
+are left that differ, the user is asked. `Report` says what was read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-import contextlib
-import csv
+from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
+import fnmatch
 import functools
-import json
 import pathlib
 import re
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import compute
-from pyarrow import csv as arrow_csv
-from pyarrow import parquet
 
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.cache import cache_input
+from suite.lifelong.cache import answer_entries
+from suite.lifelong.cache import answer_tables
+from suite.lifelong.cache import cache_tasks
+from suite.lifelong.cache import harness_logs
 
-REFUSE, MEAN = "refuse", "mean"
-_WORDS = {"": np.nan, "nan": np.nan, "null": np.nan, "none": np.nan, "na": np.nan, "n/a": np.nan,
-          "<na>": np.nan, "true": 1.0, "false": 0.0, "correct": 1.0, "wrong": 0.0,
-          "incorrect": 0.0, "-1": np.nan, "-1.0": np.nan}
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Entries:
-  """n entries of one file.
-
-  Attributes:
-    models, ids: pyarrow strings [n].
-    scores: float64 [n], NaN where not evaluated.
-    path: the file; `first_line`: the line of the first entry.
-  """
-
-  models: pa.Array
-  ids: pa.Array
-  scores: np.ndarray
-  path: str
-  first_line: int = 1
-
-  def where(self, index: int) -> str:
-    return f"{self.path}, line {index + self.first_line}"
-
-
-def scores(column: pa.ChunkedArray | pa.Array, where: Callable[[int], str]) -> np.ndarray:
-  """Reads a column of numbers, booleans or text as scores in [0, 1], NaN for missing: [n].
-
-  `where` says where an entry is, for messages.
-  """
-  if isinstance(column, pa.ChunkedArray):
-    column = column.combine_chunks()
-  if pa.types.is_boolean(column.type) or pa.types.is_integer(column.type) or (
-      pa.types.is_floating(column.type)):
-    found = np.array(column.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False))
-    found[found == cache_input.NOT_EVALUATED] = np.nan
-    values, places, texts = found, None, None
-  else:
-    coded = compute.dictionary_encode(compute.fill_null(column.cast(pa.string()), ""))
-    texts = coded.dictionary.to_pylist()
-    values = np.full(len(texts), np.inf)
-    for index, text in enumerate(texts):
-      word = text.strip().lower()
-      with contextlib.suppress(ValueError):  # What is no number stays infinite.
-        values[index] = _WORDS[word] if word in _WORDS else float(word)
-    places = coded.indices.to_numpy()
-    found = values[places]
-  bad = np.flatnonzero(np.isinf(found) | (found < 0) | (found > 1))
-  if bad.size:
-    shown = found[bad[0]] if texts is None or places is None else texts[places[bad[0]]]
-    raise cache_input.CacheError(
-        f"{where(int(bad[0]))}: {shown!r} is no answer; expected 1, 0, true, "
-        "false, a score between 0 and 1, or nothing for what was not evaluated. Correct the line.")
-  return found
-
-
-def matrix(entries: Sequence[Entries], repeats: str = REFUSE
-           ) -> tuple[list[str], list[str], np.ndarray]:
-  """Returns (M models, N ids, scores float64 [M, N], NaN where not evaluated).
-
-  Models and ids are in the order of their first entry.
-  """
-  models, model_of = _coded([one.models for one in entries])
-  ids, id_of = _coded([one.ids for one in entries])
-  for name, values, places in (("model", models, model_of), ("id", ids, id_of)):
-    empty = [index for index, value in enumerate(values) if not value.strip()]
-    if empty:
-      raise cache_input.CacheError(f"{_where(entries, int(np.argmax(places == empty[0])))}: an "
-                                   f"empty {name}. Fill it in, or remove the line.")
-  found = np.concatenate([one.scores for one in entries])
-  keys = model_of.astype(np.int64) * len(ids) + id_of
-  known = ~np.isnan(found)
-  size = len(models) * len(ids)
-  sums, nums = np.zeros(size), np.zeros(size, np.int64)
-  np.add.at(sums, keys[known], found[known])
-  np.add.at(nums, keys[known], 1)
-  means = np.divide(sums, nums, out=np.full(size, np.nan), where=nums > 0)
-  if repeats == REFUSE:
-    differing = np.flatnonzero(known & (np.abs(means[keys] - found) > 1e-12))
-    if differing.size:
-      later = int(differing[0])
-      same = np.flatnonzero(known & (keys == keys[later]))
-      raise cache_input.CacheError(
-          f"{_where(entries, int(same[-1]))}: model {models[model_of[later]]!r} and id "
-          f"{ids[id_of[later]]!r} have another answer than in {_where(entries, int(same[0]))}. "
-          "Remove one; or, if these are repeated runs, take their mean: --repeats mean.")
-  return models, ids, means.reshape(len(models), len(ids))
-
-
-def _where(entries: Sequence[Entries], index: int) -> str:
-  for one in entries:
-    if index < len(one.scores):
-      return one.where(index)
-    index -= len(one.scores)
-  raise IndexError(index)
-
-
-def _coded(columns: Sequence[pa.Array]) -> tuple[list[str], np.ndarray]:
-  """Different values in the order of their first appearance, and the index of each entry."""
-  coded = compute.dictionary_encode(pa.concat_arrays([
-      compute.fill_null(one.cast(pa.string()), "") for one in columns]))
-  return coded.dictionary.to_pylist(), coded.indices.to_numpy()
-
-
-KINDS = (".csv", ".json", ".jsonl", ".npy", ".npz", ".parquet")
+REFUSE, MEAN = answer_entries.REFUSE, answer_entries.MEAN
+KINDS = (".csv", ".eval", ".json", ".jsonl", ".jsonlines", ".ndjson", ".npy", ".npz", ".parquet",
+         ".tsv")
+_SHOWN = 6  # Number of tasks or models that are listed.
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ImportedAnswers:
-  """Answers of M models to N samples, as read from a file.
+  """Answers of M models to N samples, as read from files.
 
   Attributes:
     models: M names.
     ids: N ids, or None if the file has none.
     answers: [M, N] of 1, 0 and -1, or bool; or scores float64 in [0, 1], NaN: not evaluated.
+    tasks: the tasks of the samples, if they have any.
+    hashes: uint64 [N], hash of each document, 0 if unknown; None: none is known.
+    sources: the file of each hash [N], if there are hashes.
   """
 
   models: list[str]
   ids: list[str] | None
   answers: np.ndarray
+  tasks: dict[str, cache_tasks.Task] = dataclasses.field(default_factory=dict)
+  hashes: np.ndarray | None = None
+  sources: list[str] | None = None
 
   @property
   def is_graded(self) -> bool:
@@ -184,12 +73,57 @@ class ImportedAnswers:
     known = ~np.isnan(self.answers)
     if threshold is None and self.is_graded:
       model, sample = np.argwhere((self.answers > 0) & (self.answers < 1))[0].tolist()
+      name = str((self.ids or range(10**18))[sample])
+      task = self.tasks.get(name.rpartition("/")[0])
+      metric = f" ({task.metric})" if task and task.metric else ""
       raise accuracy_cache.CacheError(
-          f"The score of model {self.models[model]!r} on {(self.ids or range(10**18))[sample]!r} "
-          f"is {self.answers[model, sample]:g}; a cache keeps right or wrong. Say from which score "
+          f"The score{metric} of model {self.models[model]!r} on {name!r} is "
+          f"{self.answers[model, sample]:g}; a cache keeps right or wrong. Say from which score "
           "on an answer is right: --threshold 0.5.")
     right = self.answers >= (0.5 if threshold is None else threshold)
     return np.where(known, right, accuracy_cache.NOT_EVALUATED).astype(np.int8)
+
+
+class Choice:
+  """A name for all tasks, or names by task: "acc", "arc=acc_norm,gsm8k=exact_match" or both.
+
+  A task is given by its whole name, by its beginning before ":" or "," (HELM's scenario), by its
+  end after "/" (inspect-ai), or by a pattern such as mmlu_*.
+  """
+
+  def __init__(self, text: str, flag: str):
+    """`flag`: the option of the command line, for messages."""
+    self._flag, self._text = flag, text
+    self.default = ""
+    self._named: list[tuple[str, str]] = []
+    self._met: set[tuple[str, str]] = set()
+    for part in filter(None, (one.strip() for one in text.split(","))):
+      task, equals, name = part.rpartition("=")
+      if not equals and self.default or not name:
+        raise accuracy_cache.CacheError(f"Got {flag} {text!r}; expected one name for all tasks, or "
+                                        f"a name by task: {flag} arc=NAME,gsm8k=NAME.")
+      if equals:
+        self._named.append((task, name))
+      else:
+        self.default = name
+
+  def of(self, task: str) -> tuple[str, bool]:
+    """The name for a task, "" for none, and whether it was given for this task."""
+    short = {task, re.split("[:,]", task)[0], task.rpartition("/")[2]}
+    best = [one for one in self._named if one[0] in short] or [
+        one for one in self._named if fnmatch.fnmatchcase(task, one[0])]
+    if best:
+      self._met.add(best[0])
+      return best[0][1], True
+    return self.default, False
+
+  def check(self, tasks: Iterable[str]) -> None:
+    """Raises an error if a task that is named was not read."""
+    unknown = [task for task, _ in self._named if task not in {one for one, _ in self._met}]
+    if unknown:
+      raise accuracy_cache.CacheError(
+          f"{self._flag} {self._text!r} names {', '.join(unknown)}; the files have "
+          f"{_some(tasks) or 'no tasks'}.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,9 +132,12 @@ class Options:
 
   Attributes:
     names: names of the models if the file has none; otherwise their number must match.
-    id_column, score: names of the columns of ids and of answers; `score` also of a metric.
-    keep: name of the filter of lm-evaluation-harness.
+    id_column, score: names of the columns of ids and of answers; `score` also of a metric, for all
+      tasks or by task.
+    keep: name of the filter of lm-evaluation-harness, or of HELM's perturbation, as `score`.
     repeats: "refuse" different answers of one model to one sample, or take their "mean".
+    model_column, task_column: names of columns.
+    known: tasks of the cache, whose metrics and filters are read unless others are asked for.
   """
 
   names: Sequence[str] = ()
@@ -208,6 +145,62 @@ class Options:
   score: str = ""
   keep: str = ""
   repeats: str = REFUSE
+  model_column: str = ""
+  task_column: str = ""
+  known: Mapping[str, cache_tasks.Task] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Report:
+  """What was read.
+
+  Attributes:
+    files, skipped: names of files.
+    models: names of models; tasks: what was read of each, with its number of documents.
+    merged: number of lines that repeat another one; averaged: of answers that are means.
+    dropped: reason -> number of answers that were left out.
+    notes: what was chosen, and from what.
+  """
+
+  files: list[str] = dataclasses.field(default_factory=list)
+  skipped: list[str] = dataclasses.field(default_factory=list)
+  models: list[str] = dataclasses.field(default_factory=list)
+  tasks: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+  merged: int = 0
+  averaged: int = 0
+  dropped: dict[str, int] = dataclasses.field(default_factory=dict)
+  notes: list[str] = dataclasses.field(default_factory=list)
+
+  def record(self) -> dict[str, Any]:
+    return dataclasses.asdict(self)
+
+  def lines(self) -> list[str]:
+    """What was read, as lines of text."""
+    text = (f"read {_count(len(self.files), 'file')}, {_count(len(self.models), 'model')} "
+            f"({_some(self.models)})")
+    found = [f"{text}, {_count(len(self.tasks), 'task')}:" if self.tasks else text]
+    for name, one in self.tasks.items():
+      what = f"  {name}: {_count(one['documents'], 'document')}, metric {one['metric'] or '?'}"
+      found.append(what + (f", filter {one['filter']}" if one["filter"] else ""))
+    if self.skipped:
+      found.append(f"  no samples in {_some(self.skipped)}, which were left out")
+    if self.merged:
+      found.append(f"  {_count(self.merged, 'line')} that repeat another line exactly were merged")
+    if self.averaged:
+      found.append(f"  {_count(self.averaged, 'answer')} are means of repeated runs")
+    found += [f"  {_count(num, 'answer')} {reason} were left out"
+              for reason, num in self.dropped.items() if num]
+    return [*found, *(f"  {one}" for one in dict.fromkeys(self.notes))]
+
+
+def _count(num: int, what: str) -> str:
+  return f"{num:,} {what}{'' if num == 1 else 's'}"
+
+
+def _some(names: Iterable[str]) -> str:
+  names = list(names)
+  more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+  return ", ".join(names[:_SHOWN]) + more
 
 
 def read(path: pathlib.Path, names: Sequence[str] = (), options: Options | None = None
@@ -224,58 +217,315 @@ def read_all(paths: Iterable[pathlib.Path], options: Options) -> list[ImportedAn
   Raises:
     accuracy_cache.CacheError: a file is missing, damaged or of another form; it names the line.
   """
-  tables, entries = [], []
+  return read_reported(paths, options)[0]
+
+
+def read_reported(paths: Iterable[pathlib.Path], options: Options
+                  ) -> tuple[list[ImportedAnswers], Report]:
+  """Reads files as `read_all`; also returns what was read."""
+  report = Report()
+  tables: list[tuple[pathlib.Path, ImportedAnswers]] = []
+  found: list[harness_logs.Log | answer_tables.TableAnswers] = []
+  selected = _Selected(options, report)
   named: dict[str, pathlib.Path] = {}
   for path in map(pathlib.Path, paths):
-    if path.suffix not in KINDS:
-      raise accuracy_cache.CacheError(f"{path} is none of {', '.join(KINDS)}.")
+    kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if kind not in KINDS:
+      raise accuracy_cache.CacheError(f"{path} is none of {', '.join(KINDS)}, some also as .gz.")
     try:
-      found = _read(path, options)
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+      if kind in (".npy", ".npz"):
+        tables.append((path, _arrays(path)))
+        report.files.append(str(path))
+        continue
+      read_log: Any = None
+      if kind in harness_logs.KINDS:
+        read_log = harness_logs.read(path, selected.wanted)
+      if isinstance(read_log, list):
+        (report.files if read_log else report.skipped).append(str(path))
+        found += read_log
+        continue
+      name, columns = _model_name(path), selected.columns
+      opened = functools.partial(harness_logs.opened, path)
+      one = (answer_tables.read_table(path, name, columns, opened)
+             if read_log is None else
+             answer_tables.from_table(path, read_log, name, columns, 1))
+    except RecursionError as error:
+      raise accuracy_cache.CacheError(f"{path} cannot be read: it is nested too deeply.") from error
+    except (OSError, EOFError, pa.ArrowException, UnicodeDecodeError) as error:
+      if isinstance(error, accuracy_cache.CacheError):
+        raise
       raise accuracy_cache.CacheError(f"{path} cannot be read: {error}") from error
-    if isinstance(found, Entries):
-      name = _model_name(path)
-      # A log is one of several of its model; a table without a column of models is all of one.
-      if path.suffix in (".csv", ".parquet") and found.models.unique().to_pylist() == [name]:
-        if name in named:
-          raise accuracy_cache.CacheError(f"{named[name]} and {path} both have a model {name!r}. "
-                                          "Rename one of them, or join them to one file.")
-        named[name] = path
-      entries.append(found)
-    else:
-      tables.append((path, found))
-  if entries:
-    models, ids, scores = matrix(entries, options.repeats)
-    tables.append((pathlib.Path(entries[0].path), ImportedAnswers(models, ids, _plain(scores))))
-  for path, one in tables:
-    if options.names and len(options.names) != len(one.answers):
+    report.files.append(str(path))
+    report.notes += one.notes
+    if one.matrix is not None:
+      models, ids, scores = one.matrix
+      tables.append((path, ImportedAnswers(models, ids, _plain(scores))))
+      continue
+    assert one.entries is not None
+    # A log is one of several of its model; a table without a column of models is all of one.
+    if one.entries.models.unique().to_pylist() == [name]:
+      if name in named:
+        raise accuracy_cache.CacheError(f"{named[name]} and {path} both have a model {name!r}. "
+                                        "Rename one of them, or join them to one file.")
+      named[name] = path
+    found.append(one)
+  if found:
+    tables.append((pathlib.Path(report.files[0]), _joined(selected.entries(found), options,
+                                                          selected.tasks, report)))
+  elif not tables:
+    raise accuracy_cache.CacheError(f"{_some(report.skipped)}: no file has samples. Give the "
+                                    "per-sample logs (lm-eval: --log_samples).")
+  for path, table in tables:
+    if options.names and len(options.names) != len(table.answers):
       raise accuracy_cache.CacheError(
-          f"{path} has the answers of {len(one.answers)} models, but {len(options.names)} names "
+          f"{path} has the answers of {len(table.answers)} models, but {len(options.names)} names "
           "are given.")
-  return [dataclasses.replace(one, models=list(options.names or one.models)) for _, one in tables]
+  tables = [(path, dataclasses.replace(one, models=list(options.names or one.models)))
+            for path, one in tables]
+  report.models = list(dict.fromkeys(name for _, one in tables for name in one.models))
+  return [one for _, one in tables], report
 
 
-def _read(path: pathlib.Path, options: Options) -> ImportedAnswers | Entries:
+def _joined(entries: Sequence[answer_entries.Entries], options: Options,
+            tasks: Mapping[str, cache_tasks.Task], report: Report) -> ImportedAnswers:
+  """One table of all entries."""
+  joined = answer_entries.join(entries, options.repeats)
+  report.merged, report.averaged = joined.num_merged, joined.num_averaged
+  names = list(tasks)
+  codes = cache_tasks.codes(names, [joined.ids])
+  for name, one in tasks.items():
+    report.tasks[name] = {"metric": one.metric, "filter": one.filter,
+                          "documents": int(np.sum(codes == names.index(name)))}
+  sources = None
+  if joined.sources is not None:
+    sources = [entries[max(0, index)].path for index in joined.sources.tolist()]
+  return ImportedAnswers(joined.models, joined.ids, _plain(joined.scores), dict(tasks),
+                         joined.hashes, sources)
+
+
+class _Selected:
+  """What is read of logs and tables that have several metrics or filters.
+
+  Attributes:
+    tasks: what was read of each task.
+  """
+
+  def __init__(self, options: Options, report: Report):
+    self._options, self._report = options, report
+    self._score, self._keep = Choice(options.score, "--score"), Choice(options.keep, "--filter")
+    self.tasks: dict[str, cache_tasks.Task] = {}
+    self._asked: dict[tuple[str, str], list[str]] = {}  # (flag, task) -> what there is.
+    self._unnamed = False  # Whether a log does not name its filters.
+    self._parts: set[tuple[str, str]] = set()  # (task, beginning of a document with a slash).
+    self.wanted = harness_logs.Wanted(
+        lambda task: self._of("metric", task), lambda task: self._of("filter", task))
+    self.columns = answer_tables.Columns(
+        options.model_column, options.task_column, options.id_column, self._score.default)
+
+  def _of(self, what: str, task: str) -> str:
+    """The metric or filter that is asked for, or that the cache keeps; "" for none."""
+    choice = self._score if what == "metric" else self._keep
+    name, is_own = choice.of(task)
+    known = self._options.known.get(task)
+    stored = getattr(known, what) if known else ""
+    if stored and name and stored != name and (what == "metric" or is_own):
+      flag = "--score" if what == "metric" else "--filter"
+      raise accuracy_cache.CacheError(
+          f"The cache keeps the answers to {task} by {what} {stored}; got {flag} {name}. Answers "
+          f"of two kinds cannot be compared: leave out {flag}, or make another cache.")
+    return stored or name
+
+  def entries(self, found: Sequence[harness_logs.Log | answer_tables.TableAnswers]
+              ) -> list[answer_entries.Entries]:
+    """Entries with one metric and filter a task; asks for what is not clear."""
+    entries = []
+    for one in found:
+      entries += [self._of_log(one)] if isinstance(one, harness_logs.Log) else self._of_table(one)
+    if self._asked:
+      raise accuracy_cache.CacheError(self._question())
+    tasks = list(self.tasks)
+    self._score.check(tasks)
+    self._keep.check(tasks)
+    for task, part in self._parts:
+      other = next((one for one in tasks if f"{task}/{part}/".startswith(f"{one}/")
+                    and len(one) > len(task)), None)
+      if other:
+        raise accuracy_cache.CacheError(
+            f"Task {task} has documents {part}/..., which are those of task {other} by name. "
+            "Rename one of the tasks.")
+    return entries
+
+  def _question(self) -> str:
+    """One line that says what there is and how to choose."""
+    said, flags = [], []
+    for flag in ("--score", "--filter"):
+      mine: dict[tuple[str, ...], list[str]] = {}
+      for (one, task), names in self._asked.items():
+        if one == flag:
+          mine.setdefault(tuple(names), []).append(task)
+      what = "metrics" if flag == "--score" else "filters"
+      said += [f"{_some(tasks) or 'The file'} has {what} {', '.join(names)}"
+               for names, tasks in mine.items()]
+      values = [f"{task}={names[0]}" if task else names[0]
+                for names, tasks in mine.items() for task in tasks]
+      if values:
+        flags.append(f"{flag} {','.join(values)}")
+    unnamed = (" The filters have no names in the log, which has an answer of each to every "
+               "document: they are numbered in that order." if self._unnamed else "")
+    return (f"{'; '.join(said)}.{unnamed} Which answers are meant? For example: "
+            f"{' '.join(flags)}")
+
+  def _task(self, name: str, metric: str, filter_name: str, source: str) -> None:
+    if not name:
+      return
+    known = self.tasks.get(name)
+    new = cache_tasks.Task(metric, filter_name, source)
+    if known and (known.metric, known.filter) != (metric, filter_name):
+      raise accuracy_cache.CacheError(
+          f"{source}: the answers to {name} are {metric} {filter_name}, but {known.metric} "
+          f"{known.filter} in {known.source}. Choose what all files have: --score {name}=NAME "
+          f"--filter {name}=NAME")
+    self.tasks.setdefault(name, new)
+
+  def _of_log(self, log: harness_logs.Log) -> answer_entries.Entries:
+    keep = np.ones(len(log.documents), bool)
+    chosen = ""
+    if log.filters is not None:
+      kinds = list(dict.fromkeys(log.filters))
+      wanted = self._of("filter", log.task)
+      chosen = wanted if wanted in kinds else kinds[0]
+      if wanted and wanted not in kinds and (kinds != ["none"] or self._keep.of(log.task)[1]):
+        hint = (": the log does not name them, they are numbered in their order" if log.unnamed
+                else "")
+        raise accuracy_cache.CacheError(
+            f"{log.path} has no filter {wanted!r}; it has {', '.join(kinds)}{hint}. Choose one: "
+            f"--filter {log.task}={kinds[0]}")
+      if len(kinds) > 1 and not wanted:
+        self._asked["--filter", log.task] = kinds
+        self._unnamed |= log.unnamed
+      keep = np.array([one == chosen for one in log.filters])
+    metric = self._metric(log, keep)
+    for reason, num in log.dropped.items():
+      self._report.dropped[reason] = self._report.dropped.get(reason, 0) + num
+    if not keep.all():
+      reason = f"of other filters than {chosen} ({log.task})"
+      self._report.dropped[reason] = self._report.dropped.get(reason, 0) + int((~keep).sum())
+    self._task(log.task, metric, "" if chosen == "none" else chosen, str(log.path))
+    self._parts |= {(log.task, one.rpartition("/")[0]) for one in log.documents if "/" in one}
+    chosen_at = np.flatnonzero(keep)
+    places = None if log.places is None else np.array(log.places)[keep]
+    prefix = f"{log.task}/" if log.task else ""
+    values = np.array(log.metrics[metric], np.float64)[keep] if metric in log.metrics else (
+        np.full(len(chosen_at), np.nan))
+
+    def where(index: int) -> str:
+      place = index + 1 if places is None else places[index]
+      return f"{log.path}, {log.unit} {place}, {metric}"
+
+    return answer_entries.Entries(
+        pa.array([log.model] * len(chosen_at), pa.string()),
+        pa.array([prefix + log.documents[index] for index in chosen_at.tolist()], pa.string()),
+        answer_entries.scores(pa.array(values, pa.float64()), where), str(log.path), places=places,
+        hashes=None if log.hashes is None else np.array(log.hashes, np.uint64)[keep],
+        repeats=None if log.repeats is None else pa.array(
+            [log.repeats[index] for index in chosen_at.tolist()], pa.string()), unit=log.unit)
+
+  def _metric(self, log: harness_logs.Log, keep: np.ndarray) -> str:
+    wanted = self._of("metric", log.task)
+    if wanted and wanted in log.metrics:
+      return wanted
+    values = {name: np.array(column, np.float64)[keep] for name, column in log.metrics.items()
+              if not log.named or name in log.named}
+    good = {name: one for name, one in values.items()
+            if not np.isnan(one).all() and not np.any(np.isinf(one) | (one < 0) | (one > 1))}
+    if wanted:
+      raise accuracy_cache.CacheError(
+          f"{log.path} has no metric {wanted!r}; it has {', '.join(log.metrics)}. Choose by task: "
+          f"--score {log.task or 'TASK'}={next(iter(good or log.metrics), 'NAME')}")
+    main = {name: one for name, one in good.items() if name in log.main}
+    names = list(main or good)
+    if not names:
+      raise accuracy_cache.CacheError(
+          f"{log.path} has no metric between 0 and 1; it has "
+          f"{', '.join(log.metrics) or 'none'}. Name one: --score {log.task or 'TASK'}=NAME")
+    if log.main and not main and len(good) > 1:
+      self._report.notes.append(f"{log.task} has no {log.main[0]}, the metric that its harness "
+                                "reports")
+    same = all(np.array_equal(good[names[0]], good[name], equal_nan=True) for name in names[1:])
+    if len(names) > 1 and same:
+      self._report.notes.append(f"{log.task}: {' and '.join(names)} are equal in "
+                                f"{log.path.name}; {names[0]} is read")
+    elif len(names) > 1:
+      self._asked["--score", log.task] = names
+    elif main and len(good) > 1:
+      self._report.notes.append(f"{log.task}: {names[0]} is the metric that its harness reports; "
+                                f"{', '.join(name for name in good if name not in main)} not read")
+    return names[0]
+
+  def _of_table(self, one: answer_tables.TableAnswers) -> list[answer_entries.Entries]:
+    """Entries of a table, of one metric and filter for each task."""
+    entries = one.entries
+    assert entries is not None
+    num = len(entries.scores)
+    tasks = one.tasks if one.tasks is not None else pa.array([""], pa.string()).take(
+        pa.array(np.zeros(num, np.int8)))
+    coded = compute.dictionary_encode(tasks)
+    names, code = coded.dictionary.to_pylist(), coded.indices.to_numpy()
+    if one.metrics is None and one.filters is None:
+      for name in names:
+        self._task(name, self._options.known[name].metric if name in self._options.known else "",
+                   "", entries.path)
+        self._of("metric", name)
+        self._keep.of(name)
+      return [entries]
+    keep = np.ones(num, bool)
+    for index, name in enumerate(names):
+      here = code == index
+      chosen = {}
+      for what, flag, column in (("metric", "--score", one.metrics),
+                                 ("filter", "--filter", one.filters)):
+        if column is None:
+          continue
+        values = np.array(compute.fill_null(column, "none").to_pylist(), object)
+        kinds = list(dict.fromkeys(values[here].tolist()))
+        wanted = self._of(what, name)
+        if wanted and wanted not in kinds and kinds != ["none"]:
+          raise accuracy_cache.CacheError(f"{entries.path} has no {what} {wanted!r} of {name}; it "
+                                          f"has {', '.join(kinds)}. Choose one: {flag} "
+                                          f"{name + '=' if name else ''}{kinds[0]}")
+        if len(kinds) > 1 and not wanted:
+          self._asked[flag, name] = kinds
+        chosen[what] = wanted if wanted in kinds else kinds[0]
+        here = here & (values == chosen[what])
+      keep[(code == index) & ~here] = False
+      metric, kept = chosen.get("metric", ""), chosen.get("filter", "")
+      self._task(name, "" if metric == "none" else metric, "" if kept == "none" else kept,
+                 entries.path)
+    if not keep.all():
+      reason = "of other metrics or filters"
+      self._report.dropped[reason] = self._report.dropped.get(reason, 0) + int((~keep).sum())
+    at = pa.array(np.flatnonzero(keep))
+    return [dataclasses.replace(
+        entries, models=entries.models.take(at), ids=entries.ids.take(at),
+        scores=entries.scores[keep], places=np.flatnonzero(keep) + entries.first_line,
+        hashes=None if entries.hashes is None else entries.hashes[keep],
+        repeats=None if entries.repeats is None else entries.repeats.take(at),
+        others=None if entries.others is None else entries.others.take(at))]
+
+
+def _arrays(path: pathlib.Path) -> ImportedAnswers:
   if path.suffix == ".npy":
     return _named(path, np.atleast_2d(_load(path)), None, None)
-  if path.suffix == ".npz":
-    with _load(path) as saved:
-      if "answers" in saved:
-        answers = np.atleast_2d(saved["answers"])
-      elif {"A_packed", "n_samples"} <= set(saved):
-        answers = np.unpackbits(saved["A_packed"], axis=1, count=int(saved["n_samples"]))
-      else:
-        raise accuracy_cache.CacheError(
-          f"{path} has {sorted(saved)}; needed is `answers` [M, N], or `A_packed` and `n_samples`."
-        )
-      return _named(path, answers, saved.get("model_names"), saved.get("ids"))
-  if path.suffix in (".json", ".jsonl"):
-    return read_log(path, score=options.score, keep=options.keep)
-  found = read_table(path, _model_name(path), id_column=options.id_column, score=options.score)
-  if isinstance(found, Entries):
-    return found
-  models, ids, scores = found
-  return ImportedAnswers(models, ids, _plain(scores))
+  with _load(path) as saved:
+    if "answers" in saved:
+      answers = np.atleast_2d(saved["answers"])
+    elif {"A_packed", "n_samples"} <= set(saved):
+      answers = np.unpackbits(saved["A_packed"], axis=1, count=int(saved["n_samples"]))
+    else:
+      raise accuracy_cache.CacheError(
+        f"{path} has {sorted(saved)}; needed is `answers` [M, N], or `A_packed` and `n_samples`."
+      )
+    return _named(path, answers, saved.get("model_names"), saved.get("ids"))
 
 
 def _plain(scores: np.ndarray) -> np.ndarray:
@@ -313,222 +563,5 @@ def _model_name(path: pathlib.Path) -> str:
   "quickstart/indep/0003"."""
   run = path.resolve().parent.parent
   is_run = path.parent.name == "predictions"
-  return f"{run.parent.name}/{run.name}/{path.stem}" if is_run else path.stem
-
-
-MODEL = "model"
-IDS = ("id", "sample_id", "doc_id", "instance_id", "question_id", "example_id", "item_id", "sample")
-SCORES = ("correct", "score", "is_correct", "acc", "accuracy", "exact_match")
-_KNOWN = ("expected model,ID,ID,... (a line a model), ID,model,model,... (a line a sample) or "
-          "model,id,correct (a line an answer)")
-
-
-def read_table(path: pathlib.Path, model: str, *, id_column: str = "", score: str = ""
-         ) -> Entries | tuple[list[str], list[str], np.ndarray]:
-  """Reads a table.
-
-  Args:
-    path: .csv or .parquet.
-    model: name of the model if the table has one and does not name it.
-    id_column: name of the column of ids; "": the first of `IDS` that there is.
-    score: name of the column of answers; "": the first of `SCORES` that there is.
-
-  Returns:
-    Entries of a table with a line an answer; else (models, ids, scores [M, N]).
-  """
-  header = _header(path)
-  id_name = _named_column(path, header, id_column, IDS, "--id")
-  score_name = _named_column(path, header, score, SCORES, "--score")
-  if path.suffix == ".csv" and MODEL in header[:1] and not id_name:
-    models, rows = [], []
-    with open(path, newline="", encoding="utf-8-sig") as file:
-      lines = csv.reader(file)
-      next(lines)
-      for line in lines:
-        if not line:
-          continue
-        if len(line) != len(header):
-          raise cache_input.CacheError(
-              f"{path}, line {lines.line_num}: {len(line)} cells for a header of {len(header)}. "
-              "Leave the cell of a missing answer empty, but keep its comma.")
-        models.append(line[0])
-        rows.append(scores(
-            pa.array(line[1:]), functools.partial(_row_cell, path, lines.line_num, header)))
-    if not rows:
-      raise cache_input.CacheError(f"{path} has a header and no models.")
-    return models, list(header[1:]), np.stack(rows)
-  if not id_name:
-    raise cache_input.CacheError(f"{path} begins with {header[:4]}; {_KNOWN}. If the ids have "
-                                 "another name, give it: --id NAME.")
-  first = 2 if path.suffix == ".csv" else 1
-  table = _table(path, header)
-  ids = _text(table[id_name])
-  if score_name:
-    models = (_text(table[MODEL]) if MODEL in header else
-              pa.array([model], pa.string()).take(pa.array(np.zeros(len(ids), np.int8))))
-    return Entries(
-        models, ids, scores(
-            table[score_name], lambda index: f"{path}, line {index + first}"), str(path), first)
-  names = [name for name in header if name not in (id_name, MODEL)]
-  if not names:
-    raise cache_input.CacheError(f"{path} has no column but {id_name!r}; {_KNOWN}.")
-  if not len(ids):
-    raise cache_input.CacheError(f"{path} has a header and no samples.")
-  answers = np.stack([scores(
-      table[name], functools.partial(_cell, path, first, name)) for name in names])
-  return names, ids.to_pylist(), answers
-
-
-def _header(path: pathlib.Path) -> list[str]:
-  if path.suffix == ".parquet":
-    return list(parquet.read_schema(path).names)
-  with open(path, newline="", encoding="utf-8-sig") as file:
-    header = [name.strip() for name in next(csv.reader(file), [])]
-  twice = sorted({name for name in header if header.count(name) > 1}) if len(header) < 1000 else []
-  if twice:
-    raise cache_input.CacheError(f"{path}, line 1: columns {twice[:3]} are given twice. Rename or "
-                                 "remove one.")
-  return header
-
-
-def _named_column(path: pathlib.Path, header: Sequence[str], wanted: str, names: Sequence[str],
-           flag: str) -> str:
-  """The column that is wanted, or the first of the names, or ""."""
-  if wanted and wanted not in header:
-    raise cache_input.CacheError(f"{path} has no column {wanted!r} ({flag}); it has "
-                                 f"{list(header[:8])}.")
-  return wanted or next((name for name in names if name in header), "")
-
-
-def _cell(path: pathlib.Path, first: int, name: str, index: int) -> str:
-  return f"{path}, line {index + first}, column {name!r}"
-
-
-def _row_cell(path: pathlib.Path, number: int, header: Sequence[str], index: int) -> str:
-  return f"{path}, line {number}, column {header[index + 1]!r}"
-
-
-def _table(path: pathlib.Path, header: Sequence[str]) -> pa.Table:
-  if path.suffix == ".parquet":
-    return parquet.read_table(path, page_checksum_verification=True)
-  options = arrow_csv.ConvertOptions(column_types={name: pa.string() for name in header},
-                                     strings_can_be_null=False)
-  try:
-    return arrow_csv.read_csv(
-        path, read_options=arrow_csv.ReadOptions(column_names=list(header), skip_rows=1),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True), convert_options=options)
-  except pa.ArrowInvalid as error:
-    if "Empty CSV" in str(error):
-      return pa.table({name: pa.array([], pa.string()) for name in header})
-    raise cache_input.CacheError(f"{path} is no table of {len(header)} columns: {error}. Correct "
-                                 "the line.") from error
-
-
-def _text(column: pa.ChunkedArray) -> pa.Array:
-  """A column as text; whole numbers that are stored as floats are written as whole numbers."""
-  column = column.combine_chunks()
-  if pa.types.is_floating(column.type):
-    column = column.cast(pa.int64())
-  return column.cast(pa.string())
-
-
-# HELM's names of what is right or wrong of one instance, the first that there is.
-_HELM = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match",
-         "final_number_exact_match", "math_equiv_chain_of_thought", "math_equiv", "f1_score")
-_DATE = re.compile(r"_\d{4}-\d{2}-\d{2}T[\d.:-]+$")
-
-
-def read_log(path: pathlib.Path, *, model: str = "", score: str = "", keep: str = ""
-         ) -> Entries:
-  """Reads a log.
-
-  Args:
-    path: .jsonl or .json.
-    model: name of the model; "": that of the folder.
-    score: name of the metric; "": the first one.
-    keep: of lm-evaluation-harness, name of the filter, if there are several.
-  """
-  if path.suffix == ".jsonl":
-    rows = list(_lm_eval(path, score, keep))
-    model = model or path.resolve().parent.name
-  else:
-    rows = list(_helm(path, score))
-    named = re.search(r"model=([^,/]+)", path.resolve().parent.name)
-    model = model or (named.group(1) if named else path.resolve().parent.name)
-  if not rows:
-    raise cache_input.CacheError(f"{path} has no samples.")
-  ids, values = zip(*rows)
-  return Entries(
-      pa.array([model] * len(ids)), pa.array(ids), scores(
-          pa.array(values, pa.float64()), lambda index: f"{path}, sample {ids[index]!r}"),
-      str(path))
-
-
-def _lm_eval(path: pathlib.Path, score: str, keep: str) -> Iterable[tuple[str, float | None]]:
-  task = _DATE.sub("", path.stem)
-  task = task[len("samples_"):] if task.startswith("samples_") else task
-  met: set[str] = set()
-  with open(path, encoding="utf-8-sig") as file:
-    for number, text in enumerate(file, start=1):
-      where = f"{path}, line {number}"
-      if not text.strip():
-        continue
-      try:
-        line = json.loads(text)
-      except ValueError as error:
-        raise cache_input.CacheError(
-          f"{where} is no JSON: {error}. The log may have been cut short: remove the line."
-        ) from error
-      if not isinstance(line, dict):
-        raise cache_input.CacheError(f"{where} is no JSON object.")
-      if "doc_id" not in line:
-        raise cache_input.CacheError(f"{where} has no doc_id; expected a log of "
-                                     "lm-evaluation-harness (--log_samples). Other tables: csv.")
-      name = str(line.get("filter", "none"))
-      if keep and name != keep:
-        met.add(name)
-        continue
-      met.add(name)
-      if len(met) > 1 and not keep:
-        raise cache_input.CacheError(f"{where}: filters {sorted(met)} have answers to the same "
-                                     "samples. Choose one: --filter NAME.")
-      metrics = list(line.get("metrics", [])) or [
-          key for key in ("acc", "exact_match", "acc_norm", "pass@1") if key in line]
-      chosen = score or (metrics[0] if metrics else "")
-      if chosen not in line:
-        raise cache_input.CacheError(f"{where} has no metric {chosen!r}; it has {metrics}. Choose "
-                                     "one: --score NAME.")
-      value = line[chosen]
-      if not (value is None or isinstance(value, (bool, int, float))):
-        raise cache_input.CacheError(f"{where}: {chosen} is {value!r}, not a number. Choose "
-                                     "another metric: --score NAME.")
-      yield (f"{task}/{line['doc_id']}",
-             None if value is None or np.isnan(value) else float(value))
-  if keep and keep not in met:
-    raise cache_input.CacheError(f"{path} has no filter {keep!r}; it has {sorted(met)}.")
-
-
-def _helm(path: pathlib.Path, score: str) -> Iterable[tuple[str, float | None]]:
-  task = re.sub(r",?model=[^,]*", "", path.resolve().parent.name).rstrip(":,")
-  with open(path, encoding="utf-8-sig") as file:
-    text = file.read()
-  try:
-    instances = json.loads(text)
-  except ValueError as error:
-    raise cache_input.CacheError(f"{path} is no JSON: {error}. Export it again.") from error
-  if not isinstance(instances, list):
-    raise cache_input.CacheError(f"{path} is no list of instances; expected HELM's "
-                                 "per_instance_stats.json.")
-  for number, one in enumerate(instances):
-    where = f"{path}, instance {number}"
-    stats = {stat["name"]["name"]: stat for stat in one.get("stats", [])
-             if not stat["name"].get("perturbation")} if isinstance(one, dict) else {}
-    chosen = score or next((name for name in _HELM if name in stats), "")
-    if "instance_id" not in one or chosen not in stats:
-      raise cache_input.CacheError(
-          f"{where}: no instance_id, or no metric {chosen!r}; it has {sorted(stats)[:8]}. Choose "
-          "one: --score NAME.")
-    turned = (one.get("perturbation") or {}).get("name", "")
-    count = stats[chosen].get("count", 1)
-    value = stats[chosen].get("sum", 0) / count if count else None
-    yield (f"{task}/{one['instance_id']}" + (f"/{turned}" if turned else ""), value)
+  stem = path.with_suffix("").stem if path.suffix == ".gz" else path.stem
+  return f"{run.parent.name}/{run.name}/{stem}" if is_run else stem

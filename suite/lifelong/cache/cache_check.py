@@ -8,6 +8,7 @@ import pathlib
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import cache_tasks
 from suite.lifelong.cache import committed
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_counts
@@ -53,4 +54,7 @@ def problems(folder: pathlib.Path) -> list[str]:
       same &= np.array_equal(saved.seen, counted.seen)
     if not same:
       wrong.append(f"{path} is damaged. Remove it; it is made again.")
+  documents = cache_tasks.Documents(cache.folder, cache.states())
+  if documents.problem:
+    wrong.append(f"{documents.problem}. Put it back, or remove it: documents are then not checked.")
   return wrong

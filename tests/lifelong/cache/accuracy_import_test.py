@@ -52,7 +52,7 @@ def test_parquet_of_a_run_and_with_a_column_a_model(tmp_path):
 
 
 @pytest.mark.parametrize("name, text, message", [
-    ("a.txt", "", r"a.txt is none of .csv, .json, .jsonl, .npy, .npz, .parquet"),
+    ("a.txt", "", r"a.txt is none of .csv, .eval, .json, .*, some also as .gz"),
     ("a.csv", "", r"begins with \[\]; expected model,ID"),
     ("a.csv", "model,x\n", "a header and no models"),
     ("a.csv", "model,x,y\np,1\n", "line 2: 2 cells for a header of 3"),
@@ -93,7 +93,7 @@ def test_parquet_with_a_line_an_answer(tmp_path):
 
 def test_scores_and_repeated_runs(tmp_path):
   (tmp_path / "a.csv").write_text("model,id,correct\np,x,1\np,y,0\np,x,0\np,x,1\n")
-  message = "line 5: model 'p' and id 'x' .*line 2.*mean"
+  message = "line 4: model 'p' and id 'x' .*line 2. Remove one.$"
   with pytest.raises(accuracy_cache.CacheError, match=message):
     accuracy_import.read(tmp_path / "a.csv")
   found, = accuracy_import.read_all([tmp_path / "a.csv"], accuracy_import.Options(repeats="mean"))
@@ -128,7 +128,8 @@ def test_logs_of_lm_evaluation_harness(tmp_path):
   found, = accuracy_import.read_all([first], accuracy_import.Options(score="acc_norm"))
   assert found.answers.tolist() == [[1, 1, 1]]
   _lines(first, [rows[0], {**rows[0], "filter": "flexible-extract"}])
-  with pytest.raises(accuracy_cache.CacheError, match="line 2: filters .*--filter NAME"):
+  with pytest.raises(accuracy_cache.CacheError,
+                     match="has filters none, flexible-extract.*--filter arc_easy=none"):
     accuracy_import.read(first)
   first.write_text('{"doc_id": 1, "acc": 1}\n{"doc_id"')
   with pytest.raises(accuracy_cache.CacheError, match="line 2 is no JSON.*remove the line"):
@@ -145,10 +146,12 @@ def test_instances_of_helm(tmp_path):
   path.parent.mkdir()
   path.write_text(json.dumps([one("id1", 1.0), one("id2", 0.0), one("id1", 0.0, perturbation={
       "name": "typos"})]))
-  _same(accuracy_import.read(path), ["openai_gpt2"], [
-      "mmlu:subject=anatomy/id1", "mmlu:subject=anatomy/id2", "mmlu:subject=anatomy/id1/typos"],
-        [[1, 0, 0]])
-  with pytest.raises(accuracy_cache.CacheError, match="instance 0: .*'bleu'.*num_tokens"):
+  _same(accuracy_import.read(path), ["openai_gpt2"],
+        ["mmlu:subject=anatomy/id1", "mmlu:subject=anatomy/id2"], [[1, 0]])
+  found, = accuracy_import.read_all([path], accuracy_import.Options(keep="typos"))
+  _same(found, ["openai_gpt2"], ["mmlu:subject=anatomy/id1/typos"], [[0]])
+  with pytest.raises(accuracy_cache.CacheError,
+                     match="no metric 'bleu'; it has exact_match, num_tokens"):
     accuracy_import.read_all([path], accuracy_import.Options(score="bleu"))
 
 
@@ -158,7 +161,7 @@ def test_instances_of_helm(tmp_path):
     ("model,id,correct\np,x,2\n", "line 2: '2' is no answer"),
     ("model,id,correct\np,x\n", "no table of 3 columns"),
     ("id,p,p\nx,1,1\n", "line 1: columns \\['p'\\] are given twice"),
-    ("question,p\nx,1\n", "If the ids have another name, give it: --id NAME"),
+    ("question,p\nx,1\n", "a line a sample has --id only; a line a model"),
     ("id\nx\n", "no column but 'id'"), ("id,p\n", "a header and no samples")])
 def test_refusals_name_the_line_and_the_remedy(tmp_path, text, message):
   (tmp_path / "a.csv").write_text(text)

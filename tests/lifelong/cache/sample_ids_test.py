@@ -90,7 +90,7 @@ def test_a_cache_of_an_early_version_is_read_and_converted_when_it_grows(tmp_pat
   assert again.ids.tolist() == ["x", "y", "7", "z"] and states.items() <= again.states().items()
   assert again.matrix().tolist() == [[1, 0, 1, 1], [0, 0, 1, 0], [-1, 1, 1, 1]]
   assert not list((tmp_path / "c").glob("*.ids")) and list((tmp_path / "c").glob("*.index"))
-  assert json.loads((tmp_path / "c" / "format.json").read_text()) == {"version": 2}
+  assert json.loads((tmp_path / "c" / "format.json").read_text()) == {"version": 3}
   assert cache_check.problems(tmp_path / "c") == []
 
 
