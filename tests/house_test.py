@@ -99,8 +99,8 @@ QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running")
 PARSERS = ("suite.cli", "suite.commands.parsing", "suite.commands.run_commands",
            "suite.commands.report_commands", "suite.commands.show_commands")
 PRINTING = ("suite.cli", "suite.commands.curate_commands", "suite.commands.data_commands",
-            "suite.commands.report_commands", "suite.commands.run_commands",
-            "suite.commands.show_commands",
+            "suite.commands.export_commands", "suite.commands.report_commands",
+            "suite.commands.run_commands", "suite.commands.show_commands",
             "suite.commands.verify_commands", "suite.commands.weights_commands")
 # Folder of tests -> what it mirrors, where that is not suite.
 BESIDE = {"tools": "tools", "tfds_builders": "tfds_builders"}

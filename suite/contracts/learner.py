@@ -108,6 +108,13 @@ class BaseLearner(tf.Module):
     """
     raise _not_given(self, "begin")
 
+  def keras_model(self) -> tf.keras.Model | None:
+    """Prepared examples [B, ...] to the logits of the current task, with the learner's own layers.
+
+    None: the answers are not those of one model of Keras layers. `suite export` asks for it.
+    """
+    return None
+
   @default
   def deliveries(self) -> Sequence[str]:
     """The deliveries that the learner can serve, if its methods allow them."""

@@ -25,6 +25,7 @@ from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.learners import finetune_plan
 from suite.learners import starts
+from suite.models import heads
 from suite.models.own import own_model
 from suite.state import context as context_lib
 from suite.state import encoder_file
@@ -270,6 +271,12 @@ class Finetune(learner.Learner):
     return finetune_plan.Parts(
         self._start, self._search, self._trainer, self._static, self._multitask,
         self._models.num_members, costs)
+
+  @override
+  def keras_model(self) -> tf.keras.Model | None:
+    """The backbone with the task's head; None of an ensemble."""
+    network = self._models.of_one(self._predict)
+    return None if network is None else heads.joined(network.backbone, network.head)
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:

@@ -49,6 +49,7 @@ from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.data.images import image_ops
+from suite.models import heads
 from suite.state import context as context_lib
 from suite.training.episodic import fomaml
 from suite.training.episodic import set_tuning
@@ -242,6 +243,16 @@ class GradientLearner(learner.SequenceLearner):
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] of codes [B, ...]."""
     return self.composed.head.answers(self.composed.logits(codes))
+
+  @override
+  def keras_model(self) -> tf.keras.Model | None:
+    """The net with its head; None where codes are not made by Keras layers, and of prototypes."""
+    below = self.composed.upper if self.net.augments else self.net.frozen_features
+    if self.head.start == "prototypes" or below is None:
+      return None
+    if isinstance(below, frozen_backbone.FrozenBackbone):
+      below = below.model
+    return heads.joined(below, self.composed.top)
 
   @override
   def learn(self, experience: deliveries.Experience, context: context_lib.Context

@@ -63,6 +63,11 @@ class LearnerEachTask(learner_lib.Learner):
         dataclasses.replace(experience, task=_first(task)), _of_task(context, task))
 
   @override
+  def keras_model(self) -> tf.keras.Model | None:
+    """That of the learner of the task that began last."""
+    return self.learners[self._name].keras_model()
+
+  @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
     """Returns the logits [B, C] of the learner of the task that began last."""
     return self.learners[self._name].predict(images)

@@ -43,6 +43,15 @@ def linear(num_classes: int, feature_size: int, *, init: str = "glorot", name: s
   return tf.keras.Model(inputs, _layer(num_classes, feature_size, init)(inputs), name=name)
 
 
+def joined(body: tf.keras.Model, head: tf.keras.Model) -> tf.keras.Model:
+  """A model of both, which share their layers with it; it ends with the layers of the head."""
+  images = tf.keras.Input(body.input_shape[1:], dtype=body.inputs[0].dtype, name="image")
+  x = body(images)
+  for layer in head.layers[1:]:  # After the input: heads are chains of layers.
+    x = layer(x)
+  return tf.keras.Model(images, x, name=body.name)
+
+
 def dense(num_classes: int, feature_size: int, *, init: str = "glorot") -> tf.keras.layers.Dense:
   """Builds the only layer of `linear`, with the same weights, in a quarter of the time."""
   layer = _layer(num_classes, feature_size, init)

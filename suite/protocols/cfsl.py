@@ -47,7 +47,7 @@ from suite.training.episodic import episode_questions
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 
-_MODEL = "meta-model"
+MODEL = "meta-model"
 _NO_METRICS = own_metrics.OwnMetrics()
 _LOSSES_AT_ONCE = 20  # Updates between two reports of the loss.
 DESCRIPTION = descriptions.ProtocolDescription(
@@ -157,7 +157,7 @@ def run(
     state.begins("test" if is_test else f"meta-train, updates {event * updates_per_event + 1:,} to "
                  f"{(event + 1) * updates_per_event:,}", total=num_parts + 1)
     context = state.context()
-    context.store.keep_only(_MODEL, events.best_models())
+    context.store.keep_only(MODEL, events.best_models())
     record, predictions = (events.test(context, test_episodes) if is_test else
                            (events.meta_train(context, event), None))
     state.commit({"protocol": DESCRIPTION.name, **episodes_test.describe(), **record,
@@ -287,7 +287,7 @@ class _EpisodicRun:
             self.graphs, validation.episodes, validation.num_episodes)
       record.update(validate(self._looks, context))
       if event in self.best_models({"event": event, **record}):
-        context.store.save(_MODEL, [v.numpy() for v in self.graphs.model])
+        context.store.save(MODEL, [v.numpy() for v in self.graphs.model])
     return record
 
   def test(self, context: context_lib.Context, num_episodes: int
@@ -365,7 +365,7 @@ def test(
   every = []
   for event in models or (None,):
     if event is not None:
-      graphs.load(context.store.load(weight_store.Entry(event, _MODEL)))
+      graphs.load(context.store.load(weight_store.Entry(event, MODEL)))
     logits, labels = questions.ask(context, "predict")
     every.append(logits)
   logits = np.mean(every, axis=0)  # [N, T, W] of N episodes with T targets; labels [N, T].

@@ -184,6 +184,7 @@ def run(
       events.learn_stored()
     else:
       events.predict(blocks.record_every, block_size, novelty, scores)
+  state.known_classes = events.steps.known
   if update.reads_answers:
     rehearsal.note("the update strategy reads answers, which are not known before: "
                    f"{len(sequence_decisions.of_phases(state.records))} offline phases are "

@@ -91,6 +91,8 @@ class RunState:
     done: number of finished events.
     records: of the finished events.
     last_digest: of the last record, which the chain of digests goes on from.
+    begun: the tasks that a resumed learner has begun, in order.
+    known_classes: bool [C], where the protocol answers with classes known so far; else None.
     ledger, seeds, distribution, metrics: see those classes.
   """
 
@@ -124,6 +126,8 @@ class RunState:
     self._learner: Optional[Any] = None
     self._identity = run_identity.of(self.folder)
     self.delivery = ""
+    self.begun: List[tasks.Task] = []
+    self.known_classes: Optional[np.ndarray] = None
     if self._scratch is None:
       self._open()
     self.distribution.agreed("the chief has opened the folder")
@@ -239,7 +243,7 @@ class RunState:
         filled.
       delivery: how data is delivered, one of `deliveries.DELIVERIES`; all contexts say so.
     """
-    self._learner, self.delivery = learner, delivery
+    self._learner, self.delivery, self.begun = learner, delivery, list(begin)
     if not (self.distribution.is_single
             or learner_lib.adapted(learner, learner_lib.BaseLearner).shares_updates):
       logging.warning(

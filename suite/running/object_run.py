@@ -41,12 +41,13 @@ _OURS = ("workdir", "gin_names", "command")
 
 
 def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any]] | None,
-        settings: Mapping[str, Any]) -> str:
+        settings: Mapping[str, Any], instead: Callable[..., str] | None = None) -> str:
   """Runs the protocol with each learner; returns the work directory.
 
   Args:
     protocol, learners, metrics: see `suite.run`.
     settings: of the run, and arguments of the protocol.
+    instead: see `experiment.run`; learners that were given as objects are the same ones again.
   """
   known = run_settings.names()
   own = {key: value for key, value in settings.items() if key not in known}
@@ -74,8 +75,10 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
           _made, label, functools.partial(own_learner.learner, one), delivery)
     elif isinstance(one, type) or (callable(one) and not isinstance(one, tf.Module)):
       makers[label] = functools.partial(_made, label, one, delivery)
-    else:
+    elif instead is None:
       makers[label] = functools.partial(_once, label, one)
+    else:
+      makers[label] = functools.partial(_same, one)
   given = run_settings.from_python({
       "command": f"suite.run(protocol={name!r})",
       **{key: value for key, value in settings.items() if key in known}}).for_run(name)
@@ -83,7 +86,7 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
   gin_parse.clear()  # What an earlier run of this process has used is no part of this one.
   experiment.run(
       protocol=functools.partial(fn, **own), learners=makers, metrics=metrics, seed=given.seed,
-      op_threads=given.op_threads, settings=given,
+      op_threads=given.op_threads, settings=given, instead=instead,
       origin=run_settings.RunOrigin(config_text(fn, own, named, metrics or {}, given.seed)))
   return given.workdir
 
@@ -170,6 +173,10 @@ def _once(label: str, learner: Any) -> Any:
     raise ValueError(f"Learner {label!r} has learned in an earlier run of this process. Give a "
                      f"function that makes it: learners={{{label!r}: lambda: ...}}.")
   _used.append(learner)
+  return learner
+
+
+def _same(learner: Any) -> Any:
   return learner
 
 

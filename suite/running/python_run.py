@@ -30,14 +30,17 @@ class Result:
 
   Args:
     dirs: work directories of runs or of whole tables.
+    objects: of runs of Python objects, what opens one again; see `object_run.run`.
 
   Attributes:
     folders: these directories.
     failed: for a table, a line for each cell that failed in this call.
   """
 
-  def __init__(self, dirs: Iterable[str | os.PathLike], failed: Iterable[str] = ()):
+  def __init__(self, dirs: Iterable[str | os.PathLike], failed: Iterable[str] = (),
+               objects: Callable[..., Any] | None = None):
     self.folders = [pathlib.Path(d) for d in dirs]
+    self._objects = objects
     self.failed = list(failed)
     missing = [str(folder) for folder in self.folders if not folder.is_dir()]
     if missing:
@@ -75,6 +78,27 @@ class Result:
                      **{name: value for name, value in tables.flatten(run.summary).items()
                         if not isinstance(value, list)}})
     return pandas.DataFrame(rows, columns=None if rows else ["run", "protocol"]).set_index("run")
+
+  def model(self, name: str | None = None, *, task: str = "") -> Any:
+    """What a learner has trained, a `trained_model.TrainedModel`: raw images to scores of classes.
+
+        model = result.model("er")
+        model(images), model.class_names, model.keras, model.save("er.keras"), model.save("folder")
+
+    Args:
+      name: of the learner; None: the only one.
+      task: of separate tasks, the one to answer, as "mnist"; "": the last one.
+    """
+    this_process.import_tensorflow()
+    from suite.running import trained_model
+    if len(self.folders) > 1:
+      raise ValueError(f"This result has {len(self.folders)} work directories; ask the result of "
+                       f"one: suite.report({str(self.folders[0])!r}).model({name!r}).")
+
+    def opens(workdir: pathlib.Path) -> Any:
+      return self._objects and functools.partial(self._objects, workdir)
+
+    return trained_model.of_workdir(self.folders[0], name, task=task, open_objects=opens)
 
   def figures(self) -> dict[str, Any]:
     """matplotlib figures by name: error against FLOPs, accuracy matrices, costs of a table."""
@@ -155,12 +179,17 @@ def run(
     this_process.import_tensorflow()
     from suite.running import object_run
     run_objects = functools.partial(object_run.run, protocol, learners, metrics=metrics)
+
+    def again(workdir: pathlib.Path, take: Callable[..., str]) -> None:
+      seed = {"seed": int(workdir.name)} if seeds else {}
+      run_objects(settings={**settings, **seed, "workdir": str(workdir)}, instead=take)
+
     if not seeds:
-      return Result([run_objects(settings=settings)])
+      return Result([run_objects(settings=settings)], objects=again)
     parent = settings.pop("workdir", "") or os.path.join("runs", f"{protocol}-seeds")
     return Result([run_objects(settings={
         **settings, "seed": seed, "workdir": os.path.join(parent, str(seed))})
-        for seed in _checked_seeds(seeds)])
+        for seed in _checked_seeds(seeds)], objects=again)
   names = [learners] if isinstance(learners, str) else learners
   if names is not None and (isinstance(names, Mapping) or not isinstance(names, Iterable)
                             or not all(isinstance(name, str) for name in names)):

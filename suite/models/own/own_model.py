@@ -167,7 +167,7 @@ def _copy(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras
     if keras3.is_model(model):
       copied = keras3.copied(model)
     elif is_functional(model) or isinstance(model, tf.keras.Sequential):
-      copied = tf.keras.models.clone_model(model, clone_function=_copied_layer)
+      copied = tf.keras.models.clone_model(model, clone_function=copied_layer)
     else:
       copied = type(model).from_config(model.get_config())
   except Exception as error:
@@ -184,7 +184,8 @@ def _copy(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras
   return copied
 
 
-def _copied_layer(layer: tf.keras.layers.Layer) -> tf.keras.layers.Layer:
+def copied_layer(layer: tf.keras.layers.Layer) -> tf.keras.layers.Layer:
+  """A layer with the same settings and other weights."""
   if isinstance(layer, tf.keras.layers.Lambda):  # Its config holds code, which does not restore.
     return tf.keras.layers.Lambda(layer.function, name=layer.name, arguments=layer.arguments)
   return layer.__class__.from_config(layer.get_config())
@@ -206,7 +207,7 @@ def _functional(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf
       return model
   inputs = keras.Input(shape, dtype=known[0].dtype if known else "float32", name="image")
   if known and is_functional(model):
-    sized = tf.keras.models.clone_model(model, input_tensors=inputs, clone_function=_copied_layer)
+    sized = tf.keras.models.clone_model(model, input_tensors=inputs, clone_function=copied_layer)
     sized.set_weights(model.get_weights())
     return sized
   try:

@@ -84,6 +84,10 @@ class TrialModels:
       del self._networks[next(iter(self._networks))]
     return network
 
+  def of_one(self, predict: Predict | None) -> network_lib.Network | None:
+    """The network whose logits a predictor is; None of an ensemble's, and of none."""
+    return next((one for one in self._networks.values() if one.logits is predict), None)
+
   def keep(self, name: str, trials: Sequence[Mapping[str, Any]],
            saved: Sequence[weight_store.Entry], context: context_lib.Context,
            num_members: int | None = None) -> tuple[weight_store.Entry, dict[str, Any]]:
