@@ -35,7 +35,7 @@ def add_list(listing: argparse.ArgumentParser) -> None:
       "omniglot, clear10, slimagenet64, nevis, ..."), parsing.data_of_runs)
   listing.add_argument("--methods", nargs="?", const="", metavar="PROTOCOL",
                        help="the methods instead: papers, protocols and settings; of one protocol: "
-                       f" {', '.join(methods.PROTOCOLS)}")
+                       f" {', '.join(methods.NAMED)}")
   listing.add_argument("--long", action="store_true",
                        help="also what a run gave; of methods a line for each setting")
   listing.add_argument("--names", action="store_true", help="names alone, for a shell")
@@ -74,16 +74,17 @@ def _list(args: argparse.Namespace) -> int:
 
 def _list_methods(args: argparse.Namespace) -> int:
   protocol = args.methods
-  if protocol and protocol not in methods.PROTOCOLS:
+  if protocol and protocol not in methods.NAMED:
     # `suite list --methods er`: the word is a method's.
     args.words, protocol = [*args.words, protocol], ""
   known = {one.name for one in methods.load()}
-  chosen = [one for one in methods.load() if (not protocol or protocol in one.protocols)
+  column = methods.column(protocol)
+  chosen = [one for one in methods.load() if (not protocol or column in one.protocols)
             and (one.name in args.words or not known & set(args.words))
             and all(word.lower() in f"{one.name} {one.title} {one.paper}".lower()
                     for word in args.words)]
   if not chosen:
-    near = gin_files.nearest(args.words[-1], [*known, *methods.PROTOCOLS])
+    near = gin_files.nearest(args.words[-1], [*known, *methods.NAMED])
     raise gin_files.ConfigError(f"No method{f' of {protocol}' if protocol else ''} has "
                                 f"{' and '.join(map(repr, args.words))}. {near}")
   if args.names:

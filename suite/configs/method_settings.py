@@ -64,18 +64,18 @@ def named(names: Sequence[str], protocol: str = "") -> list[methods.Method]:
   Raises:
     ConfigError: a name is unknown or given twice, or the protocol refuses the method.
   """
-  known = {method.name: method for method in methods.load()}
+  known, column = {method.name: method for method in methods.load()}, methods.column(protocol)
   for name in names:
     if name not in known:
-      at_home = [one.name for one in known.values() if not protocol or protocol in one.protocols]
+      at_home = [one.name for one in known.values() if not protocol or column in one.protocols]
       raise gin_files.ConfigError(
           f"There is no method {name!r}. {gin_files.nearest(str(name), known)} All of them: "
           f"suite list --methods{f' {protocol}' if protocol and at_home else ''}")
     if names.count(name) > 1:
       raise gin_files.ConfigError(f"The method {name!r} is given twice; give each once.")
-    if protocol in known[name].refusals:
+    if column in known[name].refusals:
       raise gin_files.ConfigError(
-          f"The method {name!r} does not run under {protocol}: {known[name].refusals[protocol]}. "
+          f"The method {name!r} does not run under {protocol}: {known[name].refusals[column]}. "
           f"It runs under {', '.join(known[name].protocols)}; those of {protocol}: "
           f"suite list --methods {protocol}")
   return [known[name] for name in names]

@@ -2,7 +2,8 @@
 """The table of methods (methods.csv): which method runs under which protocol, with its gin file.
 
 Columns: `name`; `title`; `paper`, authors and year; `file`, under gin/learners, and `macro`, the
-learner in it, which is the same under all protocols; then one column a protocol, which holds
+learner in it, which is the same under all protocols; then one column a delivery, named after the
+first protocol that delivers so (`incremental` has that of `clear`), which holds
 
     nothing             the method runs there
     refused: MESSAGE    it is refused there, before anything is trained, with this in the message
@@ -23,10 +24,19 @@ from suite.contracts import deliveries
 from suite.contracts import descriptions
 
 # Pretraining has no rows: a method is what runs after it.
-PROTOCOLS = tuple(name for name, one in descriptions.SHIPPED.items()
-                  if one.delivery not in ("", deliveries.PORTIONS))
+_WITH_METHODS = {name: one.delivery for name, one in descriptions.SHIPPED.items()
+                 if one.delivery not in ("", deliveries.PORTIONS)}
+PROTOCOLS = tuple(name for name, delivery in _WITH_METHODS.items()
+                  if name == descriptions.delivering(delivery))
+NAMED = tuple(_WITH_METHODS)  # All protocols that run methods, those without a column too.
 _PATH = pathlib.Path(__file__).with_name("methods.csv")
 _REFUSED = "refused: "
+
+
+def column(protocol: str) -> str:
+  """The column of the table that a protocol reads; the argument if it has none."""
+  delivery = _WITH_METHODS.get(protocol)
+  return protocol if delivery is None else descriptions.delivering(delivery)
 
 
 @dataclasses.dataclass(frozen=True)

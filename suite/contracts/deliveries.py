@@ -53,6 +53,8 @@ class Experience:
       CLEAR's buckets and FLUID's base classes); a learner may train on them, too.
     history: the experiences delivered before this one.
     unlabelled: further images of a bucket, whose labels are all 0 of 1 class; None: there are none.
+    new_classes: the labels that the delivery is about, where classes come bucket by bucket; None:
+      all.
   """
 
   task: tasks.Task
@@ -60,13 +62,14 @@ class Experience:
   dev: examples.ExampleSet
   history: History
   unlabelled: examples.ExampleSet | None = None
+  new_classes: Sequence[int] | None = None
 
   def __getattr__(self, name: str) -> Any:
     if name.startswith("__"):  # copy and pickle look for these.
       raise AttributeError(name)
     raise AttributeError(
-        f"An experience has no {name!r}; it has task, train, dev, history and unlabelled. The "
-        "validation and test splits and their labels stay with the protocol: task "
+        f"An experience has no {name!r}; it has task, train, dev, history, unlabelled and "
+        "new_classes. The validation and test splits and their labels stay with the protocol: task "
         f"{self.task.key!r} is scored by its Predict event. Choose hyper-parameters on dev.")
 
 

@@ -53,6 +53,7 @@ class Shipped(NamedTuple):
 SHIPPED: Mapping[str, Shipped] = {
     "nevis": Shipped("suite.protocols.nevis", deliveries.TASKS),
     "clear": Shipped("suite.protocols.clear", deliveries.BUCKETS),
+    "incremental": Shipped("suite.protocols.incremental", deliveries.BUCKETS),
     "fluid": Shipped("suite.protocols.fluid", deliveries.SEQUENCE),
     "cfsl": Shipped("suite.protocols.cfsl", deliveries.EPISODES),
     "lifelong": Shipped("suite.protocols.lifelong"),
@@ -212,5 +213,5 @@ def named(name: str) -> ProtocolDescription:
 
 
 def delivering(delivery: str) -> str:
-  """Returns the name of the suite's protocol that delivers in this way."""
+  """Returns the name of the suite's first protocol that delivers in this way."""
   return next(name for name, one in SHIPPED.items() if one.delivery == delivery)

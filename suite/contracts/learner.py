@@ -126,6 +126,15 @@ class BaseLearner(tf.Module):
     return tasks.KINDS
 
   @default
+  def most_classes(self) -> int | None:
+    """The largest number of classes that the learner can serve; None: any number.
+
+    A protocol in which classes come bucket by bucket asks before it begins: it never tells a
+    learner how many are to come.
+    """
+    return None
+
+  @default
   def predict_stays(self) -> bool:
     """Whether `predict` is the same function after `learn`: training changes only variables.
 

@@ -29,6 +29,7 @@ from suite.models import heads
 from suite.models.own import own_model
 from suite.state import context as context_lib
 from suite.state import encoder_file
+from suite.state import learner_state
 from suite.state import trial_queue
 from suite.state import weight_store
 from suite.training.ensembles import trial_models
@@ -170,7 +171,13 @@ class Finetune(learner.Learner):
       record["independent_models"] = "trained here" if run is None else str(self._static.given)
 
     def load(entry: weight_store.Entry) -> List[np.ndarray]:
-      return pretrained if entry == starts.PRETRAINED else context.store.load(entry)
+      if entry == starts.PRETRAINED:
+        return pretrained
+      found = context.store.load(entry)
+      if entry.name != weight_store.safe_name(task.key):
+        return found
+      # The task may have got further classes, whose places begin as those of a new head.
+      return [learner_state.grown(old, new) for old, new in zip(found, fresh)]
 
     def compared(entry: Optional[weight_store.Entry]) -> List[np.ndarray]:
       if entry is None:

@@ -63,6 +63,7 @@ from suite.training.gradient import schedules
 from suite.training.gradient import train_step
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
+from suite.training.memories import reservoir
 from suite.training.memories import rows_on_disk
 from suite.training.objectives import objective as objective_lib
 
@@ -141,6 +142,14 @@ class GradientLearner(learner.SequenceLearner):
   def kinds(self) -> Sequence[str]:
     """Prototypes are of single-label tasks."""
     return (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
+
+  @property
+  @override
+  def most_classes(self) -> int | None:
+    """The slots of a memory in equal parts by class: each class has one at least."""
+    rule = None if self.memory is None else self.memory.rule
+    by_class = isinstance(rule, reservoir.GroupBalanced) and rule.by == "class"
+    return self.memory.capacity if by_class and self.memory is not None else None
 
   @override
   def form(self, delivery: str) -> learner.BaseLearner:
@@ -276,7 +285,8 @@ class GradientLearner(learner.SequenceLearner):
     current = composition.arrays_of(codes, read.labels)
     if as_base:
       return {**record, **self._learn_base(current, cost, context)}
-    return {**record, **self._learn_delivered(current, cost, context, experience.train.name)}
+    return {**record, **self._learn_delivered(
+        current, cost, context, experience.train.name, experience.new_classes)}
 
   def codes(self, images: np.ndarray, context: context_lib.Context) -> tf.Tensor:
     """Codes [N, ...] of images [N, ...], charged."""
@@ -327,10 +337,16 @@ class GradientLearner(learner.SequenceLearner):
     return {**record, "train_loss": outcome.loss} if base.epochs else record
 
   def _learn_delivered(self, current: Arrays, cost: flops.Cost, context: context_lib.Context,
-                       name: str) -> dict[str, Any]:
-    """Learns a bucket or a task, or base classes that are learned like any other."""
+                       name: str, expected: Sequence[int] | None = None) -> dict[str, Any]:
+    """Learns a bucket or a task, or base classes that are learned like any other.
+
+    Args:
+      expected: the classes that there are examples of; None: all.
+    """
     codes, labels = current
     missing = np.flatnonzero(~phase_lib.present(labels, self.num_classes)).tolist()
+    if expected is not None:
+      missing = sorted(set(missing) & set(expected))
     if missing:
       logging.warning("%s has no example of the classes %s.", name, missing)
     phase = self._phase(context, cost)

@@ -87,6 +87,40 @@ def chaudhry_forgetting(acc: np.ndarray) -> float:
   return _mean(np.max(candidates, axis=0) - acc[-1, :-1])
 
 
+def final_average_accuracy(acc: np.ndarray) -> float:
+  """Mean of the last row, R[T-1, j]: the accuracy at the end, all tasks counting alike."""
+  return _mean(checked(acc)[-1])
+
+
+def average_accuracy(acc: np.ndarray, t: int) -> float:
+  """A_t, the mean over j <= t of R[t, j] (Chaudhry et al., 2018, section 3)."""
+  return _mean(checked(acc)[t, :t + 1])
+
+
+def average_incremental_accuracy(acc: np.ndarray) -> float:
+  """Mean over t of A_t, see `average_accuracy` (Rebuffi et al., 2017, section 4).
+
+  All tasks count alike; iCaRL's own protocol counts all images alike, which is the same where tasks
+  have equally many test images.
+  """
+  return _mean(np.array([average_accuracy(acc, t) for t in range(len(checked(acc)))]))
+
+
+def lopez_paz_forward_transfer(acc: np.ndarray, baseline: float) -> float:
+  """Mean over j > 0 of R[j-1, j] - baseline (Lopez-Paz and Ranzato, 2017, equation 4).
+
+  Args:
+    baseline: the accuracy of a learner that has learned nothing, here that of chance.
+  """
+  return next_domain(acc) - baseline
+
+
+def forgetting_of_each(acc: np.ndarray) -> np.ndarray:
+  """[T]: for each task the best accuracy since it was learned, minus the last one; 0 at the end."""
+  acc = checked(acc)
+  return np.array([np.max(acc[j:, j]) - acc[-1, j] for j in range(len(acc))])
+
+
 def row(acc: np.ndarray, t: int) -> dict[str, float]:
   """Scores of row t: of the model that has been trained up to bucket t."""
   acc = checked(acc)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A multi-layer perceptron on features."""
+"""A multi-layer perceptron on features, or on the pixels of images."""
 
 from __future__ import annotations
 
@@ -21,3 +21,11 @@ def mlp(feature_size: int, *, hidden: tuple[int, ...] = (512,),
   if x.dtype != tf.float32:
     x = tf.keras.layers.Activation("linear", name="to_float32", dtype=precision.FLOAT32)(x)
   return tf.keras.Model(inputs, x, name=name)
+
+
+def of_images(image_shape: tuple[int, int, int], *, hidden: tuple[int, ...] = (100, 100),
+              name: str = "mlp_of_images") -> tf.keras.Model:
+  """Builds the net on pixels: images [B, H, W, C] of 0..255 -> [B, hidden[-1]], see `mlp`."""
+  inputs = tf.keras.Input(shape=image_shape, dtype=tf.float32, name="images")
+  x = tf.keras.layers.Flatten()(tf.keras.layers.Rescaling(1 / 255)(inputs))
+  return tf.keras.Model(inputs, mlp(int(x.shape[1]), hidden=hidden)(x), name=name)

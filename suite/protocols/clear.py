@@ -23,29 +23,24 @@ score on images of known classes only, `..._known` (`suite.metrics.matrix`).
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 
 from suite.compute import ledger
-from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.data.images import feature_set
-from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
+from suite.protocols import bucket_loop
 from suite.protocols import run_state
-from suite.training.scoring import evaluation
-from suite.training.scoring import scoring
 
 MODES = ("iid", "streaming", "challenge")
 _STREAMING = "streaming"
-_IMAGES_AT_ONCE, _FEATURES_AT_ONCE = 256, 4096
 DESCRIPTION = descriptions.ProtocolDescription(
     "clear",
     measures=(
@@ -60,13 +55,6 @@ DESCRIPTION = descriptions.ProtocolDescription(
         kind=deliveries.PREDICT, equal=("bucket", "trained_bucket")),
     # A learner may add further names of the default to records, such as "way".
     panels=(descriptions.BUCKETS,), identity=("task", "mode", "num_classes"))
-
-
-class BucketEvent(NamedTuple):
-  """Train on bucket `trained` (`tested` is None), or predict bucket `tested` after it."""
-
-  trained: int
-  tested: Optional[int] = None
 
 
 @descriptions.describes(DESCRIPTION)
@@ -92,53 +80,31 @@ def run(
   refusals.check_kinds(learner, [buckets.task.kind])
   events = plan(len(buckets), mode)
   _check(buckets, learner.transform, mode, validation_share)
-  if eval_batch_size is None:  # One for all test sets, so that they share a graph.
-    is_features = all(isinstance(bucket.test, feature_set.FeatureSet) for bucket in buckets)
-    largest = max(bucket.test.size for bucket in buckets)
-    eval_batch_size = min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
-  checked, forward = state.done > 0, None
   known = _known_classes(buckets)
-  state.resume(learner, begin=[buckets.task] * min(state.done, 1), delivery=deliveries.BUCKETS)
-  for event in events[state.done:]:
-    context, predictions = state.context(), None
-    trained = buckets[event.trained].name
-    state.begins(f"train on {trained}" if event.tested is None else
-                 f"predict {buckets[event.tested].name} after it has learned {trained}",
-                 total=len(events))
-    learner.begin(buckets.task, context)
-    if event.tested is None:
-      delivered = _deliver(buckets, event.trained, validation_share, state.seeds)
-      checked = checked or refusals.check_predict(learner, buckets.task, delivered.train)
-      unlabelled = delivered.unlabelled
-      record = {"train_size": delivered.train.size, "validation_size": delivered.dev.size,
-                **({} if unlabelled is None else {"unlabelled_size": unlabelled.size}),
-                **learner.learn(delivered, context)}
-      if not learner.predict_stays:
-        forward = None
-    else:
-      checked = checked or refusals.check_predict(learner, buckets.task, buckets[0].test)
-      # One for all buckets of a row at least: compiling takes longer than thousands of features.
-      forward = forward or scoring.Forward(learner.predict, state.distribution)
-      record, predictions = evaluation.evaluate(
-          learner.predict, buckets[event.tested].test, transform=learner.transform,
-          ledger=state.ledger, distribution=state.distribution, batch_size=eval_batch_size,
-          forward=forward, metrics=state.metrics)
-      state.keep_samples(buckets[event.tested].name, buckets[event.tested].test)
-      record.update(_row(event, record["correct"] / record["seen"],
-                         accuracies(state.records, len(buckets))))
-      if known is not None:
-        record.update(matrix.of_known(
-            predictions["labels"], predictions["correct"], known[event.trained]))
-    state.commit({**_about(event, buckets, mode), **record}, predictions)
+
+  def scores(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray,
+             predictions: Mapping[str, Any]) -> Dict[str, Any]:
+    found = _row(event, accuracy, acc)
+    if known is not None:
+      found.update(matrix.of_known(
+          predictions["labels"], predictions["correct"], known[event.trained]))
+    return found
+
+  bucket_loop.run(
+      learner, bucket_loop.Series(
+          buckets.buckets, [buckets.task] * len(buckets), events,
+          lambda event: {"protocol": DESCRIPTION.name, "mode": mode,
+                         **bucket_loop.about(event, buckets.buckets, buckets.task)}, scores),
+      state=state, validation_share=validation_share, eval_batch_size=eval_batch_size)
   return summarize(state.records, buckets, mode)
 
 
-def plan(num_buckets: int, mode: str) -> List[BucketEvent]:
+def plan(num_buckets: int, mode: str) -> List[bucket_loop.BucketEvent]:
   """All events in order: Train on a bucket, then Predict; no bucket without a Predict event."""
   if mode not in MODES:
     raise ValueError(f"Unknown mode {mode!r}; allowed are {', '.join(MODES)}.")
   is_streaming = mode == _STREAMING
-  return [BucketEvent(i, j) for i in range(num_buckets - is_streaming)
+  return [bucket_loop.BucketEvent(i, j) for i in range(num_buckets - is_streaming)
           for j in (None, *range(i + 1 if is_streaming else 0, num_buckets))]
 
 
@@ -156,48 +122,18 @@ def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: st
                      "has one set to train and to test on; load the buckets with protocol="
                      f"{mode!r}, or run in mode {_STREAMING!r}.")
   trained = buckets.buckets[:-1] if mode == _STREAMING else buckets.buckets
-  small = [bucket for bucket in trained
-           if not 0 < round(validation_share * bucket.train.size) < bucket.train.size]
-  if small:
-    others = f"; so is {', '.join(one.name for one in small[1:])}" if small[1:] else ""
-    raise ValueError(
-        f"A share of {validation_share} of the {small[0].train.size} images of "
-        f"{small[0].train.name!r} is kept for validation, which leaves one side empty: bucket "
-        f"{small[0].name} is too small{others}. Join it with a neighboring bucket, leave it out, or"
-        " choose another clear.run.validation_share.")
-  for part in (part for bucket in buckets for part in (bucket.train, bucket.test)):
-    if isinstance(part, image_set.ImageSet):
-      part.check_transform(transform)
+  bucket_loop.check_sizes(trained, validation_share, "clear.run.validation_share")
+  bucket_loop.check_transforms(buckets.buckets, transform)
   refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
 
 
-def _row(event: BucketEvent, accuracy: float, acc: np.ndarray) -> Dict[str, Any]:
+def _row(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray) -> Dict[str, Any]:
   """The accuracy, the row of `acc` so far, and the scores of a complete row."""
   acc[event.trained, event.tested] = accuracy
   record = {"accuracy": acc[event.trained, event.tested], "row": acc[event.trained].tolist()}
   if event.tested == len(acc) - 1:
     record.update(matrix.row(acc, event.trained))
   return record
-
-
-def _deliver(buckets: buckets_lib.Buckets, i: int, share: float, seeds: seeds_lib.Seeds
-             ) -> deliveries.Experience:
-  """The training images of bucket i, split for validation in the same way for every learner."""
-  train, validation = buckets[i].train.split(share, seed=seeds.integer("validation", i))
-  return deliveries.Experience(buckets.task, train, validation, deliveries.History(),
-                               buckets[i].unlabelled)
-
-
-def _about(event: BucketEvent, buckets: buckets_lib.Buckets, mode: str) -> Dict[str, Any]:
-  """The part of a record that does not depend on the learner; buckets count from 0."""
-  kind, bucket = deliveries.TRAIN, event.trained
-  if event.tested is not None:
-    kind, bucket = deliveries.PREDICT, event.tested
-  return {
-      "protocol": DESCRIPTION.name, "mode": mode, "kind": kind,
-      "task": buckets.task.name, "task_key": buckets.task.key,
-      "num_classes": buckets.task.num_classes, "trained_bucket": event.trained, "bucket": bucket,
-      "bucket_name": buckets[bucket].name}
 
 
 def _known_classes(buckets: buckets_lib.Buckets) -> Optional[np.ndarray]:
@@ -209,30 +145,21 @@ def _known_classes(buckets: buckets_lib.Buckets) -> Optional[np.ndarray]:
   return known if matrix.grows(known, [b.test.labels for b in buckets]) else None
 
 
-def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int, value: str = "accuracy"
-               ) -> np.ndarray:
-  """The matrix [T, T] of a value of the records so far; NaN where there is none."""
-  acc = np.full([num_buckets, num_buckets], np.nan)
-  for record in records:
-    if record["kind"] == deliveries.PREDICT and record.get(value) is not None:
-      acc[record["trained_bucket"], record["bucket"]] = record[value]
-  return acc
-
-
 def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets, mode: str
               ) -> Dict[str, Any]:
   """The scores that a paper prints, from records alone; null where the mode does not evaluate."""
-  acc = accuracies(records, len(buckets))
+  acc = bucket_loop.accuracies(records, len(buckets))
   scores = matrix.summary(acc)
   if any("accuracy_known" in record for record in records):
-    of_known = matrix.summary(accuracies(records, len(buckets), "accuracy_known"))
+    of_known = matrix.summary(
+        bucket_loop.accuracies(records, len(buckets), "accuracy_known"))
     scores.update({f"{name}_known": score for name, score in of_known.items()})
   last = records[-1] if records else {}
   return {
       "protocol": DESCRIPTION.name,
       "stream": f"{buckets.task.name}, {len(buckets)} buckets, {mode}",
       "mode": mode, "num_events": len(records),
-      **{name: None if np.isnan(score) else score for name, score in scores.items()},
+      **bucket_loop.without_nan(scores),
       **({"class_names": list(buckets.class_names)} if buckets.class_names else {}),
-      "matrix": [[None if np.isnan(a) else a for a in row] for row in acc.tolist()],
+      "matrix": bucket_loop.rows(acc),
       **ledger.costs(last)}

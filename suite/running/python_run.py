@@ -145,8 +145,8 @@ def run(
 
   Args:
     run: a name from `suite.list_runs()`, or the path of a gin file; a table of runs, too.
-    protocol: "nevis", "clear", "cfsl", "fluid", "lifelong" or "pretrain", or a function
-      protocol(learner, *, state, ...) that returns a summary of plain values.
+    protocol: "nevis", "clear", "incremental", "cfsl", "fluid", "lifelong" or "pretrain", or a
+      function protocol(learner, *, state, ...) that returns a summary of plain values.
     learners: with a protocol, by name: a learner, a function that makes one, a Keras model, or what
       `suite.learner` returned. One without a name is called "mine". With a run file, names of
       methods that take the place of its learners: ["er", "der_plus_plus"].

@@ -24,6 +24,10 @@ _PLAIN = (tf.Module, tf.keras.optimizers.Optimizer, tf.random.Generator, list, t
           tf.types.experimental.GenericFunction)
 
 
+class CannotGrowError(ValueError):
+  """A learner's variables cannot be given to a larger one of the same make."""
+
+
 class OtherVariablesError(AssertionError):
   """The learner has other variables than those that were saved."""
 
@@ -63,6 +67,50 @@ def restore(learner: tf.Module, saved: Mapping[str, np.ndarray]) -> None:
         "again in a new work directory.")
   for name, variable in found.items():
     variable.assign(saved[name])
+
+
+def grow(learner: tf.Module, smaller: tf.Module) -> None:
+  """Gives a new learner what one that has learned knows, of the same make and with fewer classes.
+
+  Variables are paired by their way from the learner. Where the larger learner's has more places
+  along an axis, the first ones become those of the smaller learner, and the others, of new classes,
+  stay as a new learner has them: first weights, velocities of 0, importances of 0.
+
+  Raises:
+    CannotGrowError: the learners have other variables, or variables on several devices.
+  """
+  old, new = _variables(smaller), _variables(learner)
+  name = type(learner).__name__
+  if old is None or new is None:
+    raise CannotGrowError(
+        f"{name} cannot take up further classes: it has variables on several devices, or an "
+        "optimizer of the legacy kind. Run it with --strategy one_device, and with an optimizer of "
+        "tf.keras.optimizers.")
+  if set(old) != set(new):
+    raise CannotGrowError(
+        f"{name} has other variables for more classes. New: {_some(set(new) - set(old))}; missing: "
+        f"{_some(set(old) - set(new))}. `begin` must make the same variables for any number of "
+        "classes.")
+  for way, variable in new.items():
+    value, known = np.asarray(variable.numpy()), np.asarray(old[way].numpy())
+    # Axes of any length, such as the rows of what is kept, are as long as they were.
+    shape = [k if axis is None else v
+             for axis, v, k in zip(variable.shape, value.shape, known.shape)]
+    if value.ndim != known.ndim or any(k > n for k, n in zip(known.shape, shape)):
+      raise CannotGrowError(
+          f"{name} cannot take up further classes: {way.removeprefix(_VARIABLE)} has the shape "
+          f"{list(known.shape)}, and {list(value.shape)} for more classes.")
+    placed = np.zeros(shape, value.dtype)
+    kept = tuple(slice(0, min(n, v)) for n, v in zip(shape, value.shape))
+    placed[kept] = value[kept]
+    variable.assign(grown(known, placed))
+
+
+def grown(known: np.ndarray, new: np.ndarray) -> np.ndarray:
+  """An array of the shape of `new`, whose first places along each axis are those of `known`."""
+  found = new.copy()
+  found[tuple(slice(0, length) for length in known.shape)] = known
+  return found
 
 
 def _some(names: set[str]) -> str:

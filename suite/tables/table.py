@@ -266,17 +266,17 @@ def refused(rows: Iterable[str], columns: Iterable[str], protocols: Mapping[str,
   """Returns ROW/COLUMN -> the message of those that the table of methods refuses."""
   known = {method.name: method for method in methods.load()}
   unknown = [*(("column", c) for c in protocols if c not in columns),
-             *(("protocol", p) for p in protocols.values() if p not in methods.PROTOCOLS),
+             *(("protocol", p) for p in protocols.values() if p not in methods.NAMED),
              *(("method", row) for row in rows if protocols and row not in known)]
   if unknown:
     names = ", ".join(f"{what} {name!r}" for what, name in unknown)
     raise gin_files.ConfigError(
         f"table.run.protocols: unknown {names}. It takes the table's columns, "
-        f"protocols ({', '.join(methods.PROTOCOLS)}), and rows named as in docs/methods.md. "
-        + gin_files.nearest(unknown[0][1], [*known, *columns, *methods.PROTOCOLS]))
-  return {f"{row}/{column}": known[row].refusals[protocol]
+        f"protocols ({', '.join(methods.NAMED)}), and rows named as in docs/methods.md. "
+        + gin_files.nearest(unknown[0][1], [*known, *columns, *methods.NAMED]))
+  return {f"{row}/{column}": known[row].refusals[methods.column(protocol)]
           for row in rows for column, protocol in protocols.items()
-          if protocol in known[row].refusals}
+          if methods.column(protocol) in known[row].refusals}
 
 
 def _check(table: table_dir.TableDir, exceptions: Iterable[str]) -> None:

@@ -20,16 +20,20 @@ from suite.configs import methods
 
 METHODS = {method.name: method for method in methods.load()}
 CELLS = [(name, protocol) for protocol in methods.PROTOCOLS for name in METHODS]
-RUNS = [(n, p) for n, p in CELLS if p in METHODS[n].protocols]
+# Under `incremental`, whose column is that of `clear`, one method of each kind.
+GROWING = ("finetune", "er", "der_plus_plus", "ewc", "lwf", "ranpac", "slda", "ncm", "ft_prev")
+RUNS = [*((n, p) for n, p in CELLS if p in METHODS[n].protocols),
+        *((name, "incremental") for name in GROWING)]
 REFUSED = [(n, p) for n, p in CELLS if p in METHODS[n].refusals]
 
-# The events after which a run is stopped: a task, a bucket and a part of another, an offline phase.
-STOPS = {"nevis": 2, "clear": 3, "fluid": 3, "cfsl": 1}
+# The events after which a run is stopped: a task, a bucket and a part of another, an offline phase;
+# under `incremental` a task, before the classes of the next one come.
+STOPS = {"nevis": 2, "clear": 3, "incremental": 2, "fluid": 3, "cfsl": 1}
 # These are stopped amid their meta-training, the others at its end: all weights, and the state of
 # the optimizer, are compared then, and the second graph of an update is not made.
 STOPPED_AMID, META_TRAINING_ENDS = ("maml_low", "protonet"), 2
 # Chance: 1 in 5 and 1 in 10 classes; 1 in 10; the most frequent class, 0.26; 1 in 2.
-ABOVE_CHANCE = {"nevis": 0.3, "clear": 0.3, "fluid": 0.3, "cfsl": 0.6}
+ABOVE_CHANCE = {"nevis": 0.3, "clear": 0.3, "incremental": 0.6, "fluid": 0.3, "cfsl": 0.6}
 # These train on the rows of a small memory alone.
 FEW_ROWS, MORE_EPOCHS = ("gdumb", "reservoir", "biased_reservoir"), "EPOCHS = 20"
 # Their inner steps are not learned: they take more of them, with a small rate.
@@ -68,7 +72,8 @@ def accuracy(summary: dict[str, Any]) -> float:
   protocol = summary["protocol"]
   if protocol == "nevis":
     return 1.0 - summary["mean_error_all"]
-  return {"clear": lambda: summary["in_domain"], "fluid": lambda: summary["closed"]["overall"],
+  return {"incremental": lambda: summary["average_incremental_accuracy"],
+          "clear": lambda: summary["in_domain"], "fluid": lambda: summary["closed"]["overall"],
           "cfsl": lambda: summary["accuracy"]}[protocol]()
 
 

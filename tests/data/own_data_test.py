@@ -198,3 +198,47 @@ def test_sets_that_cannot_be_joined_are_refused(make, message):
 def test_mistakes_are_said(make, message):
   with pytest.raises(ValueError, match=message):
     make()
+
+
+def test_classes_are_dealt_to_buckets_and_numbered_as_they_come():
+  images = _set(60, 6)
+  found = buckets.of_classes(images, num_tasks=3, seed=None)
+  assert [bucket.name for bucket in found] == ["task_01", "task_02", "task_03"]
+  assert [sorted(set(bucket.test.labels.tolist())) for bucket in found] == [[0, 1], [2, 3], [4, 5]]
+  assert [(bucket.train.size, bucket.test.size) for bucket in found] == [(14, 6)] * 3
+  drawn, again = (buckets.of_classes(images, num_tasks=3, seed=4) for _ in range(2))
+  for one, other in zip(drawn, again):  # A pure function of the seed.
+    assert one.train.ids.tolist() == other.train.ids.tolist()
+  # A label is the place of a class in the order; its images stay together.
+  homes = [int(i) % 6 for i in drawn[0].train.ids]
+  places = dict(zip(homes, drawn[0].train.labels.tolist()))
+  assert sorted(places.values()) == [0, 1] and set(homes) != {0, 1}
+  assert [len(set(bucket.train.labels.tolist())) for bucket in buckets.of_classes(
+      images, num_tasks=4, first=3)] == [3, 1, 1, 1]
+  assert [len(set(bucket.train.labels.tolist())) for bucket in buckets.of_classes(
+      images, num_tasks=4)] == [2, 2, 1, 1]
+
+
+@pytest.mark.parametrize("settings", [
+    {"num_tasks": 7}, {"num_tasks": 1}, {"num_tasks": 4, "first": 4}, {"num_tasks": 2, "first": 0}])
+def test_a_task_without_a_class_is_refused(settings):
+  with pytest.raises(ValueError, match="a task without a class has nothing to learn"):
+    buckets.of_classes(_set(60, 6), **settings)
+
+
+def test_permuted_and_rotated_buckets_have_the_same_images_changed():
+  images = _set(20, 2)
+  found = buckets.permuted(images, num_tasks=3, seed=1)
+  first, second, _ = (bucket.train.pixels().reshape(14, -1) for bucket in found)
+  assert not np.array_equal(first, second)
+  np.testing.assert_array_equal(np.sort(first), np.sort(second))
+  # One permutation for all images of a task, of training and of testing.
+  rows = np.concatenate([found[0].train.pixels(), found[0].test.pixels()]).reshape(20, -1)
+  other = np.concatenate([found[1].train.pixels(), found[1].test.pixels()]).reshape(20, -1)
+  columns = {tuple(column) for column in rows.T}
+  assert columns == {tuple(column) for column in other.T}
+  turned = buckets.rotated(images, num_tasks=2, seed=0, degrees=0.0)
+  np.testing.assert_array_equal(turned[1].train.pixels(), turned[0].train.pixels())
+  assert turned[0].train.ids.tolist() == found[0].train.ids.tolist()
+  turned = buckets.rotated(images, num_tasks=2, seed=0)
+  assert not np.array_equal(turned[1].train.pixels(), turned[0].train.pixels())

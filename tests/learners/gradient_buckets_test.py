@@ -33,6 +33,7 @@ from suite.training.objectives import der
 from suite.training.objectives import ewc
 from suite.training.objectives import gem
 from suite.training.objectives import si
+from suite.training.scoring import scoring
 
 WIDTH, NUM = 6, 80
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 2)
@@ -87,8 +88,8 @@ def run(folder, learner, buckets=None, stop_before=None, **arguments):
 
 @pytest.mark.parametrize("name", ["finetune", "joint", "cwr"])
 def test_one_graph_predicts_for_the_whole_run(name, tmp_path, monkeypatch):
-  made, forward = [], clear.scoring.Forward
-  monkeypatch.setattr(clear.scoring, "Forward",
+  made, forward = [], scoring.Forward
+  monkeypatch.setattr(scoring, "Forward",
                       lambda *args: (made.append(args), forward(*args))[1])
   run(tmp_path / "stays", make(**COMPOSITIONS[name]()))
   assert len(made) == 1

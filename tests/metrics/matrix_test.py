@@ -102,3 +102,13 @@ def test_published_matrices_of_the_challenge(name, expected):
   found = [matrix.in_domain(acc), matrix.next_domain(acc), matrix.backward_transfer(acc),
            matrix.forward_transfer(acc), matrix.accuracy(acc), matrix.challenge_score(acc)]
   assert found == pytest.approx(expected, abs=5e-7)
+
+
+def test_scores_of_incremental_learning_worked_by_hand():
+  acc = np.where(np.tril(np.ones([3, 3], bool)), ACC, np.nan)
+  assert matrix.final_average_accuracy(acc) == pytest.approx((0.6 + 0.8 + 1.0) / 3)
+  assert matrix.average_accuracy(acc, 1) == pytest.approx((0.8 + 0.7) / 2)
+  assert matrix.average_incremental_accuracy(acc) == pytest.approx((0.9 + 0.75 + 0.8) / 3)
+  assert matrix.forgetting_of_each(acc) == pytest.approx([0.3, 0.0, 0.0])
+  assert matrix.lopez_paz_forward_transfer(ACC, 0.1) == pytest.approx((0.5 + 0.4) / 2)
+  assert math.isnan(matrix.lopez_paz_forward_transfer(acc, 0.1))

@@ -13,6 +13,7 @@ from suite.data.streams import buckets as buckets_lib
 from suite.learners import statistics_learner
 from suite.protocols import clear
 from suite.state import predictions
+from suite.training.scoring import evaluation
 from suite.training.statistics import class_means
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 2)
@@ -127,13 +128,13 @@ def _files(folder):
 
 def test_one_graph_serves_a_row_and_the_records_are_those_of_a_graph_a_cell(tmp_path, monkeypatch):
   asked = []
-  evaluate = clear.evaluation.evaluate
-  monkeypatch.setattr(clear.evaluation, "evaluate", lambda *args, forward, **kwargs: (
+  evaluate = evaluation.evaluate
+  monkeypatch.setattr(evaluation, "evaluate", lambda *args, forward, **kwargs: (
       asked.append(forward), evaluate(*args, **kwargs, forward=forward))[1])
   summary = _run(tmp_path / "row", LastTwo(), buckets=_buckets(3))
   rows = [len({id(forward) for forward in asked[i:i + 3]}) for i in (0, 3, 6)]
   assert rows == [1, 1, 1] and len({id(forward) for forward in asked}) == 3
-  monkeypatch.setattr(clear.evaluation, "evaluate",
+  monkeypatch.setattr(evaluation, "evaluate",
                       lambda *args, forward, **kwargs: evaluate(*args, **kwargs))
   assert _run(tmp_path / "cell", LastTwo(), buckets=_buckets(3)) == summary
   assert stopped_runs.records(tmp_path / "cell") == stopped_runs.records(tmp_path / "row")

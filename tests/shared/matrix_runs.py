@@ -32,6 +32,7 @@ from suite.models import mlp
 from suite.protocols import cfsl
 from suite.protocols import clear
 from suite.protocols import fluid
+from suite.protocols import incremental
 from suite.protocols import nevis
 from suite.training.episodic import base_episodes
 from suite.models.episodic import dense_attention
@@ -89,6 +90,10 @@ digits.buckets.num_buckets = %NUM_BUCKETS
 NUM_BUCKETS = 2
 RATE_FALLS_EVERY = 20
 """,
+    "incremental": """
+incremental.run.buckets = @digits.class_buckets()
+digits.class_buckets.num_tasks = 2
+""",
     "fluid": """
 fluid.run.sequence = @digits.sequence()
 fluid.run.base = @digits.sequence_base()
@@ -139,7 +144,7 @@ test/digits.episodes.split = 'test'
 test/digits.episodes.classes = (6, 7, 8, 9)
 """}
 # The last of a protocol's files are those that its settings begin with.
-_INCLUDES = {"nevis": ("learners/nevis",), "clear": ("learners/clear",),
+_INCLUDES = {"nevis": ("learners/nevis",), "clear": ("learners/clear",), "incremental": (),
              "fluid": ("learners/fluid", "data/fluid_update"),
              "cfsl": ("learners/cfsl",)}
 # In place of images: the pixels as features, and a net of one hidden layer.
@@ -148,6 +153,7 @@ TRANSFORM = @feature_set.Features()
 AUGMENTED = @feature_set.Features()
 feature_set.Features.size = 64
 digits.buckets.as_features = True
+digits.class_buckets.as_features = True
 BACKBONE = @mlp.mlp
 mlp.mlp.hidden = (16,)
 """
@@ -177,7 +183,7 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
   if method.file == "nevis_baselines":
     includes.append("budgets/fixed")
     settings.append(_NEVIS_BASELINES)
-  if protocol == "clear" and method.name not in _ON_IMAGES:
+  if protocol in ("clear", "incremental") and method.name not in _ON_IMAGES:
     settings.append(_FEATURES)
   if protocol == "fluid" and method.name not in _WHOLE_NETS:
     settings.append(_PIXELS)

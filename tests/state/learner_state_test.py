@@ -85,3 +85,32 @@ def test_other_variables_than_those_saved_are_named():
   with pytest.raises(learner_state.OtherVariablesError, match=(
       r"Learner has other variables than were saved. New: 1 \(extra/0\); missing: none. `begin`")):
     learner_state.restore(Learner(tf.Variable(1.0)), saved)
+
+
+class Head(tf.Module):
+  """A head of C classes, rows that were kept, and variables of other sizes for other classes."""
+
+  def __init__(self, num_classes, first, rows=0, **others):
+    super().__init__()
+    self.kernel = tf.Variable(tf.fill([2, num_classes], first))
+    self.known = tf.Variable(tf.fill([num_classes], first > 0.0))
+    self.rows = tf.Variable(tf.zeros([rows, num_classes]), shape=[None, num_classes])
+    for name, value in others.items():
+      setattr(self, name, tf.Variable(value))
+
+
+def test_a_larger_learner_takes_over_what_a_smaller_one_knows():
+  small, large = Head(2, 3.0, rows=3, step=5), Head(3, 0.0, step=0)
+  small.rows.assign([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+  learner_state.grow(large, small)
+  assert large.kernel.numpy().tolist() == [[3.0, 3.0, 0.0]] * 2 and int(large.step) == 5
+  assert large.known.numpy().tolist() == [True, True, False]
+  assert large.rows.numpy().tolist() == [[1.0, 2.0, 0.0], [3.0, 4.0, 0.0], [5.0, 6.0, 0.0]]
+
+
+@pytest.mark.parametrize("large, message", [
+    (lambda: Head(3, 0.0), "missing: 1 .step"), (lambda: Head(1, 0.0, step=0), "the shape .2, 2."),
+    (lambda: Head(3, 0.0, step=[0]), "step has the shape .., and .1. for more classes")])
+def test_a_learner_that_is_not_larger_cannot_take_it_over(large, message):
+  with pytest.raises(learner_state.CannotGrowError, match=message):
+    learner_state.grow(large(), Head(2, 3.0, step=5))

@@ -140,6 +140,24 @@ def buckets(num_buckets: int = 3, *, as_features: bool = False,
   return found if labelled_share is None else partly_labelled.withheld(found, labelled_share)
 
 
+def class_buckets(num_tasks: int = 5, *, seed: Optional[int] = None, as_features: bool = False
+                  ) -> buckets_lib.Buckets:
+  """A class-incremental series like Split-MNIST: two of the ten digits with each of five tasks.
+
+  `seed` and `num_tasks` are as of `buckets.of_classes`, `as_features` as of `buckets`.
+  """
+  return buckets_lib.of_classes(train_and_test(as_features), num_tasks=num_tasks, seed=seed)
+
+
+def train_and_test(as_features: bool = False) -> Tuple[image_set.ImageSet, image_set.ImageSet]:
+  """The images of train and dev, and those of test, for `buckets.of_classes`, say."""
+  images, labels = load()
+  make = _feature_set if as_features else _image_set
+  train, test = (make(f"digits {name}", images, labels, _with_dev(name))
+                 for name in ("train", "test"))
+  return train, test
+
+
 def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, way: int = 5,
              shot: int = 1, targets: int = 5, num_support_sets: int = 1,
              class_change_interval: int = 1, overwrite: bool = False, seed: int = 0,

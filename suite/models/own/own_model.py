@@ -17,6 +17,7 @@ Checks of a user's Keras model before a training, and its division into body and
 
 from __future__ import annotations
 
+import copy
 import inspect
 from typing import Any, Callable, Union
 
@@ -60,6 +61,12 @@ class Backbone:
     self.keeps_head = head == "own"
     self._shape: tuple[int, ...] = ()
     self._checked: set[tuple[int, ...]] = set()
+
+  def __deepcopy__(self, memo: dict[int, Any]) -> Backbone:
+    """A backbone of the same model: that is never trained itself, and Keras cannot copy each one.
+    """
+    del memo
+    return copy.copy(self)
 
   @property
   def image_shape(self) -> tuple[int, int, int] | None:

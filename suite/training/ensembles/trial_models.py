@@ -120,17 +120,22 @@ class TrialModels:
     return entries[0], members
 
   def predictor(self, task: tasks.Task, context: context_lib.Context, entry: weight_store.Entry
-                ) -> Predict:
-    """The function from images to logits of what was kept under an entry, its weights loaded."""
+                ) -> Predict | None:
+    """The function from images to logits of what was kept under an entry, its weights loaded.
+
+    None if the weights are those of fewer classes, which a task had before further ones came.
+    """
     card_entry = entry._replace(name=_CARD + entry.name)
-    if not context.store.has(card_entry):
-      network = self.network(task, context)
-      network.set_weights(context.store.load(entry))
-      return network.logits
-    card = json.loads(context.store.load(card_entry)[0].tobytes())
+    card: dict[str, Any] = {"backbones": self.names[:1]}
+    if context.store.has(card_entry):
+      card = json.loads(context.store.load(card_entry)[0].tobytes())
+    network = self.network(task, context, card["backbones"][0])
+    loaded = context.store.load(entry)
+    wanted = [tuple(one.shape) for one in (*network.backbone.weights, *network.head.weights)]
+    if [value.shape for value in loaded] != wanted:
+      return None
     if len(card["backbones"]) == 1:
-      network = self.network(task, context, card["backbones"][0])
-      network.set_weights(context.store.load(entry))
+      network.set_weights(loaded)
       return network.logits
     # A Keras model for each member: the networks' own are trained meanwhile.
     key = (task.kind, task.num_classes, tuple(card["backbones"]))

@@ -93,12 +93,15 @@ class Lwf(objective.Objective):
     self.previous.trainable = False
     self._copy()
     num_classes = model.output_shape[-1]
-    self.taught = tf.Variable(tf.ones([num_classes], tf.bool), trainable=False, name="lwf_taught")
+    # The classes that the earlier model has learned; of a head that has grown, not all of them.
+    self.taught = tf.Variable(tf.zeros([num_classes], tf.bool), trainable=False, name="lwf_taught")
+    self._is_partly_taught = False
     self.phase = tf.Variable(0, trainable=False, name="lwf_phase")
     self.strength = tf.Variable(0.0, trainable=False, name="lwf_strength")
 
   def before_phase(self) -> None:
-    phase = int(self.phase)
+    phase, taught = int(self.phase), self.taught.numpy()
+    self._is_partly_taught = bool(taught.any() and not taught.all())
     if self._growing is not None:
       self.strength.assign(phase * self._growing.step)
       return
@@ -111,15 +114,16 @@ class Lwf(objective.Objective):
 
   def loss(self, batch: objective.Batch) -> tf.Tensor:
     teacher = tf.stop_gradient(self.previous(batch.codes, training=False))
-    asked = None if batch.classes is None else self.taught & batch.classes.seen
+    asked = self.taught if self._is_partly_taught else None
+    if batch.classes is not None:
+      asked = self.taught & batch.classes.seen
     return super().loss(batch) + self.strength * divergence(
         teacher, batch.logits, self.temperature, asked)
 
   def after_phase(self, known: tf.Tensor | None = None) -> None:
     if self._teacher == "last" or not int(self.phase):
       self._copy()
-      if known is not None:
-        self.taught.assign(known)
+      self.taught.assign(tf.ones_like(self.taught) if known is None else known)
     self.phase.assign_add(1)
 
   def _copy(self) -> None:

@@ -43,6 +43,7 @@ def evaluate(
     phase: str = "predict",
     forward: scoring.Forward | None = None,
     metrics: own_metrics.OwnMetrics = _NO_METRICS,
+    allowed: np.ndarray | None = None,
 ) -> Evaluation:
   """Runs `predict` (images [B, H, W, 3] to logits [B, C]) over a set, every example once.
 
@@ -59,11 +60,15 @@ def evaluate(
     forward: `predict` compiled before, for a learner that predicts several sets without training
       in between: compiling takes longer than a small set.
     metrics: further metrics, of the user.
+    allowed: the classes that may be answered, bool [C]; None: all. The logits of all others become
+      -inf.
   """
   forward = forward or scoring.Forward(predict, distribution)
   batch_size = min(batch_size, 1 << (image_set.size - 1).bit_length())
   outputs = forward.run(
       image_set, transform=transform, batch_size=batch_size, ledger=ledger, phase=phase)
+  if allowed is not None:
+    outputs = outputs._replace(values=np.where(allowed, outputs.values, -np.inf))
   scored = score(outputs, image_set.kind, metrics)
   names = class_lists.of(image_set)
   return scored._replace(predictions={**scored.predictions, "class_names": names}) if names else (

@@ -1,0 +1,238 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Incremental learning in its three scenarios (van de Ven & Tolias, 2019).
+
+The tasks of a series come one after the other, each as a bucket: `Train` delivers the training
+images of task i, then `Predict` asks for the test images of the tasks so far. A scenario says which
+classes may be answered:
+
+  domain   all; tasks have the same classes and other images (permuted, rotated, other domains)
+  class    those of all tasks so far; tasks have different classes, and the learner is not told
+           which task a test image is of (class-incremental learning)
+  task     those of the task that the test image is of, which is told with it (task-incremental)
+
+Under "class" and "task" classes are numbered in the order in which they come, and a learner is told
+those that have come only: `begin` gives the task with the number of classes seen so far, delivered
+sets have no more classes and names than that, and its head grows (suite/contracts/growing.py). The
+logits of classes that may not be answered are left out, as if they were minus infinity. In training
+both are the same: all classes so far take part, as in the comparisons of Buzzega et al. (2020).
+
+The scores are those of the matrix R[i, j], the accuracy on task j after training on task i:
+
+  final average accuracy         mean of the last row
+  average incremental accuracy   mean over i of the mean over j <= i of R[i, j]
+  forgetting                     mean over j < T-1 of max_i R[i, j] - R[T-1, j], i < T-1
+  backward transfer              mean over j < T-1 of R[T-1, j] - R[j, j]
+  forward transfer               mean over j > 0 of R[j-1, j] - chance; under "domain" only: classes
+                                 that have not come yet have no output
+
+For "domain" task i + 1 is predicted after task i, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+import numpy as np
+
+from suite.compute import ledger
+from suite.contracts import deliveries
+from suite.contracts import descriptions
+from suite.contracts import growing
+from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
+from suite.contracts import tasks as tasks_lib
+from suite.data.images import image_set
+from suite.data.streams import buckets as buckets_lib
+from suite.metrics import matrix
+from suite.protocols import bucket_loop
+from suite.protocols import run_state
+
+SCENARIOS = DOMAIN, CLASS, TASK = "domain", "class", "task"
+DESCRIPTION = descriptions.ProtocolDescription(
+    "incremental",
+    measures=(
+        descriptions.Measure("final_average_accuracy", "final average accuracy"),
+        descriptions.Measure("average_incremental_accuracy", "average incremental accuracy"),
+        descriptions.Measure("forgetting", "forgetting", descriptions.LOWER),
+        descriptions.Measure("backward_transfer", "backward transfer"),
+        descriptions.Measure("forward_transfer", "forward transfer")),
+    curve=descriptions.RecordCurve(
+        "Tasks", "Average accuracy on the tasks so far", "trained_bucket", "average_accuracy",
+        first=1, kind=deliveries.PREDICT),
+    panels=(descriptions.BUCKETS,),
+    identity=("task", "scenario", "num_tasks", "num_classes", "class_order"))
+
+
+@descriptions.describes(DESCRIPTION)
+def run(
+    learner: learner_lib.Learner,
+    *,
+    state: run_state.RunState,
+    buckets: buckets_lib.Buckets,
+    scenario: str = CLASS,
+    validation_share: float = 0.1,
+    eval_batch_size: Optional[int] = None,
+) -> Dict[str, Any]:
+  """Runs the tasks from `state.done` on; returns the summary (see `summarize`).
+
+  Args:
+    buckets: a task each, of `suite.buckets.of_classes`, `permuted`, `rotated` or `of`.
+    scenario: "domain", "class" or "task".
+    validation_share: share of each task's training images that is delivered as its validation
+      split.
+    eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
+      up to 4096.
+  """
+  learner = refusals.check_learner(learner, deliveries.BUCKETS)
+  refusals.check_kinds(learner, [tasks_lib.SINGLE_LABEL])
+  classes = check(buckets, scenario)
+  bucket_loop.check_sizes(buckets.buckets, validation_share, "incremental.run.validation_share")
+  bucket_loop.check_transforms(buckets.buckets, learner.transform)
+  order = np.concatenate(classes)
+  most = learner.most_classes
+  if most is not None and most < len(order):
+    raise refusals.RefusedError(
+        f"{type(learner).__name__} can serve {most} classes, one for each slot of its memory, and "
+        f"{buckets.task.key!r} has {len(order)}. Give it a memory of at least {len(order)} "
+        "examples.")
+  ends, parts = [len(order)] * len(buckets), buckets.buckets
+  if scenario != DOMAIN:
+    learner = growing.GrowingLearner(learner)
+    ends = [int(end) for end in np.cumsum([len(own) for own in classes])]
+    parts = tuple(_as_seen(bucket, order[:end]) for bucket, end in zip(buckets, ends))
+  name = buckets.task.name
+
+  def scores(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray,
+             predictions: Mapping[str, Any]) -> Dict[str, Any]:
+    del predictions
+    acc[event.trained, event.bucket] = accuracy
+    found = {"accuracy": accuracy, "row": acc[event.trained].tolist()}
+    if event.tested == event.trained:
+      found["average_accuracy"] = matrix.average_accuracy(acc, event.trained)
+    return found
+
+  def allowed(event: bucket_loop.BucketEvent) -> Optional[np.ndarray]:
+    if scenario != TASK:
+      return None  # The head has the classes seen so far and no other.
+    places = np.arange(ends[event.trained])
+    return (places < ends[event.bucket]) & (
+        places >= ends[event.bucket] - len(classes[event.bucket]))
+
+  about = {"protocol": DESCRIPTION.name, "scenario": scenario, "num_tasks": len(buckets),
+           "class_order": _shown(order)}
+  bucket_loop.run(
+      learner, bucket_loop.Series(
+          parts, [tasks_lib.Task(name, tasks_lib.SINGLE_LABEL, end) for end in ends],
+          plan(len(buckets), scenario),
+          lambda event: {**about, **bucket_loop.about(event, parts, buckets.task),
+                         "classes_seen": ends[event.trained]},
+          scores, allowed,
+          lambda i: None if scenario == DOMAIN else range(ends[i] - len(classes[i]), ends[i])),
+      state=state, validation_share=validation_share, eval_batch_size=eval_batch_size)
+  return summarize(state.records, buckets, scenario, order)
+
+
+def plan(num_tasks: int, scenario: str) -> List[bucket_loop.BucketEvent]:
+  """All events in order: Train on a task, then Predict all so far, and under "domain" the next."""
+  further = scenario == DOMAIN
+  return [bucket_loop.BucketEvent(i, j) for i in range(num_tasks)
+          for j in (None, *range(min(i + 1 + further, num_tasks)))]
+
+
+def check(buckets: buckets_lib.Buckets, scenario: str) -> List[np.ndarray]:
+  """Refuses tasks that a scenario cannot have; returns the classes that come with each, ascending.
+  """
+  if scenario not in SCENARIOS:
+    raise ValueError(f"Unknown scenario {scenario!r}; allowed are {', '.join(SCENARIOS)}.")
+  if buckets.task.kind != tasks_lib.SINGLE_LABEL:
+    raise refusals.RefusedError(
+        f"Task {buckets.task.key!r} is {buckets.task.kind}; incremental scenarios are about "
+        f"{tasks_lib.SINGLE_LABEL} images. Take a data set with one label an image.")
+  if len(buckets) < 2:
+    raise ValueError(f"The series of {buckets.task.key!r} has {len(buckets)} task(s); give at "
+                     "least 2.")
+  found = [np.unique(bucket.train.labels) for bucket in buckets]
+  empty = [bucket.name for bucket, own in zip(buckets, found) if not len(own)]
+  if empty:
+    raise ValueError(f"Task {empty[0]} of {buckets.task.key!r} has no class: its training set has "
+                     "no image. Leave it out, or take fewer tasks.")
+  home: Dict[int, str] = {}
+  for bucket, own in zip(buckets, found):
+    for label in own.tolist():
+      if label in home and scenario != DOMAIN:
+        raise ValueError(
+            f"Class {_named(buckets, label)} appears in two tasks, {home[label]} and {bucket.name}."
+            f" Under scenario {scenario!r} a class belongs to one task: leave it out of one of "
+            f"them, or take scenario {DOMAIN!r}, whose tasks have the same classes.")
+      if label not in found[0] and scenario == DOMAIN:
+        raise ValueError(
+            f"Class {_named(buckets, label)} comes with {bucket.name}, and {buckets[0].name} has "
+            f"no image of it. Under scenario {DOMAIN!r} the first task has all classes: add "
+            f"images, or take scenario {CLASS!r}.")
+      home.setdefault(label, bucket.name)
+  for bucket, own in zip(buckets, found):
+    for label in np.setdiff1d(bucket.test.labels, own).tolist():
+      where = home.get(label)
+      if where is None:
+        raise ValueError(
+            f"{bucket.name} tests class {_named(buckets, label)}, of which no task has a training "
+            "image, so no answer can be right. Add training images, or leave these test images "
+            "out.")
+      if scenario != DOMAIN:
+        raise ValueError(
+            f"{bucket.name} tests class {_named(buckets, label)}, which is trained in {where}. "
+            f"Under scenario {scenario!r} a class belongs to one task: move these test images to "
+            f"{where}.")
+  least = [0] if scenario != TASK else range(len(buckets))
+  for i in least:
+    if len(found[i]) < 2:
+      raise refusals.RefusedError(
+          f"{buckets[i].name} has 1 class, {_named(buckets, int(found[i][0]))}: every answer is "
+          f"right. Give {'the first task' if scenario != TASK else 'each task'} at least 2.")
+  return found if scenario != DOMAIN else [np.arange(buckets.task.num_classes)]
+
+
+def _named(buckets: buckets_lib.Buckets, label: int) -> str:
+  return repr(buckets.class_names[label]) if buckets.class_names else str(label)
+
+
+def _shown(order: Sequence[int]) -> str:
+  """The order in which classes come; of many the first ones, which tell orders apart."""
+  return ",".join(str(label) for label in order[:20]) + ("..." if len(order) > 20 else "")
+
+
+def _as_seen(bucket: buckets_lib.Bucket, order: np.ndarray) -> buckets_lib.Bucket:
+  """A bucket whose sets know the classes of `order` and no others, numbered in that order."""
+  for part in (bucket.train, bucket.test):
+    if not isinstance(part, image_set.ImageSet):
+      raise ValueError(f"{part.name!r} is read from the disk as it is used; classes that come task "
+                       "by task are told apart in memory. Give a smaller set, or scenario "
+                       f"{DOMAIN!r}.")
+  train, test = (part.of_classes(order) for part in (bucket.train, bucket.test))  # type: ignore
+  return buckets_lib.Bucket(bucket.name, train, test, bucket.unlabelled)
+
+
+def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets, scenario: str,
+              order: Sequence[int]) -> Dict[str, Any]:
+  """The scores that a paper prints, from records alone; null where they are not defined."""
+  acc = bucket_loop.accuracies(records, len(buckets))
+  chance = 1.0 / buckets.task.num_classes
+  scores = {
+      "final_average_accuracy": matrix.final_average_accuracy(acc),
+      "average_incremental_accuracy": matrix.average_incremental_accuracy(acc),
+      "forgetting": matrix.chaudhry_forgetting(acc),
+      "backward_transfer": matrix.lopez_paz_backward_transfer(acc),
+      "forward_transfer": matrix.lopez_paz_forward_transfer(acc, chance)
+                          if scenario == DOMAIN else float("nan")}
+  names = buckets.class_names
+  return {
+      "protocol": DESCRIPTION.name,
+      "stream": f"{buckets.task.name}, {len(buckets)} tasks, scenario {scenario}",
+      "scenario": scenario, "num_events": len(records), **bucket_loop.without_nan(scores),
+      "tasks": [bucket.name for bucket in buckets],
+      "final_accuracies": acc[-1].tolist(),
+      "forgetting_by_task": matrix.forgetting_of_each(acc).tolist(),
+      "class_order": [int(label) for label in order],
+      **({"class_names": [names[label] for label in order]} if names else {}),
+      "matrix": bucket_loop.rows(acc),
+      **ledger.costs(records[-1] if records else {})}
