@@ -62,6 +62,7 @@ class Panel:
     arrays: further plain values that the figure shows, such as matrices.
     figure: draws a new `matplotlib.figure.Figure`; None if there is nothing to draw.
     chart: what an interactive figure shows; None for none.
+    best: cells (row, column) to mark.
   """
 
   name: str
@@ -72,6 +73,7 @@ class Panel:
   arrays: Mapping[str, Any] = dataclasses.field(default_factory=dict)
   figure: Callable[[], Any] | None = None
   chart: Chart | None = None
+  best: frozenset[tuple[int, int]] = frozenset()
 
   def __post_init__(self):
     unknown = sorted({column.kind for column in self.columns} - set(KINDS))
@@ -83,13 +85,17 @@ class Panel:
       raise ValueError(f"Panel {self.name!r} has {len(self.columns)} columns and a row of "
                        f"{wrong[0]} values; give each row a value for each column.")
 
+  @property
+  def is_wide(self) -> bool:
+    """Whether the table is read more easily with a column for each row."""
+    return len(self.columns) > max(WIDE, len(self.rows) + 1)
+
   def table(self, *, is_fitted: bool = True) -> CellTable:
     """The table as cells; transposed if it is wider than long, where `is_fitted`."""
     found = CellTable([heading(column) for column in self.columns], [
         [cell(value, column.kind) for value, column in zip(row, self.columns)]
         for row in self.rows])
-    is_wide = len(found.header) > WIDE and len(found.header) > len(found.rows) + 1
-    return found.transposed() if is_fitted and is_wide else found
+    return found.transposed() if is_fitted and self.is_wide else found
 
   def text_table(self, *, is_fitted: bool = False) -> quantities.TextTable:
     """The table for a terminal or Markdown."""
@@ -98,14 +104,24 @@ class Panel:
     num_left = next((i for i, column in enumerate(columns) if any(c.is_number for c in column)),
                     len(columns))
     return quantities.TextTable(self.title, list(found.header), [list(row) for row in found.rows],
-                                num_left, notes=list(self.notes))
+                                num_left, notes=list(self.notes), best=(
+                                    frozenset() if is_fitted and self.is_wide else self.best))
 
 
 class Section(NamedTuple):
-  """The panels of one stream; `title` names protocol and stream."""
+  """The panels of one stream.
+
+  Attributes:
+    title: names protocol and stream.
+    panels: those that a page shows at once come first.
+    num_main: how many these are; None: all.
+    about: what was run, in words: (name, text).
+  """
 
   title: str
   panels: Sequence[Panel]
+  num_main: int | None = None
+  about: Sequence[tuple[str, str]] = ()
 
 
 def plain(value: float | None) -> float | None:
@@ -220,4 +236,19 @@ class Graph:
   texts: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-Chart = Union[Plot, Matrices, Bars, Graph]
+class Picture(NamedTuple):
+  """A small image, PNG, with a line of text; `is_good` decides its frame, None: no frame."""
+
+  png: bytes
+  text: str
+  is_good: bool | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Gallery:
+  """Rows of pictures by the names of the rows."""
+
+  rows: Mapping[str, Sequence[Picture]]
+
+
+Chart = Union[Plot, Matrices, Bars, Graph, Gallery]

@@ -234,8 +234,12 @@ def brief(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   of_tasks = [row for row, is_one in zip(made.rows, is_total) if not is_one]
   first = (headline(stream) if len(stream.runs) > len(stream.learners) else
            as_panel("headline", quantities.TextTable(
-               stream.title, ["", *made.header[made.num_left:]], totals, notes=made.notes)))
-  shown = as_panel("tasks", dataclasses.replace(made, rows=of_tasks, notes=()))
+               stream.title, ["", *made.header[made.num_left:]], totals, notes=made.notes,
+               best=frozenset((is_total[:row].count(True), 1 + column - made.num_left)
+                              for row, column in made.best if is_total[row]))))
+  shown = as_panel("tasks", dataclasses.replace(
+      made, rows=of_tasks, notes=(),
+      best=frozenset(cell for cell in made.best if not is_total[cell[0]])))
   return [first, shown] if 0 < len(of_tasks) <= _MOST_ROWS else [first]
 
 
@@ -259,9 +263,14 @@ def measures(stream: run_streams.StreamRuns) -> list[descriptions.Measure]:
 def headline(stream: run_streams.StreamRuns) -> panels.Panel:
   """The table of a stream's methods: a row for each score and cost, a column for each method."""
   rows: list[list[Any]] = []
+  best: set[tuple[int, int]] = set()
   for measure in measures(stream):
     is_share = measure.unit == descriptions.SHARE
     scores = [learner.score(measure.key) for learner in stream.learners]
+    sign = 1 if measure.better == descriptions.LOWER else -1
+    means = [sign * score.mean if score.num else None for score in scores]
+    if len(set(means)) > 1:
+      best |= {(len(rows), 1 + i) for i in _lowest(means)}
     rows.append([f"{measure.text}, %" if is_share else measure.text, *(
         quantities.Quantity(
             panels.plain(score.mean) if score.num else None,
@@ -283,7 +292,7 @@ def headline(stream: run_streams.StreamRuns) -> panels.Panel:
   notes = ["Mean ± standard deviation (n - 1) over seeds."] if several > 1 else []
   made = quantities.TextTable(
       stream.title, ["", *(learner.label for learner in stream.learners)], rows,
-      notes=[*notes, *_notes(stream.runs)])
+      best=frozenset(best), notes=[*notes, *_notes(stream.runs)])
   return as_panel("headline", made)
 
 
@@ -337,4 +346,4 @@ def as_panel(name: str, table: quantities.TextTable) -> panels.Panel:
       label = shown
   return panels.Panel(name, table.title, [
       panels.Column(heading, kind) for heading, kind in zip(table.header, kinds)],
-      rows, table.notes)
+      rows, table.notes, best=table.best)

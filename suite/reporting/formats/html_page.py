@@ -6,11 +6,13 @@ Charts of panels become interactive figures by Plotly, with the colors and line 
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Sequence
 import html
 import os
 import pathlib
 import re
+import textwrap
 from typing import Any
 import urllib.parse
 
@@ -22,8 +24,12 @@ from suite.reporting import panels
 from suite.reporting import quantities
 
 _PAGE = pathlib.Path(__file__).parent / "page"
-# Panels that are closed at first: long, and looked up rather than read.
-_CLOSED = ("tasks", "pareto", "curves", "matrix", "configuration", "runs")
+# Panels whose tables are closed at first: they have the numbers of the figure above them.
+_CLOSED = ("pareto", "curves", "loss", "matrix", "samples")
+# Of panels whose title is the section's.
+_TITLES = {"headline": "Methods", "summary": "Every value of the summaries"}
+_FEW = 4  # Methods that stand beside each other; more have a row each.
+_TITLE = 34  # Letters of an axis's title in a line.
 _MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
             "P": "cross", "X": "x", "*": "star", "<": "triangle-left", ">": "triangle-right",
             "h": "hexagon", "p": "pentagon"}
@@ -42,35 +48,71 @@ def render(sections: Sequence[panels.Section], out: pathlib.Path | None = None) 
   template = jinja2.Environment(
       loader=jinja2.FileSystemLoader(_PAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True,
       undefined=jinja2.StrictUndefined).get_template("report.html")
-  library = offline.get_plotlyjs() if any(p.chart for s in sections for p in s.panels) else ""
-  shown = []
+  shown: list[dict[str, Any]] = []
   for i, section in enumerate(sections, 1):
     name = f"s{i}_{re.sub(r'[^a-z0-9]+', '_', section.title.lower())}".rstrip("_")
-    shown.append({"id": name, "title": section.title, "panels": [
-        _panel(f"{name}_{j}", panel, section.title, out)
-        for j, panel in enumerate(section.panels, 1)]})
+    made = [_panel(f"{name}_{j}", panel, section.title, out)
+            for j, panel in enumerate(section.panels, 1)]
+    num = len(made) if section.num_main is None else section.num_main
+    shown.append({"id": name, "title": section.title, "main": made[:num], "rest": made[num:],
+                  "about": list(section.about)})
+  library = offline.get_plotlyjs() if any(
+      panel["chart"] for one in shown for panel in (*one["main"], *one["rest"])) else ""
   return template.render(
-      version=suite.__version__, sections=shown,
+      version=suite.__version__, sections=shown, title=_title(sections),
       style=_read("report.css"), script=_read("report.js"), library=_inline(library))
+
+
+def _title(sections: Sequence[panels.Section]) -> str:
+  """The runs, and the day of the last one."""
+  about = [dict(section.about) for section in sections]
+  runs = list(dict.fromkeys(one["run"] for one in about if "run" in one))
+  days = [one["date"].partition(" ")[0] for one in about if one.get("date", "")[:1].isdigit()]
+  words = textwrap.shorten(", ".join(runs), 80, placeholder=" ...") or "Report"
+  return f"{words}, {max(days)}" if days else words
 
 
 def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None
            ) -> dict[str, Any]:
-  table = panel.table()
+  is_headline = panel.name == "headline"
+  is_turned = panel.is_wide or (is_headline and len(panel.columns) > _FEW + 1)
+  table, best = panel.table(is_fitted=False), panel.best
+  if is_turned:
+    table = table.transposed()
+    best = frozenset((column - 1, row + 1) for row, column in best)  # Headings are no cells.
   title = panel.title[len(stream):].lstrip(": ") if panel.title.startswith(stream) else panel.title
-  chart = draw_chart(panel.chart).to_plotly_json() if panel.chart else None
+  pictures = panel.chart.rows if isinstance(panel.chart, panels.Gallery) else {}
+  chart = None
+  if panel.chart and not isinstance(panel.chart, panels.Gallery) and not _is_one_point(panel.chart):
+    chart = draw_chart(panel.chart).to_plotly_json()
   return {
-      "id": name, "name": panel.name, "title": title[:1].upper() + title[1:] or stream,
-      "header": [{"text": name, "is_number": any(row[i].is_number for row in table.rows)}
+      "id": name, "name": panel.name,
+      "title": title[:1].upper() + title[1:] or _TITLES.get(panel.name, stream),
+      "header": [{"text": name or ("value" if i else "method" if is_headline and is_turned else
+                                   "name"),
+                  "is_number": any(row[i].is_number for row in table.rows)}
                  for i, name in enumerate(table.header)],
       "kind": type(panel.chart).__name__.lower(), "notes": list(panel.notes),
       "chart": _plain(chart),
-      "is_closed": panel.name in _CLOSED,
+      "is_closed": panel.name in _CLOSED and bool(chart or pictures),
+      "gallery": [(words, [{
+          "source": f"data:image/png;base64,{base64.b64encode(one.png).decode()}",
+          "text": one.text, "is_good": one.is_good} for one in row])
+                  for words, row in pictures.items()],
       "rows": [[{"text": str(cell), "is_number": cell.is_number,
                  "link": _href(str(cell), out) if cell.unit == quantities.LINK else "",
                  "value": "" if cell.plain is None else cell.plain,
-                 "is_partial": str(cell).startswith("partial")} for cell in row]
-               for row in table.rows]}
+                 "is_partial": str(cell).startswith("partial"), "is_best": (i, j) in best}
+                for j, cell in enumerate(row)] for i, row in enumerate(table.rows)]}
+
+
+def _is_one_point(chart: panels.Chart) -> bool:
+  """Whether a figure would show a single point: its table says as much."""
+  if not isinstance(chart, panels.Plot):
+    return False
+  points = {(series.name, x) for series in chart.series if not series.is_front
+            for x, y in zip(series.x, series.y) if x is not None and y is not None}
+  return len(points) < 2
 
 
 def _plain(value: Any) -> Any:
@@ -111,11 +153,13 @@ def draw_chart(chart: panels.Chart) -> Any:
       panels.Plot: _plot, panels.Matrices: _matrices, panels.Bars: _bars, panels.Graph: _graph}
   ways[type(chart)](figure, chart)
   figure.update_layout(
-      template="none", margin={"l": 64, "r": 16, "t": 40, "b": 56}, hovermode="closest",
+      template="none", margin={"l": 64, "r": 44, "t": 40, "b": 56}, hovermode="closest",
       legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0}, autosize=True,
       font={"family": "system-ui, sans-serif", "size": 13}, paper_bgcolor="rgba(0,0,0,0)",
-      plot_bgcolor="rgba(0,0,0,0)", modebar={"bgcolor": "rgba(255,255,255,0.8)",
-                                             "color": "#6e7781", "activecolor": "#000000"})
+      plot_bgcolor="rgba(0,0,0,0)",
+      # Upright beside the figure: across, it would lie on the legend.
+      modebar={"bgcolor": "rgba(255,255,255,0.8)", "color": "#6e7781", "activecolor": "#000000",
+               "orientation": "v"})
   return figure
 
 
@@ -162,9 +206,10 @@ def _plot(figure: Any, chart: panels.Plot) -> None:
     axis = {"type": "log", "tickvals": ticks, "ticktext": [
         re.sub(r"\.0+ ", " ", quantities.si(tick, "")) for tick in ticks]}
   figure.update_layout(height=_HEIGHT + 16 * max(0, len(chart.series) // 5 - 1))  # The legend's.
-  figure.update_xaxes(title=_safe(chart.x_label), gridcolor=_GRID, automargin=True, **axis)
-  figure.update_yaxes(title=_safe(chart.y_label) + (f", {chart.y_unit}" if chart.y_unit else ""),
-                      gridcolor=_GRID, automargin=True)
+  figure.update_xaxes(title=_axis_title(chart.x_label), gridcolor=_GRID, automargin=True, **axis)
+  figure.update_yaxes(
+      title=_axis_title(chart.y_label + (f", {chart.y_unit}" if chart.y_unit else "")),
+      gridcolor=_GRID, automargin=True)
 
 
 def _matrices(figure: Any, chart: panels.Matrices) -> None:
@@ -180,9 +225,12 @@ def _matrices(figure: Any, chart: panels.Matrices) -> None:
     figure.add_heatmap(
         z=[[panels.plain(v) for v in row] for row in values],
         x=[_safe(x) for x in chart.columns[name]],
-        y=[_safe(y) for y in chart.rows[name]], visible=i == 0, hoverinfo="text", text=texts,
+        y=[_safe(y) for y in chart.rows[name]], visible=i == 0, hoverinfo="text", hovertext=texts,
+        # The numbers stand in the cells of a matrix that is small enough.
+        text=[["" if v is None else f"{v:.1f}" for v in row] for row in values],
+        texttemplate="%{text}" if max(map(len, (values, *values))) <= 12 else None,
         colorscale=_RED_BLUE if chart.is_diverging else "Viridis",
-        colorbar={"title": {"text": _safe(chart.value_label), "side": "right"}}, **ends)
+        colorbar={"title": {"text": _axis_title(chart.value_label), "side": "right"}}, **ends)
   if len(names) > 1:
     figure.update_layout(updatemenus=[{
         "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom", "buttons": [
@@ -190,8 +238,9 @@ def _matrices(figure: Any, chart: panels.Matrices) -> None:
              "args": [{"visible": [other == name for other in names]}]} for name in names]}])
   rows = max(map(len, chart.choices.values()))
   figure.update_layout(height=max(_HEIGHT, 160 + 16 * rows))
-  figure.update_xaxes(title=chart.x_label, type="category", automargin=True)
-  figure.update_yaxes(title=chart.y_label, type="category", autorange="reversed", automargin=True)
+  figure.update_xaxes(title=_axis_title(chart.x_label), type="category", automargin=True)
+  figure.update_yaxes(title=_axis_title(chart.y_label), type="category",
+                     autorange="reversed", automargin=True)
 
 
 def _bars(figure: Any, chart: panels.Bars) -> None:
@@ -227,6 +276,11 @@ def _graph(figure: Any, chart: panels.Graph) -> None:
   figure.update_layout(height=max(320, 160 + 40 * rows))
   figure.update_xaxes(title="Models before", dtick=1, zeroline=False, gridcolor=_GRID)
   figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False, zeroline=False)
+
+
+def _axis_title(words: str) -> str:
+  """A title in lines that no side of a figure cuts off."""
+  return "<br>".join(map(_safe, textwrap.wrap(words, _TITLE)))
 
 
 def _safe(words: Any) -> str:

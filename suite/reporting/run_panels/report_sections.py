@@ -8,6 +8,7 @@ and the compute by phase (FLOPs and wall-clock time, means over seeds).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+import datetime
 import os
 import pathlib
 import re
@@ -22,12 +23,14 @@ from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.run_panels import bucket_panels
 from suite.reporting.run_panels import scores
+from suite.state import sample_images
 
 ALL = "all"
 # Name to ask for: what it shows; with those of `panel_list.NAMES`.
 NAMES = {
+    "headline": "the table of methods, as a run prints it", "samples": "test images with answers",
     "scores": "headline scores and costs of each learner", "pareto": "score against FLOPs",
-    "curves": "the stream event by event",
+    "curves": "the stream event by event", "loss": "training loss where there is no such curve",
     scores.DETECTION: "every novelty score beside the clock", "matrix": "accuracy by bucket",
     "compute": "FLOPs and time by phase", "configuration": "bindings that differ",
     "summary": "every value of the summaries", "runs": "each run with its records",
@@ -35,6 +38,9 @@ NAMES = {
     **bucket_panels.NAMES,
 }
 FILES = ("operative_config.gin", "config.gin")
+# Panels that a page shows at once, in this order; the others are behind "all".
+_MAIN = ("headline", "summary", "tasks", "matrix", "curves", "loss", "pareto", "samples")
+_LEARNERS, _TEST_SETS = 4, 2  # Of which test images are shown.
 _BINDING = re.compile(r"^([\w./@]+)\s*=\s*(.*)$")
 
 
@@ -54,20 +60,101 @@ def load(dirs: Iterable[str | os.PathLike],
   whole, _ = table_dir.split(dirs)
   begun = [d for d in dirs if not table_dir.is_table(d)
            or any(pathlib.Path(d).rglob(run_dir.RECORDS))]
-  found = []
+  found, roots = [], {directory.resolve() for directory in whole}
   for directory in whole:
     table = table_dir.read(directory)
     found.append(panels.Section(table.title, leaderboard.build(table) if table.scores else
-                                tables.panels_of_table(directory)))
+                                tables.panels_of_table(directory), about=about_table(table)))
   for stream in run_streams.build(run_dir.load(begun)):
     own = panel_list.of_streams(  # [] but for NEVIS'22.
         stream_results.build(stream.runs), facts=facts)
-    found.append(panels.Section(stream.title, [
+    first, summary = tables.brief(stream)[0], tables.summary_of_stream(stream)
+    made = [
+        *([first] if first.name == "headline" else []),
         *scores.build(stream), *own, *scores.curves(stream),
-        *bucket_panels.accuracy_matrices(stream), *bucket_panels.build(stream),
+        *bucket_panels.accuracy_matrices(stream), *_samples(stream), *bucket_panels.build(stream),
         *scores.detection(stream), *_compute_by_phase(stream), *_config_differences(stream),
-        tables.summary_of_stream(stream), *_run_list(stream)]))
+        summary, *_run_list(stream)]
+    main = [panel for name in _MAIN for panel in made if panel.name == name
+            and (name != "summary" or first.name == name)
+            and (name != "pareto" or len(panel.rows) > 1)]
+    found.append(panels.Section(
+        stream.title, [*main, *(panel for panel in made if panel not in main)], len(main),
+        about([run for run in stream.runs if not roots & set(run.folder.resolve().parents)])))
   return found
+
+
+def about(runs: Sequence[run_dir.Run]) -> list[tuple[str, str]]:
+  """What runs were made with: work directories, date of the last event, command and versions.
+
+  Returns [] without a run: those of a whole table are said there.
+  """
+  if not runs:
+    return []
+  folders = list(dict.fromkeys(run.folder.parent for run in runs))
+  return _about(folders, [run.environment for run in runs],
+                max(((run.folder / run_dir.RECORDS).stat().st_mtime for run in runs), default=0))
+
+
+def about_table(table: table_dir.TableDir) -> list[tuple[str, str]]:
+  """The same of a whole table."""
+  times = [path.stat().st_mtime for path in table.folder.rglob(run_dir.RECORDS)]
+  found = dict(_about([table.folder], table.environments(), max(times, default=0)))
+  return list({**found, "command": table.command or found.get("command", "unknown")}.items())
+
+
+def _about(folders: Sequence[pathlib.Path], environments: Sequence[Mapping[str, object]],
+           seconds: float) -> list[tuple[str, str]]:
+  def few(values: Iterable[object]) -> str:
+    known = list(dict.fromkeys(str(value) for value in values if value not in (None, "")))
+    return "; ".join([*known[:3], *([f"and {len(known) - 3} more"] if len(known) > 3 else [])])
+
+  versions = []
+  for one in environments:
+    packages = one.get("packages")
+    packages = packages if isinstance(packages, Mapping) else {}
+    parts = {"suite": one.get("suite"), "revision": one.get("git_revision"),
+             "Python": one.get("python"), "TensorFlow": packages.get("tensorflow"),
+             "Keras": packages.get("keras") or packages.get("tf-keras")}
+    versions.append(", ".join(f"{name} {value}" for name, value in parts.items() if value))
+  date = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+  found = {"run": few(folder.resolve().name for folder in folders),
+           "date": f"{date:%Y-%m-%d %H:%M} UTC" if seconds else "",
+           "command": few(one.get("command") for one in environments),
+           "versions": few(versions), "seeds": few(one.get("seed") for one in environments),
+           "device": few(one.get("device") for one in environments)}
+  return [(name, text or "unknown") for name, text in found.items()]
+
+
+def _samples(stream: run_streams.StreamRuns) -> list[panels.Panel]:
+  """Test images with the last answers that have them; [] of runs that have kept none."""
+  rows: list[list[object]] = []
+  shown: dict[str, list[panels.Picture]] = {}
+  for learner in stream.learners[:_LEARNERS]:
+    run = learner.runs[0]
+    last: dict[str, list[sample_images.Answered]] = {}
+    for record in reversed(run.records):
+      name = sample_images.name_of(record)
+      if name and name not in last and len(last) < _TEST_SETS and (
+          found := sample_images.answered(run.folder, record)):
+        last[name] = found
+    for name, found in reversed(last.items()):
+      title = f"{learner.label}, {name}"
+      shown[title] = [panels.Picture(
+          sample_images.png(one.image),
+          one.label if one.is_correct else f"{one.answer}, not {one.label}", one.is_correct)
+                      for one in found]
+      rows += [[learner.label, name, one.id, one.label, one.answer, one.probability]
+               for one in found]
+  if not rows:
+    return []
+  return [panels.Panel(
+      "samples", f"{stream.title}: test images with answers",
+      [panels.Column("learner"), panels.Column("test set"), panels.Column("id"),
+       panels.Column("class"), panels.Column("answer"),
+       panels.Column("probability of the class", panels.PERCENT)], rows,
+      ["At the last event that answered them, of the first seed; images are the few that the run "
+       "kept, evenly spaced in the test set."], chart=panels.Gallery(shown))]
 
 
 def chosen(sections: Sequence[panels.Section], names: Sequence[str]

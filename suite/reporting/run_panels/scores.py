@@ -113,11 +113,10 @@ def plot(points: Sequence[tuple[str, float | None, float, float | None]], front:
 def curves(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel; [] if no run has two points."""
   curve = stream.description.curve
-  if curve is None:
-    return []
-  drawn = [line for learner in stream.learners for line in _lines(learner, curve)]
-  if all(len(line.x) < 2 for line in drawn):
-    return []
+  drawn = [] if curve is None else [
+      line for learner in stream.learners for line in _lines(learner, curve)]
+  if curve is None or all(len(line.x) < 2 for line in drawn):
+    return _losses(stream)
   rows = [[line.name, len(line.x), str(line.x[-1]), line.y[0], line.y[-1]] for line in drawn]
   name = curve.y_text.lower()
   columns = [panels.Column("learner"), panels.Column("points", panels.COUNT),
@@ -130,6 +129,27 @@ def curves(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   return [panels.Panel(
       "curves", f"{stream.title}: {name} along the stream", columns, rows, stream.notes,
       chart=panels.Plot(curve.x_text, curve.y_text, shown, y_unit="%"))]
+
+
+def _losses(stream: run_streams.StreamRuns) -> list[panels.Panel]:
+  """The loss of each Train event of a stream without a curve; [] if no run has two."""
+  drawn = []
+  for learner in stream.learners:
+    run = learner.runs[0]
+    points = [(record.get("updates", record["event"]), record["loss"]) for record in run.records
+              if isinstance(record.get("loss"), float)]
+    if len(points) > 1:
+      x, y = zip(*points)
+      drawn.append(panels.PlotSeries(learner.shown_label, x, y))
+  if not drawn:
+    return []
+  return [panels.Panel(
+      "loss", f"{stream.title}: training loss",
+      [panels.Column("learner"), panels.Column("points", panels.COUNT),
+       panels.Column("first loss", panels.NUMBER), panels.Column("last loss", panels.NUMBER)],
+      [[line.name, len(line.x), line.y[0], line.y[-1]] for line in drawn],
+      ["Of the first seed of each learner.", *stream.notes],
+      chart=panels.Plot("Updates", "Loss", drawn))]
 
 
 def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+import os
 
 import nevis_runs
 import pytest
 
+import suite
 from suite.reporting import quantities
 from suite.reporting import tables
 from suite.reporting.run_panels import report_sections
@@ -170,3 +172,20 @@ def test_lifelong_estimates_have_scores_and_curves(tmp_path):
   assert "pareto" not in [panel.name for panel in section.panels]  # No net runs: FLOPs are 0.
   chosen = report_sections.chosen([section], ["curves", "summary"])
   assert [panel.name for panel in chosen[0].panels] == ["curves", "summary"]
+
+
+def test_a_page_shows_methods_first_and_says_what_was_run(tmp_path):
+  for name, accuracy in (("er", 0.5), ("lwf", 0.75)):
+    folder = clear_run(tmp_path / "w" / name, accuracy)
+  (tmp_path / "w" / "environment.json").write_text(json.dumps({
+      "command": "suite run x", "seed": 3, "suite": suite.__version__, "python": "3.11",
+      "packages": {"tensorflow": "2.15"}}))
+  os.utime(folder / "records.jsonl", (4e9, 4e9))  # The year 2096.
+  section, = report_sections.load([tmp_path])
+  assert [panel.name for panel in section.panels[:section.num_main]] == [
+      "headline", "matrix", "curves", "pareto"]
+  about = dict(section.about)
+  assert about["date"] == "2096-10-02 07:06 UTC"
+  assert {"run": "w", "command": "suite run x", "seeds": "3"}.items() <= about.items()
+  assert about["versions"] == f"suite {suite.__version__}, Python 3.11, TensorFlow 2.15"
+  assert section.panels[0].best == {(0, 2)}  # The accuracy of lwf.

@@ -33,12 +33,15 @@
   }
 
   function draw(chart) {
-    if (chart.dataset.drawn) return;
+    if (chart.dataset.drawn || !chart.offsetParent) return;  // Not within what is folded.
     chart.dataset.drawn = "yes";
     const figure = JSON.parse(document.getElementById(chart.dataset.figure).textContent);
     if (chart.clientWidth < 600) narrow(figure);
+    if (figure.layout.height) chart.style.height = `${figure.layout.height}px`;
     Plotly.newPlot(chart, figure.data, figure.layout, {
-      responsive: true, displaylogo: false, scrollZoom: false,
+      responsive: true,
+      // It would lie on the scale of colors, and on a narrow figure.
+      displayModeBar: chart.clientWidth < 600 || figure.data[0].type === "heatmap" ? false : "hover", displaylogo: false, scrollZoom: false,
       modeBarButtonsToRemove: ["lasso2d", "select2d"]});
   }
 
