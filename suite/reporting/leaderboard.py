@@ -2,7 +2,8 @@
 """A leaderboard: a table whose rows are methods and whose columns are protocols, each with a score.
 
 Scores of different protocols are never averaged, only ranks are. Costs are all FLOPs of a run,
-answers included: in episodes and sequences methods learn while they answer.
+answers included: in episodes and sequences methods learn while they answer. Differences are tested
+on the saved answers (`run_answers`), and the best of a column is a group.
 """
 
 from __future__ import annotations
@@ -10,16 +11,23 @@ from __future__ import annotations
 import collections
 from collections.abc import Mapping, Sequence
 import dataclasses
+import functools
+import math
 from typing import Any
 
+import numpy as np
+
 from suite.contracts import descriptions
+from suite.metrics import paired_tests
 from suite.metrics import rankings
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import panels
 from suite.reporting import quantities
+from suite.reporting import run_answers
 from suite.reporting import run_dir
 from suite.reporting import run_streams
+from suite.reporting import significance
 from suite.reporting import table_dir
 
 Cells = Mapping[str, run_streams.LearnerRuns]
@@ -63,6 +71,20 @@ class Ranked:
     """The mean score, to nine decimals: equal means tie whatever the order of their sums."""
     found = self.spread(row)
     return round(found.mean, 9) if found.num else None
+
+  @functools.cached_property
+  def tested(self) -> run_answers.Tested | None:
+    """The comparison by the saved answers; None if nothing can be compared."""
+    return None if len(self.streams) > 1 else run_answers.test(self.cells, self.measure)
+
+  def group(self, budget: float) -> tuple[list[rankings.Point], list[str]]:
+    """The best points within a budget, and the others within it that are not apart from them."""
+    best = rankings.best_within(self.points(), budget, lower_is_better=self.lower_is_better)
+    if not best or self.tested is None or best[0].name not in self.tested.names:
+      return best, []
+    return best, [p.name for p in self.points() if p not in best and p.name in self.tested.names
+                  and p.cost is not None and p.cost <= budget
+                  and not any(self.tested.is_worse(p.name, one.name) for one in best)]
 
   def points(self) -> list[rankings.Point]:
     """Mean score and mean FLOPs of each row that has a finished seed."""
@@ -108,9 +130,14 @@ def load(table: table_dir.TableDir) -> list[Ranked]:
 
 
 def build(table: table_dir.TableDir) -> list[panels.Panel]:
-  """Builds ranks, scores, scores against FLOPs, the best at each budget, lifelong estimates."""
+  """Builds ranks, scores, tests of differences, scores against FLOPs, the best at each budget, and
+  lifelong estimates.
+  """
   columns = load(table)
   return [_ranks(table, columns), _scores(table, columns), *(
+      panel for column in columns if column.tested is not None for panel in significance.build(
+          column.tested, f"{table.title}: {column.heading}",
+          table_dir.folder_name(column.name).lower())), *(
       panel for column in columns if (panel := _front(table, column)) is not None),
           *_budgets(table, columns), *_lifelong(table)]
 
@@ -121,8 +148,10 @@ def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel
   everywhere = rankings.common(by_column)
   among = rankings.mean_ranks([column.ranks(everywhere) for column in columns])
   order = sorted(table.rows, key=lambda row: (means[row].mean is None, means[row].mean or 0.0))
-  rows = [[row, means[row].mean, means[row].num, among[row].mean if row in among else None,
-           *(found[row] for found in by_column)] for row in order]
+  rows = [[row, _mean_rank(columns, row, means[row]), means[row].num,
+           among[row].mean if row in among else None,
+           *(_rank(column, row, found[row]) for column, found in zip(columns, by_column))]
+          for row in order]
   counts = ", ".join(f"{column.name} {sum(rank is not None for rank in found.values())}"
                      for column, found in zip(columns, by_column))
   return panels.Panel(
@@ -134,7 +163,46 @@ def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel
       rows, [*_progress(table), "1 is the best of those that have a score (methods: "
              f"{counts}); equal scores share the mean of their ranks. A mean over fewer protocols "
              f"is of other ranks: the fourth column ranks only the {len(everywhere)} methods that "
-             "have a score everywhere.", *_stream_notes(columns)])
+             "have a score everywhere.", *_rank_notes(columns, everywhere),
+             *_stream_notes(columns)])
+
+
+def _rank(column: Ranked, row: str, rank: float | None) -> Any:
+  """A rank with the ranks that are possible; the rank alone if it was not tested."""
+  if column.tested is None or row not in column.tested.names:
+    return rank
+  first, last = column.tested.ranks[column.tested.names.index(row)]
+  return quantities.Quantity(rank, quantities.RANK, note=f"[{first}-{last}]")
+
+
+def _mean_rank(columns: Sequence[Ranked], row: str, mean: rankings.MeanRank) -> Any:
+  """A mean rank with the mean of the possible ranks, of which none is missed with 95%."""
+  tested = [column.tested for column in columns if row in column.cells]
+  found = [paired_tests.rank_intervals(
+      one.comparison, lower_is_better=one.measure.better == descriptions.LOWER,
+      level=paired_tests.LEVEL / len(tested))[one.names.index(row)]
+           for one in tested if one is not None and row in one.names]
+  if mean.mean is None or len(found) < mean.num:
+    return mean.mean
+  first, last = np.mean(found, axis=0)
+  return quantities.Quantity(mean.mean, quantities.RANK, note=f"[{first:.3g}-{last:.3g}]")
+
+
+def _rank_notes(columns: Sequence[Ranked], everywhere: Sequence[str]) -> list[str]:
+  """What brackets say, and whether mean ranks differ over protocols."""
+  if all(column.tested is None for column in columns):
+    return []
+  notes = ["In brackets: the ranks that are possible, 95% for all methods of a column at once; of "
+           "a mean rank 95% over all of its columns (docs/statistics.md)."]
+  found = paired_tests.friedman(np.array(
+      [[-(column.score(row) or 0.0) * (-1 if column.lower_is_better else 1) for row in everywhere]
+       for column in columns]))
+  if not math.isnan(found.p_value):
+    notes.append(
+        f"Friedman's test of the {len(everywhere)} methods that have a score everywhere over the "
+        f"{len(columns)} protocols: p = {found.p_value:.2g}; Nemenyi's critical difference of two "
+        f"mean ranks is {found.critical_difference:.2f}.")
+  return notes
 
 
 def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel:
@@ -150,7 +218,9 @@ def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Pane
         shown.append(quantities.Quantity(
             found.mean if found.num else None, quantities.PERCENT,
             deviation=found.deviation if found.num > 1 else None,
-            note="" if done == of and found.num else f"({done}/{of})"))
+            note=" ".join(filter(None, (
+                "" if done == of and found.num else f"({done}/{of})",
+                significance.mark(column.tested, row))))))
     rows.append(shown)
   refusals: dict[str, list[str]] = {}
   for name, why in table.missing.items():
@@ -161,8 +231,12 @@ def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Pane
        *(panels.Column(column.heading, panels.MIXED) for column in columns)], rows,
       [*_progress(table), "In percent: mean ±standard deviation over seeds (finished/all). "
        f"Lower is better: {', '.join(c.name for c in columns if c.lower_is_better) or 'none'}.",
+       *([significance.MARK_NOTE] if any(c.tested for c in columns) else []),
        *(f"No cell: {', '.join(names)}: {why}." for why, names in refusals.items()),
-       *_stream_notes(columns)])
+       *_stream_notes(columns)],
+      best=frozenset((i, 1 + j) for i, row in enumerate(table.rows)
+                     for j, column in enumerate(columns)
+                     if column.tested is not None and row in column.tested.best))
 
 
 def _progress(table: table_dir.TableDir) -> list[str]:
@@ -218,17 +292,17 @@ def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel
     return []
   rows = []
   for budget in budgets:
-    best = [rankings.best_within(column.points(), budget, lower_is_better=column.lower_is_better)
-            for column in columns]
     rows.append([budget, *(
-        f"{', '.join(p.name for p in points)} {100 * points[0].score:.2f}" if points else
-        quantities.NOTHING for points in best)])
+        f"{', '.join(p.name for p in best)} {100 * best[0].score:.2f}"
+        + (f" ({', '.join(others)})" if others else "") if best else quantities.NOTHING
+        for best, others in (column.group(budget) for column in columns))])
   return [panels.Panel(
       "budgets", f"{table.title}: the best method within a budget of FLOPs",
       [panels.Column("budget", panels.FLOPS),
        *(panels.Column(column.heading, panels.MIXED) for column in columns)], rows,
       ["The best mean score among the methods whose runs, answers included, cost at most the "
-       f"budget; {quantities.NOTHING}: none does."])]
+       f"budget; {quantities.NOTHING}: none does. In parentheses: methods within the budget that "
+       "are not worse beyond chance."])]
 
 
 def _lifelong(table: table_dir.TableDir) -> list[panels.Panel]:

@@ -188,19 +188,27 @@ def seed_groups(runs: Sequence[run_dir.Run]) -> list[list[run_dir.Run]]:
     # column and the seed's folder: a seed there may set other parameters, such as the split. A run
     # without a configuration, made from Python, has its folder in place of one: only the same text
     # tells that two runs have the same settings.
-    workdir = run.folder.parent
-    if _is_cell(workdir):
-      settings, seed = str(workdir.parent), workdir.name
-    else:
-      path = workdir / "config.gin"
-      text = path.read_text(encoding="utf-8") if path.exists() else ""
-      line = _SEED.search(text)
-      settings = _SEED.sub("", text) if text.strip() else str(run.folder)
-      seed = line[0].strip() if line else ""
+    workdir, seed = run.folder.parent, seed_of(run)
+    text = _config_text(run)
+    settings = (str(workdir.parent) if _is_cell(workdir) else
+                _SEED.sub("", text) if text.strip() else str(run.folder))
     copy = seen[run.folder.name, settings, seed]
     seen[run.folder.name, settings, seed] += 1
     members.setdefault((run.folder.name, settings, copy), []).append(run)
   return list(members.values())
+
+
+def seed_of(run: run_dir.Run) -> str:
+  """The seed of a configuration, or the name of the seed's folder in a table; "" if unknown."""
+  if _is_cell(run.folder.parent):
+    return run.folder.parent.name
+  line = _SEED.search(_config_text(run))
+  return re.split("[ =]", line[0].strip())[-1] if line else ""
+
+
+def _config_text(run: run_dir.Run) -> str:
+  path = run.folder.parent / "config.gin"
+  return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def home_of(runs: Sequence[run_dir.Run]) -> pathlib.Path:

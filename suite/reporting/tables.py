@@ -9,19 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
 import os
-from typing import Any
+from typing import Any, Optional
 
 from suite.contracts import descriptions
 from suite.metrics import task_stream
 from suite.reporting import panels
 from suite.reporting import paper_table
 from suite.reporting import quantities
+from suite.reporting import run_answers
 from suite.reporting import run_dir
 from suite.reporting import run_streams
+from suite.reporting import significance
 from suite.reporting import table_dir
 
 # The learner whose errors regret is measured against (NEVIS'22, section 4).
 INDEPENDENT = "indep"
+Compared = tuple[descriptions.Measure, Optional[run_answers.Tested]]
 _WIDEST = 40
 _MOST_ROWS, _MOST_MATRICES = 40, 3
 _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
@@ -222,21 +225,31 @@ def sections_of(dirs: Iterable[str | os.PathLike], *, every: bool = False
   return found + [panels.Section(stream.title, brief(stream)) for stream in run_streams.build(runs)]
 
 
-def brief(stream: run_streams.StreamRuns) -> list[panels.Panel]:
-  """What a run prints of a stream; see `sections_of`."""
+def brief(stream: run_streams.StreamRuns, compared: Compared | None = None
+          ) -> list[panels.Panel]:
+  """What a run prints of a stream; see `sections_of`, and `headline` for the arguments."""
   if not measures(stream) and any(run.is_finished for run in stream.runs):
     return [as_panel("summary", of_stream(stream.runs))]  # Counts and texts alone.
   if descriptions.TASKS not in stream.description.panels:
-    return [headline(stream), *_bucket_matrices(stream)]
+    return [headline(stream, compared), *_bucket_matrices(stream)]
   made = nevis(stream.runs)
   is_total = [not any(row[1:made.num_left]) for row in made.rows]
   totals = [[row[0], *row[made.num_left:]] for row, is_one in zip(made.rows, is_total) if is_one]
+  measure, tested = compared = compared or headline_test(stream)
+  best = {(is_total[:row].count(True), 1 + column - made.num_left)
+          for row, column in made.best if is_total[row]}
+  if tested and measure.key == "mean_error" and len(stream.runs) == len(stream.learners):
+    best = {(row, column) for row, column in best if row} | {
+        (0, 1 + i) for i, learner in enumerate(stream.learners) if learner.label in tested.best}
+    totals[0][1:] = [
+        dataclasses.replace(cell, note=significance.mark(tested, learner.label))
+        for cell, learner in zip(totals[0][1:], stream.learners)]
+    made = dataclasses.replace(made, notes=[significance.MARK_NOTE, *made.notes])
   of_tasks = [row for row, is_one in zip(made.rows, is_total) if not is_one]
-  first = (headline(stream) if len(stream.runs) > len(stream.learners) else
+  first = (headline(stream, compared) if len(stream.runs) > len(stream.learners) else
            as_panel("headline", quantities.TextTable(
                stream.title, ["", *made.header[made.num_left:]], totals, notes=made.notes,
-               best=frozenset((is_total[:row].count(True), 1 + column - made.num_left)
-                              for row, column in made.best if is_total[row]))))
+               best=frozenset(best))))
   shown = as_panel("tasks", dataclasses.replace(
       made, rows=of_tasks, notes=(),
       best=frozenset(cell for cell in made.best if not is_total[cell[0]])))
@@ -260,23 +273,40 @@ def measures(stream: run_streams.StreamRuns) -> list[descriptions.Measure]:
           if any(learner.score(measure.key).num for learner in stream.learners)]
 
 
-def headline(stream: run_streams.StreamRuns) -> panels.Panel:
-  """The table of a stream's methods: a row for each score and cost, a column for each method."""
+def headline_test(stream: run_streams.StreamRuns) -> Compared:
+  """The first score of a stream, and the comparison of its methods by it if that is possible."""
+  shown = measures(stream) or [descriptions.Measure("", "")]
+  return shown[0], run_answers.test(
+      {learner.label: learner for learner in stream.learners}, shown[0])
+
+
+def headline(stream: run_streams.StreamRuns, compared: Compared | None = None) -> panels.Panel:
+  """The table of a stream's methods: a row for each score and cost, a column for each method.
+
+  Args:
+    stream: the methods.
+    compared: of `headline_test`; None: made here.
+  """
   rows: list[list[Any]] = []
   best: set[tuple[int, int]] = set()
+  first, tested = compared or headline_test(stream)
   for measure in measures(stream):
     is_share = measure.unit == descriptions.SHARE
     scores = [learner.score(measure.key) for learner in stream.learners]
     sign = 1 if measure.better == descriptions.LOWER else -1
     means = [sign * score.mean if score.num else None for score in scores]
-    if len(set(means)) > 1:
+    if measure == first and tested is not None:
+      best |= {(len(rows), 1 + i) for i, learner in enumerate(stream.learners)
+               if learner.label in tested.best}
+    elif len(set(means)) > 1:
       best |= {(len(rows), 1 + i) for i in _lowest(means)}
     rows.append([f"{measure.text}, %" if is_share else measure.text, *(
         quantities.Quantity(
             panels.plain(score.mean) if score.num else None,
             quantities.PERCENT if is_share else quantities.NUMBER,
-            deviation=panels.plain(score.deviation) if is_share and score.num > 1 else None)
-        for score in scores)])
+            deviation=panels.plain(score.deviation) if is_share and score.num > 1 else None,
+            note=significance.mark(tested, learner.label) if measure == first else "")
+        for learner, score in zip(stream.learners, scores))])
   if any(learner.finished for learner in stream.learners):
     rows.append(["FLOPs without answers", *(
         quantities.Quantity(learner.learning_flops(), quantities.FLOPS)
@@ -290,6 +320,7 @@ def headline(stream: run_streams.StreamRuns) -> panels.Panel:
           for cell in cells)])
   several = max((len(learner.runs) for learner in stream.learners), default=1)
   notes = ["Mean ± standard deviation (n - 1) over seeds."] if several > 1 else []
+  notes += [significance.MARK_NOTE] if tested else []
   made = quantities.TextTable(
       stream.title, ["", *(learner.label for learner in stream.learners)], rows,
       best=frozenset(best), notes=[*notes, *_notes(stream.runs)])

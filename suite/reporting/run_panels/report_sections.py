@@ -17,6 +17,7 @@ from suite.reporting import leaderboard
 from suite.reporting import panels
 from suite.reporting import run_dir
 from suite.reporting import run_streams
+from suite.reporting import significance
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting.nevis_panels import panel_list
@@ -30,6 +31,8 @@ ALL = "all"
 NAMES = {
     "headline": "the table of methods, as a run prints it", "samples": "test images with answers",
     "scores": "headline scores and costs of each learner", "pareto": "score against FLOPs",
+    "significance": "intervals, possible ranks and groups by paired tests on saved answers",
+    "pairs": "p-values of all pairs of methods",
     "curves": "the stream event by event", "loss": "training loss where there is no such curve",
     scores.DETECTION: "every novelty score beside the clock", "matrix": "accuracy by bucket",
     "compute": "FLOPs and time by phase", "configuration": "bindings that differ",
@@ -39,7 +42,8 @@ NAMES = {
 }
 FILES = ("operative_config.gin", "config.gin")
 # Panels that a page shows at once, in this order; the others are behind "all".
-_MAIN = ("headline", "summary", "tasks", "matrix", "curves", "loss", "pareto", "samples")
+_MAIN = ("headline", "summary", "tasks", "matrix", "curves", "loss", "pareto", "significance",
+         "samples")
 _LEARNERS, _TEST_SETS = 4, 2  # Of which test images are shown.
 _BINDING = re.compile(r"^([\w./@]+)\s*=\s*(.*)$")
 
@@ -64,14 +68,16 @@ def load(dirs: Iterable[str | os.PathLike],
   for directory in whole:
     table = table_dir.read(directory)
     found.append(panels.Section(table.title, leaderboard.build(table) if table.scores else
-                                tables.panels_of_table(directory), about=about_table(table)))
+                                [*tables.panels_of_table(directory),
+                                 *significance.of_table(table)], about=about_table(table)))
   for stream in run_streams.build(run_dir.load(begun)):
     own = panel_list.of_streams(  # [] but for NEVIS'22.
         stream_results.build(stream.runs), facts=facts)
-    first, summary = tables.brief(stream)[0], tables.summary_of_stream(stream)
+    compared = tables.headline_test(stream)
+    first, summary = tables.brief(stream, compared)[0], tables.summary_of_stream(stream)
     made = [
         *([first] if first.name == "headline" else []),
-        *scores.build(stream), *own, *scores.curves(stream),
+        *scores.build(stream), *_significance(stream, compared), *own, *scores.curves(stream),
         *bucket_panels.accuracy_matrices(stream), *_samples(stream), *bucket_panels.build(stream),
         *scores.detection(stream), *_compute_by_phase(stream), *_config_differences(stream),
         summary, *_run_list(stream)]
@@ -180,6 +186,13 @@ def chosen(sections: Sequence[panels.Section], names: Sequence[str]
         kept.append(panel)
     found += [section._replace(panels=kept)] if kept else []
   return found
+
+
+def _significance(stream: run_streams.StreamRuns, compared: tables.Compared
+                  ) -> list[panels.Panel]:
+  """Tests of the first score; [] if fewer than two methods can be compared."""
+  measure, tested = compared
+  return significance.build(tested, f"{stream.title}: {measure.text}") if tested else []
 
 
 def _run_list(stream: run_streams.StreamRuns) -> list[panels.Panel]:

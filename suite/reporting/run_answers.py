@@ -1,0 +1,261 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What each test image adds to a score, read from the saved predictions of runs.
+
+A score is taken apart only if the parts add up to the value in the run's summary, to 1e-6. So a
+measure that is no mean of answers, such as a mean average precision, a maximum or a mean over
+classes, is reported as not tested.
+
+A unit is a test image with all answers to it, of one model or of the models of all buckets; in
+continual few-shot learning it is an episode, whose images were answered by one adapted model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import dataclasses
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from suite.contracts import deliveries
+from suite.contracts import descriptions
+from suite.metrics import matrix
+from suite.metrics import paired_tests
+from suite.reporting import run_dir
+from suite.reporting import run_streams
+from suite.reporting import table_dir
+
+_CLOSE = 1e-6
+_META_TEST = "meta_test"
+
+
+class UnitSet(NamedTuple):
+  """One test set: names of its units (a column of Arrow) and what each adds to the score [U]."""
+
+  ids: Any
+  adds: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Tested:
+  """The comparison of the methods of one stream.
+
+  Attributes:
+    names: of the methods that are compared, in order.
+    comparison: of them.
+    ranks: their possible ranks, 95%, of all at once.
+    groups: letters of their groups.
+    measure: the score.
+    num_units: number of test images, or of episodes.
+    left_out: method -> why it is not compared.
+  """
+
+  names: Sequence[str]
+  comparison: paired_tests.Comparison
+  ranks: Sequence[tuple[int, int]]
+  groups: Sequence[str]
+  measure: descriptions.Measure
+  num_units: int
+  left_out: Mapping[str, str]
+
+  @property
+  def best(self) -> list[str]:
+    """The group of the best: no method is better than one of them beyond chance."""
+    return [name for name, (first, _) in zip(self.names, self.ranks) if first == 1]
+
+  @property
+  def order(self) -> list[int]:
+    """Numbers of the methods, best mean score first."""
+    sign = 1 if self.measure.better == descriptions.LOWER else -1
+    return sorted(range(len(self.names)),
+                  key=lambda i: sign * round(self.comparison.parts[i].mean, 9))
+
+  def is_worse(self, name: str, other: str) -> bool:
+    """Whether a method is worse than another one beyond chance; False if one is not compared."""
+    if name not in self.names or other not in self.names:
+      return False
+    i, j = self.names.index(name), self.names.index(other)
+    difference = self.comparison.difference[i, j]
+    return self.comparison.is_apart(i, j) and (
+        difference > 0 if self.measure.better == descriptions.LOWER else difference < 0)
+
+
+def test(learners: Mapping[str, run_streams.LearnerRuns], measure: descriptions.Measure
+         ) -> Tested | None:
+  """Compares methods by their finished runs; None if fewer than two can be compared.
+
+  Args:
+    learners: the methods of one stream.
+    measure: a score of their summaries.
+  """
+  if measure.unit != descriptions.SHARE or sum(
+      bool(learner.finished) for learner in learners.values()) < 2:
+    return None
+  answers: dict[str, dict[str, dict[str, UnitSet]]] = {}  # By method, seed and test set.
+  left_out: dict[str, str] = {}
+  for name, learner in learners.items():
+    for run in learner.finished:
+      try:
+        answers.setdefault(name, {})[run_streams.seed_of(run)] = read(run, measure.key)
+      except ValueError as error:
+        left_out[name] = str(error)
+        answers.pop(name, None)
+        break
+  if len(answers) < 2:
+    return None
+  references: dict[str, dict[str, UnitSet]] = {}  # By seed, whose images may be its own.
+  sizes: dict[str, int] = {}  # Of all seeds.
+  aligned: dict[str, dict[str, list[np.ndarray]]] = {}
+  for name, by_seed in answers.items():
+    for seed, found in by_seed.items():
+      reference = references.setdefault(seed, found)
+      sizes = sizes or {one: len(units.adds) for one, units in reference.items()}
+      rows = _in_order(found, reference)
+      if rows is None or [len(row) for row in rows] != list(sizes.values()):
+        left_out[name] = "its test images are not those of the other methods"
+        aligned.pop(name, None)
+        break
+      aligned.setdefault(name, {})[seed] = rows
+  if len(aligned) < 2:
+    return None
+  strata = np.repeat(np.arange(len(sizes)), list(sizes.values()))
+  comparison = paired_tests.compare(
+      [np.stack([np.concatenate(rows) for rows in by_seed.values()])
+       for by_seed in aligned.values()], [list(by_seed) for by_seed in aligned.values()], strata)
+  ranks = paired_tests.rank_intervals(
+      comparison, lower_is_better=measure.better == descriptions.LOWER)
+  tested = Tested(list(aligned), comparison, ranks, (), measure, len(strata), left_out)
+  return dataclasses.replace(tested, groups=paired_tests.groups(comparison, tested.order))
+
+
+def _in_order(found: Mapping[str, UnitSet], reference: Mapping[str, UnitSet]
+              ) -> list[np.ndarray] | None:
+  """What the units add, in the reference's order; None if they are others."""
+  from pyarrow import compute  # pylint: disable=import-outside-toplevel
+  if list(found) != list(reference):
+    return None
+  rows = []
+  for name, units in found.items():
+    if units.ids.equals(reference[name].ids):
+      rows.append(units.adds)
+      continue
+    places = compute.index_in(reference[name].ids, value_set=units.ids)
+    if places.null_count or len(places) != len(units.ids):
+      return None
+    rows.append(units.adds[places.to_numpy()])
+  return rows
+
+
+def read(run: run_dir.Run, key: str) -> dict[str, UnitSet]:
+  """Returns what each unit adds to a score of a finished run, by test set.
+
+  Args:
+    run: with saved predictions.
+    key: name of the score in the summary.
+
+  Raises:
+    ValueError: predictions are missing, or the answers do not add up to the score.
+  """
+  value = table_dir.value(run.summary, key)
+  tested = [r for r in run.records if r.get("kind") == deliveries.PREDICT]
+  if not isinstance(value, (int, float)) or not math.isfinite(value):
+    raise ValueError(f"it has no {key.replace('_', ' ')}")
+  if not tested or any(not r.get("predictions") for r in tested):
+    raise ValueError("it has no saved predictions")
+  for shares in _ways(run, key, tested):
+    if abs(sum(share.total(r) for share, r in zip(shares, tested)) - value) <= _CLOSE:
+      return _units(run, tested, shares)
+  raise ValueError(f"its {key.replace('_', ' ')} is no mean of saved answers")
+
+
+class _Share(NamedTuple):
+  """How the answers of one event enter a score.
+
+  Attributes:
+    test_set: name of the units' set.
+    weight: of the share of correct answers, or of errors.
+    is_error: whether a wrong answer adds.
+  """
+
+  test_set: str
+  weight: float
+  is_error: bool = False
+
+  def total(self, record: Mapping[str, Any]) -> float:
+    share = record["correct"] / record["seen"]
+    return self.weight * (1 - share if self.is_error else share)
+
+
+def _ways(run: run_dir.Run, key: str, tested: Sequence[Mapping[str, Any]]) -> list[list[_Share]]:
+  """The ways in which a score may be a mean of the answers of its events; the totals decide."""
+  if any(not isinstance(r.get("correct"), int) or not r.get("seen") for r in tested):
+    return []
+  kinds = run.description.panels
+  if descriptions.BUCKETS in kinds and all("trained_bucket" in r for r in tested):
+    return [shares] if (shares := _of_matrix(key, tested)) else []
+  if descriptions.TASKS in kinds:
+    is_mean = [r.get("metric", "error") == "error" for r in tested]  # No mean average precision.
+    chosen = [[r.get("role") == _META_TEST for r in tested], [True] * len(tested)]
+    return [[_Share(str(r.get("task_key", i)), one / sum(those), is_error=True)
+             for i, (r, one) in enumerate(zip(tested, those))] for those in chosen
+            if any(those) and all(mean for mean, one in zip(is_mean, those) if one)]
+  total = sum(r["seen"] for r in tested)
+  return [[_Share("", r["seen"] / total, is_error) for r in tested] for is_error in (False, True)]
+
+
+def _of_matrix(key: str, tested: Sequence[Mapping[str, Any]]) -> list[_Share]:
+  """Weights of the cells of an accuracy matrix: the score of a matrix with a 1 in that cell."""
+  size = 1 + max(max(r["bucket"], r["trained_bucket"]) for r in tested)
+  blank = np.full([size, size], np.nan)
+  for record in tested:
+    blank[record["trained_bucket"], record["bucket"]] = 0.0
+  if matrix.summary(blank).get(key) != 0.0:
+    return []
+  shares = []
+  for record in tested:
+    cell = blank.copy()
+    cell[record["trained_bucket"], record["bucket"]] = 1.0
+    shares.append(_Share(str(record["bucket"]), matrix.summary(cell)[key]))
+  return shares
+
+
+def _units(run: run_dir.Run, tested: Sequence[Mapping[str, Any]], shares: Sequence[_Share]
+           ) -> dict[str, UnitSet]:
+  """Adds up the answers of each unit; events of weight 0 are not read."""
+  import pyarrow as pa  # pylint: disable=import-outside-toplevel
+  from pyarrow import compute  # pylint: disable=import-outside-toplevel
+  from pyarrow import parquet  # pylint: disable=import-outside-toplevel
+  parts: dict[str, list[tuple[Any, np.ndarray]]] = {}
+  for record, share in zip(tested, shares):
+    if not share.weight:
+      continue
+    path = run.folder / record["predictions"]
+    try:
+      with parquet.ParquetFile(path) as file:
+        table = file.read(columns=["id", "correct"], use_threads=False)
+    except Exception as error:  # Arrow raises errors of many kinds on missing and damaged files.
+      raise ValueError(f"{path.name} of its saved predictions cannot be read (suite verify says "
+                       "more)") from error
+    ids = table.column("id").combine_chunks()
+    correct = table.column("correct").to_numpy()
+    if len(correct) != record["seen"] or int(correct.sum()) != record["correct"]:
+      raise ValueError(f"{path.name} of its saved predictions is not what its record counted")
+    adds = share.weight * (~correct if share.is_error else correct) / len(correct)
+    episodes = record.get("num_tasks")
+    if episodes and len(adds) % episodes == 0:  # Images of an episode are one unit.
+      adds = adds.reshape(episodes, -1).sum(axis=1)
+      ids = pa.array([f"episode {i}" for i in range(episodes)])
+    parts.setdefault(share.test_set, []).append((ids, adds))
+  found = {}
+  for name, several in parts.items():
+    first = several[0][0]
+    if all(ids.equals(first) for ids, _ in several):
+      found[name] = UnitSet(first, np.sum([adds for _, adds in several], axis=0))
+      continue
+    joined = pa.concat_arrays([ids for ids, _ in several])
+    units = compute.unique(joined)
+    places = compute.index_in(joined, value_set=units).to_numpy()
+    found[name] = UnitSet(units, np.bincount(
+        places, np.concatenate([adds for _, adds in several]), minlength=len(units)))
+  return found
