@@ -33,7 +33,7 @@ def add(lifelong: argparse.ArgumentParser) -> None:
       ("subset", _subset, _add_subset_flags,
        "choose a small benchmark with weights and error bars"),
       ("plot", _plot, _add_plot_flags, "draw the ranking and, of a subset, item curves"),
-      ("rank", _rank, None, "list the models by accuracy"),
+      ("rank", _rank, _add_rank_flags, "list the models by their scores"),
       ("status", _status, None, "describe the cache"),
       ("verify", _verify, None, "read every file of the cache: is it what was written?")):
     action = actions.add_parser(name, help=text)
@@ -96,21 +96,94 @@ def _read(args: argparse.Namespace, files: Sequence[pathlib.Path], cache: Any,
   return tables, report
 
 
-def _rank(args: argparse.Namespace) -> int:
+def _add_rank_flags(action: argparse.ArgumentParser) -> None:
+  action.description = (
+      "Ranks the models by the mean of their tasks, or, if there are no tasks, by the mean of "
+      "their samples. Of models that were not evaluated on all samples, the missing answers are "
+      "predicted by the other models, and the interval says how well.")
+  action.add_argument("--tasks", action="store_true", help="a row for each task, too")
+  _add_scale_flags(action)
+
+
+def _add_scale_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags that say what a score is."""
+  action.add_argument("--by", choices=("tasks", "samples"), default="",
+                      help="score by the mean of tasks (default, if there are two) or of samples")
+  action.add_argument("--weights", default="", metavar="TASK=W,...",
+                      help="weights of tasks (1): arc=2,mmlu_*=0.1")
+  action.add_argument("--chance", default="", metavar="TASK=C,...",
+                      help="accuracy of guessing, for all tasks or by task: scores are "
+                      "(accuracy - C) / (1 - C)")
+
+
+def _scale(args: argparse.Namespace, tasks: Sequence[str]) -> Any:
+  """What a score is, for these tasks."""
   from suite import lifelong
-  rows = lifelong.rank(args.cache)
+  from suite.lifelong.cache import accuracy_import
+  found = {}
+  for flag, text in (("--weights", args.weights), ("--chance", args.chance)):
+    choice = accuracy_import.Choice(text, flag)
+    names = {name: choice.of(name)[0] for name in tasks}
+    choice.check(tasks)
+    try:
+      found[flag] = {name: float(value) for name, value in names.items() if value}
+    except ValueError as error:
+      raise lifelong.CacheError(f"Got {flag} {text!r}; expected numbers, such as {flag} "
+                                f"{next(iter(tasks), 'TASK')}=0.25.") from error
+    if text and not found[flag]:
+      raise lifelong.CacheError(f"Got {flag} {text!r}, but the samples have no tasks.")
+  return lifelong.Scale(args.by, found["--weights"], found["--chance"])
+
+
+def _rank(args: argparse.Namespace) -> int:
+  from suite.lifelong import standings
+  from suite.lifelong.cache import accuracy_cache
+  cache = accuracy_cache.AccuracyCache(args.cache)
+  found = standings.Standings(cache, _scale(args, list(cache.tasks)))
+  rows = found.ranked()
   if args.json:
-    sys.stdout.write(json.dumps({"models": [one._asdict() for one in rows]}) + "\n")
+    sys.stdout.write(json.dumps({"by": found.by, "weights": found.weights, "models": [
+        {"rank": place, **_scores(one)} for place, one in enumerate(rows, start=1)]}) + "\n")
     return 0
   width = max([len("model"), *(len(one.name) for one in rows)])
-  lines = [f"{'rank':>4}  {'model':{width}}  accuracy  95% interval      evaluated"]
+  by_tasks = found.by == standings.TASKS or bool(args.chance)
+  what = "mean of tasks" if found.by == standings.TASKS else "score" if by_tasks else "accuracy"
+  lines = [f"{'rank':>4}  {'model':{width}}  {what:>8}  95% interval      "
+           + ("of samples  " if by_tasks else "") + "evaluated"]
   for place, one in enumerate(rows, start=1):
-    low, high = one.interval
-    interval = "" if low == high else f"{low:.2%} to {high:.2%}"
-    lines.append(f"{place:4}  {one.name:{width}}  {one.accuracy:8.2%}  {interval:16}  "
-                 f"{one.num_evaluated:,}")
+    lines.append(f"{place:4}  {one.name:{width}}  {one.score:{max(8, len(what))}.2%}  "
+                 f"{_ends(one.score_interval):16}  "
+                 + (f"{one.accuracy:10.2%}  " if by_tasks else "") + f"{one.num_evaluated:,}"
+                 + (f" (of these {one.observed:.2%}; the others are predicted)"
+                    if one.is_estimated else ""))
+    if args.tasks:
+      lines += [f"      {name}: {task.accuracy:.2%}  {_ends(task.interval)}  "
+                f"{task.num_evaluated:,} of {task.num_samples:,}"
+                for name, task in one.tasks.items()]
+  if any(one.is_estimated for one in rows) and found.num_references < 3:
+    lines.append("Fewer than three models were evaluated on all samples: intervals of the others "
+                 "have all that their missing answers may be.")
   sys.stdout.write("\n".join([*lines, ""]))
   return 0
+
+
+def _ends(interval: Sequence[float]) -> str:
+  low, high = interval
+  return "" if low == high or low != low else f"{low:.2%} to {high:.2%}"
+
+
+def _scores(one: Any) -> dict[str, Any]:
+  """A model of a ranking, or an estimate of one, as JSON."""
+  def pair(ends: Sequence[float]) -> list[float] | None:
+    return None if any(end != end for end in ends) else list(ends)
+
+  return {"name": one.name, "accuracy": one.accuracy, "interval": pair(one.interval),
+          "num_evaluated": one.num_evaluated, "score": one.score,
+          "score_interval": pair(one.score_interval), "is_estimated": one.is_estimated,
+          "observed": one.observed, "tasks": {
+              name: {"accuracy": task.accuracy, "interval": pair(task.interval),
+                     "num_evaluated": task.num_evaluated, "num_samples": task.num_samples}
+              for name, task in one.tasks.items()}}
 
 
 def _status(args: argparse.Namespace, report: Any = None) -> int:
@@ -191,6 +264,7 @@ def _add_estimate_flags(action: argparse.ArgumentParser) -> None:
                       "such as class: predictions get better, the questions stay the same")
   action.add_argument("--keep", nargs="+", default=[], metavar="NAME",
                       help="put the models into the cache under these names, with their answers")
+  _add_scale_flags(action)
   _add_format_flags(action)
 
 
@@ -215,6 +289,8 @@ def _add_format_flags(action: argparse.ArgumentParser) -> None:
 def _estimate(args: argparse.Namespace) -> int:
   """Runs `suite lifelong estimate`."""
   from suite import lifelong
+  from suite.lifelong import standings
+  from suite.lifelong.cache import accuracy_cache
   if not (args.ask or args.answers):
     raise lifelong.CacheError("Give --ask FILE, to write the samples to ask, or --answers FILE.")
   models = _read_models(args) if args.answers else {}
@@ -225,6 +301,7 @@ def _estimate(args: argparse.Namespace) -> int:
     models = dict(zip(args.keep, models.values()))
   groups = _read_groups(args.groups, args.cache) if args.groups else []
   factors = {"num_factors": args.factors} if args.factors else {}
+  scale = _scale(args, list(accuracy_cache.AccuracyCache(args.cache).tasks))
   reference = lifelong.Reference(args.cache, groups=groups, seed=args.seed, **factors)
   if args.ask:
     return _ask(args, reference, models)
@@ -241,16 +318,24 @@ def _estimate(args: argparse.Namespace) -> int:
   # Two models are compared by their scores, or by their answers as bits if only one is graded.
   compared = [cut.get(name, one) if len(graded) == 1 else one for name, one in found.items()]
   is_comparable = len(graded) != 1 or bool(cut)
+  scores = standings.TaskEstimates(reference.cache, scale)
+  ranked = {name: scores.score(name, one) for name, one in found.items()}
   gap = None
   if len(compared) == 2 and is_comparable and all(one.sample for one in compared):
     gap = lifelong.compare(compared[0], compared[1], reference.num_samples)
   if args.json:
-    sys.stdout.write(json.dumps(_record(reference, models, found, cut, gap, threshold)) + "\n")
+    record = _record(reference, models, found, cut, gap, threshold)
+    for row in record["models"]:
+      extra = _scores(ranked[row["model"]])
+      row.update({key: extra[key] for key in ("score", "score_interval", "tasks")})
+    record.update({"by": scores.by, "weights": scores.weights})
+    sys.stdout.write(json.dumps(record) + "\n")
   else:
     lines = []
     for name, one in found.items():
       lines += _summary(args, name, one, len(models[name]),
                         "mean score" if name in graded else "accuracy")
+      lines += _task_lines(scores, ranked[name])
       if name in cut:
         lines.append(f"  from {threshold:g} on correct, as in the cache: accuracy "
                      f"{cut[name].accuracy:.2%}" + _interval(cut[name]))
@@ -269,6 +354,18 @@ def _estimate(args: argparse.Namespace) -> int:
     lifelong.add_estimated(reference.cache, name, lifelong.MemoizedModel(answers=models[name]),
                            args.threshold)
   return 0
+
+
+def _task_lines(scores: Any, one: Any) -> list[str]:
+  """The mean of tasks and the tasks of an estimate; [] without tasks."""
+  if not one.tasks and scores.by == "samples":
+    return []
+  what = "mean of tasks" if scores.by == "tasks" else "score"
+  lines = [f"  {what} {one.score:.2%}" + (
+      f", 95% interval {_ends(one.score_interval)}" if _ends(one.score_interval) else "")]
+  return lines + [f"  {name}: {task.accuracy:.2%}  {_ends(task.interval)}  "
+                  f"{task.num_evaluated:,} of {task.num_samples:,}"
+                  for name, task in one.tasks.items()]
 
 
 def _is_graded(answers: Mapping[str, float]) -> bool:
@@ -421,6 +518,7 @@ def _add_subset_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--seed", type=int, default=0, metavar="S", help="of the draws (0)")
   action.add_argument("--draws", type=int, default=32, metavar="D",
                       help="number of draws to choose from (32)")
+  _add_scale_flags(action)
   action.add_argument("--answers", nargs="+", type=pathlib.Path, metavar="FILE",
                       help="estimate models from their answers to the samples of --out")
   _add_format_flags(action)
@@ -442,15 +540,21 @@ def _subset(args: argparse.Namespace) -> int:
   if args.answers:
     return _score(args)
   from suite import lifelong
+  from suite.lifelong import standings
   from suite.lifelong import subsets
   reference = lifelong.Reference(args.cache)
+  scores = standings.TaskEstimates(reference.cache, _scale(args, list(reference.cache.tasks)))
+  is_plain = scores.by == standings.SAMPLES and not args.chance
   try:
     found = subsets.choose(*reference.known_answers(), len(reference.models), args.size,
-                           draws=args.draws, seed=args.seed)
+                           draws=args.draws, seed=args.seed,
+                           strata=None if is_plain else scores.strata)
   except ValueError as error:
     raise lifelong.CacheError(str(error)) from error
   record = {"size": args.size, "samples": reference.num_samples, "models": len(reference.models),
-            "error": found.error, "largest": found.largest, "plain_error": found.plain_error}
+            "error": found.error, "largest": found.largest, "plain_error": found.plain_error,
+            "calibrated": found.is_calibrated, "by": scores.by, "weights": scores.weights,
+            "scale": scores.scored(1.0) - scores.scored(0.0), "offset": scores.scored(0.0)}
   with open(args.out, "w", encoding="utf-8", newline="") as file:
     writer = csv.writer(file)
     writer.writerow(["id", "weight", "solved"])
@@ -459,10 +563,13 @@ def _subset(args: argparse.Namespace) -> int:
       writer.writerow([identity, repr(weight), f"{solved:.4f}"])
   _bars(args.out).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
   _show(args, record, [
-      f"{args.out}: {args.size:,} of {reference.num_samples:,} samples. The weighted accuracy of a "
-      f"model that is not known is off by {100 * found.error:.2f} points (root mean square), by "
-      f"less than {100 * found.largest:.2f} for 95% of the models; the plain mean by "
-      f"{100 * found.plain_error:.2f}"])
+      f"{args.out}: {args.size:,} of {reference.num_samples:,} samples. The weighted "
+      f"{'accuracy' if is_plain else 'score by ' + scores.by} of a model that is not known is off "
+      f"by {100 * found.error:.2f} points (root mean square), by less than "
+      f"{100 * found.largest:.2f} for 95% of the models; the plain mean by "
+      f"{100 * found.plain_error:.2f}"
+      + ("" if found.is_calibrated else ". Weights from the known models are no better, so "
+         "the samples have equal weights")])
   return 0
 
 
@@ -483,9 +590,10 @@ def _score(args: argparse.Namespace) -> int:
                                 f"{len(weights)} samples, such as {missing[0]!r}. Add them, or use "
                                 "suite lifelong estimate, which takes whatever answers there are.")
     value = sum(weight * answers[one] for one, weight in weights.items())
-    value = min(1.0, max(0.0, value))
+    value = min(1.0, max(0.0, value)) * record.get("scale", 1.0) + record.get("offset", 0.0)
     rows.append({"model": name, "accuracy": value, "interval": [
-        max(0.0, value - record["largest"]), min(1.0, value + record["largest"])]})
+        max(record.get("offset", 0.0), value - record["largest"]),
+        min(1.0, value + record["largest"])]})
   _show(args, {"models": rows}, [
       f"{row['model']}: accuracy {row['accuracy']:.2%}, 95% of such estimates are within "
       f"{100 * record['largest']:.2f} points" for row in rows])
@@ -500,7 +608,7 @@ def _plot(args: argparse.Namespace) -> int:
   args.out.mkdir(parents=True, exist_ok=True)
   rows = lifelong.rank(args.cache)
   cache_figures.draw_ranking(args.out / "ranking.svg", [one.name for one in rows],
-                             [one.accuracy for one in rows], [one.interval for one in rows])
+                             [one.score for one in rows], [one.score_interval for one in rows])
   reference = lifelong.Reference(args.cache)
   if args.subset:
     with open(args.subset, encoding="utf-8-sig", newline="") as file:

@@ -14,7 +14,6 @@ if _typing.TYPE_CHECKING:
   from suite.lifelong.api import CacheError
   from suite.lifelong.api import MemoizedModel
   from suite.lifelong.api import Predict
-  from suite.lifelong.api import RankedModel
   from suite.lifelong.api import Reference
   from suite.lifelong.api import add_estimated
   from suite.lifelong.api import compare
@@ -22,17 +21,21 @@ if _typing.TYPE_CHECKING:
   from suite.lifelong.api import insert_models
   from suite.lifelong.api import insert_samples
   from suite.lifelong.api import metrics
-  from suite.lifelong.api import rank
+  from suite.lifelong.standings import RankedModel
+  from suite.lifelong.standings import Scale
+  from suite.lifelong.standings import rank
 
 __all__ = [
     "DEFAULT_BUDGET", "Cache", "CacheError", "Predict", "RankedModel", "Reference", "MemoizedModel",
+    "Scale",
     "add_estimated", "compare", "estimate", "insert_models", "insert_samples", "metrics", "rank"]
 
 
 def __getattr__(name):
   if name not in __all__:
     raise AttributeError(f"module 'suite.lifelong' has no attribute {name!r}")
-  return getattr(_importlib.import_module("suite.lifelong.api"), name)
+  module = "standings" if name in ("RankedModel", "Scale", "rank") else "api"
+  return getattr(_importlib.import_module(f"suite.lifelong.{module}"), name)
 
 
 def __dir__():

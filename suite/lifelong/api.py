@@ -22,12 +22,13 @@ from collections.abc import Mapping, Sequence
 import functools
 import hashlib
 import os
-from typing import Callable, NamedTuple, Union
+from typing import Callable, Union
 import zipfile
 
 from absl import logging
 import numpy as np
 
+from suite.lifelong import standings
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import insertion
 from suite.lifelong.answers import intervals
@@ -120,9 +121,8 @@ def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], 
     budget: m, number of models to ask; they are evenly spaced from the best to the worst.
   """
   opened = opened_cache(cache)
-  totals = sample_counts.SampleCounts(opened).totals
   found = insertion.insert_samples(
-      totals[:, 0] / np.maximum(1, totals[:, 1]),
+      standings.Standings(opened).accuracies(),
       lambda models: ask([opened.models[model] for model in models]), budget)
   opened.add_samples(list(ids), found.answers, [opened.models[model] for model in found.models])
   return found
@@ -163,31 +163,6 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   assert first.observed_answers is not None and second.observed_answers is not None
   pair = first.observed_answers[common.members], second.observed_answers[two.members[others]]
   return (intervals.difference(*pair, num_samples, common), intervals.sign_test(*pair))
-
-
-class RankedModel(NamedTuple):
-  """A model in a ranking; the interval is a point if all samples were evaluated."""
-
-  name: str
-  accuracy: float
-  interval: tuple[float, float]
-  num_evaluated: int
-
-
-def rank(cache: Cache) -> list[RankedModel]:
-  """Ranks the models of a cache by accuracy; ties keep the order in which they were added.
-
-  The evaluated samples of a partly evaluated model are treated as a random choice.
-  """
-  opened = opened_cache(cache)
-  totals, found = sample_counts.SampleCounts(opened).totals, []
-  for name, (correct, seen) in zip(opened.models, totals.tolist()):
-    if seen:
-      share = correct / seen
-      effective = (float("inf") if seen == opened.num_samples else
-                   seen / (1.0 - seen / opened.num_samples))
-      found.append(RankedModel(name, share, intervals.wilson(share, effective), seen))
-  return sorted(found, key=lambda one: -one.accuracy)
 
 
 Cache = Union[accuracy_cache.AccuracyCache, str, os.PathLike]
@@ -235,7 +210,9 @@ class Reference:
                        "some: suite lifelong add-models.")
     self._is_whole = bool(np.all(totals[known, 1] == self.num_samples))
     self._mean = sample_counts.mean_answer(*totals[known].sum(axis=0).tolist())
-    accuracies = totals[known, 0] / totals[known, 1]
+    # What was not evaluated may be harder than what was: accuracies are of all samples.
+    accuracies = (totals[known, 0] / totals[known, 1] if self._is_whole else
+                  standings.Standings(self.cache, save=save).accuracies()[known])
     self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
     self._save = save
     self._questions = question_sets.QuestionSet(self.cache, self._order_counts, seed=seed,

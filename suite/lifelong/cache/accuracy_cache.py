@@ -117,11 +117,11 @@ class AccuracyCache:
   def sample_tasks(self) -> tuple[list[str], np.ndarray]:
     """Names of the tasks, and the number of the task of each sample: int32 [N], -1 for none.
 
-    Tasks without a sample are left out.
+    Tasks without a sample are left out. Without tasks: ([], int32 [0]).
     """
     names = list(self.tasks)
     if not names:
-      return [], np.full(self.num_samples, -1, np.int32)
+      return [], np.zeros(0, np.int32)
     codes = cache_tasks.codes(names, self.sample_ids.chunks())
     used, codes = np.unique(codes, return_inverse=True)
     first = int(used[0] < 0)

@@ -5,7 +5,7 @@
 |---|---|
 | .npy | [M, N] of 1 (correct), 0 (wrong), -1 (not evaluated) |
 | .npz | as `answers`, or bits as `A_packed` with `n_samples`; `ids`, `model_names` if there |
-| .csv, .tsv, .parquet | tables of three orientations, see `answer_tables`; also with ; and as .gz |
+| .csv, .tsv, .parquet | tables of three orientations, see `table_files`; also with ; and as .gz |
 | .json, .jsonl, .eval | logs of harnesses, see `harness_logs`; or objects as lines of a table |
 
 Answers are 1, 0, true, false, or scores between; an empty cell or null was not evaluated.
@@ -31,9 +31,9 @@ from pyarrow import compute
 
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import answer_entries
-from suite.lifelong.cache import answer_tables
 from suite.lifelong.cache import cache_tasks
 from suite.lifelong.cache import harness_logs
+from suite.lifelong.cache import table_files
 
 REFUSE, MEAN = answer_entries.REFUSE, answer_entries.MEAN
 KINDS = (".csv", ".eval", ".json", ".jsonl", ".jsonlines", ".ndjson", ".npy", ".npz", ".parquet",
@@ -225,7 +225,7 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
   """Reads files as `read_all`; also returns what was read."""
   report = Report()
   tables: list[tuple[pathlib.Path, ImportedAnswers]] = []
-  found: list[harness_logs.Log | answer_tables.TableAnswers] = []
+  found: list[harness_logs.Log | table_files.TableAnswers] = []
   selected = _Selected(options, report)
   named: dict[str, pathlib.Path] = {}
   for path in map(pathlib.Path, paths):
@@ -246,9 +246,9 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
         continue
       name, columns = _model_name(path), selected.columns
       opened = functools.partial(harness_logs.opened, path)
-      one = (answer_tables.read_table(path, name, columns, opened)
+      one = (table_files.read_table(path, name, columns, opened)
              if read_log is None else
-             answer_tables.from_table(path, read_log, name, columns, 1))
+             table_files.from_table(path, read_log, name, columns, 1))
     except RecursionError as error:
       raise accuracy_cache.CacheError(f"{path} cannot be read: it is nested too deeply.") from error
     except (OSError, EOFError, pa.ArrowException, UnicodeDecodeError) as error:
@@ -319,7 +319,7 @@ class _Selected:
     self._parts: set[tuple[str, str]] = set()  # (task, beginning of a document with a slash).
     self.wanted = harness_logs.Wanted(
         lambda task: self._of("metric", task), lambda task: self._of("filter", task))
-    self.columns = answer_tables.Columns(
+    self.columns = table_files.Columns(
         options.model_column, options.task_column, options.id_column, self._score.default)
 
   def _of(self, what: str, task: str) -> str:
@@ -335,7 +335,7 @@ class _Selected:
           f"of two kinds cannot be compared: leave out {flag}, or make another cache.")
     return stored or name
 
-  def entries(self, found: Sequence[harness_logs.Log | answer_tables.TableAnswers]
+  def entries(self, found: Sequence[harness_logs.Log | table_files.TableAnswers]
               ) -> list[answer_entries.Entries]:
     """Entries with one metric and filter a task; asks for what is not clear."""
     entries = []
@@ -462,7 +462,7 @@ class _Selected:
                                 f"{', '.join(name for name in good if name not in main)} not read")
     return names[0]
 
-  def _of_table(self, one: answer_tables.TableAnswers) -> list[answer_entries.Entries]:
+  def _of_table(self, one: table_files.TableAnswers) -> list[answer_entries.Entries]:
     """Entries of a table, of one metric and filter for each task."""
     entries = one.entries
     assert entries is not None

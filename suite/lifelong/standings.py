@@ -1,0 +1,328 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Scores of models over samples or over tasks, estimated where answers are missing.
+
+A score is a weighted mean of the accuracies of tasks, each perhaps normalized for guessing:
+(accuracy - chance) / (1 - chance), which is negative below chance. Over samples, a task has the
+weight of its samples.
+
+The answers of a partly evaluated model are seldom a random choice: many reports leave out the hard
+tasks. Its missing answers are predicted from those of the models that were evaluated in full
+(`answers.partial_answers`), with an interval. With fewer than three such models the interval has
+all that the missing answers may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+import dataclasses
+import hashlib
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from suite.lifelong.answers import intervals
+from suite.lifelong.answers import partial_answers
+from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import sample_counts
+from suite.lifelong.estimators import estimator
+
+SAMPLES, TASKS = "samples", "tasks"
+NO_TASK = "(no task)"
+_BLOCK = 1 << 14
+_REFERENCES = 64  # Largest number of models that predictions are tried on.
+_TRIED = 1 << 13  # Largest number of samples, answered or not, that they are tried on.
+_LEAST = 3  # Least number of models to predict from.
+_NEARLY = 0.99  # Share of the samples from which on what is missing does not matter.
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+  """What a score is.
+
+  Attributes:
+    by: "tasks", the mean of tasks, "samples", the mean of samples; "": of tasks if there are two.
+    weights: weight of each task, 1 for others; only by tasks.
+    chance: accuracy of guessing of each task, 0 for others.
+  """
+
+  by: str = ""
+  weights: Mapping[str, float] = dataclasses.field(default_factory=dict)
+  chance: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+  def factors(self, names: Sequence[str], sizes: np.ndarray) -> tuple[str, np.ndarray, float]:
+    """Returns (by, factors [T], offset): the score is the sum of factors x accuracies, + offset."""
+    known = [name for name in names if name != NO_TASK]
+    by = self.by or (TASKS if len(known) > 1 else SAMPLES)
+    if by not in (SAMPLES, TASKS):
+      raise accuracy_cache.CacheError(f"Got by={by!r}; expected {SAMPLES!r} or {TASKS!r}.")
+    for what, given in (("weight", self.weights), ("chance", self.chance)):
+      unknown = sorted(set(given) - set(names))
+      if unknown:
+        raise accuracy_cache.CacheError(f"A {what} is given for {unknown[:3]}; the tasks are "
+                                        f"{', '.join(known[:8]) or 'not known'}.")
+    if by == SAMPLES and self.weights:
+      raise accuracy_cache.CacheError("Weights are of tasks: leave them out, or score by tasks.")
+    weights = (sizes.astype(np.float64) if by == SAMPLES else
+               np.array([self.weights.get(name, 1.0) for name in names]))
+    chance = np.array([self.chance.get(name, 0.0) for name in names])
+    if not np.all((weights >= 0) & np.isfinite(weights)) or not weights.sum() > 0:
+      raise accuracy_cache.CacheError("Weights must be 0 or more, and one of them more than 0.")
+    if not np.all((chance >= 0) & (chance < 1)):
+      raise accuracy_cache.CacheError("The accuracy of guessing is 0 or more, and less than 1.")
+    factors = weights / weights.sum() / (1.0 - chance)
+    return by, factors, -float(factors @ chance)
+
+
+class TaskScore(NamedTuple):
+  """Accuracy of a model on a task, estimated if not all samples were evaluated."""
+
+  accuracy: float
+  interval: tuple[float, float]
+  num_evaluated: int
+  num_samples: int
+
+
+class RankedModel(NamedTuple):
+  """A model in a ranking; intervals are points if all samples were evaluated.
+
+  Attributes:
+    accuracy, interval: over all samples of the cache, estimated if some were not evaluated.
+    num_evaluated: number of samples that were.
+    score, score_interval: by which models are ranked, see `Scale`.
+    is_estimated: whether answers are missing.
+    observed: share of correct answers among those that there are.
+    tasks: by task, if the samples have tasks.
+  """
+
+  name: str
+  accuracy: float
+  interval: tuple[float, float]
+  num_evaluated: int
+  score: float = 0.0
+  score_interval: tuple[float, float] = (0.0, 0.0)
+  is_estimated: bool = False
+  observed: float = 0.0
+  tasks: Mapping[str, TaskScore] = {}
+
+
+class Standings:
+  """Scores of all models of a cache.
+
+  Attributes:
+    by: "tasks" or "samples".
+    tasks: T names.
+    weights: float64 [T], share of each task in the score.
+    num_references: number of models that were evaluated in full.
+  """
+
+  def __init__(self, cache: accuracy_cache.AccuracyCache, scale: Scale = Scale(), *,
+               save: bool = True):
+    self._cache = cache
+    self._counted = sample_counts.SampleCounts(cache, save=save)
+    totals = self._counted.totals
+    num = cache.num_samples
+    names, codes = cache.sample_tasks()
+    if np.any(codes < 0) and names:
+      names, codes = [*names, NO_TASK], np.where(codes < 0, len(names), codes)
+    self.tasks = names or [NO_TASK]
+    self._codes = codes if names else None
+    sizes = np.bincount(codes, minlength=len(names)) if names else np.array([num])
+    self._sizes = sizes
+    self.by, self._factors, self._offset = scale.factors(self.tasks, sizes)
+    self._shares = sizes / max(1, num)
+    full = np.flatnonzero(totals[:, 1] == num)
+    half = np.flatnonzero(2 * totals[:, 1] >= num)
+    self._references = full if len(full) >= _LEAST else half
+    self.num_references = len(self._references)
+    self._totals = totals[:, None] if not names else self._by_task()
+    self._is_whole = len(full) >= _LEAST
+    self._chosen: dict[str, list[np.ndarray]] = {}  # Samples to predict from and to predict.
+
+  @property
+  def weights(self) -> dict[str, float]:
+    """Share of each task in the score, before normalization for guessing."""
+    raw = self._factors if self.by == TASKS else self._shares
+    return dict(zip(self.tasks, (raw / raw.sum()).tolist()))
+
+  def ranked(self) -> list[RankedModel]:
+    """All models with an answer, the best score first; ties keep the order of the cache."""
+    found = [self.model(index) for index in range(self._cache.num_models)
+             if self._totals[index, :, 1].sum()]
+    return sorted(found, key=lambda one: -one.score)
+
+  def accuracies(self) -> np.ndarray:
+    """Accuracy over all samples of each model [M], estimated where more than 1% are missing."""
+    totals = self._counted.totals
+    found = totals[:, 0] / np.maximum(1, totals[:, 1])
+    some = (totals[:, 1] > 0) & (totals[:, 1] < _NEARLY * self._cache.num_samples)
+    for index in np.flatnonzero(some).tolist():
+      found[index] = self.model(index).accuracy
+    return found
+
+  def model(self, index: int) -> RankedModel:
+    """The score of one model."""
+    correct, seen = self._totals[index].T.astype(np.float64)
+    total = float(seen.sum())
+    observed = float(correct.sum()) / max(1.0, total)
+    if total == self._cache.num_samples:
+      values = correct / self._sizes
+      low = high = values
+      ends = [(float(shares @ values),) * 2 for shares in (self._shares, self._factors)]
+    else:
+      values, low, high, ends = self._estimated(index, correct, seen)
+    (low_all, high_all), (low_score, high_score) = ends
+    tasks = {} if self._codes is None else {
+        name: TaskScore(value, (a, b), int(n), int(size)) for name, value, a, b, n, size in zip(
+            self.tasks, values.tolist(), low.tolist(), high.tolist(), seen, self._sizes)}
+    return RankedModel(
+        self._cache.models[index], float(self._shares @ values), (low_all, high_all), int(total),
+        float(self._factors @ values) + self._offset,
+        (low_score + self._offset, high_score + self._offset), total < self._cache.num_samples,
+        observed, tasks)
+
+  def _by_task(self) -> np.ndarray:
+    """Number of correct and of evaluated answers of each model to each task: int64 [M, T, 2]."""
+    cache, codes = self._cache, self._codes
+    assert codes is not None
+    found = np.zeros([cache.num_models, len(self.tasks), 2], np.int64)
+    for start in range(0, cache.num_samples, _BLOCK):
+      samples = np.arange(start, min(cache.num_samples, start + _BLOCK))
+      here = np.zeros([len(samples), len(self.tasks)], np.float32)
+      here[np.arange(len(samples)), codes[samples]] = 1.0
+      for plane, seen in enumerate((False, True)):
+        if seen and self._counted.seen is None:
+          found[:, :, 1] += here.sum(axis=0).astype(np.int64)
+        else:
+          found[:, :, plane] += (cache.columns(samples, seen=seen).astype(np.float32) @ here
+                                 ).astype(np.int64)
+    return found
+
+  def _estimated(self, index: int, correct: np.ndarray, seen: np.ndarray
+                 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, float]]]:
+    """(accuracies, low, high [T], [(low, high) over samples, (low, high) of the score])."""
+    sizes, missing = self._sizes, self._sizes - seen
+    least, most = correct / sizes, (correct + missing) / sizes
+    weights = np.stack([self._shares, self._factors])
+    found = self._predicted(index) if len(self._references) >= _LEAST else None
+    if found is None:
+      # As on the other samples of the task, or of all; the interval has all that may be.
+      share = np.where(seen > 0, correct / np.maximum(1, seen), correct.sum() / seen.sum())
+      return (correct + missing * share) / sizes, least, most, [
+          (float(one @ least), float(one @ most)) for one in weights]
+    shares, errors, factors = found
+    values = (correct + missing * np.clip(shares, 0.0, 1.0)) / sizes
+    spread = errors * (missing / sizes) * np.sqrt(factors)
+    from scipy import stats  # pylint: disable=import-outside-toplevel
+    wide = float(stats.t.ppf(0.975, len(errors) - 1))
+
+    def ends(one: np.ndarray) -> tuple[float, float]:
+      half = wide * float(np.sqrt(np.mean((spread @ one) ** 2)))
+      middle = float(one @ values)
+      return max(float(one @ least), middle - half), min(float(one @ most), middle + half)
+
+    per_task = np.array([ends(one) for one in np.eye(len(sizes))])
+    return values, per_task[:, 0], per_task[:, 1], [ends(one) for one in weights]
+
+  def _predicted(self, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """What `partial_answers.predict` says of the missing answers of a model."""
+    num, tasks = self._cache.num_samples, self._codes
+    answers = self._cache.answers(index, np.arange(num))
+    known = answers != accuracy_cache.NOT_EVALUATED
+    if tasks is None:
+      tasks = np.zeros(num, np.int32)
+    key = hashlib.sha256(np.packbits(known).tobytes()).hexdigest()
+    if key not in self._chosen:
+      rng = np.random.default_rng(0)
+      self._chosen[key] = [np.concatenate([np.zeros(0, np.int64), *(
+          _some(rng, np.flatnonzero((known == side) & (tasks == task)),
+                max(64, _TRIED // len(self._sizes))) for task in range(len(self._sizes)))])
+                           for side in (True, False)]
+    inside, outside = self._chosen[key]
+    others = self._references[self._references != index]
+    inner, outer = (partial_answers.Part(
+        self._cache.columns(samples, others.tolist()),
+        None if self._is_whole else self._cache.columns(samples, others.tolist(), seen=True),
+        tasks[samples], np.bincount(tasks[known == side], minlength=len(self._sizes)))
+             for samples, side in ((inside, True), (outside, False)))
+    tried = np.unique(np.linspace(0, len(others) - 1, _REFERENCES).astype(int))
+    return partial_answers.predict(answers[inside], inner, outer, tried)
+
+
+def rank(cache: accuracy_cache.AccuracyCache | str | os.PathLike, scale: Scale = Scale()
+         ) -> list[RankedModel]:
+  """Ranks the models of a cache by their scores; ties keep the order in which they were added."""
+  return Standings(cache if isinstance(cache, accuracy_cache.AccuracyCache) else
+                   accuracy_cache.AccuracyCache(cache), scale).ranked()
+
+
+class TaskEstimates:
+  """Scores of new models by task, from estimates of their answers.
+
+  Attributes:
+    by, tasks, weights: as of `Standings`.
+  """
+
+  def __init__(self, cache: accuracy_cache.AccuracyCache, scale: Scale = Scale()):
+    names, codes = cache.sample_tasks()
+    if np.any(codes < 0) and names:
+      names, codes = [*names, NO_TASK], np.where(codes < 0, len(names), codes)
+    self.tasks, self._codes = names or [NO_TASK], codes
+    self._num = cache.num_samples
+    self._sizes = np.bincount(codes, minlength=len(names)) if names else np.array([self._num])
+    self.by, self._factors, self._offset = scale.factors(self.tasks, self._sizes)
+    self.weights = dict(zip(self.tasks, (self._factors / self._factors.sum()).tolist()))
+
+  @property
+  def strata(self) -> tuple[np.ndarray, np.ndarray]:
+    """(number of the task of each sample [N], share of each task in the score [T])."""
+    codes = self._codes if len(self._codes) else np.zeros(self._num, np.int32)
+    return codes, self._factors / self._factors.sum()
+
+  def scored(self, mean: float) -> float:
+    """The score of a mean of tasks that has the weights `strata`."""
+    return mean * float(self._factors.sum()) + self._offset
+
+  def score(self, name: str, found: estimator.Estimate) -> RankedModel:
+    """The score of a model, by its predicted answers.
+
+    The interval of a task follows from those of its answers that are a random sample, that of the
+    score from those of the tasks: the squares of their distances from the estimates are added.
+    """
+    sums, sample = np.zeros(len(self.tasks)), found.sample
+    observed = np.asarray(found.observed_answers, np.float64)
+    if self.tasks == [NO_TASK]:
+      values = np.array([found.accuracy])
+      low, high = (np.array([end]) for end in found.interval or (np.nan, np.nan))
+    else:
+      assert found.probabilities is not None
+      for start in range(0, self._num, _BLOCK):
+        samples = np.arange(start, min(self._num, start + _BLOCK))
+        sums += np.bincount(self._codes[samples], found.probabilities(samples), len(self.tasks))
+      values, low, high = sums / self._sizes, np.zeros(len(sums)), np.ones(len(sums))
+      for task in range(len(self.tasks)):
+        mine = np.flatnonzero(self._codes[sample.samples] == task) if sample else np.zeros(0)
+        if sample is not None and len(mine):
+          one = intervals.accuracy(observed[sample.members[mine]], int(self._sizes[task]))
+          low[task] = (1.0 - sample.unknown) * one.low
+          high[task] = (1.0 - sample.unknown) * one.high + sample.unknown
+      values = np.clip(values, low, high)
+    score = float(self._factors @ values) + self._offset
+    ends = (score - float(np.sqrt(np.sum((self._factors * (values - low))**2))),
+            score + float(np.sqrt(np.sum((self._factors * (high - values))**2))))
+    if self.by == SAMPLES and self._offset == 0.0:
+      score, ends = found.accuracy, found.interval or (np.nan, np.nan)
+    if sample is None:
+      low[:], high[:], ends = np.nan, np.nan, (np.nan, np.nan)
+    seen = (np.bincount(self._codes[found.observed], minlength=len(self.tasks))
+            if len(self._codes) else np.array([len(observed)]))
+    return RankedModel(
+        name, found.accuracy, found.interval or (np.nan, np.nan), len(observed), score,
+        ends, len(observed) < self._num, float(observed.mean()),
+        {task: TaskScore(value, (a, b), int(n), int(size)) for task, value, a, b, n, size in zip(
+            self.tasks, values.tolist(), low.tolist(), high.tolist(), seen, self._sizes)
+         if task != NO_TASK or len(self.tasks) > 1})
+
+
+def _some(rng: np.random.Generator, places: np.ndarray, num: int) -> np.ndarray:
+  return places if len(places) <= num else np.sort(rng.choice(places, num, replace=False))
