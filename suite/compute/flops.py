@@ -27,14 +27,16 @@ A step does its work once per row or once per step, so its cost is linear in the
 points are counted and the others lie on their line (`RowCosts`): tracing another size takes as long
 as training it. By rows and classes, each op works once, once per row, once per class, or once per
 row and class: the cost is a + b B + c C + d B C. Four graphs give the four numbers (`ShapeCosts`);
-a fifth, larger one confirms them, and where it does not, every shape is counted by itself.
+a fifth, larger one confirms them, and where it does not, every shape is counted by itself. Where
+the graphs are given, not chosen, `SizeCosts` counts those that do not follow from the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 import contextlib
 import dataclasses
+import fractions
 import types
 from typing import Any, Callable
 
@@ -61,6 +63,12 @@ def watched() -> Iterator[list[Cost]]:
     yield _watching[-1]
   finally:
     _watching.pop()
+
+
+def watch(cost: Cost) -> None:
+  """Adds the cost of a graph to the lists of `watched`: one that was counted before, or follows."""
+  for watching in _watching:
+    watching.append(cost)
 
 
 def count(concrete_function, given: Mapping[str, int] = types.MappingProxyType({})) -> Cost:
@@ -91,9 +99,8 @@ def count(concrete_function, given: Mapping[str, int] = types.MappingProxyType({
   first: dict[str, str] = {}
   for name in cost.uncounted:
     first.setdefault(name.partition(" shape at ")[0], name)
-  cost = Cost(cost.flops, cost.macs, tuple(first.values()), cost.ops)
-  for watching in _watching:
-    watching.append(cost)
+  cost = dataclasses.replace(cost, uncounted=tuple(first.values()))
+  watch(cost)
   if cost.flops is None or cost.macs is None:
     named = "; ".join(cost.uncounted[:_MAX_NAMED])
     more = len(cost.uncounted) - _MAX_NAMED
@@ -130,20 +137,22 @@ class Walk:
     return self._results[key]
 
   def _walk(self, frame, live) -> graph_frame.CallResult:
-    graph = frame.graph
     total = [graph_frame.ZERO]
-    for op in self._liveness.order(graph):
-      if op not in live:
-        continue
+    order = [op for op in self._liveness.order(frame.graph) if op in live]
+    tensors = graph_frame.LiveTensors(frame, order)
+    for place, op in enumerate(order):
       if self._liveness.callees(op):
         result = self._call_op(op, frame, live[op])
         for tensor, output in zip(op.outputs, result.outputs):
           frame.know(tensor, output)
         total.append(result.cost)
+        tensors.run(place, op, result.cost)
       else:
         frame.run(op)
         total.append(self._primitive(op, frame))
-    return graph_frame.CallResult(_sum(total), tuple(frame.argument(t) for t in graph.outputs))
+        tensors.run(place, op, graph_frame.ZERO)
+    cost = dataclasses.replace(_sum(total), peak_bytes=tensors.peak, kept_bytes=tensors.kept)
+    return graph_frame.CallResult(cost, tuple(frame.argument(t) for t in frame.graph.outputs))
 
   def _primitive(self, op, frame) -> graph_frame.Cost:
     if op.type in op_costs.FREE:
@@ -249,7 +258,9 @@ class Walk:
       for option in options[1:]:
         shape = shape.most_specific_compatible_shape(option.shape)
       outputs.append(graph_frame.Argument(shape, None, options[0].source))
-    cost = graph_frame.Cost(flops, macs, uncounted, max(c.ops for c in costs))
+    cost = graph_frame.Cost(
+        flops, macs, uncounted, *(max(getattr(c, name) for c in costs)
+                                  for name in ("ops", "peak_bytes", "kept_bytes")))
     return graph_frame.CallResult(cost, tuple(outputs))
 
   def _trip(self, body, inputs, variables, index=()) -> tuple[graph_frame.CallResult, list]:
@@ -296,7 +307,7 @@ def _sum(costs) -> graph_frame.Cost:
   names = dict.fromkeys(name for c in costs for name in c.uncounted)
   return graph_frame.Cost(
       None if None in flops else sum(flops), None if None in macs else sum(macs), tuple(names),
-      sum(c.ops for c in costs))
+      sum(c.ops for c in costs), max((c.peak_bytes for c in costs), default=0))
 
 
 class RowCosts:
@@ -326,8 +337,11 @@ class RowCosts:
     if any(a is not None and b is not None and (b - a) % (self._size - 1)
            for a, b in ((one.flops, other.flops), (one.macs, other.macs))):
       return self._count(rows)  # On no line: a row has no cost that is the same for all.
-    return Cost(self._on_line(one.flops, other.flops, rows),
-                self._on_line(one.macs, other.macs, rows), one.uncounted, other.ops)
+    cost = Cost(self._on_line(one.flops, other.flops, rows),
+                self._on_line(one.macs, other.macs, rows), one.uncounted, other.ops,
+                self._on_line(one.peak_bytes, other.peak_bytes, rows) or 0)
+    watch(cost)
+    return cost
 
   def _on_line(self, one: int | None, other: int | None, rows: int) -> int | None:
     if one is None or other is None:
@@ -364,7 +378,9 @@ class ShapeCosts:
         logging.info("The cost of a step is not bilinear in its rows and classes (%s expected, %s "
                      "counted for %s): each shape is counted.", expected.flops, counted.flops,
                      _CHECKED)
-    return self._at(rows, classes) if self._is_bilinear else self._counted(rows, classes)
+    cost = self._at(rows, classes) if self._is_bilinear else self._counted(rows, classes)
+    watch(cost)
+    return cost
 
   def _counted(self, rows: int, classes: int) -> Cost:
     if (rows, classes) not in self._known:
@@ -383,4 +399,81 @@ class ShapeCosts:
 
     return Cost(extended([[cost.flops for cost in line] for line in corners]),
                 extended([[cost.macs for cost in line] for line in corners]),
-                corners[0][0].uncounted, corners[1][1].ops)
+                corners[0][0].uncounted, corners[1][1].ops,
+                extended([[cost.peak_bytes for cost in line] for line in corners]) or 0)
+
+
+_CLOSE = 1e-3  # Of a cost: a plan needs no more, and gradients of gathered rows bend the line.
+
+
+class SizeCosts:
+  """Costs of graphs that differ in sizes only, linear in given terms, such as S, W and S W.
+
+  A cost that follows from those that are counted is not counted. The first such is counted all the
+  same: if it differs by more than a thousandth, every graph is counted from then on.
+
+  Attributes:
+    num_followed: the calls whose cost followed from others.
+  """
+
+  def __init__(self):
+    self._known: dict[tuple[int, ...], Cost] = {}
+    self._is_linear, self._is_confirmed, self.num_followed = True, False, 0
+
+  def __call__(self, terms: tuple[int, ...], count: Callable[[], Cost]) -> Cost:
+    """Returns the cost of a graph with these terms, a constant one included; count() counts it."""
+    if terms in self._known:
+      watch(self._known[terms])
+      return self._known[terms]
+    expected = self._expected(terms) if self._is_linear else None
+    if expected is not None and self._is_confirmed:
+      self.num_followed += 1
+      watch(expected)
+      return expected
+    self._known[terms] = found = count()
+    if expected is not None:
+      self._is_confirmed = self._is_linear = all(
+          a == b or (a is not None and b is not None and abs(a - b) <= _CLOSE * b)
+          for a, b in ((expected.flops, found.flops), (expected.macs, found.macs)))
+    return found
+
+  def _expected(self, terms: tuple[int, ...]) -> Cost | None:
+    """The cost by those that are counted; None if it does not follow from them."""
+    shares = _shares(list(self._known), terms)
+    if shares is None:
+      return None
+    used = [(share, cost) for share, cost in zip(shares, self._known.values()) if share]
+
+    def total(amounts: list[int | None]) -> int | None:
+      found = fractions.Fraction(0)
+      for (share, _), amount in zip(used, amounts):
+        if amount is None:
+          return None
+        found += share * amount
+      return round(found)
+
+    flops, macs, ops, peak = (total([getattr(cost, name) for _, cost in used])
+                              for name in ("flops", "macs", "ops", "peak_bytes"))
+    return Cost(flops, macs, used[0][1].uncounted, ops or 0, max(peak or 0, 0))
+
+
+def _shares(rows: Sequence[Sequence[int]], wanted: Sequence[int]
+            ) -> list[fractions.Fraction] | None:
+  """The factors of rows [N, K] whose sum is `wanted` [K]; None if there are none."""
+  reduced: list[tuple[int, list[fractions.Fraction]]] = []  # Its first column, and row and factors.
+
+  def reduce(row: Sequence[int], own: Sequence[int]) -> list[fractions.Fraction]:
+    left = [fractions.Fraction(value) for value in (*row, *own)]
+    for column, other in reduced:
+      factor = left[column] / other[column]
+      left = [a - factor * b for a, b in zip(left, other)]
+    return left
+
+  size = len(wanted)
+  for i, row in enumerate(rows):
+    left = reduce(row, [int(i == j) for j in range(len(rows))])
+    column = next((k for k in range(size) if left[k]), None)
+    if column is not None:
+      reduced.append((column, left))
+  rest = reduce(wanted, [0] * len(rows))
+  return None if any(rest[:size]) else [-factor for factor in rest[size:]]

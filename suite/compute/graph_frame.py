@@ -82,6 +82,56 @@ class Frame:
     return Argument(self.shape(tensor), self.value(tensor), source)
 
 
+class LiveTensors:
+  """The memory of a frame's tensors while its ops run one after the other.
+
+  Args:
+    frame: the call.
+    order: its ops that run.
+  """
+
+  def __init__(self, frame: Frame, order: list[tf.Operation]):
+    self._frame, self._sizes, self._roots = frame, dict[int, int](), dict[int, int]()
+    for op in order:
+      if op.type in _ALIASES:
+        for source, output in zip(op.inputs, op.outputs):
+          self._roots[id(output)] = self._root(source)
+    self._last = {self._root(t): i for i, op in enumerate(order) for t in op.inputs}
+    self._last.update({self._root(t): len(order) for t in frame.graph.outputs})
+    self._live = self.peak = self.kept = 0
+
+  def _root(self, tensor: tf.Tensor) -> int:
+    return self._roots.get(id(tensor), id(tensor))
+
+  def run(self, place: int, op: tf.Operation, cost: Cost) -> None:
+    """Adds the outputs of the op at a place of the order, then frees inputs that none needs again.
+
+    Args:
+      place, op: see above.
+      cost: of the call, if the op is one.
+    """
+    kept = cost.kept_bytes
+    if op.type in _LIST_WRITES:  # What it writes, a list by the bytes in it.
+      self.kept += self._bytes(op.inputs[_LIST_WRITES[op.type]])
+    for output in op.outputs:
+      if id(output) not in self._roots and op.type != "Placeholder":
+        is_list = output.dtype == tf.variant and kept
+        self._sizes[id(output)] = kept if is_list else self._bytes(output)
+        kept = 0 if is_list else kept
+        self._live += self._sizes[id(output)]
+    self.kept += kept  # In lists of the caller.
+    self.peak = max(self.peak, self._live + cost.peak_bytes)
+    for root in {*map(self._root, op.inputs), *(id(t) for t in op.outputs)}:
+      if self._last.get(root, place) <= place:
+        self._live -= self._sizes.pop(root, 0)
+
+  def _bytes(self, tensor: tf.Tensor) -> int:
+    if tensor.dtype in (*_HANDLES, tf.string):
+      return self._sizes.get(self._root(tensor), 0)
+    shape = self._frame.shape(tensor)
+    return shape.num_elements() * tensor.dtype.size if shape.is_fully_defined() else 0
+
+
 class Node:
   """An op as the cost rules read it: plain shapes and attributes."""
 
@@ -120,12 +170,17 @@ class Cost:
     macs: multiply-adds of convolutions and matrix products; None when unknown.
     uncounted: reasons for an unknown number, in the order of the walk, without repetition.
     ops: arithmetic ops that run, each at least one launch on a GPU; costs are equal without them.
+    peak_bytes: an estimate of the memory of the tensors that live at a time, arguments excluded, if
+      ops run in the order of their creation; costs are equal without it.
+    kept_bytes: of it what a trip of a loop leaves in lists for its gradient.
   """
 
   flops: int | None
   macs: int | None
   uncounted: tuple[str, ...] = ()
   ops: int = dataclasses.field(default=0, compare=False)
+  peak_bytes: int = dataclasses.field(default=0, compare=False)
+  kept_bytes: int = dataclasses.field(default=0, compare=False)
 
   def __add__(self, other: Cost) -> Cost:
     if not isinstance(other, Cost):
@@ -134,7 +189,8 @@ class Cost:
         _add(self.flops, other.flops),
         _add(self.macs, other.macs),
         tuple(dict.fromkeys(self.uncounted + other.uncounted)),
-        self.ops + other.ops,
+        self.ops + other.ops, max(self.peak_bytes, other.peak_bytes),
+        self.kept_bytes + other.kept_bytes,
     )
 
   def __mul__(self, times: int) -> Cost:
@@ -144,7 +200,7 @@ class Cost:
     if times < 0:
       raise ValueError(f"A cost was multiplied by {times}; the number of calls must be 0 or more.")
     return Cost(_times(self.flops, times), _times(self.macs, times), self.uncounted,
-                self.ops * times)
+                self.ops * times, self.peak_bytes, self.kept_bytes * times)
 
   __rmul__ = __mul__
 
@@ -161,6 +217,9 @@ ZERO = Cost(0, 0)
 
 
 _HANDLES = (tf.resource, tf.variant)
+# Ops whose outputs are their inputs, and the operand that an op writes to a list.
+_ALIASES = ("Identity", "IdentityN", "Reshape", "Squeeze", "ExpandDims", "StopGradient")
+_LIST_WRITES = {"TensorListPushBack": 1, "TensorListSetItem": 2}
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "TPUPartitionedCall")
 LOOPS = ("While", "StatelessWhile")
 BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")

@@ -8,6 +8,9 @@ measures how long the others would have taken. With `--rate` nothing is measured
 and blank results of the right shape stand for its own. Nothing that is learned or answered means
 anything.
 
+Cells of a table that are rehearsed in one process and differ in nothing that graphs depend on but
+their sizes count equal graphs once (`counted`), and not those whose costs follow from others.
+
 Data that is not prepared is stood in for (`suite/data/images/tfds_source.py`) and noted.
 """
 
@@ -21,6 +24,8 @@ import weakref
 
 import numpy as np
 
+from suite.compute import flops
+
 _T = TypeVar("_T")
 _STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer is measured alone.
 _SAVES = 2  # Files that each event writes are written so often; once if nothing is measured.
@@ -31,15 +36,21 @@ class Rehearsal:
 
   Args:
     measures: whether steps are timed; False: none is taken where a blank result can be made.
+    alike: what rehearsals of this process have in common whose graphs differ in sizes only; None:
+      there are no others.
 
   Attributes:
+    alike: as given.
+    num_followed: costs that followed from those of other rehearsals.
+    array_bytes: of the images that the run would hold as arrays, see `holds`.
     skipped_seconds: the time of the steps that were not taken, at the rate of those that were.
     missing: {data set: (reason, command)} of data that is not prepared.
     notes: what the run decides by its answers, which a rehearsal cannot know; an ordered set.
   """
 
-  def __init__(self, *, measures: bool = True) -> None:
-    self._measures = measures
+  def __init__(self, *, measures: bool = True, alike: Hashable = None) -> None:
+    self._measures, self.alike = measures, alike
+    self.num_followed = self.array_bytes = 0
     self.skipped_seconds = 0.0
     self.missing: dict[str, tuple[str, str]] = {}
     self.notes: dict[str, None] = {}
@@ -91,6 +102,7 @@ class Rehearsal:
 
 
 _current: Optional[Rehearsal] = None
+_COSTS: dict[Hashable, flops.SizeCosts] = {}  # Of the rehearsals of this process that have `alike`.
 
 
 def current() -> Optional[Rehearsal]:
@@ -110,10 +122,10 @@ def _timed(run: Callable[[int], _T], num: int) -> tuple[float, _T]:
 
 
 @contextlib.contextmanager
-def begun(*, measures: bool = True) -> Iterator[Rehearsal]:
-  """Rehearses what runs meanwhile; `measures` as of `Rehearsal`."""
+def begun(*, measures: bool = True, alike: Hashable = None) -> Iterator[Rehearsal]:
+  """Rehearses what runs meanwhile; arguments as of `Rehearsal`."""
   global _current
-  before, _current = _current, Rehearsal(measures=measures)
+  before, _current = _current, Rehearsal(measures=measures, alike=alike)
   try:
     yield _current
   finally:
@@ -124,6 +136,12 @@ def note(text: str) -> None:
   """Adds to `Rehearsal.notes`, if one goes on."""
   if _current is not None:
     _current.notes[text] = None
+
+
+def holds(num_bytes: int) -> None:
+  """Adds to `Rehearsal.array_bytes`, if one goes on: an array that it does not fill."""
+  if _current is not None:
+    _current.array_bytes += num_bytes
 
 
 def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *,
@@ -140,6 +158,23 @@ def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *,
   if _current is None:
     return run(num)
   return _current.take(owner, key, num, run, blank)
+
+
+def counted(key: Hashable, terms: tuple[int, ...], count: Callable[[], flops.Cost]) -> flops.Cost:
+  """Returns count(), the cost of a graph; rehearsals that are alike count equal ones once.
+
+  Args:
+    key: tells apart the graphs of a run that differ in more than these terms.
+    terms: 1 and products of sizes in which the cost is linear; see `flops.SizeCosts`.
+    count: traces the graph and counts it.
+  """
+  if not counts_only() or _current is None or _current.alike is None:
+    return count()
+  costs = _COSTS.setdefault((_current.alike, key), flops.SizeCosts())
+  before = costs.num_followed
+  cost = costs(terms, count)
+  _current.num_followed += costs.num_followed - before
+  return cost
 
 
 def save(owner: Any, run: Callable[[], object]) -> None:

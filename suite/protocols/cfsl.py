@@ -222,7 +222,9 @@ class _Feed(NamedTuple):
     if counter is not None:
       counter.begin(task, dataclasses.replace(context, distribution=distribution_lib.build()))
       graphs = episode_graphs.Graphs(counter, task.num_classes, batching=graphs.batching)
-    return graphs.update_cost(self._prepared(self.size).element_spec)
+    return graphs.cost_of_episodes(
+        ("update", self.size), self.episodes,
+        lambda: graphs.update_cost(self._prepared(self.size).element_spec))
 
   def _prepared(self, size: int, **shard: Any) -> tf.data.Dataset:
     return episode_questions.prepared(

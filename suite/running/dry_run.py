@@ -12,7 +12,8 @@ a step that is measured on this machine; or of all FLOPs at a rate that the user
 The costs of a table are those of its unfinished cells, one by one and in total. The cells of a row
 and column differ in their seed, so one of them is planned and stands for all. Where time is
 measured each is planned in a separate process, as it would run, and as many at once as `--jobs`
-says. With a rate nothing is measured: processes plan one cell after the other, on all cores.
+says. With a rate nothing is measured: processes plan one row after the other, on all cores, and
+cells of a row whose graphs differ in sizes only share what was counted (`rehearsal.counted`).
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import flops as flops_lib
 from suite.compute import ledger
 from suite.configs import gin_files
+from suite.configs import gin_parse
 from suite.configs import run_settings
 from suite.contracts import planning
 from suite.contracts import rehearsal
@@ -54,6 +56,9 @@ _LAUNCH_SECONDS, _PREPARED_A_SECOND = 5e-6, 480
 # Of a process that plans, the cells that it plans before another one takes its place, and the cells
 # below which another process takes longer to start than it saves.
 _PROCESS_BYTES, _KEPT, _WORTH_A_PROCESS = 1_200_000_000, 24, 3
+# Settings that no graph depends on but by its sizes, which `rehearsal.counted` is given.
+_SIZES = ("experiment.run.seed", "TASK_TYPE", "NUM_SUPPORT_SETS", "cfsl.run.test_episodes",
+          "VALIDATE_TASKS", "VALIDATE_EVERY")
 _MAX_NAMED = 12  # Data sets that are missing.
 _HEADER = ("in all", "time", "disk", "weights")
 _MEANING = (
@@ -64,28 +69,37 @@ _MEANING = (
 
 def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
            distribution: distribution_lib.Distribution, *, rate: float | None = None,
-           as_json: bool = False) -> str:
+           as_json: bool = False, shares: bool = False) -> str:
   """The costs of a run by learner, as text; arguments as of `experiment.run`.
 
   Args:
     protocol, learners, seed, distribution: see above.
     rate: FLOPs a second, of the machine that the run is for; None: this one is measured.
     as_json: the facts behind the text, see `run_text`.
+    shares: whether runs of this process that have the same settings, but for sizes, share the
+      costs of graphs.
 
   Raises:
     NoEstimateError: no learner of the run, or not its protocol, can say what it will cost.
   """
   facts: dict[str, Any] = {"learners": {}, "refused": {}, "missing": {}, "estimated": [],
-                           "left_out": [], "rates": [], "stream": "", "data_bytes": 0}
+                           "left_out": [], "rates": [], "stream": "", "data_bytes": 0,
+                           "array_bytes": 0, "followed": 0}
   rest = dict(learners)
+  settings = _settings_of_graphs() if shares else None
   with flops_lib.watched() as graphs:
     if planning.takes_plans(protocol):
       rest = _plan(protocol, learners, seed, distribution, rate, facts)
     for name, make in rest.items():
       logging.info("%s: rehearsing its events", name)
-      _rehearse(protocol, name, make, seed, distribution, rate, facts)
+      with rehearsal.begun(measures=rate is None,
+                           alike=settings and (settings, name)) as found:
+        _rehearse(protocol, name, make, seed, distribution, rate, facts, found)
+      facts["followed"] += found.num_followed
+      facts["array_bytes"] = max(facts["array_bytes"], found.array_bytes)
   largest = max(graphs, key=lambda cost: cost.ops, default=flops_lib.ZERO)
-  facts.update(rate=rate, ops=largest.ops, ops_flops=largest.flops)
+  facts.update(rate=rate, ops=largest.ops, ops_flops=largest.flops,
+               graph_bytes=max((cost.peak_bytes for cost in graphs), default=0))
   if not facts["learners"]:
     lines = ["There is no estimate: " + "; ".join(
         f"{name}: {reason}" for name, reason in facts["refused"].items())]
@@ -146,10 +160,9 @@ def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]
 
 def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], seed: int,
               distribution: distribution_lib.Distribution, rate: float | None,
-              facts: dict[str, Any]) -> None:
+              facts: dict[str, Any], found: rehearsal.Rehearsal) -> None:
   """Adds what one learner's run will cost to the facts, or why nobody can say."""
-  with tempfile.TemporaryDirectory(prefix="lifelong-dry-run-") as root, \
-      rehearsal.begun(measures=rate is None) as found:
+  with tempfile.TemporaryDirectory(prefix="lifelong-dry-run-") as root:
     began, folder = time.monotonic(), pathlib.Path(root) / name
     writer = run_writer.RunWriter(folder, None, progress.Silent())
     try:
@@ -174,6 +187,12 @@ def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], 
       writer.close()
   facts["missing"].update({key: list(value) for key, value in found.missing.items()})
   facts["estimated"] = sorted({*facts["estimated"], *found.missing})
+
+
+def _settings_of_graphs() -> str:
+  """The settings of this process without those that no graph depends on but by its sizes."""
+  return "\n".join(line for line in gin_parse.config_text().splitlines()
+                   if line.partition(" = ")[0] not in _SIZES)
 
 
 def _seconds(totals: Mapping[str, Any], rate: float) -> float | None:
@@ -252,8 +271,9 @@ def run_text(facts: Mapping[str, Any]) -> str:
            *costs(one["totals"], phases), *rest(one)] for name, one in learners.items()]
   table = quantities.TextTable(
       f"Dry run of {facts['stream']}", ["learner", "events", "steps", *phases, *_HEADER], rows)
-  lines = [table.text(), *times(facts), *limits(facts, [
-      one["totals"] for one in learners.values()]), *_MEANING]
+  lines = [table.text(), *times(facts), *limits(
+      {**facts, "weight_bytes": max(one["memory_bytes"] for one in learners.values())},
+      [one["totals"] for one in learners.values()]), *_MEANING]
   lines.append(f"memory: {quantities.si(facts['peak_bytes'], 'B')} of {facts['peak_of']} after "
                "these steps" + (f", and images of two tasks, "
                                 f"{quantities.si(facts['data_bytes'], 'B')} at most as pixels."
@@ -275,12 +295,13 @@ def limits(facts: Mapping[str, Any], totals: Sequence[Mapping[str, Any]]) -> lis
   """What a fast device waits for: launches of ops, and images; estimates.
 
   Args:
-    facts: as of `run_text`, with "ops" and "ops_flops" of the graph of most ops, and "rate".
+    facts: as of `run_text`, with "ops" and "ops_flops" of the graph of most ops, "rate", and the
+      most "graph_bytes", "weight_bytes" and "array_bytes".
     totals: of the learners' ledgers.
   """
   lines, ops = [], facts.get("ops", 0)
   if ops:
-    launched = ops * _LAUNCH_SECONDS
+    launched, steps = ops * _LAUNCH_SECONDS, sum(one.get("steps", 0) for one in totals)
     lines.append(
         f"launches (an estimate): the largest graph of a step has {ops:,} arithmetic ops, which a "
         f"GPU takes {1000 * launched:,.3g} ms to launch at "
@@ -290,6 +311,18 @@ def limits(facts: Mapping[str, Any], totals: Sequence[Mapping[str, Any]]) -> lis
       lines[-1] += (f", and {1000 * computed:,.3g} ms to compute at the rate: launches "
                     f"{'bind' if launched > computed else 'do not bind'}")
     lines[-1] += "."
+    if steps:
+      lines[-1] += (f" They bind wherever such a step computes for less than that; {steps:,} steps "
+                    f"would then take {quantities.duration(steps * launched)}.")
+  if facts.get("graph_bytes"):
+    weights = facts.get("weight_bytes", 0)
+    lines.append(
+        f"device memory (an estimate): {quantities.si(facts['graph_bytes'] + weights, 'B')}, of "
+        f"which {quantities.si(facts['graph_bytes'], 'B')} are tensors that live at a time in the "
+        "largest graph, the rest weights and optimizer; data on the device comes to it.")
+  if facts.get("array_bytes"):
+    lines.append(f"host memory (an estimate): {quantities.si(facts['array_bytes'], 'B')} of images "
+                 "as arrays at most, beside the process, about 1 GB.")
   shown = sum(amount or 0 for one in totals for name, amount in one.items()
               if name.startswith("examples_"))
   if shown:
@@ -351,15 +384,15 @@ class _CellOrder(NamedTuple):
 
 
 def of_run(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
-           rate: float | None = None, as_json: bool = False) -> str:
+           rate: float | None = None, as_json: bool = False, shares: bool = False) -> str:
   """Returns what a run would cost; nothing runs and nothing is written.
 
   Args:
     file, settings: see `launch.experiment_run`.
-    rate, as_json: see `report`.
+    rate, as_json, shares: see `report`.
   """
   return launch.experiment_run(file, settings, own_process=True, instead=functools.partial(
-      report, rate=rate, as_json=as_json))()
+      report, rate=rate, as_json=as_json, shares=shares))()
 
 
 def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
@@ -380,17 +413,26 @@ def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
     seeds: dict[tuple[str, str], list[table_lib.TableCell]] = {}
     for cell in waiting:
       seeds.setdefault((cell.row, cell.column), []).append(cell)
-    orders = [_CellOrder(cells[0], settings, rate) for cells in seeds.values()]
-    num_processes, kept = (jobs, 1) if rate is None else (_processes(jobs, len(orders)), _KEPT)
+    # {row: its cells, one of each column}: a process plans those that share costs.
+    rows: dict[str, list[_CellOrder]] = {}
+    for cells in seeds.values():
+      rows.setdefault(cells[0].row, []).append(_CellOrder(cells[0], settings, rate))
+    parts, num_processes, kept = [[one] for row in rows.values() for one in row], jobs, 1
+    if rate is not None:
+      num_processes = _processes(jobs, len(parts))
+      most = -(-len(parts) // num_processes)
+      parts = [row[i:i + most] for row in rows.values() for i in range(0, len(row), most)]
+      kept = max(1, _KEPT * len(parts) // sum(map(len, parts)))
     found: list[dict[str, Any]] = []
     # A new process for each cell that is measured: what others leave would be measured, too. It
     # imports TensorFlow before this module, which would not hold back what the import says.
     with multiprocessing.get_context("spawn").Pool(
         num_processes, this_process.import_tensorflow, maxtasksperchild=kept) as pool:
-      for one, facts in zip(orders, pool.imap(_planned_cell, orders)):
-        logging.info("%s: planned; %d of %d.", one.cell.name, len(found) + 1, len(orders))
-        found.append(facts)
-    return _table_text(len(chosen), list(zip(seeds.values(), found)),
+      for part, planned in zip(parts, pool.imap(_planned_cells, parts)):
+        found += planned
+        logging.info("%s: planned; %d of %d.", part[-1].cell.name, len(found), len(seeds))
+    cells_of = [seeds[one.cell.row, one.cell.column] for part in parts for one in part]
+    return _table_text(len(chosen), list(zip(cells_of, found)),
                        jobs if rate is None else 1)
 
   return launch.table_run(file, settings, **order, instead=report_cells)()
@@ -414,6 +456,10 @@ def _processes(jobs: int, num_cells: int) -> int:
   return max(1, min(len(os.sched_getaffinity(0)), fit, num_cells // _WORTH_A_PROCESS))
 
 
+def _planned_cells(orders: Sequence[_CellOrder]) -> list[dict[str, Any]]:
+  return [_planned_cell(order) for order in orders]
+
+
 def _planned_cell(order: _CellOrder) -> dict[str, Any]:
   cell = order.cell
   try:
@@ -421,7 +467,8 @@ def _planned_cell(order: _CellOrder) -> dict[str, Any]:
     logging.set_verbosity(logging.ERROR)
     file = cell.file()
     settings = order.settings.replaced(workdir=str(cell.folder))
-    return json.loads(of_run(file, settings, rate=order.rate, as_json=True))
+    return json.loads(of_run(file, settings, rate=order.rate, as_json=True,
+                             shares=order.rate is not None))
   except Exception as error:  # Of any cell: the others have their estimate.
     return {"error": str(error) or type(error).__name__}
 
@@ -448,10 +495,16 @@ def _table_text(num_chosen: int,
     table = quantities.TextTable("Each line is one cell of that many, which differ in their seed",
                                  ["row/column", "cells", *phases, "in all", "time", "disk",
                                   "weights"], rows)
-    widest = max((facts for _, facts in known), key=lambda facts: facts.get("ops", 0))
+    widest = dict(max((facts for _, facts in known), key=lambda facts: facts.get("ops", 0)))
+    widest.update({name: max(facts.get(name, 0) for _, facts in known)
+                   for name in ("graph_bytes", "array_bytes")}, weight_bytes=whole["memory_bytes"])
     lines += [table.text(), *times(known[0][1]), *limits(widest, [
         one["totals"] for cells, facts in known for _ in cells
         for one in facts["learners"].values()])]
+    followed = sum(1 for _, facts in known if facts.get("followed"))
+    if followed:
+      lines.append(f"{followed} cells have graphs whose cost follows from those of other cells of "
+                   "their row, within a thousandth as far as was counted.")
     if jobs > 1:
       lines.append(f"time in all is that of cells one after the other, not of {jobs} at once; "
                    f"each was measured beside {jobs - 1} others.")

@@ -297,3 +297,26 @@ def test_count_is_repeatable():
   function = tf.function(maml_gradient(tf.Variable(np.ones([3, 3, 2, 4], np.float32))))
   concrete = function.get_concrete_function(tf.TensorSpec([2, 6, 6, 2]))
   assert flops.count(concrete) == flops.count(concrete)
+
+
+def test_the_memory_of_live_tensors_by_hand():
+  def step(x):
+    y = tf.matmul(x, x)
+    z = tf.nn.relu(y)  # y and z.
+    return tf.matmul(tf.reshape(y + z, [4, 4]), x)  # y, z and their sum; then the sum and this.
+
+  assert cost_of(step, [4, 4]).peak_bytes == 3 * 4 * 4 * 4
+
+  def peak(trips):
+    def loop(x):
+      with tf.GradientTape() as tape:
+        tape.watch(x)
+        _, y = tf.while_loop(lambda i, _: i < trips, lambda i, y: (i + 1, tf.sin(y) * y),
+                             (tf.constant(0), x), maximum_iterations=trips)
+      return tape.gradient(y, x)
+
+    return cost_of(loop, [1000]).peak_bytes
+
+  size, peaks = 4 * 1000, [peak(10), peak(30)]
+  # Each trip keeps what its gradient needs: y, cos(y) or sin(y), no more than three arrays.
+  assert 20 * size <= peaks[1] - peaks[0] <= 60 * size

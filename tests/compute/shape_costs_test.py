@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Costs of any shape from five counted ones."""
+"""Costs of any shape from five counted ones, and of graphs that follow from others."""
 
 from __future__ import annotations
 
@@ -33,3 +33,33 @@ def test_other_costs_are_counted_each():
 def test_an_unknown_part_stays_unknown():
   costs, _ = _counted(lambda b, c: flops.Cost(None, b * c, ("Svd",)))
   assert costs(8, 4) == flops.Cost(None, 32, ("Svd",))
+
+
+def _of_sizes(cost):
+  counted, costs = [], flops.SizeCosts()
+  def ask(s, w):
+    def count():
+      counted.append((s, w))
+      return cost(s, w)
+    return costs((1, s, w, s * w), count)
+  return ask, counted, costs
+
+
+def test_what_follows_from_counted_graphs_is_not_counted():
+  cost = lambda s, w: flops.Cost(100 + 7 * s + 11 * w + 3 * s * w, 5 * s * w)
+  ask, counted, costs = _of_sizes(cost)
+  for sizes in ((1, 5), (3, 5), (5, 5), (10, 5), (3, 15), (5, 25), (10, 50), (8, 20), (3, 5)):
+    assert ask(*sizes) == cost(*sizes)
+  # (5, 5) follows from the two before it, and is counted once to confirm it.
+  assert counted == [(1, 5), (3, 5), (5, 5), (3, 15), (5, 25)] and costs.num_followed == 3
+
+
+def test_a_cost_that_does_not_follow_ends_it():
+  cost = lambda s, w: flops.Cost(s**3, None)
+  ask, counted, _ = _of_sizes(cost)
+  for s in (1, 2, 3, 4, 5):
+    assert ask(s, 5) == cost(s, 5)
+  assert len(counted) == 5
+  nearly, counted, costs = _of_sizes(lambda s, w: flops.Cost(10**6 * s + s * s, 0))
+  assert abs(nearly(1, 5).flops + nearly(2, 5).flops - nearly(3, 5).flops) < 10
+  assert len(counted) == 3 and nearly(10, 5).flops == 10_000_030 - 2 and costs.num_followed == 1

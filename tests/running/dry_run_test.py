@@ -132,6 +132,11 @@ def test_launches_and_images_are_estimated():
   assert "4,000 arithmetic ops, which a GPU takes 20 ms to launch at 5 us each" in found[0]
   assert found[0].endswith("and 1 ms to compute at the rate: launches bind.")
   assert "2,592,000 are prepared at most" in found[1] and "1.5 core-hours" in found[1]
+  steps, memory, host = dry_run.limits(
+      {"ops": 4000, "graph_bytes": 3 * 10**9, "weight_bytes": 10**9, "array_bytes": 2 * 10**9},
+      [{"steps": 180_000}])
+  assert steps.endswith("180,000 steps would then take 1 h 00 min.")
+  assert "4.00 GB, of which 3.00 GB are tensors" in memory and "2.00 GB of images" in host
   [fast] = dry_run.limits({"ops": 10, "ops_flops": 10**9, "rate": 1e12}, [])
   assert fast.endswith("launches do not bind.")
   assert dry_run.limits({}, []) == []

@@ -34,6 +34,7 @@ import tensorflow as tf
 from suite.compute import byte_rows
 from suite.compute import private_tensorflow
 from suite.compute import seeds as seeds_lib
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.episodes import episode_conventions
 from suite.data.episodes import task_types
@@ -95,8 +96,8 @@ class Episodes:
     with_classes: whether episodes are `EpisodeWithClasses`.
 
   Attributes:
-    setting, convention: as given.
-    images: uint8 tensor [N, H, W, C], on the CPU.
+    setting, convention, with_classes: as given.
+    images: uint8 tensor [N, H, W, C], on the CPU; one image where costs alone are counted.
     labels: int64 [S * way * shot + T], the labels of an episode, support sets first.
     num_support: S * way * shot.
     num_labels: number of output classes of an episode.
@@ -114,6 +115,7 @@ class Episodes:
           f"Images must be uint8 [N, H, W, 1 or 3] with N labels, got {images.dtype} {shape} with "
           f"labels {labels.shape}. Keep pixels as bytes; the model scales them.")
     self.setting, self.convention, self._seed = setting, convention, seed
+    self.with_classes = with_classes
     self._data, self._split = data, split
     self._ids = np.asarray(range(len(labels)) if ids is None else ids).astype(np.str_)
     if self._ids.shape != labels.shape:
@@ -130,6 +132,9 @@ class Episodes:
     self.num_labels, self.fallback = self._layout.num_labels, self._layout.fallback
     if self.fallback:
       logging.info("%s: %s", source, self.fallback)
+    if rehearsal.counts_only():  # No episode is drawn, and SlimageNet64 has 2.4 GB.
+      rehearsal.holds(int(np.prod(shape)))
+      images = images[:1]
     with tf.device("CPU:0"):
       self.images = tf.convert_to_tensor(images)
       self._classes = (tf.constant(classes, tf.int64),) if with_classes else ()

@@ -69,7 +69,9 @@ def _images(part: examples.ExampleSet, transform: examples.Transform,
     yield part.features
     return
   if rehearsal.counts_only():  # Memory that is taken when it is read.
-    yield np.zeros([part.size, *shape(prepare)], np.uint8)
+    blank = np.zeros([part.size, *shape(prepare)], np.uint8)
+    rehearsal.holds(blank.nbytes)
+    yield blank
     return
   for batch in part.eval_batches(min(_BATCH, part.size), transform=prepare):
     images = batch["image"].numpy()

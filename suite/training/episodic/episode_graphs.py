@@ -19,6 +19,7 @@ from suite.compute import own_gradients
 from suite.compute import private_tensorflow
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.data.episodes import episodes as episodes_lib
 from suite.models import precision
 from suite.models.episodic import twice_norm
@@ -133,6 +134,25 @@ class Graphs:
     """Cost of one update of a batch of this spec, on one device; counted once."""
     specs = (tf.data.IteratorSpec(spec), tf.TensorSpec([], tf.int32))
     return self._counted(self.updates, specs, {"number": 1})
+
+  def cost_of_episodes(self, key: Tuple[Any, ...], episodes: episodes_lib.Episodes,
+                       count: Callable[[], flops.Cost]) -> flops.Cost:
+    """Returns count(), the cost of a graph of episodes; rehearsals that are alike share it.
+
+    It is linear in the numbers of support sets and targets, which cost as much one by one, and in
+    that of classes, which a set and a target have as logits each.
+
+    Args:
+      key: tells apart the graphs of this object.
+      episodes: see above.
+      count: traces the graph and counts it.
+    """
+    sets, classes = episodes.setting.num_support_sets, self.num_classes
+    targets = len(episodes.labels) - episodes.num_support
+    key = (*key, self.batching, self._at_once, self._compiled, episodes.num_support / sets,
+           tuple(episodes.images.shape[1:]), episodes.with_classes)
+    return rehearsal.counted(
+        key, (1, sets, targets, classes, sets * classes, targets * classes), count)
 
   def _counted(self, fn: Any, spec: Any, given: Dict[str, int]) -> flops.Cost:
     key = f"{id(fn)} {spec}"

@@ -128,18 +128,25 @@ class EpisodeQuestions:
     unrolled, used = self._unrolled, 0 if not self._encodes else len(self._used)
     if rehearsal.counts_only():
       unrolled, used = False, 1  # Taking codes is free, however many there are.
-    if not self._encodes:
-      if self._spec is None:  # Making a dataset takes longer than a small event.
-        self._spec = self._batches().element_spec
-      return self._graphs.cost(self._graphs.answer, self._spec, unrolled)
-    shape = self._graphs.encode.get_concrete_function(self._images_spec(1)).output_shapes
-    return self._graphs.cost(
-        self._graphs.answer_encoded, tf.TensorSpec([used, *shape[1:]]),
-        tf.TensorSpec(self._rows.shape[1:], tf.int32),
-        tf.TensorSpec(self._support_labels.shape, tf.int64), unrolled)
+
+    def count() -> flops.Cost:
+      if not self._encodes:
+        if self._spec is None:  # Making a dataset takes longer than a small event.
+          self._spec = self._batches().element_spec
+        return self._graphs.cost(self._graphs.answer, self._spec, unrolled)
+      shape = self._graphs.encode.get_concrete_function(self._images_spec(1)).output_shapes
+      return self._graphs.cost(
+          self._graphs.answer_encoded, tf.TensorSpec([used, *shape[1:]]),
+          tf.TensorSpec(self._rows.shape[1:], tf.int32),
+          tf.TensorSpec(self._support_labels.shape, tf.int64), unrolled)
+
+    return self._graphs.cost_of_episodes(
+        ("answer", self._size, unrolled, used), self._episodes, count)
 
   def _cost_of_encoding(self, num_images: int) -> flops.Cost:
-    return self._graphs.cost(self._graphs.encode, self._images_spec(num_images))
+    spec = self._images_spec(num_images)
+    return rehearsal.counted(("encode", tuple(spec.shape[1:])), (1, num_images),
+                             lambda: self._graphs.cost(self._graphs.encode, spec))
 
   def _images_spec(self, num_images: int) -> tf.TensorSpec:
     return tf.TensorSpec([num_images, *self._episodes.images.shape[1:]], tf.uint8)
