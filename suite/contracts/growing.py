@@ -93,6 +93,10 @@ class GrowingLearner(learner_lib.Learner):
     self._num_classes = task.num_classes
 
   @override
+  def keras_model(self) -> tf.keras.Model | None:
+    return self.learner.keras_model()
+
+  @override
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     return self.learner.learn(experience, context)

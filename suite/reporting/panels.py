@@ -150,7 +150,7 @@ def cell(value: Any, kind: str) -> quantities.Quantity:
   if isinstance(value, quantities.Quantity):
     return value
   if kind == MIXED:
-    return quantities.words(str(value))
+    return quantities.words(quantities.NOTHING if value is None else str(value))
   unknown = kind == SECONDS and (value is None or not math.isfinite(value))
   return quantities.Quantity(value, kind, printed=quantities.NOTHING if unknown else None)
 
