@@ -30,7 +30,7 @@ PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "data.md"
 
 _HEAD = """# Data sets
 
-Made by `tools/make_data_table.py` from the rows in `tfds_builders/rows`; do not edit.
+<!-- Made by `tools/make_data_table.py` from the rows in `tfds_builders/rows`; do not edit. -->
 
 `tfds.load(NAME)` after `import tfds_builders`, or `suite data build NAME`. `suite data doctor NAME`
 says what is prepared, what can be downloaded and what needs credentials or a manual step on this

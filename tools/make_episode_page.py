@@ -30,7 +30,7 @@ TASKS = (("FSL", 1), *((kind, n) for kind in "ABC" for n in (3, 5, 10)), ("D", 4
 
 _HEAD = """# The tasks that are asked, Omniglot
 
-Made by `tools/make_episode_page.py` from `{data}`; do not edit.
+<!-- Made by `tools/make_episode_page.py` from `{data}`; do not edit. -->
 
 ## Validation and test tasks
 

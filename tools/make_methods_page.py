@@ -26,7 +26,7 @@ _MARKS = ("<!-- matrix -->\n", "<!-- end of matrix -->\n")
 
 _HEAD = """# Methods
 
-Made by `tools/make_methods_page.py` from `suite/configs/methods.csv`; do not edit.
+<!-- Made by `tools/make_methods_page.py` from `suite/configs/methods.csv`; do not edit. -->
 
 {num_methods} methods. Of the {cells} cells of NEVIS, CLEAR and FLUID (without methods for
 episodes alone) {running} run, {percent:.0f}%; {on_cfsl} methods run on CFSL.

@@ -22,7 +22,7 @@ PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "parity.md"
 
 _HEAD = """# Parity with the authors' code
 
-Made by `tools/make_parity_page.py` from the files of `docs/results/parity`; do not edit.
+<!-- Made by `tools/make_parity_page.py` from the files of `docs/results/parity`; do not edit. -->
 
 The code that the authors of a benchmark published runs unmodified beside the suite on the same
 inputs. It is not a part of the suite: clone the repository that a section names, at its commit, and

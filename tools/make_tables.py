@@ -72,7 +72,8 @@ def _panels(dirs: Sequence[pathlib.Path], names: Sequence[str]
 def page(made: Sequence[quantities.TextTable], ways: Sequence[str], *, title: str,
          figure_names: Sequence[str] = ()) -> str:
   """Renders the page in Markdown; `ways` are the provenance sections."""
-  head = [f"# {title}\n", "Made by `tools/make_tables.py` from the runs' records; do not edit.\n"]
+  head = [f"# {title}\n",
+          "<!-- Made by `tools/make_tables.py` from the runs' records; do not edit. -->\n"]
   shown = [f"![{pathlib.Path(name).stem}]({name})\n" for name in figure_names]
   return "\n".join([*head, *(table.markdown() for table in made), *shown,
                     "## How the runs were made\n", *ways])

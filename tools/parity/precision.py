@@ -39,7 +39,7 @@ LOSS, GRADIENT = 1e-4, 5e-3  # What float32 is to keep, where decisions are equa
 
 _HEAD = """# Meta-gradients in float32
 
-Made by `tools/parity/precision.py`; do not edit.
+<!-- Made by `tools/parity/precision.py`; do not edit. -->
 
 Loss and meta-gradient of Omniglot's episodes (5-way 1-shot, 5 inner steps on each of NSS support
 sets, task type B above one), at initial weights with rates, scales and offsets moved off their

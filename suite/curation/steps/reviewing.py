@@ -173,7 +173,8 @@ def plan_review(work: pathlib.Path, gold: pathlib.Path | None) -> ReviewPlan:
       [Sheet(bucket, label, prompts.get(label, others), spans[bucket],
              votes.mixed(names, asked.get((bucket, label), ())),
              examples.get(label, ())[:_EXAMPLES], is_background=label == queries.BACKGROUND)
-       for (bucket, label), names in groups.items()],
+       for (bucket, label), names in sorted(  # The background comes last in a bucket.
+           groups.items(), key=lambda group: (group[0][0], group[0][1] == queries.BACKGROUND))],
       [votes.Item(one.bucket, one.label, one.id) for one in candidates], answers)
 
 
@@ -248,7 +249,8 @@ def sheet_page(sheets: Sequence[Sheet], pictures: Mapping[str, str]) -> str:
   policy = (f"default-src 'none'; img-src data: file: 'self'; style-src 'sha256-{digests[0]}'; "
             f"script-src 'sha256-{digests[1]}'; base-uri 'none'; form-action 'none'")
   return template.render(version=suite.__version__, policy=policy, style=style, script=script,
-                         buttons=_BUTTONS, keys=_KEYS, data=data)
+                         buttons=_BUTTONS, keys=_KEYS, data=data,
+                         background=queries.BACKGROUND)
 
 
 def part(name: str) -> str:

@@ -59,6 +59,7 @@ def test_the_page_holds_all_sheets_and_their_keys(text):
               (reviewing.key(3, "bus", _IDS), "bus", _IDS, ["e1"], False),
               (reviewing.key(4, "BACKGROUND", ["b", "__proto__"]), "BACKGROUND",
                ["b", "__proto__"], [], True)]
+  assert "background, BACKGROUND in the files" in text
   assert data["pictures"][_IDS[1]] == "data:image/jpeg;base64,1"
 
 

@@ -62,6 +62,7 @@
     document.title = `${title} - review`;
     at("title").textContent = title;
     at("here").textContent = title;
+    at("background").hidden = !sheet.background;
     at("label").textContent = sheet.background ? "none of the classes" : sheet.label;
     at("prompt").textContent = sheet.prompt;
     at("span").textContent = `Bucket ${sheet.bucket}: ${sheet.span}.`;
