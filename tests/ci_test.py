@@ -24,7 +24,8 @@ def test_every_script_is_one_that_bash_reads(script):
 def test_the_whole_check_ends_with_the_tests_so_that_pytest_has_the_last_line():
   text = RUN.read_text(encoding="utf-8")
   steps = re.findall(r'^step "([\w ]+)"', text, re.MULTILINE)
-  assert steps == ["style", "types", "documentation", "wheel", "Keras 3", "tests"]
+  assert steps == ["style", "types", "documentation", "wheel", "lifelong part", "Keras 3",
+                   "tests"]
   last = text.strip().splitlines()[-1]
   assert last.startswith('exec bash "$tools/test.sh"') and "--cov-fail-under=90" in last
   assert all((ROOT / "tools" / name).exists() for name in re.findall(r"\$tools/([\w.]+)", text))

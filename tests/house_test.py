@@ -94,10 +94,16 @@ SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "k
         "tqdm", "plotly", "jinja2", "argcomplete", "faiss", "array_record",
         "wandb", "mlflow", "ray")
 # A function here may also import a module of ours that imports a slow package: help stays quick.
-QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running")
+QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running",
+         "suite.reporting.run_check")
 # Imported for help, lists, completion and messages about misspelled words.
-PARSERS = ("suite.cli", "suite.commands.parsing", "suite.commands.run_commands",
-           "suite.commands.report_commands", "suite.commands.show_commands")
+PARSERS = ("suite.cli", "suite.commands.parsing", *(
+    f"suite.commands.{name}_commands" for name in (
+        "run", "report", "show", "export", "data", "lifelong", "curate", "verify", "weights")))
+# What an installation of the part lifelong has, without TensorFlow and scikit-learn.
+LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets", "suite.lifelong.cache_figures",
+         "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",
+         "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")
 PRINTING = ("suite.cli", "suite.commands.curate_commands", "suite.commands.data_commands",
             "suite.commands.export_commands", "suite.commands.report_commands",
             "suite.commands.run_commands", "suite.commands.show_commands",
@@ -201,6 +207,8 @@ def _a_name(path: pathlib.Path, imported: str) -> str:
 def _inside_a_function(module: str, one, slow: Sequence[str]) -> str:
   if not one.in_function or is_in(one.name, SLOW) or module.split(".")[0] == "tfds_builders":
     return ""
+  if one.name == "numpy" and is_in(module, ("suite.commands",)):  # See PARSERS.
+    return ""
   if is_in(one.name, ("suite",)) and is_in(module, QUICK):
     return "" if is_in(one.name, slow) else (
         "it imports no slow package; import it at the top of the file")
@@ -298,6 +306,12 @@ def test_help_lists_and_typos_import_no_arrays(trees):
   """A parser, and what `suite list` and a misspelled run need: at most half a second of CPU."""
   slow = slow_modules(trees, (*SLOW, "numpy"), for_types=False)
   assert not set(PARSERS) & set(slow)
+
+
+def test_lifelong_evaluation_needs_no_tensorflow(trees):
+  slow = slow_modules(trees, [one for one in SLOW if one not in ("scipy", "pyarrow")],
+                      for_types=False)
+  assert not set(LIGHT) & set(slow)
 
 
 def test_every_wing_holds_a_module():

@@ -141,6 +141,21 @@ def test_each_python_gets_one_tensorflow(required, line, python, newer):
   assert found.get("tf-keras", [""])[1:] == ([">=2.19"] if python in ("3.12", "3.13") else [])
 
 
+def test_a_part_has_fewer_requirements_of_the_same_releases(required, monkeypatch):
+  whole = required("", "3.11")
+  for part, has, lacks in (
+      ("lifelong", {"numpy", "scipy", "pyarrow"}, {"tensorflow", "scikit-learn", "keras-cv"}),
+      ("builders", {"tensorflow-datasets", "tensorflow", "pillow", "scipy", "h5py"},
+       {"gin-config", "keras-cv", "tensorflow-addons"})):
+    monkeypatch.setenv("LIFELONG_PART", part)
+    found = required("", "3.11")
+    assert has <= set(found) and not lacks & set(found)
+    assert found == {name: whole[name] for name in found}
+  monkeypatch.setenv("LIFELONG_PART", "half")
+  with pytest.raises(ValueError, match="LIFELONG_PART is 'half'; allowed are lifelong, builders"):
+    required("", "3.11")
+
+
 def test_another_line_is_refused(required):
   with pytest.raises(ValueError, match="LIFELONG_TENSORFLOW is '2.19'; allowed is 'newer'"):
     required("2.19", "3.11")

@@ -91,7 +91,7 @@ def _pipeline(options: str) -> Any:
   try:
     from apache_beam.options import pipeline_options  # pylint: disable=g-import-not-at-top
   except ImportError as error:
-    raise errors.DataError("Beam options need the extra beam: pip install 'lifelong-suite[beam]'"
+    raise errors.DataError("Beam options need the extra beam: pip install '.[beam]'"
                            ) from error
   return pipeline_options.PipelineOptions([f"--{one}" for one in options.split(",")])
 

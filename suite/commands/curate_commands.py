@@ -28,12 +28,11 @@ from suite.commands import parsing
 from suite.configs import run_settings
 from suite.curation import errors
 from suite.curation import manifest
-from suite.curation import selection
-from suite.curation import time_buckets
-from suite.curation import votes as votes_lib
 from suite.data.own import dates
 
 SCALES = ("none", "tf", "torch", "caffe")  # encoders.SCALES
+# time_buckets.NUM, votes.MIN_REVIEWERS, and `share` and `first` of selection.SelectionRule.
+_NUM, _REVIEWERS, _SHARE, _FIRST = 11, 3, 0.001, 1
 
 Path = pathlib.Path
 Step = Callable[[argparse.Namespace], manifest.Manifest]
@@ -60,7 +59,7 @@ def add(curate: argparse.ArgumentParser) -> None:
   _add_table(buckets)
   buckets.add_argument("--features", type=Path, nargs="+", metavar="NPY",
                        help="floats [N, D] in one or several consecutive files (those of `encode`)")
-  buckets.add_argument("--num", type=int, default=time_buckets.NUM,
+  buckets.add_argument("--num", type=int, default=_NUM,
                        help="number of buckets (%(default)s)")
   buckets.add_argument("--before-1990", action="store_true",
                        help="all images may be from before 1990 (else that is an error)")
@@ -84,7 +83,7 @@ def add(curate: argparse.ArgumentParser) -> None:
                      help="CSV files of the page, JSON exports of Label Studio, or folders of them")
   votes.add_argument("--decisions", type=Path,
                      help="CSV of decisions on flagged images: bucket, class, id, decision")
-  votes.add_argument("--minimum", type=int, default=votes_lib.MIN_REVIEWERS,
+  votes.add_argument("--minimum", type=int, default=_REVIEWERS,
                      help="least number of reviewers of every image (%(default)s)")
   votes.add_argument("--min-gold", type=float, default=0.0, metavar="SHARE",
                      help="leave out reviewers with a lower share of right answers to the gold "
@@ -124,7 +123,6 @@ def _making(steps: Any, run: Step, name: str, text: str) -> argparse.ArgumentPar
 
 
 def _add_queries(found: argparse.ArgumentParser) -> None:
-  rule = selection.SelectionRule()
   given = found.add_mutually_exclusive_group(required=True)
   given.add_argument("--queries", type=Path, help="CSV: class, prompt or class, id")
   given.add_argument("--text", action="append", metavar="[CLASS=]PROMPT",
@@ -134,13 +132,13 @@ def _add_queries(found: argparse.ArgumentParser) -> None:
                      help="text with {} around each prompt of --clip; the mean of several (none)")
   found.add_argument("--query-features", type=Path, metavar="NPY",
                      help="features of the prompts, [Q, D]")
-  found.add_argument("--share", type=float, default=rule.share,
+  found.add_argument("--share", type=float, default=_SHARE,
                      help="share of a bucket that is the top of each query (%(default)s)")
   found.add_argument("--keep", type=int, metavar="N",
                      help="at most N candidates of each class and bucket (all)")
   found.add_argument("--background", type=int, metavar="N",
                      help="images from the low end of each query (a tenth of a class; 0: none)")
-  found.add_argument("--first", type=int, default=rule.first,
+  found.add_argument("--first", type=int, default=_FIRST,
                      help="first bucket to search (%(default)s)")
   found.add_argument("--search", choices=("auto", "numpy", "faiss"), default="auto",
                      help="library of the search, with equal results (%(default)s: faiss from a "
@@ -206,6 +204,7 @@ def _buckets(args: argparse.Namespace) -> manifest.Manifest:
 
 def _queries(args: argparse.Namespace) -> manifest.Manifest:
   from suite.curation import encoders
+  from suite.curation import selection
   from suite.curation.steps import selecting
   rule = selection.SelectionRule(args.share, args.keep, args.background, args.first)
   by_text = None

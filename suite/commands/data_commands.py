@@ -17,14 +17,11 @@ import time
 from typing import Any
 
 from absl import logging
-import numpy as np
 
 from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import run_settings
-from suite.curation.timelines import periods
 from suite.data.own import dates
-from suite.data.own import timeline_store
 from suite.running import this_process
 from suite.system import atomic_files
 from suite.system import file_lock
@@ -37,6 +34,7 @@ NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits)
                  for end, splits in (("", "ours"), ("-paper", "paper"))}
 
 _ARCHIVES = (".zip", ".tar")
+_BY = ("year", "month", "equal", "bucket")  # periods.BY
 _FETCHED_TABLE = "images.csv"
 _LOG_EVERY_SECONDS = 30.0
 _BUILT_A_SECOND = 1000  # Images: an estimate; of CIFAR-10's, which are small, three times as many.
@@ -490,7 +488,7 @@ def _add_timeline_flags(action: argparse.ArgumentParser) -> None:
                       "layout (suite curate export)")
   action.add_argument("--name", required=True, metavar="NAME",
                       help="of the data set, which is then timeline/NAME")
-  action.add_argument("--by", choices=periods.BY,
+  action.add_argument("--by", choices=_BY,
                       help="a bucket for each year or month, buckets of equal size, or those of the"
                       " column bucket")
   action.add_argument("--num", type=run_settings.positive, metavar="N",
@@ -516,7 +514,9 @@ def _add_timeline_flags(action: argparse.ArgumentParser) -> None:
 
 def _timeline(args: argparse.Namespace) -> int:
   from suite.curation.timelines import dated_table
+  from suite.curation.timelines import periods
   from suite.curation.timelines import timeline_plan
+  from suite.data.own import timeline_store
   run_settings.from_flags(args).set_data_dirs()
   if args.data_dir:
     folders.make(args.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
@@ -556,6 +556,7 @@ def _timeline(args: argparse.Namespace) -> int:
 
 def _print_buckets(plan: Any) -> None:
   """Prints a line for each bucket of a timeline, then warnings about few images."""
+  import numpy as np
   known = plan.facts["buckets"]
   rows: list[tuple[str, ...]] = []
   seen: set[str] = set()

@@ -12,8 +12,6 @@ import pathlib
 import sys
 from typing import Any
 
-import numpy as np
-
 from suite.commands import parsing
 from suite.configs import run_settings
 
@@ -187,6 +185,8 @@ def _scores(one: Any) -> dict[str, Any]:
 
 
 def _status(args: argparse.Namespace, report: Any = None) -> int:
+  import numpy as np
+
   from suite.lifelong.cache import accuracy_cache
   from suite.lifelong.cache import sample_counts
   cache = accuracy_cache.AccuracyCache(args.cache)
@@ -461,6 +461,8 @@ def _record(reference: Any, models: Mapping[str, Mapping[str, float]], found: Ma
 
 def _read_models(args: argparse.Namespace) -> dict[str, dict[str, float]]:
   """Model -> id -> answer, of all files."""
+  import numpy as np
+
   from suite import lifelong
   from suite.lifelong.cache import accuracy_cache
   found: dict[str, dict[str, float]] = {}
@@ -476,6 +478,8 @@ def _read_models(args: argparse.Namespace) -> dict[str, dict[str, float]]:
 
 def _read_groups(path: pathlib.Path, folder: pathlib.Path) -> list[Any]:
   """int [N] of each column but `id`: equal values get equal numbers."""
+  import numpy as np
+
   from suite.lifelong.cache import accuracy_cache
   cache = accuracy_cache.AccuracyCache(folder)
   with open(path, encoding="utf-8-sig", newline="") as file:
@@ -496,6 +500,7 @@ def _read_groups(path: pathlib.Path, folder: pathlib.Path) -> list[Any]:
 
 
 def _write_probabilities(path: pathlib.Path, reference: Any, found: Mapping[str, Any]) -> None:
+  import numpy as np
   with open(path, "w", encoding="utf-8", newline="") as file:
     writer = csv.writer(file)
     writer.writerow(["id", *found])
@@ -602,6 +607,8 @@ def _score(args: argparse.Namespace) -> int:
 
 def _plot(args: argparse.Namespace) -> int:
   """Runs `suite lifelong plot`."""
+  import numpy as np
+
   from suite import lifelong
   from suite.lifelong import cache_figures
   from suite.lifelong.estimators import irt_search

@@ -11,14 +11,11 @@ from collections.abc import Callable
 import pathlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from suite.commands import data_commands
 from suite.configs import gin_files
 from suite.configs import run_settings
-from suite.lifelong.cache import cache_check
-from suite.reporting import table_dir
 from suite.system import file_lock
 
-if TYPE_CHECKING:  # It imports TensorFlow, which the help does not need.
+if TYPE_CHECKING:  # It imports NumPy and pyarrow, which the help does not need.
   from suite.reporting import run_check
 
 
@@ -96,8 +93,14 @@ def kind_of(folder: pathlib.Path) -> Kind:
   raise gin_files.ConfigError(f"{folder} is none of: {', '.join(kind.name for kind in KINDS)}.")
 
 
+def _is_table(folder: pathlib.Path) -> bool:
+  from suite.reporting import table_dir
+  return table_dir.is_table(folder)
+
+
 def _check_table(folder: pathlib.Path) -> list[run_check.Finding]:
   from suite.reporting import run_check
+  from suite.reporting import table_dir
   try:
     table = table_dir.read(folder, check=False)
   except ValueError as error:
@@ -115,6 +118,7 @@ def _is_cache(folder: pathlib.Path) -> bool:
 
 
 def _check_cache(folder: pathlib.Path) -> list[run_check.Finding]:
+  from suite.lifelong.cache import cache_check
   from suite.reporting import run_check
   return [run_check.Finding(folder, run_check.DAMAGED, problem)
           for problem in cache_check.problems(folder)] or [
@@ -136,6 +140,7 @@ def _is_data(folder: pathlib.Path) -> bool:
 
 
 def _check_data(folder: pathlib.Path) -> list[run_check.Finding]:
+  from suite.commands import data_commands
   from suite.reporting import run_check
   found = []
   for info in sorted(folder.glob("**/dataset_info.json")):
@@ -151,7 +156,7 @@ def _check_data(folder: pathlib.Path) -> list[run_check.Finding]:
 
 # In the order in which a directory is tried.
 KINDS = (
-    Kind("table", table_dir.is_table, _check_table),
+    Kind("table", _is_table, _check_table),
     Kind("accuracy cache", _is_cache, _check_cache),
     Kind("run", _is_run, _check_run),
     Kind("prepared data", _is_data, _check_data),

@@ -48,7 +48,7 @@ def promising(vectors: np.ndarray, queries: np.ndarray, number: int, floors: np.
   try:
     import faiss
   except ImportError as error:
-    raise errors.CurationError("faiss is not installed: pip install 'lifelong-suite[curate]', or "
+    raise errors.CurationError("faiss is not installed: pip install '.[curate]', or "
                                "search by numpy.") from error
   wanted, size = number, len(vectors)
   found: list[np.ndarray] = [np.zeros(0, np.int64)] * len(queries)

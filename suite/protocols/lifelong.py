@@ -20,6 +20,7 @@ import time
 from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
+import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
 from suite.contracts import descriptions
@@ -74,7 +75,8 @@ def run(
     raise ValueError(
         f"The saved predictions have changed since this run began ({before} then, {fingerprint} "
         "now). Start again with another --workdir, or put the old ones back.")
-  state.resume(method)
+  # A method has no variables; what it computes of known answers is computed again.
+  state.resume(method if isinstance(method, tf.Module) else tf.Module())
   digests = [[hashlib.sha256(table.answers.row(m)).digest() for m in range(len(table.models))]
              for table in tables]
   held_out = [(table, m, of_rows) for table, of_rows in zip(tables, digests)

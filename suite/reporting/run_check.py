@@ -16,13 +16,13 @@ from typing import Any, Callable, NamedTuple
 from suite.contracts import descriptions
 from suite.reporting import records as records_lib
 from suite.reporting import run_dir
-from suite.state import encoder_file
 from suite.state import predictions
 from suite.state import snapshots
 from suite.state import weight_store
 from suite.system import atomic_files
 
 WHOLE, DAMAGED, AGAIN = "whole", "damaged", "can be made again"
+_ENCODER = "encoder.json"  # encoder_file.ABOUT, which imports TensorFlow.
 _MADE_AGAIN = ("report.txt", run_dir.SUMS)  # By the same command.
 _START_AGAIN = "restore it from a copy, or run the same command in a new work directory"
 
@@ -146,7 +146,8 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
   except ValueError as error:
     yield Finding(folder / descriptions.FILE, AGAIN, f"{snapshots.reason(error)}; the same command "
                   "writes it again", (folder / descriptions.FILE,))
-  if (folder / encoder_file.ABOUT).exists():
+  if (folder / _ENCODER).exists():
+    from suite.state import encoder_file
     yield _verified(folder / encoder_file.WEIGHTS, "an encoder",
                     functools.partial(encoder_file.load, folder))
   for part in ("", "state/events", "state/progress", "weights", "predictions"):

@@ -188,7 +188,7 @@ def _connected(address: str | None) -> Iterator[Any]:
   except ImportError as error:
     raise gin_files.ConfigError(
         f"--engine ray needs Ray, which is not installed here ({error}). Install it with pip "
-        'install "lifelong-suite[cluster]", or leave --engine out.') from error
+        'install ".[cluster]", or leave --engine out.') from error
   if ray.is_initialized():  # By the caller's program, which also ends it.
     yield ray
     return

@@ -49,6 +49,13 @@ def import_tensorflow() -> None:
     try:
       os.dup2(held.fileno(), 2)
       import tensorflow  # noqa: F401
+    except ModuleNotFoundError as error:
+      if error.name != "tensorflow":
+        raise
+      raise gin_files.ConfigError(
+          "TensorFlow is not installed here, so this installation has the commands of `suite "
+          "lifelong`, `suite verify` and `suite report` alone. For all of them: pip "
+          "install . in a checkout, without LIFELONG_PART.") from error
     except BaseException:
       held.seek(0)
       os.write(stderr, held.read())

@@ -11,8 +11,14 @@ import sys
 import pytest
 
 from suite import cli
+from suite.commands import curate_commands
+from suite.commands import data_commands
 from suite.commands import parsing
 from suite.configs import gin_files
+from suite.curation import selection
+from suite.curation import time_buckets
+from suite.curation import votes
+from suite.curation.timelines import periods
 
 
 def _completed(python, line, shell, path):
@@ -48,3 +54,11 @@ def test_names_come_from_the_files_without_argcomplete(monkeypatch):
   monkeypatch.setenv("_ARGCOMPLETE", "1")
   monkeypatch.setitem(sys.modules, "argcomplete", None)
   assert parsing.serve(cli.parser()) is None
+
+
+def test_numbers_of_the_parsers_are_those_of_the_modules_that_they_do_not_import():
+  rule = selection.SelectionRule()
+  known = [time_buckets.NUM, votes.MIN_REVIEWERS, rule.share, rule.first]
+  shown = [getattr(curate_commands, name) for name in ("_NUM", "_REVIEWERS", "_SHARE", "_FIRST")]
+  assert shown == known
+  assert periods.BY == data_commands._BY

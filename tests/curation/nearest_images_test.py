@@ -11,7 +11,7 @@ from suite.curation import feature_files
 from suite.curation import nearest_images
 
 needs_faiss = pytest.mark.skipif(not nearest_images.installed(),
-                                 reason="needs faiss: pip install 'lifelong-suite[curate]'")
+                                 reason="needs faiss: pip install '.[curate]'")
 by_both = pytest.mark.parametrize("by_faiss", [False, pytest.param(True, marks=needs_faiss)])
 
 
@@ -117,7 +117,7 @@ def test_faiss_is_used_from_a_million_rows_on(tmp_path, monkeypatch):
 def test_faiss_that_is_not_installed_is_said(tmp_path, monkeypatch):
   monkeypatch.setitem(sys.modules, "faiss", None)
   task = _task(_queries([[1, 0]]), np.zeros(4, int), np.array([1]), np.arange(4))
-  with pytest.raises(errors.CurationError, match="faiss is not installed: pip install 'lifelong"):
+  with pytest.raises(errors.CurationError, match=r"faiss is not installed: pip install '.\[curate"):
     nearest_images.search(_files(tmp_path, np.ones((4, 2), np.float32)), task, by_faiss=True)
 
 

@@ -201,7 +201,7 @@ def test_the_process_of_a_killed_worker_ends_with_it(tmp_path):
     (["--engine", "spark"], "invalid choice: 'spark'"),
     (["--engine", "ray", "--jobs", "2"], "--jobs and --only are flags of tables"),
     (["--engine", "ray"], 'needs Ray, which is not installed here (import of ray halted; None in '
-     'sys.modules). Install it with pip install "lifelong-suite[cluster]"'),
+     'sys.modules). Install it with pip install ".[cluster]"'),
 ])
 def test_mistakes_are_one_line(flags, message, capsys, monkeypatch, tmp_path):
   monkeypatch.setitem(sys.modules, "ray", None)  # As if it were not installed.

@@ -19,7 +19,7 @@ from tfds_builders.rows import row as row_lib
 from tfds_builders.rows.nevis.o import olivetti_face
 from tfds_builders.rows.nevis.s import semeion
 
-pytest.importorskip("apache_beam", reason="needs the extra: pip install lifelong-suite[beam]")
+pytest.importorskip("apache_beam", reason="needs the extra: pip install .[beam]")
 
 
 BEAM = "runner=DirectRunner,direct_num_workers=1"

@@ -13,7 +13,7 @@ Threads: `--threads N` gives each side N threads in total. PyTorch parallelizes 
 for the suite's small operations it is faster to run N at once, one thread each (`--intra`,
 `--inter`).
 
-PyTorch is needed by this comparison only (`pip install 'lifelong-suite[bench]'`); it may be
+PyTorch is needed by this comparison only (`pip install '.[bench]'`); it may be
 installed in another environment, `--torch_python PATH`.
 """
 
@@ -178,7 +178,7 @@ def run(args: argparse.Namespace, machine: str) -> None:
   names = cfsl_cases.chosen(args.cases)
   if not args.without_torch and not has_torch(args.torch_python):
     raise SystemExit(
-        f"{args.torch_python} has no PyTorch. Install it (pip install 'lifelong-suite[bench]'), "
+        f"{args.torch_python} has no PyTorch. Install it (pip install '.[bench]'), "
         "name another Python with --torch_python, or measure the suite alone: --without_torch.")
   print(f"{machine}\n`{shlex.join(['python', *sys.argv])}`: {args.rounds} rounds of about "
         f"{args.seconds:g} s\n")

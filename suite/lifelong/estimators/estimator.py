@@ -58,7 +58,7 @@ class Estimate:
 
 
 class Estimator(Protocol):
-  """Estimator of all answers of a model from a few of them. It is also a `tf.Module`."""
+  """Estimator of all answers of a model from a few of them."""
 
   def estimate(
       self, known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int

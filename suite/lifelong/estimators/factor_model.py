@@ -42,7 +42,6 @@ import itertools
 from typing import Callable, NamedTuple
 
 import numpy as np
-import tensorflow as tf
 
 from suite.lifelong.answers import answer_factors
 from suite.lifelong.answers import answer_sampling
@@ -512,7 +511,7 @@ def _side_means(predicted: np.ndarray, is_easier: np.ndarray) -> tuple[float, fl
           float(predicted[~is_easier].mean(dtype=np.float64)) if not is_easier.all() else 0.0)
 
 
-class FactorSearch(tf.Module):
+class FactorSearch:
   """Estimator by factors. It has no weights: its data are in the cache."""
 
   def __init__(self, num_factors: Sequence[int] = NUM_FACTORS, seed: int = 0,
@@ -523,7 +522,6 @@ class FactorSearch(tf.Module):
       target_width: stop asking when the 95% interval of the accuracy is no wider.
       adaptive: share of the budget that is spent on the samples that tell most about the model.
     """
-    super().__init__()
     self.seed = seed
     self._num_factors, self._target_width = tuple(num_factors), target_width
     self._adaptive = adaptive

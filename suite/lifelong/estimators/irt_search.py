@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import Callable
 
 import numpy as np
-import tensorflow as tf
 
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import hierarchical_logistic
@@ -29,11 +28,10 @@ _BLOCK = 1 << 13
 _PRECISION = 0.3  # Prior precision of a and b: within about 2 of 0.
 
 
-class IrtSearch(tf.Module):
+class IrtSearch:
   """Estimator by 2PL with D-dimensional abilities; the fit is stored for the last known models."""
 
   def __init__(self, num_dimensions: int = 1, rounds: int = 12, seed: int = 0):
-    super().__init__()
     if num_dimensions < 1 or rounds < 1:
       raise ValueError(f"Got num_dimensions={num_dimensions}, rounds={rounds}; expected 1 or more.")
     self._settings = (num_dimensions, rounds)

@@ -113,7 +113,7 @@ def clean(text: str) -> str:
     text = ftfy.fix_text(text)
   elif not (text.isascii() and text.isprintable()):
     logging.warning("%r is not printable ASCII, and ftfy, by which CLIP cleans texts, is not "
-                    "installed (pip install 'lifelong-suite[curate]'): its letters are used as "
+                    "installed (pip install '.[curate]'): its letters are used as "
                     "they are.", text[:60])
     text = unicodedata.normalize("NFC", text)
   return " ".join(html.unescape(html.unescape(text)).split()).lower()
