@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 import csv
+import itertools
 import json
 import math
 import pathlib
@@ -16,6 +17,7 @@ from suite.commands import parsing
 from suite.configs import run_settings
 
 _BLOCK = 1 << 16
+_PAIRS = 15  # Largest number of pairs that are all shown.
 _CURVES = 8  # Number of samples whose curves are drawn, if none is named.
 
 
@@ -32,6 +34,8 @@ def add(lifelong: argparse.ArgumentParser) -> None:
        "choose a small benchmark with weights and error bars"),
       ("plot", _plot, _add_plot_flags, "draw the ranking and, of a subset, item curves"),
       ("rank", _rank, _add_rank_flags, "list the models by their scores"),
+      ("compare", _compare, _add_compare_flags,
+       "test which models differ, in pairs, with clusters of ranks"),
       ("status", _status, None, "describe the cache"),
       ("verify", _verify, None, "read every file of the cache: is it what was written?")):
     action = actions.add_parser(name, help=text)
@@ -101,6 +105,63 @@ def _add_rank_flags(action: argparse.ArgumentParser) -> None:
       "predicted by the other models, and the interval says how well.")
   action.add_argument("--tasks", action="store_true", help="a row for each task, too")
   _add_scale_flags(action)
+
+
+def _add_compare_flags(action: argparse.ArgumentParser) -> None:
+  action.description = (
+      "Compares all pairs of models on the samples that both have answered. Tests and intervals "
+      "are about samples like these; p-values are corrected for the number of pairs (Holm).")
+  action.add_argument("--models", nargs="+", default=[], metavar="NAME",
+                      help="models to compare (the best ones)")
+  action.add_argument("--top", type=int, default=20, metavar="N",
+                      help="number of models to compare, if none are named (20)")
+  action.add_argument("--level", type=float, default=0.05, metavar="P",
+                      help="a corrected p-value below it is a difference (0.05)")
+  _add_scale_flags(action)
+
+
+def _compare(args: argparse.Namespace) -> int:
+  from suite.lifelong import comparison
+  from suite.lifelong.cache import accuracy_cache
+  cache = accuracy_cache.AccuracyCache(args.cache)
+  found = comparison.compare(cache, _scale(args, list(cache.tasks)), models=args.models,
+                             top=args.top, level=args.level)
+  if args.json:
+    sys.stdout.write(json.dumps({
+        "by": found.by, "level": found.level, "models": [
+            {"cluster": cluster, "ranks": list(ranks), **_scores(one)}
+            for one, cluster, ranks in zip(found.models, found.clusters, found.ranks)],
+        "pairs": [{"first": one.first, "second": one.second, "difference": one.difference,
+                   "interval": list(one.interval), "p": one.p, "corrected": one.corrected,
+                   "num_samples": one.num_samples} for one in found.pairs]}) + "\n")
+    return 0
+  width = max([len("model"), *(len(one.name) for one in found.models)])
+  lines = [f"cluster  ranks    {'model':{width}}  {'score':>8}"]
+  for one, cluster, (best, worst) in zip(found.models, found.clusters, found.ranks):
+    ranks = f"{best}" if best == worst else f"{best} to {worst}"
+    lines.append(f"{cluster:7}  {ranks:7}  {one.name:{width}}  {one.score:8.2%}")
+  lines.append(f"pairs (by {found.by}; intervals of 95% about samples like these; p corrected for "
+               f"{len(found.pairs):,} pairs by Holm):")
+  shown = [one for one in found.pairs if len(found.pairs) <= _PAIRS] or [
+      next(pair for pair in found.pairs if (pair.first, pair.second) == (a.name, b.name))
+      for a, b in zip(found.models, found.models[1:])]
+  for pair in shown:
+    if pair.p is None:
+      lines.append(f"  {pair.first} - {pair.second}: no samples of some task that both answered")
+    else:
+      lines.append(_gap_line(pair.first, pair.second, pair.difference, pair.interval, pair.p,
+                             pair.corrected))
+  if len(shown) < len(found.pairs):
+    lines.append("  (neighbors; --json has all pairs)")
+  sys.stdout.write("\n".join([*lines, ""]))
+  return 0
+
+
+def _gap_line(first: str, second: str, value: float, interval: Sequence[float], p: float,
+              corrected: float | None = None) -> str:
+  more = "" if corrected is None else f", corrected {corrected:.2g}"
+  return (f"  {first} - {second}: {100 * value:+.2f} points, 95% interval "
+          f"{100 * interval[0]:+.2f} to {100 * interval[1]:+.2f}, p {p:.2g}{more}")
 
 
 def _add_scale_flags(action: argparse.ArgumentParser) -> None:
@@ -240,7 +301,8 @@ def _add_estimate_flags(action: argparse.ArgumentParser) -> None:
       "Whatever answers there are count; with --ask and --answers, what is still to be asked is "
       "written.")
   action.add_argument("--ask", type=pathlib.Path, metavar="FILE",
-                      help="write the ids to ask, a line each")
+                      help="write the ids to ask, a line each, or, to a .json, by task, as "
+                      "lm_eval --samples takes them")
   action.add_argument("--answers", nargs="+", type=pathlib.Path, metavar="FILE",
                       help="the answers of the new model, or of several; two are compared")
   action.add_argument("--budget", type=int, metavar="N",
@@ -291,6 +353,7 @@ def _estimate(args: argparse.Namespace) -> int:
   from suite import lifelong
   from suite.lifelong import standings
   from suite.lifelong.cache import accuracy_cache
+  from suite.metrics import paired_tests
   if not (args.ask or args.answers):
     raise lifelong.CacheError("Give --ask FILE, to write the samples to ask, or --answers FILE.")
   models = _read_models(args) if args.answers else {}
@@ -315,16 +378,26 @@ def _estimate(args: argparse.Namespace) -> int:
   cut = {} if threshold is None else {
       name: estimated({one: float(score >= threshold) for one, score in models[name].items()})
       for name in graded}
-  # Two models are compared by their scores, or by their answers as bits if only one is graded.
-  compared = [cut.get(name, one) if len(graded) == 1 else one for name, one in found.items()]
-  is_comparable = len(graded) != 1 or bool(cut)
+  # Models are compared by their scores, or by their answers as bits if only some are graded.
+  compared = [cut.get(name, one) if 0 < len(graded) < len(found) else one
+              for name, one in found.items()]
+  is_comparable = len(graded) in (0, len(found)) or bool(cut)
   scores = standings.TaskEstimates(reference.cache, scale)
   ranked = {name: scores.score(name, one) for name, one in found.items()}
-  gap = None
-  if len(compared) == 2 and is_comparable and all(one.sample for one in compared):
-    gap = lifelong.compare(compared[0], compared[1], reference.num_samples)
+  gaps = {}
+  if len(compared) > 1 and is_comparable and all(one.sample for one in compared):
+    ones = dict(zip(found, compared))
+    gaps = {pair: lifelong.compare(ones[pair[0]], ones[pair[1]], reference.num_samples)
+            for pair in itertools.combinations(ones, 2)}
+  fixed = dict(zip(gaps, paired_tests.holm([p for _, p in gaps.values()]).tolist()))
   if args.json:
-    record = _record(reference, models, found, cut, gap, threshold)
+    record = _record(reference, models, found, cut, threshold)
+    record["differences"] = [
+        {"first": first, "second": second, "value": gap.value, "interval": [gap.low, gap.high],
+         "p": p, "corrected": fixed[first, second]} for (first, second), (gap, p) in gaps.items()]
+    if len(gaps) == 1:
+      record["difference"] = {key: record["differences"][0][key]
+                              for key in ("value", "interval", "p")}
     for row in record["models"]:
       extra = _scores(ranked[row["model"]])
       row.update({key: extra[key] for key in ("score", "score_interval", "tasks")})
@@ -339,12 +412,13 @@ def _estimate(args: argparse.Namespace) -> int:
       if name in cut:
         lines.append(f"  from {threshold:g} on correct, as in the cache: accuracy "
                      f"{cut[name].accuracy:.2%}" + _interval(cut[name]))
-    if gap:
-      names = list(found)
-      lines.append(f"{names[0]} - {names[1]}: {100 * gap[0].value:+.2f} points, 95% interval "
-                   f"{100 * gap[0].low:+.2f} to {100 * gap[0].high:+.2f}, p {gap[1]:.2g}"
-                   + (" (of the share of correct answers)" if len(graded) == 1 else ""))
-    elif len(compared) == 2 and not is_comparable:
+    if gaps:
+      lines.append("differences, about samples like these"
+                   + (" (of the share of correct answers):" if 0 < len(graded) < len(found)
+                   else ":"))
+    lines += [_gap_line(*pair, gap.value, (gap.low, gap.high), p,
+                        fixed[pair] if len(gaps) > 1 else None) for pair, (gap, p) in gaps.items()]
+    if len(compared) > 1 and not is_comparable:
       lines.append(f"not compared: only the answers of {graded[0]} are graded. Say from which "
                    "score on an answer is right: --threshold 0.5")
     sys.stdout.write("\n".join([*lines, ""]))
@@ -397,15 +471,37 @@ def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[
       budget = max(1, min(num, math.ceil(
           wanted / (1 + wanted / num) if found is None else wanted)))
     ids = [one for one in reference.questions(budget).tolist() if one not in have]
-  args.ask.write_text("".join(f"{one}\n" for one in ids), encoding="utf-8")
+  if args.ask.suffix == ".json":
+    args.ask.write_text(json.dumps(_by_task(ids, reference.cache)) + "\n", encoding="utf-8")
+  else:
+    args.ask.write_text("".join(f"{one}\n" for one in ids), encoding="utf-8")
   if args.json:
     sys.stdout.write(json.dumps({"file": str(args.ask), "questions": len(ids)}) + "\n")
   elif not ids:
     sys.stdout.write(f"{args.ask}: nothing is left to ask\n")
   else:
-    sys.stdout.write(f"{args.ask}: {len(ids):,} samples to ask, one id a line. Then:\n"
+    sys.stdout.write(f"{args.ask}: {len(ids):,} samples to ask, "
+                     + ("by task" if args.ask.suffix == ".json" else "one id a line") + ". Then:\n"
                      f"suite lifelong estimate --cache {args.cache} --answers FILE.csv\n")
   return 0
+
+
+def _by_task(ids: Sequence[str], cache: Any) -> dict[str, list[Any]]:
+  """Samples by task, as lm-evaluation-harness takes them (--samples): {task: [numbers]}."""
+  from suite import lifelong
+  tasks = set(cache.tasks)
+  found: dict[str, list[Any]] = {}
+  for one in ids:
+    task = one
+    while task and task not in tasks:
+      task = task.rpartition("/")[0]
+    if not task:
+      raise lifelong.CacheError(f"Sample {one!r} is of no task, so it cannot be written by task: "
+                                "--ask FILE.txt writes one id a line.")
+    name = one[len(task) + 1:]
+    found.setdefault(task, []).append(int(name) if name.isdigit() else name)
+  return {task: sorted(names, key=lambda name: (isinstance(name, str), name))
+          for task, names in found.items()}
 
 
 def _interval(found: Any) -> str:
@@ -439,7 +535,7 @@ def _summary(args: argparse.Namespace, name: str, found: Any, given: int, what: 
 
 
 def _record(reference: Any, models: Mapping[str, Mapping[str, float]], found: Mapping[str, Any],
-            cut: Mapping[str, Any], gap: Any, threshold: float | None) -> dict[str, Any]:
+            cut: Mapping[str, Any], threshold: float | None) -> dict[str, Any]:
   rows = []
   for name, one in found.items():
     used = len(one.observed)
@@ -453,9 +549,6 @@ def _record(reference: Any, models: Mapping[str, Mapping[str, float]], found: Ma
                    if name in cut else None})
   record: dict[str, Any] = {"samples": reference.num_samples, "threshold": threshold,
                             "known_models": len(reference.models), "models": rows}
-  if gap:
-    record["difference"] = {"value": gap[0].value, "interval": [gap[0].low, gap[0].high],
-                            "p": gap[1]}
   return record
 
 

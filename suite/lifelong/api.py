@@ -144,6 +144,9 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
             ) -> tuple[intervals.Interval, float]:
   """Compares two estimates: (difference of the accuracies, p-value of equal accuracy).
 
+  Both are about samples like these; on the very samples of the cache the difference is known once
+  all are answered. Graded answers have a normal test, others McNemar's.
+
   The samples that both were asked at random are compared, also if one was asked before the cache
   grew, or more of them. All estimates of one question set have such samples.
   """
@@ -162,7 +165,10 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   common = one.only(keep)
   assert first.observed_answers is not None and second.observed_answers is not None
   pair = first.observed_answers[common.members], second.observed_answers[two.members[others]]
-  return (intervals.difference(*pair, num_samples, common), intervals.sign_test(*pair))
+  gap = intervals.difference(*pair, num_samples, common, is_finite=False)
+  if np.isin(np.concatenate(pair), (0, 1)).all() and len(common.sizes) == 1:
+    return gap, intervals.sign_test(*pair)
+  return gap, intervals.normal_test(gap)
 
 
 Cache = Union[accuracy_cache.AccuracyCache, str, os.PathLike]

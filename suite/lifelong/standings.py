@@ -13,7 +13,7 @@ all that the missing answers may be.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import dataclasses
 import hashlib
 import os
@@ -112,7 +112,7 @@ class Standings:
   Attributes:
     by: "tasks" or "samples".
     tasks: T names.
-    weights: float64 [T], share of each task in the score.
+    factors: float64 [T]: the score is the sum of factors x accuracies, and a constant.
     num_references: number of models that were evaluated in full.
   """
 
@@ -129,7 +129,7 @@ class Standings:
     self._codes = codes if names else None
     sizes = np.bincount(codes, minlength=len(names)) if names else np.array([num])
     self._sizes = sizes
-    self.by, self._factors, self._offset = scale.factors(self.tasks, sizes)
+    self.by, self.factors, self._offset = scale.factors(self.tasks, sizes)
     self._shares = sizes / max(1, num)
     full = np.flatnonzero(totals[:, 1] == num)
     half = np.flatnonzero(2 * totals[:, 1] >= num)
@@ -142,8 +142,16 @@ class Standings:
   @property
   def weights(self) -> dict[str, float]:
     """Share of each task in the score, before normalization for guessing."""
-    raw = self._factors if self.by == TASKS else self._shares
+    raw = self.factors if self.by == TASKS else self._shares
     return dict(zip(self.tasks, (raw / raw.sum()).tolist()))
+
+  def samples_of_tasks(self) -> Iterator[tuple[int, np.ndarray]]:
+    """Number of each task and its samples."""
+    if self._codes is None:
+      yield 0, np.arange(self._cache.num_samples)
+      return
+    for task in range(len(self.tasks)):
+      yield task, np.flatnonzero(self._codes == task)
 
   def ranked(self) -> list[RankedModel]:
     """All models with an answer, the best score first; ties keep the order of the cache."""
@@ -168,7 +176,7 @@ class Standings:
     if total == self._cache.num_samples:
       values = correct / self._sizes
       low = high = values
-      ends = [(float(shares @ values),) * 2 for shares in (self._shares, self._factors)]
+      ends = [(float(shares @ values),) * 2 for shares in (self._shares, self.factors)]
     else:
       values, low, high, ends = self._estimated(index, correct, seen)
     (low_all, high_all), (low_score, high_score) = ends
@@ -177,7 +185,7 @@ class Standings:
             self.tasks, values.tolist(), low.tolist(), high.tolist(), seen, self._sizes)}
     return RankedModel(
         self._cache.models[index], float(self._shares @ values), (low_all, high_all), int(total),
-        float(self._factors @ values) + self._offset,
+        float(self.factors @ values) + self._offset,
         (low_score + self._offset, high_score + self._offset), total < self._cache.num_samples,
         observed, tasks)
 
@@ -203,7 +211,7 @@ class Standings:
     """(accuracies, low, high [T], [(low, high) over samples, (low, high) of the score])."""
     sizes, missing = self._sizes, self._sizes - seen
     least, most = correct / sizes, (correct + missing) / sizes
-    weights = np.stack([self._shares, self._factors])
+    weights = np.stack([self._shares, self.factors])
     found = self._predicted(index) if len(self._references) >= _LEAST else None
     if found is None:
       # As on the other samples of the task, or of all; the interval has all that may be.

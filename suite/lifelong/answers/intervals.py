@@ -135,8 +135,12 @@ def regression(answers: np.ndarray, predicted: np.ndarray, mean_predicted: float
 
 
 def difference(first: np.ndarray, second: np.ndarray, num_samples: int,
-               sample: random_sample.RandomSample | None = None) -> Interval:
+               sample: random_sample.RandomSample | None = None, *, is_finite: bool = True
+               ) -> Interval:
   """Difference in accuracy of two models, from their answers [m] to the same samples.
+
+  With `is_finite` the difference is that on the N samples, which is known once all are answered.
+  Otherwise it is about samples like these, as `sign_test` is, and order and N do not matter.
 
   Agresti and Min's (2005) interval: half an answer is added to each of the four cells, so the width
   is not 0 when the models always agree. It is far narrower than a comparison of two intervals.
@@ -149,12 +153,13 @@ def difference(first: np.ndarray, second: np.ndarray, num_samples: int,
   sample = sample or random_sample.in_order(m, num_samples)
   changes = first - second
   value = sample.mean(changes)
-  if m == num_samples:
+  if m == num_samples and is_finite:
     return Interval(value, value, value)
   n = m + 2.0
   middle = value * m / n
   spread = (sample.mean(changes ** 2) * m + 1.0) / n - middle ** 2
-  effective = sample.effective(design_effect(changes, sample.runs)) * n / m
+  effective = (sample.effective(design_effect(changes, sample.runs)) if is_finite else
+               sample.draws()) * n / m
   half = Z_95 * np.sqrt(spread / effective)
   known = 1.0 - sample.unknown
   low = max(-1.0, known * (middle - half) - sample.unknown)
@@ -168,6 +173,13 @@ def sign_test(first: np.ndarray, second: np.ndarray) -> float:
   wins, losses = int(np.sum(first > second)), int(np.sum(first < second))
   from scipy import stats  # pylint: disable=import-outside-toplevel
   return float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+
+
+def normal_test(gap: Interval) -> float:
+  """p-value of no difference, from its 95% interval."""
+  from scipy import stats  # pylint: disable=import-outside-toplevel
+  half = gap.width / 2.0
+  return 2.0 * float(stats.norm.sf(Z_95 * abs(gap.low + gap.high) / 2.0 / half)) if half else 1.0
 
 
 def _effect(answers: np.ndarray, share: float, sample: random_sample.RandomSample) -> float:

@@ -65,6 +65,11 @@ class RandomSample:
     factor = effect * float(np.sum(share**2 * (1.0 - asked / self.sizes) / asked))
     return 1.0 / factor if factor > 0 else float("inf")
 
+  def draws(self) -> float:
+    """Equivalent number of draws of samples like these, of which there is no end."""
+    share = self.sizes / self.sizes.sum()
+    return 1.0 / float(np.sum(share**2 / self._asked))
+
   def widened(self, low: float, high: float) -> tuple[float, float]:
     """Bounds of the mean over N samples, from bounds over those that the answers are about."""
     return (1.0 - self.unknown) * low, (1.0 - self.unknown) * high + self.unknown

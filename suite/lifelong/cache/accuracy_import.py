@@ -122,8 +122,8 @@ class Choice:
     unknown = [task for task, _ in self._named if task not in {one for one, _ in self._met}]
     if unknown:
       raise accuracy_cache.CacheError(
-          f"{self._flag} {self._text!r} names {', '.join(unknown)}; the files have "
-          f"{_some(tasks) or 'no tasks'}.")
+          f"{self._flag} {self._text!r} names {', '.join(unknown)}; the tasks are "
+          f"{_some(tasks) or 'not known'}.")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -216,7 +216,7 @@ ASKED = {  # name: (files, options, words of the message)
         {_samples("arc"): TWO_METRICS, _samples("mmlu"): [_line(0, 1)]}, {"score": "acc_norm"},
         "no metric 'acc_norm'; it has acc. Choose by task: --score mmlu=acc"),
     "a task that was not read": ({_samples("arc"): TWO_METRICS}, {"score": "acc,ark=acc_norm"},
-                                 "names ark; the files have arc"),
+                                 "names ark; the tasks are arc"),
     "one id, two documents": (
         {_samples("arc", m): [_line(i, 1, doc_hash=str(i + (m == "d"))) for i in range(10)]
          for m in "abd"}, {}, "d/samples.*and .*a/samples.*'arc/0' is not the same document; 10"),
