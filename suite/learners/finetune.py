@@ -162,6 +162,8 @@ class Finetune(learner.Learner):
         context.journal.once("pretrained", lambda: context.ledger.charge("pretrain", **found.cost))
       pretrained = found.weights
       record["pretrained"] = encoder_file.digest(pretrained)
+      if found.year is not None:
+        record["pretrained_year"] = found.year
     run = None  # Whose models FT-s compares; None: this task's is trained here.
     if self._static.is_used:
       run = self._static.run(context, task)

@@ -108,11 +108,13 @@ class Pretrained(Start):
       with.
     flops, macs: the cost of an encoder that does not say it. None: unknown; the total is then
       unknown, too, and the cost without pretraining is not.
+    year: of an encoder that does not say it: tasks of a dated stream are served from then on.
   """
 
   encoder: str | None = None
   flops: int | None = None
   macs: int | None = None
+  year: int | None = None
 
   @property
   def pretrained(self) -> Pretrained:
@@ -132,15 +134,16 @@ class Pretrained(Start):
       given: returns its weights as it is made under a seed.
     """
     if self.encoder is not None:
-      return encoder_file.starting(
+      found = encoder_file.starting(
           self.encoder, model, {"flops": self.flops, "macs": self.macs})
+      return found if found.year is not None else found._replace(year=self.year)
     first, second = given(0), given(1)
     if any(not np.array_equal(a, b) for a, b in zip(first, second)):
       raise ValueError(
           f"Pretrained.encoder is None, but the backbone {model.name!r} comes with random weights. "
           "Give the directory of a pretraining run, an .npz of weights, or a Keras model as "
           "backbone.")
-    return encoder_file.Starting(first, {"flops": self.flops, "macs": self.macs})
+    return encoder_file.Starting(first, {"flops": self.flops, "macs": self.macs}, self.year)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,6 +20,18 @@ META_TEST = "meta_test"
 Errors = Union[Sequence[float], np.ndarray]  # [T], one error per task.
 
 
+class BreakEven(NamedTuple):
+  """The number of tasks after which a pretraining has paid for itself.
+
+  Attributes:
+    num_tasks: None: never, as a task costs no less with it, or a cost is unknown.
+    is_observed: whether the stream has that many tasks; else it continues at its mean saving.
+  """
+
+  num_tasks: int | None
+  is_observed: bool
+
+
 class Front(NamedTuple):
   """Indices of points: those on the Pareto front by rising FLOPs, and those without FLOPs."""
 
@@ -52,6 +64,26 @@ def regret(errors: Errors, reference_errors: Errors) -> np.ndarray:
     raise ValueError(f"Got errors of {len(errors)} tasks and {len(reference_errors)} of the "
                      "reference learner; expected the same tasks in the same order.")
   return cumulative_error(errors) - cumulative_error(reference_errors)
+
+
+def break_even(pretraining: float | None, costs: Sequence[float | None],
+               reference: Sequence[float | None]) -> BreakEven:
+  """The least number of tasks that cost less with a pretraining, itself included, than without.
+
+  Args:
+    pretraining: what it cost.
+    costs: of each task it serves, in stream order, without the pretraining: T of them.
+    reference: of the same tasks for a learner from random weights.
+  """
+  if pretraining is None or None in costs or None in reference or not costs:
+    return BreakEven(None, False)
+  saved = np.cumsum(np.subtract(np.asarray(reference, object), np.asarray(costs, object)))
+  paid = [i for i, total in enumerate(saved, 1) if total >= pretraining]
+  if paid:
+    return BreakEven(paid[0], True)
+  if saved[-1] <= 0:
+    return BreakEven(None, False)
+  return BreakEven(math.ceil(pretraining * len(costs) / saved[-1]), False)
 
 
 def cumulative_cost(totals: Mapping[str, Any], name: str = "flops", *,

@@ -13,7 +13,7 @@ classifies it by the nearest of the images that it trains on. Labels are read fo
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, Mapping, Sequence
+from typing import Any, Dict, Mapping, Optional, Sequence
 
 from suite.compute import ledger
 from suite.contracts import deliveries
@@ -43,6 +43,7 @@ def run(
     labelled: bool = False,
     knn_share: float = 0.0,
     knn: int = 20,
+    year: Optional[int] = None,
 ) -> Dict[str, Any]:
   """Runs the updates from `state.done` on; returns the summary.
 
@@ -52,6 +53,8 @@ def run(
     labelled: whether the learner gets the labels.
     knn_share: share of each class's images that is held out for the kNN accuracy; 0: none.
     knn: neighbors, by cosine.
+    year: of the images and the method, written to encoder.json: a stream of dated tasks is served
+      from then on. None: not known.
   """
   learner = refusals.check_learner(learner, deliveries.PORTIONS)
   if updates < 1 or updates_per_event < 1:
@@ -84,7 +87,8 @@ def run(
       about = {
           "pretext": learner.name_of_pretext, "data": images.name, "num_images": images.size,
           "updates": first + portion.updates, "updates_planned": updates, "seed": state.seeds.seed,
-          "cost": {name: state.ledger.totals()[name] for name in encoder_file.COSTS}}
+          "cost": {name: state.ledger.totals()[name] for name in encoder_file.COSTS},
+          **({} if year is None else {"year": year})}
       rehearsal.save(
           learner, functools.partial(encoder_file.save, state.folder, learner.encoder, about))
     state.commit({

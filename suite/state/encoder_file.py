@@ -4,9 +4,9 @@
 encoder.npz holds the weights in Keras order, as a weight store writes them, so that it can be the
 `start` of a learner with the same backbone. encoder.json holds what is needed without the run file:
 the architecture as Keras writes it, the image size, the range of pixels, the width of the features,
-how it was trained, what that cost (flops, macs, examples, steps), and the digest of the weights.
-Beside them may lie `classifier.npz`: `kernel` [D, C] and `bias` [C] of the classifier that the
-backbone was trained with.
+how it was trained, what that cost (flops, macs, examples, steps), its year if the run gives one,
+and the digest of the weights. Beside them may lie `classifier.npz`: `kernel` [D, C] and `bias` [C]
+of the classifier that the backbone was trained with.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import pathlib
-from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -55,10 +55,12 @@ class Starting(NamedTuple):
   """Weights to start from, in Keras order, and the known part of what they cost.
 
   cost: "flops" and "macs", None where unknown; "examples" and "steps" where known.
+  year: from which it could have been used; None: not known.
   """
 
   weights: List[np.ndarray]
   cost: Dict[str, Any]
+  year: Optional[int] = None
 
 
 def digest(weights: Sequence[np.ndarray]) -> str:
@@ -153,12 +155,13 @@ def starting(place: str | os.PathLike, model: tf.keras.Model, unsaid: Mapping[st
     if not path.is_file():
       raise FileNotFoundError(f"There is no file of weights {str(path)!r}.")
     arrays = weight_store.read_arrays(path)
-    weights, cost = [arrays[key] for key in sorted(arrays)], dict(unsaid)
+    weights, cost, year = [arrays[key] for key in sorted(arrays)], dict(unsaid), None
   else:
     found = load(path)
     weights, cost = found.weights, dict(found.about.get("cost", unsaid))
+    year = found.about.get("year")
   check_fits(weights, model, str(path))
-  return Starting(weights[:len(model.weights)], cost)
+  return Starting(weights[:len(model.weights)], cost, year)
 
 
 def check_fits(weights: Sequence[np.ndarray], model: tf.keras.Model, place: str) -> None:

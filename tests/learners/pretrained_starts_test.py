@@ -81,8 +81,10 @@ def test_each_task_starts_from_the_encoder_whose_cost_is_charged_once(
   folder, summary = pretrained
   cost = json.loads((folder / "encoder.json").read_text())["cost"]
   assert cost == {name: summary[name] for name in ("flops", "macs", "examples", "steps")}
-  first, second = _records(tmp_path, stream, starts.Pretrained(str(folder)), stop_after=3)
+  first, second = _records(tmp_path, stream, starts.Pretrained(str(folder), year=2009),
+                           stop_after=3)
   for record in (first, second):
+    assert record["pretrained_year"] == 2009  # The encoder does not say it.
     assert record["start"] == {"from": "pretrained", "candidates": {}}
     assert record["pretrained"] == summary["encoder_digest"]
     assert {name: record[f"{name}_pretrain"] for name in cost} == cost

@@ -69,12 +69,12 @@ def test_the_digest_is_of_values_shapes_and_types():
 
 def test_a_start_has_the_weights_and_their_cost(tmp_path):
   model, cost = conv4.conv4((8, 8, 3), filters=4, blocks=1), {"flops": 7, "macs": 3}
-  encoder_file.save(tmp_path / "new", model, {"cost": cost})
+  encoder_file.save(tmp_path / "new", model, {"cost": cost, "year": 2015})
   encoder_file.save(tmp_path / "old", model, {})  # Written before encoders had a cost.
   for place, unsaid, wanted in (("new", {"flops": 1}, cost), ("old", {"flops": 1}, {"flops": 1}),
                                 ("new/encoder.npz", {"flops": None}, {"flops": None})):
     found = encoder_file.starting(tmp_path / place, model, unsaid)
-    assert found.cost == wanted
+    assert found.cost == wanted and found.year == (2015 if place == "new" else None)
     assert encoder_file.digest(found.weights) == encoder_file.digest(model.get_weights())
 
 

@@ -18,6 +18,7 @@ ALL = "all"
 NAMES = {
     "tasks": "errors of each task, mean and deviation over seeds",
     "pareto": "mean error against FLOPs, with and without pretraining",
+    "pretraining": "what an encoder cost, by the tasks it serves, and when it has paid for itself",
     "regret": "cumulative error against Independent",
     "groups": "mean error by domain, training-set size and resolution",
     "forward_transfer": "forward transfer on repeated tasks",
@@ -44,6 +45,7 @@ def build(results: stream_results.StreamResults, names: Sequence[str] = (ALL,),
   makers = {
     "tasks": lambda: error_panels.by_task(results),
     "pareto": lambda: error_panels.against_flops(results),
+    "pretraining": lambda: reference_panels.pretraining(results),
     "regret": lambda: reference_panels.regret(results),
     "groups": lambda: error_panels.by_group(results, known),
     "forward_transfer": lambda: transfer_panels.repeated_tasks(results),

@@ -1,5 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Errors beside a reference: regret against Independent, and the errors that the paper prints.
+"""Results beside a reference: regret against Independent, the errors that the paper prints, and the
+number of tasks after which a pretraining has paid for itself.
 
 Regret is the cumulative error minus Independent's (figures 5, 17, 21 and 22). The printed learners
 (appendix N) are `StreamResults` like ours, so every panel can be drawn for them, too. They learned
@@ -20,6 +21,7 @@ from suite.metrics import task_stream
 from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import paper_values
+from suite.reporting import quantities
 from suite.reporting.nevis_panels import stream_results
 
 FILE = "nevis_appendix_n"
@@ -233,3 +235,92 @@ def _draw_axes(axes: Any, tasks: Sequence[stream_results.TaskRow], labels: Seque
     shown = [i for i, after in zip(firsts, [*firsts[1:], len(tasks)]) if after - i >= apart]
     axes.set_xticks(shown, [str(tasks[i].year) for i in shown], rotation=60, fontsize=7)
   axes.grid(True, which="major")
+
+
+class ServedTasks(NamedTuple):
+  """What a learner's pretraining cost and the tasks that it serves.
+
+  Attributes:
+    year: of the encoder; None: not known, and all tasks count as served.
+    pretraining: FLOPs, the mean over finished seeds; None is unknown.
+    costs: FLOPs of each task in stream order without pretraining and answers, the same.
+    is_served: whether a task is of the encoder's year or later.
+  """
+
+  year: int | None
+  pretraining: float | None
+  costs: Sequence[float | None]
+  is_served: Sequence[bool]
+
+
+def served(results: stream_results.StreamResults, learner: stream_results.LearnerResults
+           ) -> ServedTasks | None:
+  """Reads the costs of a learner's tasks from its records; None without a finished run."""
+  runs = [run for run in learner.runs if run.is_finished]
+  if not runs:
+    return None
+  years = {record["pretrained_year"] for run in runs for record in run.records
+           if record.get("pretrained_year") is not None}
+  year = max(years, default=None)
+  by_run: list[list[float | None]] = []
+  for run in runs:
+    last = {record.get("task_key"): record for record in run.records}  # Of each task, in order.
+    totals: list[float | None] = [0]
+    for task in results.tasks:
+      totals.append(task_stream.cumulative_cost(last[task.key], without=("pretrain",)))
+    by_run.append([None if a is None or b is None else b - a for a, b in zip(totals, totals[1:])])
+  return ServedTasks(
+      year, _mean_known([run.records[-1].get("flops_pretrain", 0) for run in runs]),
+      [_mean_known(costs) for costs in zip(*by_run)],
+      [year is None or task.year is None or task.year >= year for task in results.tasks])
+
+
+def pretraining(results: stream_results.StreamResults) -> list[panels.Panel]:
+  """Builds the panel of pretrained learners' costs; [] if none has paid for a pretraining."""
+  rows = []
+  for learner in results.learners:
+    found = served(results, learner)
+    if found is None or found.pretraining == 0:
+      continue
+    num = sum(found.is_served)
+    total = None if None in found.costs else sum(found.costs)  # type: ignore[arg-type]
+    share = found.pretraining / num if found.pretraining is not None and num else None
+    other = results.reference_of(learner)
+    reference = None if other is None or other is learner else served(results, other)
+    when = ["-", "-"]
+    if reference is not None:
+      chosen = [i for i, one in enumerate(found.is_served) if one]
+      even = task_stream.break_even(found.pretraining, [found.costs[i] for i in chosen],
+                                    [reference.costs[i] for i in chosen])
+      if even.num_tasks is not None:
+        when = ([f"{even.num_tasks:,}", _name_of(results.tasks[chosen[even.num_tasks - 1]])]
+                if even.is_observed else [f"{even.num_tasks:,}, beyond the stream", "-"])
+    rows.append([
+        learner.label, "unknown" if found.year is None else str(found.year), num,
+        None if total is None or found.pretraining is None else total + found.pretraining, total,
+        found.pretraining, share,
+        None if total is None or share is None else total / len(found.costs) + share, *when])
+  if not rows:
+    return []
+  return [panels.Panel(
+      "pretraining", f"{results.title}: pretraining, charged and divided by the tasks served", [
+          panels.Column("learner"), panels.Column("encoder's year"),
+          panels.Column("tasks served", panels.COUNT),
+          panels.Column("FLOPs with pretraining", panels.FLOPS),
+          panels.Column("without", panels.FLOPS), panels.Column("pretraining", panels.FLOPS),
+          panels.Column("of it a task served", panels.FLOPS),
+          panels.Column("a task with its share", panels.FLOPS),
+          panels.Column("breaks even after", panels.MIXED), panels.Column("at the task")], rows,
+      ["FLOPs without answers. Served are the tasks of the encoder's year or later, all of them if "
+       "it is unknown. Breaks even: the number of served tasks after which "
+       f"{stream_results.INDEPENDENT} has spent as much; beyond the stream at its mean saving; -: "
+       "never, or a cost is unknown, or there is no such run."])]
+
+
+def _name_of(task: stream_results.TaskRow) -> str:
+  return task.key if task.year is None else f"{task.key} ({task.year})"
+
+
+def _mean_known(values: Sequence[float | None]) -> float | None:
+  known = [value for value in values if value is not None]
+  return quantities.mean(known) if known and len(known) == len(values) else None

@@ -1,6 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Appendix N: the scores and regret curves that follow from the printed errors."""
 
+import json
+
 import nevis_runs
 import numpy as np
 import pytest
@@ -68,3 +70,40 @@ def test_ours_stand_beside_the_printed_ones_by_task(tmp_path):
 def test_streams_that_share_no_task_have_no_such_panel(tmp_path):
   nevis_runs.write(tmp_path / "indep", (0.1, 0.2, 0.3, 0.4))
   assert not reference_panels.beside_paper(stream_results.load([tmp_path])[0])
+
+
+def _stream(tmp_path, *, year):
+  """Independent pays 30 a task; the pretrained learner 10, after 45 for its encoder."""
+  tasks = tuple((name, 1, 2010 + i) for i, name in enumerate("abcd"))
+  for name, cost, pretrained in (("indep", 30, 0), ("pt", 10, 45)):
+    folder = nevis_runs.write(tmp_path / name, (0.1,) * 4, tasks=tasks)
+    lines = []
+    for line in (folder / "records.jsonl").read_text().splitlines():
+      record = json.loads(line)
+      record["flops_train"] = cost * (record["event"] // 2 + 1)
+      if pretrained:
+        record["flops_pretrain"] = pretrained
+        if year is not None:
+          record["pretrained_year"] = year
+      lines.append(json.dumps(record) + "\n")
+    (folder / "records.jsonl").write_text("".join(lines))
+  return stream_results.load([tmp_path])[0]
+
+
+@pytest.mark.parametrize("year, expected", [
+    # 45 <= 20 + 20 + 20: the third task. 40 for the tasks, 85 in all, 11.25 of 45 a task.
+    (None, ["unknown", 4, 85, 40, 45, 11.25, 21.25, "3", "c (2012)"]),
+    # Three served tasks save 60, the third of them is d. 15 a served task.
+    (2011, ["2011", 3, 85, 40, 45, 15, 25, "3", "d (2013)"]),
+    # Two served tasks save 40: at 20 a task 45 is paid after 3.
+    (2012, ["2012", 2, 85, 40, 45, 22.5, 32.5, "3, beyond the stream", "-"])])
+def test_pretraining_is_paid_by_the_tasks_it_serves(tmp_path, year, expected):
+  [panel] = reference_panels.pretraining(_stream(tmp_path, year=year))
+  assert panel.rows == [["pt", *expected]]
+
+
+def test_a_pretraining_may_never_be_paid():
+  assert task_stream.break_even(45, [30, 30], [30, 30]) == (None, False)
+  assert task_stream.break_even(45, [10, None], [30, 30]) == (None, False)
+  assert task_stream.break_even(None, [10], [30]) == (None, False)
+  assert task_stream.break_even(10 ** 24, [0, 0], [10 ** 24 - 1, 1]) == (2, True)  # Exact.
