@@ -95,8 +95,8 @@ def _list_methods(args: argparse.Namespace) -> int:
   for one in chosen:
     settings = list(method_settings.of(one, protocol).values())
     rows.append([one.name, f"{one.title} ({one.paper})" if one.paper else one.title,
-                 " ".join(one.protocols), " ".join(
-                     f"{setting.name}={setting.value}" for setting in settings)])
+                 " ".join(one.protocols), ", ".join(
+                     f"{setting.name}={setting.value}{_unit(setting)}" for setting in settings)])
     if is_long:
       show_commands.show_method(one, protocol)
       print()
@@ -106,6 +106,12 @@ def _list_methods(args: argparse.Namespace) -> int:
   print("What a setting is: suite show NAME. To run: suite run RUN --methods NAME,NAME --set\n"
         "SETTING=VALUE, or in Python suite.learner(model, NAME, SETTING=VALUE).")
   return 0
+
+
+def _unit(setting: method_settings.Setting) -> str:
+  """The unit after a number, unless the name says it."""
+  is_said = setting.value is None or setting.unit in setting.name or "epochs" in setting.name
+  return "" if is_said else f" {setting.unit}"
 
 
 def add_report(report: argparse.ArgumentParser) -> None:

@@ -61,7 +61,7 @@ def _show(args: argparse.Namespace) -> int:
   print()
   # What makes a learner, and lists of them, are no settings: the line above has their names.
   shown = [one for one in facts.parameters if args.all or one.kind or one.meaning]
-  print(parsing.table_text(["parameter", "value", "type", "meaning", "set in"], [
+  print(parsing.table_text(["parameter", "value", "type", "unit", "meaning", "set in"], [
       list(one if args.all else one._replace(value=_short(one.value, _MOST_VALUE), meaning=_short(
           one.meaning, _MOST_MEANING), where=one.where.rpartition("/")[2])) for one in shown]))
   print(f"\nTo change one: suite run {header.name} --set NAME=VALUE. In full: --all, --json.")
@@ -81,10 +81,10 @@ def show_method(method: methods.Method, protocol: str, *, as_json: bool = False)
     print(json.dumps({
         "name": method.name, "title": method.title, "paper": method.paper,
         "protocols": method.protocols, "settings": [
-            {"name": one.name, "value": one.value, "kind": one.kind, "meaning": one.meaning,
-             "parameter": one.parameter} for one in settings]}, indent=1))
+            {"name": one.name, "value": one.value, "kind": one.kind, "unit": one.unit,
+             "meaning": one.meaning, "parameter": one.parameter} for one in settings]}, indent=1))
     return
   paper = f" ({method.paper})" if method.paper else ""
   print(f"{method.name}: {method.title}{paper}; {' '.join(method.protocols)}\n")
-  print(parsing.table_text(["setting", "default", "type", "meaning"], [
-      [one.name, str(one.value), one.kind, one.meaning] for one in settings]))
+  print(parsing.table_text(["setting", "default", "type", "unit", "meaning"], [
+      [one.name, str(one.value), one.kind, one.unit, one.meaning] for one in settings]))

@@ -45,7 +45,7 @@ class Setting:
   Attributes:
     name: as users write it.
     value: the value that it has if nobody sets it.
-    kind, meaning: of the parameter; "" if unknown.
+    kind, unit, meaning: of the parameter; "" if unknown.
     parameter: "memory.Memory.memory_size".
     binds: what a binding of it names: a macro, or scope/function.parameter.
   """
@@ -53,6 +53,7 @@ class Setting:
   name: str
   value: Any
   kind: str
+  unit: str
   meaning: str
   parameter: str
   binds: str
@@ -146,7 +147,8 @@ def read(found: gin_files.Scan, method: methods.Method) -> Mapping[str, Setting]
     written = f"{'.'.join(function.split('.')[-2:])}.{parameter.name}"
     binds = macro or (f"{scope}/{written}" if key is None and scope else
                       f"{key[0]}/{written}" if key and key[0] else written)
-    values[name] = Setting(name, value, parameter.kind_in_words, parameter.meaning, written, binds)
+    values[name] = Setting(name, value, parameter.kind_in_words, parameter.unit, parameter.meaning,
+                           written, binds)
   return values
 
 

@@ -30,6 +30,7 @@ class RunParameter(NamedTuple):
   name: str
   value: str
   kind: str
+  unit: str
   meaning: str
   where: str
 
@@ -103,8 +104,8 @@ def _place(setting: gin_bindings.Binding) -> str:
 
 
 def _about(found: gin_files.Scan, key: gin_bindings.Key,
-           readers: Mapping[str, Sequence[gin_bindings.Key]]) -> tuple[str, str]:
-  """(type, meaning) of a macro or parameter."""
+           readers: Mapping[str, Sequence[gin_bindings.Key]]) -> tuple[str, str, str]:
+  """(type, unit, meaning) of a macro or parameter."""
   said = next((said for setting in reversed(found.history[key])
                if (said := _comment(setting))), "")
   waiting, seen = [key], set()
@@ -117,10 +118,10 @@ def _about(found: gin_files.Scan, key: gin_bindings.Key,
     if parameter is not None:
       meaning = parameter.meaning or (
           "" if one == key else f"{'.'.join(one[1].split('.')[-2:])}.{one[2]}")
-      return parameter.kind_in_words, said.rstrip(".") or meaning
+      return parameter.kind_in_words, parameter.unit, said.rstrip(".") or meaning
     if one[1] == gin_bindings.MACRO:
       waiting += readers.get(one[0], ())
-  return "", said
+  return "", "", said
 
 
 def _readers(found: gin_files.Scan) -> Mapping[str, Sequence[gin_bindings.Key]]:

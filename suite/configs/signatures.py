@@ -19,7 +19,15 @@ _HOME = pathlib.Path(__file__).resolve().parents[2]
 _SECTIONS = ("Args:", "Attributes:", "Returns:", "Raises:", "Yields:")
 _PLAIN = {"int", "float", "str", "bool", "None", "Optional", "Union", "Sequence", "tuple", "Tuple",
           "list", "List", "Any"}
+_ENTRY = re.compile(r"(?:^|(?<=[.;] ))(\w+(?:, \w+)*)(?: \[[^\]]*\])?: ")  # "a, b: text."
+_DEFINES = re.compile(r"(?:class|def|async def) (\w+)")
 _WORDS = {"int": "whole number", "float": "number", "str": "text", "bool": "True or False"}
+_COUNTED = ("examples|images|samples|rows|epochs|passes|steps|updates|episodes|trials|classes|"
+            "neighbors|phases|layers|blocks|clusters|stages|seconds|bytes|pixels|degrees")
+# "passes over the data", "k, the number of examples held at most", "linear warm-up, in epochs".
+_UNIT = re.compile(
+    rf"(?:[A-Za-z]{{1,2}}, )?(?:the |at most |first |offline |gradient |support |target |residual "
+    rf"|number of )*({_COUNTED})\b|[^.;(]*\bin ({_COUNTED})$")
 
 
 class Parameter(NamedTuple):
@@ -52,6 +60,12 @@ class Parameter(NamedTuple):
     several = " (several)" if re.search(r"[Ss]equence|tuple|Tuple|[Ll]ist", self.kind) else ""
     is_open = re.search(r"\bNone\b|Optional", self.kind)
     return " or ".join(found) + several + (" or None" if is_open else "")
+
+  @property
+  def unit(self) -> str:
+    """What its number counts, as the docstring begins: "examples"; "" if that is not said."""
+    found = _UNIT.match(self.meaning) if re.search(r"\bint\b|\bfloat\b", self.kind) else None
+    return "" if found is None else found[1] or found[2]
 
 
 @functools.cache
@@ -86,13 +100,36 @@ def _module_of(function: str) -> tuple[str, ast.Module | None]:
   for length in range(len(parts) - 1, 1, -1):
     path = _HOME.joinpath(*parts[:length]).with_suffix(".py")
     if parts[0] == "suite" and path.is_file():
-      return ".".join(parts[:length]), _parsed(path)
+      return ".".join(parts[:length]), _parsed(path, parts[length])
   return "", None
 
 
 @functools.cache
-def _parsed(path: pathlib.Path) -> ast.Module:
-  return ast.parse(path.read_text(encoding="utf-8"))
+def _parsed(path: pathlib.Path, name: str) -> ast.Module:
+  """A module with one function or class, whose only method is `__init__`; the rest takes longest.
+  """
+  text = path.read_text(encoding="utf-8")
+  kept: list[str] = []
+  held: list[str] = []  # Decorators of what may be left out.
+  depth = 99  # The indentation of what is left out; 99: nothing is.
+  for line in text.splitlines(keepends=True):
+    bare = line.lstrip()
+    indent = len(line) - len(bare)
+    if bare[:1] not in ("", ")") and indent <= depth:
+      depth = 99
+    defined = _DEFINES.match(bare) if indent in (0, 2) else None
+    if depth == 99 and bare[:1] == "@" and indent in (0, 2) or held and not defined:
+      held.append(line)
+      continue
+    if depth == 99 and defined and defined[1] != (name if not indent else "__init__"):
+      depth = indent
+    if depth == 99:
+      kept += [*held, line]
+    held = []
+  try:
+    return ast.parse("".join(kept))
+  except SyntaxError:  # A text has lines that look like a definition, or a class had only methods.
+    return ast.parse(text)
 
 
 def _of_class(node: ast.ClassDef, module: str, tree: ast.Module) -> Mapping[str, Parameter]:
@@ -168,11 +205,9 @@ def meanings(docstring: str, names: list[str]) -> dict[str, str]:
       sections += [[]] if is_inside else []
     elif is_inside:
       sections[-1].append(line.strip())
-  one = "|".join(re.escape(name) for name in names)
-  entry = re.compile(rf"(?:^|(?<=[.;] ))((?:{one})(?:, (?:{one}))*)(?: \[[^\]]*\])?: ")
   found: dict[str, str] = {}
   for text in map(" ".join, sections):
-    matches = list(entry.finditer(text))
+    matches = [one for one in _ENTRY.finditer(text) if set(one[1].split(", ")) <= set(names)]
     for match, after in zip(matches, [*matches[1:], None]):
       said = text[match.end():after.start() if after else len(text)].strip().rstrip(".;")
       for name in match[1].split(", "):

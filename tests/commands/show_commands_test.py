@@ -24,7 +24,7 @@ def test_a_run_shows_its_parameters_and_where_they_are_set(capsys):
   rows = {row["name"]: row for row in found["parameters"]}
   assert rows["EPOCHS"] == {
       "name": "EPOCHS", "value": "3", "kind": "number",
-      "meaning": "passes over the data of a phase", "where": "the command line"}
+      "unit": "passes", "meaning": "passes over the data of a phase", "where": "the command line"}
   assert rows["MEMORY"]["value"] == "250" and rows["MEMORY"]["meaning"] == "Slots"
   assert rows["SI_STRENGTH"]["where"].startswith("gin/learners/clear.gin:")
   assert rows["LWF_TEMPERATURE"]["where"].startswith("gin/learners/gradient.gin:")
@@ -37,7 +37,7 @@ def test_required_tables_and_methods(capsys):
   method = json.loads(shown(capsys, "show", "der_plus_plus", "--json"))
   assert method["protocols"] == ["clear", "fluid"]
   assert {"name": "memory_size", "value": 1000, "kind": "whole number",
-          "meaning": "k, the number of examples held at most",
+          "unit": "examples", "meaning": "k, the number of examples held at most",
           "parameter": "memory.Memory.memory_size"} in method["settings"]
   assert "Nearest: quickstart" in shown(capsys, "show", "quikstart", code=2)
 
@@ -55,7 +55,7 @@ def test_methods_are_listed_with_paper_protocols_and_settings(capsys, monkeypatc
   lines = shown(capsys, "list", "--methods").splitlines()
   row = next(line for line in lines if line.startswith("der_plus_plus"))
   assert "DER++ (Buzzega et al., 2020)" in row and "clear fluid" in row
-  assert "memory_size=1000" in row and "beta=0.5" in row
+  assert "memory_size=1000 examples" in row and "beta=0.5" in row
   assert shown(capsys, "list", "--methods", "cfsl", "--names", "ridge") == "ridge\n"
   assert "er_ace" not in shown(capsys, "list", "--methods", "nevis", "--names").split()
   assert "Nearest: der_plus_plus" in shown(capsys, "list", "--methods", "der_pluss", code=2)

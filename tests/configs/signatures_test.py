@@ -37,3 +37,13 @@ def test_types_and_meanings_are_in_words():
   rule = signatures.parameters("suite.training.memories.memory.Memory")["rule"]
   assert rule.meaning == "which examples are held"  # Attributes that follow are another section.
   assert signatures.parameters("numpy.zeros") == signatures.parameters("suite.nothing.at_all") == {}
+
+
+@pytest.mark.parametrize("kind, meaning, unit", [
+    ("int", "k, the number of examples held at most", "examples"),
+    ("float", "passes over the data of a phase", "passes"),
+    ("int | None", "steps between validations", "steps"),
+    ("int", "linear warm-up, in epochs", "epochs"), ("float", "weight of the distance", ""),
+    ("str", "images and labels", "")])
+def test_a_unit_is_what_the_docstring_says_is_counted(kind, meaning, unit):
+  assert signatures.Parameter("x", kind, None, meaning).unit == unit
