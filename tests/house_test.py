@@ -42,7 +42,7 @@ WINGS = (
     "suite.training.memories", "suite.training.objectives", "suite.training.statistics",
     "suite.training.scoring",
     "suite.training.multitask", "suite.training.gradient",
-    "suite.training.ensembles", "suite.training.planning", "suite.training.pretraining",
+    "suite.training.ensembles", "suite.training.pretraining",
     "suite.training.sequence", "suite.training.episodic",
     "suite.learners",
     "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",

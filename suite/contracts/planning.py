@@ -8,7 +8,8 @@ supply what they know: the protocol its events, the learner its steps and their 
 
 A protocol that does so has an attribute `takes_plans`. All others, and learners that are no
 `Planner`, are rehearsed (`suite/contracts/rehearsal.py`), for which data must be there, or known
-well enough to be stood in for. A plan costs less: no net is trained for a single step.
+well enough to be stood in for. A plan costs less: no net is trained for a single step. Why NEVIS'22
+needs one, and nothing else: docs/architecture.md, "What a run will cost".
 """
 
 from __future__ import annotations

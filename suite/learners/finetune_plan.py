@@ -1,6 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """What `Finetune` will cost: the same steps as its `learn`, charged instead of taken.
 
+Costs of a network's steps are counted for a few shapes of batches and tasks, before there is data,
+and follow for all others (`NetworkCosts`).
+
 What only a run decides is planned as follows. No trial fails. MT's most similar tasks have as many
 classes as the past tasks on average. A Bayesian search draws what it draws if all trials are
 equally good, and the trials that predict are the first. FT-s finds the models of a run that it is
@@ -11,13 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 import dataclasses
+import functools
+import math
 import pathlib
 from typing import Any
 
+import numpy as np
+import tensorflow as tf
+
 from suite.compute import flops
-from suite.contracts import examples
+from suite.compute import ledger as ledger_lib
+from suite.compute import user_code
+from suite.contracts import examples as examples_lib
 from suite.contracts import planning
 from suite.contracts import tasks
+from suite.data.images import image_set
 from suite.learners import starts
 from suite.models.own import own_model
 from suite.training.ensembles import trial_models
@@ -25,7 +36,8 @@ from suite.training.gradient import network as network_lib
 from suite.training.gradient import search as search_lib
 from suite.training.gradient import trainer as trainer_lib
 from suite.training.multitask import auxiliary as auxiliary_lib
-from suite.training.planning import network_costs
+
+_FEW = 16  # Images of the step that is measured first.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,17 +53,17 @@ class Parts:
   static: starts.Independent
   multitask: auxiliary_lib.Multitask | None
   num_members: int
-  costs: Mapping[str, network_costs.NetworkCosts]
+  costs: Mapping[str, NetworkCosts]
 
   @property
-  def first(self) -> network_costs.NetworkCosts:
+  def first(self) -> NetworkCosts:
     """The costs of the backbone that features are taken from."""
     return next(iter(self.costs.values()))
 
 
 def shared_costs(named: Mapping[str, own_model.Backbone], make: Callable[..., network_lib.Network],
-                 transform: examples.Transform, context: planning.PlanContext, same: Any
-                 ) -> dict[str, network_costs.NetworkCosts]:
+                 transform: examples_lib.Transform, context: planning.PlanContext, same: Any
+                 ) -> dict[str, NetworkCosts]:
   """Counted costs of each backbone, which learners with equal nets share.
 
   Args:
@@ -63,12 +75,12 @@ def shared_costs(named: Mapping[str, own_model.Backbone], make: Callable[..., ne
   """
   known = context.shared.setdefault("networks", [])
 
-  def find(backbone: own_model.Backbone) -> network_costs.NetworkCosts:
+  def find(backbone: own_model.Backbone) -> NetworkCosts:
     asked = (backbone.given, same)
     for given, costs in known:
       if given == asked:
         return costs
-    costs = network_costs.NetworkCosts(lambda task: make(backbone, task, context), transform)
+    costs = NetworkCosts(lambda task: make(backbone, task, context), transform)
     known.append((asked, costs))
     return costs
 
@@ -82,7 +94,7 @@ def learn(parts: Parts, planned: planning.PlannedTask, context: planning.PlanCon
   # The models of a run that is given by name may be there already, or will be.
   trains_static = static.is_used and (isinstance(static.given, bool) or not (
       static.given in context.planned_before or pathlib.Path(static.given).is_dir()))
-  hypers = network_costs.trials(parts.search, context)
+  hypers = _trials(parts.search, context)
   if trains_static:
     _train(parts, planned, context, hypers, "select")
   _choose(parts.start, parts.first, planned, context)
@@ -111,11 +123,11 @@ def predict(parts: Parts, planned: planning.PlannedTask, num: int, batch_size: i
             context: planning.PlanContext) -> None:
   """Charges a Predict event, in which each member of an ensemble predicts all images."""
   task, batch_size = planned.task, min(batch_size, 1 << (num - 1).bit_length())
-  hypers = network_costs.trials(parts.search, context)
+  hypers = _trials(parts.search, context)
   total = flops.ZERO
   for hyper in hypers[:_members(parts, hypers)]:
     total += _costs(parts, hyper).answers(task, num, batch_size)
-  network_costs.charge(context.ledger, "predict", total, examples=num)
+  _charge(context.ledger, "predict", total, examples=num)
   context.offer(parts.first.answer_probe(task, batch_size))
 
 
@@ -123,7 +135,7 @@ def _members(parts: Parts, hypers: list[dict[str, Any]]) -> int:
   return min(parts.num_members, len(hypers))
 
 
-def _costs(parts: Parts, hyper: Mapping[str, Any]) -> network_costs.NetworkCosts:
+def _costs(parts: Parts, hyper: Mapping[str, Any]) -> NetworkCosts:
   """Of the backbone that a trial has drawn."""
   name = hyper.get(trial_models.BACKBONE)
   return parts.first if name is None else parts.costs[name]
@@ -133,11 +145,11 @@ def _train(parts: Parts, planned: planning.PlannedTask, context: planning.PlanCo
            hypers: list[dict[str, Any]], phase: str,
            auxiliary: auxiliary_lib.Shape | None = None) -> None:
   for hyper in hypers:
-    network_costs.charge_fit(parts.trainer, _costs(parts, hyper), planned, context, phase=phase,
-                           batch_size=hyper.get("batch_size"), auxiliary=auxiliary)
+    _charge_fit(parts.trainer, _costs(parts, hyper), planned, context, phase=phase,
+                batch_size=hyper.get("batch_size"), auxiliary=auxiliary)
 
 
-def _choose(start: starts.Start, costs: network_costs.NetworkCosts, planned: planning.PlannedTask,
+def _choose(start: starts.Start, costs: NetworkCosts, planned: planning.PlannedTask,
             context: planning.PlanContext) -> None:
   """Charges a pretrained model to the first event, and the comparison of past models."""
   if not isinstance(start, (starts.Random, starts.Previous, starts.FromTask, starts.Pretrained,
@@ -159,6 +171,200 @@ def _choose(start: starts.Start, costs: network_costs.NetworkCosts, planned: pla
   train, dev = min(start.max_train, planned.train), min(start.max_validation, planned.dev)
   for num in (train, dev):
     cost = costs.features(num, start.batch_size, start.statistics)
-    network_costs.charge(context.ledger, "select", cost * times, examples=num * times)
+    _charge(context.ledger, "select", cost * times, examples=num * times)
   macs = train * dev * costs.feature_size
-  network_costs.charge(context.ledger, "select", flops.Cost(2 * macs, macs) * times)
+  _charge(context.ledger, "select", flops.Cost(2 * macs, macs) * times)
+
+
+class NetworkCosts:
+  """Costs of training and applying the networks of one learner.
+
+  Args:
+    make: makes the network of a task.
+    transform: of the learner's images.
+  """
+
+  def __init__(self, make: Callable[[tasks.Task], network_lib.Network],
+               transform: examples_lib.Transform):
+    self._make, self._transform = make, transform
+    self._networks: dict[tuple[str, int], network_lib.Network] = {}
+    self._specs: dict[tuple[str, int], dict[str, tf.TensorSpec]] = {}
+    self._steps: dict[str, flops.ShapeCosts] = {}
+    self._auxiliary: dict[tuple[str, int], flops.ShapeCosts] = {}
+    self._answers = flops.ShapeCosts(self._count_answers)
+    self._features = {
+        name: flops.ShapeCosts(functools.partial(self._count_features, name))
+        for name in network_lib.STATISTICS}
+
+  def step(self, task: tasks.Task, batch_size: int) -> flops.Cost:
+    """One training step on a batch of the task."""
+    if task.kind not in self._steps:
+      self._steps[task.kind] = flops.ShapeCosts(
+          lambda rows, classes: self.network(task.kind, classes).step_cost(
+              self._spec(task.kind, classes, rows)))
+    return self._steps[task.kind](batch_size, task.num_classes)
+
+  def auxiliary(self, kind: str, shape: auxiliary_lib.Shape) -> flops.Cost:
+    """What auxiliary batches add to a training step."""
+    key = (kind, shape.batch_size)
+    if key not in self._auxiliary:
+      def count(groups: int, num_classes: int) -> flops.Cost:
+        spec = self._spec(kind, 2, 2)
+        rows, image = [groups, shape.batch_size], spec["image"]
+        further = {"image": tf.TensorSpec([*rows, *image.shape[1:]], image.dtype),
+                   "label": tf.TensorSpec([*rows, num_classes], tf.uint8),
+                   "mask": tf.TensorSpec(rows, tf.bool)}
+        network = self.network(kind, 2)
+        total = network.step_cost({**spec, "auxiliary": further})
+        part = network.step_cost(spec)
+        def less(a: int | None, b: int | None) -> int | None:
+          return None if a is None or b is None else a - b
+        return flops.Cost(less(total.flops, part.flops), less(total.macs, part.macs),
+                          total.uncounted)
+
+      self._auxiliary[key] = flops.ShapeCosts(count)
+    return self._auxiliary[key](shape.groups, shape.num_classes)
+
+  def answers(self, task: tasks.Task, num: int, batch_size: int) -> flops.Cost:
+    """Logits of `num` images of the task in batches, the last one without padding."""
+    return _in_batches(lambda rows: self._answers(rows, task.num_classes), num, batch_size)
+
+  def features(self, num: int, batch_size: int, statistics: str) -> flops.Cost:
+    """The backbone's features of `num` images in batches; `statistics` as of `Network.extract`."""
+    return _in_batches(lambda rows: self._features[statistics](rows, 2), num, batch_size)
+
+  @property
+  def feature_size(self) -> int:
+    """D."""
+    return int(self.network(tasks.SINGLE_LABEL, 2).backbone.output_shape[-1])
+
+  def weight_bytes(self, num_classes: int) -> int:
+    """Size of the backbone and a head of C classes."""
+    two, three = (sum(v.dtype.size * int(np.prod(v.shape)) for v in network.model.weights)
+                  for network in (self.network(tasks.SINGLE_LABEL, c) for c in (2, 3)))
+    return two + (num_classes - 2) * (three - two)
+
+  def step_probe(self, phase: str, task: tasks.Task, batch_size: int) -> planning.Probe | None:
+    """A training step on blank images; None if its cost is unknown."""
+    def run(rows: int) -> Any:
+      network = self.network(task.kind, task.num_classes)
+      return float(tf.reduce_sum(network.loop.step(self._blank(task, rows))))
+
+    return _probe(phase, lambda rows: self.step(task, rows), run, batch_size,
+                  f"training steps of {{}} images, {task.num_classes} classes")
+
+  def answer_probe(self, task: tasks.Task, batch_size: int) -> planning.Probe | None:
+    """The logits of one batch of blank images; None if their cost is unknown."""
+    def run(rows: int) -> Any:
+      network = self.network(task.kind, task.num_classes)
+      return network.logits(self._blank(task, rows)["image"]).numpy()
+
+    return _probe("predict", lambda rows: self.answers(task, rows, rows), run, batch_size,
+                  "predictions of {} images")
+
+  def _blank(self, task: tasks.Task, rows: int) -> dict[str, tf.Tensor]:
+    spec = self._spec(task.kind, task.num_classes, rows)
+    return {key: tf.fill(one.shape, "") if one.dtype == tf.string else tf.zeros(
+        one.shape, one.dtype) for key, one in spec.items()}
+
+  def _count_answers(self, rows: int, classes: int) -> flops.Cost:
+    logits = self.network(tasks.SINGLE_LABEL, classes).logits
+    return flops.count(logits.get_concrete_function(self._image_spec(rows)))
+
+  def _count_features(self, statistics: str, rows: int, classes: int) -> flops.Cost:
+    del classes
+    backbone = self.network(tasks.SINGLE_LABEL, 2).backbone
+    compiled = user_code.compiled(
+        lambda images: backbone(images, training=statistics == "batch"))
+    return flops.count(compiled.get_concrete_function(self._image_spec(rows)))
+
+  def network(self, kind: str, num_classes: int) -> network_lib.Network:
+    """The network of such a task, for counting: its weights are scratch."""
+    key = (kind, num_classes)
+    if key not in self._networks:
+      self._networks[key] = self._make(tasks.Task("planned", kind, num_classes))
+    return self._networks[key]
+
+  def _image_spec(self, rows: int) -> tf.TensorSpec:
+    return self._spec(tasks.SINGLE_LABEL, 2, rows)["image"]
+
+  def _spec(self, kind: str, classes: int, rows: int) -> dict[str, tf.TensorSpec]:
+    """The spec of a training batch, as an image set of such a task gives it."""
+    if (kind, classes) not in self._specs:
+      labels = [0] if kind == tasks.SINGLE_LABEL else np.zeros([1, classes], np.uint8)
+      channels = self._transform.shape[-1]
+      one = image_set.ImageSet.from_arrays(
+          "planned", np.zeros([1, 8, 8, channels], np.uint8), labels, kind=kind,
+          num_classes=classes)
+      self._specs[kind, classes] = one.train_batches(
+          1, seed=(0, 0), transform=self._transform).element_spec
+    return {key: tf.TensorSpec([rows, *spec.shape[1:]], spec.dtype)
+            for key, spec in self._specs[kind, classes].items()}
+
+
+def _probe(phase: str, cost: Callable[[int], flops.Cost], run: Callable[[int], Any],
+           batch_size: int, what: str) -> planning.Probe | None:
+  """A probe of a batch, and of a smaller one."""
+  smaller = _probe(phase, cost, run, _FEW, what) if batch_size > _FEW else None
+  amount = cost(batch_size).flops
+  if not amount:
+    return None
+  return planning.Probe(
+      phase, amount, functools.partial(run, batch_size), what.format(batch_size), smaller)
+
+
+def _charge(ledger: ledger_lib.Ledger, phase: str, cost: flops.Cost, *, examples: int = 0,
+           steps: int = 0) -> None:
+  """Charges a cost that is not paid yet: it has no seconds."""
+  ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=examples, steps=steps)
+
+
+def _in_batches(cost: Callable[[int], flops.Cost], num: int, batch_size: int) -> flops.Cost:
+  whole, rest = divmod(num, batch_size)
+  total = cost(batch_size) * whole if whole else flops.ZERO
+  return total + cost(rest) if rest else total
+
+
+# Hyper-parameters on which the cost of a training depends.
+_COSTLY = ("batch_size", "backbone")
+
+
+def _trials(search: search_lib.Search, context: planning.PlanContext) -> list[dict[str, Any]]:
+  """The hyper-parameters of an event's trials; fewer than allowed if the oracle's values run out.
+
+  If none of them changes the cost of a training, those of the first event stand for all.
+  """
+  event = context.event if any(len(search.values(name)) > 1 for name in _COSTLY) else 0
+  known = context.shared.setdefault("searches", [])
+  for asked, found in known:
+    if asked == (search, event):
+      return found
+  found, _ = search.run(
+      lambda wave: [{"status": "done", "validation_error": 0.5} for _ in wave],
+      context.seeds.integer("search"))
+  known[:] = [*known[-8:], ((search, event), found)]
+  return found
+
+
+def _charge_fit(trainer: trainer_lib.Trainer, costs: NetworkCosts,
+               planned: planning.PlannedTask, context: planning.PlanContext, *, phase: str,
+               batch_size: int | None = None, auxiliary: auxiliary_lib.Shape | None = None) -> None:
+  """Charges one training to the end and its validations, that of step 0 included.
+
+  Args:
+    phase: of the ledger.
+    batch_size: in place of the trainer's.
+    auxiliary: batches of earlier tasks in each step.
+  """
+  batch_size = batch_size or trainer.batch(planned.train)
+  step, examples = costs.step(planned.task, batch_size), batch_size
+  if auxiliary is not None:
+    step += costs.auxiliary(planned.task.kind, auxiliary)
+    examples += auxiliary.groups * auxiliary.batch_size
+  _charge(context.ledger, phase, step * trainer.steps, steps=trainer.steps,
+          examples=trainer.steps * examples)
+  num = min(trainer.max_validation or planned.dev, planned.dev)
+  times = 1 + math.ceil(trainer.steps / trainer.validate_every)
+  answers = costs.answers(planned.task, num, trainer.eval_batch_size)
+  _charge(context.ledger, "validate", answers * times, examples=num * times)
+  context.offer(costs.step_probe(phase, planned.task, batch_size))

@@ -48,7 +48,6 @@ from suite.running import launch
 from suite.running import this_process
 from suite.system import host_memory
 from suite.tables import table as table_lib
-from suite.training.planning import network_costs
 
 _MAX_SECONDS = 10
 # To launch an op on a GPU; and images of 500 x 400 pixels that a core decodes, crops and resizes.
@@ -219,8 +218,20 @@ class Rate:
       smaller = Rate(probe.smaller)
       if probe.flops / smaller.flops_per_second > _MAX_SECONDS:
         probe = probe.smaller
-    self.probe, self.seconds = probe, network_costs.seconds_of(probe.run)
+    self.probe, self.seconds = probe, _seconds_of(probe.run)
     self.flops_per_second: float = probe.flops / self.seconds
+
+
+def _seconds_of(run: Callable[[], Any], *, at_least: float = 1.0, at_most: int = 20) -> float:
+  """The least time of one call, of calls that take `at_least` seconds together."""
+  run()  # Traced and warmed up.
+  best, spent, calls = float("inf"), 0.0, 0
+  while calls < at_most and (spent < at_least or calls < 2):
+    began = time.monotonic()
+    run()
+    took = time.monotonic() - began
+    best, spent, calls = min(best, took), spent + took, calls + 1
+  return best
 
 
 def measured_rates(plans: Any) -> dict[str, Rate]:
@@ -495,9 +506,10 @@ def _table_text(num_chosen: int,
     table = quantities.TextTable("Each line is one cell of that many, which differ in their seed",
                                  ["row/column", "cells", *phases, "in all", "time", "disk",
                                   "weights"], rows)
-    widest = dict(max((facts for _, facts in known), key=lambda facts: facts.get("ops", 0)))
-    widest.update({name: max(facts.get(name, 0) for _, facts in known)
-                   for name in ("graph_bytes", "array_bytes")}, weight_bytes=whole["memory_bytes"])
+    largest = max((facts for _, facts in known), key=lambda facts: facts.get("ops", 0))
+    widest = {**largest, "weight_bytes": whole["memory_bytes"], **{
+        name: max(facts.get(name, 0) for _, facts in known)
+        for name in ("graph_bytes", "array_bytes")}}
     lines += [table.text(), *times(known[0][1]), *limits(widest, [
         one["totals"] for cells, facts in known for _ in cells
         for one in facts["learners"].values()])]
