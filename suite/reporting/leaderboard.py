@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.metrics import paired_tests
 from suite.metrics import rankings
@@ -30,6 +31,13 @@ from suite.reporting import run_streams
 from suite.reporting import significance
 from suite.reporting import table_dir
 
+# How a protocol delivers data, in words.
+_DELIVERED = {
+    deliveries.TASKS: "tasks one after another, each tested after it is learned",
+    deliveries.BUCKETS: "buckets one after another, all test sets after each",
+    deliveries.SEQUENCE: "one sample at a time, answered before its label comes",
+    deliveries.EPISODES: "few-shot episodes of several support sets"}
+
 Cells = Mapping[str, run_streams.LearnerRuns]
 
 
@@ -42,12 +50,14 @@ class Ranked:
     measure: the score, as the protocol describes it.
     cells: the runs by row; a row without one is refused or has not begun.
     streams: titles of the streams of the finished runs; several are not ranked.
+    protocol: name of the runs' protocol; "" before the first has begun.
   """
 
   name: str
   measure: descriptions.Measure
   cells: Cells
   streams: Sequence[str]
+  protocol: str = ""
 
   @property
   def lower_is_better(self) -> bool:
@@ -125,16 +135,18 @@ def load(table: table_dir.TableDir) -> list[Ranked]:
     about = next((run.description for cell in cells.values() for run in cell.runs),
                  descriptions.ProtocolDescription(name))
     measure = about.measure(key) if key or about.headline is None else about.headline
-    columns.append(Ranked(name, measure, cells, [stream.title for stream in streams]))
+    protocol = next((run.protocol for cell in cells.values() for run in cell.runs), "")
+    columns.append(Ranked(name, measure, cells, [stream.title for stream in streams], protocol))
   return columns
 
 
 def build(table: table_dir.TableDir) -> list[panels.Panel]:
-  """Builds ranks, scores, tests of differences, scores against FLOPs, the best at each budget, and
-  lifelong estimates.
+  """Builds ranks, scores, what the columns are, tests of differences, scores against FLOPs, the
+  best at each budget, and lifelong estimates.
   """
   columns = load(table)
-  return [_ranks(table, columns), _scores(table, columns), *(
+  return [_ranks(table, columns), _scores(table, columns),
+          *_protocols(table, columns), *(
       panel for column in columns if column.tested is not None for panel in significance.build(
           column.tested, f"{table.title}: {column.heading}",
           table_dir.folder_name(column.name).lower())), *(
@@ -164,7 +176,11 @@ def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel
              f"{counts}); equal scores share the mean of their ranks. A mean over fewer protocols "
              f"is of other ranks: the fourth column ranks only the {len(everywhere)} methods that "
              "have a score everywhere.", *_rank_notes(columns, everywhere),
-             *_stream_notes(columns)])
+             *_stream_notes(columns)],
+      best=_lowest_in_columns(
+          [[means[row].mean, among[row].mean if row in among else None,
+            *(found[row] for found in by_column)] for row in order],
+          [1, *range(3, 4 + len(columns))]))
 
 
 def _rank(column: Ranked, row: str, rank: float | None) -> Any:
@@ -236,7 +252,38 @@ def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Pane
        *_stream_notes(columns)],
       best=frozenset((i, 1 + j) for i, row in enumerate(table.rows)
                      for j, column in enumerate(columns)
-                     if column.tested is not None and row in column.tested.best))
+                     if (column.ranks(table.rows)[row] == 1 if column.tested is None else
+                         row in column.tested.best)))
+
+
+def _lowest_in_columns(rows: Sequence[Sequence[float | None]], places: Sequence[int]
+                       ) -> frozenset[tuple[int, int]]:
+  """The cells with the lowest number of each column; `places` are the columns in the table."""
+  best = set()
+  for place, values in zip(places, zip(*rows)):
+    known = [value for value in values if value is not None]
+    best |= {(i, place) for i, value in enumerate(values) if known and value == min(known)}
+  return frozenset(best)
+
+
+def _protocols(table: table_dir.TableDir, columns: Sequence[Ranked]
+               ) -> list[panels.Panel]:
+  """What each column is: how data comes, on what data, what is scored; [] if nothing has begun."""
+  if not any(column.cells for column in columns):
+    return []
+  rows = []
+  for column in columns:
+    shipped = descriptions.SHIPPED.get(column.protocol)
+    data = [title[len(column.protocol) + 2:-1] if title.startswith(f"{column.protocol} (")
+            and title.endswith(")") else title for title in column.streams]
+    delivered = _DELIVERED.get(shipped.delivery if shipped else "")
+    rows.append([column.name, ": ".join(filter(None, (column.protocol, delivered))) or "not begun",
+                 "; ".join(data) or "not finished", column.measure_text,
+                 "lower" if column.lower_is_better else "higher"])
+  return [panels.Panel(
+      "protocols", f"{table.title}: protocols and data",
+      [panels.Column("column"), panels.Column("protocol"), panels.Column("data"),
+       panels.Column("score"), panels.Column("better")], rows)]
 
 
 def _progress(table: table_dir.TableDir) -> list[str]:

@@ -68,6 +68,7 @@ def test_ranks_are_within_the_scored_and_means_say_over_how_many(table):
   assert [list(row) for row in panel.rows] == [
       ["c", 1, 1, None, 1, None], ["b", 1.75, 2, 1.25, 2.5, 1], ["a", 2.25, 2, 1.75, 2.5, 2]]
   assert panel.columns[3].name == "among 2 everywhere"
+  assert panel.best == {(0, 1), (1, 3), (0, 4), (1, 5)}
   assert panel.notes[0] == "8 of 10 runs are finished: partial, not final."
 
 
@@ -76,6 +77,9 @@ def test_scores_show_deviations_partial_cells_and_refusals(table):
   assert [list(map(str, row)) for row in panel.rows] == [
       ["a", "30.00 ±14.14", "50.00 ±0.00"], ["b", "30.00 (1/2)", "75.00 (1/2)"],
       ["c", "10.00 ±0.00", "-"]]
+  assert panel.best == {(2, 1), (1, 2)}
+  assert [row[0::2] for row in _panels(table)["protocols"].rows] == [
+      ["N", "one", "lower"], ["C", "one", "higher"]]
   assert "No cell: c/C: no such delivery." in panel.notes
   assert any("Lower is better: N." in note for note in panel.notes)
 

@@ -94,7 +94,8 @@ def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None
                  for i, name in enumerate(table.header)],
       "kind": type(panel.chart).__name__.lower(), "notes": list(panel.notes),
       "chart": _plain(chart),
-      "is_closed": panel.name in _CLOSED and bool(chart or pictures),
+      "is_closed": bool(chart or pictures) and (panel.name in _CLOSED
+                                                or panel.name.startswith("front_")),
       "gallery": [(words, [{
           "source": f"data:image/png;base64,{base64.b64encode(one.png).decode()}",
           "text": one.text, "is_good": one.is_good} for one in row])

@@ -119,15 +119,17 @@ def _about(folders: Sequence[pathlib.Path], environments: Sequence[Mapping[str, 
   for one in environments:
     packages = one.get("packages")
     packages = packages if isinstance(packages, Mapping) else {}
-    parts = {"suite": one.get("suite"), "revision": one.get("git_revision"),
-             "Python": one.get("python"), "TensorFlow": packages.get("tensorflow"),
+    parts = {"suite": one.get("suite"), "Python": one.get("python"),
+             "TensorFlow": packages.get("tensorflow"),
              "Keras": packages.get("keras") or packages.get("tf-keras")}
     versions.append(", ".join(f"{name} {value}" for name, value in parts.items() if value))
   date = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
   found = {"run": few(folder.resolve().name for folder in folders),
            "date": f"{date:%Y-%m-%d %H:%M} UTC" if seconds else "",
            "command": few(one.get("command") for one in environments),
-           "versions": few(versions), "seeds": few(one.get("seed") for one in environments),
+           "versions": few(versions),
+          "revision": few(one.get("git_revision") for one in environments),
+           "seeds": few(one.get("seed") for one in environments),
            "device": few(one.get("device") for one in environments)}
   return [(name, text or "unknown") for name, text in found.items()]
 
