@@ -67,7 +67,7 @@ def _commands():
 # What makes the commands small, and keeps the data here.
 SMALL = {"data": ["--data_dir", "data"],
          "run": ["--gin_file", "gin/debug/short.gin", "--gin_param",
-                 "experiment.run.only=('finetune', 'er')", "--gin_param", "IMAGE_SIZE=8",
+                 "experiment.run.only=('er',)", "--gin_param", "IMAGE_SIZE=8",
                  "--gin_param", "conv4.conv4.blocks=2", "--data_dir", "data", "--only",
                  "small net/iid"]}
 
@@ -94,7 +94,7 @@ def test_six_own_classes_from_images_to_a_report(tmp_path, monkeypatch, capsys):
     assert (np.bincount(bucket.train.labels) >= 4).all()
     ids = [int(one.rsplit("/", 1)[1]) for one in bucket.train.ids]
     assert [i % 6 for i in ids] == bucket.train.labels.tolist()  # Classes are in sorted order.
-  assert "finetune" in said["report"] and "In" in said["report"]
+  assert "small net" in said["report"] and "iid In" in said["report"]
   summary = json.loads(next(tmp_path.glob("runs/clear/table/*/iid/0/er/summary.json")).read_text())
   assert np.shape(summary["matrix"]) == (3, 3)
   assert summary["stream"] == "timeline/six, 3 buckets, iid"

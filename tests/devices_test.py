@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Learners of CLEAR, FLUID and CFSL on two logical CPU devices: the records of one device.
+"""Learners of FLUID and CFSL on two logical CPU devices: the records of one device.
 
-One process runs all cases. `tests/training/gradient/device_shares_test.py` has every objective,
-`tests/distribution_test.py` NEVIS.
+One process runs all cases. `tests/training/gradient/device_shares_test.py` has the objectives,
+`tests/distribution_test.py` NEVIS; CLEAR takes the steps of FLUID.
 """
 
 import json
@@ -16,7 +16,7 @@ import suite
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
 GROUP_NORM = "EPOCHS = 2\nconv4.conv4.norm = 'group'"
-CASES = (("er_ace", "clear", GROUP_NORM), ("er", "fluid", GROUP_NORM),
+CASES = (("er", "fluid", GROUP_NORM),
          ("protonet", "cfsl", "UPDATES = 15\ncfsl.run.tasks_per_update = 4"))
 UNEVEN = "UPDATES = 15\ncfsl.run.tasks_per_update = 3"
 SCRIPT = """

@@ -47,7 +47,7 @@ def test_what_the_device_holds():
 
 @pytest.mark.parametrize("name, protocol, extra", [
     ("indep", "nevis", "STEPS = 6\nVALIDATE_EVERY = 3"),
-    ("maml_low", "cfsl", "UPDATES = 15\ncfsl.run.tasks_per_update = 2")])
+    ("protonet", "cfsl", "UPDATES = 15\ncfsl.run.tasks_per_update = 2")])
 def test_records_are_the_same(name, protocol, extra, tmp_path, monkeypatch):
   method, = (m for m in methods.load() if m.name == name)
   cell = matrix_runs.CellRun(tmp_path / "cell", method, protocol, extra)

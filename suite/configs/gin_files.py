@@ -340,8 +340,13 @@ class _Reading:
 
 
 def _is_in(path: str | os.PathLike, folders: Sequence[str]) -> bool:
-  return any(pathlib.Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root() / folder))
-             for folder in folders)
+  real = os.path.realpath(path)
+  return any(real.startswith(_real(root() / folder) + os.sep) for folder in folders)
+
+
+@functools.cache
+def _real(path: pathlib.Path) -> str:
+  return os.path.realpath(path)
 
 
 def scan_text(text: str) -> Scan:

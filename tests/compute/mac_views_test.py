@@ -150,7 +150,7 @@ def weighted(model):
   return [layer.name for layer in model.layers if layer.weights]
 
 
-@pytest.mark.parametrize("first", [0, 1, 2, 9, 14, 16, 17, 30, -1])
+@pytest.mark.parametrize("first", [0, 9, 16, 17, -1])
 def test_as_counted_on_a_traced_residual_net(first):
   model = resnet.resnet18((32, 32, 3), width=0.125)
   names = weighted(model)[first:]

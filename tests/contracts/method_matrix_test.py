@@ -29,9 +29,9 @@ REFUSED = [(n, p) for n, p in CELLS if p in METHODS[n].refusals]
 # The events after which a run is stopped: a task, a bucket and a part of another, an offline phase;
 # under `incremental` a task, before the classes of the next one come.
 STOPS = {"nevis": 2, "clear": 3, "incremental": 2, "fluid": 3, "cfsl": 1}
-# These are stopped amid their meta-training, the others at its end: all weights, and the state of
+# One is stopped amid its meta-training, the others at its end: all weights, and the state of
 # the optimizer, are compared then, and the second graph of an update is not made.
-STOPPED_AMID, META_TRAINING_ENDS = ("maml_low", "protonet"), 2
+STOPPED_AMID, META_TRAINING_ENDS = ("protonet",), 2
 # Chance: 1 in 5 and 1 in 10 classes; 1 in 10; the most frequent class, 0.26; 1 in 2.
 ABOVE_CHANCE = {"nevis": 0.3, "clear": 0.3, "incremental": 0.6, "fluid": 0.3, "cfsl": 0.6}
 # These train on the rows of a small memory alone.
@@ -49,6 +49,12 @@ OF_CELLS = """
 constellation.ConstellationConv4.filters = 32
 base_episodes.BaseEpisodes.updates_per_epoch = 20
 """
+# Its rows are compared in as many calls as there are blocks.
+FEW_BLOCKS = """
+BATCH_SIZE = 64
+RATE = 0.1
+gss.Gss.block = 64
+"""
 # The gradient of a critic is differentiated twice; MAML_HIGH has the second order of the steps.
 FIRST_ORDER = "coupled/meta_schedules.MetaTraining.second_order = False"
 META_TRAINED = ("protonet", "meta_baseline", "constellation", "simple_cnaps", "maml_low", "anil",
@@ -64,6 +70,8 @@ def extra(name: str, protocol: str) -> str:
     return "\n".join(updates + ([FIRST_ORDER] if name == "sca" else []))
   if name == "constellation":
     return OF_CELLS
+  if protocol == "clear" and name == "gss":
+    return FEW_BLOCKS
   return MORE_EPOCHS if protocol == "clear" and name in FEW_ROWS else ""
 
 

@@ -31,8 +31,7 @@ from suite.training.objectives import gem
 COMPOSITIONS = {
     "der": lambda: {"objective": der.Der(), "memory": held(reservoir.Reservoir()),
                     "replay_batch": 4},
-    "agem": lambda: {"objective": gem.Agem(sample_size=8), "memory": held(reservoir.Reservoir())},
-    "gss": lambda: {"memory": held(gss.Gss(subset=2)), "train_on": "memory"},
+    "agem_gss": lambda: {"objective": gem.Agem(sample_size=8), "memory": held(gss.Gss(subset=2))},
     "ewc_all": lambda: {"objective": ewc.Ewc(anchor="first"), "train_on": "all", "reset": True},
 }
 

@@ -209,7 +209,7 @@ def test_an_interrupted_search_ends_as_an_undisturbed_one(stream, tmp_path):
     return result, totals, context.store.load(context.store.own("digits_0_4"))
 
   whole = attempt(tmp_path / "whole", None)
-  for stop_after in (1, 4):
+  for stop_after in (4,):  # In the second trial.
     folder = tmp_path / str(stop_after)
     with pytest.raises(_Stop):
       attempt(folder, stop_after)

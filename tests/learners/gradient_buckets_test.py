@@ -305,13 +305,12 @@ def few_digits():
       buckets_lib.Bucket(b.name, b.train.take(60, seed=0), b.test.take(20, seed=0)) for b in made))
 
 
-@pytest.mark.parametrize("arguments", [
-    {"objective": ewc.Ewc(fisher="example"), "train_on": "all"},
-    {"objective": der.Der(), "memory": held(reservoir.Reservoir(), 20), "replay_batch": 4}],
-                         ids=["ewc", "der"])
-def test_squares_give_the_same_records_in_either_storage(arguments, tmp_path):
+def test_squares_give_the_same_records_in_either_storage(tmp_path):
   summaries = []
   for longest in (1, 2):
+    # Rows are trained on, observed, held and replayed.
+    arguments = {"objective": ewc.Ewc(), "memory": held(reservoir.Reservoir(), 20),
+                 "replay_batch": 4}
     learner = make(transform=clear_transform.Clear(8, longest=longest), epochs=2,
                    net=trainable_parts.AllLayers(functools.partial(
                        conv4.conv4, filters=2, blocks=1)), learning_rate=0.01, **arguments)

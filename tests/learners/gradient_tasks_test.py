@@ -61,8 +61,8 @@ def lines(folder):
 
 def test_a_task_that_is_met_again_has_its_head_and_many_labels_are_learned(tmp_path):
   learner = make()
-  run(tmp_path, learner, num_tasks=8)
-  stream = digits.nevis_stream()
+  run(tmp_path, learner, num_tasks=5)
+  stream = digits.nevis_stream(num_tasks=5)
   names = [entry.task.name for entry in stream.entries]
   assert len(learner.nets.nets) == len(set(names)) < len(names)
   assert any(entry.task.kind == tasks.MULTI_LABEL for entry in stream.entries)

@@ -92,8 +92,8 @@ def test_new_is_what_is_far_from_all_means(tmp_path):
   assert more == records[0]["train_size"] * 1920
 
 
-@pytest.mark.parametrize("inside", [tuning, finetune])
-def test_where_logits_are_products_the_threshold_is_taken_again(tmp_path, inside):
+def test_where_logits_are_products_the_threshold_is_taken_again(tmp_path):
+  inside = finetune
   learner = minimum_distance.MinimumDistance(inside(), minimum_distance.LeastShare(0.1))
   summary, records = run(tmp_path, learner)
   phases = [r for r in records if "phase" in r]

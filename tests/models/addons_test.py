@@ -56,14 +56,32 @@ def test_without_the_library_there_are_stand_ins(monkeypatch):
   test_image_ops_run_in_a_pipeline()
 
 
-def test_library_is_imported_late_and_without_its_farewell():
+def test_libraries_are_imported_late_and_quietly():
+  """TFDS and scikit-learn, keras-cv and tensorflow-addons, in one process."""
   pytest.importorskip("tensorflow_addons", reason="needs tensorflow-addons")
-  program = (
-      "import sys, warnings\n"
-      "warnings.simplefilter('error', UserWarning)\n"
-      "from suite.models import addons\n"
-      "assert 'tensorflow_addons' not in sys.modules\n"
-      "import tensorflow as tf\n"
-      "addons.rotate(tf.ones([1, 2, 2, 1]), tf.constant([0.0]))\n"
-      "assert 'tensorflow_addons' in sys.modules\n")
-  subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+  program = """
+import sys
+import warnings
+
+import tensorflow as tf
+
+from suite.data.digits import digits
+from suite.data.images import image_set
+from suite.data.images import prepared_sets
+from suite.data.images import tfds_source
+from suite.data.streams import streams
+from suite.models import addons
+from suite.models import vit
+
+streams.nevis("full")
+digits.nevis_stream().events()
+late = {"tensorflow_datasets", "tfds_builders", "sklearn", "keras_cv", "tensorflow_addons"}
+assert not late & set(sys.modules)
+vit.vit((16, 16, 3), layers=1, width=8, heads=2, mlp_size=8)
+assert "keras_cv" in sys.modules and "tensorflow_addons" not in sys.modules
+warnings.simplefilter("error", UserWarning)  # Its farewell.
+addons.rotate(tf.ones([1, 2, 2, 1]), tf.constant([0.0]))
+assert "tensorflow_addons" in sys.modules
+"""
+  done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+  assert done.stdout == b""

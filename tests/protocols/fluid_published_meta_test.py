@@ -69,13 +69,6 @@ def _run(folder, learner, where, stop_after=None):
                      blocks=fluid.Blocks(record_every=10))
 
 
-def _assert_goes_on_the_same(make, where, folder, summary, records):
-  with pytest.raises(stopped_runs.Stop):
-    _run(folder, make(), where, stop_after=3)
-  assert _run(folder, make(), where) == summary
-  assert stopped_runs.records(folder) == records
-
-
 def test_images_beside_the_sequence_train_it_and_make_its_film_layers(where, tmp_path):
   transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
   base = published_sequences.base_validation(3, **where)
@@ -90,8 +83,6 @@ def test_images_beside_the_sequence_train_it_and_make_its_film_layers(where, tmp
     np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
   # Class means have no images but those of the sequence.
   assert float(tf.reduce_sum(learner.statistics.counts)) == _CLASSES * 5
-  _assert_goes_on_the_same(
-      lambda: _learner(transform, base), where, tmp_path / "again", whole, found)
 
 
 def test_images_beside_the_sequence_train_the_embedding_of_class_means(where, tmp_path):
@@ -102,8 +93,10 @@ def test_images_beside_the_sequence_train_the_embedding_of_class_means(where, tm
   found = stopped_runs.records(tmp_path / "whole")
   assert (found[0]["meta_classes"], found[0]["meta_updates"]) == (_BASE, 3)
   assert bool(learner.is_trained)
-  _assert_goes_on_the_same(
-      lambda: _centroids(transform, base), where, tmp_path / "again", whole, found)
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path / "again", _centroids(transform, base), where, stop_after=3)
+  assert _run(tmp_path / "again", _centroids(transform, base), where) == whole
+  assert stopped_runs.records(tmp_path / "again") == found
 
 
 @pytest.mark.parametrize("make", [_learner, _centroids])

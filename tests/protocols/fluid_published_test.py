@@ -32,7 +32,6 @@ from suite.training.gradient import trainable_parts
 from suite.training.memories import memory
 from suite.training.memories import reservoir
 from suite.training.objectives import er_ace
-from suite.training.objectives import lwf
 from suite.training.sequence import update_strategies
 from suite.training.statistics import class_means
 from tests.shared import published_fluid
@@ -81,19 +80,15 @@ def _whole(transform, where, objective=None, **settings):
       learning_rate=0.01, optimizer=optimizers.Momentum(0.9, 1e-4, keep=True), **settings)
 
 
-@pytest.mark.parametrize("name", ["lwf", "er_ace"])
-def test_whole_nets_learn_from_disk_what_they_learn_from_memory(where, tmp_path, name):
-  makers = {"lwf": lambda: {"objective": lwf.Lwf(0.8, 2.0, "first")},
-            "er_ace": lambda: {"objective": er_ace.ErAce(),
-                               "memory": memory.Memory(20, reservoir.Reservoir()),
-                               "replay_batch": 4}}
+def test_whole_nets_learn_from_disk_what_they_learn_from_memory(where, tmp_path):
   found = []
   for place, sequence, transform in (
       ("disk", published_sequences.sequence(3, **where), published_sequences.samples(
           3, size=_SIZE, resize=20, augments=False, **where)),
       ("memory", _in_memory(where), image_ops.AsStored(_SIZE))):
-    settings = makers[name]()
-    found.append(_run(tmp_path / place, _whole(transform, where, **settings), sequence))
+    learner = _whole(transform, where, er_ace.ErAce(), replay_batch=4,
+                     memory=memory.Memory(20, reservoir.Reservoir()))
+    found.append(_run(tmp_path / place, learner, sequence))
   assert found[0] == found[1]
   assert found[0][1][0]["base_classes"] == 3 and found[0][0]["macs"]
 

@@ -246,7 +246,7 @@ def test_stopped_anywhere_and_resumed_it_gives_the_same_records(
 
 
 def test_stopped_after_any_answers_late_labels_and_strategies_go_on(tmp_path, monkeypatch):
-  settings = dict(label_delay=(0, 6), update=update_strategies.OnError(1.0, 0.01, 3), num=60)
+  settings = dict(label_delay=(0, 6), update=update_strategies.OnError(1.0, 0.01, 3), num=40)
   summary, whole = _run(tmp_path / "whole", **settings), _records(tmp_path / "whole")
   monkeypatch.setattr(run_state.RunState, "commit",
                       stopped_runs.stopping(run_state.RunState.commit, after=True))

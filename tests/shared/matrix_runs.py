@@ -45,6 +45,7 @@ from suite.training.episodic import meta_schedules
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import trainable_parts
 from suite.training.gradient import trainer
+from suite.training.memories import gss
 """
 
 # Images of 8 x 8 pixels and a net of one convolution.

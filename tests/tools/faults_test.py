@@ -31,5 +31,5 @@ def test_faults_of_data_are_survived_or_refused(python):
 
 def test_faults_of_runs_are_survived_or_refused(python):
   # The first ones at least: a busy machine makes few of them in this time.
-  _campaign(python, "--faults", "100000" if SECONDS > 60 else "3", "--seconds", str(10 * SECONDS),
+  _campaign(python, "--faults", "100000" if SECONDS > 60 else "2", "--seconds", str(10 * SECONDS),
             "--share_of_runs", "1")

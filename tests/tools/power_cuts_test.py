@@ -95,18 +95,18 @@ def test_a_file_is_lost_with_the_name_of_its_folder(power_cuts, tmp_path):
 
 @needs_cc
 def test_states_of_a_curation_are_survived(python):
-  done = python.run([ROOT / "tools" / "faults", "--power", "12", "--workloads", "curation"],
+  done = python.run([ROOT / "tools" / "faults", "--power", "8", "--workloads", "curation"],
                     timeout=300)
   assert done.returncode == 0, done.stdout + done.stderr[-3000:]
-  assert "| power cut: curation | 12 |" in done.stdout
+  assert "| power cut: curation | 8 |" in done.stdout
 
 
 @needs_cc
 def test_calls_of_a_curation_that_fail_end_in_one_line(python):
-  done = python.run([ROOT / "tools" / "faults", "--calls", "40", "--workloads", "curation"],
+  done = python.run([ROOT / "tools" / "faults", "--calls", "20", "--workloads", "curation"],
                     timeout=300)
   assert done.returncode == 0, done.stdout + done.stderr[-3000:]
-  assert "| no space |" in done.stdout and "| all | 40 |" in done.stdout
+  assert "| no space |" in done.stdout and "| all | 20 |" in done.stdout
 
 
 def test_two_hosts_add_to_one_cache(power_cuts, tmp_path):

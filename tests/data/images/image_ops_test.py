@@ -125,7 +125,7 @@ def test_an_image_too_long_for_any_box_is_used_whole():
   np.testing.assert_array_equal(boxes, np.tile([0.0, 0.0, 2.0, 100.0], (16, 1)))
 
 
-@pytest.mark.parametrize("height, width", [(64, 64), (50, 80), (256, 64)])
+@pytest.mark.parametrize("height, width", [(50, 80), (256, 64)])
 def test_boxes_by_height_are_drawn_as_tensorflow_draws_them(height, width):
   num, area, aspect = 4000, (0.08, 1.0), (3 / 4, 4 / 3)
   draws = sampling.uniform(sampling.row_seeds((1, 1), tf.range(num, dtype=tf.int64)), 40)

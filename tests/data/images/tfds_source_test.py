@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -142,12 +140,3 @@ def test_missing_data_has_a_reason_and_a_command(tmp_path):
   reason, command = tfds_source.why_missing("nevis/mnist", data_dir=str(tmp_path))
   assert reason and command.startswith("suite data build nevis/mnist")
   assert tfds_source.why_missing("nevis/nothing") == ("no builder yet", "")
-
-
-def test_tfds_is_not_imported_before_it_is_needed():
-  code = ("import sys; from suite.data.images import image_set, prepared_sets; "
-          "from suite.data.streams import streams; from suite.data.digits import digits; "
-          "from suite.data.images import tfds_source; streams.nevis('full'); "
-          "digits.nevis_stream().events(); "
-          "assert not {'tensorflow_datasets', 'tfds_builders', 'sklearn'} & set(sys.modules)")
-  subprocess.run([sys.executable, "-c", code], check=True)

@@ -58,10 +58,10 @@ def test_the_real_cifar10_images():
     pytest.skip("LIFELONG_DATA has no cifar10/cifar10-jpg.tar.xz")
   row = catalog.find("lifelong_cifar10/cifar10_c_generated")[1]
   layout = next(one for one in row.layouts if one.files[0].name == path.name)
-  found = list(itertools.islice(layout.parser.parse({path.name: path}, **layout.args), 60 * 95))
-  assert len({one.key for one in found}) == 60 * 95
+  found = list(itertools.islice(layout.parser.parse({path.name: path}, **layout.args), 30 * 95))
+  assert len({one.key for one in found}) == 30 * 95
   # Few are equal: spatter without a drop, a gray image with another saturation.
-  assert len({one.image for one in found}) > 0.99 * 60 * 95
+  assert len({one.image for one in found}) > 0.99 * 30 * 95
   means = {}
   for one in found:
     kind, severity = one.extra["domain"].split("/")[1], one.extra["severity"]
