@@ -2,7 +2,8 @@
 """The deliveries of learners: what they are given, in ways that `Context.delivery` names.
 
     tasks      separate tasks, each with its classes; after its turn a task is tested
-    buckets    portions of one task in turn, all with the same classes
+    buckets    portions of one task in turn, with the same classes or with classes that come bucket
+               by bucket: `begin` then gives the task again, with the number of classes so far
     sequence   base classes at once, then single samples, with offline phases between them
     episodes   few-shot episodes: small support sets, then targets
     portions   portions of the updates of one pretraining

@@ -4,7 +4,7 @@
 A learner is given a task (`begin`), examples of it (`learn`) and images to classify (`predict`). It
 never sees the protocol, the records, a test label or data that was not delivered yet.
 
-    Learner               whole tasks or buckets (nevis, clear)
+    Learner               whole tasks or buckets (nevis, clear, incremental)
     SequenceLearner       also one sample at a time (fluid)
     EpisodicLearner       support sets, by pure functions (cfsl)
     PretrainingLearner    portions of one long training (pretrain)

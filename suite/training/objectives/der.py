@@ -5,8 +5,9 @@
 
 Replayed rows stay near the logits that they had when they entered the memory: in the step that
 trained on them (`GradientLearner.remember="each_step"`, algorithm 1 of the paper), or at the end of
-their phase. beta is 0 in DER. The logits of the end of a phase may be large; then follows a first
-step of the next phase whose loss is, too, and lower rates or a lower alpha are needed.
+their phase; those of classes that come later count as 0. beta is 0 in DER. The logits of the end of
+a phase may be large; then follows a first step of the next phase whose loss is, too, and lower
+rates or a lower alpha are needed.
 """
 
 from __future__ import annotations
