@@ -25,6 +25,11 @@ def test_a_tutorial_runs_and_prints_what_its_page_says(tool, path, tmp_path, mon
   assert not tool.problem(path)
 
 
+def test_every_tutorial_ends_with_what_is_the_readers_own(tool):
+  for path in tool.pages():
+    assert path.read_text(encoding="utf-8").split("\n## ")[-1].startswith("Now yours\n"), path.name
+
+
 def test_there_is_a_tutorial_for_each_benchmark_and_two_notebooks(tool):
   assert {path.stem for path in PAGES} == {"nevis", "clear", "cfsl", "fluid", "lifelong"}
   assert tool.pages() == PAGES and len(tool.NOTEBOOKS) == 2
