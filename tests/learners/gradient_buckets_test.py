@@ -86,7 +86,7 @@ def run(folder, learner, buckets=None, stop_before=None, **arguments):
     return clear.run(learner, state=state, buckets=buckets or stream(), **arguments)
 
 
-@pytest.mark.parametrize("name", ["finetune", "joint", "cwr"])
+@pytest.mark.parametrize("name", ["finetune", "cwr"])
 def test_one_graph_predicts_for_the_whole_run(name, tmp_path, monkeypatch):
   made, forward = [], scoring.Forward
   monkeypatch.setattr(scoring, "Forward",

@@ -17,7 +17,6 @@ from suite.data.images import image_ops
 from suite.learners import gradient
 from suite.learners import minimum_distance
 from suite.learners import oltr
-from suite.learners import weight_imprinting
 from suite.models import conv4
 from suite.protocols import fluid
 from suite.protocols import run_state
@@ -69,8 +68,6 @@ LEARNERS = {
     "der": lambda: tuner(frozen(), objective=der.Der(beta=0.5), replay_batch=8,
                          memory=memory.Memory(20, reservoir.Reservoir())),
     "ewc": lambda: tuner(frozen(), objective=ewc.Ewc(anchor="first")),
-    "imprinting": lambda: weight_imprinting.WeightImprinting(
-        transform=PLAIN, features=frozen_backbone.pixels, imprint_phases=1, batch_size=32),
     "oltr": lambda: oltr.Oltr(transform=PLAIN, net=frozen(), refresh_until=60, batch_size=32),
     "mdt": lambda: minimum_distance.MinimumDistance(
         tuner(frozen()), minimum_distance.LeastShare()),
