@@ -12,6 +12,7 @@ import pytest
 import stopped_runs
 
 from suite.compute import distribution
+from suite.compute import flops
 from suite.configs import methods
 from suite.contracts import rehearsal
 from suite.data.images import tfds_source
@@ -140,3 +141,21 @@ def test_missing_data_is_stood_in_for_and_named(tmp_path):
   assert found.missing["cfsl_omniglot/images"][1].startswith("suite data build cfsl_omniglot")
   with pytest.raises(FileNotFoundError, match="is not prepared"):
     tfds_source.open_split("cfsl_omniglot/images", "train", data_dir=str(tmp_path))
+
+
+def test_alike_rehearsals_count_what_they_share_once():
+  counted = []
+
+  def ask(size, alike, **options):
+    with rehearsal.begun(**{"measures": False, **options}, alike=alike) as found:
+      cost = rehearsal.counted("step", (1, size), lambda: (
+          counted.append(size), flops.Cost(100 + 10 * size, size))[1])
+    return cost.flops, cost.macs, found.num_followed
+
+  asked = [ask(size, "one run") for size in (1, 2, 2, 3, 7)]
+  # 3 follows from 1 and 2, and is counted to confirm it; 7 follows.
+  assert asked == [(110, 1, 0), (120, 2, 0), (120, 2, 0), (130, 3, 0), (170, 7, 1)]
+  assert counted == [1, 2, 3]
+  for alike, options in (("another", {}), (None, {}), ("one run", {"measures": True})):
+    assert ask(7, alike, **options) == (170, 7, 0)
+  assert counted == [1, 2, 3, 7, 7, 7]

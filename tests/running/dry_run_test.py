@@ -147,3 +147,14 @@ def test_more_processes_than_the_memory_holds_are_refused(monkeypatch):
   with pytest.raises(gin_files.ConfigError, match=r"--jobs 64 plans 64 cells.*give at most 4\."):
     dry_run.of_table(None, None, rate=1e12, jobs=64)
   assert dry_run._processes(1, 100) <= 4 and dry_run._processes(3, 100) == 3
+
+
+def test_cells_share_costs_if_their_settings_differ_in_sizes_only(monkeypatch):
+  def of(*lines):
+    monkeypatch.setattr(dry_run.gin_parse, "config_text", lambda: "\n".join(lines))
+    return dry_run._settings_of_graphs()
+
+  one = of("RATE = 0.1", "NUM_SUPPORT_SETS = 3", "experiment.run.seed = 0")
+  assert one == of("RATE = 0.1", "NUM_SUPPORT_SETS = 10", "TASK_TYPE = 'B'")
+  assert one != of("RATE = 0.2", "NUM_SUPPORT_SETS = 3")
+  assert one != of("RATE = 0.1", "inner_loop.InnerLoop.num_support_sets = 3")

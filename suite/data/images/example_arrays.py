@@ -57,7 +57,10 @@ def read(sets: Sequence[examples.ExampleSet], task: tasks.Task,
     images = storage.keep(batches)
   else:
     parts = list(batches)
-    images = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    if len(parts) > 1 and rehearsal.counts_only() and parts[0].dtype == np.uint8:
+      images = np.zeros([sum(map(len, parts)), *parts[0].shape[1:]], np.uint8)  # As they all are.
+    else:
+      images = parts[0] if len(parts) == 1 else np.concatenate(parts)
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 
