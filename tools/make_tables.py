@@ -5,7 +5,8 @@
 
 writes docs/results/nevis_short.md and its figures, nevis_short.svg, ..., beside it. Without
 --output the page is printed and no figure is drawn. With --panel NAME, or --panel all, the page has
-NEVIS'22's analyses in place of the tables of runs (docs/nevis.md).
+the analyses of NEVIS'22 (docs/nevis.md) or of Sort & Search (docs/lifelong.md) in place of the
+tables of runs.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
+from suite.reporting.run_panels import budget_panels
 from suite.reporting.run_panels import run_figures
 
 _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision")
@@ -60,10 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _panels(dirs: Sequence[pathlib.Path], names: Sequence[str]
             ) -> tuple[list[panels.Panel], list[run_dir.Run]]:
   """The panels, and their runs but those of whole tables, whose provenance is the table's."""
+  of_budgets = budget_panels.load(dirs, [name for name in budget_panels.NAMES
+                                         if name in names or panel_list.ALL in names])
+  if of_budgets:
+    return of_budgets, run_dir.load(dirs)
   streams = stream_results.load(dirs)
   shown = panel_list.of_streams(streams, names)
   if not shown:
-    raise ValueError(f"No run of NEVIS'22 has what --panel {', '.join(names)} shows.")
+    raise ValueError(f"No run of NEVIS'22 or of lifelong_figures has what --panel "
+                     f"{', '.join(names)} shows.")
   whole = [d.resolve() for d in dirs if table_dir.is_table(d)]
   return shown, [run for results in streams for learner in results.learners
                   for run in learner.runs if not any(d in run.folder.parents for d in whole)]
@@ -86,7 +93,8 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument("--output", type=pathlib.Path, metavar="FILE.md")
   parser.add_argument("--title", default="Results")
   parser.add_argument("--panel", action="append", default=[], metavar="NAME",
-                      help=f"{panel_list.ALL}, {', '.join(panel_list.NAMES)}; may be repeated")
+                      choices=[panel_list.ALL, *panel_list.NAMES, *budget_panels.NAMES],
+                      help="may be repeated")
   return parser
 
 
@@ -119,6 +127,9 @@ def _provenance(runs: Sequence[run_dir.Run]) -> str:
   packages = environment.get("packages") or {}
   if packages:
     lines.append(f"- versions: {_versions(packages)}")
+  caches = dict.fromkeys(f"- data: `{run.records[0]['cache']}` ({run.records[0]['table']})"
+                         for run in runs if run.records and "cache" in run.records[0])
+  lines += caches
   # In full, unlike the table's totals: a page that is older than what it shows is found by them.
   spent = [f"{run.label} {run.records[0]['flops']:,}" for run in runs
            if run.records and isinstance(run.records[0].get("flops"), int)]

@@ -28,6 +28,8 @@ def add(lifelong: argparse.ArgumentParser) -> None:
       ("add-models", _add_models, _add_file_flags, "add models with their answers from files"),
       ("add-samples", _add_samples, _add_file_flags,
        "add samples with the models' answers from files"),
+      ("insert-samples", _insert_samples, _add_insert_flags,
+       "add samples by the answers of a few models, and say how hard they are"),
       ("estimate", _estimate, _add_estimate_flags,
        "estimate a new model from a few of its answers"),
       ("subset", _subset, _add_subset_flags,
@@ -96,6 +98,75 @@ def _read(args: argparse.Namespace, files: Sequence[pathlib.Path], cache: Any,
     if found.ids is not None and found.sources is not None:
       cache.check_documents(found.ids, found.hashes, found.sources)
   return tables, report
+
+
+def _add_insert_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong insert-samples`."""
+  action.description = (
+      "First --ask FILE --budget M writes the names of the models to evaluate on the new samples, "
+      "evenly spaced from the best to the worst; or choose them yourself. Then --answers FILE adds "
+      "the samples, with the answers of the models in the file.")
+  action.add_argument("--ask", type=pathlib.Path, metavar="FILE",
+                      help="write the names of the models to evaluate, a line each")
+  action.add_argument("--budget", type=int, default=16, metavar="M",
+                      help="number of models to evaluate (16, or all if there are fewer)")
+  action.add_argument("--answers", nargs="+", type=pathlib.Path, metavar="FILE",
+                      help="their answers to the new samples")
+  action.add_argument("--place-by", choices=("mean", "cut"), default="mean",
+                      help="how many models solve a sample: by the mean of the answers, or by the "
+                      "paper's cut")
+  action.add_argument("--out", type=pathlib.Path, metavar="FILE",
+                      help="csv of id, solved (estimated number of models) and cut, hardest first")
+  _add_format_flags(action)
+
+
+def _insert_samples(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong insert-samples`."""
+  import numpy as np
+
+  from suite import lifelong
+  from suite.lifelong.cache import accuracy_cache
+  if bool(args.ask) == bool(args.answers):
+    raise lifelong.CacheError("Give --ask FILE, to write the models to evaluate, or --answers FILE "
+                              "with their answers.")
+  cache = accuracy_cache.AccuracyCache(args.cache)
+  if args.ask:
+    names = lifelong.models_to_ask(cache, min(args.budget, cache.num_models))
+    args.ask.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    _show(args, {"file": str(args.ask), "models": names}, [
+        f"{args.ask}: {len(names):,} models to evaluate on the new samples, a name a line. Then:",
+        f"suite lifelong insert-samples --cache {args.cache} --answers FILE.csv"])
+    return 0
+  threshold = cache.agreed_threshold(args.threshold)
+  tables, _ = _read(args, args.answers, cache)
+  if len(tables) != 1:
+    raise lifelong.CacheError(f"The files hold {len(tables)} tables; give one, with the answers of "
+                              "all models that were asked.")
+  table, = tables
+  first = cache.num_samples
+  ids = list(table.ids or map(str, range(first, first + table.answers.shape[1])))
+  answers = dict(zip(table.models, table.bits(threshold)))
+  if any((row == accuracy_cache.NOT_EVALUATED).any() for row in answers.values()):
+    raise lifelong.CacheError("A model has no answer to some of the samples; each model that is "
+                              "asked answers all. Other files: suite lifelong add-samples.")
+  found = lifelong.insert_samples(cache, ids, lambda names: np.stack([
+      answers[name] for name in names]), models=table.models, place_by=args.place_by,
+                                  threshold=threshold if table.is_graded else None,
+                                  tasks=table.tasks, hashes=table.hashes)
+  order = np.argsort(found.counts, kind="stable").tolist()
+  if args.out:
+    with open(args.out, "w", encoding="utf-8", newline="") as file:
+      writer = csv.writer(file)
+      writer.writerow(["id", "solved", "cut"])
+      writer.writerows([ids[place], int(found.counts[place]), int(found.cuts[place])]
+                       for place in order)
+  low, middle, high = np.quantile(found.counts, (0.0, 0.5, 1.0), method="nearest").tolist()
+  _show(args, {"samples": len(ids), "asked": len(table.models), "models": cache.num_models,
+               "place_by": args.place_by, "solved": dict(zip(ids, found.counts.tolist()))}, [
+      f"{len(ids):,} samples added with the answers of {len(table.models):,} of "
+      f"{cache.num_models:,} models, which solve an estimated {low:,} to {high:,} of all models "
+      f"(median {middle:,}), by the {args.place_by}"])
+  return 0
 
 
 def _add_rank_flags(action: argparse.ArgumentParser) -> None:

@@ -129,7 +129,8 @@ def add_report(report: argparse.ArgumentParser) -> None:
                       help="one analysis in place of all: docs/reports.md and, of NEVIS'22, "
                       "docs/nevis.md list them; may be repeated")
   report.add_argument("--figures", type=pathlib.Path, metavar="DIR",
-                      help="with --panel of NEVIS'22 or CLEAR: folder for the figures")
+                      help="with --panel of NEVIS'22, CLEAR or Sort & Search: folder of "
+                      "the figures")
   report.add_argument("--figure_format", default="png", choices=[f[1:] for f in _FIGURES],
                       help="of the figures (png)")
   report.add_argument("--task_facts", type=pathlib.Path, metavar="FILE.csv",
@@ -190,18 +191,23 @@ def _report_panels(args: argparse.Namespace, facts: Any) -> int:
   from suite.reporting import figures
   from suite.reporting.nevis_panels import panel_list
   from suite.reporting.run_panels import bucket_panels
+  from suite.reporting.run_panels import budget_panels
 
-  names = [panel_list.ALL, *panel_list.NAMES, *bucket_panels.NAMES]
+  names = [panel_list.ALL, *panel_list.NAMES, *bucket_panels.NAMES, *budget_panels.NAMES]
   if unknown := sorted(set(args.panel) - set(names)):
     raise gin_files.ConfigError(f"Unknown panel {', '.join(map(repr, unknown))}; with --figures "
                                 f"allowed are {', '.join(names)}.")
-  of_tasks = [name for name in args.panel if name not in bucket_panels.NAMES]
-  of_buckets = (list(bucket_panels.NAMES) if panel_list.ALL in args.panel else
-                [name for name in bucket_panels.NAMES if name in args.panel])
+  of_tasks = [name for name in args.panel
+              if name not in (*bucket_panels.NAMES, *budget_panels.NAMES)]
+  of_buckets, of_budgets = (
+      [name for name in known if name in args.panel or panel_list.ALL in args.panel]
+      for known in (bucket_panels.NAMES, budget_panels.NAMES))
   panels = [*(panel_list.load(args.dirs, of_tasks, facts) if of_tasks else []),
-            *(bucket_panels.load(args.dirs, of_buckets) if of_buckets else [])]
+            *(bucket_panels.load(args.dirs, of_buckets) if of_buckets else []),
+            *(budget_panels.load(args.dirs, of_budgets) if of_budgets else [])]
   if not panels:
-    kinds = ["NEVIS'22"] * bool(of_tasks) + ["CLEAR"] * bool(of_buckets)
+    kinds = (["NEVIS'22"] * bool(of_tasks) + ["CLEAR"] * bool(of_buckets)
+             + ["lifelong_figures"] * bool(of_budgets))
     raise gin_files.ConfigError(
         f"No run of {' or '.join(kinds)} in {', '.join(args.dirs)} has what "
         f"{', '.join(args.panel)} shows. "

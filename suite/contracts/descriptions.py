@@ -35,7 +35,8 @@ TASKS = "tasks"  # Predict events have "task_key", "error", "role"; the summary 
 BUCKETS = "buckets"  # Predict events have "trained_bucket", "bucket", "row".
 STEPS = "steps"  # Predict events are steps of a sequence, as `metrics.sequence_log` reads them.
 VALIDATIONS = "validations"  # Train events have "flops_meta_train", "validation_accuracy".
-PANELS = (TASKS, BUCKETS, STEPS, VALIDATIONS)
+BUDGETS = "budgets"  # Events are experiments of `protocols.lifelong_figures`, by "figure".
+PANELS = (TASKS, BUCKETS, STEPS, VALIDATIONS, BUDGETS)
 
 
 class Shipped(NamedTuple):

@@ -21,6 +21,7 @@ if _typing.TYPE_CHECKING:
   from suite.lifelong.api import insert_models
   from suite.lifelong.api import insert_samples
   from suite.lifelong.api import metrics
+  from suite.lifelong.api import models_to_ask
   from suite.lifelong.standings import RankedModel
   from suite.lifelong.standings import Scale
   from suite.lifelong.standings import rank
@@ -28,7 +29,8 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "DEFAULT_BUDGET", "Cache", "CacheError", "Predict", "RankedModel", "Reference", "MemoizedModel",
     "Scale",
-    "add_estimated", "compare", "estimate", "insert_models", "insert_samples", "metrics", "rank"]
+    "add_estimated", "compare", "estimate", "insert_models", "insert_samples", "metrics",
+    "models_to_ask", "rank"]
 
 
 def __getattr__(name):

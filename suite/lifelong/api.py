@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 import functools
 import hashlib
 import os
-from typing import Callable, Union
+from typing import Any, Callable, Union
 import zipfile
 
 from absl import logging
@@ -111,7 +111,8 @@ def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEF
 
 
 def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], np.ndarray],
-                   budget: int) -> insertion.Inserted:
+                   budget: int | None = None, *, models: Sequence[str] | None = None,
+                   place_by: str = insertion.MEAN, **facts: Any) -> insertion.Inserted:
   """Estimates the difficulty of new samples by a few models, and adds the samples to the cache.
 
   Args:
@@ -119,24 +120,67 @@ def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], 
     ids: ids of the K new samples.
     ask: names of models [m] -> their answers 0/1 [m, K].
     budget: m, number of models to ask; they are evenly spaced from the best to the worst.
+    models: names of the models to ask, in place of a budget.
+    place_by: how many models solve a sample: "mean" of the answers, or "cut", as in the paper
+      (`insertion.insert_samples`). Only observed answers are added, whatever it is.
+    **facts: threshold, tasks and hashes, of `AccuracyCache.add_samples`.
   """
   opened = opened_cache(cache)
   found = insertion.insert_samples(
-      standings.Standings(opened).accuracies(),
-      lambda models: ask([opened.models[model] for model in models]), budget)
-  opened.add_samples(list(ids), found.answers, [opened.models[model] for model in found.models])
+      _accuracies(opened), lambda asked: ask([opened.models[model] for model in asked]), budget,
+      place_by=place_by, models=None if models is None else _places(opened, models))
+  opened.add_samples(list(ids), found.answers, [opened.models[model] for model in found.models],
+                     **facts)
   return found
 
 
-def metrics(truth: np.ndarray, found: estimator.Estimate, cache: Cache) -> dict[str, float]:
+def models_to_ask(cache: Cache, budget: int) -> list[str]:
+  """Names of the models that `insert_samples` asks for `budget`, from the best to the worst."""
+  opened = opened_cache(cache)
+  return [opened.models[model] for model in ranking.spaced_models(_accuracies(opened), budget)]
+
+
+def _accuracies(cache: accuracy_cache.AccuracyCache) -> np.ndarray:
+  """Accuracy of each model, as it is ranked by: [M]."""
+  return standings.Standings(cache).accuracies()
+
+
+def _places(cache: accuracy_cache.AccuracyCache, models: Sequence[str]) -> list[int]:
+  places = {name: place for place, name in enumerate(cache.models)}
+  if unknown := [name for name in models if name not in places]:
+    raise CacheError(f"The cache has no model {', '.join(map(repr, unknown[:3]))}; it has "
+                     f"{len(places)}, such as {cache.models[:3]}.")
+  return [places[name] for name in models]
+
+
+def metrics(truth: np.ndarray, found: estimator.Estimate, cache: Cache, *,
+            sort_models: Sequence[str] | None = None) -> dict[str, float]:
   """Errors of an estimate, given all answers 0/1 [N] of the model.
 
-  "total", "aleatoric" and "epistemic" errors of single answers (section 3.3 of the paper, against
-  the order of all models of the cache), and the error of the accuracy.
+  "total", "aleatoric" and "epistemic" errors of single answers (section 4.5 of the paper, equations
+  3 and 4), and the error of the accuracy.
+
+  Args:
+    truth: the answers.
+    found: the estimate.
+    cache: the cache.
+    sort_models: names of the models whose order the two parts refer to: those that the estimate is
+      based on. None: the models with answers to at least half of the samples, as of a `Reference`.
+      Leave out the model itself if it is among them.
   """
-  truth = np.asarray(truth)
-  counts = sample_counts.SampleCounts(opened_cache(cache), save=False).ranked()
-  return {**ranking.decompose(truth, found.answers, ranking.order_by_count(counts)),
+  truth, opened = np.asarray(truth), opened_cache(cache)
+  if sort_models is None:
+    seen = sample_counts.SampleCounts(opened, save=False).totals[:, 1]
+    sort_models = [name for name, num in zip(opened.models, seen.tolist())
+                   if num >= max(1, _MOST * opened.num_samples)]
+  if not sort_models:
+    raise CacheError("No model has answers to half of the samples; name some as sort_models.")
+  correct, seen_by = opened.counts(_places(opened, sort_models))
+  if seen_by is not None:
+    mean = sample_counts.mean_answer(int(correct.sum(dtype=np.int64)),
+                                     int(seen_by.sum(dtype=np.int64)))
+    correct = sample_counts.expected(correct, seen_by, len(sort_models), mean)
+  return {**ranking.decompose(truth, found.answers, ranking.order_by_count(correct)),
           "accuracy_error": ranking.aggregate_error(truth, found.accuracy)}
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union, cast
 
 import numpy as np
 import tensorflow as tf
@@ -77,15 +77,15 @@ def run(
         "now). Start again with another --workdir, or put the old ones back.")
   # A method has no variables; what it computes of known answers is computed again.
   state.resume(method if isinstance(method, tf.Module) else tf.Module())
-  digests = [[hashlib.sha256(table.answers.row(m)).digest() for m in range(len(table.models))]
-             for table in tables]
+  digests = [[hashlib.sha256(table.answers.row(m).tobytes()).digest()
+              for m in range(len(table.models))] for table in tables]
   held_out = [(table, m, of_rows) for table, of_rows in zip(tables, digests)
               for m in range(len(table.models))]
   for table, m, of_rows in held_out[state.done:]:
     state.begins(f"estimate {table.models[m]}", total=len(held_out), unit="model")
     began, answers = time.monotonic(), table.answers.row(m)
     known, asked = table.answers.without(m), HeldOutModel(answers, budget)
-    estimate = method.estimate(known, asked, budget)
+    estimate = method.estimate(cast(np.ndarray, known), asked, budget)
     asked.charge(state.ledger, time.monotonic() - began)
     state.commit({
         "protocol": DESCRIPTION.name, "kind": "predict", "table": table.name,

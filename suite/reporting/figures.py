@@ -238,7 +238,8 @@ def plotted_grid(plots: Sequence[panels.Plot], names: Sequence[str], *, columns:
                             linewidth=0)
       if plot.log_x:
         axes.set_xscale("log")
-        flops_ticks(axes)
+        if plot.x_unit == "FLOP":
+          flops_ticks(axes)
       elif all(isinstance(x, int) for line in plot.series for x in line.x):
         axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
       if place + columns >= len(plots):

@@ -180,13 +180,14 @@ class PlotSeries(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
-  """Series over one axis. y_unit: "%" or ""; values are in that unit."""
+  """Series over one axis. y_unit: "%" or ""; values are in that unit. x_unit: with `log_x`."""
 
   x_label: str
   y_label: str
   series: Sequence[PlotSeries]
   log_x: bool = False
   y_unit: str = ""
+  x_unit: str = "FLOP"
 
 
 @dataclasses.dataclass(frozen=True)

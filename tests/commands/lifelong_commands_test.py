@@ -31,6 +31,30 @@ def test_models_and_samples_are_added_and_counted(tmp_path, capsys):
       [1, 0, -1, 0], [1, 1, 0, 1], [1, 1, 1, -1]]
 
 
+def test_samples_are_inserted_by_the_models_that_are_asked(tmp_path, capsys):
+  cache = tmp_path / "cache"
+  (tmp_path / "a.csv").write_text("model,a,b,c,d\np,1,1,1,0\nq,1,0,0,0\nr,1,1,0,0\ns,0,0,0,0\n")
+  assert _suite("add-models", "--cache", cache, tmp_path / "a.csv") == 0
+  names = tmp_path / "names.txt"
+  assert _suite("insert-samples", "--cache", cache, "--ask", names, "--budget", 2) == 0
+  assert names.read_text().split() == ["r", "s"]
+  (tmp_path / "new.csv").write_text("model,e,f\nq,1,1\np,0,1\n")
+  assert _suite("insert-samples", "--cache", cache, "--answers", tmp_path / "new.csv", "--out",
+                tmp_path / "places.csv") == 0
+  # q stands for three of the four, see tests/lifelong/api_test.py.
+  assert (tmp_path / "places.csv").read_text().split() == ["id,solved,cut", "e,3,0", "f,4,4"]
+  assert "2 samples added with the answers of 2 of 4 models" in capsys.readouterr().out
+  (tmp_path / "more.csv").write_text("model,g,h\nq,1,1\np,0,1\n")
+  assert _suite("insert-samples", "--cache", cache, "--answers", tmp_path / "more.csv",
+                "--place-by", "cut", "--json") == 0
+  assert json.loads(capsys.readouterr().out)["solved"] == {"g": 0, "h": 4}
+  assert accuracy_cache.AccuracyCache(cache).num_samples == 8
+  (tmp_path / "gap.csv").write_text("model,i,j\nq,1,\np,0,1\n")
+  for wrong in (["--answers", tmp_path / "gap.csv"], [], ["--ask", names, "--answers", names]):
+    assert _suite("insert-samples", "--cache", cache, *wrong) == 1
+  assert "no answer to some of the samples" in capsys.readouterr().err
+
+
 def test_mistakes_are_told_and_change_nothing(tmp_path, capsys):
   (tmp_path / "a.csv").write_text("model,x\np,1\n")
   assert _suite("status", "--cache", tmp_path / "none") == 1

@@ -33,7 +33,8 @@ DEBUG = gin_files.root() / "gin" / "debug.gin"
 FILES = gin_files.run_files()
 TABLES = [name for name, path in FILES.items() if table.is_table(path)]
 RUNS = [name for name in FILES if name not in TABLES]
-NEEDS_QUICKSTART = ("digits/lifelong", "leaderboard/lifelong", "lifelong/methods")
+NEEDS_QUICKSTART = ("digits/lifelong", "leaderboard/lifelong", "lifelong/methods",
+                    "lifelong/paper_figures")
 # (Protocol, macro of the learner).
 OF_MATRIX = {(protocol, method.macro) for method in methods.load() for protocol in methods.NAMED
              if methods.column(protocol) in method.protocols}

@@ -6,6 +6,7 @@ import pytest
 
 from suite import lifelong
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.estimators import estimator
 from suite.lifelong.estimators import factor_model
 
 
@@ -185,6 +186,46 @@ def test_samples_are_inserted_by_asking_a_few_models(tmp_path):
   assert new.interval[0] <= answers[10].mean() <= new.interval[1]
   # Columns of an old sample are as they are.
   np.testing.assert_array_equal(reference._columns(np.arange(5)), answers[:10, :5])
+
+
+def test_the_models_to_ask_and_the_papers_cut_can_be_chosen(tmp_path):
+  # Accuracies 3/4, 1/4, 2/4, 0: from the best p r q s.
+  cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
+  cache.add_models(["p", "q", "r", "s"], np.array([
+      [1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]]), list("abcd"))
+  assert lifelong.models_to_ask(cache, 2) == ["r", "s"]  # Ranks 1 and 3.
+  asked = []
+
+  def ask(names):
+    asked.append(names)
+    return np.array([[0, 1], [1, 1]])
+
+  # q, at rank 2, and p, at rank 0, part the four at 1. Answers 0 1: the mean has three, those that
+  # q stands for; the cut has none.
+  found = lifelong.insert_samples(cache, ["e", "f"], ask, models=["q", "p"])
+  assert asked == [["p", "q"]] and found.counts.tolist() == [3, 4]
+  assert cache.matrix()[:, 4:].tolist() == [[0, 1], [1, 1], [-1, -1], [-1, -1]]
+  found = lifelong.insert_samples(cache, ["g", "h"], ask, models=["q", "p"], place_by="cut")
+  assert found.counts.tolist() == [0, 4]
+  with pytest.raises(lifelong.CacheError, match="no model 'z'; it has 4, such as"):
+    lifelong.insert_samples(cache, ["i"], ask, models=["z"])
+
+
+def test_the_parts_of_an_error_refer_to_the_order_of_the_sort_models(tmp_path):
+  # Sort models x and y order a b c d; z, the model itself turned around, would order d c b a.
+  cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
+  cache.add_models(["x", "y", "z", "few"], np.array([
+      [1, 1, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, -1, -1, -1]]), list("abcd"))
+  truth = np.array([1, 0, 1, 0])
+  found = estimator.Estimate(np.array([1, 1, 1, 0], np.uint8), 3, 0.5)
+  # Of cuts 0 to 4 of a b c d the first with fewest wrong is 1: a. It differs at b and c.
+  assert lifelong.metrics(truth, found, cache, sort_models=["x", "y"]) == {
+      "total": 0.25, "aleatoric": 0.25, "epistemic": 0.5, "accuracy_error": 0.0}
+  # Counts of x y z are 2 2 2 1: the same order, and the same parts; "few" has too few answers.
+  assert lifelong.metrics(truth, found, cache) == lifelong.metrics(
+      truth, found, cache, sort_models=["x", "y", "z"])
+  # z alone orders c d a b: all cuts have two wrong but 1 and 3, with one; c is predicted.
+  assert lifelong.metrics(truth, found, cache, sort_models=["z"])["epistemic"] == 0.5
 
 
 def _predict_by_number(row):

@@ -3,9 +3,9 @@
 
 A new model is inserted by a cut in the order of samples; a new sample by the transpose: models are
 ordered by accuracy, a few evenly spaced ones are evaluated on the new sample, and the mean of their
-answers times M estimates how many models solve it. The paper uses the cut instead, which ranks
-samples worse and is biased as a count; it is better only at predicting which models solve the
-sample.
+answers times M estimates how many models solve it. The paper uses the cut instead
+(`place_by="cut"`), which ranks samples worse and is biased as a count; it is better only at
+predicting which models solve the sample.
 
 Predictions are steps: the models predicted to solve a sample are at the front of the order, so a
 prediction that is counted as an observation changes no order, of samples or of models. Inserting
@@ -57,15 +57,18 @@ class Inserted:
     return (rank[:, None] < self.cuts).astype(np.uint8)
 
 
-def insert_samples(accuracies: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], budget: int, *,
-                   place_by: str = MEAN) -> Inserted:
+def insert_samples(accuracies: np.ndarray, ask: Callable[[np.ndarray], np.ndarray],
+                   budget: int | None = None, *, place_by: str = MEAN,
+                   models: Sequence[int] | None = None) -> Inserted:
   """Estimates the difficulty of K new samples by evaluating a few of M models on all of them.
 
   Args:
     accuracies: [M] of the known models on the known samples; ties keep their order.
     ask: models int64 [m] -> their answers 0/1 [m, K] to the new samples.
-    budget: m, number of models to ask.
+    budget: m, number of models to ask, evenly spaced from the most accurate to the least.
     place_by: "mean" of the answers, halves rounded up; or "cut", as in the paper.
+    models: the models to ask, in place of a budget. In the mean each stands for the models that are
+      nearest to it in the order of accuracy, and cuts fall halfway between two of them.
   """
   if place_by not in (MEAN, CUT):
     raise ValueError(f"Got place_by={place_by!r}; expected {MEAN!r} or {CUT!r}.")
@@ -74,16 +77,35 @@ def insert_samples(accuracies: np.ndarray, ask: Callable[[np.ndarray], np.ndarra
   if accuracies.ndim != 1 or num_models < 2 or not np.all(np.isfinite(accuracies)):
     raise ValueError(f"Got accuracies of shape {list(accuracies.shape)}; expected one finite "
                      "number for each of 2 models at least.")
-  models = ranking.spaced_models(accuracies, budget)
-  answers = np.asarray(ask(models))
-  if answers.ndim != 2 or len(answers) != len(models):
-    raise ValueError(f"Asked {len(models)} models and got answers of shape {list(answers.shape)}; "
-                     f"expected [{len(models)}, K], one row per model.")
-  of_all = np.array([ranking.extrapolate_cut(cut, len(models), num_models)
-                     for cut in range(len(models) + 1)], np.int64)
-  cuts = of_all[ranking.dp_thresholds(answers.T)]
-  counts = ranking.place_samples(answers, num_models) if place_by == MEAN else cuts
-  return Inserted(models, answers.astype(np.uint8), counts, cuts)
+  if (budget is None) == (models is None):
+    raise ValueError(f"Got budget={budget} and models={models}; expected one of the two.")
+  if models is None:
+    assert budget is not None
+    asked = ranking.spaced_models(accuracies, budget)
+    edges = np.array([ranking.extrapolate_cut(cut, budget, num_models)
+                      for cut in range(budget + 1)], np.int64)
+  else:
+    chosen = np.asarray(models, np.int64)
+    if not len(chosen) or len(np.unique(chosen)) < len(chosen) or not (
+        0 <= chosen.min() <= chosen.max() < num_models):
+      raise ValueError(f"Got models {chosen.tolist()} to ask; expected different ones from 0 to "
+                       f"{num_models - 1}, one at least.")
+    order = ranking.order_by_count(accuracies)
+    ranks = np.flatnonzero(np.isin(order, chosen))
+    asked = order[ranks]
+    edges = np.concatenate([[0], (ranks[:-1] + ranks[1:] + 1) // 2, [num_models]])
+  answers = np.asarray(ask(asked))
+  if answers.ndim != 2 or len(answers) != len(asked):
+    raise ValueError(f"Asked {len(asked)} models and got answers of shape {list(answers.shape)}; "
+                     f"expected [{len(asked)}, K], one row per model.")
+  cuts = edges[ranking.dp_thresholds(answers.T)]
+  if place_by == CUT:
+    counts = cuts
+  elif models is None:
+    counts = ranking.place_samples(answers, num_models)
+  else:
+    counts = np.diff(edges) @ answers.astype(np.int64)
+  return Inserted(asked, answers.astype(np.uint8), counts, cuts)
 
 
 def consecutive_models(

@@ -59,15 +59,19 @@ class PackedRows:
     return np.unpackbits(self._rows[index], count=self.shape[1])
 
   def columns(self, rows: np.ndarray, samples: np.ndarray) -> np.ndarray:
-    places, shift = samples >> 3, (7 - (samples & 7)).astype(np.uint8)
     found = np.empty((len(rows), len(samples)), np.uint8)
+    if 16 * len(samples) > self.shape[1]:  # To unpack whole rows is faster than many lookups.
+      for place, row in enumerate(rows.tolist()):
+        found[place] = self.row(row)[samples]
+      return found
+    places, shift = samples >> 3, (7 - (samples & 7)).astype(np.uint8)
     for place, row in enumerate(rows.tolist()):
       found[place] = self._rows[row][places] >> shift
     found &= np.uint8(1)
     return found
 
   def counts(self, rows: np.ndarray) -> np.ndarray:
-    found = np.zeros(self.shape[1], _counter(len(rows)))
+    found: np.ndarray = np.zeros(self.shape[1], _counter(len(rows)))
     for row in rows.tolist():
       found += self.row(row)
     return found
@@ -154,17 +158,18 @@ class KnownAnswers(np.lib.mixins.NDArrayOperatorsMixin):
   def counts(self) -> np.ndarray:
     """Number of models that solve each sample: uint8, uint16 or int64 [N]."""
     if self._counts is None:
-      counts = self._source.counts(self._rows).astype(_counter(len(self)))
+      counts: np.ndarray = self._source.counts(self._rows).astype(_counter(len(self)))
       for row in self._added:
         counts += np.unpackbits(row, count=self.shape[1])
       self._counts = counts
     return self._counts
 
   def confidence_sums(self) -> np.ndarray:
-    """Sum over models of the probability of the true class: float64 [N]."""
-    if self._added:
-      raise ValueError("Predicted answers have no confidences.")
-    return self._source.confidences(self._rows)
+    """Sum over models of the probability of the true class, float64 [N]; added rows as 0 or 1."""
+    found = self._source.confidences(self._rows)
+    for row in self._added:
+      found = found + np.unpackbits(row, count=self.shape[1])
+    return found
 
   def chosen(self, rows: np.ndarray) -> KnownAnswers:
     """Some of the models; nothing is copied."""

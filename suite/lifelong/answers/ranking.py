@@ -72,6 +72,8 @@ def recursive_order(answers: np.ndarray, passes: int = 1) -> np.ndarray:
           np.sum(answers, axis=0, dtype=np.int64))[order]
   tied = np.concatenate([[0], np.cumsum(sums[1:] != sums[:-1])])  # Number of each rank's run.
   for _ in range(passes):
+    if tied[-1] == len(order) - 1:  # Nothing is tied, as models by accuracy (footnote 4).
+      break
     starts = np.searchsorted(tied, np.arange(int(tied[-1]) + 2))
     keys = np.zeros(len(order), np.int64)
     for model in range(len(answers)):

@@ -209,7 +209,8 @@ class CopyNearest(tf.Module):
     def probabilities(samples: np.ndarray) -> np.ndarray:
       return asked.keep(samples, np.where(known[nearest][samples] == 1, alike, 1.0 - alike))
 
-    answers = asked.keep(np.arange(len(order)), known[nearest]).astype(np.uint8)
+    answers = np.array(known[nearest], np.uint8)
+    answers[asked.samples] = asked.answers
     accuracy = intervals.accuracy(asked.by_rank()[1], len(order))
     return estimator.make_estimate(answers, asked, accuracy, probabilities)
 

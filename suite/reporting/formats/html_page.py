@@ -180,7 +180,7 @@ def _plot(figure: Any, chart: panels.Plot) -> None:
     deviation = [0 if d is None else d for d in series.deviation]
     texts = []
     for i, (x, y) in enumerate(zip(series.x, series.y)):
-      x_text = quantities.si(x, "FLOP") if chart.log_x else f"{chart.x_label} {x}"
+      x_text = quantities.si(x, chart.x_unit) if chart.log_x else f"{chart.x_label} {x}"
       value = quantities.UNKNOWN if y is None else f"{y:.2f}{chart.y_unit}"
       if series.deviation and series.deviation[i] is not None:
         value += f" ±{series.deviation[i]:.2f}"

@@ -23,6 +23,7 @@ from suite.reporting import tables
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.run_panels import bucket_panels
+from suite.reporting.run_panels import budget_panels
 from suite.reporting.run_panels import scores
 from suite.state import sample_images
 
@@ -38,12 +39,12 @@ NAMES = {
     "compute": "FLOPs and time by phase", "configuration": "bindings that differ",
     "summary": "every value of the summaries", "runs": "each run with its records",
     "table": "tables of a paper, and leaderboards",
-    **bucket_panels.NAMES,
+    **bucket_panels.NAMES, **budget_panels.NAMES,
 }
 FILES = ("operative_config.gin", "config.gin")
 # Panels that a page shows at once, in this order; the others are behind "all".
 _MAIN = ("headline", "summary", "tasks", "matrix", "curves", "loss", "pareto", "significance",
-         "samples")
+         "samples", *budget_panels.NAMES)
 _LEARNERS, _TEST_SETS = 4, 2  # Of which test images are shown.
 _BINDING = re.compile(r"^([\w./@]+)\s*=\s*(.*)$")
 
@@ -79,6 +80,7 @@ def load(dirs: Iterable[str | os.PathLike],
         *([first] if first.name == "headline" else []),
         *scores.build(stream), *_significance(stream, compared), *own, *scores.curves(stream),
         *bucket_panels.accuracy_matrices(stream), *_samples(stream), *bucket_panels.build(stream),
+        *budget_panels.build(stream),
         *scores.detection(stream), *_compute_by_phase(stream), *_config_differences(stream),
         summary, *_run_list(stream)]
     main = [panel for name in _MAIN for panel in made if panel.name == name

@@ -34,6 +34,34 @@ def test_by_hand():
   assert by_cut.counts.tolist() == [6, 2, 0]
 
 
+def test_chosen_models_stand_for_those_that_are_nearest_by_accuracy():
+  # From the best: models 2, 0, 3, 5, 1, 4. Models 0 and 1, at ranks 1 and 4, part them at 3: each
+  # stands for three. Models 2 and 0 part them at 1: they stand for one and five.
+  accuracies = np.array([0.8, 0.3, 0.9, 0.7, 0.1, 0.5])
+  answers = np.array([[1, 1, 0], [0, 1, 1]])
+  asked = []
+
+  def ask(models):
+    asked.extend(models.tolist())
+    return answers
+
+  found = insertion.insert_samples(accuracies, ask, models=[1, 0])
+  assert asked == [0, 1] and found.counts.tolist() == [3, 6, 3]
+  # 1 0 is cut behind the first; 1 1 behind both; 0 1 is wrong once by any cut: the first.
+  assert found.cuts.tolist() == [3, 6, 0]
+  found = insertion.insert_samples(accuracies, ask, models=[2, 0], place_by="cut")
+  assert found.counts.tolist() == found.cuts.tolist() == [1, 6, 0]
+  assert insertion.insert_samples(accuracies, ask, models=[2, 0]).counts.tolist() == [1, 6, 5]
+  every = np.random.default_rng(0).integers(0, 2, (6, 9))
+  whole = insertion.insert_samples(accuracies, lambda models: every[models], models=range(6))
+  np.testing.assert_array_equal(whole.counts, every.sum(axis=0))
+  for wrong in ([0, 0], [6], []):
+    with pytest.raises(ValueError, match="expected different ones from 0 to 5"):
+      insertion.insert_samples(accuracies, ask, models=wrong)
+  with pytest.raises(ValueError, match="budget=2 and models=.* expected one of the two"):
+    insertion.insert_samples(accuracies, ask, 2, models=[0])
+
+
 def test_means_are_rounded_a_half_upwards_and_all_models_asked_are_exact():
   accuracies = np.array([0.5, 0.4, 0.3])
   placed = insertion.insert_samples(accuracies, lambda models: np.array([[1], [0]]), 2)

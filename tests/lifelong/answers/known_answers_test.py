@@ -23,6 +23,8 @@ def test_it_is_used_like_the_array(packed):
   np.testing.assert_array_equal(packed[:, samples] == 1, DENSE[:, samples] == 1)
   np.testing.assert_array_equal(packed[:, ::9], DENSE[:, ::9])
   np.testing.assert_array_equal(packed[:, 4], DENSE[:, 4])
+  np.testing.assert_array_equal(packed[:, np.array([36, 8])], DENSE[:, [36, 8]])
+  np.testing.assert_array_equal(packed[:, np.arange(36, 3, -1)], DENSE[:, 36:3:-1])
   np.testing.assert_array_equal(packed[np.array([4, 1])], DENSE[[4, 1]])
   np.testing.assert_array_equal(packed[1:3, 2], DENSE[1:3, 2])
   np.testing.assert_array_equal(packed == DENSE[0], np.equal(DENSE, DENSE[0]))
