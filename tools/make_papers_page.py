@@ -1,0 +1,99 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Makes docs/papers.md from docs/papers.csv: each table and figure of a paper, and its state here.
+
+    python tools/make_papers_page.py             writes the page
+    python tools/make_papers_page.py --check     fails if it is out of date
+
+Revision and digest of the data are read from the page of results, which the run's records gave. To
+add a paper, add its lines: paper, item, shows, run (a shipped run's short name), parameters
+(NAME=VALUE, separated by spaces), needs (what data the paper used), page (of docs), panel, state
+and note.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+import csv
+import pathlib
+import re
+import sys
+
+# Lets the tool run from a checkout without an installation.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import made_page
+
+_DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
+PAGE, TABLE = _DOCS / "papers.md", _DOCS / "papers.csv"
+STATES = {
+    "reproduced": "on the paper's data; the page has the numbers and the difference",
+    "other data": "the paper's experiment on data that are at hand; the page says which, and which "
+                  "of the paper's statements hold there",
+    "planned": "the command is complete and has not been run on the paper's data",
+    "not done": "no command; the note says why",
+    "no result": "nothing to reproduce",
+}
+_HEAD = """# The papers' tables and figures
+
+Made by `tools/make_papers_page.py` from `docs/papers.csv`; do not edit.
+
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+  parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+  parser.add_argument("--check", action="store_true", help="only compare")
+  args = parser.parse_args(arguments)
+  return made_page.finish(PAGE, page(read()), args.check,
+                          "stale. Run: python tools/make_papers_page.py")
+
+
+def read() -> list[dict[str, str]]:
+  """The lines of the table."""
+  with open(TABLE, encoding="utf-8", newline="") as file:
+    lines = list(csv.DictReader(file))
+  for line in lines:
+    if line["state"] not in STATES:
+      raise ValueError(f"{TABLE}: {line['item']} has the state {line['state']!r}; allowed are "
+                       f"{', '.join(STATES)}.")
+    if bool(line["page"]) != (line["state"] in ("reproduced", "other data")):
+      raise ValueError(f"{TABLE}: {line['item']} is {line['state']!r} and has the page "
+                       f"{line['page']!r}; a page belongs to what was run.")
+  return lines
+
+
+def command(line: Mapping[str, str]) -> str:
+  """The command of a line; "" if it has none."""
+  parameters = "".join(f" --gin_param {one}" for one in line["parameters"].split())
+  return f"suite run {line['run']}{parameters}" if line["run"] else ""
+
+
+def page(lines: Sequence[Mapping[str, str]]) -> str:
+  """Renders the page."""
+  text = [_HEAD, *(f"- **{name}**: {meaning}.\n" for name, meaning in STATES.items())]
+  for paper in dict.fromkeys(line["paper"] for line in lines):
+    text.append(f"\n## {paper}\n\n| item | shows | command | data of the paper | state | result | "
+                "revision | data here | note |\n|---|---|---|---|---|---|---|---|---|\n")
+    for line in (one for one in lines if one["paper"] == paper):
+      made = facts(line["page"])
+      result = f"[{line['panel']}]({line['page']})" if line["page"] else ""
+      cells = [line["item"], line["shows"], f"`{command(line)}`" if line["run"] else "",
+               line["needs"], line["state"], result, made.get("revision", ""),
+               made.get("cache", ""), line["note"]]
+      text.append("| " + " | ".join(cells) + " |\n")
+  return "".join(text)
+
+
+def facts(name: str) -> dict[str, str]:
+  """Revision and digest of the data, from a page of results that `tools/make_tables.py` made."""
+  if not name:
+    return {}
+  text = (_DOCS / name).read_text(encoding="utf-8")
+  patterns = {"revision": r"^- git revision: (`[^`]+`)$", "cache": r"^- data: (`[^`]+`)"}
+  return {key: match[1] for key, pattern in patterns.items()
+          if (match := re.search(pattern, text, re.MULTILINE))}
+
+
+if __name__ == "__main__":
+  sys.exit(main())
