@@ -262,7 +262,7 @@ class Reference:
     self._mean = sample_counts.mean_answer(*totals[known].sum(axis=0).tolist())
     # What was not evaluated may be harder than what was: accuracies are of all samples.
     accuracies = (totals[known, 0] / totals[known, 1] if self._is_whole else
-                  standings.Standings(self.cache, save=save).accuracies()[known])
+                  standings.Standings(self.cache, counted=self._counted).accuracies()[known])
     self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
     self._save = save
     self._questions = question_sets.QuestionSet(self.cache, self._order_counts, seed=seed,

@@ -117,9 +117,10 @@ class Standings:
   """
 
   def __init__(self, cache: accuracy_cache.AccuracyCache, scale: Scale = Scale(), *,
-               save: bool = True):
+               counted: sample_counts.SampleCounts | None = None, save: bool = True):
+    """`counted`: counts of the cache, if they are known; `save`: save those that are not."""
     self._cache = cache
-    self._counted = sample_counts.SampleCounts(cache, save=save)
+    self._counted = counted or sample_counts.SampleCounts(cache, save=save)
     totals = self._counted.totals
     num = cache.num_samples
     names, codes = cache.sample_tasks()

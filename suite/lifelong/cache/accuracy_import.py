@@ -292,7 +292,7 @@ def _joined(entries: Sequence[answer_entries.Entries], options: Options,
   joined = answer_entries.join(entries, options.repeats)
   report.merged, report.averaged = joined.num_merged, joined.num_averaged
   names = list(tasks)
-  codes = cache_tasks.codes(names, [joined.ids])
+  codes = cache_tasks.codes(names, [joined.ids]) if names else np.zeros(0, np.int32)
   for name, one in tasks.items():
     report.tasks[name] = {"metric": one.metric, "filter": one.filter,
                           "documents": int(np.sum(codes == names.index(name)))}

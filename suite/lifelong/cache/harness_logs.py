@@ -44,8 +44,7 @@ _ZSTD = 93  # Method of zip members, which zipfile does not know before Python 3
 # Metrics of lm-evaluation-harness, for logs that do not list theirs.
 _METRICS = ("acc", "acc_norm", "exact_match", "em", "f1", "mc1", "mc2", "pass@1", "pass_at_1",
             "prompt_level_strict_acc", "prompt_level_loose_acc")
-_TEXTS = frozenset(["doc", "target", "arguments", "resps", "filtered_resps", "prompt_hash",
-                    "target_hash"])
+_TEXTS = ("doc", "target", "arguments", "resps", "filtered_resps", "prompt_hash", "target_hash")
 _DATE = re.compile(r"_(\d{4}-\d{2}-\d{2}T[\d.:-]+)$")
 # Beginnings of tasks, to tell them from models in names of old logs.
 _TASK = re.compile(
@@ -214,7 +213,9 @@ class _Bounded:
     return self._count(self._file.read(left if size is None or size < 0 else min(size, left)))
 
   def readline(self) -> bytes:
-    return self._count(self._file.readline(self._limit - self._given + 1))
+    data = self._file.readline(self._limit - self._given + 1)
+    self._given += len(data)
+    return data if self._given <= self._limit else self._count(b"")
 
   def _count(self, data: bytes) -> bytes:
     self._given += len(data)
@@ -251,10 +252,10 @@ def _json(path: pathlib.Path) -> tuple[Any, list[Item]]:
   items: list[Item] = []
   with opened(path) as file:
     for number, data in enumerate(file, start=1):
-      line = data.decode("utf-8-sig" if number == 1 else "utf-8")
-      if not line.strip():
+      line = data.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+      if not line:
         continue
-      if not items and line.lstrip()[0] != "{":
+      if not items and line[0] != "{":
         break  # A list.
       try:
         found = json.loads(line)
@@ -264,7 +265,7 @@ def _json(path: pathlib.Path) -> tuple[Any, list[Item]]:
         raise cache_input.CacheError(
             f"{path}, line {number} is no JSON: {error}. The log may have been cut short: remove "
             "the line.") from error
-      items.append(Item(number, _slim(found), hash(line.strip()), "line"))
+      items.append(Item(number, _slim(found), hash(line), "line"))
     else:
       return (items[0].value if len(items) == 1 else None), items
   try:
@@ -290,7 +291,9 @@ def _slim(line: Any) -> Any:
     # What the harness computes, for logs of versions that did not write it.
     line["doc_hash"] = hashlib.sha256(json.dumps(document, indent=2, ensure_ascii=False).encode(
         "utf-8", "replace")).hexdigest()
-  return {name: value for name, value in line.items() if name not in _TEXTS}
+  for name in _TEXTS:
+    line.pop(name, None)
+  return line
 
 
 # lm-evaluation-harness.
@@ -382,25 +385,36 @@ def _lm_eval(path: pathlib.Path, items: Sequence[Item], task: str, model: str,
   filters: list[Any] = []
   metrics: dict[str, list[float]] = {}
   listed: dict[str, None] = {}
-  for place, line, _, unit in items:
-    where = f"{path}, {unit} {place}"
+  names: list[str] = []
+  previous: Any = None
+
+  def where() -> str:
+    return f"{path}, {unit} {place}"
+
+  for place, line, _, unit in items:  # noqa: B007 (of messages)
     if not isinstance(line, dict) or "doc_id" not in line:
-      raise cache_input.CacheError(f"{where} has no doc_id; expected a log of "
+      raise cache_input.CacheError(f"{where()} has no doc_id; expected a log of "
                                    "lm-evaluation-harness (--log_samples). Other tables: csv.")
     own = line.get("metrics")
-    names = [str(one) for one in own] if isinstance(own, list) and own else [
-        name for name in _METRICS if name in line]
-    listed.update(dict.fromkeys(names))
+    if not own or own != previous:
+      previous = own
+      names = [str(one) for one in own] if isinstance(own, list) and own else [
+          name for name in _METRICS if name in line]
+      listed.update(dict.fromkeys(names))
     if chosen and chosen not in line:
       raise cache_input.CacheError(
-          f"{where} has no metric {chosen!r}; it has {', '.join(names) or 'none'}. Choose by task: "
-          f"--score {task}={names[0] if names else 'NAME'}")
+          f"{where()} has no metric {chosen!r}; it has {', '.join(names) or 'none'}. Choose by "
+          f"task: --score {task}={names[0] if names else 'NAME'}")
     for name in (chosen,) if chosen else names:
-      column = metrics.setdefault(name, [])
-      column += [np.nan] * (len(documents) - len(column))
-      column.append(_number(line.get(name)))
+      column = metrics.get(name)
+      if column is None:
+        column = metrics[name] = []
+      if len(column) < len(documents):
+        column += [np.nan] * (len(documents) - len(column))
+      value = line.get(name)
+      column.append(value if type(value) is float else _number(value))
       if chosen and np.isinf(column[-1]):
-        raise cache_input.CacheError(f"{where}: {chosen} is {line.get(name)!r}, not a number. "
+        raise cache_input.CacheError(f"{where()}: {chosen} is {line.get(name)!r}, not a number. "
                                      f"Choose another metric: --score {task}=NAME")
     documents.append(str(line["doc_id"]))
     places.append(place)
