@@ -105,7 +105,8 @@ def test_a_page_of_panels_has_their_figures_and_the_runs(tool, tmp_path, capsys)
   assert "![page_regret](page_regret.svg)" in text and (tmp_path / "page_regret.svg").exists()
   assert "**ft_d, indep**" in text
   assert tool.main([str(tmp_path / "w"), "--panel", "paper"]) == 1
-  assert "No run of NEVIS'22 has what --panel paper shows" in capsys.readouterr().err
+  assert ("No run of NEVIS'22 or of lifelong_figures has what --panel paper shows"
+          in capsys.readouterr().err)
 
 
 def test_nothing_to_show_is_an_error_that_says_the_next_step(tool, tmp_path, capsys):
