@@ -223,8 +223,11 @@ class Intake:
     self._begun = int(self.memory.size), int(self.memory.seen)
 
   def rehearse(self, offered: int) -> None:
-    """Leaves the memory as full as after so many rows of the phase, whichever were taken in."""
+    """Leaves the memory as full as after so many rows of the phase; its new rows are the first one.
+    """
     size, seen = self._begun
+    slots = tf.range(self.memory.capacity, dtype=tf.int64)
+    self._places.assign(tf.where(slots < size, self._places, tf.zeros_like(slots)))
     self.memory.size.assign(min(size + offered, self.memory.capacity))
     self.memory.seen.assign(seen + offered)
 

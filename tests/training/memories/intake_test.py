@@ -172,3 +172,15 @@ def test_costs_are_those_of_the_steps_and_no_more(tmp_path):
 def test_what_makes_no_sense_is_refused(arguments, words):
   with pytest.raises(ValueError, match=words):
     make(**arguments)
+
+
+def test_a_rehearsed_phase_ends_with_rows_that_there_are():
+  memory = memory_lib.Memory(4, reservoir.Reservoir())
+  memory.build([1], tf.float32, seed=(0, 0), num_classes=1)
+  memory.add(tf.constant([[7.0]]), tf.constant([0], tf.int64))
+  intake = memory_lib.Intake(memory)
+  intake.begin(2)  # Two new rows, and behind them the one that was held.
+  intake.rehearse(5)
+  intake.end(tf.constant([[1.0], [2.0], [7.0]]))
+  assert (int(memory.size), int(memory.seen)) == (4, 6)
+  np.testing.assert_array_equal(memory.codes.numpy(), [[7.0], [1.0], [1.0], [1.0]])
