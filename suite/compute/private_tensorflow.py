@@ -47,6 +47,8 @@ DATA_FUNCTION = {"_tf_data_function": True, _ON_ONE_DEVICE: True}
 _stacks: Any = importlib.import_module("tensorflow.python.util.tf_stack")
 _stack = _part("tensorflow.python.util.tf_stack", "extract_stack")
 _NO_STACK: Any = None
+with_constants = _part("tensorflow.python.framework.convert_to_constants",
+                       "convert_variables_to_constants_v2")
 is_deterministic = _part("tensorflow.python.framework.config", "is_op_determinism_enabled")
 _here = threading.local()
 

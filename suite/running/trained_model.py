@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import convert_to_constants
 
 from suite.compute import distribution as distribution_lib
+from suite.compute import private_tensorflow
 from suite.configs import gin_files
 from suite.configs import run_settings
 from suite.contracts import deliveries
@@ -331,7 +331,7 @@ def _few_shot(learner: Any, state: run_state.RunState, about: dict[str, Any]) ->
       for spec in arguments:
         graph = tf.function(answer, autograph=False).get_concrete_function(*spec)
         members[spec[-1].shape[-1]].append(
-            convert_to_constants.convert_variables_to_constants_v2(graph))
+            private_tensorflow.with_constants(graph))
 
     def mean(*given: tf.Tensor) -> tf.Tensor:
       every = [member(*given)[0] for member in members[given[-1].shape[-1]]]

@@ -166,7 +166,7 @@ def test_buckets_and_candidates_are_what_was_painted(reviewed):
 def test_sheets_hold_the_candidates_and_their_pictures(reviewed):
   work, _ = reviewed
   data = _sheets(work)
-  assert len(data["sheets"]) == 110 and data["sheets"][0]["label"] == "BACKGROUND"
+  assert len(data["sheets"]) == 110 and data["sheets"][-1]["label"] == "BACKGROUND"
   bus, = (one for one in data["sheets"] if (one["bucket"], one["label"]) == (10, "bus"))
   assert sorted(bus["ids"]) == ["1001", "1011", "1021"]
   assert all(one.startswith("data:image/jpeg;base64,") for one in data["pictures"].values())

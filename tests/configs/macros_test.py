@@ -14,6 +14,7 @@ from suite.configs import gin_files
 # What has several names by its nature; any other macro sets one.
 SEVERAL = {
     "COUNT": {"first", "interval", "count", "threshold"},  # By update strategy.
+    "DATA": {"data", "name"},  # Of sets that are divided into tasks, of a timeline.
     "IMAGE_SIZE": {"side", "size"},
     "MODE": {"mode", "protocol"},
     "VALIDATE_EVERY": {"every", "validate_every"},  # Events of CFSL, steps of a trainer.
