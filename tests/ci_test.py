@@ -21,14 +21,41 @@ def test_every_script_is_one_that_bash_reads(script):
   assert done.returncode == 0, done.stderr
 
 
-def test_the_whole_check_ends_with_the_tests_so_that_pytest_has_the_last_line():
+def test_the_whole_check_fails_if_a_step_does_and_ends_with_the_line_of_pytest(tmp_path):
   text = RUN.read_text(encoding="utf-8")
-  steps = re.findall(r'^step "([\w ]+)"', text, re.MULTILINE)
-  assert steps == ["style", "types", "documentation", "wheel", "lifelong part", "Keras 3",
-                   "tests"]
-  last = text.strip().splitlines()[-1]
-  assert last.startswith('exec bash "$tools/test.sh"') and "--cov-fail-under=90" in last
-  assert all((ROOT / "tools" / name).exists() for name in re.findall(r"\$tools/([\w.]+)", text))
+  assert re.findall(r'^step "([\w ]+)"', text, re.MULTILINE) == [
+      "style", "types", "documentation", "tests"]
+  assert re.findall(r'^beside "?([\w ]+?)"? "', text, re.MULTILINE) == [
+      "Keras 3", "lifelong part", "wheel"]
+  assert "--cov-fail-under=90" in text
+  tools = re.findall(r"\$tools/([\w.]+)", text)
+  assert all((ROOT / "tools" / name).exists() for name in tools)
+
+  checkout = tmp_path / "checkout"
+  (checkout / "tools").mkdir(parents=True)
+  (checkout / ".ci").mkdir()
+  (checkout / ".ci" / "run").write_text(text)
+  (checkout / "tools" / "_venv.sh").write_text(
+      f'ROOT="{checkout}"; VENV="{checkout}"\nvenv_install() {{ :; }}\n'
+      'python_version() { echo 3.11; }\n')
+  (checkout / "bin").mkdir()
+  (checkout / "bin" / "python").symlink_to("/bin/true")
+
+  def check(failing):
+    for name in set(tools) - {"_venv.sh"}:
+      (checkout / "tools" / name).write_text(
+          f"echo the last line of {name}; exit {3 if name == failing else 0}\n")
+    done = subprocess.run(["bash", str(checkout / ".ci" / "run")], capture_output=True, text=True,
+                          check=False)
+    return done.returncode, done.stdout.splitlines()[-1], done.stderr
+
+  code, last, _ = check("")
+  assert (code, last) == (0, "the last line of test.sh")
+  for failing in ("newer_line.sh", "light_part.sh", "wheel_smoke.sh", "test.sh"):
+    code, last, errors = check(failing)
+    assert (code, last) == (3, "the last line of test.sh"), failing
+    assert failing == "test.sh" or f"the last line of {failing}" in errors
+  assert check("docs.sh")[0] == 3
 
 
 def test_the_code_host_runs_the_whole_check_and_each_python_that_is_supported():
