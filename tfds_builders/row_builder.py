@@ -32,6 +32,18 @@ def configs(family: str) -> list:
           for row in catalog.rows(family)]
 
 
+def features(row: row_lib.Row) -> dict[str, Any]:
+  """Returns the TFDS features of a row's records by name."""
+  found: dict[str, Any] = {**inputs.features(row), "id": tfds.features.Text()}
+  found.update({name: _FEATURES[kind]() for name, kind in row.features.items()})
+  if row.kind == row_lib.MULTI_LABEL:
+    found["labels"] = tfds.features.Tensor(shape=(row.num_classes,), dtype=np.uint8)
+  else:
+    found["label"] = (tfds.features.ClassLabel(names=row.class_names) if row.class_names else
+                      tfds.features.ClassLabel(num_classes=row.num_classes))
+  return found
+
+
 class RowBuilder(
     tfds.core.GeneratorBasedBuilder, skip_registration=True):  # type: ignore[call-arg]
   """Builds `family/row`; a family is a subclass that defines only its configurations.
@@ -55,19 +67,12 @@ class RowBuilder(
 
   def _info(self) -> tfds.core.DatasetInfo:
     row = self.row
-    features: dict[str, Any] = {**inputs.features(row), "id": tfds.features.Text()}
-    features.update({name: _FEATURES[kind]() for name, kind in row.features.items()})
-    if row.kind == row_lib.MULTI_LABEL:
-      features["labels"] = tfds.features.Tensor(shape=(row.num_classes,), dtype=np.uint8)
-      supervised_keys = (inputs.name(row), "labels")
-    else:
-      features["label"] = (tfds.features.ClassLabel(names=row.class_names) if row.class_names else
-                           tfds.features.ClassLabel(num_classes=row.num_classes))
-      supervised_keys = (inputs.name(row), "label")
+    label = "labels" if row.kind == row_lib.MULTI_LABEL else "label"
+    supervised_keys = (inputs.name(row), label)
     return tfds.core.DatasetInfo(
         builder=self,
         description=" ".join(part for part in (f"{row.title}.", row.notes) if part),
-        features=tfds.features.FeaturesDict(features),
+        features=tfds.features.FeaturesDict(features(row)),
         supervised_keys=supervised_keys if inputs.name(row) else None,
         homepage=row.homepage,
         citation=row.citation,

@@ -54,6 +54,19 @@ Data sets of NEVIS'22 have the splits `train`, `dev`, `validation` and `test` of
 paper. A learner gets `train` and `dev`; runs predict `validation` during development, `test` at the
 end. `tfds_builders/splits.py` has their shares; NAME_paper (variant *paper*) has the reference's
 own draw.
+
+**Croissant**: `suite data croissant NAME --out FILE.json` describes any data set of this page, a
+variant or a prepared timeline in MLCommons' format
+[Croissant 1.1](https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html). The document has
+a field for each feature of the records and one for the split, the names of the classes where the
+row has them, and the files of the source with URLs, sizes and checksums. Creators and
+`datePublished`, a year, are those of the cited publication. The responsible-AI fields say what a
+build does with the source, its known defects and what the data set is for. What no row knows is
+left out: a license, a size, who collected the images or whom they show. A file without a recorded
+checksum makes the document declare `isLiveDataset`, without which Croissant demands one; the
+contentUrl of a file without a link is its name: put it beside the document. Where the extra
+`croissant` is installed (Python 3.10 or newer), mlcroissant validates the document before it is
+written. mlcroissant reads no TFRecord files: read the records with `tfds.load`.
 """
 
 _COLUMNS = ("name", "years", "classes", "train + dev", "paper", "source", "links", "download",

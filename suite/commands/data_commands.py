@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite data ...`: list, diagnose and build data sets, fetch images, make timelines, features."""
+"""`suite data ...`: list, describe and build data sets, fetch images, make timelines, features."""
 
 from __future__ import annotations
 
@@ -73,6 +73,8 @@ def add(data: argparse.ArgumentParser) -> None:
        "write (or resume) an encoder's features of every image"),
       ("timeline", _timeline, _add_timeline_flags,
        "make a data set of your own dated images, by time bucket"),
+      ("croissant", _croissant, _add_croissant_flags,
+       "describe a data set as JSON-LD in MLCommons' format Croissant"),
       ("copies", _copies, _add_copies_flags,
        "list, or delete, decoded copies of prepared data sets"),
       ("check", _check, _add_check_flags,
@@ -110,6 +112,40 @@ def _add_features_flags(action: argparse.ArgumentParser) -> None:
                       help="batch size (256)")
   action.add_argument("--image_size", type=run_settings.positive, default=224, metavar="S",
                       help="image size of a Keras application (224)")
+
+
+def _add_croissant_flags(action: argparse.ArgumentParser) -> None:
+  parsing.by(action.add_argument(
+      "name", metavar="NAME", help="a data set, or a prepared timeline (timeline/mine)"),
+             _data_sets)
+  action.add_argument("--out", type=pathlib.Path, metavar="FILE",
+                      help="file for it (the standard output)")
+
+
+def _croissant(args: argparse.Namespace) -> int:
+  run_settings.from_flags(args).set_data_dirs()
+  import tfds_builders
+  from tfds_builders import croissant
+  name, *others = data_set_names(
+      [args.name], tfds_builders.names(variants=True), tfds_builders.names())
+  if others:
+    raise gin_files.ConfigError(f"{args.name} is {1 + len(others)} data sets, and a document "
+                                f"describes one. Give one of them: {name}, {', '.join(others[:3])}"
+                                f"{', ...' if len(others) > 3 else ''}.")
+  made = croissant.document(name, args.data_dir)
+  problem = croissant.problem(made)
+  if problem:
+    print(f"mlcroissant refuses it, so nothing is written: {problem}", file=sys.stderr)
+    return 1
+  if problem is None:
+    print("Not validated: mlcroissant, the extra croissant, is not installed.", file=sys.stderr)
+  if args.out:
+    folders.make(args.out.parent, "the folder of --out")
+    atomic_files.write(args.out, croissant.text(made).encode("utf-8"))
+    print(f"Croissant: {args.out}")
+  else:
+    print(croissant.text(made), end="")
+  return 0
 
 
 def _add_copies_flags(action: argparse.ArgumentParser) -> None:
