@@ -15,9 +15,11 @@ from suite.configs import method_settings
 from suite.configs import methods
 from suite.configs import run_headers
 from suite.configs import run_settings
+from suite.system import atomic_files
 from suite.system import processes
 
 FORMATS = ("text", "html", "markdown", "csv", "latex")  # renderers.FORMATS
+_CARD = "card"
 _FIGURES = (".png", ".svg")  # figures.FORMATS
 
 
@@ -118,9 +120,10 @@ def add_report(report: argparse.ArgumentParser) -> None:
   """Adds the flags of `suite report`."""
   run_settings.add_flags(report, "debug")
   report.add_argument("dirs", nargs="+", metavar="DIR", help="a run's work directory")
-  report.add_argument("--format", choices=FORMATS, metavar="FORMAT",
+  report.add_argument("--format", choices=(*FORMATS, _CARD), metavar="FORMAT",
                       help=f"render every panel of every protocol: {', '.join(FORMATS)}; html is a "
-                      "page with interactive figures (docs/reports.md)")
+                      "page with interactive figures; card is the card of one method, Markdown "
+                      "with YAML front matter (docs/reports.md)")
   report.add_argument("--out", type=pathlib.Path, metavar="FILE",
                       help="write the report there; text where no --format is given")
   report.add_argument("--all", action="store_true",
@@ -150,6 +153,8 @@ def _report(args: argparse.Namespace) -> int:
   if args.figures and args.format:
     raise gin_files.ConfigError("--figures writes files beside text, and --format html has its "
                                 "own figures: leave one out.")
+  if args.format == _CARD:
+    return _report_card(args)
   facts = None
   if args.task_facts:
     from suite.reporting.nevis_panels import stream_results
@@ -177,14 +182,28 @@ def _report(args: argparse.Namespace) -> int:
   if not sections:
     raise gin_files.ConfigError(f"Nothing in {', '.join(args.dirs)} has what "
                                 f"{', '.join(args.panel)} shows. Leave --panel out for all.")
-  text = renderers.render(sections, form, args.out)
-  if not args.out:
+  return _give(renderers.render(sections, form, args.out), args.out, "Report")
+
+
+def _give(text: str, out: pathlib.Path | None, what: str) -> int:
+  """Writes a report to its file, or prints it."""
+  if not out:
     print(text, end="")
     return 0
-  args.out.parent.mkdir(parents=True, exist_ok=True)
-  args.out.write_text(text, encoding="utf-8")
-  print(f"Report: {args.out}")
+  out.parent.mkdir(parents=True, exist_ok=True)
+  atomic_files.write(out, text.encode("utf-8"))
+  print(f"{what}: {out}")
   return 0
+
+
+def _report_card(args: argparse.Namespace) -> int:
+  given = [flag for flag in ("all", "panel", "figures", "task_facts") if getattr(args, flag)]
+  if given:
+    raise gin_files.ConfigError(f"--{given[0]} chooses what a report shows, and a card has one "
+                                "form. Leave it out.")
+  from suite.reporting.formats import model_card
+  papers = {one.name: (one.title, one.paper) for one in methods.load()}
+  return _give(model_card.render(args.dirs, papers), args.out, "Card")
 
 
 def _report_panels(args: argparse.Namespace, facts: Any) -> int:
