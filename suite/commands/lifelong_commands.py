@@ -32,6 +32,8 @@ def add(lifelong: argparse.ArgumentParser) -> None:
        "add samples by the answers of a few models, and say how hard they are"),
       ("estimate", _estimate, _add_estimate_flags,
        "estimate a new model from a few of its answers"),
+      ("session", _session, _add_session_flags,
+       "ask a new model what its answers so far leave open, until an interval is narrow enough"),
       ("subset", _subset, _add_subset_flags,
        "choose a small benchmark with weights and error bars"),
       ("plot", _plot, _add_plot_flags, "draw the ranking and, of a subset, item curves"),
@@ -542,10 +544,7 @@ def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[
       budget = max(1, min(num, math.ceil(
           wanted / (1 + wanted / num) if found is None else wanted)))
     ids = [one for one in reference.questions(budget).tolist() if one not in have]
-  if args.ask.suffix == ".json":
-    args.ask.write_text(json.dumps(_by_task(ids, reference.cache)) + "\n", encoding="utf-8")
-  else:
-    args.ask.write_text("".join(f"{one}\n" for one in ids), encoding="utf-8")
+  _write_questions(args.ask, ids, reference.cache)
   if args.json:
     sys.stdout.write(json.dumps({"file": str(args.ask), "questions": len(ids)}) + "\n")
   elif not ids:
@@ -555,6 +554,13 @@ def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[
                      + ("by task" if args.ask.suffix == ".json" else "one id a line") + ". Then:\n"
                      f"suite lifelong estimate --cache {args.cache} --answers FILE.csv\n")
   return 0
+
+
+def _write_questions(path: pathlib.Path, ids: Sequence[str], cache: Any) -> None:
+  """Writes ids, a line each, or, to a .json, by task."""
+  text = (json.dumps(_by_task(ids, cache)) + "\n" if path.suffix == ".json" else
+          "".join(f"{one}\n" for one in ids))
+  path.write_text(text, encoding="utf-8")
 
 
 def _by_task(ids: Sequence[str], cache: Any) -> dict[str, list[Any]]:
@@ -573,6 +579,66 @@ def _by_task(ids: Sequence[str], cache: Any) -> dict[str, list[Any]]:
     found.setdefault(task, []).append(int(name) if name.isdigit() else name)
   return {task: sorted(names, key=lambda name: (isinstance(name, str), name))
           for task, names in found.items()}
+
+
+def _add_session_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong session`."""
+  action.description = (
+      "The first call writes questions to --ask FILE. Each further call takes their answers by "
+      "--answers FILE, a csv with the columns id,correct or logs, and writes the next ones, until "
+      "the 95% interval is narrow enough. What was asked and answered is kept in the folder "
+      "--state: after an interruption, the same command resumes.")
+  action.add_argument("--state", required=True, type=pathlib.Path, metavar="DIR",
+                      help="folder of the session, one for each new model")
+  action.add_argument("--ask", required=True, type=pathlib.Path, metavar="FILE",
+                      help="write the next ids to ask, a line each, or, to a .json, by task, as "
+                      "lm_eval --samples takes them")
+  action.add_argument("--answers", nargs="+", type=pathlib.Path, metavar="FILE",
+                      help="the answers of the model to all questions of the last call")
+  action.add_argument("--target-width", type=float, metavar="W",
+                      help="end when the interval is no wider (0.02, which is +-1 point)")
+  action.add_argument("--budget", type=int, metavar="N", help="ask N samples at most (all)")
+  action.add_argument("--seed", type=int, metavar="S", help="another one draws other questions (0)")
+  _add_format_flags(action)
+
+
+def _session(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong session`."""
+  from suite import lifelong
+  asking = lifelong.Session(args.cache, args.target_width, args.budget, state=args.state,
+                            seed=args.seed)
+  models = _read_models(args) if args.answers else {}
+  if len(models) > 1:
+    raise lifelong.CacheError(f"Got the answers of {len(models)} models, such as "
+                              f"{next(iter(models))!r}; a session is about one.")
+  ids, lines = asking.questions().tolist(), []
+  for given in models.values():
+    if not any(one in given for one in ids) and given.keys() & asking.answers().keys():
+      lines.append("These answers were taken before.")
+    else:
+      asking.answer(given)
+      ids = asking.questions().tolist()
+  _write_questions(args.ask, ids, asking.cache)
+  record: dict[str, Any] = {
+      "file": str(args.ask), "questions": len(ids), "answers": asking.num_answers,
+      "done": asking.is_done, "accuracy": None, "interval": None,
+      "target_width": asking.target_width}
+  if asking.num_answers:
+    found = asking.accuracy()
+    record.update(accuracy=found.value, interval=[found.low, found.high])
+    lines.append(f"accuracy {found.value:.2%}, 95% interval {found.low:.2%} to {found.high:.2%}, "
+                 f"from {asking.num_answers:,} answers")
+  if asking.is_done:
+    wide = record["interval"][1] - record["interval"][0] > asking.target_width
+    lines.append("The session has ended" + (
+        f": the budget of {asking.budget:,} is spent, and the interval is wider than "
+        f"{asking.target_width:.2%}." if wide else ": the interval is narrow enough."))
+  else:
+    lines += [f"{args.ask}: {len(ids):,} samples to ask. Then:",
+              f"suite lifelong session --cache {args.cache} --state {args.state} --ask {args.ask} "
+              "--answers FILE"]
+  _show(args, record, lines)
+  return 0
 
 
 def _interval(found: Any) -> str:

@@ -9,6 +9,8 @@ import importlib as _importlib
 import typing as _typing
 
 if _typing.TYPE_CHECKING:
+  from suite.lifelong.adaptive_session import Session
+  from suite.lifelong.adaptive_session import session
   from suite.lifelong.api import DEFAULT_BUDGET
   from suite.lifelong.api import Cache
   from suite.lifelong.api import CacheError
@@ -28,15 +30,17 @@ if _typing.TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_BUDGET", "Cache", "CacheError", "Predict", "RankedModel", "Reference", "MemoizedModel",
-    "Scale",
+    "Scale", "Session",
     "add_estimated", "compare", "estimate", "insert_models", "insert_samples", "metrics",
-    "models_to_ask", "rank"]
+    "models_to_ask", "rank", "session"]
+_ELSEWHERE = {"RankedModel": "standings", "Scale": "standings", "rank": "standings",
+              "Session": "adaptive_session", "session": "adaptive_session"}
 
 
 def __getattr__(name):
   if name not in __all__:
     raise AttributeError(f"module 'suite.lifelong' has no attribute {name!r}")
-  module = "standings" if name in ("RankedModel", "Scale", "rank") else "api"
+  module = _ELSEWHERE.get(name, "api")
   return getattr(_importlib.import_module(f"suite.lifelong.{module}"), name)
 
 

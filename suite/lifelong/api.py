@@ -301,7 +301,7 @@ class Reference:
       samples, answers = factor_model.ask_informative(
           self._model, lambda more: predict(np.array(self.cache.sample_ids.at(more), str)), samples,
           answers, budget)
-      return self._fit(samples, answers, sample)
+      return self.fit(samples, answers, sample).estimate()
     samples = self._ask(budget)
     ids = np.array(self.cache.sample_ids.at(samples), str)
     answers = np.zeros(0)
@@ -316,7 +316,7 @@ class Reference:
           target_width or 0.0):
         break
       wanted = min(budget, 2 * wanted)
-    return self._fit(samples[:wanted], answers, self._sample(samples[:wanted]))
+    return self.fit(samples[:wanted], answers, self._sample(samples[:wanted])).estimate()
 
   def estimate_from(self, answers: Mapping[str, float], *, budget: int | None = None,
                     is_random: bool = False) -> estimator.Estimate:
@@ -351,7 +351,7 @@ class Reference:
       samples, values = samples[chosen], values[chosen]
     sample = (random_sample.of_all(samples, self.num_samples)
               if is_random or len(samples) == self.num_samples else self._questions.drawn(samples))
-    return self._fit(samples, values, sample)
+    return self.fit(samples, values, sample).estimate()
 
   def known_answers(self) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """Returns (number of known models that solve each sample [N], samples [n] -> answers [M, n]).
@@ -371,6 +371,13 @@ class Reference:
     chosen = self._model.fit(samples, values, None).informative(num)
     return np.array(self.cache.sample_ids.at(chosen), str)
 
+  def fit(self, samples: np.ndarray, answers: np.ndarray,
+          sample: random_sample.RandomSample | None) -> factor_model.Fit:
+    """Fits a model to its answers [n], 0/1 or graded, to samples int64 [n]; see `FactorModel`."""
+    if np.all((answers == 0) | (answers == 1)):
+      answers = answers.astype(np.uint8)
+    return self._model.fit(samples, answers, sample)
+
   def _ask(self, budget: int) -> np.ndarray:
     if self.cache.num_samples != self.num_samples:
       raise CacheError(f"{self.cache.folder} has grown to {self.cache.num_samples:,} samples since "
@@ -382,12 +389,6 @@ class Reference:
     found = self._questions.drawn(samples)
     assert found is not None
     return found
-
-  def _fit(self, samples: np.ndarray, answers: np.ndarray,
-           sample: random_sample.RandomSample | None) -> estimator.Estimate:
-    if np.all((answers == 0) | (answers == 1)):
-      answers = answers.astype(np.uint8)
-    return self._model.fit(samples, answers, sample).estimate()
 
   def _order_counts(self) -> np.ndarray:
     """Number of known models that solve each sample, as estimated where answers are missing."""

@@ -102,6 +102,9 @@ def test_fields_are_those_of_the_page_and_a_mixed_suite_is_estimated(mixed, tmp_
   assert asked.keys() == FIELDS["estimate --ask"]
   questions = json.loads((tmp_path / "ask.json").read_text())
   assert set(questions) <= {"arc", "gsm8k"} and sum(map(len, questions.values())) == 20
+  session = _run(capsys, "session", *base, "--ask", tmp_path / "ask.json", "--state",
+                 tmp_path / "session")
+  assert session.keys() == FIELDS["session"]
   subset = _run(capsys, "subset", *base, "--size", 30, "--draws", 4, "--out", tmp_path / "s.csv")
   assert subset.keys() == FIELDS["subset"]
   lines = (tmp_path / "s.csv").read_text().splitlines()[1:]
