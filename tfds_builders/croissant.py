@@ -162,8 +162,8 @@ def _timeline(name: str, data_dir: status.DataDir) -> tuple[row_lib.Row, list[di
     known = [f"{status.TIMELINE}/{path.parent.parent.name}" for path in
              directory.glob(f"{status.TIMELINE}/*/{status.TIMELINE_VERSION}/dataset_info.json")]
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    nearest = f"the nearest there: {', '.join(near)}. " if near else ""
-    raise errors.DataError(f"{name}: {found.reason}; {nearest}Make it with: {found.command}")
+    nearest = f"The nearest there: {', '.join(near)}. " if near else ""
+    raise errors.DataError(f"{name}: {found.reason}. {nearest}Make it with: {found.command}")
   info = tfds.builder_from_directory(directory / name / status.TIMELINE_VERSION).info
   label = info.features["label"]
   sums = info.metadata.get("files", {})

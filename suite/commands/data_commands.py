@@ -132,6 +132,8 @@ def _croissant(args: argparse.Namespace) -> int:
     raise gin_files.ConfigError(f"{args.name} is {1 + len(others)} data sets, and a document "
                                 f"describes one. Give one of them: {name}, {', '.join(others[:3])}"
                                 f"{', ...' if len(others) > 3 else ''}.")
+  if args.out and args.out.is_dir():
+    raise gin_files.ConfigError(f"--out {args.out} is a folder; give a file in it.")
   made = croissant.document(name, args.data_dir)
   problem = croissant.problem(made)
   if problem:

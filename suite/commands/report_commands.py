@@ -190,6 +190,8 @@ def _give(text: str, out: pathlib.Path | None, what: str) -> int:
   if not out:
     print(text, end="")
     return 0
+  if out.is_dir():
+    raise gin_files.ConfigError(f"--out {out} is a folder; give a file in it.")
   out.parent.mkdir(parents=True, exist_ok=True)
   atomic_files.write(out, text.encode("utf-8"))
   print(f"{what}: {out}")

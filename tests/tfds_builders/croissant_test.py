@@ -147,7 +147,7 @@ def test_the_command_writes_a_data_set_or_a_timeline_and_names_what_is_near(
   assert capsys.readouterr().out == croissant.text(croissant.document("nevis/mnist"))
   for name, said in (("nevis/mnits", "nevis/mnist"),
                      ("clear100", "Give one of them: clear100/"),
-                     ("timeline/mime", "the nearest there: timeline/mine")):
+                     ("timeline/mime", "The nearest there: timeline/mine")):
     assert cli.main(["data", "croissant", name, *flags]) != 0
     told = capsys.readouterr().err
     assert said in told and told.count("\n") == 1

@@ -59,22 +59,22 @@ def _front_matter(name: str, streams: Sequence[run_streams.StreamRuns]) -> list[
   lines = ["library_name: lifelong-suite", "pipeline_tag: image-classification", "tags:",
            "- continual-learning", *(f"- {json.dumps(protocol)}" for protocol in dict.fromkeys(
                stream.description.name for stream in streams))]
-  results = [(stream, learner, measure, learner.score(measure.key))
-             for stream in streams for learner in stream.learners
-             for measure in tables.measures(stream)]
-  results = [one for one in results if one[3].num]
-  if not results:
-    return lines  # Nothing is finished.
-  lines += ["model-index:", f"- name: {json.dumps(name)}", "  results:"]
-  for stream, learner, measure, score in results:
-    setting = f", {learner.label}" if len(stream.learners) > 1 else ""
-    lines += [
-        "  - task:", "      type: image-classification",
-        f"      name: {json.dumps(stream.description.name)}", "    dataset:",
-        f"      name: {json.dumps(stream.title + setting)}",
-        f"      type: {json.dumps(_data(stream))}", "    metrics:",
-        f"    - type: {json.dumps(measure.key)}", f"      name: {json.dumps(measure.text)}",
-        f"      value: {json.dumps(score.mean) if math.isfinite(score.mean) else 'null'}"]
+  results: list[str] = []
+  for stream in streams:
+    for learner in stream.learners:
+      scores = [(measure, learner.score(measure.key)) for measure in tables.measures(stream)]
+      setting = f", {learner.label}" if len(stream.learners) > 1 else ""
+      values = [line for measure, score in scores if score.num for line in (
+          f"    - type: {json.dumps(measure.key)}", f"      name: {json.dumps(measure.text)}",
+          f"      value: {json.dumps(score.mean) if math.isfinite(score.mean) else 'null'}")]
+      if values:
+        results += [
+            "  - task:", "      type: image-classification",
+            f"      name: {json.dumps(stream.description.name)}", "    dataset:",
+            f"      name: {json.dumps(stream.title + setting)}",
+            f"      type: {json.dumps(_data(stream))}", "    metrics:", *values]
+  if results:  # Something is finished.
+    lines += ["model-index:", f"- name: {json.dumps(name)}", "  results:", *results]
   return lines
 
 
@@ -96,7 +96,7 @@ def _stream(stream: run_streams.StreamRuns) -> list[str]:
       heading = f"{measure.text}, %" if measure.unit == descriptions.SHARE else measure.text
       scores.append((heading, measure.better, *cells, str(score.num)))
     lines += _table(("score", "better", "mean", "deviation (n - 1)", "seeds"), scores)
-    lines += ["", *_table(("phase", "FLOPs", *_COUNTED), list(_costs(learner)))]
+    lines += ["", *_table(("phase", "FLOPs", "examples", "steps", "MACs"), list(_costs(learner)))]
   return [*lines, *(f"\n{_words(note)}" for note in stream.notes)]
 
 

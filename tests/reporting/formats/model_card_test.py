@@ -80,3 +80,5 @@ def test_the_command_writes_a_card_of_one_method(tmp_path, capsys):
     assert cli.main(["report", str(tmp_path), "--format", "card", *flags]) != 0
     told = capsys.readouterr().err
     assert said in told and told.count("\n") == 1
+  assert cli.main(["report", str(tmp_path / "a"), "--format", "card", "--out", str(tmp_path)]) == 2
+  assert "is a folder; give a file" in capsys.readouterr().err
