@@ -3,7 +3,8 @@
 
     class_means.ClassMeans                 nearest class mean (NCM): Euclidean, cosine, dot
     shared_covariance.SharedCovariance     streaming LDA (SLDA; Hayes & Kanan, 2020)
-    class_covariances.ClassCovariances     the classifier of Simple CNAPS (Bateni et al., 2020)
+    class_covariances.ClassCovariances     the classifier of Simple CNAPS (Bateni et al., 2020), and
+                                           FeCAM (Goswami et al., 2023)
     ridge_sums.RidgeSums                   ridge regression (Bertinetto et al., 2019)
 
 Nothing is trained by gradient: learning a task, a bucket, a support set or a single sample adds
@@ -275,6 +276,26 @@ class RandomRelu:
         self._weights = tf.random.stateless_normal(
             [self.width, self.size], seed=[self._seed, self.width])
     return tf.nn.relu(tf.matmul(features, self._weights))
+
+
+class Tukey:
+  """Features [B, D] to their powers, divided by their lengths (FeCAM).
+
+  Tukey's transform, z^p, makes features of a ReLU less skewed (Goswami et al., 2023, section 4.2).
+  A negative feature keeps its sign. The mean of a class is that of transformed features; the
+  authors' code transforms the mean.
+
+  Args:
+    power: p; the paper's 0.5. 1, lengths alone, is what their code takes for transformers.
+  """
+
+  def __init__(self, power: float = 0.5):
+    if not power > 0.0:
+      raise ValueError(f"Tukey.power is {power}; it must be above 0.")
+    self._power = power
+
+  def __call__(self, features: tf.Tensor) -> tf.Tensor:
+    return unit_length(tf.sign(features) * tf.abs(features) ** self._power)
 
 
 def unit_length(features: tf.Tensor) -> tf.Tensor:

@@ -502,3 +502,10 @@ def test_a_random_projection_is_a_function_of_its_seed_and_the_width():
   np.testing.assert_allclose(inside, np.maximum(x @ weights, 0), rtol=1e-5, atol=1e-6)
   np.testing.assert_array_equal(lift(tf.constant(x)), statistics_learner.RandomRelu(5, 3)(x))
   assert np.any(lift(x[:, :1]).numpy() != inside.numpy())  # Another width has other weights.
+
+
+def test_tukeys_transform_by_hand():
+  found = statistics_learner.Tukey()(tf.constant([[9.0, 16.0], [0.0, -4.0], [0.0, 0.0]]))
+  np.testing.assert_allclose(found, [[0.6, 0.8], [0, -1], [0, 0]], rtol=1e-6)
+  with pytest.raises(ValueError, match="power is 0; it must be above 0"):
+    statistics_learner.Tukey(0)

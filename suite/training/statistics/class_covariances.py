@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Class means and a covariance for each class: the head of Simple CNAPS.
+"""Class means and a covariance for each class: the head of Simple CNAPS, and FeCAM.
 
 Bateni et al. (2020) classify by the squared Mahalanobis distance to the means of the classes,
 
@@ -9,6 +9,16 @@ Bateni et al. (2020) classify by the squared Mahalanobis distance to the means o
 where S_k is the covariance of the n_k samples of class k, S that of all n samples about their own
 mean (both unbiased; 0 of a single sample) and b is 1. (Their code leaves out the half.) A class
 without samples takes part like one of a single sample, so that its P_k is there when that comes.
+
+FeCAM (Goswami et al., 2023, section 4.2) takes the correlations of each class's shrunk covariance,
+so that classes are compared whose features spread by different amounts:
+
+    T_k = S_k + g1 v I + g2 w (1 - I)      Q_k = T_k[i, j] / sqrt(T_k[i, i] T_k[j, j]) + b I
+
+with the means v of the diagonal of S_k and w of the rest. b is not in the paper, whose code takes
+the pseudo-inverse: a tiny b spares the singular case. Where S_k is 0, T_k counts as I. Their code
+for ResNets shrinks twice, which is shrinking once with (1 + g)^2 - 1, that is with 3 for the
+paper's 1.
 
 The state has the scatter of each class about its mean; S follows from scatters and means. A set is
 merged in closed form. In a sequence a sample z of class y adds
@@ -33,6 +43,7 @@ import tensorflow as tf
 
 from suite.training.statistics import statistic
 
+MATRICES = ("mixed", "correlations")
 _MOST_BYTES = 8 * 2**30
 
 
@@ -58,10 +69,15 @@ class ClassCovariances(statistic.Statistic):
   """Mahalanobis distances; an answer costs C D^2 multiply-adds.
 
   Attributes:
-    ridge: b, the multiple of the identity in every covariance; the paper's 1.
+    ridge: b, the multiple of the identity in every Q_k; 1 in Simple CNAPS.
+    matrices: "mixed" with the covariance of all samples (Simple CNAPS), or "correlations" (FeCAM).
+    shrinkage: g1 and g2 of "correlations"; 0 <= g2 <= g1 keeps every T_k without negative
+      eigenvalues.
   """
 
   ridge: float = 1.0
+  matrices: str = "mixed"
+  shrinkage: tuple[float, float] = (1.0, 1.0)
 
   has_turns = True
 
@@ -69,6 +85,11 @@ class ClassCovariances(statistic.Statistic):
     if not self.ridge > 0.0:
       raise ValueError(f"ridge is {self.ridge}; it must be above 0: without it the covariance of "
                        "few samples has no inverse.")
+    if self.matrices not in MATRICES:
+      raise ValueError(f"matrices is {self.matrices!r}; allowed are {', '.join(MATRICES)}.")
+    if len(self.shrinkage) != 2 or not 0.0 <= self.shrinkage[1] <= self.shrinkage[0]:
+      raise ValueError(f"shrinkage is {self.shrinkage}; two numbers are expected, for variances "
+                       "and for the rest: the second at least 0 and at most the first.")
 
   def zero(self, num_classes: int, num_features: int) -> Scatters:
     needed = 8 * num_classes * num_features ** 2
@@ -124,7 +145,8 @@ class ClassCovariances(statistic.Statistic):
     return Inverses(precision, solved, tf.reduce_sum(state.sums * solved, axis=1))
 
   def unsolved(self, num_classes: int, num_features: int) -> Inverses:
-    return Inverses(tf.eye(num_features, batch_shape=[num_classes]) / self.ridge,
+    least = self.ridge + (self.matrices == "correlations")
+    return Inverses(tf.eye(num_features, batch_shape=[num_classes]) / least,
                     tf.zeros([num_classes, num_features]), tf.zeros([num_classes]))
 
   def update(self, state: Scatters, solution: Inverses, codes: tf.Tensor, labels: tf.Tensor
@@ -178,8 +200,24 @@ class ClassCovariances(statistic.Statistic):
     counts = tf.maximum(counts, 1.0)[..., None, None]
     own = scatter / tf.maximum(counts - 1.0, 1.0)
     eye = tf.eye(whole.shape[0], dtype=whole.dtype)
-    mixed = (counts * own + whole) / (counts + 1.0) + self.ridge * eye
-    return (mixed + tf.linalg.matrix_transpose(mixed)) / 2.0
+    if self.matrices == "correlations":
+      found = _correlations(own, self.shrinkage) + self.ridge * eye
+    else:
+      found = (counts * own + whole) / (counts + 1.0) + self.ridge * eye
+    return (found + tf.linalg.matrix_transpose(found)) / 2.0
+
+
+def _correlations(own: tf.Tensor, shrinkage: tuple[float, float]) -> tf.Tensor:
+  """Returns the correlations [..., D, D] of covariances [..., D, D] after shrinkage (FeCAM)."""
+  num = own.shape[-1]
+  variance = (tf.linalg.trace(own) / num)[..., None, None]
+  others = tf.reduce_sum(own, axis=[-2, -1])[..., None, None] - num * variance
+  covariance = others / max(num * (num - 1), 1)
+  eye = tf.eye(num, dtype=own.dtype)
+  shrunk = own + shrinkage[0] * variance * eye + shrinkage[1] * covariance * (1.0 - eye)
+  scales = tf.sqrt(tf.linalg.diag_part(shrunk))
+  found = tf.math.divide_no_nan(shrunk, scales[..., :, None] * scales[..., None, :])
+  return tf.linalg.set_diag(found, tf.ones_like(scales))
 
 
 def _means(state: Scatters) -> tf.Tensor:

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The Mahalanobis classifier of Simple CNAPS by hand, and against numpy one sample at a time."""
+"""Simple CNAPS's classifier and FeCAM by hand, and against numpy one sample at a time."""
 
 from __future__ import annotations
 
@@ -132,6 +132,66 @@ def test_wrong_use_is_named():
     make(0)
   with pytest.raises(ValueError, match="1000 classes of 2048 features need 31.2 GiB "):
     class_covariances.ClassCovariances().zero(1000, 2048)
+  with pytest.raises(ValueError, match="matrices is 'all'; allowed are mixed, correlations"):
+    class_covariances.ClassCovariances(matrices="all")
+  for shrinkage in ((1.0,), (1.0, 2.0), (1.0, -0.1)):
+    with pytest.raises(ValueError, match="shrinkage is .*; two numbers are expected"):
+      class_covariances.ClassCovariances(shrinkage=shrinkage)
+
+
+def fecam(ridge=1e-6, shrinkage=(1.0, 0.5)):
+  return class_covariances.ClassCovariances(ridge, "correlations", shrinkage)
+
+
+def test_fecam_by_hand():
+  # S_0 = [[8, 4], [4, 2]]: v = 5 and w = 4, so T_0 = [[13, 6], [6, 7]]; its correlation is
+  # r = 6 / sqrt(91). S_1 is 0 of a single sample: I.
+  model = statistic.Running(fecam(), 3, 2)
+  model.add(tf.constant([[0.0, 0], [4, 2], [0, 4]]), tf.constant([0, 0, 1], tf.int64))
+  model.solve()
+  r = 6 / 91 ** 0.5
+  np.testing.assert_allclose(model.precision[0], np.array([[1, -r], [-r, 1]]) / (1 - r * r),
+                             rtol=1e-5)
+  np.testing.assert_allclose(model.precision[1:], [np.eye(2)] * 2, rtol=1e-5)
+  # From the means (2, 1) and (0, 4) to (3, 1): (1, 0) and (3, -3).
+  found = model.answer(tf.constant([[3.0, 1.0]]))
+  np.testing.assert_allclose(found, [[-0.5 / (1 - r * r), -9, -np.inf]], rtol=1e-5)
+
+
+def test_fecam_in_blocks_is_the_papers_formulas_on_all_samples():
+  codes, labels = sequence(90)
+  model, parts = statistic.Running(fecam(), CLASSES, FEATURES), (slice(0, 50), slice(50, 90))
+  model.add_set(codes[parts[0]], labels[parts[0]])
+  model.solve()
+  block = tf.constant(codes[parts[1]]), tf.constant(labels[parts[1]])
+  in_turn, one_by_one = model.answer_in_turn(*block).numpy(), []
+  for z, y in zip(*block):
+    one_by_one.append(model.answer(z[None])[0])
+    model.add(z[None], y[None])
+  np.testing.assert_allclose(in_turn, one_by_one, rtol=1e-3, atol=1e-3)
+  model.solve()
+  expected = np.full([90, CLASSES], -np.inf)
+  for k in range(3):
+    own = codes[labels == k].astype(np.float64)
+    spread, off = np.cov(own.T), 1 - np.eye(FEATURES)
+    shrunk = (spread + np.diag(spread).mean() * np.eye(FEATURES)
+              + 0.5 * spread[off > 0].mean() * off)
+    deviations = np.sqrt(np.diag(shrunk))
+    inverse = np.linalg.inv(shrunk / np.outer(deviations, deviations))
+    away = codes - own.mean(axis=0)
+    expected[:, k] = -0.5 * np.einsum("bi,ij,bj->b", away, inverse, away)
+  found = model.answer(tf.constant(codes))
+  np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
+  without = fecam().answers(model.state, tf.constant(codes))
+  np.testing.assert_allclose(without[:, :3], expected[:, :3], rtol=2e-3, atol=2e-3)
+
+
+def test_fecam_of_a_constant_feature_and_of_a_constant_sum_is_finite():
+  codes = np.array([[1, 0, 5], [0, 1, 5], [0.3, 0.7, 5], [1, 1, 1]], np.float32)
+  model = statistic.Running(fecam(shrinkage=(1.0, 1.0)), 2, 3)
+  model.add_set(codes, np.array([0, 0, 0, 1]))
+  model.solve()
+  assert np.isfinite(model.answer(tf.constant(codes))).all()
 
 
 WAY, WIDTH = 3, 4  # Of episodes.
