@@ -151,6 +151,20 @@ def test_a_zero_vector_gives_no_nan():
       assert not np.isnan(found).any() and (found[1:, 0] == 0).all()
 
 
+def test_simple_cil_by_its_definition():
+  """Cosines of features with prototypes, the means of features (Zhou et al., 2023)."""
+  rng = np.random.default_rng(3)
+  codes, labels = rng.normal(size=[40, 5]).astype(np.float32), np.arange(40) % 3
+  means = class_means.ClassMeans("cosine")
+  model = statistic.Running(means, 4, 5)
+  for task in (labels == 0, labels > 0):  # Class by class: nothing that was learned changes.
+    model.add_set(codes[task], labels[task])
+  prototypes = np.stack([codes[labels == k].mean(axis=0) for k in range(3)])
+  expected = (codes @ prototypes.T / np.linalg.norm(codes, axis=1)[:, None]
+              / np.linalg.norm(prototypes, axis=1))
+  np.testing.assert_allclose(model.answer(tf.constant(codes))[:, :3], expected, atol=1e-5)
+
+
 def test_an_unknown_similarity_is_named():
   with pytest.raises(ValueError, match="similarity 'l1'; allowed are euclidean, cosine, dot"):
     running(2, 3, "l1")
