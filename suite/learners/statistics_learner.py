@@ -2,7 +2,8 @@
 """The learner around statistics of features that never change, for all deliveries.
 
     class_means.ClassMeans                 nearest class mean (NCM): Euclidean, cosine, dot
-    shared_covariance.SharedCovariance     streaming LDA (SLDA; Hayes & Kanan, 2020)
+    shared_covariance.SharedCovariance     streaming LDA (SLDA; Hayes & Kanan, 2020), and RanDumb
+                                           (Prabhu et al., 2024)
     class_covariances.ClassCovariances     the classifier of Simple CNAPS (Bateni et al., 2020), and
                                            FeCAM (Goswami et al., 2023)
     ridge_sums.RidgeSums                   ridge regression (Bertinetto et al., 2019)
@@ -17,8 +18,9 @@ update strategy says how often. A statistic of another family is a subclass of
 from __future__ import annotations
 
 import functools
+import math
 import time
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence
 
 import tensorflow as tf
 from typing_extensions import override
@@ -225,7 +227,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     their gradients.
     """
     lifted = [mac_views.Layer("lift", self._lift.width * self._lift.size, trained=False)
-              ] if isinstance(self._lift, RandomRelu) else []
+              ] if isinstance(self._lift, (RandomRelu, RandomFourier)) else []
     return ([*frozen_backbone.layers(self._features), *lifted],
             [mac_views.Layer("statistics", self.statistics.answer_macs, trained=False)])
 
@@ -276,6 +278,41 @@ class RandomRelu:
         self._weights = tf.random.stateless_normal(
             [self.width, self.size], seed=[self._seed, self.width])
     return tf.nn.relu(tf.matmul(features, self._weights))
+
+
+class RandomFourier:
+  """Features [B, D] to sqrt(2 / M) cos(features W + b), [B, M], never trained (RanDumb).
+
+  Products of these codes are about exp(-g |x - x'|^2) for features x and x' (Rahimi & Recht, 2007):
+  linear methods on them see what a kernel sees (Prabhu et al., 2024). W is [D, M], of independent
+  normal numbers with variance 2 g, and b is uniform from 0 to 2 pi; both are pure functions of the
+  seed and D.
+
+  Args:
+    size: M; the paper's 25,000. A covariance of these has 2.5 GB, and is inverted in float64.
+    gamma: g; None: 1 / D, which is scikit-learn's "scale", as in the authors' code, for features of
+      variance 1. Pixels between 0 and 1 have a variance of about 0.1, which asks for 10 / D.
+    seed: of W and b.
+  """
+
+  def __init__(self, size: int = 25000, gamma: Optional[float] = None, seed: int = 0):
+    if size < 1 or (gamma is not None and not gamma > 0.0):
+      raise ValueError(f"RandomFourier.size is {size} and gamma {gamma}; size must be at least 1, "
+                       "and gamma above 0 or None.")
+    self.size, self._gamma, self._seed, self.width = int(size), gamma, seed, 0
+    self._weights, self._phases = tf.zeros([0, self.size]), tf.zeros([self.size])
+
+  def __call__(self, features: tf.Tensor) -> tf.Tensor:
+    if self.width != features.shape[-1]:
+      self.width = int(features.shape[-1])
+      gamma = 1.0 / self.width if self._gamma is None else self._gamma
+      with tf.init_scope():  # Once, outside of any graph.
+        self._weights = (2.0 * gamma) ** 0.5 * tf.random.stateless_normal(
+            [self.width, self.size], seed=[self._seed, self.width])
+        # Another seed: numbers of one seed would not be independent of the weights.
+        self._phases = tf.random.stateless_uniform(
+            [self.size], seed=[self._seed, -self.width], maxval=2.0 * math.pi)
+    return (2.0 / self.size) ** 0.5 * tf.cos(tf.matmul(features, self._weights) + self._phases)
 
 
 class Tukey:

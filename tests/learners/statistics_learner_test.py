@@ -509,3 +509,16 @@ def test_tukeys_transform_by_hand():
   np.testing.assert_allclose(found, [[0.6, 0.8], [0, -1], [0, 0]], rtol=1e-6)
   with pytest.raises(ValueError, match="power is 0; it must be above 0"):
     statistics_learner.Tukey(0)
+
+
+def test_products_of_random_fourier_features_are_a_gaussian_kernel():
+  x = np.random.default_rng(0).normal(size=[6, 3]).astype(np.float32)
+  for gamma in (None, 0.2):
+    lift = statistics_learner.RandomFourier(20000, gamma)
+    found = tf.function(lift)(tf.constant(x)).numpy()
+    squares = np.sum((x[:, None] - x) ** 2, axis=-1)
+    np.testing.assert_allclose(found @ found.T, np.exp(-(gamma or 1 / 3) * squares), atol=0.03)
+    np.testing.assert_array_equal(lift(tf.constant(x)),
+                                  statistics_learner.RandomFourier(20000, gamma)(tf.constant(x)))
+  with pytest.raises(ValueError, match="gamma 0; size must be at least 1, and gamma above 0"):
+    statistics_learner.RandomFourier(5, gamma=0)

@@ -13,6 +13,12 @@ The published recursion of the covariance is "steps", multiplied by t. It counts
 a class as spread within the class, and depends on the order of all samples. With "class", S is
 exactly the scatter about the final means.
 
+The shrinkage may be that of the oracle approximating shrinkage (OAS; Chen et al., 2010), toward
+the mean variance m of the D features instead of 1, as in RanDumb (Prabhu et al., 2024), which has
+weights "class": with S for S / t, and q the mean square of its D^2 numbers,
+
+    e = min(1, (q + m^2) / ((t + 1) (q - m^2 / D)))     P = ((1 - e) S + e m I)^-1
+
 Samples are added in closed form: the samples of a class that come before sample i are a masked sum
 over the set. In a sequence the means move with every sample, P only when it is solved; I at first.
 Under one P, an answer after some samples is a function of the products z_j^T P z_t, so a block
@@ -31,6 +37,7 @@ import tensorflow as tf
 from suite.training.statistics import statistic
 
 WEIGHTS = ("steps", "class")
+_MOST_BYTES = 8 * 2**30
 
 
 class Scatter(NamedTuple):
@@ -57,10 +64,12 @@ class SharedCovariance(statistic.Statistic):
     shrinkage: e, the share of the identity in the covariance that is inverted; the paper's 1e-4 for
       a long sequence. Few samples, as in episodes, need more, such as 0.1.
     weights: w, "steps" as published, or "class"; see the module.
+    oas: whether the shrinkage is that of OAS, a function of the sums, in place of `shrinkage`.
   """
 
   shrinkage: float = 1e-4
   weights: str = "steps"
+  oas: bool = False
 
   has_turns = True
 
@@ -72,6 +81,11 @@ class SharedCovariance(statistic.Statistic):
       raise ValueError(f"weights is {self.weights!r}; allowed are {', '.join(WEIGHTS)}.")
 
   def zero(self, num_classes: int, num_features: int) -> Scatter:
+    needed = 8 * num_features ** 2
+    if needed > _MOST_BYTES:
+      raise ValueError(
+          f"{num_features} features need {needed / 2**30:.1f} GiB for a covariance and its "
+          f"inverse; {_MOST_BYTES // 2**30} GiB are allowed. Take fewer features.")
     return Scatter(tf.zeros([num_classes, num_features]), tf.zeros([num_classes]),
                    tf.zeros([num_features, num_features]))
 
@@ -118,11 +132,19 @@ class SharedCovariance(statistic.Statistic):
         apart * weights[:, None], apart, transpose_a=True))
 
   def _shrunk(self, scatter: tf.Tensor, counts: tf.Tensor) -> tf.Tensor:
-    """Returns (1 - e) S / t + e I, float64 [D, D]."""
+    """Returns (1 - e) S / t + e I, or with e m I, float64 [D, D]."""
     total = tf.maximum(tf.reduce_sum(counts), 1.0)
     covariance = (scatter + tf.transpose(scatter)) / (2.0 * total)
-    return ((1.0 - self.shrinkage) * covariance
-            + self.shrinkage * tf.eye(scatter.shape[0], dtype=tf.float64))
+    eye = tf.eye(scatter.shape[0], dtype=tf.float64)
+    if not self.oas:
+      return (1.0 - self.shrinkage) * covariance + self.shrinkage * eye
+    mean = tf.linalg.trace(covariance) / scatter.shape[0]
+    square = tf.reduce_mean(tf.square(covariance))
+    spread = (total + 1.0) * (square - tf.square(mean) / scatter.shape[0])
+    share = tf.where(spread > 0.0, tf.minimum(
+        tf.math.divide_no_nan(square + tf.square(mean), spread), 1.0), 1.0)
+    # Without any spread within classes, the identity.
+    return (1.0 - share) * covariance + tf.where(mean > 0.0, share * mean, 1.0) * eye
 
   def answers(self, state: Scatter, codes: tf.Tensor, solution: Inverse | None = None) -> tf.Tensor:
     """Returns logits [B, C]; see `Statistic`. Without a solution, about D^3 / 3 multiply-adds."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn import covariance
 import tensorflow as tf
 
 from suite.compute import flops
@@ -113,6 +114,8 @@ def test_wrong_use_is_named():
     shared_covariance.SharedCovariance(shrinkage=0)
   with pytest.raises(ValueError, match="weights is 'all'; allowed are steps, class"):
     make("all")
+  with pytest.raises(ValueError, match="40000 features need 11.9 GiB"):
+    shared_covariance.SharedCovariance().zero(2, 40000)
   steps = shared_covariance.SharedCovariance()
   with pytest.raises(ValueError, match="'steps' depend on the order .*Take weights='class'"):
     steps.merge(steps.zero(2, 2), steps.zero(2, 2))
@@ -152,3 +155,27 @@ def test_costs_are_those_of_the_matrices():
   assert answer.macs == model.answer_macs == CLASSES * FEATURES
   update = flops.count(tf.function(model.add, autograph=False).get_concrete_function(z, y))
   assert update.macs == 2 * FEATURES ** 2
+
+
+def test_oas_is_that_of_scikit_learn_about_the_class_means():
+  codes, labels = sequence()
+  lda = shared_covariance.SharedCovariance(weights="class", oas=True)
+  model = statistic.Running(lda, CLASSES, FEATURES)
+  model.add_set(codes, labels)
+  model.solve()
+  means = np.stack([codes[labels == k].mean(axis=0) if (labels == k).any()
+                    else np.zeros(FEATURES) for k in range(CLASSES)])
+  oas = covariance.OAS(assume_centered=True).fit(codes.astype(np.float64) - means[labels])
+  assert 0.001 < oas.shrinkage_ < 0.999
+  precision = np.linalg.inv(oas.covariance_)
+  np.testing.assert_allclose(model.precision, precision, rtol=1e-3, atol=1e-4)
+  expected = codes @ precision @ means.T - np.sum(means @ precision * means, axis=1) / 2
+  shown = np.unique(labels)
+  for found in (model.answer(tf.constant(codes)), lda.answers(model.state, tf.constant(codes))):
+    np.testing.assert_allclose(found.numpy()[:, shown], expected[:, shown], rtol=1e-3, atol=1e-3)
+
+
+def test_oas_of_no_spread_is_the_identity():
+  lda = shared_covariance.SharedCovariance(weights="class", oas=True)
+  state = lda.add(lda.zero(2, 3), tf.constant([[1.0, 2, 3], [0, 1, 0]]), tf.constant([0, 1]))
+  np.testing.assert_allclose(lda.solve(state).precision, np.eye(3))
