@@ -7,6 +7,7 @@
     class_covariances.ClassCovariances     the classifier of Simple CNAPS (Bateni et al., 2020), and
                                            FeCAM (Goswami et al., 2023)
     ridge_sums.RidgeSums                   ridge regression (Bertinetto et al., 2019)
+    neighbors.Neighbors                    k nearest neighbors (kNN), which keeps the features
 
 Nothing is trained by gradient: learning a task, a bucket, a support set or a single sample adds
 features to sums. Some statistics also have an inverse, which is computed after each task, bucket or

@@ -1,0 +1,145 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""k nearest neighbors among the features that were shown: no sums, the samples themselves.
+
+A sample z is answered by the k rows x_i of the memory with the largest cosines (Wu et al., 2018;
+Caron et al., 2021):
+
+    logit of class c    sum over these i with label c of exp((cos(z, x_i) - 1) / T)
+
+so that k equal directions give k, and what is far away next to nothing. Rows as near as the k-th
+have votes, too: copies of an image have the same say in any order.
+
+What is kept grows with each sample, up to `size` rows; then the newest replaces the oldest. All
+rows are there from the start, so that graphs have one shape and costs are those of what is
+computed: an answer compares with all `size` rows, filled or not, in size times D multiply-adds,
+and a label costs a row. A block needs no loop: at its step t, the t oldest rows are gone and the
+first t of the block are there, which is a mask on the cosines with rows and block.
+
+Letters: B samples, C classes, D features, N rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from suite.training.statistics import statistic
+
+_MOST_BYTES = 8 * 2**30
+_EMPTY = -1  # Label of a row that no sample has filled.
+_FAR = -1e9  # Cosine of what does not take part.
+_TIE = 1e-6  # A difference of cosines that may be rounding.
+
+
+class Rows(NamedTuple):
+  """The newest samples, in a ring.
+
+  Attributes:
+    directions: float32 [N, D], features divided by their lengths.
+    labels: int64 [N]; -1 in rows that are not filled.
+    counts: float32 [C], samples of each class, those that were replaced included.
+    seen: int64 [1], samples so far; the next one takes row seen % N.
+  """
+
+  directions: tf.Tensor
+  labels: tf.Tensor
+  counts: tf.Tensor
+  seen: tf.Tensor
+
+
+@dataclasses.dataclass(frozen=True)
+class Neighbors(statistic.Statistic):
+  """The k nearest neighbors (kNN) by angle.
+
+  Attributes:
+    size: N, the most samples that are kept.
+    k: the neighbors that vote; 20 in the papers of self-supervised nets (Caron et al., 2021).
+    temperature: T; their 0.07.
+  """
+
+  size: int = 10000
+  k: int = 20
+  temperature: float = 0.07
+
+  has_phases = False
+  has_turns = True
+
+  def __post_init__(self):
+    if self.k < 1 or self.size < self.k:
+      raise ValueError(f"size is {self.size} and k is {self.k}; k must be at least 1, and size at "
+                       "least k.")
+    if not self.temperature > 0.0:
+      raise ValueError(f"temperature is {self.temperature}; it must be above 0.")
+
+  def zero(self, num_classes: int, num_features: int) -> Rows:
+    needed = 4 * self.size * num_features
+    if needed > _MOST_BYTES:
+      raise ValueError(
+          f"{self.size} rows of {num_features} features need {needed / 2**30:.1f} GiB; "
+          f"{_MOST_BYTES // 2**30} GiB are allowed. Set a smaller size.")
+    return Rows(tf.zeros([self.size, num_features]), tf.constant(_EMPTY, tf.int64, [self.size]),
+                tf.zeros([num_classes]), tf.zeros([1], tf.int64))
+
+  def add(self, state: Rows, codes: tf.Tensor, labels: tf.Tensor) -> Rows:
+    places, codes, of = self._placed(state, codes, labels)
+    counts = tf.reduce_sum(tf.one_hot(labels, state.counts.shape[0]), axis=0)
+    return Rows(
+        tf.tensor_scatter_nd_update(state.directions, places[:, None], codes),
+        tf.tensor_scatter_nd_update(state.labels, places[:, None], of), state.counts + counts,
+        state.seen + tf.size(labels, tf.int64))
+
+  def merge(self, a: Rows, b: Rows) -> Rows:
+    """Returns the rows of a and then those of b, of which the newest are kept."""
+    turn = -(b.seen[0] % self.size)
+    codes, labels = tf.roll(b.directions, turn, axis=0), tf.roll(b.labels, turn, axis=0)
+    filled = labels != _EMPTY
+    both = self.add(a, codes[filled], labels[filled])
+    return both._replace(counts=a.counts + b.counts)
+
+  def update(self, state: Rows, solution: tuple[()], codes: tf.Tensor, labels: tf.Tensor) -> None:
+    places, codes, of = self._placed(state, codes, labels)
+    state.directions.scatter_update(tf.IndexedSlices(codes, places))
+    state.labels.scatter_update(tf.IndexedSlices(of, places))
+    state.counts.scatter_add(tf.IndexedSlices(
+        tf.ones_like(labels, tf.float32), tf.cast(labels, tf.int64)))
+    state.seen.assign_add(tf.size(labels, tf.int64)[None])
+
+  def _placed(self, state: Rows, codes: tf.Tensor, labels: tf.Tensor
+              ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Returns rows int64 [b], directions [b, D] and labels int64 [b] of the newest b <= N of B."""
+    places = (state.seen[0] + tf.range(tf.size(labels, tf.int64))) % self.size
+    return (places[-self.size:], tf.math.l2_normalize(codes[-self.size:], axis=1),
+            tf.cast(labels[-self.size:], tf.int64))
+
+  def answers(self, state: Rows, codes: tf.Tensor, solution: tuple[()] | None = None) -> tf.Tensor:
+    cosines = tf.matmul(tf.math.l2_normalize(codes, axis=1), state.directions, transpose_b=True)
+    labels = tf.convert_to_tensor(state.labels)
+    found = self._votes(tf.where(labels != _EMPTY, cosines, _FAR), labels, state.counts.shape[0])
+    return tf.where(state.counts > 0.0, found,
+                    statistic.NOT_SHOWN if solution is None else -float("inf"))
+
+  def answers_in_turn(self, state: Rows, solution: tuple[()], codes: tf.Tensor, labels: tf.Tensor
+                      ) -> tf.Tensor:
+    codes, labels = tf.math.l2_normalize(codes, axis=1), tf.cast(labels, tf.int64)
+    kept, steps = tf.convert_to_tensor(state.labels), tf.range(tf.size(labels, tf.int64))
+    # Row p is replaced at the step (p - seen) mod N, and sample j of the block N steps after j.
+    age = (tf.range(self.size, dtype=tf.int64) - state.seen[0]) % self.size
+    is_kept = (kept != _EMPTY) & (age >= steps[:, None])  # [B, N]
+    is_new = (steps < steps[:, None]) & (steps + self.size >= steps[:, None])  # [B, B]
+    cosines = tf.concat([
+        tf.where(is_kept, tf.matmul(codes, state.directions, transpose_b=True), _FAR),
+        tf.where(is_new, tf.matmul(codes, codes, transpose_b=True), _FAR)], axis=1)
+    one_hot = tf.one_hot(labels, state.counts.shape[0])
+    shown = state.counts + tf.cumsum(one_hot, exclusive=True)
+    found = self._votes(cosines, tf.concat([kept, labels], axis=0), state.counts.shape[0])
+    return tf.where(shown > 0.0, found, -float("inf"))
+
+  def _votes(self, cosines: tf.Tensor, labels: tf.Tensor, num_classes: int) -> tf.Tensor:
+    """Returns votes [B, C] of the nearest of rows with cosines [B, M] and labels [M]."""
+    least = tf.math.top_k(cosines, self.k)[0][:, -1:] - _TIE
+    votes = tf.where(cosines >= least, tf.exp((cosines - 1.0) / self.temperature), 0.0)
+    # A label of -1 is left out.
+    found = tf.math.unsorted_segment_sum(tf.transpose(votes), labels, num_classes)
+    return tf.transpose(found)
