@@ -26,6 +26,10 @@ factorization I + Z P Z^T = L E L^T with a unit lower triangular L:
 l may be chosen among several strengths: the one whose V, of all sums so far, has the smallest mean
 square error on the one-hot labels of held-out samples (RanPAC; McDonnell et al., 2023).
 
+ACIL (Zhuang et al., 2022) and GACL (Zhuang et al., 2024) learn tasks by this recursion, on random
+ReLU features with a fixed l: they are this estimator, whatever the order of tasks and whether their
+classes are disjoint or come again.
+
 Letters: N samples so far, B samples of a set, C classes, D features.
 """
 

@@ -118,6 +118,31 @@ def test_a_sequence_is_the_regression_on_all_samples_before_each(size):
   np.testing.assert_allclose(without[:, :3], model.answer(tf.constant(codes))[:, :3], atol=1e-4)
 
 
+@pytest.mark.parametrize("tasks", [[(0, 1), (2, 3), (4,)], [(0, 1), (1, 2, 3), (0, 4)]])
+def test_the_recursion_of_acil_over_tasks_is_the_joint_regression(tasks):
+  """ACIL's classes are disjoint, GACL's come again (Zhuang et al., 2022 and 2024)."""
+  rng = np.random.default_rng(1)
+  labels = np.concatenate([rng.choice(task, 40) for task in tasks])
+  codes = np.maximum(rng.normal(size=[len(labels), 6]) + labels[:, None] / 4, 0).astype(np.float32)
+  # The papers' recursion, in float64, a task at a time: R is the inverse of X^T X + l I.
+  r, weights = np.eye(6) / 0.5, np.zeros([6, 5])
+  for i in range(0, len(labels), 40):
+    x, y = codes[i:i + 40].astype(np.float64), np.eye(5)[labels[i:i + 40]]
+    r = r - r @ x.T @ np.linalg.solve(np.eye(40) + x @ r @ x.T, x @ r)
+    weights = weights - r @ x.T @ x @ weights + r @ x.T @ y
+  x = codes.astype(np.float64)
+  joint = np.linalg.solve(x.T @ x + 0.5 * np.eye(6), x.T @ np.eye(5)[labels])
+  np.testing.assert_allclose(weights, joint, rtol=1e-10, atol=1e-12)
+  # Ours by recursion, and from sums in float64 by one solution.
+  recursion = statistic.Running(ridge_sums.RidgeSums(0.5), 5, 6)
+  sums = statistic.Running(ridge_sums.RidgeSums(0.5, exact=True), 5, 6)
+  for i in range(0, len(labels), 40):
+    recursion.add(tf.constant(codes[i:i + 40]), tf.constant(labels[i:i + 40]))
+    sums.add(tf.constant(codes[i:i + 40]), tf.constant(labels[i:i + 40]))
+  np.testing.assert_allclose(recursion.weights, joint, atol=2e-5)
+  np.testing.assert_allclose(sums.statistic.weights(sums.state), joint, rtol=1e-10, atol=1e-12)
+
+
 def test_merged_sums_are_those_of_all_samples():
   codes, labels = sequence()
   ridge = ridge_sums.RidgeSums()
