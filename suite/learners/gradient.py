@@ -15,6 +15,8 @@
   DER, DER++         AllLayers           Der           Reservoir        current     yes
   GDumb              AllLayers                         GroupBalanced    memory              yes
   reservoirs         AllLayers                         Reservoir, ...   memory
+  iCaRL              AllLayers, NearestExemplars  Icarl  GroupBalanced  both
+  WA                 AllLayers, Aligned  Lwf           GroupBalanced    both
   joint              AllLayers                                          all                 yes
   each bucket alone  AllLayers                                          current             yes
   cumulative         AllLayers                                          all
@@ -81,7 +83,8 @@ class GradientLearner(learner.SequenceLearner):
     head: see `class_heads`; the net's own, or `Linear()`. objective: see `objectives`.
     memory: of examples; see the module. replay_batch: R, rows of the memory that each step takes
       besides.
-    train_on: "current", what came last; "memory", which gets that first; "all", everything so far.
+    train_on: "current", what came last; "memory", which gets that first; "both", what came last and
+      what the memory holds, as one set; "all", everything so far.
     remember: when a memory that is replayed takes rows in: "each_step", those that were trained on,
       with the logits that they had then, so that a phase replays its own rows, too; "each_phase",
       all new rows when it is over. Offline phases of a sequence do the latter in any case.
@@ -251,13 +254,17 @@ class GradientLearner(learner.SequenceLearner):
   @override
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] of codes [B, ...]."""
-    return self.composed.head.answers(self.composed.logits(codes))
+    head = self.composed.head
+    if head.reads_exemplars:
+      return head.answers_to(self.composed.features(codes))
+    return head.answers(self.composed.logits(codes))
 
   @override
   def keras_model(self) -> tf.keras.Model | None:
-    """The net with its head; None where codes are not made by Keras layers, and of prototypes."""
+    """The net with its head; None where codes are not made by Keras layers, and of prototypes and
+    exemplars."""
     below = self.composed.upper if self.net.augments else self.net.frozen_features
-    if self.head.start == "prototypes" or below is None:
+    if self.head.start == "prototypes" or self.head.reads_exemplars or below is None:
       return None
     if isinstance(below, frozen_backbone.FrozenBackbone):
       below = below.model
@@ -330,6 +337,7 @@ class GradientLearner(learner.SequenceLearner):
     outcome = phase.train_head(
         codes, phase_lib.data_of(features, labels, classes), base.epochs, base.learning_rate,
         self._optimizer.build(self.composed.top.trainable_variables))
+    self.composed.head.set_exemplars(features, labels)
     self.phases.assign_add(1)
     phase.charge(int(base.epochs * len(labels)) + outcome.observed,
                  outcome.plan.num_steps if base.epochs else 0)
@@ -352,14 +360,17 @@ class GradientLearner(learner.SequenceLearner):
     phase = self._phase(context, cost)
     if self._recipe.train_on == "memory" and not self._holds_numbers:
       phase.remember(codes, codes, labels, None)
-    shown, shown_labels = codes, labels
+    shown, shown_labels, came = codes, labels, phase_lib.present(labels, self.num_classes)
+    if self._recipe.train_on == "both" and not self._holds_numbers and self.memory is not None:
+      held = self.memory.held()
+      shown, shown_labels = tf.concat([codes, held.codes], 0), tf.concat([labels, held.labels], 0)
     if self._recipe.train_on == "all" and not self._holds_numbers:
       parts = [context.store.load(e) for e in context.store.entries() if e.name == _EXAMPLES]
       self.keep_codes(codes, labels, context)
       shown = tf.constant(np.concatenate([*(p[0] for p in parts), codes]))
       shown_labels = tf.constant(np.concatenate([*(p[1] for p in parts), labels]))
     size = int(shown.shape[0])  # Of the first rows, which are trained on.
-    if self.memory is None or self._holds_numbers:
+    if self.memory is None or self._holds_numbers or self._recipe.train_on == "both":
       data = phase_lib.data_of(shown, shown_labels, None)
     elif self._recipe.train_on == "memory":
       held = self.memory.held()
@@ -374,12 +385,17 @@ class GradientLearner(learner.SequenceLearner):
       known = tf.constant(phase_lib.present(labels, self.num_classes))
       data = data._replace(classes=objective_lib.Classes(known, known, known))
     outcome = phase.train(data, size, last="even" if self._holds_numbers else "fill",
-                          intake=self._intake)
+                          intake=self._intake, now=came)
     if not self._holds_numbers:
       if self.memory is not None and self._recipe.train_on != "memory" and not self._intake:
         phase.remember(codes, codes, labels, None)
+      phase.show_exemplars()
     elif not int(self.phases):
-      self.base_classes.assign(phase_lib.present(labels, self.num_classes))
+      self.base_classes.assign(came)
+      if self.composed.head.reads_exemplars:
+        features, cost = self.composed.features_of_all(codes)
+        phase.cost += cost
+        self.composed.head.set_exemplars(features, labels)
     self.phases.assign_add(1)
     phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
     return {"trained_on": outcome.plan.size, "steps_event": outcome.plan.num_steps,
@@ -400,17 +416,22 @@ class GradientLearner(learner.SequenceLearner):
     known = tf.constant(stored.known)
     new, entered = slice(stored.num_old, num), 0
     numbers = tf.range(stored.num_old, num, dtype=tf.int64)
+
+    def codes_of(held: tf.Tensor) -> tf.Tensor:
+      return tf.gather(codes, held)
+
     def remember() -> int:
-      return phase.remember(numbers, codes[new], labels[new], known,
-                            codes_of=lambda held: tf.gather(codes, held))
+      return phase.remember(numbers, codes[new], labels[new], known, codes_of=codes_of)
 
     if self._recipe.train_on == "memory":
       entered = remember()
     data, first, size = phase_lib.stored_data(
         self._recipe.train_on, self.memory, self.base_classes, codes, labels, stored)
-    outcome = phase.train(data, size, first=first, last="even")
+    outcome = phase.train(data, size, first=first, last="even",
+                          now=phase_lib.present(labels[new], self.num_classes))
     if self.memory is not None and self._recipe.train_on != "memory":
       entered = remember()
+    entered += phase.show_exemplars(codes_of)
     self.phases.assign_add(1)
     self.num_learned.assign(num)
     phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
@@ -429,6 +450,11 @@ class GradientLearner(learner.SequenceLearner):
     if self.watched is not None:
       base = self._base or composition.Base()
       self.watched.keep_given(base.validation, self.objective)
+    if self.composed.head.reads_exemplars:
+      raise ValueError(
+          f"{int(np.sum(known))} classes are known without an example of them, and the head "
+          f"{type(self.head).__name__} answers by examples. Give the sequence base classes with "
+          "examples, or take another head.")
     self.base_classes.assign(known)
     self.composed.head.after_base(tf.constant(known))
     self.objective.before_phase()
@@ -445,6 +471,9 @@ class GradientLearner(learner.SequenceLearner):
     watched = 0 if self.watched is None else int(tf.size(self.watched.labels))
     passes, forward = phase_lib.passes_of_stored(
         self._recipe, self.objective, self.memory, num_stored, new, watched)
+    if self.memory is not None and self.composed.upper is not None:  # Features of exemplars.
+      held = min(int(self.memory.size) + new, self.memory.capacity)
+      forward += new * self.memory.rule.reads_features + held * self.head.reads_exemplars
     stores = not isinstance(self.net, trainable_parts.Drifting)
     return passes * (each.cached_pass if stores else each.uncached_pass) + (
         forward * each.cached_forward)

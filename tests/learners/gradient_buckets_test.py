@@ -190,7 +190,7 @@ def test_a_training_that_diverges_is_said(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ({"train_on": "past"}, "train_on is 'past'; allowed are current, memory, all"),
+    ({"train_on": "past"}, "train_on is 'past'; allowed are current, memory, both, all"),
     ({"train_on": "memory"}, "train_on='memory' and replay_batch=0, but there is no memory"),
     ({"replay_batch": 8}, "replay_batch=8, but there is no memory"),
     ({"memory": held(reservoir.Reservoir())}, "a memory that nothing reads"),

@@ -7,6 +7,8 @@
   CwrStar    weights are consolidated class by class (see `Consolidation`)
   PerTask    a linear layer for each task, on shared layers
   OwnHead    the last layer of a user's model
+  NearestExemplars  linear in training; answers by the means of exemplars (iCaRL)
+  Aligned    rows of new classes are scaled to the norms of old ones (WA)
 
 A mask of known classes says which ones take part in a loss, so that no head grows.
 
@@ -41,6 +43,8 @@ from suite.models import heads
 from suite.models.own import own_model
 from suite.state import encoder_file
 from suite.training.gradient import trainable_parts
+from suite.training.objectives import objective
+from suite.training.statistics import class_means
 
 RANDOM = heads.INITIALIZERS
 STARTS = (*RANDOM, "zeros", "prototypes")
@@ -56,7 +60,7 @@ class Linear(tf.Module):
       so that logits are |f|^2 - |f - c|^2, and a class without samples has a logit of -inf.
   """
 
-  is_per_task = False
+  is_per_task = reads_exemplars = False
 
   def __init__(self, start: str = "glorot"):
     super().__init__()
@@ -113,6 +117,10 @@ class Linear(tf.Module):
     self.trained.scatter_update(
         tf.IndexedSlices(tf.ones_like(labels, tf.bool), tf.cast(labels, tf.int32)))
 
+  def note_classes(self, now: tf.Tensor) -> None:
+    """Is told, before a phase, the classes of the rows that have come for it, bool [C]."""
+    del now
+
   def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]
                    ) -> list[tf.Variable]:
     """Returns the variables that the phase trains; counts [C]: its examples by class."""
@@ -130,6 +138,14 @@ class Linear(tf.Module):
     if self.start != "prototypes":
       return logits
     return tf.where(self.trained, logits, -float("inf"))
+
+  def set_exemplars(self, features: tf.Tensor, labels: tf.Tensor) -> None:
+    """Is shown, after a phase, all exemplars: features [N, D], labels int64 [N]."""
+    del features, labels
+
+  def answers_to(self, features: tf.Tensor) -> tf.Tensor:
+    """Answers [B, C] to features [B, D], of a head that reads exemplars."""
+    raise NotImplementedError(f"{type(self).__name__} answers from logits.")
 
   def layers(self) -> list[mac_views.Layer]:
     """Returns the layers, for `mac_views.views`."""
@@ -263,6 +279,63 @@ class CwrStar(Linear):
 
   def after_phase(self, counts: np.ndarray) -> None:
     self._consolidation.after_bucket(counts)
+
+
+class NearestExemplars(Linear):
+  """Trained as a linear layer; answers by the nearest mean of exemplars (iCaRL, algorithm 1).
+
+  The class of an example is that whose mean is nearest to the direction of its feature. A mean is
+  that of the directions of its exemplars' features, made a direction itself, so that the nearest
+  has the largest cosine. They are of the net as each phase leaves it. The base classes of a
+  sequence have the means of their own examples until the memory holds some.
+  """
+
+  reads_exemplars = True
+  _means = class_means.ClassMeans("cosine", normalize=True, last_set_only=True)
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    super().attach(model, num_classes)
+    zero = self._means.zero(num_classes, model.input_shape[-1])
+    self.sums, self.counts = (tf.Variable(value, trainable=False, name=f"exemplar_{name}")
+                              for name, value in zip(zero._fields, zero))
+
+  def set_exemplars(self, features: tf.Tensor, labels: tf.Tensor) -> None:
+    state = class_means.Sums(self.sums.read_value(), self.counts.read_value())
+    for variable, value in zip((self.sums, self.counts), self._means.add(state, features, labels)):
+      variable.assign(value)
+
+  def answers_to(self, features: tf.Tensor) -> tf.Tensor:
+    state = class_means.Sums(self.sums.read_value(), self.counts.read_value())
+    return self._means.answers(state, tf.cast(features, tf.float32))
+
+
+class Aligned(Linear):
+  """A linear head whose weights are aligned after a phase (WA: Zhao et al., 2020, section 4).
+
+    w_c = w_c * mean over old classes of |w| / mean over new classes of |w|         c new
+
+  New classes are those of the rows that came for the phase, old ones are all others that were
+  taught. Offsets stay; there is no clipping of weights, which the paper has besides.
+  """
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    super().attach(model, num_classes)
+    self.classes = objective.OldClasses(num_classes)
+
+  def note_classes(self, now: tf.Tensor) -> None:
+    self.classes.begin(now)
+
+  def after_phase(self, counts: np.ndarray) -> None:
+    old, new = self.classes.old, self.classes.now.read_value()
+    if bool(tf.reduce_any(old)):
+      norms = tf.norm(self.kernel, axis=0)
+      of_old, of_new = (tf.reduce_mean(tf.boolean_mask(norms, mask)) for mask in (old, new))
+      factor = tf.math.divide_no_nan(of_old, of_new)
+      self.kernel.assign(tf.where(new, factor * self.kernel, self.kernel))
+    self.classes.end()
+
+  def after_base(self, known: tf.Tensor) -> None:
+    self.classes.end(known)
 
 
 class SplitDense(tf.keras.layers.Layer):

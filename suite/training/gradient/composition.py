@@ -31,7 +31,7 @@ from suite.training.memories import rows_on_disk
 from suite.training.objectives import objective as objective_lib
 
 STRATEGIES = ("one_device", "mirrored")
-TRAIN_ON = ("current", "memory", "all")
+TRAIN_ON = ("current", "memory", "both", "all")
 REMEMBER = EACH_STEP, EACH_PHASE = "each_step", "each_phase"
 _ONE_TASK = {deliveries.BUCKETS: "the buckets of one task", deliveries.SEQUENCE: "a sequence",
              deliveries.EPISODES: "episodes", deliveries.PORTIONS: "portions of a pretraining"}
@@ -89,7 +89,8 @@ class Composition:
       raise ValueError(f"GradientLearner.train_on is {self.train_on!r}; allowed are "
                        f"{', '.join(TRAIN_ON)}. To train on current rows and replayed ones take "
                        "'current' with a memory and a replay_batch.")
-    if self.memory is None and (self.train_on == "memory" or self.replay_batch):
+    trains_on_memory = self.train_on in ("memory", "both")
+    if self.memory is None and (trains_on_memory or self.replay_batch):
       raise ValueError(f"GradientLearner has train_on={self.train_on!r} and replay_batch="
                        f"{self.replay_batch}, but there is no memory; give one.")
     if self.memory is None and self.objective.needs_memory:
@@ -100,16 +101,19 @@ class Composition:
       raise ValueError(f"The objective {objective} looks at each bucket's rows in the memory, but "
                        f"the rule {type(self.memory.rule).__name__} does not keep them apart; take "
                        "reservoir.GroupBalanced, by='bucket'.")
+    if self.head.reads_exemplars and self.memory is None:
+      raise ValueError(f"The head {type(self.head).__name__} answers by examples of a memory, but "
+                       "there is none; give GradientLearner.memory.")
     if self._replays and not self.replay_batch:
       raise ValueError(f"The objective {objective} is about replayed rows, but replay_batch is 0; "
                        "give the number of rows that each step replays.")
     follows = self.objective.needs_memory and not self._replays
     if self.memory is not None and not (
-        self.train_on == "memory" or self.replay_batch or follows):
+        trains_on_memory or self.replay_batch or follows):
       raise ValueError("GradientLearner has a memory that nothing reads: replay_batch is 0 and "
                        f"train_on is {self.train_on!r}. Give a replay_batch, train_on='memory', or "
                        "leave the memory out.")
-    if self.replay_batch and self.train_on == "memory":
+    if self.replay_batch and trains_on_memory:
       raise ValueError("GradientLearner trains on its memory and replays it, too; set replay_batch "
                        "to 0, or train_on to 'current'.")
     if self.remember not in REMEMBER:
@@ -121,8 +125,9 @@ class Composition:
     if self.remember == EACH_STEP and self.memory is not None and self.memory.rule.has_groups and (
         self.memory.rule.by_call):
       raise ValueError("GradientLearner.remember is 'each_step', and the memory keeps buckets in "
-                       "equal parts, which it gets whole; set remember to 'each_phase', or take "
-                       "another rule, such as reservoir.Reservoir.")
+                       "equal parts or herds, for which it gets all rows of a phase at once; set "
+                       "remember to 'each_phase', or take another rule, such as "
+                       "reservoir.Reservoir.")
     if isinstance(self.head, class_heads.CwrStar) and type(
         self.objective) is not objective_lib.Objective:
       raise ValueError(f"GradientLearner was given the objective {objective} and the head CwrStar, "

@@ -126,11 +126,13 @@ class Phase:
     self.compared = 0  # Gradients of single rows that the memory compared.
 
   def train(self, data: objective_lib.Data, size: int, *, first: int = 0, last: str = "fill",
-            intake: memory_lib.Intake | None = None) -> PhaseOutcome:
+            intake: memory_lib.Intake | None = None, now: np.ndarray | None = None
+            ) -> PhaseOutcome:
     """Trains on rows first ... first + size - 1 of the data, and replays rows of the memory.
 
     Args:
       data: of all rows; those behind the first + size are the memory's.
+      now: classes of the rows that have come for the phase, bool [C]; None: of all trained rows.
       intake: of the memory, if it takes rows in at each step; None: it stays as it is.
     """
     if size < 1:
@@ -154,6 +156,9 @@ class Phase:
       self.cost += cost
       head.start_classes(features, tf.gather(labels, new))
       started = int(tf.size(new)) if self._net.upper is not None else 0
+    now = tf.constant(counts > 0 if now is None else now)
+    head.note_classes(now)
+    objective.note_classes(now)
     self._loop.train_only(head.before_phase(counts, self._net.trained_variables))
     objective.before_phase()
     recipe, seeds = self._recipe, self._context.seeds
@@ -187,8 +192,8 @@ class Phase:
       logging.warning("The training of event %s diverged; lower the learning rate, now %g.",
                       self._context.event, recipe.learning_rate)
     observed += self._observe(data.codes[first:first + size], labels, known)
+    head.after_phase(counts)  # First: the objective remembers the net with the head as it stays.
     objective.after_phase(known)
-    head.after_phase(counts)
     return PhaseOutcome(plan, total / plan.num_steps, observed, started)
 
   def _train_comparing(self, data: objective_lib.Data, part: array_loop.Part, rates: np.ndarray,
@@ -275,11 +280,38 @@ class Phase:
       logits = tf.cast(logits, tf.float32)
       if known is not None:
         logits = tf.where(known, logits, np.nan)
+    features, num_features = None, 0
+    rule = self._memory.rule
+    if rule.reads_features:
+      features, num_features = self._features(codes)
+      products = rule.num_products(labels, int(self._memory.size)) * int(features.shape[1])
+      self.cost += flops.Cost(2 * products, products)
     self.compared = self._memory.num_compared(int(labels.shape[0]))
     self.cost += self._loop.cost_of_gradients(codes, labels, self.compared)
     self._memory.add(kept, labels, logits, lambda held, new: self._loop.largest_cosines(
-        codes_of(held.codes), held.labels, codes_of(new.codes), new.labels, known))
-    return 0 if logits is None else int(labels.shape[0])
+        codes_of(held.codes), held.labels, codes_of(new.codes), new.labels, known), features)
+    return num_features if logits is None else int(labels.shape[0])
+
+  def show_exemplars(self, codes_of: Callable[[tf.Tensor], tf.Tensor] = tf.identity) -> int:
+    """Shows all that the memory holds to a head that reads it; returns how many passed the net.
+
+    Args:
+      codes_of: see `remember`.
+    """
+    head = self._net.head
+    if not head.reads_exemplars:
+      return 0
+    assert self._memory is not None
+    held = self._memory.held()
+    features, passed = self._features(codes_of(held.codes))
+    head.set_exemplars(features, held.labels)
+    return passed
+
+  def _features(self, codes: tf.Tensor) -> tuple[tf.Tensor, int]:
+    """Features [N, D] of codes, charged, and how many passed the net."""
+    features, cost = self._net.features_of_all(codes)
+    self.cost += cost
+    return tf.cast(features, tf.float32), 0 if self._net.upper is None else int(codes.shape[0])
 
   def charge(self, examples: int, steps: int = 0) -> None:
     """Charges all costs so far."""
@@ -309,7 +341,7 @@ def stored_data(train_on: str, memory: memory_lib.Memory | None, base_classes: t
   """The data of an offline phase, and the first row and number of rows trained on.
 
   Args:
-    train_on: "current", "memory" or "all". memory: of sample numbers, or None.
+    train_on: one of `composition.TRAIN_ON`. memory: of sample numbers, or None.
     base_classes: bool [C].
     codes, labels: of all that is stored, as tensors.
   """
@@ -319,8 +351,10 @@ def stored_data(train_on: str, memory: memory_lib.Memory | None, base_classes: t
   if memory is None:
     return data_of(codes, labels, classes), first, len(stored.labels) - first
   held = memory.held()
-  if train_on == "memory":
-    codes, labels = tf.gather(codes, held.codes), tf.gather(labels, held.codes)
+  if train_on in ("memory", "both"):
+    new = slice(stored.num_old if train_on == "both" else len(stored.labels), None)
+    codes, labels = (tf.concat([rows[new], tf.gather(rows, held.codes)], 0)
+                     for rows in (codes, labels))
     return data_of(codes, labels, classes), 0, int(tf.size(labels))
   data = objective_lib.Data(codes, labels, held.codes, held.logits, classes,
                             memory.held_groups())
@@ -343,9 +377,11 @@ def passes_of_stored(recipe: Recipe, objective: objective_lib.Objective,
   """
   held = 0 if memory is None else int(memory.size)
   compared = 0 if memory is None else memory.num_compared(new)
-  gone_over = new if recipe.train_on == "current" else num_stored
+  gone_over = num_stored if recipe.train_on == "all" else new
   if memory is not None and recipe.train_on == "memory":  # New samples enter it first.
     held, gone_over = 0, min(held + new, memory.capacity)
+  if recipe.train_on == "both":
+    held, gone_over = 0, new + held
   plan = array_loop.PhaseRows(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
                        replay_batch=recipe.replay_batch, last="even")
   passes, forward = passes_of(plan, objective, recipe.replay_batch)

@@ -38,9 +38,10 @@ class Rule(tf.Module):
     has_groups: whether the rule keeps groups apart, such as buckets.
     by_call: whether what is offered in one call belongs together, such as a bucket.
     compares: whether `place_compared`, which looks at gradients of examples, replaces `place`.
+    reads_features: whether `place_by_features`, which looks at features of examples, replaces it.
   """
 
-  has_groups = by_call = compares = False
+  has_groups = by_call = compares = reads_features = False
 
   def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
     """Makes its variables; those of an earlier memory are forgotten."""
@@ -59,6 +60,16 @@ class Rule(tf.Module):
       are taken in order.
     """
     raise NotImplementedError
+
+  def place_by_features(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor,
+                        seen: tf.Tensor, features: tf.Tensor) -> Places:
+    """As `place`, eagerly; features [n, D] of the new examples."""
+    raise NotImplementedError
+
+  def num_products(self, labels: tf.Tensor, size: int) -> int:
+    """Products of two features that `place_by_features` makes, in a memory of `size`."""
+    del labels, size
+    return 0
 
   def held_groups(self, size: tf.Tensor) -> Optional[tf.Tensor]:
     """The groups of the examples in the first `size` slots, int64 [size]; None without groups."""
@@ -138,11 +149,11 @@ class Memory(tf.Module):
     return self.rule.num_compared(num, int(self.size))
 
   def add(self, codes: tf.Tensor, labels: tf.Tensor, logits: tf.Tensor | None = None,
-          compare: Compare | None = None) -> None:
+          compare: Compare | None = None, features: tf.Tensor | None = None) -> None:
     """Offers examples: codes [n, ...] of the memory's shape and type, labels [n], logits [n, C].
 
     Logits are given if and only if the memory stores them; `compare` is called by rules that
-    compare gradients, which work eagerly only.
+    compare gradients, and features [n, D] are for those that read them. Both work eagerly only.
     """
     codes = tf.convert_to_tensor(codes)
     if codes.dtype != self.codes.dtype or codes.shape[1:] != self.codes.shape[1:]:
@@ -152,15 +163,16 @@ class Memory(tf.Module):
           "Build it for the latter, or convert them first.")
     chosen, slots = self.take(
         labels, logits, compare, lambda slots: tf.gather(self.codes, slots),
-        lambda new: tf.gather(codes, new))
+        lambda new: tf.gather(codes, new), features)
     self.codes.scatter_update(tf.IndexedSlices(tf.gather(codes, chosen), slots))
 
   def take(self, labels: tf.Tensor, logits: tf.Tensor | None, compare: Compare | None,
-           held_codes: CodesAt, new_codes: CodesAt) -> Places:
+           held_codes: CodesAt, new_codes: CodesAt, features: tf.Tensor | None = None
+           ) -> Places:
     """Gives slots to some of n new examples, whose codes the caller then stores.
 
     Args:
-      labels, logits, compare: see `add`.
+      labels, logits, compare, features: see `add`.
       held_codes: slots to codes that are stored there, before any is. new_codes: new examples,
         int64 [c], to codes.
 
@@ -182,6 +194,12 @@ class Memory(tf.Module):
 
       chosen, slots = self.rule.place_compared(
           int(labels.shape[0]), int(self.size), int(self.seen), cosines)
+    elif self.rule.reads_features:
+      if features is None:
+        raise ValueError(f"The rule {type(self.rule).__name__} chooses by features; give them to "
+                         "Memory.add.")
+      chosen, slots = self.rule.place_by_features(
+          labels, self.labels.read_value(), size, seen, features)
     else:
       chosen, slots = self.rule.place(labels, self.labels.read_value(), size, seen)
     self.labels.scatter_update(tf.IndexedSlices(tf.gather(labels, chosen), slots))

@@ -22,6 +22,17 @@ Within a group it is a uniform reservoir: every example draws a key, and the lar
 buffer, in which the newest stay. What a small group leaves over goes to the others, so that the
 memory is full whenever it can be.
 
+Or those stay that iCaRL's herding picks first (Rebuffi et al., 2017, algorithm 4; Welling, 2009):
+with the directions f of a group's new features and their mean m, pick k is the example for which
+the mean of the first k picks is nearest to m,
+
+  p_k = argmin over f not picked yet of |m - (f + sum of p_1 ... p_(k-1)) / k|
+      = argmax of f . (k m - sum of p_1 ... p_(k-1))          since all f are of length 1
+
+so that to keep fewer of a group is to keep its first picks (algorithm 5). As in the authors' code m
+is not made a direction itself. The picks of a later call, of a group that comes again, count as
+much as those of the same place in an earlier one.
+
 The latest examples, a ring buffer: the only rule that support sets of an episode have.
 
 "class" is what GDumb stood for in CLEAR's experiments, "bucket" what ER (experience replay) was.
@@ -31,8 +42,10 @@ from __future__ import annotations
 
 from typing import Tuple
 
+import numpy as np
 import tensorflow as tf
 
+from suite.contracts import rehearsal
 from suite.training.memories import memory
 
 _KEYS = 0  # The purpose of its draws.
@@ -159,7 +172,7 @@ class BiasedReservoir(memory.Rule):
 
 
 GROUPS = ("class", "bucket")
-KEEP = ("random", "newest")
+KEEP = RANDOM, NEWEST, HERDING = ("random", "newest", "herding")
 _GROUP_KEYS = 3  # The purpose of its draws.
 
 
@@ -168,7 +181,8 @@ class GroupBalanced(memory.Rule):
 
   Args:
     by: "class", or "bucket": what is added in one call is a bucket.
-    keep: which examples of a group stay: "random" ones, or the "newest" (a ring buffer a group).
+    keep: which examples of a group stay: "random" ones, the "newest" (a ring buffer a group), or
+      iCaRL's exemplars by "herding".
   """
 
   has_groups = True
@@ -180,7 +194,8 @@ class GroupBalanced(memory.Rule):
     self.keep = keep
     if by not in GROUPS:
       raise ValueError(f"GroupBalanced.by is {by!r}; allowed are {', '.join(GROUPS)}.")
-    self.by, self.by_call = by, by == "bucket"
+    self.reads_features = keep == HERDING
+    self.by, self.by_call = by, by == "bucket" or self.reads_features
 
   def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
     del num_classes
@@ -193,9 +208,41 @@ class GroupBalanced(memory.Rule):
             ) -> Tuple[tf.Tensor, tf.Tensor]:
     del held
     num = tf.size(labels)
-    keys = (memory.integers(self._seed, _GROUP_KEYS, seen, num) if self.keep == "random"
+    keys = (memory.integers(self._seed, _GROUP_KEYS, seen, num) if self.keep == RANDOM
             else tf.cast(seen, tf.int64) + tf.range(tf.cast(num, tf.int64)))
-    groups = labels if self.by == "class" else tf.zeros_like(labels) + self.calls.read_value()
+    return self._place(keys, self._groups_of(labels), size)
+
+  def place_by_features(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor,
+                        seen: tf.Tensor, features: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+    del held, seen
+    groups = self._groups_of(labels)
+    picks = herded(np.asarray(features), groups.numpy(), self._most(groups.numpy(), int(size)))
+    return self._place(-tf.constant(picks), groups, size)
+
+  def num_products(self, labels: tf.Tensor, size: int) -> int:
+    groups = self._groups_of(labels).numpy()
+    counts = np.unique(groups, return_counts=True)[1]
+    return int(np.sum(counts * np.minimum(counts, self._most(groups, size))))
+
+  def _groups_of(self, labels: tf.Tensor) -> tf.Tensor:
+    """The groups of new examples, int64 [n]."""
+    labels = tf.cast(labels, tf.int64)
+    return labels if self.by == "class" else tf.zeros_like(labels) + self.calls.read_value()
+
+  def _most(self, groups: np.ndarray, size: int) -> int:
+    """Examples that any group keeps at most, of those held and of new ones int64 [n]."""
+    every = np.concatenate([self.groups.numpy()[:size], groups])
+    left, counts = self._capacity, np.sort(np.unique(every, return_counts=True)[1])
+    for place, count in enumerate(counts):
+      part = -(-left // (len(counts) - place))
+      if part < count:
+        return part
+      left -= count
+    return int(counts[-1])
+
+  def _place(self, keys: tf.Tensor, groups: tf.Tensor, size: tf.Tensor
+             ) -> Tuple[tf.Tensor, tf.Tensor]:
+    """As `place`, the examples of a group with the largest keys int64 [n] being kept."""
     ranks = ranks_within(
         tf.concat([self.groups.read_value()[:size], groups], 0),
         tf.concat([self.keys.read_value()[:size], keys], 0))
@@ -211,6 +258,30 @@ class GroupBalanced(memory.Rule):
 
   def held_groups(self, size: tf.Tensor) -> tf.Tensor:
     return self.groups[:size]
+
+
+def herded(features: np.ndarray, groups: np.ndarray, most: int) -> np.ndarray:
+  """The place of each example in the order of its group's picks, int64 [n], the first being 0.
+
+  Args:
+    features: [n, D]. groups: int64 [n].
+    most: picks of a group; those that are not picked come behind, as they are.
+  """
+  found = np.zeros([len(groups)], np.int64)
+  for group in np.unique(groups):
+    members = np.flatnonzero(groups == group)
+    found[members] = np.arange(len(members)) + most
+    if rehearsal.current() is not None:  # Features mean nothing there.
+      continue
+    directions = features[members].astype(np.float64)
+    directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-12)
+    mean = directions.mean(axis=0)
+    wanted, is_left = mean.copy(), np.ones([len(members)], bool)
+    for pick in range(min(most, len(members))):
+      best = int(np.argmax(np.where(is_left, directions @ wanted, -np.inf)))
+      found[members[best]], is_left[best] = pick, False
+      wanted += mean - directions[best]
+  return found
 
 
 def ranks_within(groups: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:

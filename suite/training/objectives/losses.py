@@ -73,6 +73,11 @@ def sigmoid_cross_entropy(labels: tf.Tensor, logits: tf.Tensor,
   return tf.reduce_mean(crosses(logits, targets), axis=-1)
 
 
+def sigmoid(logits: tf.Tensor) -> tf.Tensor:
+  """The sigmoid of logits of any shape, with the same bits on every TensorFlow; see `crosses`."""
+  return tf.exp(tf.minimum(logits, 0.0)) / (1.0 + tf.exp(-tf.abs(logits)))
+
+
 def crosses(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
   """Binary cross-entropies, all [B, C], with the same gradient on every TensorFlow.
 
@@ -83,8 +88,7 @@ def crosses(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
   @own_gradients.custom_gradient
   def of(logits):
     def gradient(upstream):
-      sigmoid = tf.exp(tf.minimum(logits, 0.0)) / (1.0 + tf.exp(-tf.abs(logits)))
-      return upstream * (sigmoid - targets)
+      return upstream * (sigmoid(logits) - targets)
 
     return tf.nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits), gradient
 

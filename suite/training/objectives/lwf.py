@@ -8,6 +8,11 @@ There is no factor T^2: where a paper has one, it is part of the strength. In CL
 T = 1, and the strength rises from bucket to bucket: linspace(0, 2, number of buckets). In FLUID's,
 T = 2 and the strength is 0.2 T^2 throughout.
 
+With the strength `Shares` it is the loss of WA (Zhao et al., 2020) and of BiC (Wu et al., 2019),
+which weigh both terms by the share s of old classes among all, at T = 2:
+
+  loss = (1 - s) cross-entropy + s * mean over rows of KL(...) over the old classes
+
 The earlier model is a frozen copy, made after the first phase ("first") or after every phase
 ("last"). It is asked about the classes that it knew then and that the data has shown since.
 """
@@ -45,24 +50,32 @@ class Growing:
   step: float = 2 / 9
 
 
+@dataclasses.dataclass(frozen=True)
+class Shares:
+  """The strength of each phase is its share of old classes; see the module."""
+
+
 class Lwf(objective.Objective):
   """Distillation from an earlier model; see the module.
 
   Args:
     strength: a number, used from the second phase on; or one for each phase, the first of them 0
-      (there is no earlier model yet); or `Growing`.
+      (there is no earlier model yet); or `Growing`; or `Shares`.
     temperature: T.
     teacher: one of `TEACHERS`.
   """
 
   has_teacher = needs_same_classes = True
 
-  def __init__(self, strength: float | Sequence[float] | Growing = 1.0,
+  def __init__(self, strength: float | Sequence[float] | Growing | Shares = 1.0,
                temperature: float = 1.0, teacher: str = "last"):
     super().__init__()
     self._growing = strength if isinstance(strength, Growing) else None
+    self._by_shares = isinstance(strength, Shares)
     if isinstance(strength, Growing):
       strength = (0.0, strength.step)
+    if isinstance(strength, Shares):
+      strength = (0.0, 1.0)
     self._is_constant = isinstance(strength, (int, float))
     if isinstance(strength, (int, float)):
       strength = (0.0, strength)
@@ -87,19 +100,24 @@ class Lwf(objective.Objective):
   def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
     del losses_of, seed
-    self.previous = tf.keras.models.clone_model(model)
-    # Paired before freezing, which changes the order of a model's variables.
-    self._pairs = list(zip(self.previous.variables, model.variables))
-    self.previous.trainable = False
-    self._copy()
+    self.previous, self._pairs = objective.frozen_copy(model)
     num_classes = model.output_shape[-1]
     # The classes that the earlier model has learned; of a head that has grown, not all of them.
     self.taught = tf.Variable(tf.zeros([num_classes], tf.bool), trainable=False, name="lwf_taught")
     self._is_partly_taught = False
+    if self._by_shares:
+      self.classes = objective.OldClasses(num_classes)
     self.phase = tf.Variable(0, trainable=False, name="lwf_phase")
     self.strength = tf.Variable(0.0, trainable=False, name="lwf_strength")
 
+  def note_classes(self, now: tf.Tensor) -> None:
+    if self._by_shares:
+      self.classes.begin(now)
+
   def before_phase(self) -> None:
+    if self._by_shares:
+      self.strength.assign(self.classes.share)
+      return
     phase, taught = int(self.phase), self.taught.numpy()
     self._is_partly_taught = bool(taught.any() and not taught.all())
     if self._growing is not None:
@@ -114,6 +132,9 @@ class Lwf(objective.Objective):
 
   def loss(self, batch: objective.Batch) -> tf.Tensor:
     teacher = tf.stop_gradient(self.previous(batch.codes, training=False))
+    if self._by_shares:
+      distance = divergence(teacher, batch.logits, self.temperature, self.classes.old)
+      return (1.0 - self.strength) * super().loss(batch) + self.strength * distance
     asked = self.taught if self._is_partly_taught else None
     if batch.classes is not None:
       asked = self.taught & batch.classes.seen
@@ -122,13 +143,12 @@ class Lwf(objective.Objective):
 
   def after_phase(self, known: tf.Tensor | None = None) -> None:
     if self._teacher == "last" or not int(self.phase):
-      self._copy()
+      for copy, variable in self._pairs:
+        copy.assign(variable)
       self.taught.assign(tf.ones_like(self.taught) if known is None else known)
+    if self._by_shares:
+      self.classes.end(known)
     self.phase.assign_add(1)
-
-  def _copy(self) -> None:
-    for copy, variable in self._pairs:
-      copy.assign(variable)
 
 
 def divergence(previous: tf.Tensor, logits: tf.Tensor, temperature: float = 1.0,

@@ -4,7 +4,7 @@
 A learner trains in phases: a bucket's, a task's, an offline phase of a sequence.
 
   objective.build(model, ...)                                       once
-  objective.before_phase()                                          each phase
+  objective.note_classes(now); objective.before_phase()             each phase
   each step:   rows = objective.choose(...)                         if it has `candidates`
                objective.take(step, ...)                            if it `takes_rows`: the next
                                                                     lines once for each update
@@ -240,6 +240,10 @@ class Objective(tf.Module):
           "need. Take Ewc, Lwf or none.")
     return EpisodeTerm()
 
+  def note_classes(self, now: tf.Tensor) -> None:
+    """Is told, before a phase, the classes of the rows that have come for it, bool [C]."""
+    del now
+
   def before_phase(self) -> None:
     """Prepares for a phase."""
 
@@ -330,6 +334,57 @@ def row_losses(batch: Batch, allowed: tf.Tensor | None,
     return losses.hard_cross_entropy(batch.labels, logits)
   return losses.per_example(
       batch.kind, batch.labels, logits, 0.0 if smoothing is None else smoothing)
+
+
+class OldClasses(tf.Module):
+  """The classes that earlier phases have taught and the present one shows no new rows of.
+
+  A class that comes again counts as new.
+
+  Args:
+    num_classes: C.
+
+  Attributes:
+    taught: bool [C], by the phases before. now: bool [C], of the rows that came for this one.
+  """
+
+  def __init__(self, num_classes: int):
+    super().__init__()
+    self.taught, self.now = (
+        tf.Variable(tf.zeros([num_classes], tf.bool), trainable=False, name=name)
+        for name in ("taught_classes", "classes_now"))
+
+  def begin(self, now: tf.Tensor) -> None:
+    """Begins a phase whose new rows are of the classes bool [C]."""
+    self.now.assign(now)
+
+  def end(self, known: tf.Tensor | None = None) -> None:
+    """Ends a phase, after which the classes bool [C] are taught; None: these and earlier ones."""
+    self.taught.assign(self.taught | self.now if known is None else known)
+
+  @property
+  def old(self) -> tf.Tensor:
+    """Old classes, bool [C]."""
+    return self.taught & ~self.now
+
+  @property
+  def share(self) -> tf.Tensor:
+    """Old classes among old and new ones, []."""
+    num_old, num_all = (tf.reduce_sum(tf.cast(c, tf.float32))
+                        for c in (self.old, self.taught | self.now))
+    return tf.math.divide_no_nan(num_old, num_all)
+
+
+def frozen_copy(model: tf.keras.Model
+                ) -> tuple[tf.keras.Model, list[tuple[tf.Variable, tf.Variable]]]:
+  """A copy that is not trained, and pairs of its variables and the model's, to copy again."""
+  copy = tf.keras.models.clone_model(model)
+  # Paired before freezing, which changes the order of a model's variables.
+  pairs = list(zip(copy.variables, model.variables))
+  copy.trainable = False
+  for ours, theirs in pairs:
+    ours.assign(theirs)
+  return copy, pairs
 
 
 def zeros_like(variables: Sequence[tf.Variable], name: str) -> list[tf.Variable]:

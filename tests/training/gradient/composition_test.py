@@ -54,12 +54,12 @@ def is_refused(made):
 def makes_sense(objective, remembers, replays, train_on):
   """The rules, said in another way than the code does."""
   if not remembers:
-    return not replays and train_on != "memory" and objective in PLAIN
+    return not replays and train_on not in ("memory", "both") and objective in PLAIN
   if objective in REPLAYING:
-    return replays and train_on != "memory"
+    return replays and train_on not in ("memory", "both")
   if objective is gem.Agem:
-    return not (replays and train_on == "memory")
-  return replays != (train_on == "memory")
+    return not (replays and train_on in ("memory", "both"))
+  return replays != (train_on in ("memory", "both"))
 
 
 @pytest.mark.parametrize("train_on", composition.TRAIN_ON)
@@ -76,6 +76,7 @@ def test_exactly_the_compositions_that_make_sense_pass(objective, train_on):
     ({"objective": mir.Mir()}, "The objective Mir works with a memory, but there is none"),
     ({"objective": er_ace.ErAce(), "remembers": True}, "ErAce is about replayed rows, but replay_"),
     ({"head": class_heads.CwrStar(), "objective": lwf.Lwf()}, "objective Lwf and the head CwrStar"),
+    ({"head": class_heads.NearestExemplars()}, "NearestExemplars answers by examples of a memory"),
     ({"optimizer": None}, "optimizer is None; give optimizers.Momentum"),
     ({"has_meta": True, "augments": False}, "the net AllLayers and no memory"),
     ({"has_meta": True, "remembers": True, "replay_batch": 3}, "the net AllLayers and no memory"),

@@ -138,8 +138,8 @@ def test_the_order_of_calls_in_a_first_phase(make):
   counts = [2, 1, 1, 2]
   assert made.said == [
       f"head before {counts}", "before_phase", "step 3", "step 3", "step 3", "step 3",
-      "observe [3, 4, 5, 6]", "observe [7, 8]", "after_phase [True, True, False, True]",
-      f"head after {counts}"]
+      "observe [3, 4, 5, 6]", "observe [7, 8]", f"head after {counts}",
+      "after_phase [True, True, False, True]"]
   assert (outcome.observed, outcome.started, outcome.plan.num_steps) == (6, 0, 4)
 
 
@@ -148,10 +148,11 @@ def test_a_validation_split_is_watched_after_the_first_phase_and_before_others(m
   made = make("validation", silent=False)
   outcome = made.phase(is_first=is_first).train(data(), N)
   shown = "observe [100, 101, 102]"
-  steps = ["step 4"] * 5
-  assert made.said[1 if is_first else 0:-1] == (
-      ["before_phase", *steps, shown, "after_phase None"] if is_first else
-      [shown, "refresh", "head before [3, 3, 2, 2]", "before_phase", *steps, "after_phase None"])
+  steps, counts = ["step 4"] * 5, [3, 3, 2, 2]
+  end = [f"head after {counts}", "after_phase None"]
+  assert made.said[1 if is_first else 0:] == (
+      ["before_phase", *steps, shown, *end] if is_first else
+      [shown, "refresh", f"head before {counts}", "before_phase", *steps, *end])
   assert outcome.observed == 3
 
 

@@ -56,6 +56,35 @@ def test_the_newest_of_each_bucket_stay():
   assert sorted(memory.held().codes.numpy()) == [8, 9, 18, 19, 28, 29]
 
 
+def test_herding_keeps_what_the_papers_algorithm_picks_first():
+  """Algorithm 4 of iCaRL as it is printed; then fewer of each class, by leaving out last picks."""
+  rng = np.random.default_rng(3)
+  features, labels = rng.normal(size=[30, 4]), np.repeat([0, 1, 2], 10)
+  picked = []
+  for c in range(3):
+    own = features[labels == c] / np.linalg.norm(features[labels == c], axis=1, keepdims=True)
+    chosen = []
+    for k in range(1, 10):
+      distances = [np.linalg.norm(own.mean(axis=0) - (own[i] + own[chosen].sum(axis=0)) / k)
+                   if i not in chosen else np.inf for i in range(10)]
+      chosen.append(int(np.argmin(distances)))
+    picked.append([10 * c + i for i in chosen])
+  memory = make(9, "class", keep="herding")
+  for rows, parts in ((slice(0, 20), (5, 4)), (slice(20, 30), (3, 3, 3))):
+    rule, held = memory.rule, int(memory.size)
+    # Each of 10 rows is compared with the mean in each pick that the memory has room for.
+    assert rule.num_products(tf.constant(labels[rows]), held) == sum(
+        10 * max(parts) for _ in np.unique(labels[rows]))
+    memory.add(np.arange(30)[rows], labels[rows], features=features[rows])
+    found = [set(p[:n]) for p, n in zip(picked, parts)]
+    assert set(memory.held().codes.numpy()) == set().union(*found)
+
+
+def test_herding_asks_for_features():
+  with pytest.raises(ValueError, match="GroupBalanced chooses by features; give them"):
+    make(9, "class", keep="herding").add(np.arange(3), [0, 1, 2])
+
+
 @pytest.fixture(name="run")
 def _run(monkeypatch):
   """A variable that every draw depends on, too: many runs in one graph."""

@@ -63,6 +63,34 @@ def test_objective_and_gradient_by_hand():
   assert loss_and_gradient()[0].numpy() == 0
 
 
+def test_shares_weigh_both_terms_by_the_old_classes_and_ask_these():
+  """Three classes, two of them old: (1 - s) CE + s KL, s = 2 / 3."""
+  layer = tf.keras.layers.Dense(3, use_bias=False, kernel_initializer="zeros")
+  model = tf.keras.Sequential([tf.keras.Input([1]), layer])
+  objective = lwf.Lwf(lwf.Shares())
+  objective.build(model)
+
+  def loss():
+    return objective.loss(objective_lib.Batch(
+        tf.ones([1, 1]), model(tf.ones([1, 1])), tf.constant([2], tf.int64)))
+
+  objective.note_classes(tf.constant([True, True, False]))
+  objective.before_phase()
+  layer.kernel.assign([[LOG3, 0.0, 7.0]])
+  expected = math.log(3.0 + 1.0 + math.exp(7.0)) - 7.0
+  np.testing.assert_allclose(loss(), expected, atol=1e-6)  # No class is old.
+  objective.after_phase()
+  objective.note_classes(tf.constant([False, False, True]))
+  objective.before_phase()
+  layer.kernel.assign([[0.0, 0.0, 0.0]])
+  distance = 0.75 * math.log(1.5) + 0.25 * math.log(0.5)  # The third class is not asked about.
+  np.testing.assert_allclose(loss(), math.log(3.0) / 3 + 2 * distance / 3, rtol=1e-5)
+  objective.after_phase()
+  objective.note_classes(tf.constant([True, True, True]))
+  objective.before_phase()
+  np.testing.assert_allclose(loss(), math.log(3.0), rtol=1e-5)  # Classes that come again are new.
+
+
 def test_the_copy_is_right_with_norms_in_nested_models():
   inner = tf.keras.Sequential([
       tf.keras.Input([3]), tf.keras.layers.Dense(4), tf.keras.layers.BatchNormalization(),
