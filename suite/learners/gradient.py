@@ -20,6 +20,7 @@
   joint              AllLayers                                          all                 yes
   each bucket alone  AllLayers                                          current             yes
   cumulative         AllLayers                                          all
+  budgeted replay    AllLayers                                          all (`steps`)
   MAML, ProtoMAML    AllLayers, prototypes   meta      (see `fomaml`)
 
 It serves tasks (with the head `PerTask`: each task has its own, on shared layers), buckets of one
@@ -91,6 +92,7 @@ class GradientLearner(learner.SequenceLearner):
     reset: whether each phase starts from new weights.
     schedule: of the rate within a phase. optimizer: `optimizers.Momentum`, or a Keras optimizer.
     epochs: passes over the data of a phase. batch_size: B, rows of a step.
+    steps: of each phase, instead of epochs: a budget that does not rise with the data.
     learning_rate: the schedule's peak; None: the optimizer's.
     base, meta: how the first classes, task or bucket are learned; see `composition`, `fomaml`.
     observe_batch: examples that an objective is shown at once; None: B.
@@ -116,6 +118,7 @@ class GradientLearner(learner.SequenceLearner):
       schedule: schedules.EpochSchedule = _CONSTANT,
       optimizer: composition.OptimizerSpec = _MOMENTUM,
       epochs: float = 100,
+      steps: int | None = None,
       batch_size: int = 64,
       learning_rate: float | None = None,
       base: composition.Base | None = None,
@@ -125,7 +128,8 @@ class GradientLearner(learner.SequenceLearner):
   ):
     super().__init__()
     optimizer, rate = composition.optimizer_of(optimizer, learning_rate, schedule == _CONSTANT)
-    composition.check_numbers(epochs=epochs, batch_size=batch_size, learning_rate=rate)
+    composition.check_numbers(epochs=epochs, batch_size=batch_size, learning_rate=rate,
+                              steps=1 if steps is None else steps)
     self.transform, self.net = transform, net
     self.head, self.memory, self.meta = head or class_heads.default(net), memory, meta
     self.objective = objective or objective_lib.Objective()
@@ -135,7 +139,7 @@ class GradientLearner(learner.SequenceLearner):
     self._composition.check()
     self._recipe = phase_lib.Recipe(
         train_on, replay_batch, epochs, batch_size, rate, schedule,
-        observe_batch or batch_size, optimizer.keep)
+        observe_batch or batch_size, optimizer.keep, steps)
     self._reset, self._optimizer, self._base = reset, optimizer, base
     self._intake: memory_lib.Intake | None = None
     self._task: tasks.Task | None = None
@@ -159,6 +163,10 @@ class GradientLearner(learner.SequenceLearner):
     """Returns the functional form for episodes, with the same settings; else this learner."""
     if delivery != deliveries.EPISODES:
       return self
+    if self._recipe.steps:
+      raise refusals.RefusedError(
+          f"GradientLearner.steps is {self._recipe.steps}, which is for phases; few-shot episodes "
+          "are passed over by epochs. Leave steps out.")
     self._composition.check_episodes(
         self.net, reset=self._reset, has_base=self._base is not None)
     net: Any = self.net  # Checked above; `SetTuning` checks the optimizer.

@@ -430,6 +430,7 @@ class PhaseRows:
   Attributes:
     size: N, rows of data that are trained on; they begin at `first`.
     epochs: passes over them; may be a fraction.
+    steps: batches of B instead of epochs, whatever N is; None: epochs.
     batch_size: B.
     order: seed of the order of rows.
     held: K, slots of the memory taken. replay_batch: R; none are replayed while K is 0.
@@ -451,6 +452,7 @@ class PhaseRows:
   first: int = 0
   seeded: bool = True
   takes_in: bool = False
+  steps: int | None = None
 
   @property
   def num_steps(self) -> int:
@@ -482,6 +484,8 @@ class PhaseRows:
   def _widths(self) -> np.ndarray:
     """The number of incoming rows of each step, int64 [S]."""
     batch = self.batch_size
+    if self.steps:
+      return np.full([self.steps], batch)
     if self.last == "fill":
       return np.full([max(1, math.ceil(self.epochs * self.size / batch))], batch)
     whole = int(self.epochs)

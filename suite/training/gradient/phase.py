@@ -46,6 +46,7 @@ class Recipe:
   schedule: schedules.EpochSchedule
   observe_batch: int
   keeps_velocities: bool
+  steps: int | None = None
 
 
 class CodedExamples(NamedTuple):
@@ -165,6 +166,7 @@ class Phase:
     keras3.begin_draws(self._net.model, seeds.pair("draws of the model"))
     plan = array_loop.PhaseRows(
         size, recipe.epochs, recipe.batch_size, seeds.pair("order"), last=last, first=first,
+        steps=recipe.steps,
         held=int(data.places.shape[0]), takes_in=intake is not None,
         replay_order=seeds.pair("memory order"),
         replay_batch=max(recipe.replay_batch, objective.candidates), seeded=self._loop.augments)
@@ -383,7 +385,7 @@ def passes_of_stored(recipe: Recipe, objective: objective_lib.Objective,
   if recipe.train_on == "both":
     held, gone_over = 0, new + held
   plan = array_loop.PhaseRows(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
-                       replay_batch=recipe.replay_batch, last="even")
+                       replay_batch=recipe.replay_batch, last="even", steps=recipe.steps)
   passes, forward = passes_of(plan, objective, recipe.replay_batch)
   observed = gone_over if objective.observes == objective_lib.TRAINING else watched
   return passes + observed + compared, forward + new * objective.reads_logits

@@ -23,6 +23,16 @@ def test_filled_steps_and_epochs_by_hand():
   assert sorted(rows[:10]) == sorted(rows[10:]) == list(range(10))
 
 
+@pytest.mark.parametrize("last", array_loop.LAST)
+def test_a_budget_of_steps_is_the_same_for_any_number_of_rows(last):
+  for size in (3, 10, 1000):
+    plan = array_loop.PhaseRows(size, 7, 4, (1, 2), last=last, steps=5)
+    assert plan.num_steps == 5 and plan.widths() == {4: 5} and plan.num_rows == 20
+    counts = np.bincount(all_rows(plan), minlength=size)
+    assert counts.sum() == 20 and counts.max() - counts.min() <= 1  # They come equally often.
+  assert plan.epochs_of(np.arange(5)).tolist() == [0] * 5
+
+
 def test_even_batches_by_hand():
   # 2.5 epochs of 10: batches of 3, 3, 4, then 3, 3, 4, then 2, 3.
   plan = array_loop.PhaseRows(10, 2.5, 4, (1, 2), last="even", first=100)
