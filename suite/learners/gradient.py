@@ -10,6 +10,7 @@
   A-GEM              AllLayers           Agem          Reservoir        current
   ER                 AllLayers                         GroupBalanced    current     yes
   ER-ACE, MIR, MER   AllLayers           ErAce, ...    Reservoir        current     yes
+  ER-AML             AllLayers           ErAml         Reservoir        current     yes
   GEM                AllLayers           Gem           GroupBalanced    current
   GSS                AllLayers                         Gss              current     yes
   DER, DER++         AllLayers           Der           Reservoir        current     yes
