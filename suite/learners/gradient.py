@@ -17,7 +17,7 @@
   GDumb              AllLayers                         GroupBalanced    memory              yes
   reservoirs         AllLayers                         Reservoir, ...   memory
   iCaRL              AllLayers, NearestExemplars  Icarl  GroupBalanced  both
-  WA                 AllLayers, Aligned  Lwf           GroupBalanced    both
+  WA, BiC            AllLayers, Aligned  Lwf           GroupBalanced    both
   joint              AllLayers                                          all                 yes
   each bucket alone  AllLayers                                          current             yes
   cumulative         AllLayers                                          all
@@ -373,6 +373,14 @@ class GradientLearner(learner.SequenceLearner):
     if self._recipe.train_on == "both" and not self._holds_numbers and self.memory is not None:
       held = self.memory.held()
       shown, shown_labels = tf.concat([codes, held.codes], 0), tf.concat([labels, held.labels], 0)
+    held_out, share = None, self.composed.head.held_out_share
+    if share:
+      old = phase_lib.present(shown_labels, self.num_classes) & ~came
+      apart = phase_lib.held_out_rows(shown_labels.numpy(), len(labels), old, share,
+                                      context.seeds.integer("held out"))
+      if apart.any():
+        held_out = shown[apart], shown_labels[apart]
+        shown, shown_labels = shown[~apart], shown_labels[~apart]
     if self._recipe.train_on == "all" and not self._holds_numbers:
       parts = [context.store.load(e) for e in context.store.entries() if e.name == _EXAMPLES]
       self.keep_codes(codes, labels, context)
@@ -394,7 +402,7 @@ class GradientLearner(learner.SequenceLearner):
       known = tf.constant(phase_lib.present(labels, self.num_classes))
       data = data._replace(classes=objective_lib.Classes(known, known, known))
     outcome = phase.train(data, size, last="even" if self._holds_numbers else "fill",
-                          intake=self._intake, now=came)
+                          intake=self._intake, now=came, held_out=held_out)
     if not self._holds_numbers:
       if self.memory is not None and self._recipe.train_on != "memory" and not self._intake:
         phase.remember(codes, codes, labels, None)

@@ -21,8 +21,8 @@ from suite.configs import methods
 METHODS = {method.name: method for method in methods.load()}
 CELLS = [(name, protocol) for protocol in methods.PROTOCOLS for name in METHODS]
 # Under `incremental`, whose column is that of `clear`, one method of each kind.
-GROWING = ("finetune", "er", "der_plus_plus", "ewc", "lwf", "icarl", "wa", "budgeted", "er_aml",
-           "ranpac", "slda", "ncm", "ft_prev")
+GROWING = ("finetune", "er", "der_plus_plus", "ewc", "lwf", "icarl", "wa", "bic", "budgeted",
+           "er_aml", "ranpac", "slda", "ncm", "ft_prev")
 RUNS = [*((n, p) for n, p in CELLS if p in METHODS[n].protocols),
         *((name, "incremental") for name in GROWING)]
 REFUSED = [(n, p) for n, p in CELLS if p in METHODS[n].refusals]

@@ -9,6 +9,7 @@
   OwnHead    the last layer of a user's model
   NearestExemplars  linear in training; answers by the means of exemplars (iCaRL)
   Aligned    rows of new classes are scaled to the norms of old ones (WA)
+  BiasCorrected  logits of new classes are made affine ones on held-out rows (BiC)
 
 A mask of known classes says which ones take part in a loss, so that no head grows.
 
@@ -61,6 +62,7 @@ class Linear(tf.Module):
   """
 
   is_per_task = reads_exemplars = False
+  held_out_share = 0.0  # Of the exemplars of a class that are not trained on, for `correct`.
 
   def __init__(self, start: str = "glorot"):
     super().__init__()
@@ -142,6 +144,11 @@ class Linear(tf.Module):
   def set_exemplars(self, features: tf.Tensor, labels: tf.Tensor) -> None:
     """Is shown, after a phase, all exemplars: features [N, D], labels int64 [N]."""
     del features, labels
+
+  def correct(self, logits: tf.Tensor, labels: tf.Tensor) -> int:
+    """Is shown, after training, logits [N, C] of rows that were held out; returns FLOPs."""
+    del logits, labels
+    return 0
 
   def answers_to(self, features: tf.Tensor) -> tf.Tensor:
     """Answers [B, C] to features [B, D], of a head that reads exemplars."""
@@ -338,6 +345,52 @@ class Aligned(Linear):
     self.classes.end(known)
 
 
+class BiasCorrected(Linear):
+  """A linear head that learns to favor no new classes (BiC: Wu et al., 2019, section 3.3).
+
+  After a phase, on rows that it did not train on, as many of each class,
+
+    q_c = alpha o_c + beta for new classes c, o_c for old ones        minimize cross-entropy of q
+
+  by the two numbers alone. They change the layer itself: alpha (w f + b) + beta is a linear layer.
+  The problem is convex; it is solved by Newton's method, where the authors take many steps of SGD.
+  So that few rows, which may be told apart without an error, have a minimum, `prior` / 2 times the
+  square of (alpha - 1, beta) is added.
+
+  Args:
+    held_out_share: of the exemplars of each old class; the paper's 0.1. At least one is held out,
+      and as many of each new class.
+    prior: see above.
+  """
+
+  def __init__(self, held_out_share: float = 0.1, prior: float = 0.01):
+    super().__init__()
+    for name, value in (("held_out_share", held_out_share), ("prior", prior)):
+      if not 0 < value < 1:
+        raise ValueError(f"BiasCorrected.{name} is {value}; it must be above 0 and below 1.")
+    self.held_out_share, self._prior = held_out_share, prior
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    super().attach(model, num_classes)
+    self.classes = objective.OldClasses(num_classes)
+
+  def note_classes(self, now: tf.Tensor) -> None:
+    self.classes.begin(now)
+
+  def correct(self, logits: tf.Tensor, labels: tf.Tensor) -> int:
+    new = self.classes.now.numpy()
+    present = new | self.classes.taught.numpy()
+    (alpha, beta), num_flops = bias_of(
+        np.asarray(logits)[:, present], new[present],
+        (np.cumsum(present) - 1)[np.asarray(labels)], self._prior)
+    self.kernel.assign(tf.where(new, alpha * self.kernel, self.kernel))
+    self.bias.assign(tf.where(new, alpha * self.bias + beta, self.bias))
+    return num_flops
+
+  def after_phase(self, counts: np.ndarray) -> None:
+    self.classes.end()
+
+
 class SplitDense(tf.keras.layers.Layer):
   """A linear layer, some of whose columns are fixed; [B, D] to [B, C]."""
 
@@ -370,6 +423,45 @@ class SplitDense(tf.keras.layers.Layer):
 
   def get_config(self) -> dict[str, Any]:
     return {**super().get_config(), "num_classes": self._num_classes}
+
+
+_NEWTON_STEPS = 20
+
+
+def bias_of(logits: np.ndarray, is_new: np.ndarray, labels: np.ndarray, prior: float
+            ) -> tuple[np.ndarray, int]:
+  """BiC's (alpha, beta), and the FLOPs that they took, about 14 for a logit in each step.
+
+  Args:
+    logits: [N, C]. is_new: bool [C], the classes whose logits are changed. labels: int64 [N].
+    prior: see `BiasCorrected`.
+  """
+  logits = logits.astype(np.float64)
+  slopes = np.stack([logits * is_new, np.ones_like(logits) * is_new], -1)  # [N, C, 2]
+  start, rows = np.array([1.0, 0.0]), np.arange(len(labels))
+
+  def shares_and_loss(numbers: np.ndarray) -> tuple[np.ndarray, float]:
+    changed = np.where(is_new, numbers[0] * logits + numbers[1], logits)
+    changed -= changed.max(axis=1, keepdims=True)
+    shares = np.exp(changed)
+    sums = shares.sum(axis=1, keepdims=True)
+    loss = float(np.mean(np.log(sums[:, 0]) - changed[rows, labels]))
+    return shares / sums, loss + prior / 2 * float(np.sum((numbers - start) ** 2))
+
+  numbers, (shares, loss) = start, shares_and_loss(start)
+  for _ in range(_NEWTON_STEPS):
+    means = np.einsum("nc,nci->ni", shares, slopes)
+    gradient = np.mean(means - slopes[rows, labels], axis=0) + prior * (numbers - start)
+    curvature = (np.einsum("nc,nci,ncj->ij", shares, slopes, slopes) - means.T @ means
+                 ) / len(labels) + prior * np.eye(2)
+    step = np.linalg.solve(curvature, gradient)
+    for _ in range(_NEWTON_STEPS):  # Shorter until it is no step up.
+      found = shares_and_loss(numbers - step)
+      if found[1] <= loss:
+        numbers, (shares, loss) = numbers - step, found
+        break
+      step = step / 2
+  return numbers, 14 * _NEWTON_STEPS * logits.size
 
 
 def prototypes(features: tf.Tensor, labels: tf.Tensor, num_classes: int

@@ -101,6 +101,10 @@ class Composition:
       raise ValueError(f"The objective {objective} looks at each bucket's rows in the memory, but "
                        f"the rule {type(self.memory.rule).__name__} does not keep them apart; take "
                        "reservoir.GroupBalanced, by='bucket'.")
+    if self.head.held_out_share and self.train_on != "both":
+      raise ValueError(f"The head {type(self.head).__name__} is corrected on exemplars that are "
+                       f"held out, and train_on is {self.train_on!r}; set it to 'both', with a "
+                       "memory.")
     if self.head.reads_exemplars and self.memory is None:
       raise ValueError(f"The head {type(self.head).__name__} answers by examples of a memory, but "
                        "there is none; give GradientLearner.memory.")
@@ -181,6 +185,11 @@ class Composition:
         raise refusals.RefusedError(
             "GradientLearner.examples_on is 'disk', but its net trains on codes of examples, which "
             "stay on the device. Take the net AllLayers, or leave examples_on out.")
+    if self.head.held_out_share and context.delivery == deliveries.SEQUENCE:
+      raise refusals.RefusedError(
+          f"The head {type(self.head).__name__} is corrected on exemplars that are held out of the "
+          "training of buckets; a sequence has samples, whose base classes have no exemplars. Take "
+          "the head Linear or Aligned.")
     if task.num_classes < 2 and task.kind == tasks.SINGLE_LABEL:
       raise refusals.RefusedError(f"Task {task.key!r} has {task.num_classes} class; a classifier "
                                   "needs at least 2.")

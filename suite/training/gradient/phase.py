@@ -127,13 +127,14 @@ class Phase:
     self.compared = 0  # Gradients of single rows that the memory compared.
 
   def train(self, data: objective_lib.Data, size: int, *, first: int = 0, last: str = "fill",
-            intake: memory_lib.Intake | None = None, now: np.ndarray | None = None
-            ) -> PhaseOutcome:
+            intake: memory_lib.Intake | None = None, now: np.ndarray | None = None,
+            held_out: tuple[tf.Tensor, tf.Tensor] | None = None) -> PhaseOutcome:
     """Trains on rows first ... first + size - 1 of the data, and replays rows of the memory.
 
     Args:
       data: of all rows; those behind the first + size are the memory's.
       now: classes of the rows that have come for the phase, bool [C]; None: of all trained rows.
+      held_out: codes [n, ...] and labels [n] that the head is corrected on; None: it is not.
       intake: of the memory, if it takes rows in at each step; None: it stays as it is.
     """
     if size < 1:
@@ -193,6 +194,9 @@ class Phase:
     if not np.isfinite(total):
       logging.warning("The training of event %s diverged; lower the learning rate, now %g.",
                       self._context.event, recipe.learning_rate)
+    if held_out is not None:
+      logits, cost = self._loop.forward("logits", self._net.logits, held_out[0])
+      self.cost += cost + flops.Cost(head.correct(logits, held_out[1]), 0)
     observed += self._observe(data.codes[first:first + size], labels, known)
     head.after_phase(counts)  # First: the objective remembers the net with the head as it stays.
     objective.after_phase(known)
@@ -361,6 +365,27 @@ def stored_data(train_on: str, memory: memory_lib.Memory | None, base_classes: t
   data = objective_lib.Data(codes, labels, held.codes, held.logits, classes,
                             memory.held_groups())
   return data, first, len(stored.labels) - first
+
+
+def held_out_rows(labels: np.ndarray, num_new: int, old: np.ndarray, share: float, seed: int
+                  ) -> np.ndarray:
+  """Rows that are not trained on but corrected with, bool [N]; as many of each class.
+
+  Args:
+    labels: int64 [N], the first `num_new` of rows that came, others of a memory.
+    old: bool [C], classes of which none came; without one nothing is held out.
+    share: of the exemplars of the old class with the fewest; at least one.
+    seed: of the choice.
+  """
+  found, counts = np.zeros([len(labels)], bool), np.bincount(labels[num_new:], minlength=len(old))
+  counts = counts[old & (counts > 0)]
+  if not len(counts):
+    return found
+  each, rng = max(1, int(share * counts.min())), np.random.default_rng(seed)
+  for label in np.unique(labels):
+    members = np.flatnonzero(labels == label)
+    found[rng.permutation(members)[:min(each, len(members) - 1)]] = True
+  return found
 
 
 def present(labels: tf.Tensor, num_classes: int) -> np.ndarray:

@@ -77,6 +77,7 @@ def test_exactly_the_compositions_that_make_sense_pass(objective, train_on):
     ({"objective": er_ace.ErAce(), "remembers": True}, "ErAce is about replayed rows, but replay_"),
     ({"head": class_heads.CwrStar(), "objective": lwf.Lwf()}, "objective Lwf and the head CwrStar"),
     ({"head": class_heads.NearestExemplars()}, "NearestExemplars answers by examples of a memory"),
+    ({"head": class_heads.BiasCorrected()}, "held out, and train_on is 'current'"),
     ({"optimizer": None}, "optimizer is None; give optimizers.Momentum"),
     ({"has_meta": True, "augments": False}, "the net AllLayers and no memory"),
     ({"has_meta": True, "remembers": True, "replay_batch": 3}, "the net AllLayers and no memory"),

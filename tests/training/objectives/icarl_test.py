@@ -1,12 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""iCaRL's loss and answers against numbers worked by hand."""
+"""iCaRL, and the corrections of WA and BiC, against numbers worked by hand."""
 
 import math
 
 import numpy as np
+import pytest
+from scipy import optimize
 import tensorflow as tf
 
 from suite.training.gradient import class_heads
+from suite.training.gradient import phase
 from suite.training.objectives import icarl
 from suite.training.objectives import objective as objective_lib
 from suite.training.statistics import statistic
@@ -83,3 +86,53 @@ def test_weights_of_new_classes_get_the_mean_norm_of_old_ones():
   head.note_classes(tf.constant([True, True, True]))
   head.after_phase(np.array([4, 4, 4]))
   np.testing.assert_allclose(head.kernel, [[3, 1, 0], [4, 0, 3]], rtol=1e-6)
+
+
+def test_the_bias_is_the_minimum_of_the_cross_entropy_of_held_out_rows():
+  """BiC against another minimizer of the same function; the layer then has that function."""
+  rng = np.random.default_rng(0)
+  features = tf.constant(rng.normal(size=[40, 2]), tf.float32)
+  labels = rng.integers(0, 3, size=40)
+  head = attached(class_heads.BiasCorrected(prior=0.05), 4)  # The fourth class has not come.
+  head.kernel.assign(rng.normal(size=[2, 4]))
+  head.bias.assign([0.0, 0.5, 3.0, 9.0])
+  before = (tf.matmul(features, head.kernel) + head.bias).numpy()
+  head.note_classes(tf.constant([True, True, False, False]))
+  head.after_phase(np.array([4, 4, 0, 0]))
+  head.note_classes(tf.constant([False, False, True, False]))
+
+  def loss(numbers):
+    logits = before[:, :3].astype(np.float64)
+    logits[:, 2] = numbers[0] * logits[:, 2] + numbers[1]
+    each = np.log(np.exp(logits).sum(axis=1)) - logits[np.arange(40), labels]
+    return each.mean() + 0.05 / 2 * ((numbers[0] - 1) ** 2 + numbers[1] ** 2)
+
+  best = optimize.minimize(loss, [1.0, 0.0], tol=1e-12).x
+  assert head.correct(tf.constant(before), tf.constant(labels)) == 14 * 20 * 40 * 3
+  expected = before.copy()
+  expected[:, 2] = best[0] * before[:, 2] + best[1]
+  np.testing.assert_allclose(
+      tf.matmul(features, head.kernel) + head.bias, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_rows_that_can_be_told_apart_have_a_bias_too():
+  (alpha, beta), _ = class_heads.bias_of(
+      np.array([[0.0, 50.0], [0.0, -50.0]]), np.array([False, True]), np.array([1, 0]), 0.01)
+  assert np.isfinite([alpha, beta]).all() and alpha > 0
+
+
+def test_as_many_rows_of_each_class_are_held_out():
+  # Six new rows of class 2; exemplars: ten of class 0, twenty-five of class 1.
+  labels = np.array([2] * 6 + [0] * 10 + [1] * 25)
+  old = np.array([True, True, False])
+  for share, each in ((0.2, 2), (0.1, 1), (0.01, 1)):
+    apart = phase.held_out_rows(labels, 6, old, share, 7)
+    np.testing.assert_array_equal(np.bincount(labels[apart]), [each] * 3)
+    np.testing.assert_array_equal(apart, phase.held_out_rows(labels, 6, old, share, 7))
+  assert not phase.held_out_rows(labels, 6, ~old, 0.2, 7).any()  # No class is old.
+
+
+@pytest.mark.parametrize("name", ["held_out_share", "prior"])
+def test_a_share_or_prior_of_0_is_refused(name):
+  with pytest.raises(ValueError, match=f"BiasCorrected.{name} is 0; it must be above 0 and below"):
+    class_heads.BiasCorrected(**{name: 0})
