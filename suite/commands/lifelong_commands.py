@@ -249,7 +249,7 @@ def _add_scale_flags(action: argparse.ArgumentParser) -> None:
 
 
 def _scale(args: argparse.Namespace, tasks: Sequence[str]) -> Any:
-  """What a score is, for these tasks."""
+  """The mean, over tasks or over samples, that the flags ask for."""
   from suite import lifelong
   from suite.lifelong.cache import accuracy_import
   found = {}

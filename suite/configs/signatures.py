@@ -63,7 +63,7 @@ class Parameter(NamedTuple):
 
   @property
   def unit(self) -> str:
-    """What its number counts, as the docstring begins: "examples"; "" if that is not said."""
+    """The unit of a number, such as "examples", with which its docstring begins; "": none."""
     found = _UNIT.match(self.meaning) if re.search(r"\bint\b|\bfloat\b", self.kind) else None
     return "" if found is None else found[1] or found[2]
 

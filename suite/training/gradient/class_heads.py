@@ -317,7 +317,7 @@ class NearestExemplars(Linear):
 
 
 class Aligned(Linear):
-  """A linear head whose weights are aligned after a phase (WA: Zhao et al., 2020, section 4).
+  """A linear head whose weights are aligned after a phase (WA: Zhao et al., 2020).
 
     w_c = w_c * mean over old classes of |w| / mean over new classes of |w|         c new
 

@@ -6,8 +6,8 @@
 
 d is 1 for the label and 0 for others, g are the sigmoids of the logits, q those of the model before
 the phase. New classes are those of the rows that came for the phase, old ones all others that were
-taught. Rows are the new ones
-and the exemplars of the memory, as one set (`GradientLearner.train_on="both"`).
+taught. Rows are the new ones and the exemplars of the memory, as one set
+(`GradientLearner.train_on="both"`).
 
 The sum over classes is the paper's. The authors' code takes the mean over 100 outputs, so that its
 rate of 2.0 is one of 0.02 here.
