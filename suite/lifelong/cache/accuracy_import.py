@@ -33,6 +33,7 @@ from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import answer_entries
 from suite.lifelong.cache import cache_tasks
 from suite.lifelong.cache import harness_logs
+from suite.lifelong.cache import log_files
 from suite.lifelong.cache import table_files
 
 REFUSE, MEAN = answer_entries.REFUSE, answer_entries.MEAN
@@ -225,7 +226,7 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
   """Reads files as `read_all`; also returns what was read."""
   report = Report()
   tables: list[tuple[pathlib.Path, ImportedAnswers]] = []
-  found: list[harness_logs.Log | table_files.TableAnswers] = []
+  found: list[log_files.Log | table_files.TableAnswers] = []
   selected = _Selected(options, report)
   named: dict[str, pathlib.Path] = {}
   for path in map(pathlib.Path, paths):
@@ -238,14 +239,14 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
         report.files.append(str(path))
         continue
       read_log: Any = None
-      if kind in harness_logs.KINDS:
+      if kind in log_files.KINDS:
         read_log = harness_logs.read(path, selected.wanted)
       if isinstance(read_log, list):
         (report.files if read_log else report.skipped).append(str(path))
         found += read_log
         continue
       name, columns = _model_name(path), selected.columns
-      opened = functools.partial(harness_logs.opened, path)
+      opened = functools.partial(log_files.opened, path)
       one = (table_files.read_table(path, name, columns, opened)
              if read_log is None else
              table_files.from_table(path, read_log, name, columns, 1))
@@ -317,7 +318,7 @@ class _Selected:
     self._asked: dict[tuple[str, str], list[str]] = {}  # (flag, task) -> what there is.
     self._unnamed = False  # Whether a log does not name its filters.
     self._parts: set[tuple[str, str]] = set()  # (task, beginning of a document with a slash).
-    self.wanted = harness_logs.Wanted(
+    self.wanted = log_files.Wanted(
         lambda task: self._of("metric", task), lambda task: self._of("filter", task))
     self.columns = table_files.Columns(
         options.model_column, options.task_column, options.id_column, self._score.default)
@@ -335,12 +336,12 @@ class _Selected:
           f"of two kinds cannot be compared: leave out {flag}, or make another cache.")
     return stored or name
 
-  def entries(self, found: Sequence[harness_logs.Log | table_files.TableAnswers]
+  def entries(self, found: Sequence[log_files.Log | table_files.TableAnswers]
               ) -> list[answer_entries.Entries]:
     """Entries with one metric and filter a task; asks for what is not clear."""
     entries = []
     for one in found:
-      entries += [self._of_log(one)] if isinstance(one, harness_logs.Log) else self._of_table(one)
+      entries += [self._of_log(one)] if isinstance(one, log_files.Log) else self._of_table(one)
     if self._asked:
       raise accuracy_cache.CacheError(self._question())
     tasks = list(self.tasks)
@@ -387,7 +388,7 @@ class _Selected:
           f"--filter {name}=NAME")
     self.tasks.setdefault(name, new)
 
-  def _of_log(self, log: harness_logs.Log) -> answer_entries.Entries:
+  def _of_log(self, log: log_files.Log) -> answer_entries.Entries:
     keep = np.ones(len(log.documents), bool)
     chosen = ""
     if log.filters is not None:
@@ -430,7 +431,7 @@ class _Selected:
         repeats=None if log.repeats is None else pa.array(
             [log.repeats[index] for index in chosen_at.tolist()], pa.string()), unit=log.unit)
 
-  def _metric(self, log: harness_logs.Log, keep: np.ndarray) -> str:
+  def _metric(self, log: log_files.Log, keep: np.ndarray) -> str:
     wanted = self._of("metric", log.task)
     if wanted and wanted in log.metrics:
       return wanted

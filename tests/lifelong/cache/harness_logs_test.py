@@ -20,7 +20,7 @@ import pytest
 
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import accuracy_import
-from suite.lifelong.cache import harness_logs
+from suite.lifelong.cache import log_files
 
 DATE = "2025-01-02T03-04-05.678901"
 
@@ -346,7 +346,7 @@ def test_eval_files_of_inspect(tmp_path, kind, packed):
 
 def test_sizes_are_bounded(tmp_path, monkeypatch):
   for name, value in (("MAX_BYTES", 1 << 20), ("_FREE_BYTES", 1 << 12), ("_MAX_RATIO", 20)):
-    monkeypatch.setattr(harness_logs, name, value)
+    monkeypatch.setattr(log_files, name, value)
   bomb = b'{"doc_id": 1, "acc": 1, "pad": "' + bytes(1 << 19).replace(b"\0", b"x") + b'"}\n'
   (tmp_path / "x.jsonl.gz").write_bytes(gzip.compress(bomb))
   (tmp_path / "x.jsonl").write_bytes(3 * bomb)
