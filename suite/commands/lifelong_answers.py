@@ -1,0 +1,127 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Files of answers that `suite lifelong ...` reads, what a score is there, and scores as text."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import json
+import pathlib
+import sys
+from typing import Any
+
+
+def add_format_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags that say how files of answers are read."""
+  for name, text in (("id", "ids"), ("model", "names of models"), ("task", "names of tasks")):
+    action.add_argument(f"--{name}", default="", metavar="COLUMN",
+                        help=f"of a table, the column of {text}")
+  action.add_argument("--score", default="", metavar="NAME",
+                      help="name of the column of answers, or of the metric of a log: for all "
+                      "tasks, or by task: arc=acc_norm,gsm8k=exact_match (kept with the cache)")
+  action.add_argument("--filter", default="", metavar="NAME",
+                      help="of lm-evaluation-harness, the filter whose answers are read, or of "
+                      "HELM, the perturbation: for all tasks, or by task (kept with the cache)")
+  action.add_argument("--threshold", type=float, metavar="T",
+                      help="scores count as correct from T on (kept with the cache)")
+  action.add_argument("--repeats", choices=("refuse", "mean"), default="refuse",
+                      help="different answers of one model to one sample: refuse them (default), "
+                      "or take the mean of repeated runs")
+
+
+def read(args: argparse.Namespace, files: Sequence[pathlib.Path], cache: Any,
+         names: Sequence[str] = ()) -> tuple[list[Any], Any]:
+  """Tables of answers as the cache keeps them, whose documents are checked; what was read."""
+  from suite.lifelong.cache import accuracy_import
+  tables, report = accuracy_import.read_reported(files, accuracy_import.Options(
+      names, args.id, args.score, args.filter, args.repeats, args.model, args.task, cache.tasks))
+  for found in tables:
+    if found.ids is not None and found.sources is not None:
+      cache.check_documents(found.ids, found.hashes, found.sources)
+  return tables, report
+
+
+def read_models(args: argparse.Namespace) -> dict[str, dict[str, float]]:
+  """Model -> id -> answer, of all files."""
+  import numpy as np
+
+  from suite import lifelong
+  from suite.lifelong.cache import accuracy_cache
+  found: dict[str, dict[str, float]] = {}
+  for table in read(args, args.answers, accuracy_cache.AccuracyCache(args.cache))[0]:
+    ids = table.ids or [str(index) for index in range(table.answers.shape[1])]
+    for name, row in zip(table.models, np.asarray(table.answers, np.float64)):
+      known = np.flatnonzero(~np.isnan(row) & (row != accuracy_cache.NOT_EVALUATED))
+      if name in found:
+        raise lifelong.CacheError(f"Two files have a model {name!r}. Rename one of them.")
+      found[name] = {ids[place]: float(row[place]) for place in known.tolist()}
+  return found
+
+
+def add_scale_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags that say what a score is."""
+  action.add_argument("--by", choices=("tasks", "samples"), default="",
+                      help="score by the mean of tasks (default, if there are two) or of samples")
+  action.add_argument("--weights", default="", metavar="TASK=W,...",
+                      help="weights of tasks (1): arc=2,mmlu_*=0.1")
+  action.add_argument("--chance", default="", metavar="TASK=C,...",
+                      help="accuracy of guessing, for all tasks or by task: scores are "
+                      "(accuracy - C) / (1 - C)")
+
+
+def scale(args: argparse.Namespace, tasks: Sequence[str]) -> Any:
+  """The mean, over tasks or over samples, that the flags ask for."""
+  from suite import lifelong
+  from suite.lifelong.cache import accuracy_import
+  found = {}
+  for flag, text in (("--weights", args.weights), ("--chance", args.chance)):
+    choice = accuracy_import.Choice(text, flag)
+    names = {name: choice.of(name)[0] for name in tasks}
+    choice.check(tasks)
+    try:
+      found[flag] = {name: float(value) for name, value in names.items() if value}
+    except ValueError as error:
+      raise lifelong.CacheError(f"Got {flag} {text!r}; expected numbers, such as {flag} "
+                                f"{next(iter(tasks), 'TASK')}=0.25.") from error
+    if text and not found[flag]:
+      raise lifelong.CacheError(f"Got {flag} {text!r}, but the samples have no tasks.")
+  return lifelong.Scale(args.by, found["--weights"], found["--chance"])
+
+
+def scores_record(one: Any) -> dict[str, Any]:
+  """A model of a ranking, or an estimate of one, as JSON."""
+  def pair(ends: Sequence[float]) -> list[float] | None:
+    return None if any(end != end for end in ends) else list(ends)
+
+  return {"name": one.name, "accuracy": one.accuracy, "interval": pair(one.interval),
+          "num_evaluated": one.num_evaluated, "score": one.score,
+          "score_interval": pair(one.score_interval), "is_estimated": one.is_estimated,
+          "observed": one.observed, "tasks": {
+              name: {"accuracy": task.accuracy, "interval": pair(task.interval),
+                     "num_evaluated": task.num_evaluated, "num_samples": task.num_samples}
+              for name, task in one.tasks.items()}}
+
+
+def interval_text(interval: Sequence[float]) -> str:
+  """The ends of an interval in percent; "" if it is a point, or unknown."""
+  low, high = interval
+  return "" if low == high or low != low else f"{low:.2%} to {high:.2%}"
+
+
+def task_lines(one: Any, indent: str) -> list[str]:
+  """A line for each task of a model."""
+  return [f"{indent}{name}: {task.accuracy:.2%}  {interval_text(task.interval)}  "
+          f"{task.num_evaluated:,} of {task.num_samples:,}" for name, task in one.tasks.items()]
+
+
+def difference_line(first: str, second: str, value: float, interval: Sequence[float], p: float,
+                    corrected: float | None = None) -> str:
+  """A line about the difference of two models; `value` and `interval` are shares."""
+  more = "" if corrected is None else f", corrected {corrected:.2g}"
+  return (f"  {first} - {second}: {100 * value:+.2f} points, 95% interval "
+          f"{100 * interval[0]:+.2f} to {100 * interval[1]:+.2f}, p {p:.2g}{more}")
+
+
+def show(args: argparse.Namespace, record: dict[str, Any], lines: list[str]) -> None:
+  """Writes the record as JSON if --json is given, else the lines."""
+  sys.stdout.write((json.dumps(record) if args.json else "\n".join(lines)) + "\n")

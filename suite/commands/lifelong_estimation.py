@@ -1,0 +1,358 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite lifelong estimate` and `session`: a new model by a few of its answers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+import csv
+import itertools
+import json
+import math
+import pathlib
+import sys
+from typing import Any
+
+from suite.commands import lifelong_answers
+
+_BLOCK = 1 << 16
+
+
+def add_estimate_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong estimate`."""
+  action.description = (
+      "First --ask FILE writes the ids that a new model should be asked. Then --answers FILE, a "
+      "csv with the columns id,correct (or any other file of answers), says what they tell. The "
+      "questions stay when the cache grows, and a larger --budget asks the same ones first. "
+      "Whatever answers there are count; with --ask and --answers, what is still to be asked is "
+      "written.")
+  action.add_argument("--ask", type=pathlib.Path, metavar="FILE",
+                      help="write the ids to ask, a line each, or, to a .json, by task, as "
+                      "lm_eval --samples takes them")
+  action.add_argument("--answers", nargs="+", type=pathlib.Path, metavar="FILE",
+                      help="the answers of the new model, or of several; two are compared")
+  action.add_argument("--budget", type=int, metavar="N",
+                      help="samples to ask (1024, or all samples if there are fewer); with "
+                      "--answers, use the answers to the first N questions only (all)")
+  action.add_argument("--target-width", type=float, metavar="W",
+                      help="ask as many as an interval of this width needs, such as 0.04")
+  action.add_argument("--adaptive", action="store_true",
+                      help="with --ask and --answers: ask what tells most about single samples, "
+                      "not what makes the interval narrower")
+  action.add_argument("--random", action="store_true",
+                      help="the answered samples are a random choice of all samples")
+  action.add_argument("--seed", type=int, default=0, metavar="S",
+                      help="another one asks other questions (0)")
+  action.add_argument("--factors", type=int, nargs="+", metavar="K",
+                      help="numbers of factors to average over (1 4 16 32 64)")
+  action.add_argument("--probabilities", type=pathlib.Path, metavar="FILE",
+                      help="write what is predicted of every sample, csv")
+  action.add_argument("--groups", type=pathlib.Path, metavar="FILE",
+                      help="csv with a column id and one for each thing known of every sample, "
+                      "such as class: predictions get better, the questions stay the same")
+  action.add_argument("--keep", nargs="+", default=[], metavar="NAME",
+                      help="put the models into the cache under these names, with their answers")
+  lifelong_answers.add_scale_flags(action)
+  lifelong_answers.add_format_flags(action)
+
+
+def estimate(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong estimate`."""
+  from suite import lifelong
+  from suite.lifelong import standings
+  from suite.lifelong.cache import accuracy_cache
+  from suite.metrics import paired_tests
+  if not (args.ask or args.answers):
+    raise lifelong.CacheError("Give --ask FILE, to write the samples to ask, or --answers FILE.")
+  models = lifelong_answers.read_models(args) if args.answers else {}
+  if args.keep:
+    if len(args.keep) != len(models):
+      raise lifelong.CacheError(f"{len(args.keep)} names for {len(models)} models in the files of "
+                                "answers; give as many.")
+    models = dict(zip(args.keep, models.values()))
+  groups = _read_groups(args.groups, args.cache) if args.groups else []
+  factors = {"num_factors": args.factors} if args.factors else {}
+  scale = lifelong_answers.scale(args, list(accuracy_cache.AccuracyCache(args.cache).tasks))
+  reference = lifelong.Reference(args.cache, groups=groups, seed=args.seed, **factors)
+  if args.ask:
+    return _ask(args, reference, models)
+  threshold = reference.cache.agreed_threshold(args.threshold)
+
+  def estimated(answers: Mapping[str, float]) -> Any:
+    return reference.estimate_from(answers, budget=args.budget, is_random=args.random)
+
+  found = {name: estimated(answers) for name, answers in models.items()}
+  graded = [name for name, answers in models.items() if _is_graded(answers)]
+  cut = {} if threshold is None else {
+      name: estimated({one: float(score >= threshold) for one, score in models[name].items()})
+      for name in graded}
+  # Models are compared by their scores, or by their answers as bits if only some are graded.
+  compared = [cut.get(name, one) if 0 < len(graded) < len(found) else one
+              for name, one in found.items()]
+  is_comparable = len(graded) in (0, len(found)) or bool(cut)
+  scores = standings.TaskEstimates(reference.cache, scale)
+  ranked = {name: scores.score(name, one) for name, one in found.items()}
+  gaps = {}
+  if len(compared) > 1 and is_comparable and all(one.sample for one in compared):
+    ones = dict(zip(found, compared))
+    gaps = {pair: lifelong.compare(ones[pair[0]], ones[pair[1]], reference.num_samples)
+            for pair in itertools.combinations(ones, 2)}
+  fixed = dict(zip(gaps, paired_tests.holm([p for _, p in gaps.values()]).tolist()))
+  if args.json:
+    record = _record(reference, models, found, cut, threshold)
+    record["differences"] = [
+        {"first": first, "second": second, "value": gap.value, "interval": [gap.low, gap.high],
+         "p": p, "corrected": fixed[first, second]} for (first, second), (gap, p) in gaps.items()]
+    if len(gaps) == 1:
+      record["difference"] = {key: record["differences"][0][key]
+                              for key in ("value", "interval", "p")}
+    for row in record["models"]:
+      extra = lifelong_answers.scores_record(ranked[row["model"]])
+      row.update({key: extra[key] for key in ("score", "score_interval", "tasks")})
+    record.update({"by": scores.by, "weights": scores.weights})
+    sys.stdout.write(json.dumps(record) + "\n")
+  else:
+    lines = []
+    for name, one in found.items():
+      lines += _summary(args, name, one, len(models[name]),
+                        "mean score" if name in graded else "accuracy")
+      lines += _task_lines(scores, ranked[name])
+      if name in cut:
+        lines.append(f"  from {threshold:g} on correct, as in the cache: accuracy "
+                     f"{cut[name].accuracy:.2%}" + _interval(cut[name]))
+    if gaps:
+      lines.append("differences, about samples like these"
+                   + (" (of the share of correct answers):" if 0 < len(graded) < len(found)
+                   else ":"))
+    lines += [lifelong_answers.difference_line(
+        *pair, gap.value, (gap.low, gap.high), p, fixed[pair] if len(gaps) > 1 else None)
+              for pair, (gap, p) in gaps.items()]
+    if len(compared) > 1 and not is_comparable:
+      lines.append(f"not compared: only the answers of {graded[0]} are graded. Say from which "
+                   "score on an answer is right: --threshold 0.5")
+    sys.stdout.write("\n".join([*lines, ""]))
+  if args.probabilities:
+    _write_probabilities(args.probabilities, reference, found)
+  for name in args.keep:
+    lifelong.add_estimated(reference.cache, name, lifelong.MemoizedModel(answers=models[name]),
+                           args.threshold)
+  return 0
+
+
+def _record(reference: Any, models: Mapping[str, Mapping[str, float]], found: Mapping[str, Any],
+            cut: Mapping[str, Any], threshold: float | None) -> dict[str, Any]:
+  rows = []
+  for name, one in found.items():
+    used = len(one.observed)
+    rows.append({
+        "model": name, "accuracy": one.accuracy, "interval": one.interval, "answers": used,
+        "random_answers": 0 if one.sample is None else len(one.sample.samples),
+        "unknown_share": None if one.sample is None else one.sample.unknown,
+        "ignored": len(models[name]) - used, "supported": one.supported, "reason": one.reason,
+        "graded": _is_graded(models[name]),
+        "correct": {"accuracy": cut[name].accuracy, "interval": cut[name].interval}
+                   if name in cut else None})
+  record: dict[str, Any] = {"samples": reference.num_samples, "threshold": threshold,
+                            "known_models": len(reference.models), "models": rows}
+  return record
+
+
+def _summary(args: argparse.Namespace, name: str, found: Any, given: int, what: str) -> list[str]:
+  used = len(found.observed)
+  ignored = f"; {given - used:,} ids are not in the cache" if given > used else ""
+  predictions = (f"  predictions of single samples {'' if found.supported else 'NOT '}supported: "
+                 f"{found.reason}")
+  if found.interval is None:
+    return [f"{name}: {what} {found.accuracy:.2%} as predicted, from {used:,} answers{ignored}",
+            "  no interval: these are no answers to the questions (--ask FILE), and --random does "
+            "not say that they are a random choice", predictions]
+  low, high = found.interval
+  lines = [f"{name}: {what} {found.accuracy:.2%}{_interval(found)}, from {used:,} answers{ignored}"]
+  if len(found.sample.samples) < used:
+    lines.append(f"  the interval is from {len(found.sample.samples):,} of them, a random sample; "
+                 "the others serve the predictions")
+  if found.sample.unknown > 0:
+    lines.append(f"  it allows for any answers to {found.sample.unknown:.2%} of the samples: "
+                 "questions without an answer, or samples that were added since. Ask them: "
+                 "--ask FILE with --answers")
+  if args.target_width is not None and high - low > args.target_width:
+    lines.append(f"  wider than {args.target_width:.2%}; --ask FILE with --answers writes what is "
+                 "still to be asked")
+  return [*lines, predictions]
+
+
+def _interval(found: Any) -> str:
+  if found.interval is None:
+    return " as predicted"
+  return f", 95% interval {found.interval[0]:.2%} to {found.interval[1]:.2%}"
+
+
+def _task_lines(scores: Any, one: Any) -> list[str]:
+  """The mean of tasks and the tasks of an estimate; [] without tasks."""
+  if not one.tasks and scores.by == "samples":
+    return []
+  what = "mean of tasks" if scores.by == "tasks" else "score"
+  ends = lifelong_answers.interval_text(one.score_interval)
+  return [f"  {what} {one.score:.2%}" + (f", 95% interval {ends}" if ends else ""),
+          *lifelong_answers.task_lines(one, "  ")]
+
+
+def _is_graded(answers: Mapping[str, float]) -> bool:
+  return any(0 < score < 1 for score in answers.values())
+
+
+def _read_groups(path: pathlib.Path, folder: pathlib.Path) -> list[Any]:
+  """int [N] of each column but `id`: equal values get equal numbers."""
+  import numpy as np
+
+  from suite.lifelong.cache import accuracy_cache
+  cache = accuracy_cache.AccuracyCache(folder)
+  with open(path, encoding="utf-8-sig", newline="") as file:
+    rows = list(csv.DictReader(file))
+  names = [name for name in (rows[0] if rows else {}) if name not in ("id", None)]
+  given = [row.get("id") or "" for row in rows]
+  samples = cache.sample_ids.find(given)
+  place = np.full(cache.num_samples, -1, np.int64)
+  place[samples[samples >= 0]] = np.flatnonzero(samples >= 0)
+  missing = np.flatnonzero(place < 0)
+  if missing.size or not names:
+    raise accuracy_cache.CacheError(
+        f"{path} has columns {['id', *names]} and no line for {missing.size} of the cache's "
+        f"{cache.num_samples} samples, such as {cache.sample_ids.at(missing[:2])}; a column id, "
+        "another one, and a line for each sample are needed.")
+  return [np.unique([str(row[name]) for row in rows], return_inverse=True)[1][place]
+          for name in names]
+
+
+def _write_probabilities(path: pathlib.Path, reference: Any, found: Mapping[str, Any]) -> None:
+  import numpy as np
+  with open(path, "w", encoding="utf-8", newline="") as file:
+    writer = csv.writer(file)
+    writer.writerow(["id", *found])
+    for start in range(0, reference.num_samples, _BLOCK):
+      samples = np.arange(start, min(reference.num_samples, start + _BLOCK))
+      columns = [one.probabilities(samples) for one in found.values()]
+      for identity, *values in zip(reference.cache.sample_ids.at(samples), *columns):
+        writer.writerow([identity, *(f"{value:.4f}" for value in values)])
+
+
+def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[str, float]]
+         ) -> int:
+  """Writes the samples to ask next."""
+  from suite import lifelong
+  if len(models) > 1:
+    raise lifelong.CacheError(f"--ask with the answers of {len(models)} models; give those of one.")
+  have = next(iter(models.values()), {})
+  budget = args.budget or min(lifelong.DEFAULT_BUDGET, reference.num_samples)
+  if args.adaptive:
+    ids = reference.informative(have, max(0, budget - len(have))).tolist()
+  else:
+    if args.target_width is not None:
+      if not 0 < args.target_width < 1:
+        raise lifelong.CacheError(f"Got --target-width {args.target_width}; expected a width "
+                                  "between 0 and 1, such as 0.04 for 4 points.")
+      found = reference.estimate_from(have, is_random=args.random) if have else None
+      if found is not None and found.interval is not None:
+        width = found.interval[1] - found.interval[0]
+        wanted = math.ceil(len(found.sample.samples) * (width / args.target_width) ** 2)
+      else:  # Of a model that is right half the time.
+        wanted = math.ceil((1.96 / args.target_width) ** 2)
+      num = reference.num_samples
+      budget = max(1, min(num, math.ceil(
+          wanted / (1 + wanted / num) if found is None else wanted)))
+    ids = [one for one in reference.questions(budget).tolist() if one not in have]
+  _write_questions(args.ask, ids, reference.cache)
+  if args.json:
+    sys.stdout.write(json.dumps({"file": str(args.ask), "questions": len(ids)}) + "\n")
+  elif not ids:
+    sys.stdout.write(f"{args.ask}: nothing is left to ask\n")
+  else:
+    sys.stdout.write(f"{args.ask}: {len(ids):,} samples to ask, "
+                     + ("by task" if args.ask.suffix == ".json" else "one id a line") + ". Then:\n"
+                     f"suite lifelong estimate --cache {args.cache} --answers FILE.csv\n")
+  return 0
+
+
+def _write_questions(path: pathlib.Path, ids: Sequence[str], cache: Any) -> None:
+  """Writes ids, a line each, or, to a .json, by task."""
+  text = (json.dumps(_by_task(ids, cache)) + "\n" if path.suffix == ".json" else
+          "".join(f"{one}\n" for one in ids))
+  path.write_text(text, encoding="utf-8")
+
+
+def _by_task(ids: Sequence[str], cache: Any) -> dict[str, list[Any]]:
+  """Samples by task, as lm-evaluation-harness takes them (--samples): {task: [numbers]}."""
+  from suite import lifelong
+  tasks = set(cache.tasks)
+  found: dict[str, list[Any]] = {}
+  for one in ids:
+    task = one
+    while task and task not in tasks:
+      task = task.rpartition("/")[0]
+    if not task:
+      raise lifelong.CacheError(f"Sample {one!r} is of no task, so it cannot be written by task: "
+                                "--ask FILE.txt writes one id a line.")
+    name = one[len(task) + 1:]
+    found.setdefault(task, []).append(int(name) if name.isdigit() else name)
+  return {task: sorted(names, key=lambda name: (isinstance(name, str), name))
+          for task, names in found.items()}
+
+
+def add_session_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong session`."""
+  action.description = (
+      "The first call writes questions to --ask FILE. Each further call takes their answers by "
+      "--answers FILE, a csv with the columns id,correct or logs, and writes the next ones, until "
+      "the 95% interval is narrow enough. What was asked and answered is kept in the folder "
+      "--state: after an interruption, the same command resumes.")
+  action.add_argument("--state", required=True, type=pathlib.Path, metavar="DIR",
+                      help="folder of the session, one for each new model")
+  action.add_argument("--ask", required=True, type=pathlib.Path, metavar="FILE",
+                      help="write the next ids to ask, a line each, or, to a .json, by task, as "
+                      "lm_eval --samples takes them")
+  action.add_argument("--answers", nargs="+", type=pathlib.Path, metavar="FILE",
+                      help="the answers of the model to all questions of the last call")
+  action.add_argument("--target-width", type=float, metavar="W",
+                      help="end when the interval is no wider (0.02, which is +-1 point)")
+  action.add_argument("--budget", type=int, metavar="N", help="ask N samples at most (all)")
+  action.add_argument("--seed", type=int, metavar="S", help="another one draws other questions (0)")
+  lifelong_answers.add_format_flags(action)
+
+
+def session(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong session`."""
+  from suite import lifelong
+  asking = lifelong.Session(args.cache, args.target_width, args.budget, state=args.state,
+                            seed=args.seed)
+  models = lifelong_answers.read_models(args) if args.answers else {}
+  if len(models) > 1:
+    raise lifelong.CacheError(f"Got the answers of {len(models)} models, such as "
+                              f"{next(iter(models))!r}; a session is about one.")
+  ids, lines = asking.questions().tolist(), []
+  for given in models.values():
+    if not any(one in given for one in ids) and given.keys() & asking.answers().keys():
+      lines.append("These answers were taken before.")
+    else:
+      asking.answer(given)
+      ids = asking.questions().tolist()
+  _write_questions(args.ask, ids, asking.cache)
+  record: dict[str, Any] = {
+      "file": str(args.ask), "questions": len(ids), "answers": asking.num_answers,
+      "done": asking.is_done, "accuracy": None, "interval": None,
+      "target_width": asking.target_width}
+  if asking.num_answers:
+    found = asking.accuracy()
+    record.update(accuracy=found.value, interval=[found.low, found.high])
+    lines.append(f"accuracy {found.value:.2%}, 95% interval {found.low:.2%} to {found.high:.2%}, "
+                 f"from {asking.num_answers:,} answers")
+  if asking.is_done:
+    wide = record["interval"][1] - record["interval"][0] > asking.target_width
+    lines.append("The session has ended" + (
+        f": the budget of {asking.budget:,} is spent, and the interval is wider than "
+        f"{asking.target_width:.2%}." if wide else ": the interval is narrow enough."))
+  else:
+    lines += [f"{args.ask}: {len(ids):,} samples to ask. Then:",
+              f"suite lifelong session --cache {args.cache} --state {args.state} --ask {args.ask} "
+              "--answers FILE"]
+  lifelong_answers.show(args, record, lines)
+  return 0
