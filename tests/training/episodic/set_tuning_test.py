@@ -33,7 +33,7 @@ from suite.training.memories import reservoir
 from suite.training.objectives import ewc
 from suite.training.objectives import lwf
 
-NET = functional_conv4.Conv4(filters=8, blocks=2)
+NET = functional_conv4.Conv4(filters=4, blocks=1)
 TASK = tasks.Task("episode", tasks.SINGLE_LABEL, 4)
 START = {"head/kernel": tf.zeros([1, 2]), "head/bias": tf.zeros([2])}
 
@@ -200,9 +200,15 @@ def run(learner, folder, test_episodes=40):
                   test_episodes=test_episodes)
 
 
+@pytest.fixture(name="summaries", scope="module")
+def _summaries(tmp_path_factory):
+  return {name: run(learner_of(**settings), tmp_path_factory.mktemp(name))
+          for name, settings in METHODS.items()}
+
+
 @pytest.mark.parametrize("name", METHODS)
-def test_a_gradient_learner_tunes_a_head_above_chance(name, tmp_path):
-  summary = run(learner_of(**METHODS[name]), tmp_path)
+def test_a_gradient_learner_tunes_a_head_above_chance(name, summaries):
+  summary = summaries[name]
   assert summary["accuracy"] > 0.35  # By chance 0.25.
   assert summary["macs_per_task"] > 0 and not summary["transductive"]
   weights, rows = 4 * 193, 12 * 192
@@ -210,16 +216,13 @@ def test_a_gradient_learner_tunes_a_head_above_chance(name, tmp_path):
   assert summary["atm"] == pytest.approx((weights + extra) / rows)
 
 
-def test_replay_keeps_classes_of_the_first_set(tmp_path):
-  er = run(learner_of(**METHODS["er"]), tmp_path / "er")
-  plain = run(learner_of(), tmp_path / "plain")
-  assert er["accuracy"] > plain["accuracy"]
+def test_replay_keeps_classes_of_the_first_set(summaries):
+  assert summaries["er"]["accuracy"] > summaries["finetune"]["accuracy"]
 
 
-@pytest.mark.parametrize("settings", [
-    dict(), dict(memory=4, term=ewc.Ewc(0.5).in_episodes())])
-def test_a_whole_net_is_tuned(settings, tmp_path):
-  summary = run(whole_net(**settings), tmp_path, test_episodes=10)
+def test_a_whole_net_is_tuned(tmp_path):
+  net = whole_net(memory=4, term=ewc.Ewc(0.5).in_episodes())
+  summary = run(net, tmp_path, test_episodes=10)
   assert 0.2 < summary["accuracy"] <= 1.0 and summary["transductive"]
   assert summary["macs_per_task"] > 0
 

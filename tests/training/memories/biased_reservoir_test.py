@@ -44,9 +44,7 @@ def forget(memory, run):
   (1.0, "fixed", [1, 1 / 2, 1 / 3, 1 / 4]),
   (0.5, "fixed", [1, 1 / 4, 1 / 6, 1 / 8]),
   (2.0, "fixed", [1, 1, 2 / 3, 1 / 2]),
-  (5.0, "fixed", [1, 1, 1, 1]),
   (0.25, "dynamic", [1, 1 / 4, 1 / 4, 1 / 4]),
-  (1.0, "dynamic", [1, 1, 1, 1]),
 ])
 def test_inclusion_frequencies_of_buckets_match_theory(run, alpha, schedule, enter):
   # A bucket of k examples enters with p_i; of those held before, a share of p_i goes. So bucket j
@@ -69,17 +67,20 @@ def test_inclusion_frequencies_of_buckets_match_theory(run, alpha, schedule, ent
 
 
 def test_one_example_a_call_with_alpha_one_is_the_uniform_reservoir(run):
-  k, num, runs = 4, 12, 1000
+  k, num, runs = 4, 8, 400
   memory = make(k, 1.0)
 
   @tf.function
   def ids():
-    forget(memory, run)
-    for i in tf.range(num, dtype=tf.int64):
-      memory.add(i[None], tf.zeros([1]))
-    return memory.codes.read_value()
+    held = tf.TensorArray(tf.int64, runs)
+    for i in tf.range(runs):
+      forget(memory, run)
+      for j in tf.range(num, dtype=tf.int64):
+        memory.add(j[None], tf.zeros([1]))
+      held = held.write(i, memory.codes.read_value())
+    return held.concat()
 
-  counts = np.bincount(np.concatenate([ids() for _ in range(runs)]), minlength=num)
+  counts = np.bincount(ids(), minlength=num)
   assert abs(counts - runs * k / num).max() < 4.5 * np.sqrt(runs * k / num * (1 - k / num))
 
 

@@ -95,7 +95,7 @@ def _run(monkeypatch):
 
 def test_within_a_class_all_buckets_are_held_equally_often(run):
   # 3 of 12 examples of class 0, which came in three buckets; so each with probability 1/4.
-  runs, memory = 600, make(6, "class")
+  runs, memory = 300, make(6, "class")
 
   @tf.function(autograph=False)
   def ids():

@@ -21,7 +21,6 @@ from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
 from suite.training.objectives import der
 from suite.training.objectives import mer
-from suite.training.objectives import mir
 
 D, C, N, B, R, K = 4, 3, 10, 3, 2, 5
 RATE, ALPHA, BETA = 0.2, 0.6, 0.3
@@ -120,9 +119,7 @@ def test_der_plus_plus_equals_a_plain_loop(tmp_path, monkeypatch):
 MAKE = {
     "der": make,
     "er": lambda: make(objective=None),
-    "by_class": lambda: make(reservoir.GroupBalanced("class"), objective=None),
     "gss": lambda: make(gss.Gss(subset=2, block=3), objective=None),
-    "mir": lambda: make(objective=mir.Mir(4)),
     "mer": lambda: make(objective=mer.Mer()),
 }
 
@@ -133,7 +130,7 @@ def state(learner):
 
 
 # The other rules have no more state than these.
-@pytest.mark.parametrize("name", ["der", "by_class", "gss", "mir", "mer"])
+@pytest.mark.parametrize("name", ["der", "gss", "mer"])
 def test_what_is_held_does_not_depend_on_how_a_phase_is_cut(name, tmp_path, monkeypatch):
   """One graph call a step against one a phase, and a run that is stopped between its events."""
   whole = run(tmp_path / "whole", MAKE[name]())

@@ -110,20 +110,25 @@ def test_a_sample_is_a_function_of_its_seed():
   assert (first != memory_lib.sample(100, (4, 4), 20)).numpy().any()
 
 
+def samples(size, num, runs):
+  """Samples of one seed each, in one graph: [runs, num]."""
+  draw = tf.function(lambda: tf.map_fn(
+      lambda i: memory_lib.sample(size, tf.stack([i, 5]), num), tf.range(runs),
+      fn_output_signature=tf.int64), autograph=False)
+  return draw().numpy()
+
+
 @pytest.mark.parametrize("size", [10, 10_000])
 def test_every_slot_is_sampled_equally_often(size):
   """Beyond 4,096, too, from where on TensorFlow's permutation has another block."""
   num, runs = size * 3 // 10, 2000 if size == 10 else 60
-  sample = tf.function(lambda i: memory_lib.sample(size, tf.stack([i, 5]), num), autograph=False)
-  found = np.concatenate([sample(tf.constant(i)) for i in range(runs)])
+  found = samples(size, num, runs).ravel()
   counts = np.bincount(found * 10 // size, minlength=10)  # By tenths of the slots.
   assert abs(counts - runs * num / 10).max() < 4.5 * np.sqrt(runs * num * 0.1 * 0.9)
 
 
 def test_all_places_of_a_sample_are_alike():
-  sample = tf.function(lambda i: memory_lib.sample(10, tf.stack([i, 5]), 3), autograph=False)
-  places = np.stack([sample(tf.constant(i)) for i in range(2000)])
-  for column in places.T:
+  for column in samples(10, 3, 2000).T:
     assert abs(np.bincount(column, minlength=10) - 200).max() < 4.5 * np.sqrt(2000 * 0.1 * 0.9)
 
 

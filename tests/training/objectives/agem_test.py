@@ -1,4 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -28,9 +30,14 @@ def holding(rows=(), labels=None, classes=None):
       tf.range(3, 3 + len(rows), dtype=tf.int64), tf.zeros([len(rows), 0]), classes)
 
 
+@functools.cache
+def compiled(objective):
+  return tf.function(lambda g, *d: objective.gradients([g], objective_lib.Data(*d))[0],
+                     autograph=False)
+
+
 def gradients(objective, values, data):
-  call = tf.function(lambda g, *d: objective.gradients([g], objective_lib.Data(*d))[0])
-  return call(tf.constant(values, tf.float32)[:, None], *data)[:, 0].numpy()
+  return compiled(objective)(tf.constant(values, tf.float32)[:, None], *data)[:, 0].numpy()
 
 
 def test_projection_by_hand():
@@ -51,7 +58,7 @@ def test_products_are_over_all_parameters_together():
 def test_the_projected_gradient_never_goes_against_the_reference():
   rng = np.random.default_rng(0)
   for size in (2, 30):
-    for _ in range(200):
+    for _ in range(40):
       g, r = ([tf.constant(rng.normal(size=size) * 10 ** rng.uniform(-3, 3))] for _ in range(2))
       got = gem.projected(g, r)
       assert gem.dot(got, r) >= -1e-9 * np.linalg.norm(g) * np.linalg.norm(r)
@@ -59,7 +66,7 @@ def test_the_projected_gradient_never_goes_against_the_reference():
         np.testing.assert_array_equal(got, g)
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 64])
+@pytest.mark.parametrize("chunk", [2, 64])
 def test_the_whole_memory_is_the_reference(chunk):
   objective, data = make(chunk=chunk), holding([[3, 0], [0, 1], [0, 2]])
   np.testing.assert_array_equal(  # Nothing held yet.

@@ -48,11 +48,16 @@ def test_the_scale_moves_and_steps_are_left_out_as_by_keras(scaling):
     unscaled = keras.get_unscaled_gradients([gradient * keras.loss_scale])
     keras.apply_gradients(zip(unscaled, [y]))
 
-  for number, gradient in enumerate([1.0] * 2000 + [np.inf, 1.0, np.nan] + [0.0] * 2000):
-    step(tf.constant(gradient))
-    if number in (0, 1998, 1999, 2000, 2001, 2002, 4001, 4002):
-      assert float(keras.loss_scale) == float(scaling.state[0])
-      assert float(x) == float(y)
+  @tf.function(autograph=False)
+  def steps(gradient, number):
+    tf.while_loop(lambda i: i < number, lambda i: (step(gradient), i + 1)[1:], [0])
+
+  # Both scales double after 2,000 steps.
+  for gradient, number in ((1.0, 1), (1.0, 1998), (1.0, 1), (np.inf, 1), (1.0, 1), (np.nan, 1),
+                           (0.0, 1999), (0.0, 1)):
+    steps(tf.constant(gradient), tf.constant(number))
+    assert float(keras.loss_scale) == float(scaling.state[0])
+    assert float(x) == float(y)
   assert float(x) == 1.0 - 2001 and float(scaling.state[0]) == 2.0 ** 15
   scaling.state[0].assign(4.0)
   scaling.reset()
