@@ -4,15 +4,16 @@
     python tools/make_papers_page.py             writes the page
     python tools/make_papers_page.py --check     fails if it is out of date
 
-Revision and digest of the data are read from the page of results, which the run's records gave. To
-add a paper, add its lines: paper, item, shows, run (a shipped run's short name), parameters
-(NAME=VALUE, separated by spaces), needs (what data the paper used), page (of docs), panel, state
-and note.
+Revision and digest of the data are read from the page of results, if it was made from a run's
+records; runs with a line in docs/costs.md have a link to their plan. To add a paper, add its lines:
+paper, item, shows, run (a shipped run's short name), parameters (NAME=VALUE, separated by spaces),
+needs (what data the paper used), page (of docs), panel, state and note.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 from collections.abc import Mapping, Sequence
 import csv
 import pathlib
@@ -28,12 +29,14 @@ _DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
 PAGE, TABLE = _DOCS / "papers.md", _DOCS / "papers.csv"
 STATES = {
     "reproduced": "on the paper's data; the page has the numbers and the difference",
+    "smaller": "on the paper's data with less compute; the page and the note say how much",
     "other data": "the paper's experiment on data that are at hand; the page says which, and which "
                   "of the paper's statements hold there",
     "planned": "the command is complete and has not been run on the paper's data",
     "not done": "no command; the note says why",
     "no result": "nothing to reproduce",
 }
+RUN = ("reproduced", "smaller", "other data")  # States of what was run.
 _HEAD = """# The papers' tables and figures
 
 Made by `tools/make_papers_page.py` from `docs/papers.csv`; do not edit.
@@ -57,7 +60,7 @@ def read() -> list[dict[str, str]]:
     if line["state"] not in STATES:
       raise ValueError(f"{TABLE}: {line['item']} has the state {line['state']!r}; allowed are "
                        f"{', '.join(STATES)}.")
-    if bool(line["page"]) != (line["state"] in ("reproduced", "other data")):
+    if bool(line["page"]) != (line["state"] in RUN):
       raise ValueError(f"{TABLE}: {line['item']} is {line['state']!r} and has the page "
                        f"{line['page']!r}; a page belongs to what was run.")
   return lines
@@ -65,22 +68,29 @@ def read() -> list[dict[str, str]]:
 
 def command(line: Mapping[str, str]) -> str:
   """The command of a line; "" if it has none."""
-  parameters = "".join(f" --gin_param {one}" for one in line["parameters"].split())
+  parameters = "".join(
+      f" --gin_param {one}" if re.fullmatch(r"[\w.=/%-]+", one) else f' --gin_param "{one}"'
+      for one in line["parameters"].split())
   return f"suite run {line['run']}{parameters}" if line["run"] else ""
 
 
 def page(lines: Sequence[Mapping[str, str]]) -> str:
   """Renders the page."""
-  text = [_HEAD, *(f"- **{name}**: {meaning}.\n" for name, meaning in STATES.items())]
+  plans = (_DOCS / "costs.md").read_text(encoding="utf-8")
+  counts = collections.Counter(line["state"] for line in lines)
+  total = ", ".join(f"{counts[name]} {name}" for name in STATES)
+  text = [_HEAD, f"Of {len(lines)} tables, figures and sections: {total}.\n\n", *(
+      f"- **{name}**: {meaning}.\n" for name, meaning in STATES.items())]
   for paper in dict.fromkeys(line["paper"] for line in lines):
     text.append(f"\n## {paper}\n\n| item | shows | command | data of the paper | state | result | "
-                "revision | data here | note |\n|---|---|---|---|---|---|---|---|---|\n")
+                "revision | data here | plan | note |\n|---|---|---|---|---|---|---|---|---|---|\n")
     for line in (one for one in lines if one["paper"] == paper):
       made = facts(line["page"])
       result = f"[{line['panel']}]({line['page']})" if line["page"] else ""
+      is_planned = line["run"] and f"`{line['run']}`" in plans
       cells = [line["item"], line["shows"], f"`{command(line)}`" if line["run"] else "",
                line["needs"], line["state"], result, made.get("revision", ""),
-               made.get("cache", ""), line["note"]]
+               made.get("cache", ""), "[cost](costs.md)" if is_planned else "", line["note"]]
       text.append("| " + " | ".join(cells) + " |\n")
   return "".join(text)
 

@@ -376,6 +376,45 @@ def curve(scores: np.ndarray, is_new: np.ndarray, *, high_means: str) -> Curve:
                int(np.sum(~positive)))
 
 
+class ThresholdAccuracies(NamedTuple):
+  """Accuracy of known and of new classes at each threshold of a score (figure 5 of the paper).
+
+  Attributes:
+    thresholds: float [k], rising; steps with a lower score are called new.
+    known: float [k], share of the steps of known classes that are not called new and whose closed
+      answer is right.
+    new: float [k], share of the first sights that are called new.
+  """
+
+  thresholds: np.ndarray
+  known: np.ndarray
+  new: np.ndarray
+
+  @property
+  def crossing(self) -> tuple[float, float]:
+    """The threshold at which the lower of both is highest, and that accuracy."""
+    lower = np.minimum(self.known, self.new)
+    best = int(np.argmax(lower))
+    return float(self.thresholds[best]), float(lower[best])
+
+
+def threshold_accuracies(log: SequenceLog, name: str) -> ThresholdAccuracies:
+  """The accuracies at all thresholds that differ, of steps with a finite score.
+
+  Without a step of a known class or without a first sight there are none.
+  """
+  scores, right = log.scores(name), log.closed_correct()
+  there = np.isfinite(scores)
+  scores, right, is_new = scores[there], right[there], log.unknown[there]
+  if not is_new.any() or is_new.all():
+    return ThresholdAccuracies(*(np.zeros(0) for _ in range(3)))
+  thresholds = np.r_[np.unique(scores), np.inf]
+  kept = np.sort(scores[right & ~is_new])
+  return ThresholdAccuracies(
+      thresholds, (len(kept) - np.searchsorted(kept, thresholds)) / np.sum(~is_new),
+      np.searchsorted(np.sort(scores[is_new]), thresholds) / np.sum(is_new))
+
+
 def average_precision(points: Curve) -> float:
   """AUPR: sum of precision times the increase in recall; NaN without a positive."""
   if not points.num_new:

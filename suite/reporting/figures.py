@@ -230,11 +230,12 @@ def plotted_grid(plots: Sequence[panels.Plot], names: Sequence[str], *, columns:
       for i, line in enumerate(plot.series):
         y = np.array([np.nan if v is None else v for v in line.y], dtype=float)
         shape = {"linestyle": "none"} if line.shape == panels.POINTS else {}
-        axes.plot(line.x, y, label=line.name, markersize=4, **{"linewidth": 1.4, **look(i),
+        style_of = look(i if line.place is None else line.place)
+        axes.plot(line.x, y, label=line.name, markersize=4, **{"linewidth": 1.4, **style_of,
                                                                **shape})
         if len(line.deviation) and line.shape != panels.POINTS:
           spread = np.array([0 if v is None else v for v in line.deviation], dtype=float)
-          axes.fill_between(line.x, y - spread, y + spread, color=look(i)["color"], alpha=0.15,
+          axes.fill_between(line.x, y - spread, y + spread, color=style_of["color"], alpha=0.15,
                             linewidth=0)
       if plot.log_x:
         axes.set_xscale("log")

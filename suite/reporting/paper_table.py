@@ -31,6 +31,8 @@ _INTERVAL = "_interval_95"
 _MATRIX = "matrix"
 _FSL = "FSL"
 _RATE = re.compile(r"rate ([0-9.]+(?:e-?[0-9]+)?)")
+# Costs as papers print them: measure of the file: what a line of the table says.
+_PRINTED_COSTS = {"gmacs_x1e6": "10^6 GMACs, cached / uncached"}
 _FEWEST = 4  # Validations; the halves of a shorter curve have one point each.
 _RISING = 1.0  # Points of percent in the second half of meta-training.
 
@@ -73,6 +75,48 @@ def costs(directory: str | os.PathLike) -> list[tuple[str, str, list[tuple[int, 
       every = {**points.get((label, _FSL), {}), **by_length}
       found.append((label, task_type, [every[length] for length in sorted(every)]))
   return found if any(len(lengths) > 1 for _, _, lengths in found) else []
+
+
+def length_plots(table: table_dir.TableDir) -> dict[str, panels.Plot]:
+  """Returns accuracy against the number of support sets, a plot a task type (figure 4 of CFSL).
+
+  Means over seeds; the paper's values are points of their own. A task of one set is of every type.
+  {} unless the table's first measure is of tasks of several lengths.
+  """
+  measure = next(iter(table.measures), None)
+  if measure is None:
+    return {}
+  places: dict[str, tuple[str, int]] = {}  # Of columns that some cell is finished of.
+  ours: dict[str, dict[str, float]] = {}
+  for line in _lines(table):
+    for column, by_seed in line.cells.items():
+      known = [s for s in by_seed.values()
+               if s.get("num_support_sets") and table_dir.value(s, measure) is not None]
+      if known:
+        places[column] = str(known[0].get("task_type")), int(known[0]["num_support_sets"])
+        ours.setdefault(line.label, {})[column] = 100 * float(np.mean(
+            [table_dir.value(s, measure) for s in known]))
+  types = [name for name in dict.fromkeys(name for name, _ in places.values()) if name != _FSL]
+  printed = paper_values.scores(table.paper).values if table.paper else {}
+  plots = {}
+  for task_type in types:
+    columns = sorted((length, column) for column, (name, length) in places.items()
+                     if name in (_FSL, task_type))
+    if len({length for length, _ in columns}) < 2:
+      continue
+    series = []
+    for place, (label, by_column) in enumerate(ours.items()):
+      own = [(length, by_column[column]) for length, column in columns if column in by_column]
+      series.append(panels.PlotSeries(label, *map(list, zip(*own)) if own else ([], []),
+                                      place=place))
+      theirs = [(length, float(value.value)) for length, column in columns
+                if (value := printed.get((label, column, measure)))]
+      if theirs:
+        series.append(panels.PlotSeries(f"{label} (paper)", *map(list, zip(*theirs)),
+                                        shape=panels.POINTS, place=place))
+    plots[task_type] = panels.Plot("Support sets of a task (NSS)",
+                                   str(table.measures[measure]).capitalize(), series, y_unit="%")
+  return plots
 
 
 def updates(directory: str | os.PathLike) -> list[tuple[str, str, Any, float]]:
@@ -234,13 +278,28 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[quanti
     return []
   title, notes = f"{table.title}: costs", [] if table.measures else [
       _progress(table), *_convention_notes(lines, {}), *_transductive_notes(lines)]
+  values = paper_values.scores(table.paper).values if table.paper else {}
+  printed = {(line.label, words): [
+      quantities.words(str(values.get((line.label, column, measure), quantities.NOTHING)))
+      for column in table.columns] for line in lines for measure, words in _PRINTED_COSTS.items()
+      if any((line.label, column, measure) in values for column in table.columns)}
   if len(table.columns) == 1:
     shown = [cost for cost in table.costs if any(found[line.label, cost][0] for line in lines)]
-    rows = [[line.label, *(found[line.label, cost][0] or quantities.words(quantities.NOTHING)
-                           for cost in shown)] for line in lines]
-    return [quantities.TextTable(title=title, header=["", *shown], rows=rows, notes=notes)]
-  rows = [[label, cost, *(value or quantities.words(quantities.NOTHING) for value in by_column)]
-          for (label, cost), by_column in found.items() if any(by_column)]
+    theirs = list(dict.fromkeys(words for _, words in printed))
+    nothing = quantities.words(quantities.NOTHING)
+    rows = [[line.label, *(found[line.label, cost][0] or nothing for cost in shown),
+             *(printed.get((line.label, words), [nothing])[0] for words in theirs)]
+            for line in lines]
+    return [quantities.TextTable(title=title, notes=notes, rows=rows, header=[
+        "", *shown, *(f"paper: {words}" for words in theirs)])]
+  rows = []
+  for line in lines:
+    own = [[label, cost, *(value or quantities.words(quantities.NOTHING) for value in by_column)]
+           for (label, cost), by_column in found.items() if label == line.label and any(by_column)]
+    rows += own
+    if own:
+      rows += [["  paper", words, *cells] for (label, words), cells in printed.items()
+               if label == line.label]
   return [quantities.TextTable(title=title, header=["", "", *table.columns], rows=rows,
                                notes=notes, num_left=2)]
 

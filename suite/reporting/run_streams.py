@@ -224,6 +224,12 @@ def _is_cell(workdir: pathlib.Path) -> bool:
   return len(workdir.parts) > 3 and table_dir.is_table(workdir.parents[2])
 
 
+def row_of(run: run_dir.Run) -> str | None:
+  """The folder of the row, for a cell of a whole table; else None."""
+  workdir = run.folder.parent
+  return workdir.parts[-3] if _is_cell(workdir) else None
+
+
 def group_labels(groups: Sequence[Sequence[run_dir.Run]]) -> list[str]:
   """The shortest unique ending of the path of each group of seeds.
 

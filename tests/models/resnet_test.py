@@ -32,13 +32,17 @@ def test_parameters_are_those_of_the_published_nets(build, stem, expected):
 def test_resnet50_is_the_published_net():
   model = resnet.resnet50((32, 32, 3))  # 25,557,032 - 2,049,000 of the last layer.
   assert num_trainable(model) == 23_508_032 and model.output_shape == (None, 2048)
+  model = resnet.resnet50((32, 32, 3), stem="small")
+  assert num_trainable(model) == 23_508_032 - 9_408 + 1_728
 
 
-def test_keras_cv_net_and_our_large_stem_are_the_same_function():
+@pytest.mark.parametrize("bottleneck", [False, True])
+def test_keras_cv_net_and_our_large_stem_are_the_same_function(bottleneck):
   # keras-cv lacks the small stem, widths and norms; a net must not change with who built it.
-  theirs = resnet.resnet18((32, 32, 3))
+  blocks = (1, 2, 1, 1)
+  theirs = resnet.resnet((32, 32, 3), blocks=blocks, bottleneck=bottleneck)
   inputs, x = image_input.image_input((32, 32, 3))
-  x = resnet.body(x, blocks=(2, 2, 2, 2), stem="large", width=1.0, norm="batch")
+  x = resnet.body(x, blocks=blocks, stem="large", width=1.0, norm="batch", bottleneck=bottleneck)
   ours = tf.keras.Model(inputs, tf.keras.layers.GlobalAveragePooling2D()(x))
   assert [v.shape for v in ours.weights] == [v.shape for v in theirs.weights]
   ours.set_weights(theirs.get_weights())

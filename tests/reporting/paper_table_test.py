@@ -94,11 +94,36 @@ def test_mixed_conventions_are_told(tmp_path):
   assert scores.notes[-1] == "Ours follow the conventions spec (FSL), paper_apr (D 4)."
 
 
+def test_printed_multiply_adds_stand_below_ours(tmp_path):
+  table = _table(tmp_path, title="fluid/paper_table", rows=["ncm", "lwf"], seeds=[5],
+                 columns=["resnet18 supervised", "resnet50 supervised"],
+                 measures={"overall": "overall"}, costs=["macs"], paper="fluid_table3_7")
+  for column in ("resnet18 supervised", "resnet50 supervised"):
+    for row in ("ncm", "lwf"):
+      _cell(table, row, column, 5, overall=0.5, macs=2e14)
+  _, costs = paper_table.build(tmp_path)
+  assert _texts(costs) == [
+      ["ncm", "macs", "200 TMAC", "200 TMAC"],
+      ["  paper", "10^6 GMACs, cached / uncached", "0.15", "0.35"],
+      ["lwf", "macs", "200 TMAC", "200 TMAC"],
+      ["  paper", "10^6 GMACs, cached / uncached", "22.58/45.16", "38.36/76.72"]]
+
+
 def test_costs_are_gathered_by_learner_and_task_type(cfsl):
   # A task of one set belongs to every type.
   assert paper_table.costs(cfsl) == [
       ("omniglot_protonet", "D", [(1, 3e8, 0.08), (4, 12e8, 0.08)]),
       ("mine", "FSL", [(1, None, 1.5)])]
+
+
+def test_accuracy_by_the_length_of_a_task_stands_beside_the_papers(cfsl):
+  plots = paper_table.length_plots(table_dir.read(cfsl))
+  assert list(plots) == ["D"]  # One set is a task of every type.
+  lines = {line.name: (line.x, line.y) for line in plots["D"].series}
+  assert lines == {
+      "omniglot_protonet": ([1, 4], pytest.approx([97.0, 51.0])),
+      "omniglot_protonet (paper)": ([1, 4], [98.52, 48.98]),
+      "mine": ([1], pytest.approx([50.0]))}
 
 
 def test_a_table_without_measures_shows_costs_alone(tmp_path):

@@ -58,7 +58,7 @@ class ConstellationConv4:
     clusters: K, a multiple of `heads` and of 4.
     attended: number of last blocks that have self-attention; the others have clusters alone.
     heads: of the self-attention.
-    pixel_range: values that the pixels 0 and 255 are mapped to.
+    pixel_range: values that the pixels 0 and 255 are mapped to, or "imagenet".
     dtype: float64 is slow and serves to check gradients.
   """
 
@@ -67,7 +67,7 @@ class ConstellationConv4:
   clusters: int = 64
   attended: int = 2
   heads: int = 8
-  pixel_range: tuple[float, float] = (-1.0, 1.0)
+  pixel_range: functional_conv4.PixelRange = (-1.0, 1.0)
   dtype: str = "float32"
 
   def __post_init__(self):

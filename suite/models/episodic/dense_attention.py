@@ -118,7 +118,7 @@ class DenseAttention:
     stages: number of stages.
     blocks: number of blocks of each stage.
     size: P.
-    pixel_range: values that the pixels 0 and 255 are mapped to.
+    pixel_range: values that the pixels 0 and 255 are mapped to, or "imagenet".
     dtype: float64 is slow and serves to check gradients.
   """
 
@@ -126,7 +126,7 @@ class DenseAttention:
   stages: int = 2
   blocks: int = 2
   size: int = 5
-  pixel_range: tuple[float, float] = (-1.0, 1.0)
+  pixel_range: functional_conv4.PixelRange = (-1.0, 1.0)
   dtype: str = "float32"
 
   def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:

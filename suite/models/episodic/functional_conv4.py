@@ -39,6 +39,7 @@ from typing import Any, Callable, NamedTuple, Union
 import numpy as np
 import tensorflow as tf
 
+from suite.models import image_input
 from suite.models import precision
 from suite.models.episodic import kinks
 from suite.models.episodic import twice_norm
@@ -214,9 +215,21 @@ def _passing(weights: Weights, images: tf.Tensor, twice: bool) -> twice_norm.Pas
   return tf.reshape(x, [x.shape[0], -1])
 
 
-def scaled(images: tf.Tensor, pixel_range: tuple[float, float], dtype: Any = tf.float32
-           ) -> tf.Tensor:
-  """Scales pixels 0..255 of any type to floats in `pixel_range`."""
+# Values that the pixels 0 and 255 are mapped to; or "imagenet": (x / 255 - mean) / deviation by
+# channel, red, green and blue.
+PixelRange = Union[tuple[float, float], str]
+
+
+def scaled(images: tf.Tensor, pixel_range: PixelRange, dtype: Any = tf.float32) -> tf.Tensor:
+  """Scales pixels 0..255 of any type [..., C] to floats by `pixel_range`."""
+  if isinstance(pixel_range, str):
+    if pixel_range != "imagenet" or images.shape[-1] != 3:
+      raise ValueError(f"pixel_range is {pixel_range!r} for images of {images.shape[-1]} channels; "
+                       "allowed are a pair of numbers, and 'imagenet' for 3 channels.")
+    mean, deviation = (np.array(values) for values in (
+        image_input.IMAGENET_MEAN, image_input.IMAGENET_DEVIATION))
+    return (tf.cast(images, dtype) * tf.constant(1 / (255 * deviation), dtype)
+            - tf.constant(mean / deviation, dtype))
   low, high = pixel_range
   return tf.cast(images, dtype) * ((high - low) / 255.0) + low
 
@@ -228,13 +241,13 @@ class Conv4:
   Attributes:
     filters: F.
     blocks: N.
-    pixel_range: values that the pixels 0 and 255 are mapped to.
+    pixel_range: values that the pixels 0 and 255 are mapped to, or "imagenet".
     dtype: float64 is slow and serves to check gradients.
   """
 
   filters: int = 48
   blocks: int = 4
-  pixel_range: tuple[float, float] = (-1.0, 1.0)
+  pixel_range: PixelRange = (-1.0, 1.0)
   dtype: str = "float32"
 
   def initial(self, seed: int, image_shape: Sequence[int], num_classes: int

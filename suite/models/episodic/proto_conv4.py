@@ -30,14 +30,14 @@ class ProtoConv4:
     filters: F.
     blocks: N.
     norm_last: whether the norm follows the LeakyReLU, as in CFSL's code.
-    pixel_range: values that the pixels 0 and 255 are mapped to.
+    pixel_range: values that the pixels 0 and 255 are mapped to, or "imagenet".
     dtype: float64 is slow and serves to check gradients.
   """
 
   filters: int = 64
   blocks: int = 4
   norm_last: bool = False
-  pixel_range: tuple[float, float] = (-1.0, 1.0)
+  pixel_range: functional_conv4.PixelRange = (-1.0, 1.0)
   dtype: str = "float32"
 
   def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:

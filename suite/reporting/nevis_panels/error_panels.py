@@ -86,8 +86,8 @@ def by_group(results: stream_results.StreamResults, facts: Sequence[stream_resul
                panels.Column("seeds", panels.COUNT),
                panels.Column("minus Independent", panels.PERCENT)]
     whole = f"{results.title}: mean error of all tasks {title}"
-    known = {e.label: e.point.method for e in found if e.point.flops}
-    # Fronts join the budgets of a method, where it has several, whose costs are known.
+    known = {e.label: e.point.curve for e in found if e.point.flops}
+    # Fronts join the budgets of a curve, where it has several, whose costs are known.
     draw = draw_fronts if len(set(known.values())) < len(known) else draw_groups
     made.append(panels.Panel(
         name, whole, columns, rows, results.notes,
@@ -100,18 +100,18 @@ def by_group(results: stream_results.StreamResults, facts: Sequence[stream_resul
 def draw_fronts(found: Sequence[GroupError], title: str) -> Any:
   """Draws error against FLOPs for each group, as figures 6 to 8 do."""
   groups = list(dict.fromkeys(e.group for e in found))
-  methods = list(dict.fromkeys(e.point.method for e in found))
+  curves = list(dict.fromkeys(e.point.curve for e in found))
   across = min(4, len(groups))
   down = -(-len(groups) // across)
   with figures.style():
     figure, first = figures.new_axes("", width=2.9 * across + 1.8, height=2.6 * down + 0.5,
-                                     legend=len(methods) + 1)
+                                     legend=len(curves) + 1)
     grid = figure.add_gridspec(down, across)
     first.set_subplotspec(grid[0, 0])
     every = [first, *(figure.add_subplot(grid[divmod(i, across)]) for i in range(1, len(groups)))]
     for axes, group in zip(every, groups):
       own = [e.point for e in found if e.group == group and e.error.num]
-      draw_axes(axes, own, methods, WITH, names=False)
+      draw_axes(axes, own, curves, WITH, names=False)
       axes.set_title(group, loc="left", fontsize=9)
       axes.tick_params(labelsize=7)
     for axes in every[-across:]:
@@ -177,10 +177,13 @@ def _cells_of_task(results: stream_results.StreamResults, learners: list[np.ndar
 
 
 class LearnerPoint(NamedTuple):
-  """Mean error and FLOPs of one learner, over its finished seeds; None is unknown."""
+  """Mean error and FLOPs of one learner, over its finished seeds; None is unknown.
+
+  Points of one `curve` are its budgets.
+  """
 
   label: str
-  method: str
+  curve: str
   error: stream_groups.Spread
   flops: float | None
   flops_without: float | None
@@ -204,7 +207,7 @@ def learner_point(
       panels.plain(stream_results.spread_of(
           [cost for cost, run in zip(costs, learner.runs) if run.is_finished]).mean)
       for costs in (learner.flops, learner.flops_without_pretraining))
-  return LearnerPoint(learner.label, learner.method, error, flops, without)
+  return LearnerPoint(learner.label, learner.curve or learner.method, error, flops, without)
 
 
 def against_flops(results: stream_results.StreamResults) -> list[panels.Panel]:
@@ -249,18 +252,18 @@ def _flops(point: LearnerPoint, which: str) -> float | None:
 
 
 def draw_against_flops(found: Sequence[LearnerPoint], title: str) -> Any:
-  """Draws the points; two axes if pretraining cost anything. One color a method."""
+  """Draws the points; two axes if pretraining cost anything. One color a curve."""
   pretrained = any(p.flops != p.flops_without for p in found)
   shown = [WITHOUT, WITH] if pretrained else [WITH]
-  methods = list(dict.fromkeys(p.method for p in found))
+  curves = list(dict.fromkeys(p.curve for p in found))
   with figures.style():
     figure, first = figures.new_axes("", width=4.4 * len(shown) + 2, height=4.2,
-                                     legend=len(methods) + 1)
+                                     legend=len(curves) + 1)
     first.set_subplotspec(figure.add_gridspec(1, len(shown))[0])
     both = [first, *(figure.add_subplot(1, len(shown), i + 1, sharex=first, sharey=first)
                      for i in range(1, len(shown)))]
     for axes, which in zip(both, shown):
-      draw_axes(axes, found, methods, which)
+      draw_axes(axes, found, curves, which)
       axes.set_xlabel("Cumulative FLOPs" + (f", {which}" if pretrained else ""))
     first.set_ylabel("Mean error, meta-test tasks, %")
     both[-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
@@ -272,14 +275,14 @@ def draw_against_flops(found: Sequence[LearnerPoint], title: str) -> Any:
   return figure
 
 
-def draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str], which: str,
+def draw_axes(axes: Any, found: Sequence[LearnerPoint], curves: Sequence[str], which: str,
               names: bool = True) -> None:
-  """Draws points and the front; those of one method are joined, and named if there are several."""
+  """Draws points and the front; those of one curve are joined, and named if there are several."""
   front = [found[i] for i in _front(found, which)]
   axes.step([_flops(p, which) for p in front], [100 * p.error.mean for p in front], where="post",
             color="black", linewidth=1, linestyle=":", label="Pareto front", zorder=1)
-  for i, method in enumerate(methods):
-    every = [p for p in found if p.method == method]
+  for i, curve in enumerate(curves):
+    every = [p for p in found if p.curve == curve]
     own = [p for p in every if _flops(p, which)]
     if not any(p.flops or p.flops_without for p in every):
       continue  # Neither a point nor a line in the legend.
@@ -288,7 +291,7 @@ def draw_axes(axes: Any, found: Sequence[LearnerPoint], methods: Sequence[str], 
     axes.errorbar([_flops(p, which) for p in own], [100 * p.error.mean for p in own],
                   yerr=[bar or 0 for bar in bars] if any(b is not None for b in bars) else None,
                   capsize=3, linewidth=1, markersize=7, markeredgecolor="white",
-                  label=own[0].label if len(own) == 1 else method, **figures.look(i))
+                  label=own[0].label if len(own) == 1 else curve, **figures.look(i))
     if len(own) > 1 and names:
       for p in own:
         axes.annotate(p.label.rpartition("/")[0] or p.label, (_flops(p, which), 100 * p.error.mean),

@@ -10,12 +10,14 @@ import os
 from suite.reporting import panels
 from suite.reporting.nevis_panels import error_panels
 from suite.reporting.nevis_panels import reference_panels
+from suite.reporting.nevis_panels import stream_panels
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import transfer_panels
 
 ALL = "all"
 # Name to ask for: what it shows.
 NAMES = {
+    "stream": "data sets, their sizes and domains by year",
     "tasks": "errors of each task, mean and deviation over seeds",
     "pareto": "mean error against FLOPs, with and without pretraining",
     "pretraining": "what an encoder cost, by the tasks it serves, and when it has paid for itself",
@@ -43,6 +45,7 @@ def build(results: stream_results.StreamResults, names: Sequence[str] = (ALL,),
                      f"{', '.join(NAMES)}.")
   known = stream_results.facts_of(results.tasks, facts)
   makers = {
+    "stream": lambda: stream_panels.by_year(results.title, results.tasks, known),
     "tasks": lambda: error_panels.by_task(results),
     "pareto": lambda: error_panels.against_flops(results),
     "pretraining": lambda: reference_panels.pretraining(results),

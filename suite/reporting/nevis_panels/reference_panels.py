@@ -24,7 +24,7 @@ from suite.reporting import paper_values
 from suite.reporting import quantities
 from suite.reporting.nevis_panels import stream_results
 
-FILE = "nevis_appendix_n"
+FILE, LANDMARKS = "nevis_appendix_n", "nevis_landmarks"
 # Column of the file: (the paper's name, names of our learners that do the same).
 METHODS = {"indep": ("Indep", ("indep",)), "ft_prev": ("FT-prev", ("ft_prev",)),
            "ft_d": ("FT-d", ("ft_d", "ft_dknn")), "mt": ("MT", ("mt",))}
@@ -79,13 +79,21 @@ def beside_paper(results: stream_results.StreamResults) -> list[panels.Panel]:
     if chosen.any():
       rows.append([f"mean of {int(chosen.sum())} tasks, {name}", "", "",
                    *(float(np.mean(mean[chosen])) for _, mean in means)])
+  columns = [panels.Column("task"), panels.Column("role"), panels.Column("metric"),
+             *(panels.Column(learner.label, panels.PERCENT) for learner, _ in means)]
+  sources, lines = paper_values.table(LANDMARKS)
+  landmarks = {line["task"]: float(line["indep"]) / 100 for line in lines}
+  if any(task.key in landmarks for task in results.tasks):
+    columns.append(panels.Column("Indep (section 5.5)", panels.PERCENT))
+    for row in rows:
+      row.append(landmarks.get(row[0]))
+  else:
+    sources = []
   title = f"{results.title}: errors beside appendix N"
   return [panels.Panel(
-      "paper", title,
-      [panels.Column("task"), panels.Column("role"), panels.Column("metric"),
-       *(panels.Column(learner.label, panels.PERCENT) for learner, _ in means)],
+      "paper", title, columns,
       rows, ["Ours: means over seeds. The means below are of tasks that all columns have.",
-             *(f"Paper: {note}" for note in paper.notes), *results.notes],
+             *(f"Paper: {note}" for note in (*paper.notes, *sources)), *results.notes],
       figure=lambda: draw_beside_paper(results, paper, title))]
 
 
@@ -151,7 +159,9 @@ def curves(results: stream_results.StreamResults) -> list[RegretCurve]:
 
 
 def regret(results: stream_results.StreamResults) -> list[panels.Panel]:
-  """Builds the panel; [] if nothing can be compared with Independent."""
+  """Builds the panel, at equal compute; [] if nothing can be compared with Independent."""
+  if any(results.reference_of(learner) is None for learner in results.learners):
+    results = results.at_equal_compute()
   found = curves(results)
   if not any(curve.label != curve.reference for curve in found):
     return []
@@ -192,7 +202,13 @@ def regret(results: stream_results.StreamResults) -> list[panels.Panel]:
 
 
 def draw_regret(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> Any:
-  """Draws the curves over the meta-test tasks, if there are any, and over all tasks."""
+  """Draws the curves over the meta-test tasks, if there are any, and over all tasks.
+
+  The task with the most training examples is marked, as ImageNet is in figure 22.
+  """
+  sizes = {task.key: facts.size for task, facts in
+           zip(results.tasks, stream_results.facts_of(results.tasks)) if facts.size}
+  largest = max(sizes, key=sizes.__getitem__) if len(sizes) > 1 else None
   meta_test = [t for t, chosen in zip(results.tasks, results.is_meta_test) if chosen]
   shown = [("All tasks", list(results.tasks), [c.every for c in found])]
   if meta_test and len(meta_test) < len(results.tasks):
@@ -204,7 +220,7 @@ def draw_regret(results: stream_results.StreamResults, found: Sequence[RegretCur
     first.set_subplotspec(grid[0])
     rows = [first, *(figure.add_subplot(grid[i]) for i in range(1, len(shown)))]
     for axes, (title, tasks, values) in zip(rows, shown):
-      _draw_axes(axes, tasks, [c.label for c in found], values)
+      _draw_axes(axes, tasks, [c.label for c in found], values, largest)
       axes.set_title(title, loc="left", fontsize=10)
     first.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
     figure.suptitle(results.title, x=0.01, ha="left", fontsize=11, fontweight="bold")
@@ -212,7 +228,7 @@ def draw_regret(results: stream_results.StreamResults, found: Sequence[RegretCur
 
 
 def _draw_axes(axes: Any, tasks: Sequence[stream_results.TaskRow], labels: Sequence[str],
-               values: Sequence[np.ndarray]) -> None:
+               values: Sequence[np.ndarray], largest: str | None) -> None:
   places = np.arange(len(tasks))
   for i, (label, curve) in enumerate(zip(labels, values)):
     mean = 100 * stream_groups.seed_mean(curve)
@@ -226,6 +242,10 @@ def _draw_axes(axes: Any, tasks: Sequence[stream_results.TaskRow], labels: Seque
   starts = [i for i in places[1:] if tasks[i].role == task_stream.META_TEST != tasks[i - 1].role]
   for start in starts:
     axes.axvline(start - 0.5, color="#888888", linewidth=0.8, linestyle=":", zorder=1)
+  for place in [i for i in places if tasks[i].key == largest]:
+    axes.axvline(place, color="#bbbbbb", linewidth=0.8, zorder=1)
+    axes.annotate(f"largest: {largest}", (place, 1), xycoords=("data", "axes fraction"),
+                  xytext=(3, -9), textcoords="offset points", fontsize=7, color="#555555")
   axes.set_ylabel("Regret, %")
   if len(tasks) <= 30:
     axes.set_xticks(places, [task.key for task in tasks], rotation=35, ha="right", fontsize=8)

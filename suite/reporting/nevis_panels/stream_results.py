@@ -57,6 +57,8 @@ class LearnerResults:
     flops_without_pretraining: the same without phase "pretrain".
     runs: what the results were read from; empty for printed ones.
     home: the folder that the runs have in common.
+    curve: whose budgets are joined by a line: the method, or the row of a table in which several
+      rows have the same method and several columns each.
   """
 
   label: str
@@ -67,6 +69,7 @@ class LearnerResults:
   flops_without_pretraining: Sequence[float | None]
   runs: Sequence[run_dir.Run] = ()
   home: pathlib.Path | None = None
+  curve: str = ""
 
   @property
   def num_seeds(self) -> int:
@@ -96,6 +99,42 @@ class StreamResults:
   @property
   def is_meta_test(self) -> list[bool]:
     return [task.role == task_stream.META_TEST for task in self.tasks]
+
+  def at_equal_compute(self) -> StreamResults:
+    """One budget a method, where there are several of Independent (section 5.6, figure 5).
+
+    For each budget of Independent the nearest one of each other curve is taken, by the ratio of
+    FLOPs; the set whose largest ratio is smallest is kept, of equal ones the one with more FLOPs.
+    Learners of unknown FLOPs are left out, and the notes have all ratios. With one budget of
+    Independent, or without a known one, the results are returned as they are.
+    """
+    costs = {learner.label: spread_of([cost for cost in learner.flops if cost]).mean
+             for learner in self.learners if any(learner.flops)}
+    every = [learner for learner in self.learners if learner.method == INDEPENDENT]
+    known = [learner for learner in every if learner.label in costs]
+    if len(every) < 2 or not known:
+      return self
+
+    def ratio(learner: LearnerResults, reference: LearnerResults) -> float:
+      return costs[learner.label] / costs[reference.label]
+
+    sets = []
+    for reference in known:
+      chosen = {reference.curve: reference}
+      for learner in self.learners:
+        if learner.method == INDEPENDENT or learner.label not in costs:
+          continue
+        best = chosen.get(learner.curve)
+        if best is None or (abs(math.log(ratio(learner, reference)))
+                            < abs(math.log(ratio(best, reference)))):
+          chosen[learner.curve] = learner
+      worst = max(abs(math.log(ratio(learner, reference))) for learner in chosen.values())
+      sets.append((worst, -costs[reference.label], reference, list(chosen.values())))
+    _, _, reference, kept = min(sets, key=lambda found: found[:2])
+    note = "Of several budgets those of most equal FLOPs: " + ", ".join(
+        f"{learner.label} ({ratio(learner, reference):.2f} of {reference.label}'s)"
+        for learner in kept if learner is not reference) + "."
+    return dataclasses.replace(self, learners=kept, notes=[*self.notes, note])
 
   def reference_of(self, learner: LearnerResults) -> LearnerResults | None:
     """The Independent learner to compare with; None if there is not exactly one.
@@ -169,6 +208,7 @@ def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
         [task_stream.cumulative_cost(run.summary, without=("pretrain",)) if run.is_finished
          else None for run in group],
         group, run_streams.home_of(group)))
+  learners = _with_curves(learners)
   notes = []
   for run in runs:
     headline = run.summary.get("headline", "ok")
@@ -178,6 +218,19 @@ def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
     elif headline != "ok":
       notes.append(f"{run.label}: {headline}.")
   return StreamResults(_stream_of(longest, [])[0], tasks, learners, notes)
+
+
+def _with_curves(learners: Sequence[LearnerResults]) -> list[LearnerResults]:
+  rows = [run_streams.row_of(learner.runs[0]) for learner in learners]
+  of_method: dict[str, list[str | None]] = {}
+  for learner, row in zip(learners, rows):
+    of_method.setdefault(learner.method, []).append(row)
+  found = []
+  for learner, row in zip(learners, rows):
+    beside = of_method[learner.method]
+    is_swept = row is not None and len(set(beside)) > 1 and len(set(beside)) < len(beside)
+    found.append(dataclasses.replace(learner, curve=row if is_swept else learner.method))
+  return found
 
 
 def _number(value: float | None) -> float:

@@ -61,8 +61,8 @@ def draw(runs: Sequence[run_dir.Run], tables: Sequence[str | os.PathLike] = (), 
 
 
 def _of_table(directory: str | os.PathLike) -> Iterator[Any]:
-  """Yields the figures of a whole table: scores against FLOPs, costs, curves of validation, a sweep
-  over rates, or update strategies.
+  """Yields the figures of a whole table: scores against FLOPs, costs, accuracy by length, curves of
+  validation, a sweep over rates, or update strategies.
   """
   table = table_dir.read(directory)
   name = table.title
@@ -71,6 +71,9 @@ def _of_table(directory: str | os.PathLike) -> Iterator[Any]:
     return
   if costs := [figures.TaskCosts(*line) for line in paper_table.costs(directory)]:
     yield figures.costs_against_support_sets(costs, title=f"Cost of a task by its length, {name}")
+  if lengths := paper_table.length_plots(table):
+    yield figures.plotted_grid(list(lengths.values()), list(lengths), columns=min(4, len(lengths)),
+                               title=f"Accuracy by the length of a task, {name}")
   if curves := paper_table.validation_plots(table):
     yield figures.plotted_grid(list(curves.values()), list(curves), columns=min(4, len(curves)),
                                title=f"Validation accuracy along meta-training, {name}")

@@ -24,13 +24,14 @@ from suite.reporting import run_streams
 from suite.reporting import tables
 
 _MOST_POINTS = 300  # Approximately; the last point is always drawn.
-DETECTION = "detection"
+DETECTION, THRESHOLDS = "detection", "thresholds"
 _CLOCK = "clock"
 _NOVELTY_SCORES = {
     "max_softmax": "max softmax", "max_logit": "max logit (distance, MDT)", "energy": "energy",
     "margin": "margin", "distance_ratio": "distance ratio",
     "class_wise": "max logit, class-wise", "nearest": "k-nearest sample",
     "answer": "answer \"new\""}
+_CURVES = (sequence_log.MAX_LOGIT, "max_softmax")
 _AUROC, _MATCHED, _F1 = "new_class_auroc", "new_class_auroc_time_matched", "new_class_f1"
 _DETECTION_MEASURES = ((_AUROC, "AUROC", True), (_MATCHED, "time-matched AUROC", True),
              ("new_class_aupr", "AUPR", False), ("new_class_fpr95", "FPR95", False),
@@ -166,8 +167,7 @@ def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
         [f"{s.num} seeds" for s in spreads], [s.deviation for s in spreads])]
   lines = []
   for i, (run, found) in enumerate(points):
-    step = max(1, len(found) // _MOST_POINTS)
-    thin = [point for j, point in enumerate(found) if j % step == 0 or j == len(found) - 1]
+    thin = [found[j] for j in _thin(len(found))] if found else []
     name = learner.label if len(points) == 1 else f"{learner.label}, seed {i + 1}"
     lines.append(panels.PlotSeries(name if run.is_finished else f"{name} (partial)",
                                       [x for x, _ in thin], [y for _, y in thin]))
@@ -175,7 +175,10 @@ def _lines(learner: run_streams.LearnerRuns, curve: descriptions.RecordCurve
 
 
 def detection(stream: run_streams.StreamRuns) -> list[panels.Panel]:
-  """Builds the panel; [] unless finished runs of FLUID have new classes."""
+  """Builds the table with ROC curves (figure 3b) and the accuracies at all thresholds (figure 5).
+
+  Returns [] unless finished runs of FLUID have new classes. Curves are those of the first seed.
+  """
   if descriptions.STEPS not in stream.description.panels:
     return []
   columns = [panels.Column("learner"), panels.Column("score"),
@@ -205,14 +208,69 @@ def detection(stream: run_streams.StreamRuns) -> list[panels.Panel]:
       "which minimum distance thresholding (MDT) compares with a threshold. Answer \"new\": the "
       "answers that a threshold gave; best F1 is theirs.",
       "Left out: scores that records do not have; a distance ratio where logits are no distances."]
-  return [panels.Panel(DETECTION, f"{stream.title}: detection of new classes", columns, rows,
-                          [*notes, *stream.notes])]
+  logs = {learner.label: log for learner in stream.learners if learner.finished
+          if (log := _log_of(learner.finished[0])).unknown.any()}
+  return [
+      panels.Panel(DETECTION, f"{stream.title}: detection of new classes", columns, rows,
+                   [*notes, *stream.notes], chart=_roc(logs)),
+      *_thresholds(stream.title, logs)]
+
+
+def _roc(logs: Mapping[str, sequence_log.SequenceLog]) -> panels.Plot:
+  """ROC curves of the largest logit and of the largest probability, a line each."""
+  series = []
+  for label, log in logs.items():
+    for name in _CURVES:
+      points = sequence_log.curve(log.scores(name), log.unknown, high_means="known")
+      if points.num_old:
+        places = _thin(len(points.hits))
+        series.append(panels.PlotSeries(
+            f"{label}, {_NOVELTY_SCORES[name]}",
+            [0.0, *(100 * points.alarms[places] / points.num_old).tolist()],
+            [0.0, *(100 * points.hits[places] / points.num_new).tolist()]))
+  return panels.Plot("False positives, % of the steps of known classes", "New classes found",
+                     series, y_unit="%")
+
+
+def _thresholds(title: str, logs: Mapping[str, sequence_log.SequenceLog]) -> list[panels.Panel]:
+  rows, series = [], []
+  for label, log in logs.items():
+    for name in _CURVES:
+      found = sequence_log.threshold_accuracies(log, name)
+      if len(found.thresholds) > 1:
+        threshold, accuracy = found.crossing
+        rows.append([label, _NOVELTY_SCORES[name], panels.plain(threshold), accuracy])
+        if name == sequence_log.MAX_LOGIT:
+          places = _thin(len(found.thresholds) - 1)  # The last threshold is infinite.
+          x = found.thresholds[places].tolist()
+          series += [panels.PlotSeries(f"{label}, {which}", x, (100 * values[places]).tolist())
+                     for which, values in (("known classes", found.known), ("new", found.new))]
+  if not rows:
+    return []
+  return [panels.Panel(
+      THRESHOLDS, f"{title}: accuracy of known and of new classes by threshold",
+      [panels.Column("learner"), panels.Column("score"), panels.Column("threshold", panels.NUMBER),
+       panels.Column("accuracy of both", panels.PERCENT)], rows,
+      ["A step below the threshold is called new. Known classes: not called new and answered "
+       "right; new: first sights called new. The row has the threshold at which the lower of both "
+       "is highest. Thresholds are chosen on the same steps. The figure has the largest logit."],
+      chart=panels.Plot("Threshold", "Accuracy", series, y_unit="%") if series else None)]
+
+
+def _thin(num: int) -> list[int]:
+  """At most about `_MOST_POINTS` places of num, the last among them."""
+  step = max(1, num // _MOST_POINTS)
+  return sorted({*range(0, num, step), num - 1})
+
+
+def _log_of(run: run_dir.Run) -> sequence_log.SequenceLog:
+  return sequence_log.from_records(record for record in run.records if "first_step" in record)
 
 
 def _detection_of(run: run_dir.Run) -> Mapping[str, Mapping[str, float]]:
   """Measures by score, the clock's among them; {} of a run without a new class."""
   steps = [record for record in run.records if "first_step" in record]
-  log = sequence_log.from_records(steps)
+  log = _log_of(run)
   if not log.unknown.any():
     return {}
   return sequence_log.detection(log, sequence_log.MAX_LOGIT, run.summary.get("matched_window"),

@@ -125,6 +125,10 @@ def test_pixels_and_rows_of_a_net():
   net = functional_conv4.Conv4(filters=3, blocks=2, pixel_range=(0.0, 1.0))
   np.testing.assert_allclose(net.prepare(tf.constant([0, 51, 255], tf.uint8)), [0, 0.2, 1])
   np.testing.assert_allclose(functional_conv4.Conv4().prepare(tf.constant([0.0, 255.0])), [-1, 1])
+  white = functional_conv4.scaled(tf.constant([[255, 255, 255]], tf.uint8), "imagenet")
+  np.testing.assert_allclose(white[0], [0.515 / 0.229, 0.544 / 0.224, 0.594 / 0.225], rtol=1e-5)
+  with pytest.raises(ValueError, match="images of 1 channels; .* 'imagenet' for 3 channels"):
+    functional_conv4.scaled(tf.zeros([2, 1]), "imagenet")
   norms = net.initial_norms(7)
   assert norms.scale.shape == norms.offset.shape == (7, 2, 3)
   assert norms.scale.all() and not norms.offset.any()

@@ -9,6 +9,7 @@ import pytest
 from suite.metrics import task_transfer
 from suite.reporting import figures
 from suite.reporting.nevis_panels import panel_list
+from suite.reporting.nevis_panels import stream_panels
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import transfer_panels
 
@@ -39,12 +40,25 @@ def _rows(panel):
 
 def test_panels_have_names_and_can_be_drawn(panels, tmp_path):
   assert list(panels) == [
-      "tasks", "pareto", "pretraining", "regret", "domain", "size", "resolution",
+      "stream", "tasks", "pareto", "pretraining", "regret", "domain", "size", "resolution",
       "forward_transfer", "starts_ft_d", "transfer_knn_ft_d", "transfer_trained"]
   for name, panel in panels.items():
     assert panel.text_table().text()
     if name not in ("tasks", "pretraining"):
       figures.save(panel.figure(), tmp_path / f"{name}.png")
+
+
+def test_data_sets_sizes_and_domains_by_year(panels):
+  # The facts have sizes of a (twice in the stream) and b; c has its 400,000 and 100 of the records.
+  assert panels["stream"].rows == [
+      ["2010", 1, 400, 400, "ocr"], ["2012", 1, 2_000, 2_400, "object"],
+      ["2019", 1, 400, 2_800, "ocr"], ["2020", 1, 400_100, 402_900, "ocr"]]
+
+
+def test_the_whole_stream_is_figure_2(panels):
+  rows = {row[0]: row for row in stream_panels.full().rows}
+  assert sum(row[1] for row in rows.values()) == 106 and not {"2002", "2003"} & set(rows)
+  assert "satellite" in rows["1992"][4]
 
 
 def test_pareto_with_and_without_pretraining(panels):
@@ -160,7 +174,7 @@ def test_errors_by_task_have_deviations(panels):
 
 
 def test_unknown_names_are_refused():
-  with pytest.raises(ValueError, match="Unknown panel 'pie'; allowed are all, tasks, pareto"):
+  with pytest.raises(ValueError, match="Unknown panel 'pie'; allowed are all, stream, tasks"):
     panel_list.build(None, ["pie"])
 
 

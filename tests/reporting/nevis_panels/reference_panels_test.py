@@ -56,7 +56,7 @@ def test_ours_stand_beside_the_printed_ones_by_task(tmp_path):
   nevis_runs.write(tmp_path / "ft_d", (0.02, 0.3, 0.01, 0.7), tasks=tasks)
   [results] = stream_results.load([tmp_path])
   [panel] = reference_panels.beside_paper(results)
-  rows = {row[0]: row[3:] for row in panel.rows}
+  rows = {row[0]: row[3:-1] for row in panel.rows}
   assert list(rows) == ["mnist", "mine", "mnist@2", "tiny_imagenet", "mean of 1 tasks, meta-test",
                         "mean of 3 tasks, all"]
   assert rows["mine"] == [0.3, None, None, None, None]
@@ -65,6 +65,29 @@ def test_ours_stand_beside_the_printed_ones_by_task(tmp_path):
   [(label, ours, theirs)] = reference_panels.pairs(results, reference_panels.shared(results))
   assert label == "ft_d" and theirs[0] == pytest.approx(0.0070) and np.isnan(theirs[1])
   np.testing.assert_array_equal(ours, [0.02, 0.3, 0.01, 0.7])
+
+
+def test_landmark_tasks_have_the_errors_of_section_5_5_beside(tmp_path):
+  tasks = (("mnist", 1, 2004), ("cifar10", 1, 2010))
+  nevis_runs.write(tmp_path / "indep", (0.02, 0.1), tasks=tasks)
+  [panel] = reference_panels.beside_paper(stream_results.load([tmp_path])[0])
+  assert panel.columns[-1].name == "Indep (section 5.5)"
+  assert [row[-1] for row in panel.rows] == [pytest.approx(0.007), pytest.approx(0.068), None]
+
+
+def test_regret_is_taken_at_equal_compute(tmp_path):
+  """Independent at 100 and 1,000 FLOPs, ft_d at 10, 130 and 4,000: 130 and 100 are nearest."""
+  for name, cost, error in (("indep", 100, 0.5), ("indep", 1_000, 0.4), ("ft_d", 10, 0.6),
+                            ("ft_d", 130, 0.3), ("ft_d", 4_000, 0.1)):
+    nevis_runs.write(tmp_path / str(cost) / name, (error,) * 4, flops={"train": cost})
+  [results] = stream_results.load([tmp_path])
+  [panel] = reference_panels.regret(results)
+  rows = {row[0]: row for row in panel.rows}
+  assert list(rows) == ["100/indep", "130/ft_d"] or list(rows) == ["indep", "ft_d"]
+  # Two meta-test tasks and four in all, 20 points each.
+  assert [rows[name][4] for name in rows] == pytest.approx([0, -0.4])
+  assert [rows[name][6] for name in rows] == pytest.approx([0, -0.8])
+  assert any("130/ft_d (1.30 of 100/indep's)" in note for note in panel.notes)
 
 
 def test_streams_that_share_no_task_have_no_such_panel(tmp_path):

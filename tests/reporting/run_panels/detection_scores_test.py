@@ -29,8 +29,8 @@ def fluid_run(folder, seed, max_logits, *, new_below=None, is_finished=True, **m
         {"protocol": "fluid", "stream": "4 samples", "overall": 0.5, "matched_window": 2}))
 
 
-def table(folder):
-  sections = report_sections.chosen(report_sections.load([folder]), ["detection"])
+def table(folder, names=("detection",)):
+  sections = report_sections.chosen(report_sections.load([folder]), names)
   panels = [panel for section in sections for panel in section.panels]
   return {(row[0], row[1]): dict(zip([c.name for c in panel.columns], row))
           for panel in panels for row in panel.rows}, panels
@@ -55,6 +55,19 @@ def test_every_score_stands_beside_the_clock(tmp_path):
   assert found["ncm", 'answer "new"']["best F1"] == pytest.approx(2 / 3)
   assert row["clock's best F1"] == pytest.approx(0.8)
   assert "The clock scores a step by its number alone." in panels[0].text_table().text()
+
+
+def test_curves_of_detection_and_of_thresholds(tmp_path):
+  # Answers are class 0; scores -1 and -3 of known steps, both right, -4 and -2 of first sights.
+  fluid_run(tmp_path / "s0" / "ncm", 0, [-1.0, -4.0, -2.0, -3.0])
+  first, second = table(tmp_path, ("detection", "thresholds"))[1]
+  roc = {one.name: list(zip(one.x, one.y)) for one in first.chart.series}
+  # The lowest score first: -4 is new, -3 known, -2 new, -1 known.
+  assert roc["ncm, max logit (distance, MDT)"] == [(0, 0), (0, 50), (50, 50), (50, 100), (100, 100)]
+  known, new = second.chart.series
+  assert (known.x, known.y) == ([-4, -3, -2, -1], [100, 100, 50, 50])
+  assert (new.x, new.y) == ([-4, -3, -2, -1], [0, 50, 50, 100])
+  assert second.rows[0] == ["ncm", "max logit (distance, MDT)", -3, 0.5]
 
 
 def test_seeds_are_averaged_and_scores_that_records_lack_left_out(tmp_path):
