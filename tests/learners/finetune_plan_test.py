@@ -32,7 +32,7 @@ def _net(image_shape):
 def _learner(start=_NEAREST, static=True, **options):
   return finetune.Finetune(
       _net, start=start, static=static,
-      search=search.Search("random", 2), transform=image_ops.Nevis(8), **options,
+      search=search.Search("random", 2), transform=image_ops.Plain(8), **options,
       trainer=trainer.Trainer(steps=5, validate_every=2, max_validation=50, eval_batch_size=32))
 
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_planned_is_named():
   with pytest.raises(planning.NoEstimateError, match="what start Strange spends is not known"):
     _plan(_learner(start=type("Strange", (), {})(), static=False), stream)
   with pytest.raises(planning.NoEstimateError, match="Templates does not say what its training"):
-    _plan(type("Templates", (), {"transform": image_ops.Nevis(8), "begin": None, "learn": None,
+    _plan(type("Templates", (), {"transform": image_ops.Plain(8), "begin": None, "learn": None,
                                  "predict": None, "variables": ()})(), stream)
   plan = planning.PlannedRun("x", seed=3, distribution=distribution.build(), shared={})
   with pytest.raises(planning.NoEstimateError, match="this protocol does not say what its events"):

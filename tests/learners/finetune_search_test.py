@@ -23,7 +23,7 @@ from suite.training.gradient import search
 from suite.training.gradient import trainer
 from suite.training.scoring import evaluation
 
-BACKBONES = {name: functools.partial(conv4.conv4, filters=filters, blocks=2)
+BACKBONES = {name: functools.partial(conv4.conv4, filters=filters, blocks=1)
              for name, filters in (("narrow", 4), ("wide", 6))}
 SPACE = {"schedule": ["cosine", "piecewise"], "batch_size": [8, 16], "crop": [True, False],
          "flip": [True, False], "backbone": ["narrow", "wide"]}

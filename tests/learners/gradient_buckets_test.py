@@ -4,8 +4,6 @@
 All methods, by their gin files: tests/contracts/method_matrix_test.py.
 """
 
-import functools
-
 import numpy as np
 import pytest
 import stopped_runs
@@ -45,7 +43,8 @@ def held(rule, capacity=72):
 
 COMPOSITIONS = {
     "finetune": dict,
-    "ewc_example": lambda: {"objective": ewc.Ewc(strength=0.4, fisher="example")},
+    "er_ewc_example": lambda: {**COMPOSITIONS["er"](),
+                               "objective": ewc.Ewc(strength=0.4, fisher="example")},
     "cwr": lambda: {"head": class_heads.CwrStar()},
     "er": lambda: {"memory": held(reservoir.GroupBalanced("bucket")), "replay_batch": 16},
     "agem_sample": lambda: {"memory": held(reservoir.Reservoir()),
@@ -134,19 +133,6 @@ def test_the_validation_split_is_trained_on_and_the_memory_described(tmp_path):
   assert (first["memory_capacity"], first["memory_held"]) == (72, 72)
   # ER's first bucket has nothing to replay; then each step takes as many rows again.
   assert (first["examples_train"], second["examples_train"]) == (80, 80 + 160)
-
-
-def test_images_and_a_network_of_ones_own(tmp_path):
-  net = trainable_parts.AllLayers(lambda image_shape: conv4.conv4(image_shape, filters=8, blocks=2))
-  learner = make(transform=image_ops.Plain(8), epochs=8, learning_rate=0.05, net=net,
-                 **COMPOSITIONS["er"]())
-  assert run(tmp_path, learner, digits.buckets(2))["in_domain"] > 0.7
-
-
-def test_a_multi_layer_perceptron_on_features(tmp_path):
-  net = trainable_parts.AllLayers(lambda feature_size: mlp.mlp(feature_size, hidden=(8,)))
-  learner = make(net=net, learning_rate=0.1, head=class_heads.CwrStar())
-  assert run(tmp_path, learner)["matrix"][0][0] > 0.95
 
 
 def test_given_weights_are_where_training_starts(tmp_path):
@@ -289,7 +275,7 @@ class EdgeLayer(tf.keras.layers.Layer):
     return tf.reshape(images, [-1, int(np.prod(images.shape[1:]))])
 
 
-@pytest.mark.parametrize("name", ["er", "ewc_example", "agem_sample"])
+@pytest.mark.parametrize("name", ["er_ewc_example", "agem_sample"])
 def test_each_step_cuts_another_square_and_evaluation_the_central_one(name, tmp_path):
   Edges.seen = set()
   learner = make(transform=clear_transform.Clear(8), net=trainable_parts.AllLayers(Edges()),
@@ -297,6 +283,12 @@ def test_each_step_cuts_another_square_and_evaluation_the_central_one(name, tmp_
   run(tmp_path, learner, uneven(), validation_share=0.25)
   assert {edge for training, edge in Edges.seen if training} == set(range(1, 10))
   assert {edge for training, edge in Edges.seen if not training} == {5}
+
+
+def two_units(image_shape):
+  return tf.keras.Sequential([
+      tf.keras.layers.Rescaling(1 / 255, input_shape=image_shape), tf.keras.layers.Flatten(),
+      tf.keras.layers.Dense(2)])
 
 
 def few_digits():
@@ -312,8 +304,7 @@ def test_squares_give_the_same_records_in_either_storage(tmp_path):
     arguments = {"objective": ewc.Ewc(), "memory": held(reservoir.Reservoir(), 20),
                  "replay_batch": 4}
     learner = make(transform=clear_transform.Clear(8, longest=longest), epochs=2,
-                   net=trainable_parts.AllLayers(functools.partial(
-                       conv4.conv4, filters=2, blocks=1)), learning_rate=0.01, **arguments)
+                   net=trainable_parts.AllLayers(two_units), learning_rate=0.01, **arguments)
     folder = tmp_path / str(longest)
     summaries.append(run(folder, learner, few_digits()))
   assert summaries[0] == summaries[1]

@@ -187,7 +187,6 @@ def test_batch_statistics_are_followed_if_the_whole_net_is_trained(tmp_path):
 
 NETWORKS = {
     "head": lambda: trainable_parts.HeadOnly(backbone()),
-    "last": lambda: trainable_parts.LastLayers(backbone, 1),
     "last_norms": lambda: trainable_parts.LastLayers(backbone, 1, norms="trained"),
     "all": lambda: trainable_parts.AllLayers(conv),
 }
@@ -203,7 +202,7 @@ def test_an_offline_phase_is_charged_as_the_formula_says(name, tmp_path):
   assert record["passes"] == totals["examples_train"] == 60 and totals["steps_train"] == 9
   # 3 x 3 kernels: 3 to 3 channels at 8 x 8, then at 4 x 4; 12 features to 4 classes.
   first, second, head = 9 * 9 * 64, 9 * 9 * 16, 48
-  each = {"head": 2 * head, "last": 2 * second + 3 * head, "last_norms": 2 * second + 3 * head,
+  each = {"head": 2 * head, "last_norms": 2 * second + 3 * head,
           "all": 2 * first + 3 * second + 3 * head}[name]
   assert totals["macs"] == learner.stored_macs(20) == 60 * each
   views = mac_views.views(*learner.mac_layers(), num_samples=0, num_passes=60)

@@ -3,22 +3,17 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
+import stopped_runs
 
-from suite.compute import distribution
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import image_ops
+from suite.data.streams import streams
 from suite.learners import gradient
 from suite.models import conv4
 from suite.protocols import nevis
-from suite.protocols import run_state
-from suite.reporting import progress
-from suite.reporting import records
-from suite.reporting import run_writer
 from suite.training.gradient import class_heads
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory
@@ -27,7 +22,7 @@ from suite.training.objectives import lwf
 
 
 def small(image_shape):
-  return conv4.conv4(image_shape, filters=8, blocks=2)
+  return conv4.conv4(image_shape, filters=8, blocks=1)
 
 
 def make(**settings):
@@ -36,40 +31,24 @@ def make(**settings):
   return gradient.GradientLearner(transform=image_ops.Plain(8), **{**defaults, **settings})
 
 
-def run(folder, learner, num_tasks=3, stop_before=None):
-  writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
-  state = run_state.RunState(folder, writer, name="x", seed=5, distribution=distribution.build())
-  stream = digits.nevis_stream(max_train_images=150)
-  stream = type(stream)(stream.name, stream.entries[:num_tasks])
-  if stop_before is not None:
-    make_context = state.context
-
-    def context():
-      if state.done == stop_before:
-        raise InterruptedError
-      return make_context()
-    state.context = context
-  try:
-    return nevis.run(learner, state=state, stream=stream)
-  finally:
-    writer.close()
-
-
-def lines(folder):
-  return json.dumps(records.strip_times(records.read(folder / "records.jsonl")))
+def run(folder, learner, places=(0, 1)):
+  """Runs the tasks at these places of the stream; returns the stream."""
+  entries = digits.nevis_stream(max_train_images=150).entries
+  stream = streams.Stream("some", [entries[place] for place in places])
+  with stopped_runs.state(folder) as state:
+    nevis.run(learner, state=state, stream=stream)
+  return stream
 
 
 def test_a_task_that_is_met_again_has_its_head_and_many_labels_are_learned(tmp_path):
   learner = make()
-  run(tmp_path, learner, num_tasks=5)
-  stream = digits.nevis_stream(num_tasks=5)
+  stream = run(tmp_path, learner, places=(2, 3, 4))
   names = [entry.task.name for entry in stream.entries]
   assert len(learner.nets.nets) == len(set(names)) < len(names)
   assert any(entry.task.kind == tasks.MULTI_LABEL for entry in stream.entries)
   uppers = {id(net.upper) for net in learner.nets.nets.values()}
   assert len(uppers) == 1
-  found = {r["task_key"]: r for r in records.read(tmp_path / "records.jsonl")
-           if r["kind"] == "predict"}
+  found = {r["task_key"]: r for r in stopped_runs.records(tmp_path) if r["kind"] == "predict"}
   assert np.mean([r["error"] for r in found.values()]) < 0.6
 
 

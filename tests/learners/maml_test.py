@@ -23,10 +23,11 @@ from suite.training.episodic import meta_schedules
 WAY, SIZE, CHANNELS = 2, 4, 2
 
 
-def _learner(*, sets=2, seed=0, dtype="float64", training=None, trained=True, parts=1, **inner):
-  """2 blocks of 3 filters, 2 steps on each set at a rate that moves the answers."""
+def _learner(*, sets=2, seed=0, dtype="float64", training=None, trained=True, parts=1, blocks=1,
+             **inner):
+  """Blocks of 3 filters, 2 steps on each set at a rate that moves the answers."""
   learner = maml.Maml(
-      functional_conv4.Conv4(filters=3, blocks=2, dtype=dtype),
+      functional_conv4.Conv4(filters=3, blocks=blocks, dtype=dtype),
       inner=inner_loop.InnerLoop(**{"steps": 2, "num_support_sets": sets, "rate": 0.3, **inner}),
       transform=types.SimpleNamespace(size=SIZE), channels=CHANNELS,
       training=meta_schedules.MetaTraining(**(training or {})) if trained else None, parts=parts)
@@ -62,13 +63,12 @@ def _compiled(learner):
 
 
 @pytest.mark.parametrize("sets, inner, training", [
-    (1, dict(transductive=True), {}),
-    (1, dict(target_row="last"), dict(multi_step_epochs=10)),
-    (2, dict(), {}),
-    (2, dict(norms_by_step=False, last_set_only=True), {}),
+    (1, dict(transductive=True, target_row="last"), {}),
+    (2, dict(steps=1, norms_by_step=False, last_set_only=True), {}),
 ])
 def test_the_meta_gradient_is_right(sets, inner, training, step=1e-6):
-  learner, episode = _learner(sets=sets, training=training, **inner), _episode(sets=sets)
+  learner = _learner(sets=sets, training=training, blocks=2, **inner)
+  episode = _episode(sets=sets)
   rng = np.random.default_rng(1)
   loss_of = tf.function(lambda: learner.meta_loss(episode)[0], autograph=False)
   _, gradients = _gradients(learner, episode)
@@ -89,7 +89,7 @@ def test_the_meta_gradient_is_right(sets, inner, training, step=1e-6):
 
 def test_float32_has_the_same_meta_gradient():
   (loss, exact), (loss_32, fused) = (
-      _gradients(_learner(sets=1, dtype=dtype, transductive=True), _episode(sets=1))
+      _gradients(_learner(sets=1, dtype=dtype, blocks=2, transductive=True), _episode(sets=1))
       for dtype in ("float64", "float32"))
   assert float(loss_32) == pytest.approx(float(loss), rel=1e-4)
   for a, b in zip(exact, fused):
@@ -106,7 +106,7 @@ def test_targets_in_parts_have_the_same_meta_gradient(monkeypatch, channels):
   results = []
   for number in (1, 2):
     parts.clear()
-    learner = _learner(sets=1, dtype="float32", parts=number)
+    learner = _learner(sets=1, dtype="float32", parts=number, blocks=2)
     results.append(_gradients(learner, _episode(sets=1, targets=6)))
     assert max(len(part) for part in parts) == number
   for one, two in zip(*map(tf.nest.flatten, results)):
@@ -114,12 +114,12 @@ def test_targets_in_parts_have_the_same_meta_gradient(monkeypatch, channels):
 
 
 def test_an_unrolled_graph_has_the_same_meta_gradient():
-  learners = [_learner(steps=1, unrolled=unrolled, transductive=True) for unrolled in (False, True)]
-  eager, *graphs = _gradients(learners[0], _episode()), *(
-      _compiled(learner)(_episode()) for learner in learners)
-  for found in graphs:
-    for one, other in zip(*map(tf.nest.flatten, (eager, found))):
-      np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-12)
+  # Traced, the sets are a loop in the graph; eagerly, as unrolled, one after the other.
+  loop, unrolled = (_learner(steps=1, unrolled=unrolled, transductive=True)
+                    for unrolled in (False, True))
+  results = _compiled(loop)(_episode()), _gradients(unrolled, _episode())
+  for one, other in zip(*map(tf.nest.flatten, results)):
+    np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-12)
 
 
 def test_first_order_differs_from_second_and_takes_over_by_epochs():
@@ -154,7 +154,7 @@ def test_the_multi_step_loss_by_hand_and_its_end():
   losses = [float(inner_loop.cross_entropy(target_labels, learner.logits(s, target_images)))
             for s in states]
   # Two steps: the first weighs 1/2, 1/4 less of it each epoch.
-  for updates, first in ((0, 0.5), (5, 0.375), (19, 0.125), (20, 0.0)):
+  for updates, first in ((4, 0.5), (19, 0.125), (20, 0.0)):
     learner.optimizer.iterations.assign(updates)
     expected = first * losses[0] + (1 - first) * losses[1]
     assert float(learner.meta_loss(episode)[0]) == pytest.approx(expected, rel=1e-10)
@@ -184,19 +184,9 @@ def test_all_support_sets_count_unless_only_the_last_shall():
     assert (moved == 0) if last_set_only else (moved > 1e-3)
 
 
-def test_meta_training_lowers_the_loss_of_its_episode():
-  learner = _learner(sets=1, dtype="float32", training=dict(learning_rate=0.01))
-  losses = []
-  for _ in range(20):
-    loss, gradients = _gradients(learner, _episode(sets=1))
-    learner.optimizer.apply_gradients(zip(gradients, learner.trainable_variables))
-    losses.append(float(loss))
-  assert losses[-1] < 0.8 * losses[0]
-
-
 def test_what_is_trained():
   def names(**settings):
-    return {v.name.split(":")[0] for v in _learner(**settings).trainable_variables}
+    return {v.name.split(":")[0] for v in _learner(blocks=2, **settings).trainable_variables}
 
   weights = {f"{layer}/{part}" for layer in ("block1", "block2", "head")
              for part in ("kernel", "bias")}
@@ -317,12 +307,12 @@ def test_a_checkpoint_within_the_multi_step_loss_goes_on_as_if_uninterrupted(tmp
       multi_step_epochs=3))
   learner = _learner(**settings, sets=1)
   checkpoint = tf.train.Checkpoint(learner=learner)
-  _train(learner, 2)
+  _train(learner, 1)
   path = checkpoint.write(str(tmp_path / "learner"))
   ends = []
-  for _ in range(2):  # Whatever the checkpoint lacks is four updates old the second time.
-    _train(learner, 2, first=2)
-    assert int(learner.optimizer.iterations) == 4
+  for _ in range(2):  # Whatever the checkpoint lacks is an update too old the second time.
+    _train(learner, 1, first=1)
+    assert int(learner.optimizer.iterations) == 2
     ends.append([v.numpy() for v in learner.variables])
     checkpoint.read(path).assert_consumed()
   for expected, got in zip(*ends):

@@ -60,8 +60,8 @@ def made(net, name):
 
 
 @pytest.mark.parametrize("net, name", [
-    *((net, "mixed_float16") for net in NETS), ("group norm", "bfloat16"), ("vit", "bfloat16"),
-    ("small stem", "mixed_bfloat16")])
+    *((net, "mixed_float16") for net in NETS), ("group norm", "bfloat16"),
+    ("mlp", "mixed_bfloat16")])
 def test_a_net_has_the_same_weights_and_flops_in_every_precision_and_close_features(net, name):
   weights, features, cost = made(net, "float32")
   lower_weights, lower_features, lower_cost = made(net, name)
@@ -177,6 +177,6 @@ def test_a_gpu_rounds_float32_in_tf32_alone():
     with precision.used(name):
       assert tf.config.experimental.tensor_float_32_execution_enabled() == (name == "tf32")
   assert not tf.config.experimental.tensor_float_32_execution_enabled()
-  for net in NETS:  # On a CPU both are the same.
+  for net in ("group norm", "mlp"):  # On a CPU both are the same.
     for one, other in zip(made(net, "float32"), made(net, "tf32")):
       np.testing.assert_equal(one, other)

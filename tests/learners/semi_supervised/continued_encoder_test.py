@@ -1,13 +1,14 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import dataclasses
 import functools
 import types
 
 import numpy as np
 import pytest
 import stopped_runs
+import tensorflow as tf
 
 from suite.data.digits import digits
-from suite.data.images import contrastive_views
 from suite.data.images import image_ops
 from suite.learners import pretrainer
 from suite.learners.semi_supervised import continued_encoder
@@ -22,12 +23,25 @@ from suite.training.pretraining import pretexts
 BUCKETS = digits.buckets(2, labelled_share=0.1)
 
 
+@dataclasses.dataclass(frozen=True)
+class Mirrored(image_ops.Nevis):
+  """Views that are mirrored or not, whose graph is small."""
+
+  number: int = 0
+
+  def view(self, number):
+    return dataclasses.replace(self, number=number)
+
+  def train(self, images, seeds):
+    return super().train(images, seeds + tf.cast(self.number, tf.uint64))
+
+
 def _learner(updates=4, **arguments):
   values = dict(
       pretrainer=pretrainer.Pretrainer(
-          pretext=functools.partial(pretexts.Moco, queue_size=16, dim=6, norm_groups=2),
+          pretext=functools.partial(pretexts.Moco, queue_size=16, dim=6, norm_groups=1),
           backbone=functools.partial(conv4.conv4, filters=4, blocks=1),
-          transform=contrastive_views.AugPlus(8), batch_size=8, learning_rate=0.1),
+          transform=Mirrored(8, crop=False), batch_size=8, learning_rate=0.1),
       transform=image_ops.Plain(8), updates=updates, num_buckets=2, save_every=3, epochs=2,
       batch_size=32, learning_rate=0.5, memory=memory.Memory(40, reservoir.Reservoir()))
   return continued_encoder.ContinuedEncoder(**{**values, **arguments})
