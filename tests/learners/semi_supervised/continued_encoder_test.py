@@ -40,7 +40,7 @@ def _learner(updates=4, **arguments):
   values = dict(
       pretrainer=pretrainer.Pretrainer(
           pretext=functools.partial(pretexts.Moco, queue_size=16, dim=6, norm_groups=1),
-          backbone=functools.partial(conv4.conv4, filters=4, blocks=1),
+          backbone=functools.partial(conv4.conv4, filters=4, blocks=1, norm="group"),
           transform=Mirrored(8, crop=False), batch_size=8, learning_rate=0.1),
       transform=image_ops.Plain(8), updates=updates, num_buckets=2, save_every=3, epochs=2,
       batch_size=32, learning_rate=0.5, memory=memory.Memory(40, reservoir.Reservoir()))
