@@ -267,6 +267,7 @@ def _value(history: gin_bindings.History, key: gin_bindings.Key | None) -> tuple
   return (None if value is gin_files.REQUIRED else value), first
 
 
+@functools.cache
 def _literal(text: str) -> Any:
   try:
     return ast.literal_eval(text)

@@ -20,7 +20,10 @@ _SECTIONS = ("Args:", "Attributes:", "Returns:", "Raises:", "Yields:")
 _PLAIN = {"int", "float", "str", "bool", "None", "Optional", "Union", "Sequence", "tuple", "Tuple",
           "list", "List", "Any"}
 _ENTRY = re.compile(r"(?:^|(?<=[.;] ))(\w+(?:, \w+)*)(?: \[[^\]]*\])?: ")  # "a, b: text."
-_DEFINES = re.compile(r"(?:class|def|async def) (\w+)")
+# A definition with its decorators and its body, at the left and in a class.
+_DEFINITION, _METHOD = (re.compile(
+    rf"^(?:{left}@[^\n]*\n(?:{left}[ )][^\n]*\n)*)*{left}(?:class|def|async def) (\w+)[^\n]*\n"
+    rf"(?:(?:{left}[ )#][^\n]*)?\n)*", re.MULTILINE) for left in ("", "  "))
 _WORDS = {"int": "whole number", "float": "number", "str": "text", "bool": "True or False"}
 _COUNTED = ("examples|images|samples|rows|epochs|passes|steps|updates|episodes|trials|classes|"
             "neighbors|phases|layers|blocks|clusters|stages|seconds|bytes|pixels|degrees")
@@ -48,24 +51,34 @@ class Parameter(NamedTuple):
   @property
   def is_plain(self) -> bool:
     """Whether its values are numbers, texts, True, False, None, or sequences of these."""
-    names = set(re.findall(r"\w+", self.kind))
-    return bool(names & set(_WORDS)) and names <= _PLAIN
+    return _is_plain(self.kind)
 
   @property
   def kind_in_words(self) -> str:
     """The type for people: "whole number or None"; "" if it is not plain."""
-    if not self.is_plain:
-      return ""
-    found = [word for name, word in _WORDS.items() if re.search(rf"\b{name}\b", self.kind)]
-    several = " (several)" if re.search(r"[Ss]equence|tuple|Tuple|[Ll]ist", self.kind) else ""
-    is_open = re.search(r"\bNone\b|Optional", self.kind)
-    return " or ".join(found) + several + (" or None" if is_open else "")
+    return _in_words(self.kind)
 
   @property
   def unit(self) -> str:
     """The unit of a number, such as "examples", with which its docstring begins; "": none."""
     found = _UNIT.match(self.meaning) if re.search(r"\bint\b|\bfloat\b", self.kind) else None
     return "" if found is None else found[1] or found[2]
+
+
+@functools.cache  # All methods together have a thousand parameters of twenty kinds.
+def _is_plain(kind: str) -> bool:
+  names = set(re.findall(r"\w+", kind))
+  return bool(names & set(_WORDS)) and names <= _PLAIN
+
+
+@functools.cache
+def _in_words(kind: str) -> str:
+  if not _is_plain(kind):
+    return ""
+  found = [word for name, word in _WORDS.items() if re.search(rf"\b{name}\b", kind)]
+  several = " (several)" if re.search(r"[Ss]equence|tuple|Tuple|[Ll]ist", kind) else ""
+  is_open = re.search(r"\bNone\b|Optional", kind)
+  return " or ".join(found) + several + (" or None" if is_open else "")
 
 
 @functools.cache
@@ -109,25 +122,13 @@ def _parsed(path: pathlib.Path, name: str) -> ast.Module:
   """A module with one function or class, whose only method is `__init__`; the rest takes longest.
   """
   text = path.read_text(encoding="utf-8")
-  kept: list[str] = []
-  held: list[str] = []  # Decorators of what may be left out.
-  depth = 99  # The indentation of what is left out; 99: nothing is.
-  for line in text.splitlines(keepends=True):
-    bare = line.lstrip()
-    indent = len(line) - len(bare)
-    if bare[:1] not in ("", ")") and indent <= depth:
-      depth = 99
-    defined = _DEFINES.match(bare) if indent in (0, 2) else None
-    if depth == 99 and bare[:1] == "@" and indent in (0, 2) or held and not defined:
-      held.append(line)
-      continue
-    if depth == 99 and defined and defined[1] != (name if not indent else "__init__"):
-      depth = indent
-    if depth == 99:
-      kept += [*held, line]
-    held = []
+
+  def kept(match: re.Match[str]) -> str:
+    return _METHOD.sub(lambda one: one[0] if one[1] == "__init__" else "", match[0]) if (
+        match[1] == name) else ""
+
   try:
-    return ast.parse("".join(kept))
+    return ast.parse(_DEFINITION.sub(kept, text))
   except SyntaxError:  # A text has lines that look like a definition, or a class had only methods.
     return ast.parse(text)
 
