@@ -41,6 +41,7 @@ from suite.metrics import episodic
 from suite.metrics import own_metrics
 from suite.protocols import run_state
 from suite.state import context as context_lib
+from suite.state import sample_images
 from suite.state import weight_store
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import episode_questions
@@ -300,6 +301,7 @@ class _EpisodicRun:
         self.graphs, self._episodes_test, max(1, num_episodes))
     if num_episodes:
       record, predictions = test(self.graphs, questions, context, models, self._state.metrics)
+      self._state.keep_samples(sample_images.EPISODE, self._episodes_test)
     else:  # Costs without scores.
       predictions = None
       record = {"kind": "predict", "role": "meta_test", "accuracy": None,
@@ -371,8 +373,7 @@ def test(
     logits, labels = questions.ask(context, "predict")
     every.append(logits)
   logits = np.mean(every, axis=0)  # [N, T, W] of N episodes with T targets; labels [N, T].
-  # Episode i is always the same, so the numbers of episode and target make an id.
-  ids = [f"episode {i}, target {j}" for i, j in np.ndindex(*labels.shape)]
+  ids = [episodes_lib.target_id(i, j) for i, j in np.ndindex(*labels.shape)]
   outputs = scoring.Outputs(np.array(ids), labels.reshape(-1), logits.reshape(labels.size, -1))
   record, predictions = evaluation.score(outputs, tasks.SINGLE_LABEL, metrics)
   by_task = np.mean(predictions["correct"].reshape(labels.shape), axis=1)

@@ -31,6 +31,7 @@ from suite.compute import seeds
 from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
 from suite.contracts import tasks
+from suite.data.episodes import episodes
 from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.metrics import own_metrics
@@ -263,15 +264,20 @@ class RunState:
 
     Args:
       name: of the set, the record's "bucket_name" or "task_key".
-      images: an `ImageSet` or a `Sequence`; sets of other kinds are passed over.
+      images: an `ImageSet`, a `Sequence`, or `Episodes`, of which the first one is kept; sets of
+        other kinds are passed over.
       size: the first images to choose from; None: all.
     """
     path = sample_images.path(self._target, name)
     if (self._scratch is not None or rehearsal.current() is not None or path.exists()
-        or not isinstance(images, (image_set.ImageSet, sequences.Sequence))):
+        or not isinstance(images, (image_set.ImageSet, sequences.Sequence,
+                                   episodes.Episodes))):
       return
-    places = sample_images.chosen(len(images) if size is None else size)
     try:
+      if isinstance(images, episodes.Episodes):
+        sample_images.save(path, *images.examples(sample_images.MOST))
+        return
+      places = sample_images.chosen(len(images) if size is None else size)
       if found := images.few_pixels(places):
         sample_images.save(path, images.ids[places], found)
     except OSError as error:  # No run is given up for pictures.

@@ -80,14 +80,14 @@ def nevis(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   own = [run.summary.get(run_dir.OWN_METRICS, {}) for run in runs]
   best |= {(len(rows), 5 + j) for j in _lowest(headline)}
   rows += [
-      _footer("mean error, meta-test tasks", [_score(value) for value in headline]),
-      _footer("mean error, all tasks so far", [
+      _footer("mean error, meta-test tasks, %", [_score(value) for value in headline]),
+      _footer("mean error, all tasks so far, %", [
           _score(None if not e or None in e.values() else sum(e.values()) / len(e))
           for e in errors]),
       *_regret(runs, about, errors),
-      *(_footer(name, [_score(values.get(name)) for values in own])
+      *(_footer(name, [quantities.Quantity(values.get(name), quantities.NUMBER) for values in own])
         for name in dict.fromkeys(name for values in own for name in values)),
-      _footer("forward transfer", [
+      _footer("forward transfer, %", [
           _score(run.summary.get("forward_transfer")) for run in runs]),
       _footer("cumulative FLOPs", [quantities.Quantity(
           task_stream.cumulative_cost(run.totals), quantities.FLOPS) for run in runs]),
@@ -97,7 +97,7 @@ def nevis(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
                        for run in runs]),
   ]
   return quantities.TextTable(
-      title=f"{title(runs[0])}: {split} error by task",
+      title=f"{title(runs[0])}: {split} error by task, %",
       header=["task", "occurrence", "year", "role", "metric", *(run.label for run in runs)],
       rows=rows, num_left=5, best=frozenset(best), notes=_notes(runs))
 
@@ -141,7 +141,7 @@ def _regret(runs: Sequence[run_dir.Run], tasks: Iterable[str],
       regret = float(task_stream.regret(
           [found[t] for t in tasks], [reference[t] for t in tasks])[-1])
     cells.append(_score(regret))
-  return [_footer(f"regret against {INDEPENDENT}", cells)]
+  return [_footer(f"regret against {INDEPENDENT}, %", cells)]
 
 
 def _lowest(values: Sequence[float | None]) -> list[int]:
@@ -155,7 +155,7 @@ def _footer(name: str, values: Sequence[quantities.Quantity]) -> list[Any]:
 
 
 def _score(value: float | None) -> quantities.Quantity:
-  return quantities.Quantity(value, quantities.NUMBER)
+  return quantities.Quantity(value, quantities.PERCENT)
 
 
 def _notes(runs: Sequence[run_dir.Run]) -> list[str]:

@@ -41,19 +41,19 @@ def _workdir(tmp_path):
 
 def test_nevis_as_text(workdir):
   assert tables.report([workdir], every=True) == """\
-nevis (tiny): test error by task
+nevis (tiny): test error by task, %
 
-task                          occurrence  year  role        metric          ft       indep
-----------------------------  ----------  ----  ----------  ------  ----------  ----------
-digits                        1           1998  meta_train  error       0.5000      0.5000
-digits                        2           2020  meta_test   error       0.1250      0.2500
-mean error, meta-test tasks                                             0.1250      0.2500
-mean error, all tasks so far                                            0.3125      0.3750
-regret against indep                                                   -0.1250      0.0000
-forward transfer                                                        0.5000           -
-cumulative FLOPs                                                    3.00 GFLOP  3.00 GFLOP
-cumulative MACs                                                        unknown     unknown
-time                                                                      30 s        30 s
+task                             occurrence  year  role        metric          ft       indep
+-------------------------------  ----------  ----  ----------  ------  ----------  ----------
+digits                           1           1998  meta_train  error        50.00       50.00
+digits                           2           2020  meta_test   error        12.50       25.00
+mean error, meta-test tasks, %                                              12.50       25.00
+mean error, all tasks so far, %                                             31.25       37.50
+regret against indep, %                                                    -12.50        0.00
+forward transfer, %                                                         50.00           -
+cumulative FLOPs                                                       3.00 GFLOP  3.00 GFLOP
+cumulative MACs                                                           unknown     unknown
+time                                                                         30 s        30 s
 """
 
 
@@ -66,19 +66,19 @@ def test_errors_of_a_development_run_are_those_of_validation(tmp_path):
 def test_nevis_in_markdown_with_the_best_of_a_row_bold(workdir):
   lines = tables.markdown([workdir]).splitlines()
   assert lines[:6] == [
-      "**nevis (tiny): test error by task**",
+      "**nevis (tiny): test error by task, %**",
       "",
       "| task | occurrence | year | role | metric | ft | indep |",
       "| --- | --- | --- | --- | --- | ---: | ---: |",
-      "| digits | 1 | 1998 | meta_train | error | **0.5000** | **0.5000** |",
-      "| digits | 2 | 2020 | meta_test | error | **0.1250** | 0.2500 |",
+      "| digits | 1 | 1998 | meta_train | error | **50.00** | **50.00** |",
+      "| digits | 2 | 2020 | meta_test | error | **12.50** | 25.00 |",
   ]
-  assert "| mean error, meta-test tasks |  |  |  |  | **0.1250** | 0.2500 |" in lines
+  assert "| mean error, meta-test tasks, % |  |  |  |  | **12.50** | 25.00 |" in lines
 
 
 def test_one_run_has_nothing_to_be_better_than(workdir):
-  assert "0.1250" in tables.markdown([workdir / "ft"])
-  assert "**0" not in tables.markdown([workdir / "ft"])
+  assert "12.50" in tables.markdown([workdir / "ft"])
+  assert "**1" not in tables.markdown([workdir / "ft"])
 
 
 def test_a_run_without_a_headline_score_says_why(tmp_path):
@@ -86,7 +86,8 @@ def test_a_run_without_a_headline_score_says_why(tmp_path):
       "protocol": "nevis", "mean_error": None,
       "headline": "no headline score, 2 tasks are missing: coil20, mnist"})
   text = tables.report([tmp_path], every=True)
-  assert ["mean", "error,", "meta-test", "tasks", "-"] in [row.split() for row in text.splitlines()]
+  row = next(row for row in text.splitlines() if row.startswith("mean error, meta"))
+  assert row.split()[-2:] == ["%", "-"]
   assert text.endswith("\nft: no headline score, 2 tasks are missing: coil20, mnist.\n")
 
 
@@ -94,7 +95,7 @@ def test_a_mean_with_an_unknown_part_is_unknown(tmp_path):
   _make(tmp_path / "ft", [_predict(1, "a", 1, 1998, "meta_test", 0.5),
                           _predict(3, "b", 1, 1999, "meta_test", None)])
   rows = [row.split() for row in tables.report([tmp_path], every=True).splitlines()]
-  assert ["mean", "error,", "all", "tasks", "so", "far", "-"] in rows
+  assert ["mean", "error,", "all", "tasks", "so", "far,", "%", "-"] in rows
 
 
 def test_an_unfinished_run_shows_what_it_has(tmp_path):
@@ -108,8 +109,8 @@ def test_tasks_stand_in_the_order_of_the_stream_whichever_run_has_them(tmp_path)
   _make(tmp_path / "a", [_predict(3, "late", 1, 2001, "meta_test", 0.5)], {"protocol": "nevis"})
   _make(tmp_path / "b", [_predict(1, "early", 1, 2000, "meta_test", 0.25)], {"protocol": "nevis"})
   rows = tables.report([tmp_path], every=True).splitlines()
-  assert rows[4].split() == ["early", "1", "2000", "meta_test", "error", "-", "0.2500"]
-  assert rows[5].split() == ["late", "1", "2001", "meta_test", "error", "0.5000", "-"]
+  assert rows[4].split() == ["early", "1", "2000", "meta_test", "error", "-", "25.00"]
+  assert rows[5].split() == ["late", "1", "2001", "meta_test", "error", "50.00", "-"]
 
 
 def test_another_protocol_is_its_summary(tmp_path):
@@ -170,8 +171,8 @@ trained up to      1       2
 
 def test_nevis_prints_totals_first_and_tasks_of_short_streams(workdir):
   lines = tables.report([workdir]).splitlines()
-  assert lines[0] == "nevis (tiny)" and lines[4].split()[-2:] == ["0.1250", "0.2500"]
-  assert lines[12] == "nevis (tiny): test error by task"
+  assert lines[0] == "nevis (tiny)" and lines[4].split()[-2:] == ["12.50", "25.00"]
+  assert lines[12] == "nevis (tiny): test error by task, %"
   assert [line.split()[0] for line in lines[16:]] == ["digits", "digits"]
 
 
@@ -190,7 +191,7 @@ def test_protocols_and_streams_have_tables_of_their_own(tmp_path):
   _make(tmp_path / "c", [], {"protocol": "nevis", "stream": "short"})
   lines = tables.report([tmp_path], every=True).splitlines()
   assert [line for line in lines if line.startswith(("clear", "nevis"))] == [
-      "clear", "nevis (tiny): test error by task", "nevis (short): test error by task"]
+      "clear", "nevis (tiny): test error by task, %", "nevis (short): test error by task, %"]
 
 
 def test_a_bar_in_a_name_does_not_break_markdown(tmp_path):
@@ -203,7 +204,7 @@ def test_regret_is_open_for_a_run_that_has_not_been_tested_on_every_task(workdir
       _predict(1, "digits", 1, 1998, "meta_train", 0.5)) + "\n")
   row = next(line for line in tables.report([workdir], every=True).splitlines()
              if line.startswith("regret"))
-  assert row.split()[-2:] == ["-", "0.0000"]
+  assert row.split()[-2:] == ["-", "0.00"]
 
 
 def _regret(dirs):
@@ -216,14 +217,14 @@ def test_regret_over_work_directories_is_against_each_ones_independent(tmp_path)
     for name, error in errors.items():
       _make(tmp_path / folder / name, [_predict(1, "digits", 1, 1998, "meta_train", error)])
   runs = [tmp_path / f / name for f in "ab" for name in ("indep", "ft")]
-  assert _regret(runs) == ["0.0000", "-0.2500", "0.0000", "0.1250"]
+  assert _regret(runs) == ["0.00", "-25.00", "0.00", "12.50"]
 
 
 def test_regret_over_work_directories_with_one_independent_or_none_of_several(tmp_path):
   for folder, name, error in (("a", "indep", 0.5), ("b", "ft", 0.25), ("c", "indep", 0.75)):
     _make(tmp_path / folder / name, [_predict(1, "digits", 1, 1998, "meta_train", error)])
-  assert _regret([tmp_path / "a", tmp_path / "b"])[-2:] == ["0.0000", "-0.2500"]
-  assert _regret([tmp_path / f for f in "abc"])[-3:] == ["0.0000", "-", "0.0000"]
+  assert _regret([tmp_path / "a", tmp_path / "b"])[-2:] == ["0.00", "-25.00"]
+  assert _regret([tmp_path / f for f in "abc"])[-3:] == ["0.00", "-", "0.00"]
 
 
 def test_there_is_no_regret_without_independent(tmp_path):

@@ -46,7 +46,7 @@ def test_a_page_has_table_figure_and_provenance(tool, workdir, tmp_path):
   assert tool.main([str(workdir), "--output", str(page), "--title", "Tiny"]) == 0
   text = page.read_text()
   assert text.startswith("# Tiny\n")
-  assert "| mean error, meta-test tasks |  |  |  |  | **0.2500** | 0.5000 |" in text
+  assert "| mean error, meta-test tasks, % |  |  |  |  | **25.00** | 50.00 |" in text
   assert "![tiny](tiny.svg)" in text and (page.parent / "tiny.svg").exists()
   assert text.endswith("""\
 ## How the runs were made

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from absl import logging
 import numpy as np
@@ -177,6 +177,22 @@ class Episodes:
     episode = self.gather(tf.constant(self.indices(index, 1)))
     return type(episode)(*(part[0].numpy() for part in episode))
 
+  def examples(self, most: int) -> Tuple[List[str], List[np.ndarray], Dict[str, int]]:
+    """A few images of episode 0, for pages: their ids, uint8 [H, W, C] each, and given labels.
+
+    A support image of each of the first `most` labels comes first, then as many target images of
+    these labels, evenly spaced. Only the support images' labels are given.
+    """
+    episode = self.episode(0)
+    labels = episode.support_labels.reshape(-1)
+    firsts = np.unique(labels, return_index=True)[1][:most]
+    places = np.flatnonzero(np.isin(episode.target_labels, labels[firsts]))
+    places = places[np.unique(np.linspace(0, len(places) - 1, min(most, len(places))).astype(int))]
+    support = episode.support_images.reshape(-1, *episode.target_images.shape[1:])
+    given = {f"episode 0, support {i}": int(labels[i]) for i in firsts}
+    return ([*given, *(target_id(0, j) for j in places)],
+            [*support[firsts], *episode.target_images[places]], given)
+
   @private_tensorflow.plain_data_functions()
   def batches(self, batch_size: int, *, first_index: int = 0, shard_index: int = 0,
               num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
@@ -235,6 +251,11 @@ class Episodes:
     images = self.images if images is None else images
     return _gathered(self.setting.num_support_sets, self.num_support, chosen, images, self.labels,
                      self._classes)
+
+
+def target_id(episode: int, target: int) -> str:
+  """The id of an answer: episode i is always the same, so the two numbers make an id."""
+  return f"episode {episode}, target {target}"
 
 
 def _drawn(num_batches: int, batch_size: int, length: int, sizes: Sequence[Any], first: tf.Tensor,

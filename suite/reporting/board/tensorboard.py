@@ -371,7 +371,7 @@ class RunningScores:
     else:
       scores = [about.headline.key] if about.headline is not None else []
     # A tag is a regular expression.
-    return {"Headline": {name.replace("_", " "): [f"headline/{re.escape(name)}$"]
+    return {"Headline": {f"{name.replace('_', ' ')} (share)": [f"headline/{re.escape(name)}$"]
                          for name in scores},
             "Costs": {"cumulative FLOPs": ["headline/cumulative_flops$"],
                       "seconds": ["total/seconds$"],

@@ -337,8 +337,8 @@ def repeated_tasks(results: stream_results.StreamResults) -> list[panels.Panel]:
       "forward_transfer", title,
       [panels.Column("task"), panels.Column("learner"),
        panels.Column("seeds", panels.COUNT),
-       panels.Column("forward transfer", panels.NUMBER),
-       panels.Column("deviation", panels.NUMBER)],
+       panels.Column("forward transfer", panels.PERCENT),
+       panels.Column("deviation", panels.PERCENT)],
       [[t.task, t.label, t.value.num, panels.plain(t.value.mean),
         panels.plain(t.value.deviation)] for t in found],
       [PAPER_MEANS, *notes, *results.notes], figure=lambda: draw_repeated_tasks(found, title))]
@@ -357,13 +357,13 @@ def draw_repeated_tasks(found: list[Transfer], title: str) -> Any:
     for i, label in enumerate(labels):
       own = {t.task: t.value for t in found if t.label == label}
       axes.bar(np.arange(len(names)) + (i - (len(labels) - 1) / 2) * width,
-               [own[name].mean for name in names], width=0.9 * width, label=label,
+               [100 * own[name].mean for name in names], width=0.9 * width, label=label,
                color=figures.look(i)["color"], hatch="//" if i >= len(figures.COLORS) else None,
-               yerr=[panels.plain(own[name].deviation) or 0 for name in names],
+               yerr=[100 * (panels.plain(own[name].deviation) or 0) for name in names],
                error_kw={"linewidth": 1, "capsize": 2})
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_xticks(range(len(names)), names, rotation=25, ha="right", fontsize=8)
-    axes.set_ylabel("Forward transfer")
+    axes.set_ylabel("Forward transfer, %")
     axes.grid(True, which="major", axis="y")
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
   return figure

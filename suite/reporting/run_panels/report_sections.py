@@ -47,7 +47,7 @@ FILES = ("operative_config.gin", "config.gin")
 # Panels that a page shows at once, in this order; the others are behind "all".
 _MAIN = ("headline", "summary", "tasks", "matrix", "curves", "loss", "pareto", "significance",
          "samples", *budget_panels.NAMES)
-_LEARNERS, _TEST_SETS = 4, 2  # Of which test images are shown.
+_LEARNERS, _TEST_SETS = 4, 2  # Of which test images are shown; and one set with several labels.
 _BINDING = re.compile(r"^([\w./@]+)\s*=\s*(.*)$")
 
 
@@ -142,31 +142,42 @@ def _samples(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Test images with the last answers that have them; [] of runs that have kept none."""
   rows: list[list[object]] = []
   shown: dict[str, list[panels.Picture]] = {}
+  several = episodes = False
   for learner in stream.learners[:_LEARNERS]:
     run = learner.runs[0]
     last: dict[str, list[sample_images.Answered]] = {}
+    room = {False: _TEST_SETS, True: 1}  # By whether the images have several labels.
     for record in reversed(run.records):
       name = sample_images.name_of(record)
-      if name and name not in last and len(last) < _TEST_SETS and (
-          found := sample_images.answered(run.folder, record)):
+      if name and name not in last and any(room.values()) and (
+          found := sample_images.answered(run.folder, record)) and (
+          room[found[-1].is_multi_label]):
         last[name] = found
+        room[found[-1].is_multi_label] -= 1
     for name, found in reversed(last.items()):
       title = f"{learner.label}, {name}"
-      shown[title] = [panels.Picture(
-          sample_images.png(one.image),
-          one.label if one.is_correct else f"{one.answer}, not {one.label}", one.is_correct)
-                      for one in found]
-      rows += [[learner.label, name, one.id, one.label, one.answer, one.probability]
+      shown[title] = [panels.Picture(sample_images.png(one.image), one.words,
+                                     None if one.is_given else one.is_correct) for one in found]
+      rows += [[learner.label, name, one.id, one.label, one.answer or "given", one.probability]
                for one in found]
+      several = several or found[-1].is_multi_label
+      episodes = episodes or any(one.is_given for one in found)
   if not rows:
     return []
+  notes = ["At the last event that answered them, of the first seed; images are the few that the "
+           "run kept, evenly spaced in the test set."]
+  if several:
+    notes.append("Of images with several labels, the answer is as many classes, those of the "
+                 "highest scores; the probability is the mean of those of the labels.")
+  if episodes:
+    notes.append("Given images are of the episode's support sets, one for a class; the learner has "
+                 "seen their labels.")
   return [panels.Panel(
       "samples", f"{stream.title}: test images with answers",
       [panels.Column("learner"), panels.Column("test set"), panels.Column("id"),
        panels.Column("class"), panels.Column("answer"),
-       panels.Column("probability of the class", panels.PERCENT)], rows,
-      ["At the last event that answered them, of the first seed; images are the few that the run "
-       "kept, evenly spaced in the test set."], chart=panels.Gallery(shown))]
+       panels.Column("probability of the class", panels.PERCENT)], rows, notes,
+      chart=panels.Gallery(shown))]
 
 
 def chosen(sections: Sequence[panels.Section], names: Sequence[str]

@@ -140,6 +140,19 @@ def test_indices_are_those_of_the_batches(convention):
   assert chosen.dtype == np.int64
 
 
+def test_examples_are_a_support_image_of_each_label_and_targets_of_these():
+  source = _source(targets=2)  # 6 labels, 12 targets.
+  ids, pixels, given = source.examples(4)
+  episode = source.episode(0)
+  assert list(given.values()) == [0, 1, 2, 3] and ids[:4] == list(given)
+  for name, image in zip(ids, pixels):
+    what, number = name.removeprefix("episode 0, ").split()
+    images, labels = (episode.support_images.reshape(-1, 2, 2, 3), episode.support_labels.ravel()
+                      ) if what == "support" else (episode.target_images, episode.target_labels)
+    assert np.array_equal(image, images[int(number)]) and labels[int(number)] < 4
+  assert len(ids) == 8 and len(set(ids)) == 8
+
+
 def test_images_in_a_tensor_are_shared():
   images = tf.constant(IMAGES)
   assert episodes.Episodes(images, LABELS, task_types.Setting(3, 1, 1)).images is images

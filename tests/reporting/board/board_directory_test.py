@@ -114,6 +114,7 @@ def test_a_learner_has_a_layout_with_the_headline_first(workdir):
   found = _read(workdir / "tensorboard" / "ft").Tensors("custom_scalars__config__")[0]
   layout = layout_pb2.Layout.FromString(tf.make_ndarray(found.tensor_proto).item())
   assert [category.title for category in layout.category] == ["Headline", "Costs"]
+  assert layout.category[0].chart[0].title == "mean error (share)"
   assert list(layout.category[0].chart[0].multiline.tag) == ["headline/mean_error$"]
 
 
@@ -138,6 +139,30 @@ def test_test_images_are_shown_with_their_answers(tmp_path):
   view.finish({"protocol": "nevis", "mean_error": 0.5})
   view.close()
   assert [e.step for e in _read(tmp_path / "tensorboard" / "ft").Tensors("samples/a")] == [1, 2]
+
+
+def test_images_with_several_labels_and_those_of_episodes_are_shown(tmp_path):
+  pixels = [np.full([4, 4, 1], 7, np.uint8)] * 3
+  common = {"top1": np.array([1, 0, 1]), "correct": np.array([True, False, True])}
+  scores = np.array([[0.75, 0.875, 0.5], [0.75, 0.5, 0.25], [0.25, 0.875, 0.5]])
+  predictions.save(tmp_path / "tasks.parquet", ids=["x", "y", "z"],
+                   labels=np.array([[1, 1, 0], [0, 0, 0], [0, 1, 0]]), scores=scores,
+                   true_class_probability=[[0.75, 0.875], [], [0.875]],
+                   class_names=["a", "b", "c"], **common)
+  sample_images.save(sample_images.path(tmp_path, "many"), ["x", "y", "z"], pixels)
+  shown = sample_images.answered(tmp_path, {"task_key": "many", "predictions": "tasks.parquet"})
+  assert [(one.words, one.probability, one.is_correct) for one in shown] == [
+      ("a + b", 0.8125, True), ("a, not none", None, False), ("b", 0.875, True)]
+  names = [f"episode 0, target {i}" for i in range(3)]
+  predictions.save(tmp_path / "episodes.parquet", ids=names, labels=np.array([1, 1, 0]),
+                   true_class_probability=np.array([0.5, 0.5, 0.5]), **common)
+  sample_images.save(sample_images.path(tmp_path, sample_images.EPISODE),
+                     ["episode 0, support 2", *names[1:]], pixels, {"episode 0, support 2": 1})
+  shown = sample_images.answered(
+      tmp_path, {"num_support_sets": 2, "predictions": "episodes.parquet"})
+  assert [(one.words, one.is_given) for one in shown] == [
+      ("given: 1", True), ("0, not 1", False), ("0", False)]
+  assert sample_images.sheet(shown).size == (304, 92)
 
 
 def _read(folder):
