@@ -39,6 +39,7 @@ SHORT_RUNS: Mapping[str, Sequence[str]] = {
     "digits/clear_table": ("EPOCHS=1", "NUM_BUCKETS=2", "experiment.run.only='er'")}
 
 Graph = Dict[str, Set[str]]
+Trees = Mapping[str, Tuple[pathlib.Path, ast.Module]]
 
 
 class Import(NamedTuple):
@@ -72,7 +73,8 @@ def imports(path: pathlib.PurePath, tree: ast.AST) -> Iterator[Import]:
     in_function |= isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     for_types |= isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
     for child in ast.iter_child_nodes(node):
-      yield from visit(child, in_function, for_types)
+      if not isinstance(child, ast.expr):  # No expression holds an import.
+        yield from visit(child, in_function, for_types)
 
   return visit(tree, False)
 
@@ -90,15 +92,26 @@ def sources(root: pathlib.Path) -> Dict[str, pathlib.Path]:
           for package in PACKAGES for path in sorted((root / package).rglob("*.py"))}
 
 
-def graph(root: pathlib.Path) -> Graph:
+def parsed(root: pathlib.Path) -> Trees:
+  """Module -> file, relative to the root, and its syntax tree, of all packages."""
+  return {module: (path, ast.parse((root / path).read_text(encoding="utf-8")))
+          for module, path in sources(root).items()}
+
+
+def graph(trees: Trees) -> Graph:
   """Module -> modules that it imports."""
-  files = sources(root)
-  found: Graph = {}
-  for module, path in files.items():
-    tree = ast.parse((root / path).read_text(encoding="utf-8"))
-    names = {known(one.name, files) for one in imports(path, tree)}
-    found[module] = names - {"", module}
-  return found
+  return {module: {known(one.name, trees) for one in imports(path, tree)} - {"", module}
+          for module, (path, tree) in trees.items()}
+
+
+def between_rooms(arrows: Graph, files: Mapping[str, pathlib.Path]) -> Graph:
+  """Room of `suite` -> other rooms that it imports."""
+  found: Graph = collections.defaultdict(set)
+  for module, others in arrows.items():
+    room = room_of(files[module])
+    if room.split("/")[0] == "suite":
+      found[room] |= {room_of(files[other]) for other in others if other != "suite"} - {room}
+  return {room: others for room, others in found.items() if others}
 
 
 def circles(arrows: Mapping[str, Set[str]]) -> List[List[str]]:
@@ -131,20 +144,14 @@ def _floor(room: str) -> int:
 
 def figures(root: pathlib.Path) -> Dict[str, object]:
   """Name -> figure, for the packages of a checkout; names used twice are those within suite."""
-  files, arrows = sources(root), graph(root)
+  files, arrows = sources(root), graph(parsed(root))
   modules = {module: path for module, path in files.items() if path.name != "__init__.py"}
   rooms = collections.Counter(room_of(path) for path in modules.values())
   suite_rooms = {room: num for room, num in rooms.items() if room.split("/")[0] == "suite"}
-  between: Set[Tuple[str, str]] = set()
-  for module, others in arrows.items():
-    between |= {(room_of(files[module]), room_of(files[other]))
-                for other in others if other != "suite"}
-  between = {(a, b) for a, b in between if a != b and a.split("/")[0] == "suite"}
+  by_room = between_rooms(arrows, files)
+  between = [(a, b) for a, others in by_room.items() for b in others]
   twice = collections.Counter(path.stem for path in modules.values() if path.parts[0] == "suite")
   largest = max(suite_rooms, key=lambda room: suite_rooms[room])
-  by_room: Graph = collections.defaultdict(set)
-  for a, b in between:
-    by_room[a].add(b)
   return {
       "modules": sum(suite_rooms.values()),
       "rooms": len(suite_rooms),

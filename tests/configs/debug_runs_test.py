@@ -28,6 +28,7 @@ from suite.configs import gin_parse
 from suite.configs import methods
 from suite.configs import run_settings
 from suite.tables import table
+from suite.training.gradient import frozen_backbone
 
 DEBUG = gin_files.root() / "gin" / "debug.gin"
 FILES = gin_files.run_files()
@@ -146,11 +147,27 @@ def test_every_protocol_runs_to_its_end():
           "pretrain"}
 
 
+@pytest.fixture(name="shared_encoders")
+def _shared_encoders(monkeypatch):
+  """Learners of a run have one frozen net, if its settings are the same: nothing trains it."""
+  first, make = {}, frozen_backbone.FrozenBackbone.__init__
+
+  def init(self, *arguments, **named):
+    key = gin_parse.gin.current_scope_str(), arguments, tuple(sorted(named.items()))
+    if key not in first:
+      make(self, *arguments, **named)
+    self.model = first.setdefault(key, self.__dict__.get("model"))
+
+  monkeypatch.setattr(frozen_backbone.FrozenBackbone, "__init__", init)
+  return first
+
+
 @pytest.mark.usefixtures("quickstart")
-def test_every_run_begins_with_each_of_its_learners(home, monkeypatch):
+def test_every_run_begins_with_each_of_its_learners(home, monkeypatch, shared_encoders):
   monkeypatch.chdir(home)
   offenders = {}
   for number, name in enumerate(RUNS):
+    shared_encoders.clear()
     try:
       unused = _begin(name, home / "begun" / str(number))
     except Exception as error:

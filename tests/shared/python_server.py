@@ -10,6 +10,9 @@ by `os._exit`, without what a distributed run does when it ends.)
 Three things differ from a fresh interpreter: the import is not tested; hashes of strings are alike
 in all forks, so that of two runs which are compared one must be a fresh process (`fresh=True`); and
 tests never cut the power, so nothing waits for the disk, and operations keep no Python stack.
+
+pytest counts the CPU time of forks only when the server ends. If the variable FORK_TIMES names a
+file, the server adds a JSON line for each fork: its test, its arguments and its CPU seconds.
 """
 
 from __future__ import annotations
@@ -103,7 +106,8 @@ class Fork:
       self._streams.append(_Stream(reader))
     reader, writer = os.pipe()
     writers.append(writer)
-    request = json.dumps({"arguments": arguments, "cwd": cwd, "env": env}).encode()
+    test = os.environ.get("PYTEST_CURRENT_TEST", "")
+    request = json.dumps({"arguments": arguments, "cwd": cwd, "env": env, "test": test}).encode()
     socket.send_fds(channel, [request], writers)
     for writer in writers:
       os.close(writer)
@@ -191,8 +195,9 @@ def _serve(channel):
     for one in ready:
       if one is not channel:
         status = running.pop(one)
-        code = os.waitstatus_to_exitcode(os.waitpid(one.pid, 0)[1])
-        _tell(status, code)
+        _, code, used = os.wait4(one.pid, 0)
+        _note_times(one.request, used)
+        _tell(status, os.waitstatus_to_exitcode(code))
         os.close(status)
         os.close(one.descriptor)
         continue
@@ -201,6 +206,7 @@ def _serve(channel):
         open_channel = False
         continue
       *streams, status = descriptors
+      request = json.loads(data)
       pid = os.fork()
       if not pid:
         for stream, number in zip((streams[0], streams[-1]), (1, 2)):
@@ -208,22 +214,31 @@ def _serve(channel):
         for number in (*descriptors, *running.values(), *(one.descriptor for one in running)):
           os.close(number)
         channel.close()
-        return json.loads(data)
+        return request
       for stream in streams:
         os.close(stream)
       _tell(status, pid)
-      running[_Running(pid)] = status
+      running[_Running(pid, request)] = status
   return None
 
 
 class _Running:
   """A process whose end `select` can wait for."""
 
-  def __init__(self, pid):
-    self.pid, self.descriptor = pid, os.pidfd_open(pid)
+  def __init__(self, pid, request):
+    self.pid, self.descriptor, self.request = pid, os.pidfd_open(pid), request
 
   def fileno(self):
     return self.descriptor
+
+
+def _note_times(request, used):
+  path = os.environ.get("FORK_TIMES")
+  if path:
+    line = {"test": request["test"], "arguments": request["arguments"],
+            "seconds": round(used.ru_utime + used.ru_stime, 2)}
+    with open(path, "a", encoding="utf-8") as file:
+      file.write(json.dumps(line) + "\n")
 
 
 def _tell(status, number):

@@ -38,12 +38,10 @@ def test_the_cell_that_fails_is_named(tool):
   assert "ZeroDivisionError" in text
 
 
-def test_the_notebook_runs_all_four_protocols(python, tmp_path):
-  """In a process, as a user runs it: 15 s on 2 quiet cores."""
+def test_the_notebook_runs_all_four_protocols(tool, capsys):
   pytest.importorskip("pandas")
-  done = python.run([ROOT / "tools" / "run_notebook.py", NOTEBOOK, "--check"], cwd=tmp_path)
-  assert done.returncode == 0, done.stderr
-  table = "".join(json.loads(done.stdout.splitlines()[-1])[0]["data"]["text/plain"])
+  assert tool.main([str(NOTEBOOK), "--check"]) == 0, capsys.readouterr().err
+  table = "".join(json.loads(capsys.readouterr().out.splitlines()[-1])[0]["data"]["text/plain"])
   for protocol in ("nevis", "clear", "cfsl", "fluid"):
     assert protocol in table
   stored = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
