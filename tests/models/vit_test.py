@@ -1,4 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import inspect
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -23,8 +25,11 @@ def test_parameters_of_vit_b8():
   # 12 blocks of 7,087,872, as in every ViT-B; 8x8 patches of a 64x64 image and a class token: 65
   # tokens.
   assert parameters(768, 3072, 12, 8, 65) == 12 * 7_087_872 + 148_224 + 768 + 65 * 768 + 1_536
-  model = vit.vit()
-  assert num_trainable(model) == parameters(768, 3072, 12, 8, 65) == 85_254_912
+  assert parameters(768, 3072, 12, 8, 65) == 85_254_912
+  default = {name: part.default for name, part in inspect.signature(vit.vit).parameters.items()}
+  assert (default["layers"], default["heads"]) == (12, 12)
+  model = vit.vit(layers=1)  # All blocks are alike.
+  assert num_trainable(model) == parameters(768, 3072, 1, 8, 65)
   assert model.output_shape == (None, 768)
 
 
