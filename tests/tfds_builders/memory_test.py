@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 _BUILD = """
-import dataclasses, pathlib, resource, sys
+import dataclasses, pathlib, resource, struct, sys, zlib
 import numpy as np
 import tensorflow_datasets as tfds
 from tensorflow_datasets.core import shuffle
@@ -29,10 +29,14 @@ def peak_mb():
 class Parser:
   @staticmethod
   def parse(paths):
-    rng = np.random.default_rng(0)
-    for index in range(NUM):  # Noise: it does not compress, 97 kB an image.
-      pixels = rng.integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)
-      yield example.Example("all", f"{{index:06d}}", index % 40, images.png(pixels), "noise")
+    # Noise: it does not compress, 97 kB an image. A comment before its last chunk tells one from
+    # another without compressing each.
+    noise = images.png(np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8))
+    for index in range(NUM):
+      body = b"tEXtComment\\0%06d" % index
+      chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+      image = noise[:-12] + chunk + noise[-12:]
+      yield example.Example("all", f"{{index:06d}}", index % 40, image, "noise")
 
 spool._MEMORY_BYTES = 1 << 20
 shuffle.MAX_MEM_BUFFER_SIZE = 16 << 20

@@ -18,16 +18,73 @@ from tfds_builders.rows import row as row_lib
 _ROWS = [row for row in catalog.FAMILIES["nevis"] if row.tfds]
 
 
+# One row of each way in which TFDS's records are read; `test_each_way_to_read_is_read`.
+_READ = ("celeb_a", "cifar100", "fashion_mnist", "smallnorb", "svhn_cropped", "voc2007")
+
+
+def _features(row):
+  return tfds.builder(row.tfds.names[0], data_dir="/nowhere").info.features
+
+
+def _way(row):
+  """What decides which code reads a row: `tfds_copy.parse`, and where class names come from."""
+  wanted = row.tfds
+  return (bool(wanted.key), len(wanted.names), bool(wanted.split_by), bool(wanted.sources),
+          row.kind, type(_features(row)[wanted.label]), row.class_names is None)
+
+
+def test_each_way_to_read_is_read():
+  assert {_way(row) for row in _ROWS} == {_way(row) for row in _ROWS if row.name in _READ}
+
+
+@pytest.fixture(scope="module", name="copies")
+def _copies(tmp_path_factory):
+  """A function: a row to the folder of its tiny copies, three files a split, and their counts."""
+  made = {}
+
+  def copies(row, num_classes=None):
+    if row.name not in made:
+      num_classes = num_classes or row.num_classes
+      folder = tmp_path_factory.mktemp(row.name)
+      with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shard_utils.ShardConfig, "calculate_number_shards",
+                      classmethod(lambda cls, *args, **kwargs: 3))
+        made[row.name] = folder, tfds_copy.write_fixture(
+            folder, row.tfds, num_classes=num_classes, per_class=max(2, 60 // num_classes))
+    return made[row.name]
+
+  return copies
+
+
 @pytest.mark.parametrize("row", _ROWS, ids=lambda row: row.name)
-def test_a_row_keeps_the_contract(row, tmp_path, read_splits):
-  counts = tfds_copy.write_fixture(tmp_path, row.tfds, num_classes=row.num_classes,
-                                   per_class=max(2, 80 // row.num_classes))
+def test_a_row_keeps_the_contract(row, copies, read_splits):
+  _check_that_tfds_has_its_features_splits_and_classes(row)
+  if row.name in _READ:
+    _check_that_its_records_are_those_of_tfds(row, *copies(row), read_splits)
+
+
+def _check_that_tfds_has_its_features_splits_and_classes(row):
+  wanted, features = row.tfds, _features(row)
+  assert set(wanted.features) <= set(features)
+  assert not wanted.key or isinstance(features[wanted.key], tfds.features.Text)
+  label = getattr(features[wanted.label], "feature", features[wanted.label])
+  assert row.num_classes == (len(label) if hasattr(label, "items") else label.num_classes)
+  assert (row.kind == row_lib.SINGLE_LABEL) == isinstance(features[wanted.label],
+                                                          tfds.features.ClassLabel)
+  values = range(features[wanted.split_by].num_classes) if wanted.split_by else [None]
+  assert set(row.splits) == {
+      tfds_copy._source_split(wanted, name, split, {wanted.split_by: value})
+      for name in wanted.names for split in wanted.splits for value in values}
+  assert row.split_names == ("train", "dev", "validation", "test")
+
+
+def _check_that_its_records_are_those_of_tfds(row, data_dir, counts, read_splits):
   small = dataclasses.replace(row, layouts=tuple(
       dataclasses.replace(layout, num_examples={}) for layout in row.layouts))
   with testing.installed(small):
-    builder = tfds_builders.build(f"nevis/{row.name}", tmp_path)
+    builder = tfds_builders.build(f"nevis/{row.name}", data_dir)
   records = read_splits(builder)
-  assert set(records) == set(row.split_names) == {"train", "dev", "validation", "test"}
+  assert set(records) == set(row.split_names)
   assert all(records.values())
   everything = sum(records.values(), [])
   # Every example is in one split.
@@ -43,10 +100,8 @@ def test_a_row_keeps_the_contract(row, tmp_path, read_splits):
         range(row.num_classes))
     return
   assert {int(r["label"]) for r in everything} == set(range(row.num_classes))
-  original = tfds.builder(row.tfds.names[0], data_dir="/nowhere").info.features[row.tfds.label]
   if not row.class_names:
-    assert builder.info.features["label"].names == original.names
-  assert original.num_classes == row.num_classes
+    assert builder.info.features["label"].names == _features(row)[row.tfds.label].names
 
 
 def test_the_stream_and_the_rows_agree_and_the_doctor_knows_the_way(tmp_path):
@@ -68,26 +123,18 @@ _SLICED = {"train": paper_draws.SLICED_TRAIN_ONLY, "test": paper_draws.whole("te
 _SLICED_VALIDATED = {"train": paper_draws.SLICED_TRAIN_DEV,
                      "validation": paper_draws.whole("dev_test"),
                      "test": paper_draws.whole("test")}
-# Other data sets with these draws behave like one of them.
-_NAMES = ("cifar100", "emnist_balanced", "fashion_mnist", "stanford_dogs", "svhn_cropped")
+# One whose images have names, and one whose images have none.
+_NAMES = ("cifar100", "svhn_cropped")
 
 
-@pytest.fixture(name="many_files")
-def _many_files(monkeypatch):
-  """TFDS keeps each split in three files."""
-  monkeypatch.setattr(shard_utils.ShardConfig, "calculate_number_shards",
-                      classmethod(lambda cls, *args, **kwargs: 3))
-
-
-def _tiny_paper(row, tmp_path, num_examples=150):
+def _paper(row, copies):
   """(TFDS's own builder, the builder of the row as the reference draws it), on a tiny copy."""
-  tfds_copy.write_fixture(tmp_path, row.tfds, num_classes=row.num_classes,
-                          per_class=max(2, num_examples // row.num_classes))
+  data_dir, _ = copies(row)
   paper = row_lib.variants(row)[1]
   assert paper.name == f"{row.name}_paper"
   with testing.installed(paper):
-    return (tfds.builder(row.tfds.names[0], data_dir=tmp_path),
-            tfds_builders.build(f"nevis/{paper.name}", tmp_path))
+    return (tfds.builder(row.tfds.names[0], data_dir=data_dir),
+            tfds_builders.build(f"nevis/{paper.name}", data_dir))
 
 
 def _images(builder, split):
@@ -96,11 +143,18 @@ def _images(builder, split):
       builder.as_dataset(split=split, decoders=decoders)))
 
 
-@pytest.mark.usefixtures("many_files")
+def test_rows_that_the_reference_slices():
+  assert [row.name for row in _ROWS if row.paper == _SLICED] == [
+      "caltech101", "caltech_birds2011", "cifar100", "emnist_balanced", "fashion_mnist",
+      "stanford_dogs", "stl10", "svhn_cropped"]
+  assert [row.name for row in _ROWS if row.paper == _SLICED_VALIDATED] == [
+      "celeb_a", "dtd", "oxford_flowers102", "patch_camelyon", "sun397"]
+
+
 @pytest.mark.parametrize("name", _NAMES)
-def test_the_reference_draws_ranges_of_the_store(name, tmp_path):
+def test_the_reference_draws_ranges_of_the_store(name, copies):
   row = catalog.find(f"nevis/{name}")[1]
-  original, builder = _tiny_paper(row, tmp_path)
+  original, builder = _paper(row, copies)
   assert row.paper == _SLICED and len(original.info.splits["train"].shard_lengths) == 3
   num = original.info.splits["train"].num_examples
   first, second = int(num * 0.7), int(num * 0.7) + int(num * 0.15)
@@ -109,11 +163,9 @@ def test_the_reference_draws_ranges_of_the_store(name, tmp_path):
     assert _images(builder, part) == _images(original, split)
 
 
-@pytest.mark.usefixtures("many_files")
-@pytest.mark.parametrize("name", ["dtd", "oxford_flowers102"])
-def test_the_reference_keeps_the_official_validation(name, tmp_path):
-  row = catalog.find(f"nevis/{name}")[1]
-  original, builder = _tiny_paper(row, tmp_path)
+def test_the_reference_keeps_the_official_validation(copies):
+  row = catalog.find("nevis/dtd")[1]
+  original, builder = _paper(row, copies)
   assert row.paper == _SLICED_VALIDATED
   num = original.info.splits["train"].num_examples
   for part, split in (("train", f"train[:{int(num * 0.8)}]"), ("dev", f"train[{int(num * 0.8)}:]"),
@@ -121,13 +173,13 @@ def test_the_reference_keeps_the_official_validation(name, tmp_path):
     assert _images(builder, part) == _images(original, split)
 
 
-def test_domainnet_as_in_the_code_of_the_reference_tests_on_sketches(tmp_path):
+def test_domainnet_as_in_the_code_of_the_reference_tests_on_sketches(copies):
   compat = row_lib.variants(catalog.find("nevis/domainnet")[1])[1]
   assert compat.name == "domainnet_paper_compat"
-  tfds_copy.write_fixture(tmp_path, compat.tfds, num_classes=30, per_class=1)
+  data_dir, _ = copies(compat, num_classes=8)
   with testing.installed(compat):
-    builder = tfds_builders.build("nevis/domainnet_paper_compat", tmp_path)
-  domains = [tfds.builder(name, data_dir=tmp_path) for name in compat.tfds.names]
+    builder = tfds_builders.build("nevis/domainnet_paper_compat", data_dir)
+  domains = [tfds.builder(name, data_dir=data_dir) for name in compat.tfds.names]
   for part, split, chosen in (("train", "train", domains[:5]), ("dev", "test", domains[:5]),
                               ("validation", "train", domains[5:]), ("test", "test", domains[5:])):
     expected = sorted(sum((_images(domain, split) for domain in chosen), []))
@@ -139,8 +191,8 @@ def test_domainnet_as_in_the_code_of_the_reference_tests_on_sketches(tmp_path):
     ("coil100", "angle_label", {"train": {70, 71, 0, 1, 2}, "dev": {16, 17, 18, 19, 20},
                                 "validation": {50, 51, 52, 53, 54}}),
     ("smallnorb", "instance", {"train": {0, 1, 2, 3, 5, 7, 8, 9}, "dev": {4}, "validation": {6}})])
-def test_the_reference_splits_by_view_or_by_toy(name, field, parts, tmp_path):
-  original, builder = _tiny_paper(catalog.find(f"nevis/{name}")[1], tmp_path, num_examples=200)
+def test_the_reference_splits_by_view_or_by_toy(name, field, parts, copies):
+  original, builder = _paper(catalog.find(f"nevis/{name}")[1], copies)
   decoders = {"image": tfds.decode.SkipDecoding()}
   records = list(tfds.as_numpy(original.as_dataset(split="train", decoders=decoders)))
   for part, values in parts.items():

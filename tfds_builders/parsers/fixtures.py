@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import io
 import os
@@ -22,7 +23,8 @@ def pixels(shape: Sequence[int], seed: int) -> np.ndarray:
   return np.random.Generator(np.random.PCG64(seed)).integers(0, 256, shape, dtype=np.uint8)
 
 
-def jpeg(shape: Sequence[int], seed: int) -> bytes:
+@functools.lru_cache(maxsize=4096)  # Most archives number their images from 0.
+def jpeg(shape: tuple[int, ...], seed: int) -> bytes:
   """Returns a JPEG of noise; shape: [H, W, 1 or 3]."""
   import tensorflow as tf  # pylint: disable=g-import-not-at-top
   return tf.io.encode_jpeg(pixels(shape, seed), quality=90).numpy()

@@ -95,11 +95,11 @@ def test_random_crops_can_be_drawn_by_area():
 def test_a_row_is_the_same_in_any_batch_eager_or_in_a_pipeline(transform, channels):
   images = _images(13, 21, channels)
   eager = transform.train(images, SEEDS).numpy()
-  alone = np.concatenate([transform.train(images[b:b + 1], SEEDS[b:b + 1]) for b in range(16)])
+  alone = np.concatenate([transform.train(images[b:b + 1], SEEDS[b:b + 1]) for b in range(3)])
   dataset = tf.data.Dataset.from_tensors((images, SEEDS)).map(transform.train)
   unknown = tf.function(transform.train, input_signature=[
       tf.TensorSpec([None, None, None, channels], tf.uint8), tf.TensorSpec([None], tf.uint64)])
-  np.testing.assert_array_equal(eager, alone)
+  np.testing.assert_array_equal(eager[:3], alone)
   np.testing.assert_array_equal(eager, next(iter(dataset)))
   np.testing.assert_array_equal(eager, unknown(images, SEEDS))
   assert eager.shape == (16, 16, 16, 3) and eager.dtype == np.uint8
@@ -132,14 +132,14 @@ def test_boxes_by_height_are_drawn_as_tensorflow_draws_them(height, width):
   boxes = image_ops.random_boxes_by_height(
       draws, height, width, area=area, aspect=aspect, covered=0.1).numpy()
 
-  @tf.function
   def other(seed):
     begin, size, _ = tf.image.stateless_sample_distorted_bounding_box(
         [height, width, 3], tf.constant([[[0.0, 0.0, 1.0, 1.0]]]), seed=seed,
         min_object_covered=0.1, aspect_ratio_range=aspect, area_range=area, max_attempts=10)
     return tf.concat([begin[:2], size[:2]], 0)
 
-  wanted = tf.map_fn(other, tf.stack([tf.range(num), tf.range(num)], 1)).numpy().astype(float)
+  wanted = tf.function(lambda seeds: tf.map_fn(other, seeds))(
+      tf.stack([tf.range(num), tf.range(num)], 1)).numpy().astype(float)
   for name, of in (("area", lambda b: b[:, 2] * b[:, 3] / (height * width)),
                    ("aspect", lambda b: b[:, 3] / b[:, 2]),
                    ("y", lambda b: b[:, 0] / height), ("x", lambda b: b[:, 1] / width)):
@@ -221,8 +221,8 @@ def test_extra_ops_change_training_only_and_a_row_is_the_same_in_any_batch():
   np.testing.assert_array_equal(transform.evaluate(images), images)
   eager = transform.train(images, SEEDS).numpy()
   assert eager.dtype == np.uint8 and (eager != images).mean() > 0.5
-  alone = np.concatenate([transform.train(images[b:b + 1], SEEDS[b:b + 1]) for b in range(16)])
-  np.testing.assert_array_equal(eager, alone)
+  alone = np.concatenate([transform.train(images[b:b + 1], SEEDS[b:b + 1]) for b in range(3)])
+  np.testing.assert_array_equal(eager[:3], alone)
   dataset = tf.data.Dataset.from_tensors((images, SEEDS)).map(transform.train)
   np.testing.assert_array_equal(eager, next(iter(dataset)))
 
@@ -287,7 +287,7 @@ def test_mirrored_edges_are_those_of_pad_on_random_sizes():
       lambda images, margin=margin, axis=axis: image_ops.mirrored(images, margin, axis=axis),
       input_signature=[tf.TensorSpec([None, None, None, None], tf.uint8)])
            for margin in (1, 3) for axis in (1, 2)}
-  for _ in range(100):
+  for _ in range(40):
     batch, height, width, channels = rng.integers([1, 3, 3, 1], [4, 40, 40, 4])
     images = tf.constant(rng.integers(0, 256, [batch, height, width, channels]), tf.uint8)
     for (margin, axis), call in calls.items():
@@ -298,7 +298,7 @@ def test_mirrored_edges_are_those_of_pad_on_random_sizes():
 
 def test_crops_of_random_sizes_and_boxes_are_those_of_padded_images(monkeypatch):
   rng, boxes = np.random.default_rng(1), []
-  for _ in range(200):
+  for _ in range(70):
     height, width = rng.integers(1, 90, 2)
     images = tf.constant(rng.integers(0, 256, [2, height, width, 3]), tf.uint8)
     sides = rng.uniform(0.2, 1.0, [2, 2]) * [height, width]
