@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 from typing import Any, Mapping
 
@@ -218,6 +219,7 @@ class Row:
     return next((layout for layout in self.layouts if layout.downloadable), None)
 
 
+@functools.lru_cache(maxsize=1024)  # Looking up one name asks for those of all rows.
 def variants(row: Row) -> tuple[Row, ...]:
   """Returns the row and its variants NAME_paper and NAME_paper_compat, if it has them.
 

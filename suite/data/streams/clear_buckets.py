@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 from absl import logging
 import numpy as np
@@ -68,9 +68,11 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
     tests = _Splits(test_name or name, [f"test_bucket_{i:02d}" for i in numbers], data_dir)
     _check_classes(train, tests)
   found = []
-  for i in numbers:
-    bucket = f"bucket_{i:02d}"
-    records = train.read(bucket, f"iid_test_{seed}" if protocol == "iid" else None)
+  names = [f"bucket_{i:02d}" for i in numbers]
+  read = train.read(names, f"iid_test_{seed}" if protocol == "iid" else None)
+  read_tests = (tests.read([f"test_{bucket}" for bucket in names], None)
+                if protocol == "challenge" else iter(()))
+  for bucket, records in zip(names, read):
     if protocol == "iid":
       assert records.is_test is not None
       parts = (train.make(bucket, "train", records, ~records.is_test),
@@ -78,7 +80,7 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
     else:
       whole = train.make(bucket, "train", records)
       parts = (whole, whole if protocol == "streaming" else
-               tests.make(f"test_{bucket}", "", tests.read(f"test_{bucket}", None)))
+               tests.make(f"test_{bucket}", "", next(read_tests)))
     found.append(buckets.Bucket(bucket, *parts))
   if name.startswith(tfds_source.TIMELINE):
     if protocol != "streaming":
@@ -139,24 +141,35 @@ class _Splits:
                        f"{', '.join(sorted(info.features))}. Name one that has: clear10/images, "
                        "clear10/moco_b0.")
 
-  def read(self, split: str, flag: Optional[str]) -> _Records:
-    """All records in the order in which they are stored; `flag` names a boolean feature."""
+  def read(self, splits: List[str], flag: Optional[str]) -> Iterator[_Records]:
+    """All records of each split in the order in which they are stored, by one pipeline.
+
+    Args:
+      splits: in which order they come.
+      flag: name of a boolean feature.
+    """
     import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
     key = "image" if self._is_images else _FEATURE
     dataset = self._source.builder.as_dataset(
-        split=split, decoders=self._source.decoders if self._is_images else None,
+        split="+".join(splits), decoders=self._source.decoders if self._is_images else None,
         shuffle_files=False,
         read_config=tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False))
     keys = (key, "label", "id", *([flag] if flag else []))
-    columns: Dict[str, List[Any]] = {k: [] for k in keys}
+    sizes = [self._source.builder.info.splits[split].num_examples for split in splits]
+    places = np.repeat(np.arange(len(splits)), sizes)  # The split of each record.
+    columns: List[Dict[str, List[Any]]] = [{k: [] for k in keys} for _ in splits]
     for batch in dataset.map(lambda e: {k: e[k] for k in keys}).batch(_BATCH).as_numpy_iterator():
-      for k in keys:
-        columns[k].append(batch[k])
-    whole = {k: np.concatenate(parts) for k, parts in columns.items()}
-    if (whole["label"] < 0).any():
-      raise ValueError(f"{self.name} {split} holds images without a label. Leave it out: first=1.")
-    return _Records(list(whole[key]) if self._is_images else whole[key], whole["label"],
-                    [i.decode() for i in whole["id"]], whole[flag] if flag else None)
+      here, places = np.split(places, [len(batch["label"])])
+      for place in np.unique(here):
+        for k in keys:
+          columns[place][k].append(batch[k][here == place])
+    for split in splits:  # What was read of it is freed then.
+      whole = {k: np.concatenate(parts) for k, parts in columns.pop(0).items()}
+      if (whole["label"] < 0).any():
+        raise ValueError(
+            f"{self.name} {split} holds images without a label. Leave it out: first=1.")
+      yield _Records(list(whole[key]) if self._is_images else whole[key], whole["label"],
+                     [i.decode() for i in whole["id"]], whole[flag] if flag else None)
 
   def make(self, split: str, part: str, records: _Records, chosen: Optional[np.ndarray] = None
            ) -> image_set.ImageSet:

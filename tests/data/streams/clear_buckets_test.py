@@ -51,6 +51,7 @@ def test_iid_is_the_released_split_of_its_seed(name, data):
     assert [b.name for b in buckets] == [f"bucket_{i:02d}" for i in range(1, 11)]
     assert (buckets.task.key, buckets.task.num_classes) == (name, CLASSES)
     for bucket in buckets:
+      assert {i.split("/")[0] for i in [*bucket.train.ids, *bucket.test.ids]} == {bucket.name[-2:]}
       assert (bucket.train.size, bucket.test.size) == (8, 3)
       assert not set(bucket.train.ids) & set(bucket.test.ids)
       # One image a class, in the order of the classes: its label is its place.
@@ -59,7 +60,8 @@ def test_iid_is_the_released_split_of_its_seed(name, data):
   assert test_ids[0] != test_ids[1]
 
 
-def test_streaming_trains_and_tests_on_all_of_a_bucket(name, data):
+def test_streaming_trains_and_tests_on_all_of_a_bucket(name, data, monkeypatch):
+  monkeypatch.setattr(clear_buckets, "_BATCH", 7)  # Read together, they begin and end in buckets.
   for bucket in clear_buckets.load(name, protocol="streaming", data_dir=data):
     assert bucket.train.size == bucket.test.size == CLASSES
     assert sorted(bucket.train.labels) == list(range(CLASSES))
@@ -129,6 +131,6 @@ def test_class_lists_that_differ_are_refused():
 
 def test_a_part_without_images_is_refused(data):
   splits = clear_buckets._Splits("clear10/moco_b0", ["bucket_01"], data)
-  records = splits.read("bucket_01", "iid_test_0")
+  records, = splits.read(["bucket_01"], "iid_test_0")
   with pytest.raises(ValueError, match="'clear10/moco_b0 bucket_01 test' is empty"):
     splits.make("bucket_01", "test", records, np.zeros([CLASSES], bool))
