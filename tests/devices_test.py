@@ -15,9 +15,10 @@ import pytest
 import suite
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
-GROUP_NORM = "EPOCHS = 2\nconv4.conv4.norm = 'group'"
+GROUP_NORM = "EPOCHS = 1\nconv4.conv4.norm = 'group'"
 CASES = (("er", "fluid", GROUP_NORM),
-         ("protonet", "cfsl", "UPDATES = 15\ncfsl.run.tasks_per_update = 4"))
+         ("protonet", "cfsl", "UPDATES = 3\ncfsl.run.updates_per_event = 3\n"
+          "cfsl.run.tasks_per_update = 4\ncfsl.run.test_episodes = 8"))
 UNEVEN = "UPDATES = 15\ncfsl.run.tasks_per_update = 3"
 SCRIPT = """
 import json, pathlib, sys

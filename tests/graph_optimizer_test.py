@@ -9,6 +9,9 @@ import tensorflow as tf
 
 from suite.configs import methods
 
+FEW_UPDATES = """UPDATES = 2
+cfsl.run.updates_per_event = 2
+cfsl.run.test_episodes = 8"""
 METHODS = {method.name: method for method in methods.load()}
 
 
@@ -16,7 +19,7 @@ def _summary(folder, name, protocol, *, optimized):
   before = tf.config.optimizer.get_experimental_options()
   tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": not optimized})
   try:
-    extra = "UPDATES = 15" if protocol == "cfsl" else ""
+    extra = FEW_UPDATES if protocol == "cfsl" else ""
     return matrix_runs.CellRun(folder, METHODS[name], protocol, extra).whole(0)
   finally:
     tf.config.optimizer.set_experimental_options(

@@ -73,33 +73,39 @@ class Unread(NamedTuple):
 History = Dict[Key, List[Binding]]
 
 
-def unread(history: History) -> List[Unread]:
+def unread(history: History, read: Optional[Set[Key]] = None) -> List[Unread]:
   """The user's bindings that nothing can read; none if no root is bound.
+
+  Args:
+    history: of the run.
+    read: `reached(history)`; None: it is computed.
 
   A value that was replaced still counts as a reader of the file bindings that it mentions: after
   `--gin_param run.update=@OnError()`, the run file's settings of the replaced strategy are no
   mistake. For bindings of the command line it does not count: one that sets the replaced strategy
   is an error. A replacement in a library (debug.gin) leaves them valid.
   """
-  if not any(name in ROOTS for _, name, _ in history):
+  if read is None:
+    read = reached(history)
+  last = {key: settings[-1] for key, settings in history.items() if settings[-1].is_users}
+  if read is None or last.keys() <= read:  # More settings only make a walk reach more.
     return []
-  reached = _Walk(history)
+  walk = _Walk(history)
   by_command = _Walk({key: settings[-1:] if not settings[-1].file else settings
                       for key, settings in history.items()})
-  last = {key: settings[-1] for key, settings in history.items() if settings[-1].is_users}
   found = []
   for key, setting in last.items():
-    if key in (reached if setting.file else by_command).read:
+    if key in (walk if setting.file else by_command).read:
       continue
     scope, name, argument = key
     if name == MACRO:
-      readable = sorted(s for s, n, _ in reached.read if n == MACRO)
+      readable = sorted(s for s, n, _ in walk.read if n == MACRO)
       reason = f"This run reads {', '.join(readable)}." if readable else "This run reads no macro."
-    elif name not in reached.names:
+    elif name not in walk.names:
       reason = (f"No binding that the run reaches refers to {name}; only what is called through "
                 f"@ gets bindings.")
     else:
-      others = sorted(history[k][-1].text for k in reached.read
+      others = sorted(history[k][-1].text for k in walk.read
                       if k[1:] == (name, argument) and k[0] != scope)
       reason = (f"What is read instead: {', '.join(others)}." if others
                 else f"No call of {name} opens the scope {scope!r}.")

@@ -81,8 +81,13 @@ def description(path: pathlib.Path) -> str:
 
 def find(run: str) -> Tuple[str, pathlib.Path]:
   """A run's short name and file, from a shipped short name or a path."""
-  shipped = run_files()
   name = run[: -len(".gin")] if run.endswith(".gin") else run
+  parts = pathlib.PurePosixPath(name)
+  path = root() / "gin" / "runs" / f"{name}.gin"
+  # Listing all files takes longer, and a table asks for each of its cells.
+  if not {"/", ".."} & set(parts.parts) and parts.as_posix() == name and path.is_file():
+    return name, path
+  shipped = run_files()
   if name in shipped:
     return name, shipped[name]
   path = pathlib.Path(run)
@@ -249,7 +254,7 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks:
     return found
   read = gin_bindings.reached(found.history)
   _check_values(found, read)
-  check_readers(found, [unread for unread in gin_bindings.unread(found.history)
+  check_readers(found, [unread for unread in gin_bindings.unread(found.history, read)
                         if unread.setting.text in set(found.macros) - reading.mentioned()])
   reading.write(found, read)
   return found

@@ -435,6 +435,14 @@ def _convert(found: gin_files.Scan, converted: Mapping[gin_bindings.Key, Any]) -
 _NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
 
 
+@functools.lru_cache(maxsize=1024)  # Each of its arguments asks.
+def _signature(target: Any) -> tuple[Dict[str, Any], Mapping[str, inspect.Parameter]]:
+  """The types and the parameters of a function or class."""
+  is_record = inspect.isclass(target) and issubclass(target, tuple)  # A NamedTuple.
+  function = target.__init__ if inspect.isclass(target) and not is_record else target
+  return typing.get_type_hints(function), inspect.signature(target).parameters
+
+
 def _kinds(name: str, argument: str) -> tuple[Any, ...]:
   """The types of a parameter; () if they are not known."""
   try:
@@ -448,11 +456,8 @@ def _kinds(name: str, argument: str) -> tuple[Any, ...]:
         continue
     else:
       return ()
-    target = functools.reduce(getattr, parts[length:], target)
-    is_record = inspect.isclass(target) and issubclass(target, tuple)  # A NamedTuple.
-    function = target.__init__ if inspect.isclass(target) and not is_record else target
-    hint = typing.get_type_hints(function).get(argument)
-    default = inspect.signature(target).parameters[argument].default
+    hints, parameters = _signature(functools.reduce(getattr, parts[length:], target))
+    hint, default = hints.get(argument), parameters[argument].default
   except Exception:  # Annotations may name what only a type checker, or a newer Python, knows.
     return ()
   kinds = () if hint is None else _members(hint)

@@ -8,7 +8,6 @@ where nothing was evaluated. A mean is NaN unless all of its cells have been eva
 from __future__ import annotations
 
 import numpy as np
-import sklearn.metrics
 
 from suite.metrics import matrix
 
@@ -54,7 +53,8 @@ def confusion(labels: np.ndarray, predicted: np.ndarray, num_classes: int) -> np
   Args:
     labels: int [N]. predicted: int [N]; -1, no answer, is counted nowhere.
   """
-  return sklearn.metrics.confusion_matrix(labels, predicted, labels=np.arange(num_classes))
+  from sklearn import metrics  # pylint: disable=import-outside-toplevel  # It takes a second.
+  return metrics.confusion_matrix(labels, predicted, labels=np.arange(num_classes))
 
 
 def class_accuracy(labels: np.ndarray, correct: np.ndarray, num_classes: int) -> np.ndarray:

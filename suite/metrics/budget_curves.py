@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from typing import NamedTuple, Union
 
 import numpy as np
-from scipy import optimize
-from scipy import stats
 
 Values = Union[Sequence[float], np.ndarray]
 
@@ -34,6 +32,8 @@ def fit_decay(budgets: Sequence[float], errors: Values) -> Decay:
   x, y = np.asarray(budgets, float), np.asarray(errors, float)
   if x.shape != y.shape or len(x) < 4:
     raise ValueError(f"Got {len(x)} budgets and {len(y)} errors; expected 4 of each at least.")
+
+  from scipy import optimize  # pylint: disable=import-outside-toplevel
 
   def solved(log_b: float) -> tuple[np.ndarray, float]:
     inputs = np.stack([np.exp(-np.exp(log_b) * x), np.ones_like(x)], axis=1)
@@ -60,6 +60,7 @@ def rank_correlation(first: Values, second: Values) -> float:
   """Spearman's correlation, ties at their mean rank; NaN where one has no two different values."""
   if np.ptp(first) == 0 or np.ptp(second) == 0:
     return float("nan")
+  from scipy import stats  # pylint: disable=import-outside-toplevel
   return float(stats.spearmanr(first, second).statistic)
 
 

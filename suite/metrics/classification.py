@@ -12,7 +12,6 @@ NaN logits (a diverged model) are scored as wrong instead of raising an error: t
 from __future__ import annotations
 
 import numpy as np
-from sklearn import metrics as sklearn_metrics
 
 ABSENT = ("zero", "skip")
 
@@ -65,13 +64,14 @@ def mean_average_precision(
   if scores.shape != labels.shape:
     raise ValueError(f"Got scores {list(scores.shape)} and labels {list(labels.shape)}; expected "
                      "the same [N, C] twice, labels multi-hot.")
+  from sklearn import metrics  # pylint: disable=import-outside-toplevel  # It takes a second.
   present = np.flatnonzero((labels > 0).any(axis=0))
   precisions = []
   for c in present:
     # Dense ranks have the same order and ties, but are finite, as scikit-learn requires.
     ordered = np.where(np.isnan(scores[:, c]), -np.inf, scores[:, c])
     ranks = np.unique(ordered, return_inverse=True)[1]
-    precisions.append(sklearn_metrics.average_precision_score(labels[:, c] > 0, ranks))
+    precisions.append(metrics.average_precision_score(labels[:, c] > 0, ranks))
   count = scores.shape[1] if absent == "zero" else len(present)
   return float(np.sum(precisions) / count) if count else float("nan")
 

@@ -46,7 +46,7 @@ def _sides(runs):
   def make(dtype):
     made = maml.Maml(functional_conv4.Conv4(filters=4, blocks=2, pixel_range=(0.0, 1.0),
                                             dtype=dtype),
-                     inner=inner_loop.InnerLoop(steps=2, num_support_sets=2, transductive=True),
+                     inner=inner_loop.InnerLoop(steps=1, num_support_sets=2, transductive=True),
                      transform=image_ops.AsStored(12), channels=1,
                      training=meta_schedules.MetaTraining())
     made.begin(tasks.Task("episode", tasks.SINGLE_LABEL, 3), runs.suite_cfsl.context())
