@@ -20,6 +20,7 @@ from suite.data.own import image_sources
 from suite.protocols import cfsl
 from suite.running import trained_model
 from suite.state import predictions
+from suite.training.sequence import update_strategies
 
 layers = tf.keras.layers
 SHAPE = (6, 4, 1)  # Not square: it is prepared to 4 x 4 pixels.
@@ -146,6 +147,30 @@ def test_a_few_shot_model_adapts_before_it_answers(tmp_path):
   top1 = [np.argmax(loaded(*(part[i] for part in asked[:3])), 1) for i in range(3)]
   np.testing.assert_array_equal(np.concatenate(top1), stored(result.runs[0]).top1)
   assert model.about["models"] == 2 and "adapts to them" in model.about["gives"]
+
+
+@pytest.mark.parametrize("name, seen", [("er", 40), ("ncm", 39)])
+def test_a_sequence_model_answers_as_it_stands_after_the_last_sample(tmp_path, name, seen):
+  def run(num):
+    return suite.run(
+        protocol="fluid", workdir=str(tmp_path / str(num)), update=update_strategies.Every(30),
+        sequence=suite.sequences.of(image_set(num), shuffle=False),
+        learners={name: suite.learner(net, name, size=4)})
+
+  # ER trains after 30 samples only; class means take in each sample once it is answered.
+  whole = run(40)
+  model = whole.model() if seen == 40 else run(seen).model()
+  model.save(tmp_path / "out")
+  files = [r["predictions"] for r in whole.runs[0].records if r.get("predictions")]
+  found = [predictions.load(whole.runs[0].folder / file) for file in files]
+  top1, label, probability = (np.concatenate([getattr(one, part) for one in found]) for part in (
+      "top1", "label", "true_class_probability"))
+  first = 30 if seen == 40 else seen
+  scores = tf.saved_model.load(str(tmp_path / "out"))(pixels(40, 0)[0][first:])
+  np.testing.assert_array_equal(np.argmax(scores, 1), top1[first:])
+  np.testing.assert_allclose(
+      tf.nn.softmax(scores).numpy()[np.arange(40 - first), label[first:]], probability[first:],
+      rtol=1e-4)
 
 
 def test_the_command_exports_a_run_of_gin_files(tmp_path, monkeypatch, capsys):
