@@ -31,8 +31,9 @@ _HEAD = """# Methods
 {num_methods} methods. Of the {cells} cells of NEVIS, CLEAR and FLUID (without methods for
 episodes alone) {running} run, {percent:.0f}%; {on_cfsl} methods run on CFSL.
 `tests/contracts/method_matrix_test.py` runs every cell on the embedded digits: a method that runs
-learns above chance, resumes bit for bit, and has known FLOPs and MACs; all others are
-refused by a message before anything is trained.
+learns above chance, has known FLOPs and MACs, and takes its saved state again; one of each kind of
+state is stopped under each protocol, and resumes bit for bit. All others are refused by a message
+before anything is trained.
 
 A method has one macro, in a file of `gin/learners`, and the same settings under all protocols. A
 run file includes that file and its protocol's, `gin/learners/nevis.gin`, `clear.gin`, `fluid.gin`

@@ -19,6 +19,7 @@ from suite.compute import distribution
 from suite.configs import gin_parse
 from suite.configs import methods
 from suite.contracts import deliveries
+from suite.contracts import rehearsal
 
 LEARNER = "under_test"
 _IMPORTS = """from __gin__ import dynamic_registration
@@ -238,6 +239,19 @@ class CellRun:
       state.commit = copying
       return self._run(state)
 
+  def again(self) -> dict[str, Any]:
+    """The summary of `whole`, by a new learner that takes the state of its end and learns nothing.
+    """
+    with self._state("whole") as state:
+      return self._run(state)
+
+  def rehearsed(self, *, measures: bool) -> list[dict[str, Any]]:
+    """The records of a rehearsal, see `rehearsal.begun`."""
+    with rehearsal.begun(measures=measures) as found, self._state("rehearsed") as state:
+      self._run(state)
+    assert rehearsal.current() is None and not found.missing and found._known
+    return self.records("rehearsed")
+
   def uncommitted(self, event: int) -> None:
     """A run that ends when an event is worked through and not committed; `resumed` goes on."""
     with stopped_runs.state(self._folder / "resumed", stop_uncommitted=event) as state:
@@ -265,7 +279,7 @@ class CellRun:
     return stopped_runs.state(self._folder / name)
 
   def _run(self, state) -> dict[str, Any]:
-    tf.keras.backend.clear_session()
-    tf.random.set_seed(5)
+    # Layers have the same names again. `clear_session` and a seed would forget all kernels, too.
+    tf.keras.backend.reset_uids()
     self._learner = self._make()
     return self._protocol(self._learner, state=state)

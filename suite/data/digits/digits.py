@@ -122,22 +122,30 @@ def buckets(num_buckets: int = 3, *, as_features: bool = False,
   """
   if not 1 <= num_buckets <= 10:
     raise ValueError(f"num_buckets={num_buckets}; the 1,797 digits make 1 to 10 buckets.")
-  images, labels = load()
-  home = np.asarray([int(_unit_hash("bucket", i) * num_buckets) for i in range(len(labels))])
-  is_train = np.asarray([_unit_hash("bucket train", i) < 0.7 for i in range(len(labels))])
+  _, labels = load()
+  changed, home, is_train = _leaning(num_buckets)
   made = []
   for t in range(num_buckets):
-    progress = t / max(1, num_buckets - 1)
-    changed, here = np.zeros_like(images), home == t
-    changed[here] = lean_and_fade(
-        images[here], degrees=60.0 * progress, fade=0.5 * progress)
     make = _feature_set if as_features else _image_set
     parts = [make(f"digits bucket_{t + 1:02d} {name}", changed, labels,
-                  np.flatnonzero(here & chosen))
+                  np.flatnonzero((home == t) & chosen))
              for name, chosen in (("train", is_train), ("test", ~is_train))]
     made.append(buckets_lib.Bucket(f"bucket_{t + 1:02d}", *parts))
   found = buckets_lib.Buckets(tasks.Task("digits", tasks.SINGLE_LABEL, 10), tuple(made))
   return found if labelled_share is None else partly_labelled.withheld(found, labelled_share)
+
+
+@functools.cache
+def _leaning(num_buckets: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+  """The images as `buckets` changes them; the bucket of each, and whether it is to train on."""
+  images, _ = load()
+  home = (_unit_hashes("bucket") * num_buckets).astype(np.int64)
+  changed = np.zeros_like(images)
+  for t in range(num_buckets):
+    progress = t / max(1, num_buckets - 1)
+    changed[home == t] = lean_and_fade(
+        images[home == t], degrees=60.0 * progress, fade=0.5 * progress)
+  return changed, home, _unit_hashes("bucket train") < 0.7
 
 
 def class_buckets(num_tasks: int = 5, *, seed: Optional[int] = None, as_features: bool = False
@@ -266,12 +274,11 @@ def _indices(split: str) -> np.ndarray:
   """The numbers of the images of one of _SPLITS, ascending."""
   names = [name for name, _ in _SPLITS]
   edges: Tuple[float, ...] = tuple(np.cumsum([share for _, share in _SPLITS])[:-1])
-  places = [int(np.searchsorted(edges, _unit_hash("split", i), side="right"))
-            for i in range(NUM_IMAGES)]
-  return np.flatnonzero(np.asarray(places) == names.index(split))
+  places = np.searchsorted(edges, _unit_hashes("split"), side="right")
+  return np.flatnonzero(places == names.index(split))
 
 
-def _unit_hash(purpose: str, index: int) -> float:
-  """A number in [0, 1) that depends only on the arguments."""
-  digest = hashlib.sha256(f"digits/{purpose}/{index}".encode()).digest()
-  return int.from_bytes(digest[:6], "big") / 2**48
+def _unit_hashes(purpose: str) -> np.ndarray:
+  """A number in [0, 1) for each image that depends only on the purpose and the image's number."""
+  digests = [hashlib.sha256(f"digits/{purpose}/{i}".encode()).digest() for i in range(NUM_IMAGES)]
+  return np.asarray([int.from_bytes(digest[:6], "big") / 2**48 for digest in digests])

@@ -57,8 +57,9 @@ class _Traced:
 
   def __call__(self, *arguments: Any) -> Any:
     if self._trace is None:
-      function = user_code.compiled(self._function, input_signature=self._signature)
-      self._trace = function.get_concrete_function()
+      with tf.init_scope():  # Also if the first call is in another graph.
+        function = user_code.compiled(self._function, input_signature=self._signature)
+        self._trace = function.get_concrete_function()
     return self._trace(*arguments)
 
 
@@ -118,14 +119,15 @@ class SequenceGraphs:
 
   def _in_halves(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                  ) -> Readings:
-    return _merged([self._at_once(codes[part], known_from, steps[part], truth[part])
+    # Calls of one trace, which TensorFlow puts in place of them before it runs the graph.
+    return _merged([self._whole(codes[part], known_from, steps[part], truth[part])
                     for part in statistic.parts(tf.size(steps))])
 
   def _in_turn(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
                ) -> Readings:
     """Each label revealed right after its answer; changes no variable."""
     logits = self._learner.answer_in_turn(codes, truth)
-    return _merged([read(logits[part], known_from, steps[part], truth[part])
+    return _merged([_read(logits[part], known_from, steps[part], truth[part])
                     for part in statistic.parts(tf.size(steps))])
 
   def _one_by_one(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor,
@@ -185,3 +187,6 @@ def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.T
   return Readings(
       tf.where(has_answer, tf.cast(answer, tf.int64), -1), best, energy,
       tf.where(has_answer, tf.exp(true_logit - energy), 0.0), second)
+
+
+_read = tf.function(read, autograph=False)  # Traced once for all graphs of C classes.

@@ -21,7 +21,8 @@ Letters: B samples, C classes, D features, U classes in the block.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -169,9 +170,9 @@ class ClassMeans(statistic.Statistic):
     # Without this, a core that has made a state computes its answers before the next state.
     with tf.control_dependencies(states[-1]):
       states[1:] = [tuple(map(tf.identity, one)) for one in states[1:]]
-    found = [self._in_turn(*(*one, *samples)) if moved_by is None
-             else self._moved_in_turn(*(*one, *samples, moved_by))
-             for one, samples in zip(states, parts)]
+    answers = _traced(self, moved_by is not None)
+    moves = () if moved_by is None else (moved_by,)
+    found = [answers(*one, *samples, *moves) for one, samples in zip(states, parts)]
     return tf.concat(found, axis=0)
 
   def _in_turn(self, sums: tf.Tensor, counts: tf.Tensor, squares: tf.Tensor, codes: tf.Tensor,
@@ -238,6 +239,13 @@ class ClassMeans(statistic.Statistic):
       return products * (1.0 / some) - offset
     offset += squares / tf.square(some)
     return tf.minimum(products * (2.0 / some) - offset - query_squares, 0.0)
+
+
+@functools.cache
+def _traced(statistic_of: ClassMeans, moved: bool) -> Any:
+  """The answers to a part, traced once: a graph that is made of several parts calls the trace."""
+  return tf.function(statistic_of._moved_in_turn if moved else statistic_of._in_turn,
+                     autograph=False, reduce_retracing=True)
 
 
 def means(state: Sums) -> tf.Tensor:
