@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The tool that searches update times: real runs on digits, stopped and resumed, by brute force."""
+"""The tool that searches update times: stopped and resumed, by brute force, and in real runs."""
 
 from __future__ import annotations
 
@@ -23,22 +23,27 @@ def arguments(folder, *more):
   return found
 
 
-def score_of(folder):
-  return json.loads((folder / "exemplar_tuning" / "summary.json").read_text())["overall"]
+def summary_of(folder):
+  return json.loads((folder / "exemplar_tuning" / "summary.json").read_text())
 
 
 def test_runs_of_all_plans_stopped_and_resumed_give_the_best_by_brute_force(
     load_tool, tmp_path, monkeypatch):
   tool, calls = load_tool("update_oracle"), []
 
-  def counted(*positional, **named):
-    calls.append(named["workdir"].name)
+  def scored(run, *, workdir, params):
+    """Writes a score that both updates raise, the second one more."""
+    del run
+    calls.append(workdir.name)
     if len(calls) == 3:
       raise stopped_runs.Stop
-    return run(*positional, **named)
+    assert set(SMALL) <= set(params)
+    (workdir / "exemplar_tuning").mkdir(parents=True)
+    (workdir / "exemplar_tuning" / "summary.json").write_text(json.dumps(
+        {"overall": 0.25 + 0.125 * ("_20" in workdir.name) + 0.25 * ("_40" in workdir.name)}))
 
   run = suite.run
-  monkeypatch.setattr(suite, "run", counted)
+  monkeypatch.setattr(suite, "run", scored)
   with pytest.raises(stopped_runs.Stop):
     tool.main(arguments(tmp_path, "--width", "0"))
   assert not (tmp_path / "times.json").exists()
@@ -48,19 +53,24 @@ def test_runs_of_all_plans_stopped_and_resumed_give_the_best_by_brute_force(
   found = json.loads((tmp_path / "times.json").read_text())
   plans = [plan for size in range(3) for plan in itertools.combinations((20, 40), size)
            if sum(plan) <= 45]
-  scores = {plan: score_of(tmp_path / "run" / "_".join(["at", *map(str, plan)])) for plan in plans}
-  assert found["score"] == max(scores.values()) and found["cost"] == sum(found["steps"])
+  scores = {plan: summary_of(tmp_path / "run" / "_".join(["at", *map(str, plan)]))["overall"]
+            for plan in plans}
+  assert found["steps"] == [40] and found["cost"] == 40
+  assert found["score"] == max(scores.values())
   assert scores[tuple(found["steps"])] == found["score"]
   assert {tuple(one["steps"]): one["score"] for one in found["tried"]} == scores
   text = (tmp_path / "times.json").read_bytes()
   assert tool.main(arguments(tmp_path, "--width", "0")) == 0
   assert (tmp_path / "times.json").read_bytes() == text and len(calls) == 4
 
-  # A run that takes its times from the file updates at them, and scores the same.
+  # A real run of this plan, and one that takes its times from the file.
+  monkeypatch.setattr(suite, "run", run)
+  score, = tool.Runs("digits/fluid_strategies", "exemplar_tuning", tmp_path / "real", (),
+                     SMALL).scores([(40,)])
   run("digits/fluid_strategies", workdir=tmp_path / "taken", params=[
       *SMALL, "STRATEGY='at'", f"TIMES={str(tmp_path / 'times.json')!r}"])
-  taken = json.loads((tmp_path / "taken" / "exemplar_tuning" / "summary.json").read_text())
-  assert taken["update_steps"] == found["steps"] and taken["overall"] == found["score"]
+  taken = summary_of(tmp_path / "taken")
+  assert taken["update_steps"] == [40] and taken["overall"] == score
 
 
 def test_a_score_is_the_mean_over_the_sequences(load_tool, tmp_path, monkeypatch):
