@@ -167,7 +167,7 @@ def _cnaps():
 
 
 def _protomaml():
-  return _layers(meta=fomaml.FirstOrder(episodes=EPISODES, steps=2), base=composition.Base(0),
+  return _layers(meta=fomaml.FirstOrder(episodes=EPISODES, steps=1), base=composition.Base(0),
                  head=class_heads.Linear("prototypes"))
 
 
