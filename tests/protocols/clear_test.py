@@ -212,7 +212,7 @@ def test_what_was_trained_on_is_not_tested(tmp_path, mode):
     _run(tmp_path, LastTwo(), buckets=buckets, mode=mode)
 
 
-def test_a_run_stopped_before_any_event_goes_on_the_same(tmp_path):
+def test_a_run_stopped_before_every_event_goes_on_the_same(tmp_path):
   def run(folder, **arguments):
     learner = statistics_learner.StatisticsLearner(
         class_means.ClassMeans(), transform=image_ops.Plain(8))
@@ -222,11 +222,10 @@ def test_a_run_stopped_before_any_event_goes_on_the_same(tmp_path):
   assert 0.5 < summary["in_domain"] < 1.0
   whole = stopped_runs.records(tmp_path / "whole")
   assert len(whole) == 6
-  for stop in range(6):
-    folder = tmp_path / f"stopped{stop}"
+  for stop in range(6):  # A new process for each event.
     with pytest.raises(stopped_runs.Stop):
-      run(folder, stop_before=stop)
-    assert len(stopped_runs.records(folder)) == stop
-    assert run(folder) == summary
-    assert stopped_runs.records(folder) == whole
+      run(tmp_path / "stopped", stop_before=stop)
+    assert len(stopped_runs.records(tmp_path / "stopped")) == stop
+  assert run(tmp_path / "stopped") == summary
+  assert stopped_runs.records(tmp_path / "stopped") == whole
   assert run(tmp_path / "whole") == summary  # Nothing left to do.

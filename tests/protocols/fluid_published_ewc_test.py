@@ -40,13 +40,13 @@ def _where(tmp_path_factory):
     patch.setattr(published_plans, "NUM_CLASSES", _CLASSES)
     published_fluid.write(folder, form="nested", num_base=_BASE, per_class=5)
     published_fluid.write_validation(folder, 3, _PER_CLASS)
-    kernel = np.random.default_rng(0).normal(size=(16, 12)).astype(np.float32)
+    kernel = np.random.default_rng(0).normal(size=(8, 12)).astype(np.float32)
     encoder_file.save_classifier(folder, kernel, np.zeros(12, np.float32))
     yield {"folder": str(folder), "cache": str(folder / "cache")}
 
 
 def _net(image_shape):
-  return torch_resnet.resnet(image_shape, torch_resnet.Architecture((1, 1), False, 8))
+  return torch_resnet.resnet(image_shape, torch_resnet.Architecture((1,), False, 8))
 
 
 def _transform(where):
@@ -55,7 +55,7 @@ def _transform(where):
 
 def _learner(where, transform, validation, *, guarded=True):
   return gradient.GradientLearner(
-      transform=transform, net=trainable_parts.AllLayers(_net), train_on="all", epochs=2,
+      transform=transform, net=trainable_parts.AllLayers(_net), train_on="all", epochs=1,
       head=class_heads.Given(
           where["folder"], published_sequences.columns(3, folder=where["folder"])),
       objective=ewc.Ewc(strength=0.05, share=0.9, anchor="first") if guarded else None,

@@ -44,7 +44,7 @@ def _where(tmp_path_factory):
 
 
 def _net(image_shape):
-  return torch_resnet.resnet(image_shape, torch_resnet.Architecture((1, 1), False, 8))
+  return torch_resnet.resnet(image_shape, torch_resnet.Architecture((1,), False, 8))
 
 
 def _learner(transform, base):

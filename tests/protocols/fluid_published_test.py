@@ -45,13 +45,13 @@ def _where(tmp_path_factory):
   with pytest.MonkeyPatch.context() as patch:
     patch.setattr(published_plans, "NUM_CLASSES", 8)
     published_fluid.write(folder, form="nested", num_base=3, per_class=5)
-    kernel = np.random.default_rng(0).normal(size=(16, _OUTPUTS)).astype(np.float32)
+    kernel = np.random.default_rng(0).normal(size=(8, _OUTPUTS)).astype(np.float32)
     encoder_file.save_classifier(folder, kernel, np.arange(_OUTPUTS, dtype=np.float32))
     yield {"folder": str(folder), "cache": str(folder / "cache")}
 
 
 def _net(image_shape):
-  return torch_resnet.resnet(image_shape, torch_resnet.Architecture((1, 1), False, 8))
+  return torch_resnet.resnet(image_shape, torch_resnet.Architecture((1,), False, 8))
 
 
 def _run(folder, learner, sequence, **settings):
@@ -75,7 +75,7 @@ def _in_memory(where):
 def _whole(transform, where, objective=None, **settings):
   columns = published_sequences.columns(3, folder=where["folder"])
   return gradient.GradientLearner(
-      transform=transform, net=trainable_parts.AllLayers(_net), train_on="all", epochs=2,
+      transform=transform, net=trainable_parts.AllLayers(_net), train_on="all", epochs=1,
       head=class_heads.Given(where["folder"], columns), objective=objective, batch_size=8,
       learning_rate=0.01, optimizer=optimizers.Momentum(0.9, 1e-4, keep=True), **settings)
 
@@ -133,7 +133,7 @@ def test_features_are_computed_once_for_all_frozen_learners(where, tmp_path, mon
   first = run("first", ncm())
   assert first == plain
   store, = pathlib.Path(where["cache"], "features").glob("codes_*.npy")
-  assert np.load(store).shape == (40, 16)
+  assert np.load(store).shape == (40, 8)
   calls.clear()
   second = run("second", ncm())
   assert second == plain and 40 not in calls
@@ -150,15 +150,15 @@ def test_features_are_computed_once_for_all_frozen_learners(where, tmp_path, mon
 def test_the_classifiers_columns_begin_the_head(where):
   columns = published_sequences.columns(3, folder=where["folder"])
   head = class_heads.Given(where["folder"], columns)
-  model = head.make(16, 8, is_input=True)
+  model = head.make(8, 8, is_input=True)
   head.attach(model, 8)
   head.set_start()
   kernel, bias = encoder_file.classifier(where["folder"])
   np.testing.assert_array_equal(head.kernel.numpy()[:, :3], kernel[:, columns[:3]])
   np.testing.assert_array_equal(head.bias.numpy()[:3], bias[columns[:3]])
   assert not head.kernel.numpy()[:, 3:].any()
-  with pytest.raises(ValueError, match="columns for 8 classes and a classifier of 16 fea"):
-    head.attach(head.make(16, 9, is_input=True), 9)
+  with pytest.raises(ValueError, match="columns for 8 classes and a classifier of 8 fea"):
+    head.attach(head.make(8, 9, is_input=True), 9)
   with pytest.raises(ValueError, match="has 0 to 12; .* has outputs 0 to 11"):
     class_heads.Given(where["folder"], [0, 12])
 

@@ -22,20 +22,15 @@ from suite.learners import statistics_learner
 from suite.learners import weight_imprinting
 from suite.models import conv4
 from suite.models.episodic import constellation
-from suite.models.episodic import embedding
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
 from suite.training.episodic import base_episodes
-from suite.training.episodic import fomaml
 from suite.training.episodic import tuned_embedding
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
-from suite.training.memories import memory
-from suite.training.memories import reservoir
-from suite.training.objectives import der
 from suite.training.statistics import class_covariances
 from suite.training.statistics import class_means
 from suite.training.statistics import ridge_sums
@@ -95,9 +90,8 @@ class Drift(LinearHead):
           tf.transpose(self.kernel), labels[i][None, None], column[None])))
 
 
-def _centroids(**settings):
-  return lambda: statistics_learner.StatisticsLearner(
-      class_means.ClassMeans(**settings), transform=TRANSFORM)
+def _centroids():
+  return statistics_learner.StatisticsLearner(class_means.ClassMeans(), transform=TRANSFORM)
 
 
 # Partial functions of the suite: AutoGraph would convert the graphs that reach one of this module.
@@ -141,15 +135,6 @@ def _layers(**settings):
   return _gradient(trainable_parts.AllLayers(_backbone), **settings)
 
 
-def _replay(objective=None, **settings):
-  """The same with a memory, of which each step takes rows, too."""
-  return _layers(objective=objective, memory=_reservoir(), replay_batch=4, **settings)
-
-
-def _reservoir():
-  return memory.Memory(20, reservoir.Reservoir())
-
-
 EPISODES = base_episodes.BaseEpisodes(
     way=3, shot=2, targets=2, epochs=1, updates_per_epoch=2, every=1)
 
@@ -166,35 +151,22 @@ def _cnaps():
   return meta_statistics.MetaMahalanobis(net, episodes=EPISODES, transform=TRANSFORM)
 
 
-def _protomaml():
-  return _layers(meta=fomaml.FirstOrder(episodes=EPISODES, steps=1), base=composition.Base(0),
-                 head=class_heads.Linear("prototypes"))
-
-
 LEARNERS = {
-    "ncm": _centroids(),
-    "ncm_cosine": _centroids(similarity="cosine"),
-    "ncm_dot": _centroids(similarity="dot", normalize=True),
+    "ncm": _centroids,
     "exemplar_tuning": _exemplars(),
     "exemplar_tuning_euclidean": _exemplars(similarity="euclidean", learning_rate=0.01),
     "exemplar_tuning_cosine": _exemplars(similarity="cosine", scale=8.0),
     "exemplar_tuning_code": lambda: exemplar_tuning.ExemplarTuning(
         transform=TRANSFORM, net=trainable_parts.Drifting(_small_net), epochs=2, batch_size=8,
         rules="code"),
-    "finetune_drifting": lambda: _gradient(trainable_parts.Drifting(_small_net)),
-    "ncm_crops": lambda: crop_centroids.CropCentroids(
-        statistics_learner.StatisticsLearner(
-            class_means.ClassMeans(), transform=CROPS, features=_small_net())),
     "exemplar_tuning_crops": lambda: crop_centroids.CropCentroids(_exemplars(transform=CROPS)()),
     "linear_head": LinearHead,
     "drift": Drift,
-    "finetune": lambda: _gradient(_frozen()),
     "finetune_new": lambda: _gradient(_frozen(), train_on="current"),
     "split_head": lambda: _gradient(_frozen(), head=class_heads.Split()),
     "cwr": lambda: _layers(head=class_heads.CwrStar()),
     "last_layers": lambda: _gradient(trainable_parts.LastLayers(_small_net, norms="trained")),
     "standard": lambda: _layers(epochs=1),
-    "from_new_weights": lambda: _layers(reset=True),
     "imprinting": _imprinting,
     "oltr": lambda: _oltr(_frozen()),
     "oltr_net": lambda: _oltr(trainable_parts.AllLayers(_backbone)),
@@ -204,16 +176,9 @@ LEARNERS = {
         class_covariances.ClassCovariances(), transform=TRANSFORM),
     "ridge": lambda: statistics_learner.StatisticsLearner(
         ridge_sums.RidgeSums(), transform=TRANSFORM, lift=statistics_learner.unit_length),
-    "mdt_ncm": lambda: minimum_distance.MinimumDistance(_centroids()()),
+    "mdt_ncm": lambda: minimum_distance.MinimumDistance(_centroids()),
     "mdt_finetune": lambda: minimum_distance.MinimumDistance(
         _gradient(_frozen()), minimum_distance.LeastShare(0.1)),
-    "er": lambda: _replay(train_on="current"),
-    "der": lambda: _replay(der.Der()),
-    "gdumb": lambda: _layers(memory=memory.Memory(20, reservoir.GroupBalanced("class")),
-                             train_on="memory", reset=True),
-    "protomaml": _protomaml,
-    "protonet": lambda: _meta(protonet.ProtoNet, embedding.Embedding(
-        proto_conv4.ProtoConv4(filters=8, blocks=1))),
     "constellation": lambda: _meta(
         functools.partial(protonet.ProtoNet, similarity="cosine"),
         constellation.ClusteredEmbedding(constellation.ConstellationConv4(

@@ -129,27 +129,40 @@ def state(learner):
           *(v.numpy().tolist() for v in learner.memory.held())]
 
 
+@pytest.fixture(name="whole", scope="module")
+def _whole(tmp_path_factory):
+  """A function: a name to a learner after its run, and the folder; each is run once."""
+  runs = {}
+
+  def whole(name):
+    if name not in runs:
+      folder = tmp_path_factory.mktemp(name)
+      runs[name] = run(folder, MAKE[name]()), folder
+    return runs[name]
+
+  return whole
+
+
 # The other rules have no more state than these.
 @pytest.mark.parametrize("name", ["der", "gss", "mer"])
-def test_what_is_held_does_not_depend_on_how_a_phase_is_cut(name, tmp_path, monkeypatch):
+def test_what_is_held_does_not_depend_on_how_a_phase_is_cut(name, whole, tmp_path, monkeypatch):
   """One graph call a step against one a phase, and a run that is stopped between its events."""
-  whole = run(tmp_path / "whole", MAKE[name]())
+  learner, folder = whole(name)
   monkeypatch.setattr(array_loop, "_ROWS", 1)
   cut = MAKE[name]()
   with pytest.raises(stopped_runs.Stop):
     run(tmp_path / "cut", cut, stop_before=2)
   cut = run(tmp_path / "cut", MAKE[name]())
-  assert state(cut) == state(whole)
-  records = [stopped_runs.records(tmp_path / folder) for folder in ("cut", "whole")]
+  assert state(cut) == state(learner)
+  records = [stopped_runs.records(found) for found in (tmp_path / "cut", folder)]
   losses = [[r.pop("train_loss", 0.0) for r in found] for found in records]  # Summed in two ways.
   np.testing.assert_allclose(*losses, rtol=1e-6)
   assert records[0] == records[1]
 
 
-def test_costs_are_those_of_the_steps_and_no_more(tmp_path):
+def test_costs_are_those_of_the_steps_and_no_more(whole):
   """The first step has nothing to replay; logits to store are those of the step itself."""
-  records = {name: stopped_runs.records(tmp_path / name) for name in ("der", "er")
-             if run(tmp_path / name, MAKE[name]())}
+  records = {name: stopped_runs.records(whole(name)[1]) for name in ("der", "er")}
   of_row = 2 * 2 * D * C  # FLOPs of weights and gradient, a product forward and one backward.
   for name, rows in (("der", records["der"]), ("er", records["er"])):
     train = [r for r in rows if r["kind"] == "train"]

@@ -34,8 +34,10 @@ def make(**options):
 
 
 def observe(objective, losses_of, batches, graph=False):
-  call = tf.function(lambda x, y, m: objective.observe(losses_of, x, y, m)) if graph else (
-      lambda x, y, m: objective.observe(losses_of, x, y, m))
+  def call(x, y, m):
+    return objective.observe(losses_of, x, y, m)
+
+  call = tf.function(call, autograph=False) if graph else call
   for rows in batches:
     call(tf.constant(X[rows]), tf.constant(Y[rows]), tf.ones([len(rows)], tf.bool))
   objective.after_phase()

@@ -27,18 +27,15 @@ from suite.training.objectives import si
 OBJECTIVES = {
     "none": objective_lib.Objective,
     "ewc": lambda: ewc.Ewc(strength=20.0),
-    "ewc_example": lambda: ewc.Ewc(strength=20.0, fisher="example"),
     "ewc_each": lambda: ewc.Ewc(strength=20.0, anchor="each"),
     "ewc_first": lambda: ewc.Ewc(strength=20.0, anchor="first"),
     "mas": lambda: mas.Mas(strength=0.1),
     "si": lambda: si.Si(strength=1.0, epsilon=0.01, max_importance=None),
     "lwf": lambda: lwf.Lwf([0.0, 4.0]),
-    "lwf_number": lambda: lwf.Lwf(4.0, teacher="first"),
     "agem": gem.Agem,
     "agem_sample": lambda: gem.Agem(sample_size=5),
     "er_ace": er_ace.ErAce,
     "der": lambda: der.Der(alpha=1.0),
-    "der_plus_plus": lambda: der.Der(alpha=1.0, beta=1.0),
     "mir": lambda: mir.Mir(12),
 }
 REPLAYED = 8  # Rows, or candidates, of objectives that replay.

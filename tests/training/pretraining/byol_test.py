@@ -17,7 +17,7 @@ BATCH = 8
 DISTRIBUTION = distribution.build()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pretext():
   made = pretexts.Byol(dim=6, hidden=10, momentum=0.9, updates=10)
   with DISTRIBUTION.scope():
