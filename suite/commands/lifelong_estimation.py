@@ -29,6 +29,7 @@ def add_estimate_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--ask", type=pathlib.Path, metavar="FILE",
                       help="write the ids to ask, a line each, or, to a .json, by task, as "
                       "lm_eval --samples takes them")
+  _add_instances_flag(action)
   action.add_argument("--answers", nargs="+", type=pathlib.Path, metavar="FILE",
                       help="the answers of the new model, or of several; two are compared")
   action.add_argument("--budget", type=int, metavar="N",
@@ -261,20 +262,37 @@ def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[
       budget = max(1, min(num, math.ceil(
           wanted / (1 + wanted / num) if found is None else wanted)))
     ids = [one for one in reference.questions(budget).tolist() if one not in have]
-  _write_questions(args.ask, ids, reference.cache)
+  _write_questions(args, ids, reference.cache)
   if args.json:
     sys.stdout.write(json.dumps({"file": str(args.ask), "questions": len(ids)}) + "\n")
   elif not ids:
     sys.stdout.write(f"{args.ask}: nothing is left to ask\n")
   else:
     sys.stdout.write(f"{args.ask}: {len(ids):,} samples to ask, "
-                     + ("by task" if args.ask.suffix == ".json" else "one id a line") + ". Then:\n"
+                     + ("as instances of HELM" if args.instances else "by task"
+                        if args.ask.suffix == ".json" else "one id a line") + ". Then:\n"
                      f"suite lifelong estimate --cache {args.cache} --answers FILE.csv\n")
   return 0
 
 
-def _write_questions(path: pathlib.Path, ids: Sequence[str], cache: Any) -> None:
-  """Writes ids, a line each, or, to a .json, by task."""
+def _add_instances_flag(action: argparse.ArgumentParser) -> None:
+  action.add_argument("--instances", nargs="+", default=[], type=pathlib.Path, metavar="FILE",
+                      help="of HELM, instances.json of a run of each task: --ask is then a folder, "
+                      "to which the instances to evaluate are written as TASK/instances.json")
+
+
+def _write_questions(args: argparse.Namespace, ids: Sequence[str], cache: Any) -> None:
+  """Writes ids to --ask: a line each, or, to a .json, by task, or as instances of HELM."""
+  from suite.lifelong.cache import helm_logs
+  path = args.ask
+  if args.instances:
+    asked = {task: set(map(str, names)) for task, names in _by_task(ids, cache).items()}
+    lists = helm_logs.instance_lists(args.instances, asked)
+    for task, instances in lists.items():
+      (path / task).mkdir(parents=True, exist_ok=True)
+      (path / task / "instances.json").write_text(json.dumps(instances, indent=2) + "\n",
+                                                  encoding="utf-8")
+    return
   text = (json.dumps(_by_task(ids, cache)) + "\n" if path.suffix == ".json" else
           "".join(f"{one}\n" for one in ids))
   path.write_text(text, encoding="utf-8")
@@ -310,6 +328,7 @@ def add_session_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--ask", required=True, type=pathlib.Path, metavar="FILE",
                       help="write the next ids to ask, a line each, or, to a .json, by task, as "
                       "lm_eval --samples takes them")
+  _add_instances_flag(action)
   action.add_argument("--answers", nargs="+", type=pathlib.Path, metavar="FILE",
                       help="the answers of the model to all questions of the last call")
   action.add_argument("--target-width", type=float, metavar="W",
@@ -335,7 +354,7 @@ def session(args: argparse.Namespace) -> int:
     else:
       asking.answer(given)
       ids = asking.questions().tolist()
-  _write_questions(args.ask, ids, asking.cache)
+  _write_questions(args, ids, asking.cache)
   record: dict[str, Any] = {
       "file": str(args.ask), "questions": len(ids), "answers": asking.num_answers,
       "done": asking.is_done, "accuracy": None, "interval": None,

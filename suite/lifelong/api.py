@@ -266,7 +266,7 @@ class Reference:
     self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
     self._save = save
     self._questions = question_sets.QuestionSet(self.cache, self._order_counts, seed=seed,
-                                                save=save)
+                                                save=save, known=(self._columns, accuracies))
     self._model = self._prepared(groups, tuple(num_factors))
 
   def questions(self, budget: int) -> np.ndarray:

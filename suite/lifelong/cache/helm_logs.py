@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 import json
 import pathlib
 import re
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def read(path: pathlib.Path, items: Sequence[log_files.Item], wanted: log_files.
   """
   folder = path.resolve().parent
   named = re.search(r"model=([^,/]+)", folder.name)
-  task = re.sub(r",?model=[^,]*", "", folder.name).rstrip(":,")
+  task = _task(folder)
   spec = log_files.config(folder / "run_spec.json")
   adapter = spec.get("adapter_spec")
   model = named.group(1) if named else str(
@@ -127,6 +128,48 @@ def read(path: pathlib.Path, items: Sequence[log_files.Item], wanted: log_files.
       [hashes.get((key[0], key[1]), 0) for key, _ in every],
       [f"{path}/{key[2]}" for key, _ in every], [places[key] for key, _ in every],
       "instance", main=main, named=tuple(dict.fromkeys([*main, *_HELM])), dropped=dropped)
+
+
+def _task(folder: pathlib.Path) -> str:
+  """Name of the task of a run, from its folder SCENARIO:ARGUMENTS,model=MODEL."""
+  return re.sub(r",?model=[^,]*", "", folder.name).rstrip(":,")
+
+
+def instance_lists(paths: Sequence[pathlib.Path], asked: Mapping[str, Collection[str]]
+                   ) -> dict[str, list[Any]]:
+  """Instances to evaluate, as HELM writes them (instances.json), by the name of the task.
+
+  Args:
+    paths: instances.json of runs of each task; of several runs of one task the first is taken.
+    asked: ids of the instances of each task.
+
+  Returns:
+    The instances that are asked, in the order of HELM, and those that prompts are made of.
+
+  Raises:
+    CacheError: a file is no list of instances, or instances are missing.
+  """
+  found: dict[str, list[Any]] = {}
+  for path in paths:
+    task = _task(path.resolve().parent)
+    if task not in asked or task in found:
+      continue
+    try:
+      every = json.loads(path.read_text(encoding="utf-8-sig"))
+      names = [str(one["id"]) for one in every]
+      found[task] = [one for one, name in zip(every, names) if one.get("split") == "train"
+                     or (name in asked[task] and not one.get("perturbation"))]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+      raise cache_input.CacheError(f"{path} is no list of HELM's instances ({error!r}); expected "
+                                   "the instances.json of a run.") from error
+    if missing := sorted(set(asked[task]) - set(names)):
+      raise cache_input.CacheError(f"{path} lacks {len(missing)} of the instances that are asked, "
+                                   f"such as {missing[0]!r}. Take one of a run with all instances.")
+  if missing := sorted(set(asked) - set(found)):
+    raise cache_input.CacheError(f"No instances of {len(missing)} of the {len(asked)} tasks that "
+                                 f"are asked, such as {missing[0]!r}: give the instances.json of "
+                                 "a run of each, which stands beside per_instance_stats.json.")
+  return found
 
 
 def _helm_hashes(folder: pathlib.Path) -> dict[tuple[str, str], int]:

@@ -14,6 +14,9 @@ Question j of a part of n samples has the key (j + u) / n, u random, one for eac
 asks the m lowest keys: every sample is then equally likely to be asked, and each part is asked a
 prefix of its questions. Which answers form a random sample follows from the prefixes that a model
 has answered (`drawn`), so answers to an earlier set are as good as those to the present one.
+
+Of eight random draws the one is taken whose first questions tell the accuracies of the known models
+best (`accuracy_regression`). New models have no part in that choice.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from typing import Any, Callable, NamedTuple
 from absl import logging
 import numpy as np
 
+from suite.lifelong.answers import accuracy_regression
 from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import rank_order
 from suite.lifelong.cache import accuracy_cache
@@ -31,6 +35,7 @@ from suite.lifelong.cache import committed
 from suite.system import file_lock
 
 FILE = "questions.jsonl"
+_DRAWS = 8
 _LEAST = 4096  # Number of questions of a layer, if there are as many samples.
 _MANY = 16  # Number of answers of a group of parts that gets a weight of its own.
 _WIDEST = 0.5  # Answers with gaps are no random sample if the interval would be wider.
@@ -49,8 +54,17 @@ class QuestionSet:
   """The questions of one seed."""
 
   def __init__(self, cache: accuracy_cache.AccuracyCache, counts: Callable[[], np.ndarray], *,
-               seed: int = 0, save: bool = True):
-    """`counts`: returns what to order the samples by (`RankOrder`); called if more are drawn."""
+               seed: int = 0, save: bool = True,
+               known: tuple[Callable[[np.ndarray], np.ndarray], np.ndarray] | None = None):
+    """Args:
+      cache: the cache.
+      counts: returns what to order the samples by (`RankOrder`); called if more are drawn.
+      seed: number of the set.
+      save: store what is drawn.
+      known: samples [n] -> answers [M, n] of known models, and their accuracies [M], by which the
+        first draw of all samples is chosen; None: it is the draw `seed`.
+    """
+    self._known_models = known
     self._cache, self._counts, self._seed, self._save = cache, counts, seed, save
     self._layers: list[QuestionLayer] = []
     self._path = cache.folder / FILE
@@ -172,6 +186,11 @@ class QuestionSet:
         np.random.SeedSequence([self._seed, first, depth]).generate_state(1)[0])
     order = rank_order.RankOrder(self._counts()[first:last])
     wanted = max(_LEAST, 1 << (num - 1).bit_length())
+    if not first and not depth and self._known_models is not None:
+      seeds = [seed, *np.random.SeedSequence(self._seed).generate_state(_DRAWS - 1).tolist()]
+      few = min(last - first, max(accuracy_regression.SIZES))
+      seed = seeds[accuracy_regression.best([order.samples_at(rank_order.nested_ranks(
+          last - first, few, one)) for one in seeds], *self._known_models)]
     ranks = rank_order.nested_ranks(last - first, min(last - first, wanted + len(known)), seed)
     samples = first + order.samples_at(ranks)
     new = ~np.isin(samples, known)

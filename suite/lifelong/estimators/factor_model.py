@@ -16,7 +16,10 @@ answers the prior is not normal but has a component at each known model (`kernel
 
 The accuracy is the mean of the predictions, corrected by the mean held-out residual of the answers
 that are a random sample (a regression estimate); its interval follows from the held-out residuals,
-in Wilson's form.
+in Wilson's form. With up to 4,096 answers, a regression of the known models' accuracies on their
+answers to the same samples (`accuracy_regression`) is joined to it: the two are averaged in
+proportion to the inverse of their squared errors, that of the regression being found by leaving out
+each known model. The interval is that of the random sample, whatever the known models are.
 
 Shrinkage of predictions towards Sort & Search, by as much as known models need at a budget.
 
@@ -43,6 +46,7 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
+from suite.lifelong.answers import accuracy_regression
 from suite.lifelong.answers import answer_factors
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import hierarchical_logistic
@@ -90,7 +94,7 @@ class FactorModel:
             arrays[f"mean{index}"], arrays[f"precision{index}"], arrays[f"weights{index}"]))
                         for index in range(int(arrays["num"]))]
     self._learned = [one for one in self._candidates if one.prior.weights.size]
-    self._fitted: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]] | None = None
+    self._asked: _Asked | None = None
 
   def features(self, samples: np.ndarray) -> np.ndarray:
     """Features of samples [n]: 1, one-hot groups, factors; float64 [n, D]."""
@@ -98,7 +102,9 @@ class FactorModel:
 
   def features_and_counts(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Features [n, D] of samples [n], and how many known models solve each, int64 [n]."""
-    columns = self._columns(samples)
+    return self._described(samples, self._columns(samples))
+
+  def _described(self, samples: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (_features(self._groups, samples, columns, self.arrays["means"],
                       self.arrays["loadings"]), columns.sum(axis=0, dtype=np.int64))
 
@@ -111,16 +117,23 @@ class FactorModel:
       answers: [n].
       sample: which of them are a random sample of all samples; None: none are.
     """
-    # `features_and_counts`, kept: the next model is mostly asked what the last one was.
-    if self._fitted is None or not np.array_equal(self._fitted[0], samples):
-      self._fitted = samples.copy(), self.features_and_counts(samples)
-    features, counts = self._fitted[1]
+    # Kept: the next model is mostly asked what the last one was.
+    if self._asked is None or not np.array_equal(self._asked.samples, samples):
+      columns = self._columns(samples)
+      models = accuracy_regression.some(len(columns))
+      is_few = len(samples) <= _CHOICE and len(models) >= accuracy_regression.LEAST
+      self._asked = _Asked(
+          samples.copy(), *self._described(samples, columns),
+          accuracy_regression.AccuracyRegression(columns[models], self.arrays["means"][models])
+          if is_few else None)
+    features, counts, regression = self._asked[1:]
     # By difficulty, as the folds need it.
     order = np.lexsort((samples, -counts))
     step = max(1, len(order) // _CHOICE)
     some = order[step // 2::step]
     answers = np.asarray(answers, np.float64)
     cut = find_cut(counts, samples, answers)
+    likened = None if regression is None or sample is None else regression.predict(answers)
     constant = hierarchical_logistic.constant_evidence(answers[some])
     if len(samples) <= _FEW:
       mixture, evidence = kernel_prior.mix(features, answers, self._learned, _BANDWIDTHS,
@@ -129,7 +142,7 @@ class FactorModel:
       held_out[order] = kernel_prior.held_out(features[order], answers[order], self._learned,
                                               _BANDWIDTHS, _WIDE)
       return Fit(self, samples, answers, mixture, features, held_out, sample, evidence - constant,
-                 cut)
+                 cut, likened)
     mixture, evidence = hierarchical_logistic.mix(features[some], answers[some], self._candidates,
                                                   _SCALES)
     if step > 1:
@@ -137,7 +150,7 @@ class FactorModel:
           features[:, one.columns], answers, one.prior, one.weights)) for one in mixture]
     held_out = hierarchical_logistic.held_out(features, answers, mixture)
     return Fit(self, samples, answers, mixture, features, held_out, sample, evidence - constant,
-               cut)
+               cut, likened)
 
   def pool(self) -> np.ndarray:
     """Features of the samples that predictions are averaged over."""
@@ -159,9 +172,9 @@ class Fit:
   def __init__(self, model: FactorModel, samples: np.ndarray, answers: np.ndarray,
                mixture: Sequence[hierarchical_logistic.Fitted], features: np.ndarray,
                held_out: np.ndarray, sample: random_sample.RandomSample | None, evidence: float,
-               cut: Cut):
+               cut: Cut, likened: accuracy_regression.Predicted | None = None):
     """`evidence`: log odds of the predictions against one probability for all samples; `cut`: that
-    of Sort & Search in the answers."""
+    of Sort & Search in the answers; `likened`: the accuracy by a regression on known models."""
     self._model, self._mixture, self._samples, self._answers = model, mixture, samples, answers
     self._sample = sample
     num, total = len(samples), model.num_samples
@@ -178,6 +191,8 @@ class Fit:
     else:
       some = sample.members
       found = intervals.regression(answers[some], held_out[some], mean, total, sample)
+      if likened is not None and found.width > 0.0:
+        found = _joined(found, likened)
       self.supported, self.reason = answer_sampling.check_predictions(
           answers[some], held_out[some], evidence)
     # Whatever the others are, the known answers bound the mean.
@@ -242,6 +257,23 @@ class Fit:
 
   def _kept(self, samples: np.ndarray, values: np.ndarray) -> np.ndarray:
     return answer_sampling.Asked(self._samples, self._samples, self._answers).keep(samples, values)
+
+
+class _Asked(NamedTuple):
+  """What the known models say of samples [n] that were asked."""
+
+  samples: np.ndarray
+  features: np.ndarray
+  counts: np.ndarray
+  regression: accuracy_regression.AccuracyRegression | None
+
+
+def _joined(found: intervals.Interval, likened: accuracy_regression.Predicted
+            ) -> intervals.Interval:
+  """Moves an estimate within its interval: the mean of both, by their squared errors."""
+  one, other = (found.width / 2.0 / intervals.Z_95) ** -2, likened.error ** -2
+  value = (one * found.value + other * likened.value) / (one + other)
+  return dataclasses.replace(found, value=min(max(value, found.low), found.high))
 
 
 def ask_informative(model: FactorModel, ask: Callable[[np.ndarray], np.ndarray],

@@ -20,6 +20,8 @@ import pytest
 
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import accuracy_import
+from suite.lifelong.cache import cache_input
+from suite.lifelong.cache import helm_logs
 from suite.lifelong.cache import log_files
 
 DATE = "2025-01-02T03-04-05.678901"
@@ -381,3 +383,22 @@ def test_a_parquet_with_tasks_and_hashes(tmp_path):
   parquet.write_table(pa.table({**table, "doc_hash": ["x", "y", "y", "x"]}), tmp_path / "t.parquet")
   with pytest.raises(accuracy_cache.CacheError, match="line 3 and .*line 1: .* 2 of 2 documents"):
     accuracy_import.read(tmp_path / "t.parquet")
+
+
+def test_instances_of_helm_that_are_asked_are_written_as_helm_has_them(tmp_path):
+  paths = []
+  for task, model in (("mmlu:subject=law", "a"), ("gsm", "a"), ("gsm", "b")):
+    folder = tmp_path / f"{task}{',' if ':' in task else ':'}model=org_{model}"
+    folder.mkdir()
+    paths.append(folder / "instances.json")
+    paths[-1].write_text(json.dumps([
+        {"id": f"id{i}", "input": {"text": f"{task} {i}"}, "split": "train" if i == 0 else "test",
+         **({"perturbation": {"name": "typos"}} if i == 3 else {})} for i in range(4)]))
+  found = helm_logs.instance_lists(paths, {"gsm": {"id2"}, "mmlu:subject=law": {"id1", "id2"}})
+  assert {task: [one["id"] for one in each] for task, each in found.items()} == {
+      "gsm": ["id0", "id2"], "mmlu:subject=law": ["id0", "id1", "id2"]}
+  assert found["gsm"][1] == {"id": "id2", "input": {"text": "gsm 2"}, "split": "test"}
+  with pytest.raises(cache_input.CacheError, match="lacks 1 of the instances.*'id9'"):
+    helm_logs.instance_lists(paths, {"gsm": {"id9"}})
+  with pytest.raises(cache_input.CacheError, match="No instances of 1 of the 2 tasks.*'arc'"):
+    helm_logs.instance_lists(paths, {"gsm": {"id2"}, "arc": {"id1"}})
