@@ -70,6 +70,7 @@ def run(
     only: Sequence[str] = (),
     seed: int = run_settings.RunSettings.seed,
     op_threads: Optional[int] = run_settings.RunSettings.op_threads,
+    budget: str = run_settings.RunSettings.budget,
     metrics: Optional[Mapping[str, Callable[..., Any]]] = None,
     settings: run_settings.RunSettings,
     origin: run_settings.RunOrigin = _NO_ORIGIN,
@@ -81,26 +82,33 @@ def run(
     protocol: protocol(learner, state=...) returns a summary of plain values.
     learners: makes each learner, by its name in the report.
     only: names of the learners to run, or one name; (): all of them.
-    seed, op_threads: see `RunSettings`, whose values these replace.
+    seed, op_threads, budget: see `RunSettings`, whose values these replace.
     metrics: further metrics by name, functions of labels and logits or of records, see
       `own_metrics`.
     settings: where and how it computes. A work directory of another configuration is refused. With
       `share`, if another process runs there, this one trains trials of its searches; when the other
       has ended, it continues the run. One device each.
     origin: what the configuration was made from, for the record.
-    instead: instead(protocol, learners, seed, distribution) is called once all is set up, and its
-      text returned: nothing runs and nothing is written (`suite run --dry_run`).
+    instead: instead(protocol, learners, seed, distribution), with `budget` if there is one, is
+      called once all is set up, and its text returned: nothing runs and nothing is written (`suite
+      run --dry_run`).
   """
   only = [only] if isinstance(only, str) else list(only)
   learners = _chosen(learners, only)
-  settings = settings.replaced(seed=seed, op_threads=op_threads)
+  settings = settings.replaced(seed=seed, op_threads=op_threads, budget=budget)
+  limits = settings.limits()
+  if limits is not None and settings.share:
+    raise gin_files.ConfigError(
+        "--share trains trials of a search in several processes, of which none knows what the "
+        "others leave of --budget. Leave one of the two out.")
   further = own_metrics.OwnMetrics(metrics)
   folders.check(folder := pathlib.Path(settings.workdir), "--workdir")
   if problem := trackers.missing(settings.tracker):
     raise gin_files.ConfigError(problem)
   distribution, own = _set_up(settings, folder)
   if instead is not None:
-    return instead(protocol, learners, seed, distribution)
+    return instead(protocol, learners, seed, distribution,
+                   **({} if limits is None else {"budget": limits}))
   meanwhile = functools.partial(
       _help_until_free, folder, learners, protocol, seed, distribution,
       functools.partial(_check_alike, folder, origin.config_text, own)) if settings.share else None
@@ -270,7 +278,7 @@ def _learner_run(
     state = run_state.RunState(
         folder, writer, name=name, seed=settings.seed, distribution=distribution, metrics=metrics,
         trials=(trial_queue.TrialQueue(_queue_folder(folder)) if settings.share
-                else trial_queue.InTurn()))
+                else trial_queue.InTurn()), budget=settings.limits())
     yield _LearnerRun(state, finish)
   finally:
     writer.close()

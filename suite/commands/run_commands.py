@@ -39,6 +39,9 @@ def add(run: argparse.ArgumentParser) -> None:
                    help="all randomness derives from it (that of the run file, or 0)")
   run.add_argument("--seeds", type=_seeds, metavar="N,N",
                    help="a run for each seed; the report has means and standard deviations")
+  run.add_argument("--budget", default="", metavar="TEXT",
+                   help="limits of each learner, '1 TFLOP, 20 MB': learning stops at the last step "
+                   "that fits (none)")
   run_settings.add_flags(run, "gin_names", "workdir", "strategy", "devices", "precision",
                          "xla", "deterministic", "share", "profile", "tracker")
   run.add_argument("--trusted_modules", type=_moved, help=argparse.SUPPRESS)
@@ -115,11 +118,12 @@ def _run(args: argparse.Namespace) -> int:
   # A name that no run has is refused before anything is imported.
   file = run_settings.find(args.run, extra_files=args.gin_file, params=args.gin_param,
                            methods=args.methods)
+  budget = vars(args).pop("budget")  # What runs, so that the work directory belongs to it.
   settings = run_settings.from_flags(args)
   from suite.running import launch
   from suite.tables import table
   order: dict[str, Any] = {"jobs": args.jobs or table.TableOrder.jobs, "only": args.only}
-  file = launch.seeded(file, args.one_seed, args.seeds)
+  file = launch.seeded(file, args.one_seed, args.seeds, budget)
   is_table = table.is_table(file.path)
   if args.seeds and not is_table:
     is_table, order["seeds"] = True, args.seeds

@@ -1,19 +1,33 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The ledger: the cost of a run by phase.
+"""The ledger: the cost of a run by phase, and its budget.
 
 FLOPs and MACs are defined in `suite/compute/flops.py`. An unknown number is None and stays None in
 every sum: a total with an unknown part is unknown, never too small.
+
+A budget limits what a run spends on learning, that is in all phases but "predict", and what its
+learner holds:
+
+    ledger = Ledger(Budget.parse("1 TFLOP, 20 MB"))
+    steps = ledger.grant(1000, lambda n: cost_of_a_step * n + cost_of_the_end)
+
+Whatever learns asks `grant` before it begins, with all that follows from its steps, such as a last
+validation. So the limit holds without a look at it during training.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
-from typing import Any, Optional
+import decimal
+import re
+from typing import Any, Callable, Optional, Protocol
 
+# The bytes that a learner holds, in records of runs with a budget.
+HELD = ("state_bytes", "memory_bytes", "stored_bytes")
 PHASES = ("pretrain", "meta_train", "train", "search", "select", "validate", "predict")
 
 Number = Optional[int]
+_CUT = "budget"  # Of a snapshot, beside the phases.
 
 
 def add(a: Number, b: Number) -> Number:
@@ -22,9 +36,90 @@ def add(a: Number, b: Number) -> Number:
 
 
 def costs(record: Mapping[str, Any]) -> dict[str, Any]:
-  """The cost totals of a record without seconds and bytes, as a summary repeats them."""
-  names = ("flops", "macs", "examples", "steps")
-  return {k: v for k, v in record.items() if k.split("_")[0] in names}
+  """The cost totals of a record without seconds and peaks, as a summary repeats them."""
+  names = ("flops", "macs", "examples", "steps", "budget")
+  return {k: v for k, v in record.items() if k.split("_")[0] in names or k in HELD}
+
+
+_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+# Unit -> (attribute of a budget, its size).
+_UNITS = {
+    **{f"{prefix}FLOP": ("flops", size) for prefix, size in _PREFIXES.items()},
+    **{f"{prefix}MAC": ("macs", size) for prefix, size in _PREFIXES.items()},
+    **{f"{prefix}B": ("bytes", size) for prefix, size in (*_PREFIXES.items(), *_BINARY.items())}}
+_SHOWN = "FLOP or MAC (kFLOP, MFLOP, GFLOP, TFLOP, PFLOP) and B (kB, MB, GB, KiB, MiB, GiB)"
+
+
+class BudgetError(ValueError):
+  """A budget that cannot be read, or that a run cannot keep."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Budget:
+  """The limits of a run; None: no limit.
+
+  Attributes:
+    flops, macs: of learning.
+    bytes: of the learner's state, its memory and what it stores.
+  """
+
+  flops: Number = None
+  macs: Number = None
+  bytes: Number = None
+
+  @classmethod
+  def parse(cls, text: str) -> Budget:
+    """Returns the budget that a text says: "1 TFLOP, 20 MB", "3 GMAC"."""
+    found: dict[str, int] = {}
+    for part in str(text).split(","):
+      match = re.fullmatch(r"\s*([0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z/]+)\s*",
+                           part)
+      if match is None:
+        raise BudgetError(f"A budget has {part.strip()!r}; a part is a number above 0 and a unit, "
+                          f"{_SHOWN}, as in '1 TFLOP, 20 MB'.")
+      number, unit = match[1].replace("_", ""), match[2]
+      if unit not in _UNITS and unit.endswith("s"):
+        unit = unit[:-1]
+      if unit not in _UNITS:
+        near = [name for name in _UNITS if name.casefold() == unit.casefold()]
+        hint = f"Write {near[0]}." if near else (
+            "That is a rate; write FLOP." if re.search(r"(?i)flop(s|/s)$", match[2]) else
+            f"Allowed are {_SHOWN}.")
+        raise BudgetError(f"A budget has {part.strip()!r}, whose unit {match[2]!r} is unknown. "
+                          f"{hint}")
+      name, size = _UNITS[unit]
+      if name in found:
+        raise BudgetError(f"The budget {text!r} limits {name} twice; leave one of them out.")
+      found[name] = int(decimal.Decimal(number) * size)
+      if found[name] < 1:
+        raise BudgetError(f"A budget has {part.strip()!r}; a limit is at least 1 {name}.")
+    return cls(**found)
+
+
+class Cost(Protocol):
+  """What steps cost, such as a `flops.Cost`."""
+
+  @property
+  def flops(self) -> Number:
+    """FLOPs; None: unknown."""
+
+  @property
+  def macs(self) -> Number:
+    """Multiply-adds; None: unknown."""
+
+  @property
+  def uncounted(self) -> tuple[str, ...]:
+    """The ops that could not be counted."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+  """A `Cost` that is given, not counted."""
+
+  flops: Number
+  macs: Number
+  uncounted: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass
@@ -44,10 +139,21 @@ class Account:
 
 
 class Ledger:
-  """Adds up what a run spends. Totals are plain numbers, ready for a record."""
+  """Adds up what a run spends. Totals are plain numbers, ready for a record.
 
-  def __init__(self):
+  Args:
+    budget: of the run; None: there is none.
+
+  Attributes:
+    budget: as given.
+    held: returns the bytes that the learner holds, by `HELD`; None: it has not begun.
+    is_cut: whether `grant` has granted less than was asked.
+  """
+
+  def __init__(self, budget: Budget | None = None):
     self._accounts = {phase: Account() for phase in PHASES}
+    self.budget, self.is_cut = budget, False
+    self.held: Callable[[], Mapping[str, int]] | None = None
 
   def charge(
       self,
@@ -78,6 +184,95 @@ class Ledger:
     account.seconds += seconds
     if peak_bytes is not None:
       account.peak_bytes = max(peak_bytes, account.peak_bytes or 0)
+    if self.budget is not None and phase != "predict" and not self._covers(Known(0, 0)):
+      raise BudgetError(
+          f"The budget of this run does not cover what was charged to {phase!r}: "
+          f"{self._shown(Known(0, 0))}. Whatever charges asks `context.ledger.grant` first.")
+
+  def grant(self, wanted: int, cost: Callable[[int], Cost]) -> int:
+    """Returns the number of steps that may be taken: the largest one that the budget covers.
+
+    Once that is less than was asked, learning has ended: nothing more is granted.
+
+    Args:
+      wanted: the largest number that makes sense.
+      cost: number of steps from 1 -> their cost, with all that comes before and after them; it
+        never falls. Without a budget it is not called.
+
+    Raises:
+      BudgetError: a cost is unknown, the learner holds too much, or nothing at all can be learned.
+    """
+    found = self.fits(wanted, cost)
+    self.is_cut = self.is_cut or found < wanted
+    return found
+
+  def fits(self, wanted: int, cost: Callable[[int], Cost]) -> int:
+    """Returns what `grant` would grant, and grants nothing."""
+    if self.budget is None or not wanted:
+      return wanted
+    if self.is_cut:
+      return 0
+    self.check_bytes()
+    if self._covers(cost(wanted)):
+      return wanted
+    low, high = 0, wanted
+    while high - low > 1:
+      middle = (low + high) // 2
+      low, high = (middle, high) if self._covers(cost(middle)) else (low, middle)
+    if not low and self.spent() == (0, 0):
+      raise BudgetError(f"The budget of this run does not cover its first step: "
+                        f"{self._shown(cost(1))}. Give a larger --budget.")
+    return low
+
+  def affords(self, cost: Callable[[], Cost]) -> bool:
+    """Whether the budget covers something whole; without a budget `cost` is not called."""
+    return bool(self.grant(1, lambda _: cost()))
+
+  def spent(self) -> tuple[Number, Number]:
+    """FLOPs and MACs that were spent on learning."""
+    found: list[Number] = [0, 0]
+    for phase, account in self._accounts.items():
+      if phase != "predict":
+        found = [add(found[0], account.flops), add(found[1], account.macs)]
+    return found[0], found[1]
+
+  def _covers(self, cost: Cost) -> bool:
+    """Whether the budget covers a cost besides what was spent."""
+    assert self.budget is not None
+    for name, limit, spent in zip(
+        ("FLOPs", "MACs"), (self.budget.flops, self.budget.macs), self.spent()):
+      more = cost.flops if name == "FLOPs" else cost.macs
+      if limit is None:
+        continue
+      if spent is None or more is None:
+        raise BudgetError(
+            f"The {name} of this method are unknown ({'; '.join(cost.uncounted) or 'not given'}), "
+            "so it cannot keep a budget. Leave --budget out, or take a method whose steps can be "
+            "counted (docs/flops.md).")
+      if spent + more > limit:
+        return False
+    return True
+
+  def _shown(self, cost: Cost) -> str:
+    """The limits beside what is spent with a further cost."""
+    assert self.budget is not None
+    (flops, macs), budget = self.spent(), self.budget
+    return ", ".join(
+        f"{add(spent, more):,} of {limit:,} {unit}" for unit, limit, spent, more in (
+            ("FLOPs", budget.flops, flops, cost.flops), ("MACs", budget.macs, macs, cost.macs))
+        if limit is not None and spent is not None and more is not None)
+
+  def check_bytes(self) -> dict[str, int]:
+    """Returns the bytes that the learner holds, by `HELD`; an error if they are too many."""
+    found = {} if self.held is None else dict(self.held())
+    limit = None if self.budget is None else self.budget.bytes
+    if limit is not None and sum(found.values()) > limit:
+      raise BudgetError(
+          f"The budget of this run is {limit:,} bytes, and the learner holds "
+          f"{sum(found.values()):,}: "
+          f"{', '.join(f'{name} {number:,}' for name, number in found.items())}. Take a smaller "
+          "net or memory, or give a larger --budget.")
+    return found
 
   def totals(self) -> dict[str, Any]:
     """Flat totals: "flops", ... over all phases and "flops_train", ... for each used phase."""
@@ -96,11 +291,18 @@ class Ledger:
     out.update({f"seconds_{p}": round(a.seconds, 3) for p, a in used.items()})
     peaks = [a.peak_bytes for a in used.values() if a.peak_bytes is not None]
     out["peak_bytes"] = max(peaks) if peaks else None
+    if self.budget is not None:
+      for name, spent in zip(("flops", "macs"), self.spent()):
+        if (limit := getattr(self.budget, name)) is not None:
+          out[f"budget_{name}"] = limit
+          out[f"budget_{name}_left"] = None if spent is None else limit - spent
+      out["budget_cut"] = self.is_cut
     return out
 
   def snapshot(self) -> dict[str, dict[str, Any]]:
     """Plain values from which `restore` rebuilds the ledger exactly."""
-    return {phase: dataclasses.asdict(account) for phase, account in self._accounts.items()}
+    found = {phase: dataclasses.asdict(account) for phase, account in self._accounts.items()}
+    return found if self.budget is None else {**found, _CUT: {"is_cut": self.is_cut}}
 
   def add(self, snapshot: dict[str, dict[str, Any]]) -> None:
     """Adds the costs of another ledger, as its `snapshot` returned them."""
@@ -109,3 +311,4 @@ class Ledger:
 
   def restore(self, snapshot: dict[str, dict[str, Any]]) -> None:
     self._accounts = {phase: Account(**snapshot.get(phase, {})) for phase in PHASES}
+    self.is_cut = snapshot.get(_CUT, {}).get("is_cut", False)

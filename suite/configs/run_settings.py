@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Where and how a run computes: the flags of `suite run`, and the settings of `suite.run`.
 
-What runs is said by gin; a run file never sets what stands here, but `seed` and `op_threads`, which
-`experiment.run` takes from either. Each default stands here and nowhere else. The command line's
-flags are made from the fields, and so are the flags of the runs that a table starts.
+What runs is said by gin; a run file never sets what stands here, but `seed`, `op_threads` and
+`budget`, which `experiment.run` takes from either. Each default stands here and nowhere else. The
+command line's flags are made from the fields, and so are the flags of the runs that a table starts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import pathlib
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
+from suite.compute import ledger
 from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import method_settings
@@ -73,6 +74,7 @@ class RunSettings:
     op_threads: CPU threads of one op, and of a matrix product of NumPy; None: all cores. 1 is
       faster where many small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS
       takes precedence.
+    budget: of each learner, such as "1 TFLOP, 20 MB", see `ledger.Budget`; "": none.
     command: how the user started the run, for the record.
   """
 
@@ -109,6 +111,7 @@ class RunSettings:
   debug: bool = _flag(False, "show the traceback of every error", action="store_true")
   seed: int = 0
   op_threads: Optional[int] = None
+  budget: str = ""
   command: str = ""
 
   def __post_init__(self):
@@ -119,6 +122,14 @@ class RunSettings:
     if threads is not None and (not isinstance(threads, int) or threads < 1):
       raise gin_files.ConfigError(f"experiment.run.op_threads is {threads!r}; it must be at least "
                                   "1, or None for all cores.")
+    try:
+      self.limits()
+    except ledger.BudgetError as error:
+      raise gin_files.ConfigError(f"experiment.run.budget: {error}") from error
+
+  def limits(self) -> Optional[ledger.Budget]:
+    """The budget; None: there is none."""
+    return ledger.Budget.parse(self.budget) if self.budget else None
 
   def replaced(self, **changes: Any) -> RunSettings:
     """These settings with changes."""

@@ -143,6 +143,14 @@ class BaseLearner(tf.Module):
     return False
 
   @default
+  def keeps_budget(self) -> bool:
+    """Whether learning ends where the budget of a run does: all of it asks `ledger.grant` before.
+
+    Any other learner is refused in a run with a budget (docs/budgets.md).
+    """
+    return False
+
+  @default
   def shares_updates(self) -> bool:
     """Whether the replicas of `context.distribution` share the updates of the learner.
 
@@ -361,6 +369,11 @@ class EpisodicLearner(BaseLearner):
   def update_statistics(self, seen: Any) -> None:
     """Called after each update with the sum of the statistics of all its episodes."""
     raise _not_given(self, "update_statistics")
+
+  @default
+  def keeps_budget(self) -> bool:
+    """Yes: the protocol meta-trains, and asks."""
+    return True
 
   @default
   def shares_updates(self) -> bool:

@@ -111,7 +111,7 @@ class PlannedRun:
 
   Args:
     name: of the learner.
-    seed, distribution: as of the run.
+    seed, distribution, budget: as of the run.
     shared, planned_before: see `PlanContext`.
 
   Attributes:
@@ -124,9 +124,10 @@ class PlannedRun:
   """
 
   def __init__(self, name: str, *, seed: int, distribution: distribution_lib.Distribution,
-               shared: dict[Any, Any], planned_before: Sequence[str] = ()):
+               shared: dict[Any, Any], planned_before: Sequence[str] = (),
+               budget: ledger_lib.Budget | None = None):
     self.name, self.distribution = name, distribution
-    self.ledger = ledger_lib.Ledger()
+    self.ledger = ledger_lib.Ledger(budget)
     self.num_events = self.stored_bytes = self.scratch_bytes = self.memory_bytes = 0
     self.data_bytes: int | None = None
     self.probes: dict[str, Probe] = {}

@@ -99,6 +99,24 @@ def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = ()) -> A
   return learner
 
 
+def check_keeps_budget(learner: learner_lib.BaseLearner) -> None:
+  """Refuses a learner of a run with a budget that does not say before what learning costs."""
+  if not learner_lib.adapted(learner, learner_lib.BaseLearner).keeps_budget:
+    raise RefusedError(
+        f"{type(learner).__name__} does not say what its learning costs before it learns, so it "
+        "cannot keep a budget. Leave --budget out; or let it ask context.ledger.grant, and set its "
+        "attribute keeps_budget to True (docs/budgets.md).")
+
+
+def check_no_budget(budget: Any, protocol: str) -> None:
+  """Refuses a budget for a protocol that trains nothing."""
+  if budget is not None:
+    raise RefusedError(
+        f"The protocol {protocol} trains no network, so there is nothing that a budget of FLOPs or "
+        f"bytes could end. Leave --budget out; lifelong.run.budget limits the answers that it "
+        "asks for.")
+
+
 def check_one_device(distribution: distribution_lib.Distribution, protocol: str, reason: str
                      ) -> None:
   """Refuses several devices for a protocol that cannot use them."""

@@ -85,6 +85,11 @@ class CropCentroids(learner_lib.SequenceLearner):
 
   @property
   @override
+  def keeps_budget(self) -> bool:
+    return self.learner.keeps_budget
+
+  @property
+  @override
   def can_learn_stored(self) -> bool:
     return self.learner.can_learn_stored
 

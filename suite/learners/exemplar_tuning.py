@@ -70,7 +70,7 @@ class ExemplarTuning(learner.SequenceLearner):
       after 15,000 for the first time, then.
   """
 
-  predict_stays = True
+  predict_stays = keeps_budget = True
   shares_updates = True
 
   def __init__(self, *, transform: examples.Transform,
@@ -124,6 +124,8 @@ class ExemplarTuning(learner.SequenceLearner):
     refusals.check_held(self.see, experience.train)
     read = example_arrays.read([experience.train], experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
+    if not context.ledger.affords(lambda: self.tuned.cost_of_features(read.images, 5)):
+      return dict(gradient.UNTRAINED)
     codes = self.tuned.codes(read.images, context)
     features, cost = self.tuned.composed.features_of_all(codes)
     self.head.add(features, labels)

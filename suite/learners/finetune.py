@@ -17,6 +17,7 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import ledger
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner
@@ -64,7 +65,7 @@ class Finetune(learner.Learner):
       with weights softmax(validation accuracy / 0.1). Later tasks start from the best one.
   """
 
-  shares_updates = True
+  shares_updates = keeps_budget = True
 
   def __init__(
       self,
@@ -158,7 +159,9 @@ class Finetune(learner.Learner):
       found = self._held.starting = self._held.starting or start.load(
           network.backbone,
           lambda seed: network.initial_weights(seed)[:network.num_backbone_weights])
-      if not len(experience.history):
+      if not len(experience.history) and not context.journal.has("pretrained"):
+        # An error if it does not: nothing was spent before.
+        context.ledger.affords(lambda: ledger.Known(found.cost["flops"], found.cost["macs"]))
         context.journal.once("pretrained", lambda: context.ledger.charge("pretrain", **found.cost))
       pretrained = found.weights
       record["pretrained"] = encoder_file.digest(pretrained)
@@ -243,6 +246,9 @@ class Finetune(learner.Learner):
         lambda: self._trainer.validation(experience, self.transform, context))
 
     def train(trial: int, hyper: Dict[str, Any], within: context_lib.Context) -> Dict[str, Any]:
+      done, journal = trial_queue.key(name, trial), within.journal
+      if trial and within.ledger.is_cut and not journal.has(done) and journal.partial(done) is None:
+        return {"status": "untrained"}
       network = self._models.network(experience.task, context, hyper.get(trial_models.BACKBONE))
       # Past weights would be those of one architecture.
       start = weights if not chooses else network.initial_weights(
@@ -259,6 +265,9 @@ class Finetune(learner.Learner):
         trials, context.seeds.integer("search"),
         decide=lambda first, propose: context.journal.once(f"{name}/from trial{first}", propose)):
       trials += search_lib.with_results(wave, context.trials.run(name, train, wave, context))
+      if context.ledger.is_cut:  # A search ends with what is there.
+        trials = [t for t in trials if t["status"] != "untrained"] or trials[:1]
+        break
     best = search_lib.best_of(trials)
     saved = [context.store.own(f"{_TRIAL}{t['trial']}+{name}") for t in trials]
     entry, members = self._models.keep(name, trials, saved, context, num_members)

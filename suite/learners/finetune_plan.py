@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import dataclasses
 import functools
-import math
 import pathlib
 from typing import Any
 
@@ -162,17 +161,22 @@ def _choose(start: starts.Start, costs: NetworkCosts, planned: planning.PlannedT
     network = costs.network(tasks.SINGLE_LABEL, 2)
     found = pretrained.load(network.backbone, lambda seed: network.initial_weights(seed)[
         :network.num_backbone_weights])
-    context.ledger.charge("pretrain", **found.cost)
+    if context.ledger.affords(lambda: ledger_lib.Known(found.cost["flops"], found.cost["macs"])):
+      context.ledger.charge("pretrain", **found.cost)
   if not isinstance(start, starts.Nearest):
     return
   if not context.past and (pretrained is None or not start.include_random):
     return  # There is nothing to choose from.
   times = len(context.past) + start.include_random + (pretrained is not None)
   train, dev = min(start.max_train, planned.train), min(start.max_validation, planned.dev)
-  for num in (train, dev):
-    cost = costs.features(num, start.batch_size, start.statistics)
-    _charge(context.ledger, "select", cost * times, examples=num * times)
+  of_parts = [(num, costs.features(num, start.batch_size, start.statistics))
+              for num in (train, dev)]
   macs = train * dev * costs.feature_size
+  if not context.ledger.affords(
+      lambda: (of_parts[0][1] + of_parts[1][1] + flops.Cost(2 * macs, macs)) * times):
+    return
+  for num, cost in of_parts:
+    _charge(context.ledger, "select", cost * times, examples=num * times)
   _charge(context.ledger, "select", flops.Cost(2 * macs, macs) * times)
 
 
@@ -361,10 +365,10 @@ def _charge_fit(trainer: trainer_lib.Trainer, costs: NetworkCosts,
   if auxiliary is not None:
     step += costs.auxiliary(planned.task.kind, auxiliary)
     examples += auxiliary.groups * auxiliary.batch_size
-  _charge(context.ledger, phase, step * trainer.steps, steps=trainer.steps,
-          examples=trainer.steps * examples)
   num = min(trainer.max_validation or planned.dev, planned.dev)
-  times = 1 + math.ceil(trainer.steps / trainer.validate_every)
   answers = costs.answers(planned.task, num, trainer.eval_batch_size)
+  steps = trainer.granted(context.ledger, step, lambda: answers)
+  _charge(context.ledger, phase, step * steps, steps=steps, examples=steps * examples)
+  times = trainer.num_validations(steps)
   _charge(context.ledger, "validate", answers * times, examples=num * times)
   context.offer(costs.step_probe(phase, planned.task, batch_size))

@@ -40,11 +40,16 @@ class LearnerEachTask(learner_lib.Learner):
       return learner_lib.adapted(make(), learner_lib.Learner)
 
     first = new()
-    self.transform = first.transform
+    self.transform, self._keeps_budget = first.transform, first.keeps_budget
     # Outside of the checkpoint until it has a task: before that it has no variables.
     unused = [first]
     self._new = lambda: unused.pop() if unused else new()
     self.learners: dict[str, learner_lib.Learner] = {}
+
+  @property
+  @override
+  def keeps_budget(self) -> bool:
+    return self._keeps_budget
 
   @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:

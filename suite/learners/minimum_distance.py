@@ -154,11 +154,20 @@ class MinimumDistance(learner_lib.SequenceLearner):
     """Learns the base classes of a sequence; then computes the threshold on one of their splits."""
     record = self.learner.learn(experience, context)
     part = experience.train if self._threshold.of_training else experience.dev
+    forward = scoring.Forward(self.encode, context.distribution)
+    if not context.ledger.affords(lambda: forward.cost_of(
+        part.eval_batches(_BATCH, transform=self.transform), part.size)):
+      return {**record, "new_below": self.new_below}
     outputs = scoring.extract(self.encode, part, transform=self.transform, batch_size=_BATCH,
-                              context=context)
+                              context=context, forward=forward)
     known = np.bincount(experience.train.labels, minlength=experience.train.num_classes) > 0
     return {**record, **self._fix(
         outputs.values, outputs.labels.astype(np.int64), known, context)}
+
+  @property
+  @override
+  def keeps_budget(self) -> bool:
+    return self.learner.keeps_budget
 
   @property
   @override
@@ -229,10 +238,12 @@ class MinimumDistance(learner_lib.SequenceLearner):
     spec = tf.TensorSpec([None, *codes.shape[1:]], tf.as_dtype(codes.dtype))
     if self._answer is None:
       self._answer = user_code.compiled(self.answer, input_signature=[spec])
-    logits = np.concatenate([self._answer(codes[i:i + _BATCH]).numpy()
-                             for i in range(0, len(codes), _BATCH)])
     one = tf.TensorSpec([1, *codes.shape[1:]], spec.dtype)
     cost = flops.count(user_code.compiled(self.answer).get_concrete_function(one)) * len(codes)
+    if not context.ledger.affords(lambda: cost):
+      return {"new_below": self.new_below}
+    logits = np.concatenate([self._answer(codes[i:i + _BATCH]).numpy()
+                             for i in range(0, len(codes), _BATCH)])
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
     self.threshold.assign(
         self._threshold.new_below(codes, labels, np.where(known, logits, -np.inf)))

@@ -44,6 +44,7 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
@@ -81,7 +82,7 @@ class Oltr(learner.SequenceLearner):
     objective: None: `CentroidLoss()`.
   """
 
-  predict_stays = True
+  predict_stays = keeps_budget = True
   shares_updates = True
 
   def __init__(self, *, transform: examples.Transform, net: trainable_parts.TrainablePart,
@@ -144,6 +145,9 @@ class Oltr(learner.SequenceLearner):
     refusals.check_held(self.see, experience.train)
     read = example_arrays.read([experience.train], experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
+    if not context.ledger.affords(lambda: self.tuned.cost_of_features(
+        read.images, 1) + flops.Cost(self._moving(), 0)):
+      return dict(gradient.UNTRAINED)
     codes = self.tuned.codes(read.images, context)
     self._refresh(codes, labels, context)
     record = self.tuned.learn_codes(codes, labels, context, experience.train.name)
@@ -155,10 +159,14 @@ class Oltr(learner.SequenceLearner):
     features, cost = self.tuned.composed.features_of_all(codes)
     self.head.refresh(features, labels)
     # An addition for each feature; three operations for each feature of each centroid.
-    adding = int(tf.size(features)) + 3 * int(tf.size(self.head.memory.centroids))
+    adding = int(tf.size(features)) + self._moving()
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
     context.ledger.charge(context.phase, flops=adding, macs=0)
     return 0 if self.tuned.composed.upper is None else int(labels.shape[0])
+
+  def _moving(self) -> int:
+    """FLOPs of a refreshment besides those of each feature."""
+    return 3 * int(tf.size(self.head.memory.centroids))
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
@@ -179,6 +187,14 @@ class Oltr(learner.SequenceLearner):
                    ) -> dict[str, Any]:
     """An offline phase: refreshes the memory if it is still open, then trains."""
     refreshed = self._refreshed(len(stored.labels), stored.num_old)
+    net, codes = self.tuned.composed, stored.codes
+
+    def cost() -> flops.Cost:
+      adding = refreshed * int(net.top.input_shape[-1]) + self._moving()
+      return net.cost_of_features(codes, refreshed) + flops.Cost(adding, 0)
+
+    if refreshed and not context.ledger.affords(cost):
+      refreshed = 0
     passed = 0
     if refreshed:
       new = slice(stored.num_old, None)

@@ -57,7 +57,7 @@ class Pretrainer(learner.PretrainingLearner):
   """
 
   deliveries = (deliveries_lib.PORTIONS,)
-  shares_updates = True
+  shares_updates = keeps_budget = True
 
   def __init__(
       self,
@@ -151,18 +151,22 @@ class Pretrainer(learner.PretrainingLearner):
       if not context.distribution.is_single:
         _, loop = self._built(context, distribution_lib.build("one_device"))
       self._cost = loop.cost(self._batches.spec)
-    cost = self._cost * portion.updates
+    one = self._cost
+    updates = context.ledger.grant(portion.updates, lambda num: one * num)
+    if not updates:
+      return {"train_loss": None, "updates": int(self.updates), "learning_rate": None}
+    cost = one * updates
     self.pretext.begin_draws(
         seeds_lib.Seeds(context.seeds.seed, "pretrainer").pair("draws", portion.first))
-    loss = self.loop.run(self._batches.iterator, portion.first, portion.updates, portion.total)
-    mean = loss / portion.updates
+    loss = self.loop.run(self._batches.iterator, portion.first, updates, portion.total)
+    mean = loss / updates
     if not np.isfinite(mean):
       raise ValueError(f"The loss is {mean} between updates {portion.first} and "
-                       f"{portion.first + portion.updates}; lower the learning rate.")
-    self.updates.assign_add(portion.updates)
+                       f"{portion.first + updates}; lower the learning rate.")
+    self.updates.assign_add(updates)
     context.ledger.charge(
-        context.phase, flops=cost.flops, macs=cost.macs, steps=portion.updates,
-        examples=portion.updates * self._batch_size, seconds=time.monotonic() - began,
+        context.phase, flops=cost.flops, macs=cost.macs, steps=updates,
+        examples=updates * self._batch_size, seconds=time.monotonic() - began,
         peak_bytes=context.distribution.peak_bytes())
     context.report(step=int(self.updates), steps=portion.total, loss=mean)
     return {"train_loss": mean, "updates": int(self.updates),

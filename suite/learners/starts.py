@@ -16,6 +16,7 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import flops
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import tasks
@@ -188,6 +189,8 @@ class Nearest(Start):
       return Choice(candidates[0], {})
     if self.include_random:
       candidates.append(None)
+    if not features.affords(candidates, self):  # The newest model, without a comparison.
+      return Choice(candidates[0], {})
     errors = {_name(entry): features.knn_error(entry, self) for entry in candidates}
     return Choice(min(candidates, key=lambda entry: errors[_name(entry)]), errors)
 
@@ -211,6 +214,20 @@ class KnnErrors:
     self._network, self._experience, self._load = network, experience, load
     self._transform, self._context = transform, context
     self._sets: dict[str, scoring.ReadySet] = {}
+
+  def affords(self, entries: list[weight_store.Entry | None], settings: Nearest) -> bool:
+    """Whether the budget covers the errors of these backbones, but for those that are known."""
+    context = self._context
+    new = [one for one in entries if not context.journal.has(f"select/{_name(one)}")]
+
+    def cost() -> flops.Cost:
+      forward = self._network.extract(settings.statistics)
+      train, dev = (self._ready(split, limit, settings) for split, limit in (
+          ("train", settings.max_train), ("dev", settings.max_validation)))
+      macs = train.images.size * dev.images.size * int(self._network.backbone.output_shape[-1])
+      return (train.cost(forward) + dev.cost(forward) + flops.Cost(2 * macs, macs)) * len(new)
+
+    return not new or context.ledger.affords(cost)
 
   def knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
     """Returns the kNN validation error on the features of a past backbone (None: random)."""
@@ -236,6 +253,10 @@ class KnnErrors:
     return self._context.journal.once(f"select/{_name(entry)}", compute)
 
   def _extract(self, split: str, limit: int, settings: Nearest) -> scoring.Outputs:
+    return self._ready(split, limit, settings).run(
+        self._network.extract(settings.statistics), ledger=self._context.ledger, phase="select")
+
+  def _ready(self, split: str, limit: int, settings: Nearest) -> scoring.ReadySet:
     if split not in self._sets:
       seeds, images = self._context.seeds, getattr(self._experience, split)
       images = images.take(limit, seed=seeds.integer("select", split))
@@ -244,8 +265,7 @@ class KnnErrors:
       images = images.subset(order)
       self._sets[split] = scoring.ReadySet(
           images, transform=self._transform, batch_size=settings.batch_size)
-    return self._sets[split].run(self._network.extract(settings.statistics),
-                                 ledger=self._context.ledger, phase="select")
+    return self._sets[split]
 
 
 class Independent:

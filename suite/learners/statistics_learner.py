@@ -23,6 +23,7 @@ import math
 import time
 from typing import Any, Optional, Sequence
 
+import numpy as np
 import tensorflow as tf
 from typing_extensions import override
 
@@ -63,6 +64,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
 
   transductive = False
   predict_stays = True  # Codes and answers read variables alone.
+  keeps_budget = True
   _encodes_by_task = False  # Whether `encode` is another function for each task.
 
   def __init__(self, statistic: statistic_lib.Statistic, *, transform: examples.Transform,
@@ -152,23 +154,55 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   def learn(
       self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
-    """Adds the training split; then inverts."""
-    self._add(experience.train, context)
-    if self._statistic.chooses and experience.dev.size:
-      self._add(experience.dev, context, choose=True)
+    """Adds the training split; then inverts.
+
+    Within a budget it adds a random part of the training split, or nothing at all.
+    """
+    train = experience.train
+    record: dict[str, Any] = {}
+    dev = experience.dev if self._statistic.chooses and experience.dev.size else None
+    if context.ledger.budget is not None:
+      order = context.seeds.generator("within the budget").permutation(train.size)
+      granted = context.ledger.grant(train.size, functools.partial(
+          self._learning_cost, train, dev, order, context))
+      record = {"trained_on": granted}
+      if not granted:
+        return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
+      if granted < train.size:
+        train = train.subset(np.sort(order[:granted]))
+    self._add(train, context)
+    if dev is not None:
+      self._add(dev, context, choose=True)
     if self._statistic.has_phases:
       self._solve(context)
-    return {"classes_with_a_mean": self.statistics.num_nonempty}
+    return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
+
+  def _learning_cost(self, train: examples.ExampleSet, dev: examples.ExampleSet | None,
+                     order: np.ndarray, context: context_lib.Context, num: int) -> flops.Cost:
+    """The cost of `learn` with the first `num` examples of an order of the training split [N]."""
+    def adding(images: examples.ExampleSet, labels: np.ndarray) -> flops.Cost:
+      batches = images.eval_batches(self._batch_size, transform=self.transform)
+      return self._forward_in(context).cost_of(batches, len(labels)) + self.statistics.add_cost(
+          labels)
+
+    cost = adding(train, train.labels[order[:num]])
+    if dev is not None:
+      cost += self.statistics.choose_cost(dev.labels) + adding(dev, dev.labels)
+    return cost + self.statistics.solve_cost() if self._statistic.has_phases else cost
+
+  def _forward_in(self, context: context_lib.Context) -> scoring.Forward:
+    """`encode`, compiled once, or once for each task."""
+    key = self._key if self._encodes_by_task else ""
+    if self._forward is None or self._forward_key != key:
+      self._forward, self._forward_key = scoring.Forward(self.encode, context.distribution), key
+    return self._forward
 
   def _add(self, images: examples.ExampleSet, context: context_lib.Context, *,
            choose: bool = False) -> None:
     """Adds a set, which before that chooses settings if that is asked for."""
-    key = self._key if self._encodes_by_task else ""
-    if self._forward is None or self._forward_key != key:
-      self._forward, self._forward_key = scoring.Forward(self.encode, context.distribution), key
     outputs = scoring.extract(self.encode, images, transform=self.transform,
                               batch_size=self._batch_size, context=context,
-                              forward=self._forward)
+                              forward=self._forward_in(context))
     began, cost = time.monotonic(), flops.ZERO
     if choose:
       cost += self.statistics.choose(outputs.values, outputs.labels)
@@ -209,9 +243,10 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   @override
   def learn_stored(
       self, stored: deliveries.Stored, context: context_lib.Context) -> dict[str, Any]:
-    """Inverts with all labels so far."""
+    """Inverts with all labels so far, if the budget covers it."""
     del stored
-    self._solve(context)
+    if context.ledger.affords(self.statistics.solve_cost):
+      self._solve(context)
     return {"passes": 0}
 
   @override

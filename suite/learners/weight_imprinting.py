@@ -44,7 +44,7 @@ class WeightImprinting(learner.SequenceLearner):
     epochs, batch_size: of a phase.
   """
 
-  predict_stays = True
+  predict_stays = keeps_budget = True
   shares_updates = True
 
   def __init__(self, *, transform: examples.Transform,
@@ -85,6 +85,8 @@ class WeightImprinting(learner.SequenceLearner):
     """
     read = example_arrays.read([experience.train], experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
+    if not context.ledger.affords(lambda: self.tuned.cost_of_features(read.images, 5)):
+      return dict(gradient.UNTRAINED)
     codes = self.tuned.codes(read.images, context)
     self.update(codes, labels)
     # Four operations a feature make it a direction, a fifth adds it.

@@ -168,7 +168,7 @@ def run(
 
 def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   """The test event's scores and the costs of the run, from records alone."""
-  losses, last = [r["loss"] for r in records if r["kind"] == "train"], records[-1]
+  losses, last = [r["loss"] for r in records if r.get("loss") is not None], records[-1]
   names = ("task_type", "way", "shot", "num_support_sets", "convention", "fallback", "accuracy",
            "accuracy_interval_95", "num_tasks", "transductive", "atm", "macs_per_task")
   validated = [r["validation_accuracy"] for r in records if "validation_accuracy" in r]
@@ -278,17 +278,23 @@ class _EpisodicRun:
   def meta_train(self, context: context_lib.Context, event: int) -> Dict[str, Any]:
     """Does the updates of an event, then validates if it is due; returns the record."""
     training, validation = self._training, self._validation
-    done = event * training.updates
+    done = self._state.records[-1]["updates"] if event else 0
     feed = _Feed(training.episodes, self._learner.transform, training.tasks_per_update,
                  self._first + done * training.tasks_per_update, self._state.distribution.holds(
                      int(np.prod(training.episodes.images.shape)), self._compute.device_bytes))
-    self._cost = self._cost or feed.update_cost(self.graphs, self._counter, self._task, context)
-    record = meta_train(self.graphs, feed, context, done, training.updates, self._cost)
+    cost = self._cost = self._cost or feed.update_cost(
+        self.graphs, self._counter, self._task, context)
+    looks = None
     if validation is not None and (event + 1) % validation.every == 0:
-      if self._looks is None:
-        self._looks = episode_questions.EpisodeQuestions(
-            self.graphs, validation.episodes, validation.num_episodes)
-      record.update(validate(self._looks, context))
+      looks = self._looks = self._looks or episode_questions.EpisodeQuestions(
+          self.graphs, validation.episodes, validation.num_episodes)
+    updates = context.ledger.grant(training.updates, lambda num: (
+        cost * num if looks is None else cost * num + looks.cost()))
+    if not updates:  # The budget is spent.
+      return {"kind": "train", "role": "meta_train", "updates": done, "loss": None}
+    record = meta_train(self.graphs, feed, context, done, updates, cost)
+    if looks is not None:
+      record.update(validate(looks, context))
       if event in self.best_models({"event": event, **record}):
         context.store.save(MODEL, [v.numpy() for v in self.graphs.model])
     return record

@@ -367,7 +367,7 @@ class _SequenceRun:
       their log, the probabilities of their true classes [B], and the decision.
     """
     began, steps, num_classes = time.monotonic(), self.steps, self._task.num_classes
-    block = steps.answer(self._decisions.stop(steps, limit))
+    block = steps.answer(steps.within(self._state.ledger, self._decisions.stop(steps, limit)))
     read = block.readings
     log = novelty.log(block.labels, block.unknown, read.closed, read.max_logit, read.energy,
                       num_classes=num_classes, second_logits=read.second,

@@ -65,6 +65,7 @@ def run(
     costs: csv with the columns model, flops and gpu_seconds of one answer (model *: of all others).
       Records and summary then say what the answers that were not asked save.
   """
+  refusals.check_no_budget(state.ledger.budget, DESCRIPTION.name)
   refusals.check_one_device(state.distribution, DESCRIPTION.name, "no network is run")
   refusals.check_method(method, ("estimate",), "OrderSearch")
   tables, left_out = answer_tables.load(predictions, min_models, last_of_run)

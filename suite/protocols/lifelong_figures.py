@@ -146,6 +146,7 @@ def run(
     costs: csv with the columns model, flops and gpu_seconds of one answer (model *: of all others).
       Records then say what each budget saves.
   """
+  refusals.check_no_budget(state.ledger.budget, DESCRIPTION.name)
   refusals.check_one_device(state.distribution, DESCRIPTION.name, "no network is run")
   refusals.check_method(method, ("estimate",), "SumSearch")
   table = max(answer_tables.load(answers, 3)[0], key=lambda one: len(one.models))

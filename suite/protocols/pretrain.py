@@ -75,18 +75,21 @@ def run(
   delivered = images if labelled else image_set.Unlabelled(images)
   state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.PORTIONS)
   for first in range(state.done * updates_per_event, updates, updates_per_event):
+    if state.ledger.is_cut:  # The budget is spent.
+      break
     portion = deliveries.Portion(delivered, first, min(updates_per_event, updates - first), updates)
     context = state.context(phase="pretrain")
     state.begins(f"updates {first + 1:,} to {first + portion.updates:,}", done=first,
                  total=updates, unit="update")
     learner.begin(task, context)
     record = learner.learn(portion, context)
+    done = portion.updates if not state.ledger.is_cut else record["updates"] - first
     if accuracy is not None:
       record["knn_accuracy"] = accuracy.of(learner.encoder, learner.transform, context)
     if state.distribution.is_chief:
       about = {
           "pretext": learner.name_of_pretext, "data": images.name, "num_images": images.size,
-          "updates": first + portion.updates, "updates_planned": updates, "seed": state.seeds.seed,
+          "updates": first + done, "updates_planned": updates, "seed": state.seeds.seed,
           "cost": {name: state.ledger.totals()[name] for name in encoder_file.COSTS},
           **({} if year is None else {"year": year})}
       rehearsal.save(
@@ -94,9 +97,10 @@ def run(
     state.commit({
         "protocol": DESCRIPTION.name, "kind": deliveries.TRAIN, "task": task.name,
         "task_key": task.key, "labelled": labelled, "train_size": images.size,
-        "steps_event": portion.updates,
+        "steps_event": done,
         "encoder_digest": encoder_file.digest(learner.encoder.get_weights()), **record})
-  return summarize(state.records, updates)
+  return summarize(
+      state.records, state.records[-1]["updates"] if state.ledger.is_cut else updates)
 
 
 def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, Any]:

@@ -29,6 +29,7 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import ledger
 from suite.compute import seeds
 from suite.contracts import learner as learner_lib
+from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.episodes import episodes
@@ -45,6 +46,7 @@ from suite.state import snapshots
 from suite.state import trial_queue
 from suite.state import weight_store
 from suite.system import atomic_files
+from suite.training.memories import memory
 
 _SHORT_SECONDS = 0.25  # Between snapshots after short events.
 
@@ -87,6 +89,7 @@ class RunState:
     metrics: further metrics, of the user.
     trials: trains the trials of searches.
     follows: reads the state of the run that another process writes, and writes none.
+    budget: of the run; None: there is none.
 
   Attributes:
     done: number of finished events.
@@ -108,11 +111,12 @@ class RunState:
       metrics: own_metrics.OwnMetrics = _NO_METRICS,
       trials: trial_queue.InTurn | trial_queue.TrialQueue = _IN_TURN,
       follows: bool = False,
+      budget: Optional[ledger.Budget] = None,
   ):
     self.folder, self.name = pathlib.Path(folder), name
     self.distribution, self.metrics, self._trials = distribution, metrics, trials
     self.seeds = seeds.Seeds(seed)
-    self.ledger = ledger.Ledger()
+    self.ledger = ledger.Ledger(budget)
     self._writer = writer
     # Only the chief writes to the run directory; the others write to a temporary one.
     writes = distribution.is_chief and not follows
@@ -245,6 +249,9 @@ class RunState:
       delivery: how data is delivered, one of `deliveries.DELIVERIES`; all contexts say so.
     """
     self._learner, self.delivery, self.begun = learner, delivery, list(begin)
+    if self.ledger.budget is not None:
+      refusals.check_keeps_budget(learner)
+      self.ledger.held = functools.partial(held_bytes, learner, self._target / "weights")
     if not (self.distribution.is_single
             or learner_lib.adapted(learner, learner_lib.BaseLearner).shares_updates):
       logging.warning(
@@ -302,6 +309,8 @@ class RunState:
       self._flusher.add(path, path.parent)
       entry["predictions"] = str(path.relative_to(self._target))
     now = time.monotonic()
+    if self.ledger.budget is not None:
+      entry.update(self.ledger.check_bytes())
     entry.update({**self.ledger.totals(), "seconds_event": round(now - self._started, 3)})
     entry = plain(entry)
     self.records.append(entry)
@@ -337,6 +346,33 @@ class RunState:
     self._save()
     with snapshots.disk_errors("the run state", self.folder):
       self._flusher.flush()
+
+
+def held_bytes(learner: tf.Module, folder: pathlib.Path) -> Dict[str, int]:
+  """The bytes that a learner holds.
+
+  Args:
+    learner: has begun.
+    folder: of its weight store.
+
+  Returns:
+    "state_bytes": of its variables, and of a frozen backbone; "memory_bytes": of its memories of
+    examples; "stored_bytes": of files, such as weights of past models and examples on disk.
+  """
+  memories = [one for one in (learner, *learner.submodules) if isinstance(one, memory.Memory)]
+  of_memories = {id(v): bytes_of(v) for one in memories for v in one.variables}
+  frozen = getattr(getattr(learner, "frozen_features", None), "model", None)
+  every = {id(v): bytes_of(v) for v in (*learner_state.variables(learner),
+                                      *getattr(frozen, "weights", ()))}
+  state = sum(size for key, size in every.items() if key not in of_memories)
+  stored = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+  return dict(zip(ledger.HELD, (state, sum(of_memories.values()), stored)))
+
+
+def bytes_of(variable: Any) -> int:
+  """Bytes of a variable as it is now; the number of its rows may be open."""
+  fixed = variable.shape.is_fully_defined()
+  return variable.dtype.size * math.prod(variable.shape if fixed else variable.numpy().shape)
 
 
 def _digest(position: Any) -> str:

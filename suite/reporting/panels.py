@@ -17,7 +17,7 @@ from suite.reporting import quantities
 
 TEXT, LINK, COUNT = quantities.TEXT, quantities.LINK, quantities.COUNT
 PERCENT, NUMBER = quantities.PERCENT, quantities.NUMBER
-FLOPS, SECONDS = quantities.FLOPS, quantities.SECONDS
+FLOPS, SECONDS, BYTES = quantities.FLOPS, quantities.SECONDS, quantities.BYTES
 MIXED = "mixed"
 KINDS = (*quantities.UNITS, MIXED)
 LINE, POINTS, STEP = "line", "points", "step"

@@ -143,14 +143,14 @@ def words(text: str) -> Quantity:
 
 def by_name(name: str, value: Any) -> Quantity:
   """Returns a value of a summary with the unit that its name says."""
-  first = name.split(".")[-1].split("_")[0]
+  first = name.split(".")[-1].removeprefix("budget_").split("_")[0]
   if first in ("flops", "macs", "cflop"):
     return Quantity(value, MACS if first == "macs" else FLOPS)
   if first == "seconds":
     return Quantity(value, SECONDS)
   if value is None:
     return Quantity(None, NUMBER)
-  if first == "peak":
+  if first == "peak" or (name.endswith("_bytes") and isinstance(value, int)):
     return Quantity(value, BYTES)
   if isinstance(value, bool):
     return words(str(value))

@@ -31,7 +31,11 @@ _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
 # Totals of a run that are named in its table, by their names in summaries and records.
 _TOTALS = {"flops": "FLOPs in all", "macs": "MACs in all", "macs_per_task": "MACs of a task",
            "atm": "across-task memory", "examples_train": "examples trained on",
-           "steps_train": "gradient steps", "seconds": "time"}
+           "steps_train": "gradient steps", "seconds": "time",
+           "budget_flops": "budget of FLOPs", "budget_flops_left": "FLOPs left of it",
+           "budget_macs": "budget of MACs", "budget_macs_left": "MACs left of it",
+           "state_bytes": "state", "memory_bytes": "memory of examples",
+           "stored_bytes": "stored on disk"}
 
 
 def markdown(dirs: Iterable[str | os.PathLike]) -> str:

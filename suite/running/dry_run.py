@@ -30,7 +30,6 @@ import time
 from typing import Any, NamedTuple
 
 from absl import logging
-import numpy as np
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops as flops_lib
@@ -67,12 +66,12 @@ _MEANING = (
 
 
 def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
-           distribution: distribution_lib.Distribution, *, rate: float | None = None,
-           as_json: bool = False, shares: bool = False) -> str:
+           distribution: distribution_lib.Distribution, *, budget: ledger.Budget | None = None,
+           rate: float | None = None, as_json: bool = False, shares: bool = False) -> str:
   """The costs of a run by learner, as text; arguments as of `experiment.run`.
 
   Args:
-    protocol, learners, seed, distribution: see above.
+    protocol, learners, seed, distribution, budget: see above.
     rate: FLOPs a second, of the machine that the run is for; None: this one is measured.
     as_json: the facts behind the text, see `run_text`.
     shares: whether runs of this process that have the same settings, but for sizes, share the
@@ -88,12 +87,12 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
   settings = _settings_of_graphs() if shares else None
   with flops_lib.watched() as graphs:
     if planning.takes_plans(protocol):
-      rest = _plan(protocol, learners, seed, distribution, rate, facts)
+      rest = _plan(protocol, learners, seed, distribution, budget, rate, facts)
     for name, make in rest.items():
       logging.info("%s: rehearsing its events", name)
       with rehearsal.begun(measures=rate is None,
                            alike=settings and (settings, name)) as found:
-        _rehearse(protocol, name, make, seed, distribution, rate, facts, found)
+        _rehearse(protocol, name, make, seed, distribution, budget, rate, facts, found)
       facts["followed"] += found.num_followed
       facts["array_bytes"] = max(facts["array_bytes"], found.array_bytes)
   largest = max(graphs, key=lambda cost: cost.ops, default=flops_lib.ZERO)
@@ -114,15 +113,15 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
 
 
 def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
-          distribution: distribution_lib.Distribution, rate: float | None, facts: dict[str, Any]
-          ) -> dict[str, Callable[[], Any]]:
+          distribution: distribution_lib.Distribution, budget: ledger.Budget | None,
+          rate: float | None, facts: dict[str, Any]) -> dict[str, Callable[[], Any]]:
   """Adds the learners that have a plan to the facts; returns the others."""
   plans: dict[str, planning.PlannedRun] = {}
   rest: dict[str, Callable[[], Any]] = {}
   shared: dict[Any, Any] = {}
   for name, make in learners.items():
     plan = planning.PlannedRun(name, seed=seed, distribution=distribution, shared=shared,
-                               planned_before=list(plans))
+                               planned_before=list(plans), budget=budget)
     learner = make()
     if not isinstance(learner, planning.Planner):
       rest[name] = make
@@ -144,7 +143,7 @@ def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]
         "events": plan.num_events, "totals": totals,
         "seconds": None if took is None else took if rate is not None else 3600 * took,
         "disk_bytes": plan.stored_bytes + plan.scratch_bytes, "memory_bytes": plan.memory_bytes,
-        "notes": []}
+        "held": {"stored_bytes": plan.stored_bytes}, "notes": []}
   if plans:
     known = next(iter(plans.values())).facts
     sizes = [plan.data_bytes for plan in plans.values()]
@@ -158,14 +157,15 @@ def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]
 
 
 def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], seed: int,
-              distribution: distribution_lib.Distribution, rate: float | None,
-              facts: dict[str, Any], found: rehearsal.Rehearsal) -> None:
+              distribution: distribution_lib.Distribution, budget: ledger.Budget | None,
+              rate: float | None, facts: dict[str, Any], found: rehearsal.Rehearsal) -> None:
   """Adds what one learner's run will cost to the facts, or why nobody can say."""
   with tempfile.TemporaryDirectory(prefix="lifelong-dry-run-") as root:
     began, folder = time.monotonic(), pathlib.Path(root) / name
     writer = run_writer.RunWriter(folder, None, progress.Silent())
     try:
-      state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution)
+      state = run_state.RunState(folder, writer, name=name, seed=seed, distribution=distribution,
+                                 budget=budget)
       learner = make()
       summary = protocol(learner, state=state)
       state.flush()
@@ -175,7 +175,8 @@ def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], 
           "events": len(state.records), "totals": totals,
           "seconds": seconds if rate is None else _seconds(totals, rate),
           "disk_bytes": sum(os.lstat(path).st_size for path in folder.rglob("*") if path.is_file()),
-          "memory_bytes": sum(map(_bytes_of, getattr(learner, "variables", ()))),
+          "memory_bytes": sum(map(run_state.bytes_of, getattr(learner, "variables", ()))),
+          "held": {} if budget is None else state.ledger.check_bytes(),
           "notes": list(found.notes)}
       facts["stream"] = facts["stream"] or str((summary or {}).get("stream", "")) or (
           (state.records[-1] if state.records else {}).get("protocol", "the run"))
@@ -196,12 +197,6 @@ def _settings_of_graphs() -> str:
 
 def _seconds(totals: Mapping[str, Any], rate: float) -> float | None:
   return None if totals["flops"] is None else totals["flops"] / rate
-
-
-def _bytes_of(variable: Any) -> int:
-  """Bytes of a variable as it is now; the number of its rows may be open."""
-  fixed = variable.shape.is_fully_defined()
-  return variable.dtype.size * int(np.prod(variable.shape if fixed else variable.numpy().shape))
 
 
 class Rate:
@@ -289,9 +284,24 @@ def run_text(facts: Mapping[str, Any]) -> str:
                "these steps" + (f", and images of two tasks, "
                                 f"{quantities.si(facts['data_bytes'], 'B')} at most as pixels."
                                 if facts["data_bytes"] != 0 else "."))
+  lines += [line for name, one in learners.items() for line in _of_budget(name, one)]
   lines += [f"{name}: {note}." for name, one in learners.items() for note in one["notes"]]
   lines += [f"{name}: no estimate, {reason}" for name, reason in facts["refused"].items()]
   return "\n".join([*lines, *data(facts)])
+
+
+def _of_budget(name: str, one: Mapping[str, Any]) -> list[str]:
+  """What a learner leaves of its budget, and holds; [] without one."""
+  totals = one["totals"]
+  if "budget_cut" not in totals:
+    return []
+  left = [f"{quantities.si(totals[f'budget_{unit}_left'], text)} of "
+          f"{quantities.si(totals[f'budget_{unit}'], text)} left"
+          for unit, text in (("flops", "FLOP"), ("macs", "MAC")) if f"budget_{unit}" in totals]
+  held = ", ".join(f"{quantities.si(size, 'B')} {kind.removesuffix('_bytes')}"
+                   for kind, size in one["held"].items())
+  ends = "learning ends before the last event" if totals["budget_cut"] else "all of it fits"
+  return [f"{name}, budget: {'; '.join([ends, *left, f'holds {held}'])}."]
 
 
 def times(facts: Mapping[str, Any]) -> list[str]:

@@ -25,7 +25,7 @@ from suite.system import processes
 from suite.tables import table
 
 # Settings that a run file may set instead, as parameters of `experiment.run`.
-_OF_EITHER = ("seed", "op_threads")
+_OF_EITHER = ("seed", "op_threads", "budget")
 
 
 def experiment_run(
@@ -58,9 +58,15 @@ def experiment_run(
   return gin_parse.configured(experiment.run, given)
 
 
-def seeded(file: run_settings.RunFile, seed: int | None, seeds: Sequence[int] | None
-           ) -> run_settings.RunFile:
-  """The run with its seed, a table with its seeds; several seeds of a run are for `table_run`."""
+def seeded(file: run_settings.RunFile, seed: int | None, seeds: Sequence[int] | None,
+           budget: str = "") -> run_settings.RunFile:
+  """The run with its seed and budget, a table with its seeds and the budget of each cell.
+
+  Several seeds of a run are for `table_run`.
+  """
+  if budget:  # A setting of the run, which its work directory belongs to.
+    run_settings.RunSettings(budget=budget)
+    file = dataclasses.replace(file, params=[*file.params, f"experiment.run.budget={budget!r}"])
   if seed is not None and seeds:
     raise gin_files.ConfigError("--seed is one seed, --seeds are several: leave one of them out.")
   if table.is_table(file.path):

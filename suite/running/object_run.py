@@ -49,9 +49,11 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
     settings: of the run, and arguments of the protocol.
     instead: see `experiment.run`; learners that were given as objects are the same ones again.
   """
-  known = run_settings.names()
+  name, fn = _protocol(protocol)
+  # The protocol's own arguments, also where a setting has such a name (`lifelong.run.budget`).
+  known = set(run_settings.names()) - set(inspect.signature(fn).parameters)
   own = {key: value for key, value in settings.items() if key not in known}
-  name, fn = _protocol(protocol, own)
+  _check_arguments(name, fn, own)
   shipped = descriptions.SHIPPED.get(name) if descriptions.of(fn) else None
   delivery = (shipped.delivery if shipped else "") or deliveries.BUCKETS
   if shipped:
@@ -86,13 +88,14 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
   gin_parse.clear()  # What an earlier run of this process has used is no part of this one.
   experiment.run(
       protocol=functools.partial(fn, **own), learners=makers, metrics=metrics, seed=given.seed,
-      op_threads=given.op_threads, settings=given, instead=instead,
-      origin=run_settings.RunOrigin(config_text(fn, own, named, metrics or {}, given.seed)))
+      op_threads=given.op_threads, budget=given.budget, settings=given, instead=instead,
+      origin=run_settings.RunOrigin(
+          config_text(fn, own, named, metrics or {}, given.seed, given.budget)))
   return given.workdir
 
 
-def _protocol(protocol: Any, given: Mapping[str, Any]) -> tuple[str, Callable[..., Any]]:
-  """Returns a protocol's name and function; refuses unknown and missing arguments of it."""
+def _protocol(protocol: Any) -> tuple[str, Callable[..., Any]]:
+  """Returns a protocol's name and function."""
   if isinstance(protocol, str):
     if protocol not in descriptions.SHIPPED:
       raise ValueError(f"Unknown protocol {protocol!r}. "
@@ -108,9 +111,14 @@ def _protocol(protocol: Any, given: Mapping[str, Any]) -> tuple[str, Callable[..
     while isinstance(inner, functools.partial):
       inner = inner.func
     name, fn = getattr(inner, "__name__", "own_protocol"), protocol
+  return name, fn
+
+
+def _check_arguments(name: str, fn: Callable[..., Any], given: Mapping[str, Any]) -> None:
+  """Refuses unknown and missing arguments of a protocol."""
   parameters = list(inspect.signature(fn).parameters.values())[1:]
   if any(p.kind is p.VAR_KEYWORD for p in parameters):
-    return name, fn
+    return
   allowed = [p.name for p in parameters if p.name != "state"]
   unknown = sorted(set(given) - set(allowed))
   if unknown:
@@ -123,7 +131,6 @@ def _protocol(protocol: Any, given: Mapping[str, Any]) -> tuple[str, Callable[..
   if missing:
     raise ValueError(f"Protocol {name!r} needs {', '.join(missing)}; give "
                      f"suite.run(protocol={name!r}, {missing[0]}=..., learners=...).")
-  return name, fn
 
 
 _MADE = (buckets.Buckets, stream_events.Stream, sequences.Sequence, episodes.Episodes)
@@ -181,9 +188,11 @@ def _same(learner: Any) -> Any:
 
 
 def config_text(protocol: Callable[..., Any], settings: Mapping[str, Any],
-                learners: Mapping[str, Any], metrics: Mapping[str, Any], seed: int) -> str:
+                learners: Mapping[str, Any], metrics: Mapping[str, Any], seed: int,
+                budget: str = "") -> str:
   """The configuration of a run as text."""
-  lines = [f"# Python objects, by suite.run; seed {seed}", f"protocol = {text(protocol)}"]
+  lines = [f"# Python objects, by suite.run; seed {seed}", f"protocol = {text(protocol)}",
+           *([f"budget = {budget!r}"] if budget else [])]
   for title, group in (("protocol", settings), ("learner", learners), ("metric", metrics)):
     lines += [f"{title}.{name} = {text(value)}" for name, value in sorted(group.items())]
   return "\n".join(lines) + "\n"

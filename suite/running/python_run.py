@@ -158,7 +158,7 @@ def run(
     metrics: further metrics by name: functions of labels and logits, or of records.
     seeds: a run for each; the report has means and standard deviations.
     jobs, only: of a table or several seeds, as --jobs and --only.
-    **settings: seed, data_dir, mirror, strategy, devices, profile and the like, see
+    **settings: seed, budget, data_dir, mirror, strategy, devices, profile and the like, see
       `run_settings.RunSettings`; with a protocol also the protocol's own arguments.
 
   Returns:
@@ -198,7 +198,9 @@ def run(
                      "objects give protocol= instead of a run file.")
   file = run_settings.find(str(run), extra_files=[str(one) for one in files],
                            params=bindings(params), methods=list(names or ()))
-  return _run_file(launch.seeded(file, None, _checked_seeds(seeds)), run_settings.from_python({
+  budget = settings.pop("budget", "")
+  return _run_file(launch.seeded(
+      file, None, _checked_seeds(seeds), budget), run_settings.from_python({
       "command": f"suite.run({str(run)!r})", **settings}), metrics, seeds, jobs, only)
 
 

@@ -27,6 +27,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
+from suite.compute import ledger
 from suite.compute import private_tensorflow
 from suite.configs import gin_files
 from suite.configs import run_settings
@@ -175,9 +176,9 @@ def of_workdir(place: str | os.PathLike, name: str | None = None, *, task: str =
   made: list[TrainedModel] = []
 
   def take(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
-           distribution: distribution_lib.Distribution) -> str:
+           distribution: distribution_lib.Distribution, budget: ledger.Budget | None = None) -> str:
     state = run_state.RunState(folder, run_writer.Follower(folder), name=folder.name, seed=seed,
-                               distribution=distribution, follows=True)
+                               distribution=distribution, follows=True, budget=budget)
     learner = learners[folder.name]()
     protocol(learner, state=state)
     made.append(of_learner(learner, state, task, workdir))

@@ -46,6 +46,17 @@ def arrays(learner: tf.Module) -> Mapping[str, np.ndarray]:
             for path in sorted(pathlib.Path(folder).iterdir())}
 
 
+def variables(learner: tf.Module) -> list[tf.Variable]:
+  """The variables of a snapshot; of a learner with other state, those that are its attributes."""
+  found = _variables(learner)
+  return list(learner.variables if found is None else found.values())
+
+
+def copied(learner: tf.Module) -> dict[str, np.ndarray]:
+  """The values as they are now, for `restore` in the same process."""
+  return dict(arrays(learner).items())
+
+
 def restore(learner: tf.Module, saved: Mapping[str, np.ndarray]) -> None:
   """Gives a learner what `arrays` returned; its variables must have been made."""
   if any(name.startswith(_CHECKPOINT) for name in saved):

@@ -210,10 +210,12 @@ class CellRun:
 
   Args:
     folder: for its files. method, protocol: the cell. extra: see `write`.
+    budget: of its runs, see `ledger.Budget.parse`; "": none.
   """
 
-  def __init__(self, folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = ""):
-    self._folder = folder
+  def __init__(self, folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = "",
+               budget: str = ""):
+    self._folder, self._budget = folder, budget
     gin_parse.parse([write(folder / "gin", method, protocol, extra)])
     bound = gin_parse.gin.get_bindings(experiment.run)
     self._protocol: Callable[..., dict[str, Any]] = bound["protocol"]
@@ -276,7 +278,7 @@ class CellRun:
     return stopped_runs.records(path) if (path / "records.jsonl").exists() else []
 
   def _state(self, name: str):
-    return stopped_runs.state(self._folder / name)
+    return stopped_runs.state(self._folder / name, budget=self._budget)
 
   def _run(self, state) -> dict[str, Any]:
     # Layers have the same names again. `clear_session` and a seed would forget all kernels, too.

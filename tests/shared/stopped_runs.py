@@ -12,6 +12,7 @@ import pathlib
 from typing import Any, Callable, Iterator
 
 from suite.compute import distribution
+from suite.compute import ledger
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records as records_lib
@@ -42,7 +43,8 @@ def stopping(function: Callable[..., Any], is_time: Callable[..., bool] = lambda
 @contextlib.contextmanager
 def state(folder: pathlib.Path, *, stop_before: int | None = None,
           stop_uncommitted: int | None = None, stop_after: int | None = None,
-          on: distribution.Distribution | None = None) -> Iterator[run_state.RunState]:
+          on: distribution.Distribution | None = None, budget: str = ""
+          ) -> Iterator[run_state.RunState]:
   """The state of a run in `folder`; one of the arguments says where it stops, if at all.
 
   Args:
@@ -51,11 +53,13 @@ def state(folder: pathlib.Path, *, stop_before: int | None = None,
     stop_uncommitted: the event that is worked through but not committed.
     stop_after: the number of committed events.
     on: the devices; None: one.
+    budget: see `ledger.Budget.parse`; "": none.
   """
   writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
   try:
     found = run_state.RunState(folder, writer, name="x", seed=5,
-                               distribution=on or distribution.build())
+                               distribution=on or distribution.build(),
+                               budget=ledger.Budget.parse(budget) if budget else None)
     found.context = stopping(found.context, lambda *_: found.done == stop_before)
     commit = stopping(found.commit, lambda *_: found.done == stop_uncommitted)
     found.commit = stopping(commit, lambda *_: found.done + 1 == stop_after, after=True)

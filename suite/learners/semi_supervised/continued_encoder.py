@@ -18,6 +18,7 @@ from typing import Any
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import ledger
 from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
@@ -83,6 +84,11 @@ class ContinuedEncoder(learner.Learner):
         reset=reset)
     self._task: tasks.Task | None = None
 
+  @property
+  @override
+  def keeps_budget(self) -> bool:
+    return self.pretrainer.keeps_budget
+
   @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Makes the variables, once."""
@@ -112,11 +118,18 @@ class ContinuedEncoder(learner.Learner):
             ) -> dict[str, Any]:
     """Continues the pretraining, then learns the labeled images."""
     if self._cost and not int(self.num_learned) and context.journal.partial(_KEY) is None:
+      # An error if it does not: nothing was spent before.
+      context.ledger.affords(lambda: ledger.Known(self._cost["flops"], self._cost["macs"]))
       context.ledger.charge("pretrain", **self._cost)
     record = self._pretrain(experience, context)
     read = example_arrays.read([experience.train, experience.dev], experience.task, self.transform)
     images, labels = tf.constant(read.images), tf.constant(read.labels, tf.int64)
     shown, known = images, labels
+    num_held = 0 if self.memory is None else int(self.memory.size)
+    if not context.ledger.affords(
+        lambda: self.head.cost_of_codes(read.images, len(read.labels) + num_held)):
+      self.num_learned.assign_add(1)
+      return {**record, **gradient.UNTRAINED}
     if self.memory is not None:
       held = self.memory.held()
       shown, known = tf.concat([images, held.codes], 0), tf.concat([labels, held.labels], 0)
@@ -138,7 +151,7 @@ class ContinuedEncoder(learner.Learner):
   def _pretrain(self, experience: deliveries_lib.Experience, context: context_lib.Context
                 ) -> dict[str, Any]:
     """The updates of a bucket, from where they were interrupted on."""
-    if not self._updates:
+    if not self._updates or context.ledger.is_cut and context.journal.partial(_KEY) is None:
       return {}
     if experience.unlabelled is None:
       raise refusals.RefusedError(
@@ -155,13 +168,16 @@ class ContinuedEncoder(learner.Learner):
       done, losses = int(partial.values["done"]), float(partial.values["losses"])
       record = dict(partial.values["record"])
     images = image_set.Unlabelled(experience.unlabelled)
-    while done < self._updates:
+    while done < self._updates and not (done and context.ledger.is_cut):
       num = min(self._save_every, self._updates - done)
       record = self.pretrainer.learn(
           deliveries_lib.Portion(images, first + done, num, self._total),
           dataclasses.replace(context, phase="pretrain"))
-      done, losses = done + num, losses + num * record["train_loss"]
+      num = record["updates"] - first - done  # Fewer where the budget ends.
+      done, losses = done + num, losses + num * (record["train_loss"] or 0.0)
+      if not num:
+        break
       context.journal.save_partial(_KEY, {"done": done, "losses": losses, "record": record},
                                    dict(learner_state.arrays(self.pretrainer)))
-    return {"pretrain_loss": losses / done, "encoder_updates": record["updates"],
+    return {"pretrain_loss": losses / done if done else None, "encoder_updates": record["updates"],
             "encoder_rate": record["learning_rate"]}

@@ -64,6 +64,11 @@ class PseudoLabels(learner_lib.Learner):
 
   @property
   @override
+  def keeps_budget(self) -> bool:
+    return self.student.keeps_budget and self.teacher.keeps_budget
+
+  @property
+  @override
   def predict_stays(self) -> bool:
     return self.student.predict_stays
 
@@ -90,10 +95,13 @@ class PseudoLabels(learner_lib.Learner):
     taught = self.teacher.learn(plain, _own(context, "teacher"))
     if self._forward is None or not self.teacher.predict_stays:
       self._forward = scoring.Forward(self.teacher.predict, context.distribution)
-    found = self._forward.run(
-        unlabelled, transform=self.transform, batch_size=self._batch_size, ledger=context.ledger,
-        phase="select")
-    places, labels = chosen(found.values, self._threshold)
+    forward, places, labels = self._forward, np.zeros([0], np.int64), np.zeros([0], np.int64)
+    if context.ledger.affords(lambda: forward.cost_of(
+        unlabelled.eval_batches(self._batch_size, transform=self.transform), unlabelled.size)):
+      found = forward.run(
+          unlabelled, transform=self.transform, batch_size=self._batch_size,
+          ledger=context.ledger, phase="select")
+      places, labels = chosen(found.values, self._threshold)
     if len(places):
       plain = dataclasses.replace(
           plain, train=partly_labelled.with_guesses(train, unlabelled, places, labels))

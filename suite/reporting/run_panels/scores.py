@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suite.compute import ledger
 from suite.contracts import descriptions
 from suite.metrics import sequence_log
 from suite.metrics import stream_groups
@@ -130,6 +131,48 @@ def curves(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   return [panels.Panel(
       "curves", f"{stream.title}: {name} along the stream", columns, rows, stream.notes,
       chart=panels.Plot(curve.x_text, curve.y_text, shown, y_unit="%"))]
+
+
+SPENT, HELD = "spent", "held"
+
+
+def against_budget(stream: run_streams.StreamRuns) -> list[panels.Panel]:
+  """The curve of a stream against what was spent and is held; [] of runs without a budget."""
+  curve = stream.description.curve
+  if curve is None:
+    return []
+  found: list[panels.Panel] = []
+  for name, title, x_text, kind, x_of in (
+      (SPENT, "FLOPs of learning so far", "FLOPs of learning", panels.FLOPS, _learned_flops),
+      (HELD, "bytes that are held", "Bytes of state, memory and files", panels.BYTES,
+       _held_bytes)):
+    rows, drawn = [], []
+    for learner in stream.learners:
+      records = learner.runs[0].records
+      points = [(x, y) for record in records if "budget_cut" in record
+                and (x := x_of(record)) is not None and (y := curve.value(record)) is not None]
+      if points:
+        rows.append([learner.label, len(points), *points[-1],
+                     "yes" if records[-1]["budget_cut"] else "no"])
+        drawn.append(panels.PlotSeries(learner.shown_label, [x for x, _ in points],
+                                       [100 * y for _, y in points]))
+    columns = [panels.Column("learner"), panels.Column("points", panels.COUNT),
+               panels.Column(f"last {title.split(' that')[0]}", kind),
+               panels.Column(f"last {curve.y_text.lower()}", panels.PERCENT),
+               panels.Column("budget spent before the end")]
+    found += [panels.Panel(
+        name, f"{stream.title}: {curve.y_text.lower()} against {title}", columns, rows,
+        ["Of the first seed of each learner.", *stream.notes],
+        chart=panels.Plot(x_text, curve.y_text, drawn, y_unit="%"))] if rows else []
+  return found
+
+
+def _learned_flops(record: Mapping[str, Any]) -> int | None:
+  return task_stream.cumulative_cost(record)
+
+
+def _held_bytes(record: Mapping[str, Any]) -> int | None:
+  return sum(record[name] for name in ledger.HELD)
 
 
 def _losses(stream: run_streams.StreamRuns) -> list[panels.Panel]:

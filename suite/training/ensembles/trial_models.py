@@ -102,9 +102,10 @@ class TrialModels:
     """
     done = [t for t in trials if t["status"] == "done"]
     best = sorted(done, key=lambda t: (t["validation_error"], t["trial"]))
-    best = best[:num_members or self.num_members]
+    # Without any the first one is "untrained": a budget was spent before.
+    best = best[:num_members or self.num_members] or list(trials[:1])
     members = {"trials": [t["trial"] for t in best],
-               "weights": weights([1 - t["validation_error"] for t in best])}
+               "weights": weights([1 - (t["validation_error"] or 0.0) for t in best])}
     entries = [context.store.own(_member(place, name)) for place in range(len(best))]
     card = {"backbones": [t.get(BACKBONE, self.names[0]) for t in best],
             "weights": members["weights"]}

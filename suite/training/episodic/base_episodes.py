@@ -126,8 +126,11 @@ class BaseEpisodes:
     """
     precision.check_no_loss_scale("A network on base episodes")
     began, source = time.monotonic(), self.source(images, labels, context.seeds.integer("episodes"))
-    losses, cost = [], flops.ZERO
-    batches = source.batches(1)
+    losses, cost, batches, updates = [], flops.ZERO, source.batches(1), self.num_updates
+    if updates:
+      one = flops.count(update.get_concrete_function(batches.element_spec))
+      updates = context.ledger.grant(updates, lambda num: one * num)
+      cost = one * updates
 
     def make(num: int) -> None:
       for number, batch in enumerate(batches.take(num)):
@@ -135,16 +138,15 @@ class BaseEpisodes:
         if (number + 1) % self.updates_per_epoch == 0:
           context.report(step=number + 1, steps=self.num_updates, loss=float(losses[-1]))
 
-    if self.num_updates:
-      cost = flops.count(update.get_concrete_function(batches.element_spec)) * self.num_updates
-      rehearsal.few(source, "update", self.num_updates, make, blank=lambda: None)
-    shown = self.num_updates * len(source.labels)
+    if updates:
+      rehearsal.few(source, "update", updates, make, blank=lambda: None)
+    shown = updates * len(source.labels)
     context.ledger.charge(
-        context.phase, flops=cost.flops, macs=cost.macs, steps=self.num_updates, examples=shown,
+        context.phase, flops=cost.flops, macs=cost.macs, steps=updates, examples=shown,
         seconds=time.monotonic() - began)
     last = losses[-self.updates_per_epoch:]
     return {"way": source.setting.way, "meta_classes": len(np.unique(labels)),
-            "meta_updates": self.num_updates, "meta_loss": float(np.mean(last)) if last else None}
+            "meta_updates": updates, "meta_loss": float(np.mean(last)) if last else None}
 
 
 def parts(batch: episodes_lib.Episode) -> tuple[tf.Tensor, ...]:

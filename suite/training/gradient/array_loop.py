@@ -218,17 +218,22 @@ class ArrayLoop:
     The last batch is what is left over. Losses are among known classes, bool [C]; None: all.
     """
     masks = [] if known is None else [tf.convert_to_tensor(known)]
-    size, cost = int(codes.shape[0]), flops.ZERO
-    whole = size // batch_size
-    for first, num, rows in ((0, whole, batch_size), (whole * batch_size, 1, size % batch_size)):
-      if num and rows:
-        rehearsal.few(self, ("observe", rows), num, functools.partial(
-            self._show, rows, first, codes, labels, masks), blank=lambda: None)
-        counted = 1 if self.step.objective.observes_each else rows
-        cost += self._count(("observe", counted), self._observed,
-                            *self._example_specs(counted, codes), *_specs(counted, labels),
-                            *(tf.TensorSpec(m.shape, tf.bool) for m in masks)
-                            ) * (num * rows // counted)
+    for first, num, rows in _batches(int(codes.shape[0]), batch_size):
+      rehearsal.few(self, ("observe", rows), num, functools.partial(
+          self._show, rows, first, codes, labels, masks), blank=lambda: None)
+    return self.observe_cost(codes, labels, batch_size, known)
+
+  def observe_cost(self, codes: tf.Tensor, labels: tf.Tensor, batch_size: int,
+                   known: tf.Tensor | None = None) -> flops.Cost:
+    """The cost of `observe`."""
+    masks = [] if known is None else [tf.convert_to_tensor(known)]
+    cost = flops.ZERO
+    for _, num, rows in _batches(int(codes.shape[0]), batch_size):
+      counted = 1 if self.step.objective.observes_each else rows
+      cost += self._count(("observe", counted), self._observed,
+                          *self._example_specs(counted, codes), *_specs(counted, labels),
+                          *(tf.TensorSpec(m.shape, tf.bool) for m in masks)
+                          ) * (num * rows // counted)
     return cost
 
   def _show(self, rows: int, first: int, codes: tf.Tensor, labels: tf.Tensor,
@@ -283,20 +288,26 @@ class ArrayLoop:
     return self._count("gradient of one", one, *self._example_specs(1, codes),
                        *_specs(1, labels)) * num
 
+  def forward_cost(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor,
+                   num: int | None = None) -> flops.Cost:
+    """The cost of `forward`; of `num` rows such as codes [N, ...], None: N of them."""
+    size = int(codes.shape[0]) if num is None else num
+    cost = flops.ZERO
+    for rows, times in ((_CHUNK, size // _CHUNK), (size % _CHUNK, 1)):
+      if rows and times:
+        cost += self._count((name, rows), function, *self._example_specs(rows, codes)) * times
+    return cost
+
   def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor
               ) -> tuple[tf.Tensor, flops.Cost]:
     """A function of rows [N, ...] in chunks, and what that cost; `name` identifies it."""
-    parts, cost, key = [], flops.ZERO, ("forward", name)
+    parts, key = [], ("forward", name)
     if key not in self._graphs:
       self._graphs[key] = tf.function(
           lambda rows: function(self.prepared(rows)),
           input_signature=[tf.TensorSpec([None, *codes.shape[1:]], codes.dtype)],
           autograph=self._converts_rows or user_code.is_reached(function))
-    size = int(codes.shape[0])
-    for first in range(0, size, _CHUNK):
-      part = codes[first:first + _CHUNK]
-      num = int(part.shape[0])
-      cost += self._count((name, num), function, *self._example_specs(num, part))
+    size, cost = int(codes.shape[0]), self.forward_cost(name, function, codes)
     if rehearsal.current() is not None and (size > _CHUNK or rehearsal.counts_only()):
       return tf.constant(rehearsal.rows(
           self, key, size, _CHUNK, lambda num: self._graphs[key](codes[:num]).numpy(),
@@ -381,6 +392,13 @@ def _specs(rows: int, *tensors: tf.Tensor) -> list[tf.TensorSpec]:
   return [tf.TensorSpec([rows, *t.shape[1:]], t.dtype) for t in tensors]
 
 
+def _batches(size: int, batch_size: int) -> list[tuple[int, int, int]]:
+  """(first row, number of batches, rows of each): full batches, and one of the rest."""
+  whole, rest = divmod(size, batch_size)
+  return [one for one in ((0, whole, batch_size), (whole * batch_size, 1, rest))
+          if one[1] and one[2]]
+
+
 LAST = ("fill", "even")
 # Rows whose places and seeds are made at once.
 _ROWS = 2**17
@@ -439,6 +457,7 @@ class PhaseRows:
       rows; which ones, its `Intake` says. Only with "fill".
     last: one of `LAST`.
     seeded: whether rows are augmented; else all their seeds are 0.
+    most: steps that are taken at most, the first ones; None: all of them.
   """
 
   size: int
@@ -453,6 +472,11 @@ class PhaseRows:
   seeded: bool = True
   takes_in: bool = False
   steps: int | None = None
+  most: int | None = None
+
+  def cut(self, num: int) -> PhaseRows:
+    """The first `num` steps of the phase."""
+    return self if num == self.num_steps else dataclasses.replace(self, most=num)
 
   @property
   def num_steps(self) -> int:
@@ -483,6 +507,10 @@ class PhaseRows:
   @functools.cached_property
   def _widths(self) -> np.ndarray:
     """The number of incoming rows of each step, int64 [S]."""
+    return self._planned()[:self.most]
+
+  def _planned(self) -> np.ndarray:
+    """`_widths` of all steps of the phase."""
     batch = self.batch_size
     if self.steps:
       return np.full([self.steps], batch)

@@ -128,14 +128,19 @@ class Phase:
 
   def train(self, data: objective_lib.Data, size: int, *, first: int = 0, last: str = "fill",
             intake: memory_lib.Intake | None = None, now: np.ndarray | None = None,
-            held_out: tuple[tf.Tensor, tf.Tensor] | None = None) -> PhaseOutcome:
+            held_out: tuple[tf.Tensor, tf.Tensor] | None = None,
+            later: Callable[[], flops.Cost] = lambda: flops.ZERO) -> PhaseOutcome:
     """Trains on rows first ... first + size - 1 of the data, and replays rows of the memory.
+
+    Within a budget it takes the first steps of the phase alone, as many as leave enough for what
+    follows; if that is none, nothing follows.
 
     Args:
       data: of all rows; those behind the first + size are the memory's.
       now: classes of the rows that have come for the phase, bool [C]; None: of all trained rows.
       held_out: codes [n, ...] and labels [n] that the head is corrected on; None: it is not.
       intake: of the memory, if it takes rows in at each step; None: it stays as it is.
+      later: returns the cost of what the caller does after the phase.
     """
     if size < 1:
       raise ValueError("There is nothing to train on: no sample is stored. Train after the first "
@@ -145,13 +150,17 @@ class Phase:
     counts = _counts(labels, self._net.num_classes)
     known = None if data.classes is None else data.classes.known
     observed = 0
+    new, started = head.new_rows(labels), 0
+    ledger = self._context.ledger
+    if not ledger.affords(
+        lambda: self.cost + self._preparing(data.codes, new, known)):
+      return PhaseOutcome(_NO_ROWS, float("nan"), 0, 0)
     if not self._is_first and self._watched is not None and len(self._watched.labels):
       # The objective sees the watched examples again.
       self.cost += self._loop.observe(self._watched.codes, tf.constant(self._watched.labels),
                                       self._recipe.observe_batch, known)
       objective.refresh()
       observed = len(self._watched.labels)
-    new, started = head.new_rows(labels), 0
     if new is not None and int(tf.size(new)):
       features, cost = self._loop.forward(
           "features", self._net.features, tf.gather(data.codes[first:first + size], new))
@@ -171,6 +180,11 @@ class Phase:
         held=int(data.places.shape[0]), takes_in=intake is not None,
         replay_order=seeds.pair("memory order"),
         replay_batch=max(recipe.replay_batch, objective.candidates), seeded=self._loop.augments)
+    plan = plan.cut(ledger.grant(plan.num_steps, lambda num: (
+        self._steps_cost(data, plan.cut(num), intake) + self._correcting(held_out) + later()
+        + self._observing(data.codes[first:first + size], labels, known))))
+    if not plan.num_steps:
+      return PhaseOutcome(plan, float("nan"), observed, started)
     # Counted first: an objective's cost is that of the memory as it is.
     self.cost += self._loop.cost(data, plan)
     if not recipe.keeps_velocities:
@@ -201,6 +215,24 @@ class Phase:
     head.after_phase(counts)  # First: the objective remembers the net with the head as it stays.
     objective.after_phase(known)
     return PhaseOutcome(plan, total / plan.num_steps, observed, started)
+
+  def _steps_cost(self, data: objective_lib.Data, plan: array_loop.PhaseRows,
+                  intake: memory_lib.Intake | None) -> flops.Cost:
+    """The cost so far, of the steps of a plan, and of the gradients that an intake compares."""
+    cost = self.cost + self._loop.cost(data, plan)
+    if intake is None or not intake.compares:
+      return cost
+    later = intake.memory.rule.num_compared(plan.batch_size, 1)  # The memory is no longer empty.
+    return cost + self._loop.cost_of_gradients(
+        data.codes, data.labels,
+        intake.memory.num_compared(plan.batch_size) + (plan.num_steps - 1) * later)
+
+  def _correcting(self, held_out: tuple[tf.Tensor, tf.Tensor] | None) -> flops.Cost:
+    """The most that it costs to correct the head on rows that are held out."""
+    if held_out is None:
+      return flops.ZERO
+    return flops.Cost(self._net.head.correct_flops(len(held_out[1])), 0) + self._loop.forward_cost(
+        "logits", self._net.logits, held_out[0])
 
   def _train_comparing(self, data: objective_lib.Data, part: array_loop.Part, rates: np.ndarray,
                        intake: memory_lib.Intake, known: tf.Tensor | None) -> float:
@@ -240,17 +272,25 @@ class Phase:
     head.before_phase(counts, self._net.top.trainable_variables)
     plan = array_loop.PhaseRows(size, epochs, self._recipe.batch_size,
                          self._context.seeds.pair("order"), last="even")
-    loss = float("nan")
-    if epochs:
-      loop = self._net.top_loop(optimizer)
+    assert data.classes is not None
+    known = data.classes.known
+    loss, loop = float("nan"), self._net.top_loop(optimizer) if epochs else None
+
+    def total_cost(num: int) -> flops.Cost:
+      steps = flops.ZERO if loop is None else loop.cost(data, plan.cut(num))
+      return self.cost + steps + self._observing(codes, data.labels, known)
+
+    granted = self._context.ledger.grant(1 if loop is None else plan.num_steps, total_cost)
+    if not granted:
+      return PhaseOutcome(_NO_ROWS, loss, 0, 0)
+    if loop is not None:
+      plan = plan.cut(granted)
       total = 0.0
       for part in plan.parts():
         total += loop.train(data, part, np.full([part.num_steps], rate, np.float32))
       loss = total / plan.num_steps
       self.cost += loop.cost(data, plan)
     head.after_phase(counts)
-    assert data.classes is not None
-    known = data.classes.known
     head.after_base(known)
     self._objective.before_phase()
     observed = self._observe(codes, data.labels, known)
@@ -259,14 +299,55 @@ class Phase:
 
   def _observe(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> int:
     """Shows the objective what it observes after a phase; returns the number of examples."""
+    shown = self._shown(codes, labels)
+    if shown is None:
+      return 0
+    self.cost += self._loop.observe(*shown, self._recipe.observe_batch, known)
+    return int(shown[1].shape[0])
+
+  def _observing(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> flops.Cost:
+    """The cost of `_observe`."""
+    shown = self._shown(codes, labels)
+    return flops.ZERO if shown is None else self._loop.observe_cost(
+        *shown, self._recipe.observe_batch, known)
+
+  def _shown(self, codes: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor] | None:
+    """What the objective observes after a phase on codes [N, ...] and labels [N]; None: nothing."""
     observes = self._objective.observes
     if observes == objective_lib.VALIDATION and self._is_first:
       assert self._watched is not None
-      codes, labels = self._watched.codes, tf.constant(self._watched.labels)
-    elif observes != objective_lib.TRAINING:
-      return 0
-    self.cost += self._loop.observe(codes, labels, self._recipe.observe_batch, known)
-    return int(labels.shape[0])
+      return self._watched.codes, tf.constant(self._watched.labels)
+    return (codes, labels) if observes == objective_lib.TRAINING else None
+
+  def _preparing(self, codes: tf.Tensor, new: tf.Tensor | None, known: tf.Tensor | None
+                 ) -> flops.Cost:
+    """The cost of what `train` does before its first step; arguments as there."""
+    cost = flops.ZERO
+    if not self._is_first and self._watched is not None and len(self._watched.labels):
+      cost += self._loop.observe_cost(self._watched.codes, tf.constant(self._watched.labels),
+                                      self._recipe.observe_batch, known)
+    if new is not None and int(tf.size(new)):
+      cost += self._loop.forward_cost("features", self._net.features, codes, int(tf.size(new)))
+    return cost
+
+  def remembering(self, codes: tf.Tensor, labels: tf.Tensor) -> flops.Cost:
+    """The cost of `remember`, and of `show_exemplars` after it."""
+    cost, head = flops.ZERO, self._net.head
+    num = int(labels.shape[0])
+    if self._memory is None:
+      return cost
+    if self._objective.reads_logits:
+      cost += self._loop.forward_cost("logits", self._net.logits, codes)
+    if self._memory.rule.reads_features:
+      width = int(self._net.top.input_shape[-1])
+      products = self._memory.rule.num_products(labels, int(self._memory.size))
+      cost += self._net.cost_of_features(codes, num) + flops.Cost(
+          2 * products * width, products * width)
+    cost += self._loop.cost_of_gradients(codes, labels, self._memory.num_compared(num))
+    if head.reads_exemplars:
+      cost += self._net.cost_of_features(codes, min(
+          int(self._memory.size) + num, self._memory.capacity))
+    return cost
 
   def remember(self, kept: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
                known: tf.Tensor | None,
@@ -325,6 +406,9 @@ class Phase:
         self._context.phase, flops=self.cost.flops, macs=self.cost.macs, examples=examples,
         steps=steps, seconds=time.monotonic() - self._began,
         peak_bytes=self._context.distribution.peak_bytes())
+
+
+_NO_ROWS = array_loop.PhaseRows(0, 0, 1, (0, 0), most=0)
 
 
 def _counts(labels: tf.Tensor, num_classes: int) -> np.ndarray:

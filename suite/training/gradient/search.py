@@ -193,6 +193,8 @@ def best_of(trials: Sequence[Mapping[str, Any]]) -> int:
     AllTrialsFailedError: if none ended with a finite loss.
   """
   done = [t for t in trials if t["status"] == "done"]
+  if not done and any(t["status"] == "untrained" for t in trials):
+    return 0  # Of a budget that is spent: it has the weights that the training would start from.
   if not done:
     raise AllTrialsFailedError(
         f"All {len(trials)} trials ended with a loss that is not finite (learning rates "

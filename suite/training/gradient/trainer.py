@@ -21,6 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.compute import user_code
 from suite.contracts import deliveries
@@ -143,7 +144,9 @@ class Trainer:
 
     Returns:
       {"status": "done" or "failed", "validation_error": best or None, "best_step", "batch_size",
-      "curve": [[step, mean training loss since the last point, validation error], ...]}. The
+      "curve": [[step, mean training loss since the last point, validation error], ...]}; within a
+      budget that ends before `steps` also "steps", those that were taken, and if there are none,
+      the status "untrained", whose weights are those of `start`. The
       first point is at step 0, before any update, and has no loss (None). It is measured and
       charged like the others, but its weights are not a candidate for the result.
     """
@@ -155,22 +158,39 @@ class Trainer:
     run.configure()
     run.begin()
     run.open_batches()
+    run.grant()
+    if not run.steps:
+      context.store.save(save_as, start)
+      return context.journal.keep(key, run.result("untrained"))
     if not run.step:
       run.validate()
-    while run.step < self.steps:
+    while run.step < run.steps:
       # Steps to the next validation, save or end, whichever is first.
       left = [period - run.step % period for period in (self.validate_every, self.save_every)]
-      loss = run.train(min(*left, self.steps - run.step))
+      loss = run.train(min(*left, run.steps - run.step))
       if not math.isfinite(loss):
         logging.warning("%s: the loss is %s at step %d; this trial has failed.", key, loss,
                         run.step)
         return context.journal.keep(key, run.result("failed"))
-      if run.step % self.validate_every == 0 or run.step == self.steps:
+      if run.step % self.validate_every == 0 or run.step == run.steps:
         run.validate()
-      if run.step % self.save_every == 0 and run.step < self.steps:
+      if run.step % self.save_every == 0 and run.step < run.steps:
         run.save()
     context.store.save(save_as, run.best)
     return context.journal.keep(key, run.result("done"))
+
+  def granted(self, ledger: ledger_lib.Ledger, step: flops.Cost, look: Callable[[], flops.Cost]
+              ) -> int:
+    """The steps of a training that a budget covers, with the validations that belong to them.
+
+    Args:
+      ledger: of the run. step: cost of a step. look: returns the cost of a validation.
+    """
+    return ledger.grant(self.steps, lambda num: step * num + look() * self.num_validations(num))
+
+  def num_validations(self, steps: int) -> int:
+    """Validations of a training of `steps` steps, that of step 0 included."""
+    return 1 + -(-steps // self.validate_every) if steps else 0
 
   def validation(self, experience: deliveries.Experience, transform: examples_lib.Transform,
                  context: context_lib.Context) -> scoring.ReadySet:
@@ -241,6 +261,13 @@ class _Run:
       spec = self.batches().element_spec  # A global batch's.
     self.cost = self.network.counted_loop(spec).cost(spec)
 
+  def grant(self) -> None:
+    """Sets `steps` to those that the budget covers, with the validations that belong to them."""
+    if self.step:  # They were granted before the interruption.
+      return
+    self.steps = self.trainer.granted(
+        self.context.ledger, self.cost, lambda: self.validation.cost(self.network.score))
+
   def train(self, num_steps: int) -> float:
     """Does and charges the next steps; returns the sum of their losses."""
     began, cost = time.monotonic(), self.cost * num_steps
@@ -289,7 +316,7 @@ class _Run:
 
   def begin(self) -> None:
     """From the start, or from where the interrupted run was."""
-    self.step, self.loss_sum, self.loss_steps = 0, 0.0, 0
+    self.step, self.loss_sum, self.loss_steps, self.steps = 0, 0.0, 0, self.trainer.steps
     self.best_error: Optional[float] = None
     self.best_step = 0
     self.best: List[np.ndarray] = []
@@ -307,7 +334,7 @@ class _Run:
     logging.info("%s: going on from step %d.", self.key, self.step)
 
   def save(self) -> None:
-    names = ("step", "loss_sum", "loss_steps", "best_error", "best_step", "curve")
+    names = ("step", "steps", "loss_sum", "loss_steps", "best_error", "best_step", "curve")
     arrays = {f"state{i:05d}": a for i, a in enumerate(self.loop.state())}
     arrays.update({f"best{i:05d}": a for i, a in enumerate(self.best)})
     self.context.journal.save_partial(self.key, {n: getattr(self, n) for n in names}, arrays)
@@ -329,6 +356,7 @@ class _Run:
 
   def result(self, status: str) -> Dict[str, Any]:
     return {
+        **({} if self.steps == self.trainer.steps else {"steps": self.step}),
         "status": status,
         "validation_error": self.best_error if status == "done" else None,
         "best_step": self.best_step if status == "done" else None,

@@ -126,13 +126,20 @@ class Forward:
     found = self._batches(image_set, transform, batch_size) if batches is None else batches
     self._prepare(found.element_spec["image"])
     result = self._outputs(image_set, found)
-    whole, rest = divmod(image_set.size, self._batch_size)
-    cost = self.cost * whole  # Without padding.
-    if rest:
-      cost += self._rests(rest)
+    cost = self._cost_of(image_set.size)
     ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=image_set.size,
                   seconds=time.monotonic() - start, peak_bytes=self._distribution.peak_bytes())
     return result
+
+  def cost_of(self, batches: Any, num: int) -> flops.Cost:
+    """The cost of the first `num` examples of batches, before they are run."""
+    self._prepare(batches.element_spec["image"])
+    return self._cost_of(num)
+
+  def _cost_of(self, num: int) -> flops.Cost:
+    whole, rest = divmod(num, self._batch_size)
+    cost = self.cost * whole  # Without padding.
+    return cost + self._rests(rest) if rest else cost
 
   def _outputs(self, image_set: Any, batches: Any) -> Outputs:
     """The outputs for each example of a set in batches; in a rehearsal those of one, repeated."""
@@ -267,6 +274,10 @@ class ReadySet:
     self.images, self._transform, self._batch_size = images, transform, batch_size
     self._batches = ReadyBatches(
         images.eval_batches(batch_size, transform=transform), images.size)
+
+  def cost(self, forward: Forward) -> flops.Cost:
+    """The cost of `run`."""
+    return forward.cost_of(self._batches, self.images.size)
 
   def run(self, forward: Forward, *, ledger: ledger_lib.Ledger, phase: str) -> Outputs:
     """See `Forward.run`."""

@@ -156,6 +156,26 @@ class SequenceSteps:
     self._check.after(first, arguments, found, checked)
     return TriedBlock(first, truth, unknown, found)
 
+  def within(self, ledger: ledger_lib.Ledger, stop: int) -> int:
+    """The last step up to `stop` whose labels the budget lets the learner learn.
+
+    If that is none, labels teach the learner nothing any more.
+    """
+    first, before = self.num_answered, self.num_revealed
+    revealed = self._sequence.revealed_by(first, stop) - before
+    wanted = int(revealed[-1])
+    if ledger.budget is None or not self._updates or not wanted:
+      return stop
+    found = ledger.fits(wanted, lambda num: self._graphs.costs.update * num)
+    if found == wanted:
+      return stop
+    if num_steps := int(np.searchsorted(revealed, found, side="right")):
+      return first + num_steps
+    ledger.is_cut = True
+    self._updates, self._is_loop, self._macs = False, False, (self._macs[0], 0)
+    self._check.updates = False
+    return stop
+
   def neighbors(self, k: Optional[int]) -> Optional[np.ndarray]:
     """Minus the squared distance of each code of the tried block to the k-th nearest before it.
 
@@ -241,11 +261,14 @@ class AnswerCheck:
   Args:
     learner: the learner.
     graphs: its compiled functions.
+
+  Attributes:
+    updates: whether labels change the learner.
   """
 
   def __init__(self, learner: learner_lib.SequenceLearner,
                graphs: sequence_graphs.SequenceGraphs):
-    self._learner, self._graphs = learner, graphs
+    self._learner, self._graphs, self.updates = learner, graphs, learner.can_update
     self._is_first = self._is_due = True
 
   def phase_begins(self) -> None:
@@ -269,7 +292,7 @@ class AnswerCheck:
     """Answers rows of a block in turn, before it is tried; the learner is the same afterwards."""
     codes, _, _, truth = block
     rows = self.rows(first, int(codes.shape[0]))
-    if not self._learner.can_update or len(rows) < 2:
+    if not self.updates or len(rows) < 2:
       return [self._alone(row, block) for row in rows]
     variables = self._learner.variables
     kept = [v.read_value() for v in variables]
@@ -308,13 +331,13 @@ class AnswerCheck:
       got = sequence_graphs.Readings(*(values[row] for values in found))
       if not alike(got, expected, tolerance):
         method, what, hint = "answer", "`answer` to that sample alone", "Answer each row by itself."
-        if self._learner.can_update:
+        if self.updates:
           method, hint = "answer_in_turn", _HINT
           what = "`answer` after `update` with the labels before that step"
         raise refusals.RefusedError(
             f"{self._name}.{method} gives step {first + row} another answer than {what}: "
             f"{_shown(got)} instead of {_shown(expected)}. {hint}")
-    if self._learner.can_update and not alike(
+    if self.updates and not alike(
         self._alone(0, block).readings, checked[0].readings, tolerance):
       raise refusals.RefusedError(
           f"{self._name}.answer_in_turn changed the learner: after the block from step {first} on "

@@ -124,6 +124,11 @@ class Statistic:
     del codes, labels, num_classes
     return None
 
+  def set_flops(self, labels: np.ndarray, num_classes: int, num_features: int) -> int | None:
+    """Returns the FLOPs of `set_sums` and of merging it; None if there is none."""
+    del labels, num_classes, num_features
+    return None
+
 
 class Running(tf.Module):
   """State and solution of a statistic as variables, which are attributes by the fields' names.
@@ -197,6 +202,13 @@ class Running(tf.Module):
     given, of = tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)
     for start in range(0, len(labels), _CHUNK):
       self.add_chunk(given[start:start + _CHUNK], of[start:start + _CHUNK])
+    return self.add_cost(labels)
+
+  def add_cost(self, labels: np.ndarray) -> flops.Cost:
+    """Returns the cost of `add_set` of samples with labels [N], or multi-hot [N, C]."""
+    whole = self.statistic.set_flops(labels, self.num_classes, self._num_features)
+    if whole is not None:
+      return flops.Cost(whole, 0)
     return self._cost_of_one("add", self.add, tf.TensorSpec([1], tf.int64)) * len(labels)
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
@@ -209,12 +221,19 @@ class Running(tf.Module):
 
   def choose(self, codes: np.ndarray, labels: np.ndarray) -> flops.Cost:
     """Chooses the settings that held-out samples [N, D], labels [N], are for; returns the cost."""
+    graph = self._choosing(labels)
+    graph(tf.cast(codes, tf.float32), tf.cast(labels, tf.int64))
+    return flops.count(graph)
+
+  def choose_cost(self, labels: np.ndarray) -> flops.Cost:
+    """Returns the cost of `choose` for samples with labels [N]."""
+    return flops.count(self._choosing(labels))
+
+  def _choosing(self, labels: np.ndarray) -> Any:
     function = user_code.compiled(lambda codes, labels: self._assign(
         self.statistic.choose(self.state, codes, labels), ()))
-    given = tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)
-    graph = function.get_concrete_function(*(tf.TensorSpec(g.shape, g.dtype) for g in given))
-    graph(*given)
-    return flops.count(graph)
+    return function.get_concrete_function(
+        tf.TensorSpec([len(labels), self._num_features]), tf.TensorSpec(labels.shape, tf.int64))
 
   def solve(self) -> None:
     """Computes the solution for the samples so far."""
