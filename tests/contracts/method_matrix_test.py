@@ -146,7 +146,9 @@ def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path
     assert cell.resumed() == whole
     assert json.dumps(cell.records("resumed")) == json.dumps(cell.records("whole"))
   else:
+    at_its_end = cell.state()
     assert cell.again() == whole
+    np.testing.assert_equal(cell.state(), at_its_end)
   if is_trained:
     assert len(learned) > 8
     np.testing.assert_equal(cell.episodic_weights(), learned)

@@ -20,6 +20,7 @@ from suite.configs import gin_parse
 from suite.configs import methods
 from suite.contracts import deliveries
 from suite.contracts import rehearsal
+from suite.state import learner_state
 
 LEARNER = "under_test"
 _IMPORTS = """from __gin__ import dynamic_registration
@@ -267,6 +268,10 @@ class CellRun:
     with self._state("resumed") as state:
       return self._run(state)
 
+  def state(self) -> dict[str, np.ndarray]:
+    """The arrays that a snapshot of the learner that ran last would hold."""
+    return dict(learner_state.arrays(self._saved))
+
   def episodic_weights(self) -> list[np.ndarray]:
     """The variables of the learner that ran last, as episodes have it, and of its optimizer."""
     net = self._learner.form(deliveries.EPISODES)
@@ -284,4 +289,6 @@ class CellRun:
     # Layers have the same names again. `clear_session` and a seed would forget all kernels, too.
     tf.keras.backend.reset_uids()
     self._learner = self._make()
-    return self._protocol(self._learner, state=state)
+    summary = self._protocol(self._learner, state=state)
+    self._saved = state._learner
+    return summary
