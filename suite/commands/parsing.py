@@ -90,8 +90,15 @@ def table_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
   return "\n".join(fitted([header, *rows], processes.terminal_width()))
 
 
+_NARROWEST = 8  # A column in which words are broken.
+
+
 def fitted(rows: Sequence[Sequence[str]], most: int) -> list[str]:
-  """Lines of a table: the widest columns give way first, and no word is broken."""
+  """Lines of a table: the widest columns give way first.
+
+  Words are broken only where nothing else fits, and never in the first column, whose names are
+  copied from it.
+  """
   columns = list(zip(*rows))
   least = [max((len(word) for cell in column for word in cell.split()), default=0)
            for column in columns]
@@ -100,13 +107,16 @@ def fitted(rows: Sequence[Sequence[str]], most: int) -> list[str]:
   while sum(widths) + gaps > most:
     widest = max((i for i, one in enumerate(widths) if one > least[i]),
                  key=widths.__getitem__, default=None)
+    if widest is None:  # All are as wide as their longest word.
+      widest = max((i for i, one in enumerate(widths) if i and one > _NARROWEST),
+                   key=widths.__getitem__, default=None)
     if widest is None:
       break
     widths[widest] -= 1
   lines = []
   for row in rows:
-    cells = [textwrap.wrap(cell, max(1, one), break_long_words=False, break_on_hyphens=False)
-             if len(cell) > one else [cell] for cell, one in zip(row, widths)]
+    cells = [textwrap.wrap(cell, max(1, one), break_long_words=i > 0, break_on_hyphens=False)
+             if len(cell) > one else [cell] for i, (cell, one) in enumerate(zip(row, widths))]
     for number in range(max(map(len, cells))):
       lines.append("  ".join((cell[number] if number < len(cell) else "").ljust(one)
                              for cell, one in zip(cells, widths)).rstrip())

@@ -105,8 +105,8 @@ def _list_methods(args: argparse.Namespace) -> int:
   if not is_long:
     print(parsing.table_text(["method", "what", "protocols", "settings"], rows))
     print()
-  print("What a setting is: suite show NAME. To run: suite run RUN --methods NAME,NAME --set\n"
-        "SETTING=VALUE, or in Python suite.learner(model, NAME, SETTING=VALUE).")
+  print("What a setting is: suite show NAME. To run: suite run RUN --methods NAME,NAME\n"
+        "--set SETTING=VALUE, or in Python suite.learner(model, NAME, SETTING=VALUE).")
   return 0
 
 

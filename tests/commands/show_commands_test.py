@@ -64,3 +64,6 @@ def test_methods_are_listed_with_paper_protocols_and_settings(capsys, monkeypatc
 def test_a_table_wraps_its_widest_columns():
   assert parsing.fitted([["a", "text"], ["1", "some words that are long"], ["22", "x"]], 14) == [
       "a   text", "1   some words", "    that are", "    long", "22  x"]
+  # Words are broken where nothing else fits, but for the names of the first column.
+  assert parsing.fitted([["much/longer", "tiny_imagenet,", "small"]], 21) == [
+      "much/longer  tiny_ima  small", "             genet,"]
