@@ -30,6 +30,7 @@ COMMANDS = {
     "show": ("show_commands", "add", "show a run's parameters, methods, data and cost"),
     "report": ("report_commands", "add_report",
                "print the tables of runs, and NEVIS'22's analyses"),
+    "atlas": ("atlas_commands", "add", "show which failures of methods come together"),
     "export": ("export_commands", "add", "write what a run has trained, as a model for use "
                "elsewhere"),
     "data": ("data_commands", "add", "list, diagnose and build data sets"),

@@ -107,13 +107,14 @@ def length_plots(table: table_dir.TableDir) -> dict[str, panels.Plot]:
     series = []
     for place, (label, by_column) in enumerate(ours.items()):
       own = [(length, by_column[column]) for length, column in columns if column in by_column]
-      series.append(panels.PlotSeries(label, *map(list, zip(*own)) if own else ([], []),
-                                      place=place))
       theirs = [(length, float(value.value)) for length, column in columns
                 if (value := printed.get((label, column, measure)))]
+      series.append(panels.PlotSeries(label, [x for x, _ in own], [y for _, y in own],
+                                      place=place))
       if theirs:
-        series.append(panels.PlotSeries(f"{label} (paper)", *map(list, zip(*theirs)),
-                                        shape=panels.POINTS, place=place))
+        series.append(panels.PlotSeries(
+            f"{label} (paper)", [x for x, _ in theirs], [y for _, y in theirs],
+            shape=panels.POINTS, place=place))
     plots[task_type] = panels.Plot("Support sets of a task (NSS)",
                                    str(table.measures[measure]).capitalize(), series, y_unit="%")
   return plots

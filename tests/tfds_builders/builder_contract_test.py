@@ -202,6 +202,7 @@ def _check_that_facts_are_stored(read: Read):
     names = info.features["label"].names
     assert len(names) == read.row.num_classes
     assert not read.row.class_names or tuple(names) == read.row.class_names
+    assert read.row.class_names or names == list(info.metadata["class_names"] or names)
 
 
 def _check_that_tfds_writes_what_was_read(read: Read, data_dir, read_splits):

@@ -104,6 +104,12 @@ def _check_that_its_records_are_those_of_tfds(row, data_dir, counts, read_splits
     assert builder.info.features["label"].names == _features(row)[row.tfds.label].names
 
 
+def test_labels_of_tfds_are_class_ids():
+  assert tfds_copy._label(3) == 3 and tfds_copy._label([4, 0, 4]) == (0, 4)
+  # celeb_a's attributes, in the order of their names.
+  assert tfds_copy._label({"young": True, "bald": False, "male": True}) == (1, 2)
+
+
 def test_the_stream_and_the_rows_agree_and_the_doctor_knows_the_way(tmp_path):
   states = {}
   for row in _ROWS:

@@ -228,8 +228,9 @@ def _with_curves(learners: Sequence[LearnerResults]) -> list[LearnerResults]:
   found = []
   for learner, row in zip(learners, rows):
     beside = of_method[learner.method]
-    is_swept = row is not None and len(set(beside)) > 1 and len(set(beside)) < len(beside)
-    found.append(dataclasses.replace(learner, curve=row if is_swept else learner.method))
+    is_swept = len(set(beside)) > 1 and len(set(beside)) < len(beside)
+    found.append(dataclasses.replace(
+        learner, curve=row if row is not None and is_swept else learner.method))
   return found
 
 
