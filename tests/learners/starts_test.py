@@ -15,6 +15,9 @@ class Errors:
   def __init__(self, **errors):
     self.errors = errors
 
+  def affords(self, candidates, settings):
+    return True
+
   def knn_error(self, entry, settings):
     return self.errors["random" if entry is None else entry.name]
 

@@ -40,7 +40,7 @@ def test_figures_of_a_small_house(tool, house):
       "modules under 60 lines": 5, "functions": 1, "lines of a function": 2.0,
       "private functions called once": "0 (0.0%)", "private functions passed once": "0 (0.0%)",
       "imports under another name": 0, "of these without need": 0}
-  assert tool.circles(tool.graph(house)) == [["suite.data.a", "suite.models.b"]]
+  assert tool.circles(tool.graph(tool.parsed(house))) == [["suite.data.a", "suite.models.b"]]
 
 
 def test_imports_say_where_they_stand(tool):

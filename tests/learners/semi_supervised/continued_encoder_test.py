@@ -8,6 +8,7 @@ import pytest
 import stopped_runs
 import tensorflow as tf
 
+from suite.compute import ledger
 from suite.data.digits import digits
 from suite.data.images import image_ops
 from suite.learners import pretrainer
@@ -115,4 +116,4 @@ def test_what_cannot_be_run_is_refused(whole, tmp_path):
     _run(tmp_path / "2", _learner(transform=image_ops.Plain(9)))
   third = types.SimpleNamespace(unlabelled=BUCKETS[0].unlabelled)
   with pytest.raises(ValueError, match="num_buckets is 2, but there are more buckets"):
-    whole[2]._pretrain(third, None)
+    whole[2]._pretrain(third, types.SimpleNamespace(ledger=ledger.Ledger()))
