@@ -102,7 +102,8 @@ PARSERS = ("suite.cli", "suite.commands.parsing", *(
         "run", "report", "show", "export", "data", "lifelong", "curate", "verify", "weights")))
 # What an installation of the part lifelong has, without TensorFlow and scikit-learn.
 LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets", "suite.lifelong.cache_figures",
-         "suite.lifelong.adaptive_session",
+         "suite.lifelong.adaptive_session", "suite.lifelong.watching",
+         "suite.lifelong.answer_tables",
          "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",
          "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")
 PRINTING = ("suite.cli", "suite.commands.curate_commands", "suite.commands.data_commands",

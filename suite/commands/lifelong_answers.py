@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import json
 import pathlib
 import sys
@@ -33,12 +33,36 @@ def read(args: argparse.Namespace, files: Sequence[pathlib.Path], cache: Any,
          names: Sequence[str] = ()) -> tuple[list[Any], Any]:
   """Tables of answers as the cache keeps them, whose documents are checked; what was read."""
   from suite.lifelong.cache import accuracy_import
-  tables, report = accuracy_import.read_reported(files, accuracy_import.Options(
-      names, args.id, args.score, args.filter, args.repeats, args.model, args.task, cache.tasks))
+  from suite.lifelong.cache import cache_growth
+  tables, report = accuracy_import.read_reported(files, options(args, cache.tasks, names))
+  if getattr(args, "changed", cache_growth.REFUSE) == cache_growth.VERSION:
+    return tables, report  # `cache_growth.add` names the versions of their documents.
+  tables = [cache_growth.versioned(cache, one)[0] for one in tables]
   for found in tables:
     if found.ids is not None and found.sources is not None:
       cache.check_documents(found.ids, found.hashes, found.sources)
   return tables, report
+
+
+def options(args: argparse.Namespace, tasks: Mapping[str, Any], names: Sequence[str] = ()) -> Any:
+  """How files are read; `tasks`: of the cache."""
+  from suite.lifelong.cache import accuracy_import
+  return accuracy_import.Options(names, args.id, args.score, args.filter, args.repeats, args.model,
+                                 args.task, tasks)
+
+
+def add_changed_flag(action: argparse.ArgumentParser) -> None:
+  """Adds --changed."""
+  action.add_argument("--changed", choices=("refuse", "version"), default="refuse",
+                      help="documents that are not those that the cache has under their ids: "
+                      "refuse them (default), or take them as a new version, ID@2, and retire the "
+                      "earlier one")
+
+
+def opened(args: argparse.Namespace) -> Any:
+  """The cache, without retired samples unless they are asked for."""
+  from suite.lifelong.cache import active_samples
+  return active_samples.opened(args.cache, with_retired=args.with_retired)
 
 
 def read_models(args: argparse.Namespace) -> dict[str, dict[str, float]]:
@@ -67,6 +91,8 @@ def add_scale_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--chance", default="", metavar="TASK=C,...",
                       help="accuracy of guessing, for all tasks or by task: scores are "
                       "(accuracy - C) / (1 - C)")
+  action.add_argument("--with-retired", action="store_true",
+                      help="also the samples that suite lifelong retire has retired")
 
 
 def scale(args: argparse.Namespace, tasks: Sequence[str]) -> Any:

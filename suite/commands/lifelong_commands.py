@@ -13,6 +13,7 @@ from typing import Any
 from suite.commands import lifelong_answers
 from suite.commands import lifelong_estimation
 from suite.commands import lifelong_ranking
+from suite.commands import lifelong_watching
 from suite.commands import parsing
 from suite.configs import run_settings
 
@@ -21,6 +22,8 @@ def add(lifelong: argparse.ArgumentParser) -> None:
   """Adds the actions of `suite lifelong`."""
   actions = parsing.group(lifelong, "actions", "ACTION")
   for name, do, add_flags, text in (
+      ("add", _add, _add_any_flags,
+       "add whatever files have that the cache has not: models, samples and missing answers"),
       ("add-models", _add_models, _add_file_flags, "add models with their answers from files"),
       ("add-samples", _add_samples, _add_file_flags,
        "add samples with the models' answers from files"),
@@ -38,6 +41,12 @@ def add(lifelong: argparse.ArgumentParser) -> None:
        "list the models by their scores"),
       ("compare", lifelong_ranking.compare, lifelong_ranking.add_compare_flags,
        "test which models differ, in pairs, with clusters of ranks"),
+      ("watch", lifelong_watching.watch, lifelong_watching.add_watch_flags,
+       "add new logs of a folder as they come, with a page and alarms where predictions fail"),
+      ("retire", lifelong_watching.retire, lifelong_watching.add_retire_flags,
+       "leave samples out of estimates, rankings and subsets, or take them back"),
+      ("families", lifelong_watching.families, lifelong_watching.add_families_flags,
+       "say which models are of one family, so that they do not count twice"),
       ("status", _status, None, "describe the cache"),
       ("verify", _verify, None, "read every file of the cache: is it what was written?")):
     action = actions.add_parser(name, help=text)
@@ -57,6 +66,26 @@ def _add_file_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--names", nargs="+", default=[], metavar="NAME",
                       help="names of the models, if a single file has none")
   lifelong_answers.add_format_flags(action)
+
+
+def _add_any_flags(action: argparse.ArgumentParser) -> None:
+  _add_file_flags(action)
+  lifelong_answers.add_changed_flag(action)
+
+
+def _add(args: argparse.Namespace) -> int:
+  from suite.lifelong.cache import accuracy_cache
+  from suite.lifelong.cache import cache_growth
+  cache = accuracy_cache.AccuracyCache(args.cache, create=True)
+  tables, report = lifelong_answers.read(args, args.files, cache, args.names)
+  for table in tables:
+    found = cache_growth.add(cache, table, threshold=args.threshold, changed=args.changed)
+    report.notes.append(
+        f"{found.num_answers:,} new answers, {len(found.models):,} new models, "
+        f"{found.num_samples:,} new samples" + (
+            f"; {len(found.retired):,} documents have changed and are retired, such as "
+            f"{found.retired[0]}" if found.retired else ""))
+  return _status(args, report)
 
 
 def _add_models(args: argparse.Namespace) -> int:
@@ -162,6 +191,8 @@ def _status(args: argparse.Namespace, report: Any = None) -> int:
   import numpy as np
 
   from suite.lifelong.cache import accuracy_cache
+  from suite.lifelong.cache import active_samples
+  from suite.lifelong.cache import cache_growth
   from suite.lifelong.cache import sample_counts
   cache = accuracy_cache.AccuracyCache(args.cache)
   num_bytes = sum(path.stat().st_size for path in args.cache.iterdir())
@@ -170,11 +201,14 @@ def _status(args: argparse.Namespace, report: Any = None) -> int:
   names, codes = cache.sample_tasks()
   tasks = {name: {"metric": cache.tasks[name].metric, "filter": cache.tasks[name].filter,
                   "samples": int(np.sum(codes == index))} for index, name in enumerate(names)}
+  roster = active_samples.read(cache.folder)
+  versions = cache_growth.versions(cache) if roster.retired else {}
   if args.json:
     sys.stdout.write(json.dumps({
         "models": cache.num_models, "samples": cache.num_samples, "bytes": num_bytes,
         "evaluated": evaluated, "correct": correct, "threshold": cache.threshold,
-        "tasks": tasks, "problem": cache.problem,
+        "tasks": tasks, "problem": cache.problem, "retired": len(roster.retired),
+        "families": len(set(roster.codes(cache.models).tolist())), "versions": versions,
         **({"read": report.record()} if report else {})}) + "\n")
     return 0
   lines = report.lines() if report else []
@@ -186,6 +220,11 @@ def _status(args: argparse.Namespace, report: Any = None) -> int:
   lines += [f"task {name}: {one['samples']:,} samples, metric {one['metric'] or 'not known'}"
             + (f", filter {one['filter']}" if one["filter"] else "")
             for name, one in tasks.items() if not report]
+  if roster.retired:
+    lines.append(f"{len(roster.retired):,} samples are retired: they leave estimates, and keep "
+                 "their answers")
+  lines += [f"task {name}: {sum(one.values()):,} documents of later versions (up to "
+            f"{max(one)})" for name, one in versions.items()]
   if cache.threshold is not None:
     lines.append(f"graded answers count as correct from {cache.threshold:g} on")
   sys.stdout.write("\n".join([*lines, ""]))

@@ -61,7 +61,6 @@ def estimate(args: argparse.Namespace) -> int:
   """Runs `suite lifelong estimate`."""
   from suite import lifelong
   from suite.lifelong import standings
-  from suite.lifelong.cache import accuracy_cache
   from suite.metrics import paired_tests
   if not (args.ask or args.answers):
     raise lifelong.CacheError("Give --ask FILE, to write the samples to ask, or --answers FILE.")
@@ -71,10 +70,11 @@ def estimate(args: argparse.Namespace) -> int:
       raise lifelong.CacheError(f"{len(args.keep)} names for {len(models)} models in the files of "
                                 "answers; give as many.")
     models = dict(zip(args.keep, models.values()))
-  groups = _read_groups(args.groups, args.cache) if args.groups else []
+  cache = lifelong_answers.opened(args)
+  groups = _read_groups(args.groups, cache) if args.groups else []
   factors = {"num_factors": args.factors} if args.factors else {}
-  scale = lifelong_answers.scale(args, list(accuracy_cache.AccuracyCache(args.cache).tasks))
-  reference = lifelong.Reference(args.cache, groups=groups, seed=args.seed, **factors)
+  scale = lifelong_answers.scale(args, list(cache.tasks))
+  reference = lifelong.Reference(cache, groups=groups, seed=args.seed, **factors)
   if args.ask:
     return _ask(args, reference, models)
   threshold = reference.cache.agreed_threshold(args.threshold)
@@ -202,12 +202,11 @@ def _is_graded(answers: Mapping[str, float]) -> bool:
   return any(0 < score < 1 for score in answers.values())
 
 
-def _read_groups(path: pathlib.Path, folder: pathlib.Path) -> list[Any]:
+def _read_groups(path: pathlib.Path, cache: Any) -> list[Any]:
   """int [N] of each column but `id`: equal values get equal numbers."""
   import numpy as np
 
   from suite.lifelong.cache import accuracy_cache
-  cache = accuracy_cache.AccuracyCache(folder)
   with open(path, encoding="utf-8-sig", newline="") as file:
     rows = list(csv.DictReader(file))
   names = [name for name in (rows[0] if rows else {}) if name not in ("id", None)]

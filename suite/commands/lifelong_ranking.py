@@ -26,8 +26,7 @@ def add_rank_flags(action: argparse.ArgumentParser) -> None:
 
 def rank(args: argparse.Namespace) -> int:
   from suite.lifelong import standings
-  from suite.lifelong.cache import accuracy_cache
-  cache = accuracy_cache.AccuracyCache(args.cache)
+  cache = lifelong_answers.opened(args)
   found = standings.Standings(cache, lifelong_answers.scale(args, list(cache.tasks)))
   rows = found.ranked()
   if args.json:
@@ -70,8 +69,7 @@ def add_compare_flags(action: argparse.ArgumentParser) -> None:
 
 def compare(args: argparse.Namespace) -> int:
   from suite.lifelong import comparison
-  from suite.lifelong.cache import accuracy_cache
-  cache = accuracy_cache.AccuracyCache(args.cache)
+  cache = lifelong_answers.opened(args)
   found = comparison.compare(cache, lifelong_answers.scale(args, list(cache.tasks)),
                              models=args.models, top=args.top, level=args.level)
   if args.json:
@@ -130,14 +128,15 @@ def subset(args: argparse.Namespace) -> int:
   from suite import lifelong
   from suite.lifelong import standings
   from suite.lifelong import subsets
-  reference = lifelong.Reference(args.cache)
+  reference = lifelong.Reference(lifelong_answers.opened(args))
   scores = standings.TaskEstimates(reference.cache,
                                    lifelong_answers.scale(args, list(reference.cache.tasks)))
   is_plain = scores.by == standings.SAMPLES and not args.chance
   try:
     found = subsets.choose(*reference.known_answers(), len(reference.models), args.size,
                            draws=args.draws, seed=args.seed,
-                           strata=None if is_plain else scores.strata)
+                           strata=None if is_plain else scores.strata,
+                           families=reference.families)
   except ValueError as error:
     raise lifelong.CacheError(str(error)) from error
   record = {"size": args.size, "samples": reference.num_samples, "models": len(reference.models),

@@ -24,6 +24,8 @@ if _typing.TYPE_CHECKING:
   from suite.lifelong.api import insert_samples
   from suite.lifelong.api import metrics
   from suite.lifelong.api import models_to_ask
+  from suite.lifelong.cache.active_samples import retire
+  from suite.lifelong.cache.active_samples import set_families
   from suite.lifelong.standings import RankedModel
   from suite.lifelong.standings import Scale
   from suite.lifelong.standings import rank
@@ -32,9 +34,10 @@ __all__ = [
     "DEFAULT_BUDGET", "Cache", "CacheError", "Predict", "RankedModel", "Reference", "MemoizedModel",
     "Scale", "Session",
     "add_estimated", "compare", "estimate", "insert_models", "insert_samples", "metrics",
-    "models_to_ask", "rank", "session"]
+    "models_to_ask", "rank", "retire", "session", "set_families"]
 _ELSEWHERE = {"RankedModel": "standings", "Scale": "standings", "rank": "standings",
-              "Session": "adaptive_session", "session": "adaptive_session"}
+              "Session": "adaptive_session", "session": "adaptive_session",
+              "retire": "cache.active_samples", "set_families": "cache.active_samples"}
 
 
 def __getattr__(name):

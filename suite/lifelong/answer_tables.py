@@ -4,7 +4,7 @@
 | source | what is read |
 |---|---|
 | work or run directory | all predictions/*.parquet, with the probability of the true class |
-| accuracy cache (`suite lifelong`) | models evaluated on every sample; bits stay on disk |
+| accuracy cache (`suite lifelong`) | models evaluated on every sample that is not retired |
 | .npz | `A_packed` and `n_samples`, or `answers` [M, N]; and the optional arrays |
 
 Optional arrays of an npz: `model_names` [M], `ids` [N], `conf` [k, N], the probability of the true
@@ -24,6 +24,7 @@ import numpy as np
 
 from suite.lifelong.answers import known_answers
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import active_samples
 from suite.state import predictions as predictions_lib
 
 COST_COLUMNS = ("model", "flops", "gpu_seconds")
@@ -145,7 +146,7 @@ def load(sources: Union[str, Sequence[str]], min_models: int, last_of_run: bool 
   caches = [place for place in places if accuracy_cache.is_cache(place)]
   files = [place for place in places if pathlib.Path(place).suffix == ".npz"]
   every = _of_predictions([one for one in places if one not in caches + files], last_of_run)
-  for cache in map(accuracy_cache.AccuracyCache, caches):
+  for cache in map(active_samples.opened, caches):
     models = cache.complete_models()
     every.append(AnswerTable(tuple(models), tuple(cache.ids.tolist()),
                              known_answers.KnownAnswers(CachedRows(cache, models))))

@@ -35,6 +35,7 @@ from suite.lifelong.answers import intervals
 from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import question_sets
 from suite.lifelong.cache import sample_counts
 from suite.lifelong.estimators import estimator
@@ -237,6 +238,7 @@ class Reference:
     cache: the cache.
     models: names of the models that the estimates are based on.
     num_samples: N.
+    families: int [M], number of the family of each model (`active_samples`).
   """
 
   def __init__(self, cache: Cache, *, groups: Sequence[np.ndarray] = (), seed: int = 0,
@@ -258,6 +260,7 @@ class Reference:
       raise CacheError(f"{self.cache.folder} has {len(self.models)} models that were evaluated on "
                        f"half of its {self.num_samples:,} samples; an estimate needs 2. Add "
                        "some: suite lifelong add-models.")
+    self.families = active_samples.read(self.cache.folder).codes(self.models)
     self._is_whole = bool(np.all(totals[known, 1] == self.num_samples))
     self._mean = sample_counts.mean_answer(*totals[known].sum(axis=0).tolist())
     # What was not evaluated may be harder than what was: accuracies are of all samples.
@@ -444,6 +447,5 @@ class Reference:
 
 
 def opened_cache(cache: Cache) -> accuracy_cache.AccuracyCache:
-  """Returns the cache, opened if it is given as a folder."""
-  return (cache if isinstance(cache, accuracy_cache.AccuracyCache) else
-          accuracy_cache.AccuracyCache(cache))
+  """Returns the cache, opened without its retired samples if it is given as a folder."""
+  return active_samples.opened(cache)

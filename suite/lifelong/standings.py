@@ -8,7 +8,8 @@ weight of its samples.
 The answers of a partly evaluated model are seldom a random choice: many reports leave out the hard
 tasks. Its missing answers are predicted from those of the models that were evaluated in full
 (`answers.partial_answers`), with an interval. With fewer than three such models the interval has
-all that the missing answers may be.
+all that the missing answers may be. The model's own family (`active_samples`) has no part in it,
+and other families count as one model each.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 from suite.lifelong.answers import intervals
 from suite.lifelong.answers import partial_answers
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import sample_counts
 from suite.lifelong.estimators import estimator
 
@@ -138,6 +140,7 @@ class Standings:
     self.num_references = len(self._references)
     self._totals = totals[:, None] if not names else self._by_task()
     self._is_whole = len(full) >= _LEAST
+    self._families = active_samples.read(cache.folder).codes(cache.models)
     self._chosen: dict[str, list[np.ndarray]] = {}  # Samples to predict from and to predict.
 
   @property
@@ -145,6 +148,11 @@ class Standings:
     """Share of each task in the score, before normalization for guessing."""
     raw = self.factors if self.by == TASKS else self._shares
     return dict(zip(self.tasks, (raw / raw.sum()).tolist()))
+
+  @property
+  def sizes(self) -> dict[str, int]:
+    """Number of samples of each task."""
+    return dict(zip(self.tasks, self._sizes.tolist()))
 
   def samples_of_tasks(self) -> Iterator[tuple[int, np.ndarray]]:
     """Number of each task and its samples."""
@@ -248,21 +256,29 @@ class Standings:
                 max(64, _TRIED // len(self._sizes))) for task in range(len(self._sizes)))])
                            for side in (True, False)]
     inside, outside = self._chosen[key]
-    others = self._references[self._references != index]
+    families = self._families
+    others = self._references[families[self._references] != families[index]]
+    # One model of each family is tried.
+    alone = np.sort(np.unique(families[others], return_index=True)[1])
+    if len(alone) < _LEAST:
+      return None
+    joined = None if len(alone) == len(others) else families[others]
     inner, outer = (partial_answers.Part(
         self._cache.columns(samples, others.tolist()),
         None if self._is_whole else self._cache.columns(samples, others.tolist(), seen=True),
-        tasks[samples], np.bincount(tasks[known == side], minlength=len(self._sizes)))
+        tasks[samples], np.bincount(tasks[known == side], minlength=len(self._sizes)), joined)
              for samples, side in ((inside, True), (outside, False)))
-    tried = np.unique(np.linspace(0, len(others) - 1, _REFERENCES).astype(int))
+    tried = alone[np.unique(np.linspace(0, len(alone) - 1, _REFERENCES).astype(int))]
     return partial_answers.predict(answers[inside], inner, outer, tried)
 
 
 def rank(cache: accuracy_cache.AccuracyCache | str | os.PathLike, scale: Scale = Scale()
          ) -> list[RankedModel]:
-  """Ranks the models of a cache by their scores; ties keep the order in which they were added."""
-  return Standings(cache if isinstance(cache, accuracy_cache.AccuracyCache) else
-                   accuracy_cache.AccuracyCache(cache), scale).ranked()
+  """Ranks the models of a cache by their scores; ties keep the order in which they were added.
+
+  Of a folder, retired samples are left out; an open cache is taken as it is.
+  """
+  return Standings(active_samples.opened(cache), scale).ranked()
 
 
 class TaskEstimates:

@@ -52,7 +52,8 @@ class Subset:
 
 def choose(counts: np.ndarray, columns: Callable[[np.ndarray], np.ndarray], num_models: int,
            size: int, *, draws: int = 32, seed: int = 0,
-           strata: tuple[np.ndarray, np.ndarray] | None = None) -> Subset:
+           strata: tuple[np.ndarray, np.ndarray] | None = None,
+           families: np.ndarray | None = None) -> Subset:
   """Chooses `size` samples.
 
   Args:
@@ -64,11 +65,16 @@ def choose(counts: np.ndarray, columns: Callable[[np.ndarray], np.ndarray], num_
     seed: of the draws.
     strata: (int [N], number of the task of each sample; [T], share of each task in the score);
       None: every sample has the same share.
+    families: int [M], number of the family of each model: families are held out as a whole. None:
+      each model is one.
   """
   total = len(counts)
-  if not 2 <= size <= total or num_models < 10:
-    raise ValueError(f"Got size {size} of {total} samples and {num_models} models; expected 2 to "
-                     f"{total} samples, and 10 models whose answers are known.")
+  families = np.arange(num_models) if families is None else families
+  num_families = len(np.unique(families))
+  if not 2 <= size <= total or num_families < 10:
+    raise ValueError(f"Got size {size} of {total} samples and {num_families} models; expected 2 to "
+                     f"{total} samples, and 10 models, of as many families, whose answers are "
+                     "known.")
   order = rank_order.RankOrder(counts)
   every = (np.arange(total) if total <= _MOMENTS else
            np.sort(order.samples_at(rank_order.nested_ranks(total, _MOMENTS))))
@@ -93,7 +99,7 @@ def choose(counts: np.ndarray, columns: Callable[[np.ndarray], np.ndarray], num_
   truth = answers @ shares.astype(np.float32)
   inside = [columns(one).astype(np.float32) for one in drawn]
   number = min(_MOST_FACTORS, max(1, size // 16))
-  fold = rng.permutation(num_models) % _FOLDS
+  fold = (rng.permutation(num_families) % _FOLDS)[families]
   errors = np.zeros([draws, num_models])
   for index in range(_FOLDS):
     out = fold == index
@@ -102,7 +108,7 @@ def choose(counts: np.ndarray, columns: Callable[[np.ndarray], np.ndarray], num_
     for place, chosen in enumerate(inside):
       errors[place, out] = chosen[out] @ _weights(
           factors, chosen[~out], base[place], target) - truth[out]
-  half = rng.permutation(num_models) % 2 == 0
+  half = (rng.permutation(num_families) % 2 == 0)[families]
   def honest(found: np.ndarray) -> np.ndarray:
     """Errors of the best draw by one half of the models, of the other half: [M]."""
     return np.concatenate([found[np.argmin(np.mean(found[:, part]**2, axis=1)), ~part]

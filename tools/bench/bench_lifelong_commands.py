@@ -122,12 +122,30 @@ def bench(folder: pathlib.Path, size: int, num: int, text: bool) -> Iterator[str
   opened = time.perf_counter() - began
   yield (f"estimate from {BUDGET} answers, in a process (opening: {opened:.3f}) | "
          f"{statistics.median(times):.3f} | {statistics.median(cpu):.3f} | ")
+  # Answers of a known model to samples that it was not evaluated on; then without some samples.
+  for name, some in (("gap", range(1000)), ("rest", range(1000, 2000))):
+    (folder / f"{name}.csv").write_text("model,id,correct\n" + "".join(
+        f"late,{identity},{place % 2}\n" for place, identity in enumerate(cache_ids(found, some))))
+  (folder / "gone.txt").write_text("\n".join(cache_ids(found, range(0, size, size // 100))))
+  for name, command in (
+      ("add a model with 1,000 answers", ["add", *base, str(folder / "gap.csv")]),
+      ("add 1,000 more answers of it", ["add", *base, str(folder / "rest.csv")]),
+      ("status after it", ["status", *base]),
+      ("retire 100 samples", ["retire", *base, "--file", str(folder / "gone.txt")]),
+      ("rank without them", ["rank", *base])):
+    *measured, start = run(command)
+    yield f"{name} | {_cells(measured)}"
   *measured, start = run(["verify", *base])
   yield f"verify | {_cells(measured)}"
   num_bytes = sum(path.stat().st_size for path in cache.iterdir())
   index = sum(path.stat().st_size for path in cache.glob("*.index"))
   yield f"files: {num_bytes / 1e6:.0f} MB; of ids {index / size:.1f} bytes a sample | | | "
   yield f"memory of an imported suite | | | {start:.0f}"
+
+
+def cache_ids(cache: accuracy_cache.AccuracyCache, places: Sequence[int]) -> list[str]:
+  """Ids of samples of a cache."""
+  return cache.sample_ids.at(np.array(places))
 
 
 def _cells(found: Sequence[float]) -> str:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 _DEVIATION = 0.5  # Standard deviation of the prior of b.
-_WIDE, _NARROW = 2.0, 0.5  # Bounds of the standard deviation of the prior of a.
+WIDE, _NARROW = 2.0, 0.5  # Bounds of the standard deviation of the prior of a.
 _STEPS = 10  # Of Newton's method.
 _LEAST = 3  # Least number of models.
 _CORRECTED = 8  # Least number of models whose errors correct a prediction.
@@ -30,18 +30,30 @@ class Part(NamedTuple):
     seen: uint8 [M, n], whether they were evaluated; None: they were on all.
     tasks: int [n], number of the task of each.
     sizes: int [T], number of samples of each task on this side, of which the n are some.
+    families: int [M], number of the family of each model; None: each is one of its own.
   """
 
   answers: np.ndarray
   seen: np.ndarray | None
   tasks: np.ndarray
   sizes: np.ndarray
+  families: np.ndarray | None = None
 
   def known(self) -> np.ndarray:
     return np.ones_like(self.answers) if self.seen is None else self.seen
 
   def logits(self, models: np.ndarray) -> np.ndarray:
-    """Log odds of each sample [1 + R, n]: by all models, and without each of R models."""
+    """Log odds of each sample [1 + R, n]: by all models, and without each of R models.
+
+    Of families, each counts as one model, and is left out as a whole.
+    """
+    if self.families is not None:
+      shares = 1.0 / np.bincount(self.families)[self.families]
+      members = shares * np.concatenate([
+          np.zeros([1, len(shares)]), self.families[models][:, None] == self.families])
+      left = shares - members
+      share = (left @ self.answers + 0.5) / (left @ self.known() + 1.0)
+      return np.log(share / (1.0 - share))
     solved, num = self.answers.sum(axis=0, dtype=np.int64), self.known().sum(axis=0, dtype=np.int64)
     without = np.concatenate([np.zeros_like(self.answers[:1]), self.answers[models]])
     missed = np.concatenate([np.zeros_like(self.answers[:1]), self.known()[models]])
@@ -79,7 +91,7 @@ def predict(answers: np.ndarray, inside: Part, outside: Part, models: np.ndarray
   offsets = _fitted(rows, inside.logits(models), weights, inside.tasks, num_tasks)
   here = np.zeros([len(outside.tasks), num_tasks])
   here[np.arange(len(outside.tasks)), outside.tasks] = 1.0
-  chance = _sigmoid(outside.logits(models) + offsets[:, outside.tasks])
+  chance = sigmoid(outside.logits(models) + offsets[:, outside.tasks])
   known = outside.known()[models].astype(np.float64)
   predicted = chance[0] @ here / np.maximum(1.0, here.sum(axis=0))
   num = np.maximum(1.0, known @ here)
@@ -109,33 +121,33 @@ def _corrected(predicted: np.ndarray, errors: np.ndarray, of_models: np.ndarray
 def _fitted(answers: np.ndarray, logits: np.ndarray, weights: np.ndarray, tasks: np.ndarray,
             num_tasks: int) -> np.ndarray:
   """Ability plus deviation of each row on each task: [R, T], from answers and log odds [R, n]."""
-  first = _abilities(answers, logits, weights, 0.0, _WIDE)
-  middle, width = float(first[1:].mean()), float(np.clip(1.5 * first[1:].std(), _NARROW, _WIDE))
-  ability = _abilities(answers, logits, weights, middle, width)[:, None]
+  first = abilities(answers, logits, weights, 0.0, WIDE)
+  middle, width = float(first[1:].mean()), float(np.clip(1.5 * first[1:].std(), _NARROW, WIDE))
+  ability = abilities(answers, logits, weights, middle, width)[:, None]
   if num_tasks == 1:
     return ability
   here = np.zeros([len(tasks), num_tasks])
   here[np.arange(len(tasks)), tasks] = 1.0
   found = np.zeros([len(answers), num_tasks])
   for _ in range(_STEPS):
-    chance = _sigmoid(logits + ability + found[:, tasks])
+    chance = sigmoid(logits + ability + found[:, tasks])
     slope = (weights * (answers - chance)) @ here - found / _DEVIATION**2
     curve = (weights * chance * (1.0 - chance)) @ here + 1.0 / _DEVIATION**2
     found += np.clip(slope / curve, -1.0, 1.0)
   return ability + found
 
 
-def _abilities(answers: np.ndarray, logits: np.ndarray, weights: np.ndarray, middle: float,
+def abilities(answers: np.ndarray, logits: np.ndarray, weights: np.ndarray, middle: float,
                width: float) -> np.ndarray:
   """Ability of each row [R] with the largest posterior, by Newton's method."""
   found = np.full(len(answers), middle)
   for _ in range(_STEPS):
-    chance = _sigmoid(logits + found[:, None])
+    chance = sigmoid(logits + found[:, None])
     slope = np.sum(weights * (answers - chance), axis=1) - (found - middle) / width**2
     curve = np.sum(weights * chance * (1.0 - chance), axis=1) + 1.0 / width**2
     found = found + np.clip(slope / curve, -1.0, 1.0)
   return found
 
 
-def _sigmoid(values: np.ndarray) -> np.ndarray:
+def sigmoid(values: np.ndarray) -> np.ndarray:
   return 1.0 / (1.0 + np.exp(-values))

@@ -354,6 +354,64 @@ class AccuracyCache:
                 for end, size in zip(ends, self._committed.model_sizes)]
       self._committed.add({"samples": len(ids)}, pieces, [ids])
 
+  def add_answers(self, names: Sequence[str], answers: np.ndarray, ids: Sequence[str], *,
+                  threshold: float | None = None, tasks: Mapping[str, cache_tasks.Task] = {},
+                  hashes: np.ndarray | None = None) -> int:
+    """Adds answers of models of the cache to samples of the cache that were not evaluated.
+
+    Args:
+      names: [m] models.
+      answers: [m, n], -1 for what was not evaluated.
+      ids: [n] samples.
+      threshold, tasks, hashes: as of `add_models`.
+
+    Returns:
+      number of new answers. Those that the cache has already are left as they are.
+
+    Raises:
+      CacheError: an answer differs from the one that the cache has.
+    """
+    with self._writing(threshold, tasks, ids, hashes):
+      answers = cache_input.checked(np.asarray(answers), "the new file")
+      if answers.shape != (len(names), len(ids)):
+        raise CacheError(f"Got answers of shape {list(answers.shape)} for {len(names)} models and "
+                         f"{len(ids)} samples.")
+      samples = self.sample_ids.find(ids)
+      if np.any(samples < 0):
+        raise CacheError(f"{ids[int(np.argmin(samples))]!r} is no sample of the cache.")
+      starts = np.concatenate([[0], np.cumsum(self._committed.sample_sizes)])
+      changed: dict[tuple[int, int], dict[int, tuple[np.ndarray, np.ndarray]]] = {}
+      num = 0
+      for name, given in zip(names, answers):
+        batch, row = self._place(name)
+        mine = self.answers(name, samples)
+        both = (given != NOT_EVALUATED) & (mine != NOT_EVALUATED)
+        wrong = np.flatnonzero(both & (given != mine))
+        if wrong.size:
+          raise CacheError(
+              f"Model {name!r} has another answer to {ids[int(wrong[0])]!r} in the cache; "
+              f"{wrong.size:,} of {int(both.sum()):,} answers differ. Is it another run, or "
+              "another model of this name? Leave the file out, or give its model another name.")
+        new = np.flatnonzero((given != NOT_EVALUATED) & (mine == NOT_EVALUATED))
+        where = np.searchsorted(starts, samples[new], side="right") - 1
+        for index in np.unique(where).tolist():
+          here = new[where == index]
+          changed.setdefault((batch, index), {})[row] = (samples[here] - starts[index], given[here])
+        num += len(new)
+      if changed:
+        documents = cache_tasks.Documents(self.folder, self.states())
+
+        def keep_documents(state: str) -> None:  # They are of both states.
+          if len(documents.hashes):
+            documents.write(np.zeros(0, np.int64), np.zeros(0, np.uint64), self.num_samples,
+                            self.state, state)
+
+        self._committed.change({
+            (batch, index): _filled(self._committed.pieces[batch, index], rows,
+                                    self._committed.sample_sizes[index])
+            for (batch, index), rows in changed.items()}, keep_documents)
+      return num
+
   def _place(self, model: int | str) -> tuple[int, int]:
     if isinstance(model, str):
       if model not in self._committed.places:
@@ -460,3 +518,17 @@ def _piece(rows: Sequence[tuple[np.ndarray, np.ndarray | None]], size: int) -> P
   """A piece of (correct, seen) bits of each model on `size` samples; seen is None if complete."""
   return piece_files.below(
       [Piece(correct[None], None if seen is None else seen[None]) for correct, seen in rows], size)
+
+
+def _filled(piece: Piece, rows: Mapping[int, tuple[np.ndarray, np.ndarray]], size: int) -> Piece:
+  """A piece with further answers: row -> (samples [n], answers 0/1 [n])."""
+  correct = np.array(piece.correct)
+  assert piece.seen is not None  # Otherwise nothing was missing.
+  seen = np.array(piece.seen)
+  for row, (places, answers) in rows.items():
+    for plane, values in ((correct, answers), (seen, np.ones(len(places), np.int8))):
+      bits = piece_files.unpack(plane[row], size)
+      bits[places] = values
+      plane[row] = piece_files.pack(bits)
+  every = piece_files.pack(np.ones(size, bool))
+  return Piece(correct, None if np.array_equal(seen, np.broadcast_to(every, seen.shape)) else seen)

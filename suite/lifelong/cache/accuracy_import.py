@@ -42,6 +42,10 @@ KINDS = (".csv", ".eval", ".json", ".jsonl", ".jsonlines", ".ndjson", ".npy", ".
 _SHOWN = 6  # Number of tasks or models that are listed.
 
 
+class NoSamplesError(accuracy_cache.CacheError):
+  """The files are those that harnesses write beside their logs."""
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class ImportedAnswers:
   """Answers of M models to N samples, as read from files.
@@ -161,6 +165,7 @@ class Report:
     merged: number of lines that repeat another one; averaged: of answers that are means.
     dropped: reason -> number of answers that were left out.
     notes: what was chosen, and from what.
+    named_by_file: model -> the file whose name it has, since no column has one.
   """
 
   files: list[str] = dataclasses.field(default_factory=list)
@@ -171,6 +176,7 @@ class Report:
   averaged: int = 0
   dropped: dict[str, int] = dataclasses.field(default_factory=dict)
   notes: list[str] = dataclasses.field(default_factory=list)
+  named_by_file: dict[str, str] = dataclasses.field(default_factory=dict)
 
   def record(self) -> dict[str, Any]:
     return dataclasses.asdict(self)
@@ -264,7 +270,8 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
       continue
     assert one.entries is not None
     # A log is one of several of its model; a table without a column of models is all of one.
-    if one.entries.models.unique().to_pylist() == [name]:
+    if one.is_named_by_file:
+      report.named_by_file[name] = str(path)
       if name in named:
         raise accuracy_cache.CacheError(f"{named[name]} and {path} both have a model {name!r}. "
                                         "Rename one of them, or join them to one file.")
@@ -274,8 +281,8 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
     tables.append((pathlib.Path(report.files[0]), _joined(selected.entries(found), options,
                                                           selected.tasks, report)))
   elif not tables:
-    raise accuracy_cache.CacheError(f"{_some(report.skipped)}: no file has samples. Give the "
-                                    "per-sample logs (lm-eval: --log_samples).")
+    raise NoSamplesError(f"{_some(report.skipped)}: no file has samples. Give the per-sample logs "
+                         "(lm-eval: --log_samples).")
   for path, table in tables:
     if options.names and len(options.names) != len(table.answers):
       raise accuracy_cache.CacheError(

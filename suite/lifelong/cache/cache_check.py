@@ -8,6 +8,7 @@ import pathlib
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import cache_tasks
 from suite.lifelong.cache import committed
 from suite.lifelong.cache import piece_files
@@ -54,6 +55,10 @@ def problems(folder: pathlib.Path) -> list[str]:
       same &= np.array_equal(saved.seen, counted.seen)
     if not same:
       wrong.append(f"{path} is damaged. Remove it; it is made again.")
+  try:
+    active_samples.read(cache.folder)
+  except accuracy_cache.CacheError as error:
+    wrong.append(str(error))
   documents = cache_tasks.Documents(cache.folder, cache.states())
   if documents.problem:
     wrong.append(f"{documents.problem}. Put it back, or remove it: documents are then not checked.")

@@ -25,7 +25,8 @@ def checked_names(names: Sequence[str], known: Collection[str]) -> list[str]:
   taken = sorted({name for name in names if name in known})
   if taken or len(set(names)) < len(names) or not names:
     raise CacheError(f"Model names must be new and each given once; already there: {taken[:5]}, "
-                     f"given: {len(names)}, different: {len(set(names))}.")
+                     f"given: {len(names)}, different: {len(set(names))}. Further answers of known "
+                     "models: suite lifelong add.")
   return names
 
 
@@ -116,7 +117,8 @@ def columns(ids: Sequence[str] | None, known: sample_ids.SampleIds) -> np.ndarra
   if unknown.size:
     raise CacheError(f"{unknown.size} ids are not in the cache, such as "
                      f"{[str(ids[place]) for place in unknown[:3].tolist()]}: add these samples "
-                     "first (suite lifelong add-samples, or add_samples).")
+                     "first (suite lifelong add-samples, or add_samples), or with the models: "
+                     "suite lifelong add.")
   order = np.full(len(known), -1, np.int64)
   order[places] = np.arange(len(ids))
   twice = np.flatnonzero(order[places] != np.arange(len(ids)))

@@ -7,9 +7,10 @@ that later files are read in the same way. Caches of format 2 did not keep them:
 from the ids if all have the form that logs of harnesses gave them.
 
 documents.bin has a hash of each document, as logs give it: a line of JSON (padded to 4096 bytes)
-with the state of the cache and a digest, then uint64 [n], 0 where none is known. Another hash under
-a known id is another question under its name, which is refused. The file is written after the
-addition is committed; if a crash comes in between, these documents are not checked.
+with the state of the cache (and the next one, if its samples stay) and a digest, then uint64 [n], 0
+where none is known. Another hash under a known id is another question under its name, which is
+refused. The file is written after the addition is committed; if a crash comes in between, these
+documents are not checked.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ class Documents:
       header = json.loads(data[:_HEADER])
       if header["crc32"] != zlib.crc32(data[_HEADER:]):
         raise ValueError("bad sum")
-      if header["state"] not in states.values():
+      if not {header["state"], header.get("next")} & set(states.values()):
         logging.warning("%s is not read: it is of another state.", self._path)
         return
       self.hashes = np.frombuffer(data[_HEADER:], np.uint64)
@@ -169,13 +170,15 @@ class Documents:
           "documents differ. The log is of another version or order of the task: evaluate again "
           "with the same version, or give the task another name.")
 
-  def write(self, samples: np.ndarray, hashes: np.ndarray, num_samples: int, state: str) -> None:
-    """Adds hashes [n] of samples [n] and writes the file."""
+  def write(self, samples: np.ndarray, hashes: np.ndarray, num_samples: int, state: str,
+            following: str = "") -> None:
+    """Adds hashes [n] of samples [n] and writes the file; it is also of the state `following`."""
     found = np.zeros(num_samples, np.uint64)
     found[:len(self.hashes)] = self.hashes[:num_samples]
     new = (hashes != 0) & (found[samples] == 0)
     found[samples[new]] = hashes[new]
     data = found.tobytes()
-    header = json.dumps({"version": 1, "state": state, "crc32": zlib.crc32(data)})
+    header = json.dumps({"version": 1, "state": state, "crc32": zlib.crc32(data),
+                         **({"next": following} if following else {})})
     atomic_files.write(self._path, header.encode().ljust(_HEADER) + data)
     self.hashes = found

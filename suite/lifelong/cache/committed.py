@@ -21,7 +21,7 @@ what follows it was, too, and nothing may be written over it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import functools
 import hashlib
 import itertools
@@ -151,6 +151,42 @@ class Committed:
       self._join(num)
     if is_scattered(len(self._lines), len(self.models), sum(self.sample_sizes)):
       self._rewrite()
+
+  def change(self, pieces: Mapping[tuple[int, int], piece_files.Piece],
+             before: Callable[[str], None]) -> None:
+    """Replaces pieces, by (addition of models, addition of samples), at the same sizes.
+
+    The files that hold them are written again. States from the first of them on are new ones:
+    what was made from the earlier answers is of no state any more. `before` is called with the
+    state that the cache will have, before it has it.
+    """
+    lines: list[dict[str, Any]] = []
+    old, number = [], self._next()
+    batches = columns = 0
+    salt = ""
+    for line in self._lines:
+      if kind(line) == "samples":
+        places = [(batch, columns) for batch in range(batches)]
+        columns += 1
+      else:
+        places = [(batches, column) for column in range(columns)]
+        batches += 1
+      if not pieces.keys().isdisjoint(places):
+        old.append(self._folder / line["bits"])
+        line = {**line, **piece_files.write(self._folder / f"{number:04d}.bits", (
+            pieces.get(place, self.pieces[place]) for place in places))}
+        number += 1
+        salt = hashlib.sha256((salt + line["sha256"]).encode()).hexdigest()
+      if salt:
+        state = hashlib.sha256((line["state"] + salt).encode()).hexdigest()[:16]
+        line = {key: value for key, value in line.items() if key != "parts"}
+        line.update(after=lines[-1]["state"] if lines else "", state=state)
+      lines.append(line)
+    before(lines[-1]["state"])
+    replace(self._folder / COMMITS, lines)
+    for path in old:
+      path.unlink(missing_ok=True)
+    self.refresh()
 
   def _take(self, line: Mapping[str, Any]) -> str:
     """Applies one line; returns what is wrong with it or its files, or ""."""

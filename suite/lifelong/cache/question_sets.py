@@ -15,6 +15,9 @@ asks the m lowest keys: every sample is then equally likely to be asked, and eac
 prefix of its questions. Which answers form a random sample follows from the prefixes that a model
 has answered (`drawn`), so answers to an earlier set are as good as those to the present one.
 
+Of a cache without retired samples (`active_samples`), the questions are those that are not retired;
+numbers of samples are those of the active ones, except in the file.
+
 Of eight random draws the one is taken whose first questions tell the accuracies of the known models
 best (`accuracy_regression`). New models have no part in that choice.
 """
@@ -31,6 +34,7 @@ from suite.lifelong.answers import accuracy_regression
 from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import rank_order
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import committed
 from suite.system import file_lock
 
@@ -67,6 +71,9 @@ class QuestionSet:
     self._known_models = known
     self._cache, self._counts, self._seed, self._save = cache, counts, seed, save
     self._layers: list[QuestionLayer] = []
+    self._starts: dict[int, int] = {}  # First sample of a part -> the same in the file.
+    self._stops: dict[tuple[int, int], int] = {}  # Part -> its end in the file.
+    self._end = 0  # Of the last part, in the file.
     self._path = cache.folder / FILE
     self._log: committed.Log | None = None
     self._read()
@@ -157,7 +164,7 @@ class QuestionSet:
     return sorted({(layer.first, layer.last) for layer in self._layers})
 
   def _offset(self, first: int) -> float:
-    return float(np.random.default_rng([self._seed, first]).random())
+    return float(np.random.default_rng([self._seed, self._starts.get(first, self._end)]).random())
 
   def _known(self, part: tuple[int, int]) -> np.ndarray:
     return np.concatenate([np.zeros(0, np.int64), *(
@@ -182,11 +189,12 @@ class QuestionSet:
     first, last = part
     known = self._known(part)
     depth = sum((layer.first, layer.last) == part for layer in self._layers)
-    seed = self._seed if not first and not depth else int(
-        np.random.SeedSequence([self._seed, first, depth]).generate_state(1)[0])
+    start = self._starts.get(first, self._end)  # A new part follows the last one.
+    seed = self._seed if not start and not depth else int(
+        np.random.SeedSequence([self._seed, start, depth]).generate_state(1)[0])
     order = rank_order.RankOrder(self._counts()[first:last])
     wanted = max(_LEAST, 1 << (num - 1).bit_length())
-    if not first and not depth and self._known_models is not None:
+    if not start and not depth and self._known_models is not None:
       seeds = [seed, *np.random.SeedSequence(self._seed).generate_state(_DRAWS - 1).tolist()]
       few = min(last - first, max(accuracy_regression.SIZES))
       seed = seeds[accuracy_regression.best([order.samples_at(rank_order.nested_ranks(
@@ -196,20 +204,20 @@ class QuestionSet:
     new = ~np.isin(samples, known)
     layer = QuestionLayer(first, last, samples[new], ranks[new])
     self._layers.append(layer)
+    cache, chosen = self._cache, layer.samples
+    if isinstance(cache, active_samples.ActiveCache):
+      chosen = cache.active[chosen]
+      cache = cache.whole
+    stored = QuestionLayer(start, self._stops.get(part, cache.num_samples), chosen, layer.ranks)
+    self._starts[first], self._stops[part] = start, stored.last
+    self._end = max(self._end, stored.last)
     if self._save:
-      cache = self._cache
-      line = {"seed": self._seed, "state": cache.state, "models": cache.num_models, "first": first,
-              "last": last, "check": self._check(layer), "samples": layer.samples.tolist(),
-              "ranks": layer.ranks.tolist()}
+      line = {"seed": self._seed, "state": cache.state, "models": cache.num_models,
+              "first": stored.first, "last": stored.last, "check": _check(cache, stored),
+              "samples": stored.samples.tolist(), "ranks": stored.ranks.tolist()}
       log = self._log
       committed.append(self._path, line, at=log.ends[-1] if log and log.ends else 0)
       self._read()
-
-  def _check(self, layer: QuestionLayer) -> str:
-    """Digest of some ids, which tells whether the questions are of this cache."""
-    some = [layer.first, layer.last - 1, *layer.samples[:4].tolist()]
-    return hashlib.sha256("\n".join(self._cache.sample_ids.at(np.array(some))).encode()
-                          ).hexdigest()[:16]
 
   def _read(self) -> None:
     log = committed.read(self._path)
@@ -217,16 +225,36 @@ class QuestionSet:
       raise accuracy_cache.CacheError(
           f"{log.damage}. Put the file back, or remove it: other questions are then drawn, and "
           "answers to the lost ones no longer count as a random sample.")
-    self._log, self._layers = log, []
+    self._log, self._layers, self._starts, self._stops, self._end = log, [], {}, {}, 0
+    cache, active = self._cache, None
+    if isinstance(cache, active_samples.ActiveCache):
+      active = cache.active
+      cache = cache.whole
     for line in log.lines:
       if line["seed"] == self._seed:
         layer = QuestionLayer(line["first"], line["last"], np.array(line["samples"], np.int64),
                       np.array(line["ranks"], np.int64))
-        if layer.last > self._cache.num_samples or line["check"] != self._check(layer):
+        if layer.last > cache.num_samples or line["check"] != _check(cache, layer):
           raise accuracy_cache.CacheError(
               f"{self._path} has questions about other samples than those of the cache, which was "
               "cut or replaced since. Put the cache back, or remove the file.")
-        self._layers.append(layer)
+        self._end = max(self._end, layer.last)
+        stored = layer
+        if active is not None:
+          first, last = np.searchsorted(active, [layer.first, layer.last]).tolist()
+          places = np.minimum(np.searchsorted(active, layer.samples), len(active) - 1)
+          stay = active[places] == layer.samples
+          layer = QuestionLayer(first, last, places[stay], layer.ranks[stay])
+        if layer.first < layer.last:
+          self._layers.append(layer)
+          self._starts[layer.first] = stored.first
+          self._stops[layer.first, layer.last] = stored.last
+
+
+def _check(cache: accuracy_cache.AccuracyCache, layer: QuestionLayer) -> str:
+  """Digest of some ids, which tells whether the questions are of this cache."""
+  some = [layer.first, layer.last - 1, *layer.samples[:4].tolist()]
+  return hashlib.sha256("\n".join(cache.sample_ids.at(np.array(some))).encode()).hexdigest()[:16]
 
 
 def _prefix(answered: np.ndarray, has_others: bool) -> int:

@@ -26,6 +26,7 @@ from absl import logging
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
 
@@ -60,8 +61,10 @@ class SampleCounts:
     """`keep`: read saved counts if they exist, and, with `save`, save them when they change."""
     self.cache, self._keep = cache, keep and save
     self._path = cache.folder / FILE
+    self._whole = (SampleCounts(cache.whole, keep=keep, save=save)
+                   if isinstance(cache, active_samples.ActiveCache) else None)
     self._forget()
-    if keep:
+    if keep and self._whole is None:
       # Loads saved counts if they are of the present or an earlier state of this cache.
       try:
         with open(self._path, "rb") as file:
@@ -98,6 +101,15 @@ class SampleCounts:
   def update(self) -> None:
     """Counts what was added to the cache; old samples cost one addition for each new model."""
     cache, wanted = self.cache, (self.cache.num_models, self.cache.num_samples)
+    if isinstance(cache, active_samples.ActiveCache) and self._whole is not None:
+      self._whole.update()
+      whole, self.num_models = self._whole, self._whole.num_models
+      self.correct = whole.correct[cache.active]
+      self.seen = None if whole.seen is None else whole.seen[cache.active]
+      if self.seen is not None and np.all(self.seen == self.num_models):
+        self.seen = None
+      self.totals = whole.totals - cache.retired_totals()
+      return
     states = cache.states()
     if self._commits != states.get((self.num_models, len(self.correct)), ""):
       self._forget()  # The cache was truncated since.

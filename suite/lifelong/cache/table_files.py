@@ -63,6 +63,7 @@ class TableAnswers:
     metrics, filters: names of metrics and filters of the entries, strings [n], or None.
     chosen: the column of answers.
     notes: what was chosen among several columns.
+    is_named_by_file: whether the model has its name from the file, since no column has it.
   """
 
   entries: answer_entries.Entries | None
@@ -72,6 +73,7 @@ class TableAnswers:
   filters: pa.Array | None = None
   chosen: str = ""
   notes: tuple[str, ...] = ()
+  is_named_by_file: bool = False
 
 
 def read_table(path: pathlib.Path, model: str, columns: Columns, text: Callable[[], Any]
@@ -182,7 +184,8 @@ def from_table(path: pathlib.Path, table: pa.Table, model: str, columns: Columns
           table.schema.field(name).type)]))
   return TableAnswers(
       entries, None, tasks, _text(table[metric_name]) if metric_name else None,
-      _text(table[filter_name]) if filter_name else None, score_name, tuple(notes))
+      _text(table[filter_name]) if filter_name else None, score_name, tuple(notes),
+      not model_name)
 
 
 def _only(table: pa.Table, found: Sequence[str], beside: Sequence[str], *, is_key: bool) -> str:
