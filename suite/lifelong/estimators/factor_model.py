@@ -16,10 +16,12 @@ answers the prior is not normal but has a component at each known model (`kernel
 
 The accuracy is the mean of the predictions, corrected by the mean held-out residual of the answers
 that are a random sample (a regression estimate); its interval follows from the held-out residuals,
-in Wilson's form. With up to 4,096 answers, a regression of the known models' accuracies on their
-answers to the same samples (`accuracy_regression`) is joined to it: the two are averaged in
-proportion to the inverse of their squared errors, that of the regression being found by leaving out
-each known model. The interval is that of the random sample, whatever the known models are.
+in Wilson's form. With up to 4,096 answers it is averaged with what the known models say, the mean
+of two numbers: the mean of the predictions, and a regression of the known models' accuracies on
+their answers to the same samples (`accuracy_regression`). The weights are in proportion to the
+inverse of squared errors; that of the regression is found by leaving out each known model, and the
+mean of two numbers is taken to have half of its square. The interval is that of the random sample,
+whatever the known models are.
 
 Shrinkage of predictions towards Sort & Search, by as much as known models need at a budget.
 
@@ -192,7 +194,7 @@ class Fit:
       some = sample.members
       found = intervals.regression(answers[some], held_out[some], mean, total, sample)
       if likened is not None and found.width > 0.0:
-        found = _joined(found, likened)
+        found = _joined(found, (mean + likened.value) / 2.0, likened.error / np.sqrt(2.0))
       self.supported, self.reason = answer_sampling.check_predictions(
           answers[some], held_out[some], evidence)
     # Whatever the others are, the known answers bound the mean.
@@ -268,11 +270,10 @@ class _Asked(NamedTuple):
   regression: accuracy_regression.AccuracyRegression | None
 
 
-def _joined(found: intervals.Interval, likened: accuracy_regression.Predicted
-            ) -> intervals.Interval:
-  """Moves an estimate within its interval: the mean of both, by their squared errors."""
-  one, other = (found.width / 2.0 / intervals.Z_95) ** -2, likened.error ** -2
-  value = (one * found.value + other * likened.value) / (one + other)
+def _joined(found: intervals.Interval, value: float, error: float) -> intervals.Interval:
+  """Averages an estimate with a value of this error, within the interval of the estimate."""
+  one, other = (found.width / 2.0 / intervals.Z_95) ** -2, error ** -2
+  value = (one * found.value + other * value) / (one + other)
   return dataclasses.replace(found, value=min(max(value, found.low), found.high))
 
 
