@@ -33,15 +33,14 @@ from suite.lifelong.estimators import irt_search
 
 METHODS = ("random questions, mean", "random questions, ridge", "random questions, IRT",
            "DISCO's questions, forest", "the suite's questions, mean", "estimate")
-_REST = 8192  # Number of samples whose mean prediction by IRT stands for all.
+_REST = 8192  # Least number of samples whose mean prediction by IRT stands for all others.
 _MOST = 1024  # Largest number of answers for forest and ridge, whose errors do not fall any more.
 _WITHIN = 0.01
 
 
-def by_irt(known: np.ndarray, answers: np.ndarray, num_samples: int) -> float:
-  """Accuracy by 2PL, from answers [m] to the first samples of `known` [M, m + rest]."""
+def by_irt(items: np.ndarray, answers: np.ndarray, num_samples: int) -> float:
+  """Accuracy by 2PL, from answers [m] to the first of some items [n, 2] in random order."""
   num = len(answers)
-  items = irt_search.fit_items(known, 1, 6).astype(np.float64)
   prior = hierarchical_logistic.Prior(np.array([0.0, 1.0]), np.diag([1.0, 1e9]))
   ability = hierarchical_logistic.fit(items[:num], answers, prior)
   rest = hierarchical_logistic.probabilities(items[num:], ability).mean()
@@ -121,6 +120,8 @@ def main() -> int:
         # Other questions for each model; the preparation is in the cache.
         reference, given = lifelong.Reference(cache, seed=number), answers[model]
         order = rng.permutation(total)
+        items = irt_search.fit_items(known[:, order[:max(args.budgets) + _REST]], 1, 6).astype(
+            np.float64)
         for budget in args.budgets:
           asked = reference.questions(budget).astype(np.int64)
           found = reference.estimate_from(dict(zip(map(str, asked.tolist()),
@@ -132,7 +133,7 @@ def main() -> int:
               given[some].mean(),
               accuracy_regression.AccuracyRegression(known[:, some], truth[rest]).predict(
                   given[some]).value if few else np.nan,
-              by_irt(known[:, order[:budget + _REST]], given[some].astype(np.float64), total),
+              by_irt(items, given[some].astype(np.float64), total),
               by_forest(known[:, disagree[:budget]], truth[rest],
                         given[disagree[:budget]]) if few else np.nan,
               given[asked].mean(), found.accuracy]) - truth[model]).tolist())

@@ -34,7 +34,8 @@ def read(args: argparse.Namespace, files: Sequence[pathlib.Path], cache: Any,
   """Tables of answers as the cache keeps them, whose documents are checked; what was read."""
   from suite.lifelong.cache import accuracy_import
   from suite.lifelong.cache import cache_growth
-  tables, report = accuracy_import.read_reported(files, options(args, cache.tasks, names))
+  tables, report = accuracy_import.read_reported(
+      files, options(args, cache.tasks, names, keeps_values(args, cache)))
   if getattr(args, "changed", cache_growth.REFUSE) == cache_growth.VERSION:
     return tables, report  # `cache_growth.add` names the versions of their documents.
   tables = [cache_growth.versioned(cache, one)[0] for one in tables]
@@ -44,11 +45,12 @@ def read(args: argparse.Namespace, files: Sequence[pathlib.Path], cache: Any,
   return tables, report
 
 
-def options(args: argparse.Namespace, tasks: Mapping[str, Any], names: Sequence[str] = ()) -> Any:
-  """How files are read; `tasks`: of the cache."""
+def options(args: argparse.Namespace, tasks: Mapping[str, Any], names: Sequence[str] = (),
+            values: bool = False) -> Any:
+  """How files are read; `tasks`: of the cache; `values`: scores are kept as they are."""
   from suite.lifelong.cache import accuracy_import
   return accuracy_import.Options(names, args.id, args.score, args.filter, args.repeats, args.model,
-                                 args.task, tasks)
+                                 args.task, tasks, values)
 
 
 def add_changed_flag(action: argparse.ArgumentParser) -> None:
@@ -65,6 +67,11 @@ def opened(args: argparse.Namespace) -> Any:
   return active_samples.opened(args.cache, with_retired=args.with_retired)
 
 
+def keeps_values(args: argparse.Namespace, cache: Any) -> bool:
+  """Whether scores are kept as values: the cache does so, or --values asks for it."""
+  return cache.value_range is not None or getattr(args, "values", False)
+
+
 def read_models(args: argparse.Namespace) -> dict[str, dict[str, float]]:
   """Model -> id -> answer, of all files."""
   import numpy as np
@@ -74,8 +81,8 @@ def read_models(args: argparse.Namespace) -> dict[str, dict[str, float]]:
   found: dict[str, dict[str, float]] = {}
   for table in read(args, args.answers, accuracy_cache.AccuracyCache(args.cache))[0]:
     ids = table.ids or [str(index) for index in range(table.answers.shape[1])]
-    for name, row in zip(table.models, np.asarray(table.answers, np.float64)):
-      known = np.flatnonzero(~np.isnan(row) & (row != accuracy_cache.NOT_EVALUATED))
+    for name, row in zip(table.models, table.values()):
+      known = np.flatnonzero(~np.isnan(row))
       if name in found:
         raise lifelong.CacheError(f"Two files have a model {name!r}. Rename one of them.")
       found[name] = {ids[place]: float(row[place]) for place in known.tolist()}
@@ -128,22 +135,32 @@ def scores_record(one: Any) -> dict[str, Any]:
               for name, task in one.tasks.items()}}
 
 
-def interval_text(interval: Sequence[float]) -> str:
-  """The ends of an interval in percent; "" if it is a point, or unknown."""
+def score_text(value: float, bounds: Sequence[float]) -> str:
+  """A mean score in percent, or, of scores of another range than 0 to 1, as it is."""
+  return f"{value:.2%}" if tuple(bounds) == (0.0, 1.0) else f"{value:.4g}"
+
+
+def interval_text(interval: Sequence[float], bounds: Sequence[float]) -> str:
+  """The ends of an interval as of `score_text`; "" if it is a point, or unknown."""
   low, high = interval
-  return "" if low == high or low != low else f"{low:.2%} to {high:.2%}"
+  return "" if low == high or low != low else (
+      f"{score_text(low, bounds)} to {score_text(high, bounds)}")
 
 
-def task_lines(one: Any, indent: str) -> list[str]:
+def task_lines(one: Any, indent: str, bounds: Sequence[float]) -> list[str]:
   """A line for each task of a model."""
-  return [f"{indent}{name}: {task.accuracy:.2%}  {interval_text(task.interval)}  "
+  return [f"{indent}{name}: {score_text(task.accuracy, bounds)}  "
+          f"{interval_text(task.interval, bounds)}  "
           f"{task.num_evaluated:,} of {task.num_samples:,}" for name, task in one.tasks.items()]
 
 
 def difference_line(first: str, second: str, value: float, interval: Sequence[float], p: float,
-                    corrected: float | None = None) -> str:
-  """A line about the difference of two models; `value` and `interval` are shares."""
+                    corrected: float | None = None, bounds: Sequence[float] = (0.0, 1.0)) -> str:
+  """A line about the difference of two models, in points or in the unit of the scores."""
   more = "" if corrected is None else f", corrected {corrected:.2g}"
+  if tuple(bounds) != (0.0, 1.0):
+    return (f"  {first} - {second}: {value:+.4g}, 95% interval {interval[0]:+.4g} to "
+            f"{interval[1]:+.4g}, p {p:.2g}{more}")
   return (f"  {first} - {second}: {100 * value:+.2f} points, 95% interval "
           f"{100 * interval[0]:+.2f} to {100 * interval[1]:+.2f}, p {p:.2g}{more}")
 

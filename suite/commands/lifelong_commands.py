@@ -24,8 +24,8 @@ def add(lifelong: argparse.ArgumentParser) -> None:
   for name, do, add_flags, text in (
       ("add", _add, _add_any_flags,
        "add whatever files have that the cache has not: models, samples and missing answers"),
-      ("add-models", _add_models, _add_file_flags, "add models with their answers from files"),
-      ("add-samples", _add_samples, _add_file_flags,
+      ("add-models", _add_models, _add_whole_flags, "add models with their answers from files"),
+      ("add-samples", _add_samples, _add_whole_flags,
        "add samples with the models' answers from files"),
       ("insert-samples", _insert_samples, _add_insert_flags,
        "add samples by the answers of a few models, and say how hard they are"),
@@ -68,6 +68,13 @@ def _add_file_flags(action: argparse.ArgumentParser) -> None:
   lifelong_answers.add_format_flags(action)
 
 
+def _add_whole_flags(action: argparse.ArgumentParser) -> None:
+  _add_file_flags(action)
+  action.add_argument("--values", action="store_true",
+                      help="keep scores as they are, such as F1, BLEU or preferences, in place of "
+                      "right and wrong (kept with the cache)")
+
+
 def _add_any_flags(action: argparse.ArgumentParser) -> None:
   _add_file_flags(action)
   lifelong_answers.add_changed_flag(action)
@@ -96,6 +103,10 @@ def _add_models(args: argparse.Namespace) -> int:
     ids: Any = found.ids
     if ids is None and not cache.num_samples:
       ids = range(found.answers.shape[1])
+    if _keeps_values(args, cache):
+      cache.add_models(found.models, found.values(), ids, tasks=found.tasks, hashes=found.hashes,
+                       values=True)
+      continue
     threshold = cache.agreed_threshold(args.threshold)
     cache.add_models(found.models, found.bits(threshold), ids,
                      threshold=threshold if found.is_graded else None, tasks=found.tasks,
@@ -110,11 +121,24 @@ def _add_samples(args: argparse.Namespace) -> int:
   for found in tables:
     first = cache.num_samples
     ids: Any = found.ids or range(first, first + found.answers.shape[1])
+    if _keeps_values(args, cache):
+      cache.add_samples(ids, found.values(), found.models, tasks=found.tasks, hashes=found.hashes,
+                        values=True)
+      continue
     threshold = cache.agreed_threshold(args.threshold)
     cache.add_samples(ids, found.bits(threshold), found.models,
                       threshold=threshold if found.is_graded else None, tasks=found.tasks,
                       hashes=found.hashes)
   return _status(args, report)
+
+
+def _keeps_values(args: argparse.Namespace, cache: Any) -> bool:
+  from suite import lifelong
+  found = lifelong_answers.keeps_values(args, cache)
+  if found and args.threshold is not None:
+    raise lifelong.CacheError("Got --threshold for scores that are kept as values: right and wrong "
+                              "is one, values the other. Leave one out.")
+  return found
 
 
 def _add_insert_flags(action: argparse.ArgumentParser) -> None:
@@ -207,6 +231,7 @@ def _status(args: argparse.Namespace, report: Any = None) -> int:
     sys.stdout.write(json.dumps({
         "models": cache.num_models, "samples": cache.num_samples, "bytes": num_bytes,
         "evaluated": evaluated, "correct": correct, "threshold": cache.threshold,
+        "range": None if cache.value_range is None else list(cache.value_range),
         "tasks": tasks, "problem": cache.problem, "retired": len(roster.retired),
         "families": len(set(roster.codes(cache.models).tolist())), "versions": versions,
         **({"read": report.record()} if report else {})}) + "\n")
@@ -215,8 +240,11 @@ def _status(args: argparse.Namespace, report: Any = None) -> int:
   lines += [f"{args.cache}: {cache.num_models:,} models, {cache.num_samples:,} samples, "
            f"{num_bytes / 1e6:.1f} MB"]
   if total:
-    lines.append(f"evaluated: {evaluated:,} of {total:,} answers ({evaluated / total:.1%}); of "
-                 f"these correct: {correct / max(1, evaluated):.1%}")
+    lines.append(f"evaluated: {evaluated:,} of {total:,} answers ({evaluated / total:.1%})" + (
+        "" if cache.value_range else f"; of these correct: {correct / max(1, evaluated):.1%}"))
+  if cache.value_range is not None:
+    lines.append(f"scores are kept as values, from {cache.value_range.low:g} to "
+                 f"{cache.value_range.high:g}")
   lines += [f"task {name}: {one['samples']:,} samples, metric {one['metric'] or 'not known'}"
             + (f", filter {one['filter']}" if one["filter"] else "")
             for name, one in tasks.items() if not report]

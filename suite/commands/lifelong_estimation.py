@@ -83,7 +83,9 @@ def estimate(args: argparse.Namespace) -> int:
     return reference.estimate_from(answers, budget=args.budget, is_random=args.random)
 
   found = {name: estimated(answers) for name, answers in models.items()}
-  graded = [name for name, answers in models.items() if _is_graded(answers)]
+  keeps_values = reference.cache.value_range is not None
+  graded = [] if keeps_values else [
+      name for name, answers in models.items() if _is_graded(answers)]
   cut = {} if threshold is None else {
       name: estimated({one: float(score >= threshold) for one, score in models[name].items()})
       for name in graded}
@@ -116,8 +118,8 @@ def estimate(args: argparse.Namespace) -> int:
     lines = []
     for name, one in found.items():
       lines += _summary(args, name, one, len(models[name]),
-                        "mean score" if name in graded else "accuracy")
-      lines += _task_lines(scores, ranked[name])
+                        "mean score" if name in graded or keeps_values else "accuracy")
+      lines += _task_lines(scores, ranked[name], one.bounds)
       if name in cut:
         lines.append(f"  from {threshold:g} on correct, as in the cache: accuracy "
                      f"{cut[name].accuracy:.2%}" + _interval(cut[name]))
@@ -126,7 +128,8 @@ def estimate(args: argparse.Namespace) -> int:
                    + (" (of the share of correct answers):" if 0 < len(graded) < len(found)
                    else ":"))
     lines += [lifelong_answers.difference_line(
-        *pair, gap.value, (gap.low, gap.high), p, fixed[pair] if len(gaps) > 1 else None)
+        *pair, gap.value, (gap.low, gap.high), p, fixed[pair] if len(gaps) > 1 else None,
+        reference.bounds)
               for pair, (gap, p) in gaps.items()]
     if len(compared) > 1 and not is_comparable:
       lines.append(f"not compared: only the answers of {graded[0]} are graded. Say from which "
@@ -163,12 +166,13 @@ def _summary(args: argparse.Namespace, name: str, found: Any, given: int, what: 
   ignored = f"; {given - used:,} ids are not in the cache" if given > used else ""
   predictions = (f"  predictions of single samples {'' if found.supported else 'NOT '}supported: "
                  f"{found.reason}")
+  text = lifelong_answers.score_text(found.accuracy, found.bounds)
   if found.interval is None:
-    return [f"{name}: {what} {found.accuracy:.2%} as predicted, from {used:,} answers{ignored}",
+    return [f"{name}: {what} {text} as predicted, from {used:,} answers{ignored}",
             "  no interval: these are no answers to the questions (--ask FILE), and --random does "
             "not say that they are a random choice", predictions]
   low, high = found.interval
-  lines = [f"{name}: {what} {found.accuracy:.2%}{_interval(found)}, from {used:,} answers{ignored}"]
+  lines = [f"{name}: {what} {text}{_interval(found)}, from {used:,} answers{ignored}"]
   if len(found.sample.samples) < used:
     lines.append(f"  the interval is from {len(found.sample.samples):,} of them, a random sample; "
                  "the others serve the predictions")
@@ -177,25 +181,28 @@ def _summary(args: argparse.Namespace, name: str, found: Any, given: int, what: 
                  "questions without an answer, or samples that were added since. Ask them: "
                  "--ask FILE with --answers")
   if args.target_width is not None and high - low > args.target_width:
-    lines.append(f"  wider than {args.target_width:.2%}; --ask FILE with --answers writes what is "
-                 "still to be asked")
+    width = lifelong_answers.score_text(args.target_width, found.bounds)
+    lines.append(f"  wider than {width}; --ask FILE with --answers writes what is still to be "
+                 "asked")
   return [*lines, predictions]
 
 
 def _interval(found: Any) -> str:
   if found.interval is None:
     return " as predicted"
-  return f", 95% interval {found.interval[0]:.2%} to {found.interval[1]:.2%}"
+  low, high = (lifelong_answers.score_text(end, found.bounds) for end in found.interval)
+  return f", 95% interval {low} to {high}"
 
 
-def _task_lines(scores: Any, one: Any) -> list[str]:
+def _task_lines(scores: Any, one: Any, bounds: Sequence[float]) -> list[str]:
   """The mean of tasks and the tasks of an estimate; [] without tasks."""
   if not one.tasks and scores.by == "samples":
     return []
   what = "mean of tasks" if scores.by == "tasks" else "score"
-  ends = lifelong_answers.interval_text(one.score_interval)
-  return [f"  {what} {one.score:.2%}" + (f", 95% interval {ends}" if ends else ""),
-          *lifelong_answers.task_lines(one, "  ")]
+  ends = lifelong_answers.interval_text(one.score_interval, bounds)
+  return [f"  {what} {lifelong_answers.score_text(one.score, bounds)}"
+          + (f", 95% interval {ends}" if ends else ""),
+          *lifelong_answers.task_lines(one, "  ", bounds)]
 
 
 def _is_graded(answers: Mapping[str, float]) -> bool:
@@ -248,15 +255,16 @@ def _ask(args: argparse.Namespace, reference: Any, models: Mapping[str, Mapping[
     ids = reference.informative(have, max(0, budget - len(have))).tolist()
   else:
     if args.target_width is not None:
-      if not 0 < args.target_width < 1:
+      span = reference.bounds[1] - reference.bounds[0]
+      if not 0 < args.target_width < span:
         raise lifelong.CacheError(f"Got --target-width {args.target_width}; expected a width "
-                                  "between 0 and 1, such as 0.04 for 4 points.")
+                                  f"between 0 and {span:g}, such as {0.04 * span:g} for 4 points.")
       found = reference.estimate_from(have, is_random=args.random) if have else None
       if found is not None and found.interval is not None:
         width = found.interval[1] - found.interval[0]
         wanted = math.ceil(len(found.sample.samples) * (width / args.target_width) ** 2)
       else:  # Of a model that is right half the time.
-        wanted = math.ceil((1.96 / args.target_width) ** 2)
+        wanted = math.ceil((1.96 * span / args.target_width) ** 2)
       num = reference.num_samples
       budget = max(1, min(num, math.ceil(
           wanted / (1 + wanted / num) if found is None else wanted)))
@@ -346,6 +354,7 @@ def session(args: argparse.Namespace) -> int:
   if len(models) > 1:
     raise lifelong.CacheError(f"Got the answers of {len(models)} models, such as "
                               f"{next(iter(models))!r}; a session is about one.")
+  bounds = tuple(asking.cache.value_range or (0.0, 1.0))
   ids, lines = asking.questions().tolist(), []
   for given in models.values():
     if not any(one in given for one in ids) and given.keys() & asking.answers().keys():
@@ -361,13 +370,17 @@ def session(args: argparse.Namespace) -> int:
   if asking.num_answers:
     found = asking.accuracy()
     record.update(accuracy=found.value, interval=[found.low, found.high])
-    lines.append(f"accuracy {found.value:.2%}, 95% interval {found.low:.2%} to {found.high:.2%}, "
-                 f"from {asking.num_answers:,} answers")
+    value, low, high = (lifelong_answers.score_text(one, bounds)
+                        for one in (found.value, found.low, found.high))
+    what = "accuracy" if asking.cache.value_range is None else "mean score"
+    lines.append(f"{what} {value}, 95% interval {low} to {high}, from {asking.num_answers:,} "
+                 "answers")
   if asking.is_done:
     wide = record["interval"][1] - record["interval"][0] > asking.target_width
     lines.append("The session has ended" + (
         f": the budget of {asking.budget:,} is spent, and the interval is wider than "
-        f"{asking.target_width:.2%}." if wide else ": the interval is narrow enough."))
+        f"{lifelong_answers.score_text(asking.target_width, bounds)}." if wide else
+        ": the interval is narrow enough."))
   else:
     lines += [f"{args.ask}: {len(ids):,} samples to ask. Then:",
               f"suite lifelong session --cache {args.cache} --state {args.state} --ask {args.ask} "

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import json
 import pathlib
 import sys
@@ -36,17 +37,20 @@ def rank(args: argparse.Namespace) -> int:
     return 0
   width = max([len("model"), *(len(one.name) for one in rows)])
   by_tasks = found.by == standings.TASKS or bool(args.chance)
-  what = "mean of tasks" if found.by == standings.TASKS else "score" if by_tasks else "accuracy"
+  is_plain = cache.value_range is None and not by_tasks
+  what = "mean of tasks" if found.by == standings.TASKS else "accuracy" if is_plain else "score"
+  text, ends = (functools.partial(one, bounds=found.bounds) for one in (
+      lifelong_answers.score_text, lifelong_answers.interval_text))
   lines = [f"{'rank':>4}  {'model':{width}}  {what:>8}  95% interval      "
            + ("of samples  " if by_tasks else "") + "evaluated"]
   for place, one in enumerate(rows, start=1):
-    lines.append(f"{place:4}  {one.name:{width}}  {one.score:{max(8, len(what))}.2%}  "
-                 f"{lifelong_answers.interval_text(one.score_interval):16}  "
-                 + (f"{one.accuracy:10.2%}  " if by_tasks else "") + f"{one.num_evaluated:,}"
-                 + (f" (of these {one.observed:.2%}; the others are predicted)"
+    lines.append(f"{place:4}  {one.name:{width}}  {text(one.score):>{max(8, len(what))}}  "
+                 f"{ends(one.score_interval):16}  "
+                 + (f"{text(one.accuracy):>10}  " if by_tasks else "") + f"{one.num_evaluated:,}"
+                 + (f" (of these {text(one.observed)}; the others are predicted)"
                     if one.is_estimated else ""))
     if args.tasks:
-      lines += lifelong_answers.task_lines(one, "      ")
+      lines += lifelong_answers.task_lines(one, "      ", found.bounds)
   if any(one.is_estimated for one in rows) and found.num_references < 3:
     lines.append("Fewer than three models were evaluated on all samples: intervals of the others "
                  "have all that their missing answers may be.")
@@ -85,7 +89,8 @@ def compare(args: argparse.Namespace) -> int:
   lines = [f"cluster  ranks    {'model':{width}}  {'score':>8}"]
   for one, cluster, (best, worst) in zip(found.models, found.clusters, found.ranks):
     ranks = f"{best}" if best == worst else f"{best} to {worst}"
-    lines.append(f"{cluster:7}  {ranks:7}  {one.name:{width}}  {one.score:8.2%}")
+    lines.append(f"{cluster:7}  {ranks:7}  {one.name:{width}}  "
+                 f"{lifelong_answers.score_text(one.score, found.bounds):>8}")
   lines.append(f"pairs (by {found.by}; intervals of 95% about samples like these; p corrected for "
                f"{len(found.pairs):,} pairs by Holm):")
   shown = [one for one in found.pairs if len(found.pairs) <= _PAIRS] or [
@@ -96,7 +101,8 @@ def compare(args: argparse.Namespace) -> int:
       lines.append(f"  {pair.first} - {pair.second}: no samples of some task that both answered")
     else:
       lines.append(lifelong_answers.difference_line(
-          pair.first, pair.second, pair.difference, pair.interval, pair.p, pair.corrected))
+          pair.first, pair.second, pair.difference, pair.interval, pair.p, pair.corrected,
+          found.bounds))
   if len(shown) < len(found.pairs):
     lines.append("  (neighbors; --json has all pairs)")
   sys.stdout.write("\n".join([*lines, ""]))
@@ -139,8 +145,10 @@ def subset(args: argparse.Namespace) -> int:
                            families=reference.families)
   except ValueError as error:
     raise lifelong.CacheError(str(error)) from error
+  low, high = reference.bounds
+  errors = [(high - low) * one for one in (found.error, found.largest, found.plain_error)]
   record = {"size": args.size, "samples": reference.num_samples, "models": len(reference.models),
-            "error": found.error, "largest": found.largest, "plain_error": found.plain_error,
+            **dict(zip(("error", "largest", "plain_error"), errors)), "bounds": [low, high],
             "calibrated": found.is_calibrated, "by": scores.by, "weights": scores.weights,
             "scale": scores.scored(1.0) - scores.scored(0.0), "offset": scores.scored(0.0)}
   with open(args.out, "w", encoding="utf-8", newline="") as file:
@@ -150,12 +158,14 @@ def subset(args: argparse.Namespace) -> int:
                                         found.weights.tolist(), found.solved.tolist()):
       writer.writerow([identity, repr(weight), f"{solved:.4f}"])
   _bars(args.out).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+  error, largest, plain = ([f"{100 * one:.2f}" for one in errors] if (low, high) == (0.0, 1.0) else
+                           [f"{one:.4g}" for one in errors])
+  what = "accuracy" if reference.cache.value_range is None else "score"
   lifelong_answers.show(args, record, [
       f"{args.out}: {args.size:,} of {reference.num_samples:,} samples. The weighted "
-      f"{'accuracy' if is_plain else 'score by ' + scores.by} of a model that is not known is off "
-      f"by {100 * found.error:.2f} points (root mean square), by less than "
-      f"{100 * found.largest:.2f} for 95% of the models; the plain mean by "
-      f"{100 * found.plain_error:.2f}"
+      f"{what if is_plain else 'score by ' + scores.by} of a model that is not known is off "
+      f"by {error}{' points' if (low, high) == (0.0, 1.0) else ''} (root mean square), by less "
+      f"than {largest} for 95% of the models; the plain mean by {plain}"
       + ("" if found.is_calibrated else ". Weights from the known models are no better, so "
          "the samples have equal weights")])
   return 0
@@ -170,6 +180,7 @@ def _score(args: argparse.Namespace) -> int:
   except (OSError, ValueError, KeyError) as error:
     raise lifelong.CacheError(f"{args.out} and {_bars(args.out)} are no subset ({error}); make "
                               "them with suite lifelong subset, without --answers.") from error
+  low, high = record.get("bounds", (0.0, 1.0))
   rows = []
   for name, answers in lifelong_answers.read_models(args).items():
     missing = [one for one in weights if one not in answers]
@@ -178,13 +189,16 @@ def _score(args: argparse.Namespace) -> int:
                                 f"{len(weights)} samples, such as {missing[0]!r}. Add them, or use "
                                 "suite lifelong estimate, which takes whatever answers there are.")
     value = sum(weight * answers[one] for one, weight in weights.items())
-    value = min(1.0, max(0.0, value)) * record.get("scale", 1.0) + record.get("offset", 0.0)
+    value = min(high, max(low, value)) * record.get("scale", 1.0) + record.get("offset", 0.0)
     rows.append({"model": name, "accuracy": value, "interval": [
-        max(record.get("offset", 0.0), value - record["largest"]),
-        min(1.0, value + record["largest"])]})
+        max(low + record.get("offset", 0.0), value - record["largest"]),
+        min(high, value + record["largest"])]})
+  is_share = (low, high) == (0.0, 1.0)
+  within = f"{100 * record['largest']:.2f} points" if is_share else f"{record['largest']:.4g}"
   lifelong_answers.show(args, {"models": rows}, [
-      f"{row['model']}: accuracy {row['accuracy']:.2%}, 95% of such estimates are within "
-      f"{100 * record['largest']:.2f} points" for row in rows])
+      f"{row['model']}: {'accuracy' if is_share else 'mean score'} "
+      f"{lifelong_answers.score_text(row['accuracy'], (low, high))}, 95% of such estimates are "
+      f"within {within}" for row in rows])
   return 0
 
 

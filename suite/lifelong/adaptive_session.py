@@ -33,7 +33,6 @@ from typing import Any
 import numpy as np
 
 from suite.lifelong import api
-from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import intervals
 from suite.lifelong.estimators import active_sampling
 from suite.lifelong.estimators import estimator
@@ -72,8 +71,12 @@ class Session:
     self._folder = None if state is None else pathlib.Path(state)
     total = self._reference.num_samples
     given = {"target_width": target_width, "budget": budget, "seed": seed}
+    low, high = self._reference.bounds
+    self._low, self._span = low, high - low
     settings: dict[str, Any] = {"format": _FORMAT, "num_samples": total, "target_width":
-                                TARGET_WIDTH, "budget": total, "seed": 0}
+                                TARGET_WIDTH * self._span, "budget": total, "seed": 0}
+    if (low, high) != (0.0, 1.0):
+      settings["range"] = [low, high]
     kept = None if self._folder is None else _read(self._folder / _SETTINGS)
     if kept is None:
       settings.update({key: value for key, value in given.items() if value is not None})
@@ -82,16 +85,17 @@ class Session:
       settings = kept
     self.target_width, self.budget = float(settings["target_width"]), int(settings["budget"])
     self._seed = int(settings["seed"])
-    if not 0.0 < self.target_width < 1.0:
+    if not 0.0 < self.target_width < self._span:
       raise api.CacheError(f"Got a target width of {self.target_width:g}; expected a width between "
-                           "0 and 1, such as 0.02 for an interval of +-1 point.")
+                           f"0 and {self._span:g}, such as {TARGET_WIDTH * self._span:g} for an "
+                           "interval of +-1 point.")
     if not 1 <= self.budget <= total:
       raise api.CacheError(f"Got a budget of {self.budget:,} questions; expected 1 to the "
                            f"{total:,} samples of the cache.")
     if self._folder is not None and kept is None:
       self._folder.mkdir(parents=True, exist_ok=True)
       self._write(_SETTINGS, settings)
-    self._pool = active_sampling.pool(total, self.target_width, self._seed)
+    self._pool = active_sampling.pool(total, self.target_width / self._span, self._seed)
     self._rounds: list[active_sampling.Round] = []
     self._answers: list[np.ndarray] = []
     self._load()
@@ -143,7 +147,8 @@ class Session:
             "missing must not depend on what they are.")
       ignored = len(scores) - len(ids)
       scores = np.array([scores[one] for one in ids], np.float64)
-    values = answer_sampling.checked_scores(scores, len(ids))
+    values = self._reference.checked(scores, ids)
+    self._reference.shares(values, widen=False)  # Those outside of the range are refused.
     self._write(f"answers_{len(self._rounds):04d}.json", dict(zip(ids, values.tolist())))
     self._answers.append(values)
     return ignored
@@ -152,19 +157,27 @@ class Session:
     """Estimated accuracy and its interval, from the rounds that were answered."""
     if not self._answers:
       raise api.CacheError("No round is answered yet: `questions` and `answer` first.")
-    return active_sampling.estimate(self._rounds[:len(self._answers)], self._answers,
-                                    len(self._pool), self._reference.num_samples)
+    found = active_sampling.estimate(
+        self._rounds[:len(self._answers)], [(one - self._low) / self._span
+                                            for one in self._answers],
+        len(self._pool), self._reference.num_samples)
+    if self._span == 1.0 and not self._low:
+      return found
+    return intervals.Interval(*(self._low + self._span * one
+                                for one in (found.value, found.low, found.high)))
 
   def estimate(self) -> estimator.Estimate:
     """The estimate with predictions of all answers; `sample` is None (`compare` refuses it)."""
     found = self.accuracy()
     return dataclasses.replace(
-        self._reference.fit(*self._asked(), None).estimate(), accuracy=found.value,
-        interval=(found.low, found.high))
+        self._reference.fit(*self._asked(), None).estimate().in_range(*self._reference.bounds),
+        accuracy=found.value, interval=(found.low, found.high))
 
   def _asked(self) -> tuple[np.ndarray, np.ndarray]:
+    """Samples that were answered, and their scores as shares of the range."""
     done = self._rounds[:len(self._answers)]
-    return (np.concatenate([one.samples for one in done]), np.concatenate(self._answers))
+    return (np.concatenate([one.samples for one in done]),
+            (np.concatenate(self._answers) - self._low) / self._span)
 
   def _drawn(self) -> active_sampling.Round:
     size, rng = len(self._pool), np.random.default_rng([self._seed, len(self._rounds)])
@@ -177,8 +190,9 @@ class Session:
       samples, values = self._asked()
       left = np.setdiff1d(self._pool, samples, assume_unique=True)
       predicted = self._reference.fit(samples, values, None).probabilities(left)
-      answered, width = float(values.sum()), self.accuracy().width
-    num = active_sampling.next_size(predicted, self.num_answers, width, self.target_width, size)
+      answered, width = float(values.sum()), self.accuracy().width / self._span
+    num = active_sampling.next_size(predicted, self.num_answers, width,
+                                    self.target_width / self._span, size)
     return active_sampling.draw(left, predicted, answered, size,
                                 min(num, self.budget - self.num_answers), rng)
 
@@ -195,6 +209,9 @@ class Session:
           f"{self._folder} was started with {kept['num_samples']:,} samples; the cache has "
           f"{self._reference.num_samples:,}. Start a new session in another folder; answers that "
           "are there serve `suite lifelong estimate --answers`.")
+    if tuple(kept.get("range", (0.0, 1.0))) != self._reference.bounds:
+      raise api.CacheError(f"{self._folder} was started with scores of another range than those of "
+                           "the cache. Start a new session in another folder.")
     for key, value in given.items():
       if value is not None and value != kept[key]:
         raise api.CacheError(f"{self._folder} was started with {key}={kept[key]}; got {value}. "

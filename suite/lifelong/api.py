@@ -52,7 +52,7 @@ class MemoizedModel:
   """A model that is evaluated at most once on each sample.
 
   Attributes:
-    answers: id -> 1 or 0, or a score in between, for all samples asked so far.
+    answers: id -> 1 or 0, or a score, for all samples asked so far.
   """
 
   def __init__(self, predict: Predict | None = None, answers: Mapping[str, float] = {}):
@@ -66,7 +66,8 @@ class MemoizedModel:
       if self._predict is None:
         raise CacheError(f"{len(new)} of the {len(ids)} answers that are needed are missing, such "
                          f"as to {new[0]!r}. Add them to the file or mapping of answers.")
-      found = answer_sampling.checked_scores(self._predict(np.array(new)), len(new))
+      found = answer_sampling.checked_scores(self._predict(np.array(new)), len(new), new,
+                                             any_number=True)
       self.answers.update(zip(new, found.tolist()))
     return np.array([self.answers[one] for one in ids.tolist()])
 
@@ -84,13 +85,16 @@ def add_estimated(cache: Cache, name: str, predict: MemoizedModel, threshold: fl
   """Adds a model with its observed answers to the cache; all others are "not evaluated".
 
   Scores count as correct from the cache's threshold on, or, if it has none, from `threshold` (0.5),
-  which the cache then keeps if some are graded.
+  which the cache then keeps if some are graded. A cache of values keeps them as they are.
   """
   cache = opened_cache(cache)
   ids = [one for one, sample in zip(
       predict.answers, cache.sample_ids.find(list(predict.answers))) if sample >= 0]
   scores = np.array([predict.answers[one] for one in ids], np.float64)
   agreed = cache.agreed_threshold(threshold)
+  if cache.value_range is not None:
+    cache.add_models([name], [scores], ids, values=True)
+    return
   limit = _THRESHOLD if agreed is None else agreed
   is_graded = bool(np.any((scores > 0) & (scores < 1)))
   cache.add_models([name], [(scores >= limit).astype(np.int8)], ids,
@@ -127,6 +131,10 @@ def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], 
     **facts: threshold, tasks and hashes, of `AccuracyCache.add_samples`.
   """
   opened = opened_cache(cache)
+  if opened.value_range is not None:
+    raise CacheError(f"{opened.folder} keeps scores as values; samples are inserted by right and "
+                     "wrong answers. Add them with whatever scores there are: suite lifelong "
+                     "add-samples.")
   found = insertion.insert_samples(
       _accuracies(opened), lambda asked: ask([opened.models[model] for model in asked]), budget,
       place_by=place_by, models=None if models is None else _places(opened, models))
@@ -210,10 +218,17 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   common = one.only(keep)
   assert first.observed_answers is not None and second.observed_answers is not None
   pair = first.observed_answers[common.members], second.observed_answers[two.members[others]]
+  low, high = (end(first.bounds[side], second.bounds[side])
+               for side, end in enumerate((min, max)))
+  span = high - low
+  if (low, high) != (0.0, 1.0):
+    pair = (pair[0] - low) / span, (pair[1] - low) / span
   gap = intervals.difference(*pair, num_samples, common, is_finite=False)
   if np.isin(np.concatenate(pair), (0, 1)).all() and len(common.sizes) == 1:
-    return gap, intervals.sign_test(*pair)
-  return gap, intervals.normal_test(gap)
+    p = intervals.sign_test(*pair)
+  else:
+    p = intervals.normal_test(gap)
+  return intervals.Interval(gap.value * span, gap.low * span, gap.high * span), p
 
 
 Cache = Union[accuracy_cache.AccuracyCache, str, os.PathLike]
@@ -252,6 +267,8 @@ class Reference:
     """
     self.cache = opened_cache(cache)
     self.num_samples = self.cache.num_samples
+    self._keeps_values = self.cache.value_range is not None
+    self._range = self.cache.value_range or accuracy_cache.ValueRange()
     self._counted = sample_counts.SampleCounts(self.cache, save=save)
     totals = self._counted.totals
     known = totals[:, 1] >= max(1, _MOST * self.num_samples)
@@ -264,13 +281,20 @@ class Reference:
     self._is_whole = bool(np.all(totals[known, 1] == self.num_samples))
     self._mean = sample_counts.mean_answer(*totals[known].sum(axis=0).tolist())
     # What was not evaluated may be harder than what was: accuracies are of all samples.
-    accuracies = (totals[known, 0] / totals[known, 1] if self._is_whole else
+    accuracies = (totals[known, 0] / totals[known, 1]
+                  if self._is_whole and not self._keeps_values else
                   standings.Standings(self.cache, counted=self._counted).accuracies()[known])
     self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
     self._save = save
     self._questions = question_sets.QuestionSet(self.cache, self._order_counts, seed=seed,
                                                 save=save, known=(self._columns, accuracies))
-    self._model = self._prepared(groups, tuple(num_factors))
+    self._groups, self._num_factors = groups, tuple(num_factors)
+    self._model = self._prepared()
+
+  @property
+  def bounds(self) -> tuple[float, float]:
+    """Range of the scores: (0, 1), or of the values that the cache and new models have."""
+    return tuple(self._range)
 
   def questions(self, budget: int) -> np.ndarray:
     """Ids of the samples to ask, in order: str [budget]; a prefix of those of a larger budget.
@@ -284,7 +308,8 @@ class Reference:
     """Estimates a new model by asking it.
 
     Args:
-      predict: ids str [n] -> 1 (correct) or 0 (wrong), or a score between, for each, [n].
+      predict: ids str [n] -> 1 (correct) or 0 (wrong), or a score between, for each, [n]; of a
+        cache that keeps scores as values, scores of any range.
       budget: largest number of samples to ask.
       target_width: stop when the 95% interval of the accuracy is no wider. It is checked after 64,
         128, 256, ... answers: frequent checks that stop at the first success would make it too
@@ -298,28 +323,27 @@ class Reference:
     if adaptive:
       first = max(1, round(budget * (1.0 - adaptive)))
       samples = self._ask(first)
-      answers = answer_sampling.checked_scores(
-          predict(np.array(self.cache.sample_ids.at(samples), str)), first)
+      answers = self._asked(predict, samples)
       sample = self._sample(samples)
-      samples, answers = factor_model.ask_informative(
-          self._model, lambda more: predict(np.array(self.cache.sample_ids.at(more), str)), samples,
-          answers, budget)
-      return self.fit(samples, answers, sample).estimate()
+      shares = self.shares(answers)
+      samples, shares = factor_model.ask_informative(
+          self._model, lambda more: self.shares(self._asked(predict, more), widen=False), samples,
+          shares, budget)
+      return self._estimated(samples, shares, sample)
     samples = self._ask(budget)
-    ids = np.array(self.cache.sample_ids.at(samples), str)
     answers = np.zeros(0)
     wanted = budget if target_width is None else min(budget, _FIRST)
     while True:
-      new = answer_sampling.checked_scores(predict(ids[len(answers):wanted]), wanted - len(answers))
-      answers = np.concatenate([answers, new])
+      answers = np.concatenate([answers, self._asked(predict, samples[len(answers):wanted])])
+      shares = self.shares(answers)
       if wanted == budget:
         break
       sample = self._sample(samples[:wanted])
-      if intervals.accuracy(answers[sample.members], self.num_samples, sample).width <= (
-          target_width or 0.0):
+      width = intervals.accuracy(shares[sample.members], self.num_samples, sample).width
+      if width * (self._range.high - self._range.low) <= (target_width or 0.0):
         break
       wanted = min(budget, 2 * wanted)
-    return self.fit(samples[:wanted], answers, self._sample(samples[:wanted])).estimate()
+    return self._estimated(samples[:wanted], shares, self._sample(samples[:wanted]))
 
   def estimate_from(self, answers: Mapping[str, float], *, budget: int | None = None,
                     is_random: bool = False) -> estimator.Estimate:
@@ -330,7 +354,8 @@ class Reference:
     random sample there is no interval.
 
     Args:
-      answers: id -> 1 (correct), 0 (wrong) or a score between. Unknown ids are ignored.
+      answers: id -> 1 (correct), 0 (wrong) or a score between, or any score of a cache that keeps
+        them as values. Unknown ids are ignored.
       budget: use the answers to the first `budget` questions only.
       is_random: the samples were chosen at random among all samples, whatever they are.
     """
@@ -340,8 +365,8 @@ class Reference:
     if not known.any():
       raise CacheError(f"None of the {len(ids)} ids with an answer is in {self.cache.folder}, such "
                        f"as {ids[:2]}; its ids are like {self.cache.sample_ids.at([0])}.")
-    values = answer_sampling.checked_scores(np.array([answers[one] for one in ids])[known],
-                                            int(known.sum()))
+    values = self.checked(np.array([answers[one] for one in ids])[known],
+                          np.array(ids)[known].tolist())
     samples = samples[known]
     if budget is not None:
       asked = self._ask(budget)
@@ -354,12 +379,12 @@ class Reference:
       samples, values = samples[chosen], values[chosen]
     sample = (random_sample.of_all(samples, self.num_samples)
               if is_random or len(samples) == self.num_samples else self._questions.drawn(samples))
-    return self.fit(samples, values, sample).estimate()
+    return self._estimated(samples, self.shares(values), sample)
 
   def known_answers(self) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """Returns (number of known models that solve each sample [N], samples [n] -> answers [M, n]).
 
-    Missing answers are filled in.
+    Missing answers are filled in. Scores that are kept as values are shares of their range.
     """
     return self._order_counts(), self._columns
 
@@ -371,15 +396,51 @@ class Reference:
     samples = samples[samples >= 0]
     if not len(samples):
       raise CacheError("Informative samples follow from answers: ask the first questions before.")
-    chosen = self._model.fit(samples, values, None).informative(num)
+    chosen = self._model.fit(samples, self.shares(values), None).informative(num)
     return np.array(self.cache.sample_ids.at(chosen), str)
 
   def fit(self, samples: np.ndarray, answers: np.ndarray,
           sample: random_sample.RandomSample | None) -> factor_model.Fit:
-    """Fits a model to its answers [n], 0/1 or graded, to samples int64 [n]; see `FactorModel`."""
+    """Fits a model to its answers [n] to samples int64 [n]; see `FactorModel`.
+
+    Answers are 0/1 or graded; scores of other ranges are to be made `shares` before.
+    """
     if np.all((answers == 0) | (answers == 1)):
       answers = answers.astype(np.uint8)
     return self._model.fit(samples, answers, sample)
+
+  def checked(self, scores: np.ndarray, ids: Sequence[str]) -> np.ndarray:
+    """Returns a model's scores as float64 [n]; a ValueError names the id of one that is none."""
+    return answer_sampling.checked_scores(scores, len(ids), ids, any_number=self._keeps_values)
+
+  def shares(self, scores: np.ndarray, *, widen: bool = True) -> np.ndarray:
+    """Scores [n] as shares of the range, which is widened before if some are outside of it.
+
+    Without `widen` such scores are refused: what was computed before would not fit them.
+    """
+    if not self._keeps_values or not len(scores):
+      return scores
+    wide = self._range.widened(float(np.min(scores)), float(np.max(scores)))
+    if wide != self._range:
+      if not widen:
+        raise CacheError(f"Got scores from {np.min(scores):g} to {np.max(scores):g}; those of "
+                         f"{self.cache.folder} are from {self._range.low:g} to "
+                         f"{self._range.high:g}. Put a model with such scores into the cache, or "
+                         "see whether they are of the same metric.")
+      self._range = wide
+      self._model = self._prepared()
+    return self._range.shares(scores)
+
+  def _asked(self, predict: Predict, samples: np.ndarray) -> np.ndarray:
+    """A model's scores of samples [n]: float64 [n]."""
+    ids = self.cache.sample_ids.at(samples)
+    return self.checked(predict(np.array(ids, str)), ids)
+
+  def _estimated(self, samples: np.ndarray, shares: np.ndarray,
+                 sample: random_sample.RandomSample | None) -> estimator.Estimate:
+    """The estimate of a model, in the range of the scores."""
+    found = self.fit(samples, shares, sample).estimate()
+    return found.in_range(*self._range) if self._keeps_values else found
 
   def _ask(self, budget: int) -> np.ndarray:
     if self.cache.num_samples != self.num_samples:
@@ -410,7 +471,20 @@ class Reference:
     return found.astype(correct.dtype)
 
   def _columns(self, samples: np.ndarray) -> np.ndarray:
-    """Answers uint8 [M, n] of the models to samples [n]; missing ones are filled in."""
+    """Answers [M, n] of the models to samples [n]; missing ones are filled in.
+
+    They are uint8, or, if scores are kept as values, float32 shares of their range; in place of a
+    missing one stands the mean of the sample and of two scores with the mean of all.
+    """
+    if self._keeps_values:
+      found = self._range.shares(self.cache.values(samples, self.models)).astype(np.float32)
+      missing = np.isnan(found)
+      if missing.any():
+        seen = np.sum(~missing, axis=0)
+        mean = float(np.nanmean(found)) if seen.any() else 0.5
+        middle = (np.nansum(found, axis=0) + 2.0 * mean) / (seen + 2.0)
+        found = np.where(missing, middle.astype(np.float32), found)
+      return found
     answers = self.cache.columns(samples, self.models)
     if self._is_whole:
       return answers
@@ -419,9 +493,10 @@ class Reference:
                                     self._mean)
     return np.where(seen == 1, answers, self._rank[:, None] < counts).astype(np.uint8)
 
-  def _prepared(self, groups: Sequence[np.ndarray], num_factors: tuple[int, ...]
-                ) -> factor_model.FactorModel:
-    digest = hashlib.sha256("\n".join([_VERSION, self.cache.state, str(num_factors), *self.models]
+  def _prepared(self) -> factor_model.FactorModel:
+    groups, num_factors = self._groups, self._num_factors
+    digest = hashlib.sha256("\n".join([_VERSION, self.cache.state, str(num_factors), *self.models,
+                                       *([str(self._range)] if self._keeps_values else [])]
                                       ).encode())
     for group in groups:
       digest.update(np.ascontiguousarray(group).tobytes())

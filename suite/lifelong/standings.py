@@ -10,6 +10,9 @@ tasks. Its missing answers are predicted from those of the models that were eval
 (`answers.partial_answers`), with an interval. With fewer than three such models the interval has
 all that the missing answers may be. The model's own family (`active_samples`) has no part in it,
 and other families count as one model each.
+
+Scores that a cache keeps as values are used like answers, as shares of their range; what is
+returned is in the range again.
 """
 
 from __future__ import annotations
@@ -116,6 +119,7 @@ class Standings:
     tasks: T names.
     factors: float64 [T]: the score is the sum of factors x accuracies, and a constant.
     num_references: number of models that were evaluated in full.
+    bounds: range of the scores; (0, 1) but for values of another range.
   """
 
   def __init__(self, cache: accuracy_cache.AccuracyCache, scale: Scale = Scale(), *,
@@ -125,6 +129,8 @@ class Standings:
     self._counted = counted or sample_counts.SampleCounts(cache, save=save)
     totals = self._counted.totals
     num = cache.num_samples
+    self._values = cache.value_range
+    self.bounds = _bounds(cache, scale)
     names, codes = cache.sample_tasks()
     if np.any(codes < 0) and names:
       names, codes = [*names, NO_TASK], np.where(codes < 0, len(names), codes)
@@ -138,7 +144,7 @@ class Standings:
     half = np.flatnonzero(2 * totals[:, 1] >= num)
     self._references = full if len(full) >= _LEAST else half
     self.num_references = len(self._references)
-    self._totals = totals[:, None] if not names else self._by_task()
+    self._totals = totals[:, None] if not names and self._values is None else self._by_task()
     self._is_whole = len(full) >= _LEAST
     self._families = active_samples.read(cache.folder).codes(cache.models)
     self._chosen: dict[str, list[np.ndarray]] = {}  # Samples to predict from and to predict.
@@ -169,16 +175,23 @@ class Standings:
     return sorted(found, key=lambda one: -one.score)
 
   def accuracies(self) -> np.ndarray:
-    """Accuracy over all samples of each model [M], estimated where more than 1% are missing."""
-    totals = self._counted.totals
+    """Accuracy over all samples of each model [M], estimated where more than 1% are missing.
+
+    Scores that are kept as values are shares of their range.
+    """
+    totals = self._totals.sum(axis=1)
     found = totals[:, 0] / np.maximum(1, totals[:, 1])
     some = (totals[:, 1] > 0) & (totals[:, 1] < _NEARLY * self._cache.num_samples)
     for index in np.flatnonzero(some).tolist():
-      found[index] = self.model(index).accuracy
+      found[index] = self._model(index).accuracy
     return found
 
   def model(self, index: int) -> RankedModel:
     """The score of one model."""
+    return in_range(self._model(index), self.bounds)
+
+  def _model(self, index: int) -> RankedModel:
+    """The score of one model, as a share of the range."""
     correct, seen = self._totals[index].T.astype(np.float64)
     total = float(seen.sum())
     observed = float(correct.sum()) / max(1.0, total)
@@ -199,14 +212,23 @@ class Standings:
         observed, tasks)
 
   def _by_task(self) -> np.ndarray:
-    """Number of correct and of evaluated answers of each model to each task: int64 [M, T, 2]."""
-    cache, codes = self._cache, self._codes
-    assert codes is not None
-    found = np.zeros([cache.num_models, len(self.tasks), 2], np.int64)
+    """Number of correct and of evaluated answers of each model to each task: int64 [M, T, 2].
+
+    Of scores that are kept as values, float64: their sum is in place of the number.
+    """
+    cache = self._cache
+    codes = np.zeros(cache.num_samples, np.int32) if self._codes is None else self._codes
+    found = np.zeros([cache.num_models, len(self.tasks), 2],
+                     np.int64 if self._values is None else np.float64)
     for start in range(0, cache.num_samples, _BLOCK):
       samples = np.arange(start, min(cache.num_samples, start + _BLOCK))
       here = np.zeros([len(samples), len(self.tasks)], np.float32)
       here[np.arange(len(samples)), codes[samples]] = 1.0
+      if self._values is not None:
+        shares = self._values.shares(cache.values(samples).astype(np.float64))
+        found[:, :, 0] += np.nan_to_num(shares) @ here
+        found[:, :, 1] += ~np.isnan(shares) @ here
+        continue
       for plane, seen in enumerate((False, True)):
         if seen and self._counted.seen is None:
           found[:, :, 1] += here.sum(axis=0).astype(np.int64)
@@ -241,11 +263,21 @@ class Standings:
     per_task = np.array([ends(one) for one in np.eye(len(sizes))])
     return values, per_task[:, 0], per_task[:, 1], [ends(one) for one in weights]
 
+  def _columns(self, samples: np.ndarray, models: list[int]) -> np.ndarray:
+    """Answers [M, n], or shares of the range of values; 0 where not evaluated."""
+    if self._values is None:
+      return self._cache.columns(samples, models)
+    return np.nan_to_num(self._values.shares(self._cache.values(samples, models)))
+
   def _predicted(self, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """What `partial_answers.predict` says of the missing answers of a model."""
     num, tasks = self._cache.num_samples, self._codes
-    answers = self._cache.answers(index, np.arange(num))
-    known = answers != accuracy_cache.NOT_EVALUATED
+    if self._values is None:
+      answers = self._cache.answers(index, np.arange(num))
+      known = answers != accuracy_cache.NOT_EVALUATED
+    else:
+      answers = self._values.shares(self._cache.values(np.arange(num), [index])[0])
+      known = ~np.isnan(answers)
     if tasks is None:
       tasks = np.zeros(num, np.int32)
     key = hashlib.sha256(np.packbits(known).tobytes()).hexdigest()
@@ -264,12 +296,38 @@ class Standings:
       return None
     joined = None if len(alone) == len(others) else families[others]
     inner, outer = (partial_answers.Part(
-        self._cache.columns(samples, others.tolist()),
+        self._columns(samples, others.tolist()),
         None if self._is_whole else self._cache.columns(samples, others.tolist(), seen=True),
         tasks[samples], np.bincount(tasks[known == side], minlength=len(self._sizes)), joined)
              for samples, side in ((inside, True), (outside, False)))
     tried = alone[np.unique(np.linspace(0, len(alone) - 1, _REFERENCES).astype(int))]
     return partial_answers.predict(answers[inside], inner, outer, tried)
+
+
+def in_range(one: RankedModel, bounds: tuple[float, float]) -> RankedModel:
+  """A model whose scores are shares of a range, in this range."""
+  if bounds == (0.0, 1.0):
+    return one
+  scores = accuracy_cache.ValueRange(*bounds).values
+
+  def ends(interval: tuple[float, float]) -> tuple[float, float]:
+    return scores(interval[0]), scores(interval[1])
+
+  return one._replace(
+      accuracy=scores(one.accuracy), interval=ends(one.interval), score=scores(one.score),
+      score_interval=ends(one.score_interval), observed=scores(one.observed), tasks={
+          name: task._replace(accuracy=scores(task.accuracy), interval=ends(task.interval))
+          for name, task in one.tasks.items()})
+
+
+def _bounds(cache: accuracy_cache.AccuracyCache, scale: Scale) -> tuple[float, float]:
+  """Range of the scores of a cache."""
+  found = tuple(cache.value_range or accuracy_cache.ValueRange())
+  if scale.chance and found != (0.0, 1.0):
+    raise accuracy_cache.CacheError(
+        f"{cache.folder} keeps scores from {found[0]:g} to {found[1]:g}; those of guessing are "
+        "known for accuracies only. Leave out --chance.")
+  return found
 
 
 def rank(cache: accuracy_cache.AccuracyCache | str | os.PathLike, scale: Scale = Scale()
@@ -289,6 +347,7 @@ class TaskEstimates:
   """
 
   def __init__(self, cache: accuracy_cache.AccuracyCache, scale: Scale = Scale()):
+    _bounds(cache, scale)
     names, codes = cache.sample_tasks()
     if np.any(codes < 0) and names:
       names, codes = [*names, NO_TASK], np.where(codes < 0, len(names), codes)
@@ -314,16 +373,21 @@ class TaskEstimates:
     The interval of a task follows from those of its answers that are a random sample, that of the
     score from those of the tasks: the squares of their distances from the estimates are added.
     """
-    sums, sample = np.zeros(len(self.tasks)), found.sample
-    observed = np.asarray(found.observed_answers, np.float64)
+    sums, sample, span = np.zeros(len(self.tasks)), found.sample, found.bounds
+    whole = accuracy_cache.ValueRange(*span)
+    observed = whole.shares(np.asarray(found.observed_answers, np.float64))
+    accuracy = whole.shares(found.accuracy)
+    ends_all = None if found.interval is None else (
+        whole.shares(found.interval[0]), whole.shares(found.interval[1]))
     if self.tasks == [NO_TASK]:
-      values = np.array([found.accuracy])
-      low, high = (np.array([end]) for end in found.interval or (np.nan, np.nan))
+      values = np.array([accuracy])
+      low, high = (np.array([end]) for end in ends_all or (np.nan, np.nan))
     else:
       assert found.probabilities is not None
       for start in range(0, self._num, _BLOCK):
         samples = np.arange(start, min(self._num, start + _BLOCK))
-        sums += np.bincount(self._codes[samples], found.probabilities(samples), len(self.tasks))
+        sums += np.bincount(self._codes[samples], whole.shares(found.probabilities(samples)),
+                            len(self.tasks))
       values, low, high = sums / self._sizes, np.zeros(len(sums)), np.ones(len(sums))
       for task in range(len(self.tasks)):
         mine = np.flatnonzero(self._codes[sample.samples] == task) if sample else np.zeros(0)
@@ -336,17 +400,17 @@ class TaskEstimates:
     ends = (score - float(np.sqrt(np.sum((self._factors * (values - low))**2))),
             score + float(np.sqrt(np.sum((self._factors * (high - values))**2))))
     if self.by == SAMPLES and self._offset == 0.0:
-      score, ends = found.accuracy, found.interval or (np.nan, np.nan)
+      score, ends = accuracy, ends_all or (np.nan, np.nan)
     if sample is None:
       low[:], high[:], ends = np.nan, np.nan, (np.nan, np.nan)
     seen = (np.bincount(self._codes[found.observed], minlength=len(self.tasks))
             if len(self._codes) else np.array([len(observed)]))
-    return RankedModel(
-        name, found.accuracy, found.interval or (np.nan, np.nan), len(observed), score,
+    return in_range(RankedModel(
+        name, accuracy, ends_all or (np.nan, np.nan), len(observed), score,
         ends, len(observed) < self._num, float(observed.mean()),
         {task: TaskScore(value, (a, b), int(n), int(size)) for task, value, a, b, n, size in zip(
             self.tasks, values.tolist(), low.tolist(), high.tolist(), seen, self._sizes)
-         if task != NO_TASK or len(self.tasks) > 1})
+         if task != NO_TASK or len(self.tasks) > 1}), span)
 
 
 def _some(rng: np.random.Generator, places: np.ndarray, num: int) -> np.ndarray:

@@ -118,17 +118,23 @@ def choose(counts: np.ndarray, columns: Callable[[np.ndarray], np.ndarray], num_
   plain_error = float(np.sqrt(np.mean(plain**2)))
   judged = [honest(errors), honest(plain)]
   error, equal_error = (float(np.sqrt(np.mean(one**2))) for one in judged)
+  # Few errors say little of their 95% bound: as large, at least, as that of a normal distribution.
+  from scipy import stats  # pylint: disable=import-outside-toplevel
+  wide = float(stats.t.ppf(0.975, num_models - 1)) * float(np.sqrt(1.0 + 1.0 / num_models))
+
+  def largest(judged: np.ndarray, error: float) -> float:
+    return max(float(np.quantile(np.abs(judged), 0.95)), wide * error)
+
   if error >= plain_error:
     best = int(np.argmin(np.mean(plain**2, axis=1)))
     return Subset(drawn[best], base[best], inside[best].mean(axis=0), equal_error,
-                  float(np.quantile(np.abs(judged[1]), 0.95)), plain_error, False)
+                  largest(judged[1], equal_error), plain_error, False)
   best = int(np.argmin(np.mean(errors ** 2, axis=1)))
   factors = _factors(answers, number)
   return Subset(
       drawn[best], _weights(factors, inside[best], base[best], _target(
           factors, answers, shares, strata is None)).astype(np.float64),
-      inside[best].mean(axis=0), error, float(np.quantile(np.abs(judged[0]), 0.95)),
-      plain_error)
+      inside[best].mean(axis=0), error, largest(judged[0], error), plain_error)
 
 
 def _allotted(weights: np.ndarray, sizes: np.ndarray, size: int) -> np.ndarray:

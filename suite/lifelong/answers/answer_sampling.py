@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 from typing import Callable
 
@@ -68,9 +69,24 @@ def ask_nested(samples_at: Callable[[np.ndarray], np.ndarray], num_samples: int,
   return Asked(samples[:wanted], ranks[:wanted], answers)
 
 
-def checked_scores(answers: np.ndarray, num: int) -> np.ndarray:
-  """Returns answers as float64 [num], or raises a ValueError if they are not of [0, 1]."""
+def checked_scores(answers: np.ndarray, num: int, ids: Sequence[str] = (), *,
+                   any_number: bool = False) -> np.ndarray:
+  """Returns answers as float64 [num], or raises a ValueError if they are not of [0, 1].
+
+  Args:
+    answers: [num].
+    num: how many were asked.
+    ids: of the samples, for the message about a score that is no finite number.
+    any_number: scores are finite numbers of any range.
+  """
   answers = _one_each(answers, num)
+  bad = np.flatnonzero(~np.isfinite(answers.astype(np.float64)))
+  if len(bad):
+    which = f" of sample {ids[int(bad[0])]!r}" if len(ids) else ""
+    raise ValueError(f"The score{which} is {answers[bad[0]]}; a model's scores are finite numbers. "
+                     "Mend the metric, or leave out what was not evaluated.")
+  if any_number:
+    return answers.astype(np.float64)
   if not np.all((answers >= 0) & (answers <= 1)):
     raise ValueError("A model's answers are 1 (correct) or 0 (wrong), or scores in between; got "
                      "others. It must answer every sample that it is asked.")

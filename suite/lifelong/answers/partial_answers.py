@@ -26,7 +26,7 @@ class Part(NamedTuple):
   """n samples on one side: those that the model answered, or those that it did not.
 
   Attributes:
-    answers: uint8 [M, n] of the known models.
+    answers: [M, n] of the known models, 0/1 or graded.
     seen: uint8 [M, n], whether they were evaluated; None: they were on all.
     tasks: int [n], number of the task of each.
     sizes: int [T], number of samples of each task on this side, of which the n are some.
@@ -54,7 +54,8 @@ class Part(NamedTuple):
       left = shares - members
       share = (left @ self.answers + 0.5) / (left @ self.known() + 1.0)
       return np.log(share / (1.0 - share))
-    solved, num = self.answers.sum(axis=0, dtype=np.int64), self.known().sum(axis=0, dtype=np.int64)
+    solved = self.answers.sum(axis=0, dtype=np.float64)
+    num = self.known().sum(axis=0, dtype=np.int64)
     without = np.concatenate([np.zeros_like(self.answers[:1]), self.answers[models]])
     missed = np.concatenate([np.zeros_like(self.answers[:1]), self.known()[models]])
     share = (solved - without + 0.5) / (num - missed + 1.0)

@@ -1,10 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The accuracy cache on disk: which model answers which sample correctly.
 
-  cache/format.json     version of the format; threshold of graded answers, if there were any;
-                        tasks with their metric and filter (`cache_tasks`)
+  cache/format.json     version of the format; threshold of graded answers, if there were any, or
+                        the range of scores that are kept as values; tasks with their metric and
+                        filter (`cache_tasks`)
         commits.jsonl   one line for each addition; files that it does not name are ignored
-        0001.bits       answers of an addition: one bit each, one more where some are missing
+        0001.bits       answers of an addition: one bit each, one more where some are missing,
+                        and a float32 where scores are kept
         0001.index      ids of the added samples (`sample_ids`), unless they are 0, 1, 2, ...
         counts.bin      see `sample_counts`
         questions.jsonl see `question_sets`
@@ -31,9 +33,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import contextlib
 import itertools
 import json
+import math
 import os
 import pathlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,7 +50,8 @@ from suite.system import file_lock
 from suite.system import io_errors
 
 # 1: ids without an index; 2: no tasks. Both are read, and converted when something is added.
-VERSION = 3
+# 4: scores are kept as values. A cache without any stays one of format 3.
+VERSION, _OF_BITS = 4, 3
 NOT_EVALUATED = cache_input.NOT_EVALUATED
 CacheError = cache_input.CacheError
 Piece = piece_files.Piece
@@ -55,6 +59,30 @@ Piece = piece_files.Piece
 
 def is_cache(folder: str | os.PathLike) -> bool:
   return (pathlib.Path(folder) / "format.json").exists()
+
+
+class ValueRange(NamedTuple):
+  """The range of scores that are kept as values: estimates are made of shares of it."""
+
+  low: float = 0.0
+  high: float = 1.0
+
+  def shares(self, values: Any) -> Any:
+    """Values as shares of the range: 0 is its lower end."""
+    return (values - self.low) / (self.high - self.low)
+
+  def values(self, shares: Any) -> Any:
+    """Shares of the range as values."""
+    return self.low + (self.high - self.low) * shares
+
+  def widened(self, low: float, high: float) -> ValueRange:
+    """The range that values from `low` to `high` are in, too.
+
+    From 0 on it ends at 1, 10 or 100, if it can: the next model may be better than all before.
+    """
+    low, high = min(low, self.low), max(high, self.high)
+    ends = [one for one in (1.0, 10.0, 100.0) if one >= high]
+    return ValueRange(low, ends[0] if ends and low == 0.0 else high)
 
 
 class AccuracyCache:
@@ -100,11 +128,20 @@ class AccuracyCache:
       raise CacheError(f"Got a threshold of {given:g}; expected a score above 0, and 1 at most: "
                        "--threshold 0.5.")
     stored = self.threshold
+    if given is not None and self.value_range is not None:
+      raise CacheError(f"{self.folder} keeps scores as values; got a threshold of {given:g}. Leave "
+                       "out --threshold, or put right and wrong into another cache.")
     if None not in (given, stored) and given != stored:
       raise CacheError(f"{self.folder} counts graded answers as correct from {stored:g} on; got a "
                        f"threshold of {given:g}. Models that are cut at different scores cannot be "
                        "compared: leave out --threshold, or put them into another cache.")
     return given if stored is None else stored
+
+  @property
+  def value_range(self) -> ValueRange | None:
+    """The range of the scores that are kept; None: the answers are right or wrong."""
+    found = self._format().get("range") if is_cache(self.folder) else None
+    return None if found is None else ValueRange(*found)
 
   @property
   def tasks(self) -> dict[str, cache_tasks.Task]:
@@ -241,6 +278,23 @@ class AccuracyCache:
             1 if bits is None else piece_files.at_all(bits, rows[lines], inside))
     return found
 
+  def values(self, samples: np.ndarray, models: Sequence[int | str] | None = None) -> np.ndarray:
+    """Scores of models (default: all) on samples int [n]: float32 [M, n], NaN: not evaluated."""
+    places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
+    samples = np.asarray(samples, np.int64)
+    starts = np.concatenate([[0], np.cumsum(self._committed.sample_sizes)])
+    where = np.searchsorted(starts, samples, side="right") - 1
+    found = np.empty([len(places), len(samples)], np.float32)
+    batches, rows = np.array(places, np.int64).reshape(-1, 2).T
+    for index in np.unique(where):
+      chosen = np.flatnonzero(where == index)
+      inside = samples[chosen] - starts[index]
+      for batch in np.unique(batches).tolist():
+        lines = np.flatnonzero(batches == batch)
+        found[np.ix_(lines, chosen)] = piece_files.values_at(
+            self._committed.pieces[batch, index], rows[lines], inside)
+    return found
+
   def totals(self, first_model: int = 0, first_sample: int = 0) -> np.ndarray:
     """Number of correct and of evaluated answers of each model: int64 [M, 2].
 
@@ -286,8 +340,8 @@ class AccuracyCache:
 
   def add_models(self, names: Sequence[str], answers: Iterable[np.ndarray],
                  ids: Sequence[str] | None = None, *, threshold: float | None = None,
-                 tasks: Mapping[str, cache_tasks.Task] = {}, hashes: np.ndarray | None = None
-                 ) -> None:
+                 tasks: Mapping[str, cache_tasks.Task] = {}, hashes: np.ndarray | None = None,
+                 values: bool = False) -> None:
     """Adds models with their answers to all samples.
 
     Args:
@@ -301,8 +355,16 @@ class AccuracyCache:
       tasks: what the answers to the tasks of the samples are; a sample TASK/DOCUMENT is of a task.
       hashes: uint64, hash of the document of each id, 0 if unknown; they are compared with those
         of the cache and kept.
+      values: the answers are scores of any range, NaN where not evaluated, which are kept as they
+        are; such a cache has no threshold.
     """
-    with self._writing(threshold, tasks, ids, hashes):
+    extent = None
+    if values:
+      answers = [cache_input.checked_values(row, f"model {name!r}")
+                 for name, row in cache_input.paired([str(name) for name in names], answers)]
+      extent = _extent(answers)
+    with self._writing(threshold, tasks, ids, hashes, extent):
+      middle = self._middle() if values else None
       names = cache_input.checked_names(names, self._committed.places)
       sizes, order = self._committed.sample_sizes, None
       if sizes:
@@ -310,7 +372,7 @@ class AccuracyCache:
       else:
         ids = cache_input.new_ids(ids, self.sample_ids)
         sizes = [len(ids)]
-      rows = [cache_input.packed(row, order, sizes, name)
+      rows = [cache_input.packed(row, order, sizes, name, middle)
               for name, row in cache_input.paired(names, answers)]
       if not self._committed.sample_sizes:
         assert ids is not None
@@ -321,8 +383,8 @@ class AccuracyCache:
 
   def add_samples(self, ids: Sequence[str], answers: np.ndarray,
                   models: Sequence[str] | None = None, *, threshold: float | None = None,
-                  tasks: Mapping[str, cache_tasks.Task] = {}, hashes: np.ndarray | None = None
-                  ) -> None:
+                  tasks: Mapping[str, cache_tasks.Task] = {}, hashes: np.ndarray | None = None,
+                  values: bool = False) -> None:
     """Adds samples with the answers of all models.
 
     Args:
@@ -330,9 +392,12 @@ class AccuracyCache:
       answers: [M, n].
       models: [M] names of the rows; None: those of the cache. Models of the cache that are not
         among them were not evaluated on these samples.
-      threshold, tasks, hashes: as of `add_models`.
+      threshold, tasks, hashes, values: as of `add_models`.
     """
-    with self._writing(threshold, tasks, ids, hashes):
+    if values:
+      answers = cache_input.checked_values(answers, "the new samples")
+    with self._writing(threshold, tasks, ids, hashes, _extent([answers]) if values else None):
+      middle = self._middle() if values else None
       if not self.models:
         raise CacheError("The cache has no models yet: add models first; that also brings samples.")
       ids = cache_input.new_ids(ids, self.sample_ids)
@@ -344,10 +409,11 @@ class AccuracyCache:
       unknown = sorted(set(names) - self._committed.places.keys())
       if unknown or len(set(names)) < len(names):
         raise CacheError(f"Rows must be models of the cache, each once; unknown: {unknown}.")
-      whole = np.full((self.num_models, len(ids)), NOT_EVALUATED, np.int8)
+      whole = (np.full((self.num_models, len(ids)), NOT_EVALUATED, np.int8) if middle is None else
+               np.full((self.num_models, len(ids)), np.nan, np.float32))
       rows = [self._committed.places[name] for name in names]
-      whole[rows] = cache_input.checked(answers, "the new samples")
-      packed = [cache_input.packed(row, None, [len(ids)], name)[0]
+      whole[rows] = cache_input.checked(answers, "the new samples") if middle is None else answers
+      packed = [cache_input.packed(row, None, [len(ids)], name, middle)[0]
                 for name, row in zip(self.models, whole)]
       ends = itertools.accumulate(self._committed.model_sizes)
       pieces = [_piece(packed[end - size:end], len(ids))
@@ -369,8 +435,11 @@ class AccuracyCache:
       number of new answers. Those that the cache has already are left as they are.
 
     Raises:
-      CacheError: an answer differs from the one that the cache has.
+      CacheError: an answer differs from the one that the cache has, or it keeps scores as values.
     """
+    if self.value_range is not None:
+      raise CacheError(f"{self.folder} keeps scores as values, to which answers are not added one "
+                       "by one: add whole models and samples.")
     with self._writing(threshold, tasks, ids, hashes):
       answers = cache_input.checked(np.asarray(answers), "the new file")
       if answers.shape != (len(names), len(ids)):
@@ -428,10 +497,12 @@ class AccuracyCache:
   @contextlib.contextmanager
   def _writing(self, threshold: float | None = None,
                tasks: Mapping[str, cache_tasks.Task] = {}, ids: Sequence[str] | None = None,
-               hashes: np.ndarray | None = None) -> Iterator[None]:
+               hashes: np.ndarray | None = None, extent: tuple[float, float] | None = None
+               ) -> Iterator[None]:
     """Lock of the only writer, on the newest state; the system frees it if the process dies.
 
-    Threshold and tasks are stored before what was added with them, hashes of documents after it.
+    Threshold, range and tasks are stored before what was added with them, hashes of documents after
+    it.
     The folder of a new cache is removed again if its first addition is refused.
     """
     new = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
@@ -442,9 +513,9 @@ class AccuracyCache:
         if is_cache(self.folder):
           self._check_version()
           found = self._format()
-        if found.get("version") != VERSION:
+        if found.get("version", 0) < _OF_BITS:
           known = cache_tasks.plain(self._tasks_of(found)) if found else {}
-          self._write_format({**found, "version": VERSION, **({"tasks": known} if known else {})})
+          self._write_format({**found, "version": _OF_BITS, **({"tasks": known} if known else {})})
         self.refresh()
         if self.problem:
           raise CacheError(f"{self.problem}, so nothing can be added. {self._committed.remedy()}")
@@ -452,7 +523,7 @@ class AccuracyCache:
           self._committed.upgrade()
         if ids is not None:
           self.check_documents(ids, hashes, "The new file")
-        with self._facts_stored(threshold, tasks):
+        with self._facts_stored(threshold, tasks, extent):
           yield
         if ids is not None and hashes is not None and np.any(hashes):
           documents = cache_tasks.Documents(self.folder, self.states())
@@ -468,13 +539,23 @@ class AccuracyCache:
         raise
 
   @contextlib.contextmanager
-  def _facts_stored(self, threshold: float | None, tasks: Mapping[str, cache_tasks.Task]
-                    ) -> Iterator[None]:
-    """Stores the first threshold and new tasks; not if what is added with them is refused."""
+  def _facts_stored(self, threshold: float | None, tasks: Mapping[str, cache_tasks.Task],
+                    extent: tuple[float, float] | None = None) -> Iterator[None]:
+    """Stores threshold, range and new tasks; not if what is added with them is refused.
+
+    `extent`: lowest and highest of the scores that are to be kept.
+    """
     before = self._format()
     after = dict(before)
     if self.agreed_threshold(threshold) is not None:
       after["threshold"] = self.agreed_threshold(threshold)
+      if extent is not None:
+        raise CacheError(f"{self.folder} counts graded answers as correct from "
+                         f"{after['threshold']:g} on, so it keeps no scores. Leave out --values, "
+                         "or put the scores into another cache.")
+    elif extent is not None:
+      known = self.value_range or ValueRange()
+      after.update(version=VERSION, range=list(known.widened(*extent)))
     joined = cache_tasks.agreed(self.tasks, tasks, self.folder)
     if joined:
       after["tasks"] = cache_tasks.plain(joined)
@@ -487,6 +568,10 @@ class AccuracyCache:
         self._write_format(before)
       raise
 
+  def _middle(self) -> float:
+    """The middle of the range of values, from which on a score counts as right."""
+    return float((self.value_range or ValueRange()).values(0.5))
+
   def _write_format(self, values: dict[str, Any]) -> None:
     atomic_files.write(self.folder / "format.json", json.dumps(values).encode())
     atomic_files.sync_folder(self.folder.parent)
@@ -496,7 +581,10 @@ class AccuracyCache:
       found = json.loads((self.folder / "format.json").read_text())
       if not found["version"] >= 1 or not 0.0 < found.get("threshold", 1.0) <= 1.0:
         raise ValueError("values")
-      if found["version"] == VERSION:
+      low, high = found.get("range", (0.0, 1.0))
+      if not -math.inf < low < high < math.inf:
+        raise ValueError("range")
+      if _OF_BITS <= found["version"] <= VERSION:
         cache_tasks.parsed(found.get("tasks", {}))
       return found
     except FileNotFoundError as error:
@@ -514,10 +602,18 @@ class AccuracyCache:
                        f"reads up to {VERSION}). Update lifelong-suite.")
 
 
-def _piece(rows: Sequence[tuple[np.ndarray, np.ndarray | None]], size: int) -> Piece:
-  """A piece of (correct, seen) bits of each model on `size` samples; seen is None if complete."""
-  return piece_files.below(
-      [Piece(correct[None], None if seen is None else seen[None]) for correct, seen in rows], size)
+def _piece(rows: Sequence[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]], size: int
+           ) -> Piece:
+  """A piece of what `cache_input.packed` has of each model on `size` samples."""
+  return piece_files.below([Piece(*(None if one is None else one[None] for one in row))
+                            for row in rows], size)
+
+
+def _extent(rows: Sequence[np.ndarray]) -> tuple[float, float]:
+  """Lowest and highest of all scores; (0, 1) if there are none."""
+  known = [row[~np.isnan(row)] for row in rows]
+  return (min((float(one.min()) for one in known if one.size), default=0.0),
+          max((float(one.max()) for one in known if one.size), default=1.0))
 
 
 def _filled(piece: Piece, rows: Mapping[int, tuple[np.ndarray, np.ndarray]], size: int) -> Piece:

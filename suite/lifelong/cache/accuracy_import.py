@@ -53,7 +53,8 @@ class ImportedAnswers:
   Attributes:
     models: M names.
     ids: N ids, or None if the file has none.
-    answers: [M, N] of 1, 0 and -1, or bool; or scores float64 in [0, 1], NaN: not evaluated.
+    answers: [M, N] of 1, 0 and -1, or bool; or scores float64 in [0, 1], or, if they are to be kept
+      as values, of any range, NaN: not evaluated.
     tasks: the tasks of the samples, if they have any.
     hashes: uint64 [N], hash of each document, 0 if unknown; None: none is known.
     sources: the file of each hash [N], if there are hashes.
@@ -68,8 +69,16 @@ class ImportedAnswers:
 
   @property
   def is_graded(self) -> bool:
-    """Whether there are scores between 0 and 1."""
-    return self.answers.dtype.kind == "f" and bool(np.any((self.answers > 0) & (self.answers < 1)))
+    """Whether there are scores that are not 0 or 1."""
+    return self.answers.dtype.kind == "f" and bool(np.any(
+        (self.answers != 0) & (self.answers != 1) & ~np.isnan(self.answers)))
+
+  def values(self) -> np.ndarray:
+    """Scores float64 [M, N], NaN where not evaluated."""
+    if self.answers.dtype.kind == "f":
+      return self.answers
+    return np.where(np.asarray(self.answers, np.int8) == accuracy_cache.NOT_EVALUATED, np.nan,
+                    self.answers)
 
   def bits(self, threshold: float | None = None) -> np.ndarray:
     """Answers 1, 0 or -1 [M, N]; scores count as correct from the threshold on."""
@@ -77,14 +86,14 @@ class ImportedAnswers:
       return self.answers
     known = ~np.isnan(self.answers)
     if threshold is None and self.is_graded:
-      model, sample = np.argwhere((self.answers > 0) & (self.answers < 1))[0].tolist()
+      model, sample = np.argwhere((self.answers != 0) & (self.answers != 1) & known)[0].tolist()
       name = str((self.ids or range(10**18))[sample])
       task = self.tasks.get(name.rpartition("/")[0])
       metric = f" ({task.metric})" if task and task.metric else ""
       raise accuracy_cache.CacheError(
           f"The score{metric} of model {self.models[model]!r} on {name!r} is "
           f"{self.answers[model, sample]:g}; a cache keeps right or wrong. Say from which score "
-          "on an answer is right: --threshold 0.5.")
+          "on an answer is right: --threshold 0.5. Or keep scores of any kind: --values.")
     right = self.answers >= (0.5 if threshold is None else threshold)
     return np.where(known, right, accuracy_cache.NOT_EVALUATED).astype(np.int8)
 
@@ -143,6 +152,7 @@ class Options:
     repeats: "refuse" different answers of one model to one sample, or take their "mean".
     model_column, task_column: names of columns.
     known: tasks of the cache, whose metrics and filters are read unless others are asked for.
+    values: scores are kept as they are: numbers of any range.
   """
 
   names: Sequence[str] = ()
@@ -153,6 +163,7 @@ class Options:
   model_column: str = ""
   task_column: str = ""
   known: Mapping[str, cache_tasks.Task] = dataclasses.field(default_factory=dict)
+  values: bool = False
 
 
 @dataclasses.dataclass
@@ -241,7 +252,7 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
       raise accuracy_cache.CacheError(f"{path} is none of {', '.join(KINDS)}, some also as .gz.")
     try:
       if kind in (".npy", ".npz"):
-        tables.append((path, _arrays(path)))
+        tables.append((path, _arrays(path, options.values)))
         report.files.append(str(path))
         continue
       read_log: Any = None
@@ -328,7 +339,8 @@ class _Selected:
     self.wanted = log_files.Wanted(
         lambda task: self._of("metric", task), lambda task: self._of("filter", task))
     self.columns = table_files.Columns(
-        options.model_column, options.task_column, options.id_column, self._score.default)
+        options.model_column, options.task_column, options.id_column, self._score.default,
+        options.values)
 
   def _of(self, what: str, task: str) -> str:
     """The metric or filter that is asked for, or that the cache keeps; "" for none."""
@@ -433,7 +445,8 @@ class _Selected:
     return answer_entries.Entries(
         pa.array([log.model] * len(chosen_at), pa.string()),
         pa.array([prefix + log.documents[index] for index in chosen_at.tolist()], pa.string()),
-        answer_entries.scores(pa.array(values, pa.float64()), where), str(log.path), places=places,
+        answer_entries.scores(pa.array(values, pa.float64(), from_pandas=True), where,
+                              self._options.values), str(log.path), places=places,
         hashes=None if log.hashes is None else np.array(log.hashes, np.uint64)[keep],
         repeats=None if log.repeats is None else pa.array(
             [log.repeats[index] for index in chosen_at.tolist()], pa.string()), unit=log.unit)
@@ -445,7 +458,8 @@ class _Selected:
     values = {name: np.array(column, np.float64)[keep] for name, column in log.metrics.items()
               if not log.named or name in log.named}
     good = {name: one for name, one in values.items()
-            if not np.isnan(one).all() and not np.any(np.isinf(one) | (one < 0) | (one > 1))}
+            if not np.isnan(one).all() and not np.any(np.isinf(one)) and (
+                self._options.values or not np.any((one < 0) | (one > 1)))}
     if wanted:
       raise accuracy_cache.CacheError(
           f"{log.path} has no metric {wanted!r}; it has {', '.join(log.metrics)}. Choose by task: "
@@ -455,7 +469,8 @@ class _Selected:
     if not names:
       raise accuracy_cache.CacheError(
           f"{log.path} has no metric between 0 and 1; it has "
-          f"{', '.join(log.metrics) or 'none'}. Name one: --score {log.task or 'TASK'}=NAME")
+          f"{', '.join(log.metrics) or 'none'}. Name one: --score {log.task or 'TASK'}=NAME, with "
+          "--values if its scores are of another range")
     if log.main and not main and len(good) > 1:
       self._report.notes.append(f"{log.task} has no {log.main[0]}, the metric that its harness "
                                 "reports")
@@ -521,9 +536,9 @@ class _Selected:
         others=None if entries.others is None else entries.others.take(at))]
 
 
-def _arrays(path: pathlib.Path) -> ImportedAnswers:
+def _arrays(path: pathlib.Path, any_number: bool) -> ImportedAnswers:
   if path.suffix == ".npy":
-    return _named(path, np.atleast_2d(_load(path)), None, None)
+    return _named(path, np.atleast_2d(_load(path)), None, None, any_number)
   with _load(path) as saved:
     if "answers" in saved:
       answers = np.atleast_2d(saved["answers"])
@@ -533,7 +548,7 @@ def _arrays(path: pathlib.Path) -> ImportedAnswers:
       raise accuracy_cache.CacheError(
         f"{path} has {sorted(saved)}; needed is `answers` [M, N], or `A_packed` and `n_samples`."
       )
-    return _named(path, answers, saved.get("model_names"), saved.get("ids"))
+    return _named(path, answers, saved.get("model_names"), saved.get("ids"), any_number)
 
 
 def _plain(scores: np.ndarray) -> np.ndarray:
@@ -552,16 +567,20 @@ def _load(path: pathlib.Path) -> Any:
                                     f"read: {error}") from error
 
 
-def _named(path: pathlib.Path, answers: np.ndarray, names: Any, ids: Any) -> ImportedAnswers:
+def _named(path: pathlib.Path, answers: np.ndarray, names: Any, ids: Any, any_number: bool
+           ) -> ImportedAnswers:
   models = ([str(name) for name in names] if names is not None else
             [path.stem] if len(answers) == 1 else
             [f"{path.stem}/{index}" for index in range(len(answers))])
-  if answers.dtype.kind == "f":
+  if any_number and answers.dtype.kind in "iuf":
+    answers = answers.astype(np.float64)
+  elif answers.dtype.kind == "f":
     answers = np.where(answers == accuracy_cache.NOT_EVALUATED, np.nan, answers)
     bad = (answers < 0) | (answers > 1)
     if bad.any():
       raise accuracy_cache.CacheError(f"{path} has {answers[bad][0]:g} at {np.argwhere(bad)[0]}; "
-                                      "expected 1, 0, scores between, -1 or NaN.")
+                                      "expected 1, 0, scores between, -1 or NaN; scores of any "
+                                      "range are kept with --values.")
     answers = _plain(answers)
   return ImportedAnswers(models, None if ids is None else [str(one) for one in ids], answers)
 

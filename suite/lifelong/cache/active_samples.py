@@ -258,6 +258,10 @@ class ActiveCache(accuracy_cache.AccuracyCache):
     """As of the whole cache: uint8 [M, n]."""
     return super().columns(self.active[np.asarray(samples, np.int64)], models, seen=seen)
 
+  def values(self, samples: np.ndarray, models: Sequence[int | str] | None = None) -> np.ndarray:
+    """As of the whole cache: float32 [M, n]."""
+    return super().values(self.active[np.asarray(samples, np.int64)], models)
+
   def totals(self, first_model: int = 0, first_sample: int = 0) -> np.ndarray:
     """Number of correct and of evaluated answers of each model: int64 [M, 2]."""
     first = int(self.active[first_sample]) if first_sample < len(self.active) else (

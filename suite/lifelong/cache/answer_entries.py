@@ -92,30 +92,51 @@ def document_hash(text: str) -> int:
   return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big") or 1
 
 
-def scores(column: pa.ChunkedArray | pa.Array, where: Callable[[int], str]) -> np.ndarray:
+def scores(column: pa.ChunkedArray | pa.Array, where: Callable[[int], str],
+           any_number: bool = False) -> np.ndarray:
   """Reads a column of numbers, booleans or text as scores in [0, 1], NaN for missing: [n].
 
-  `where` says where an entry is, for messages.
+  Args:
+    column: of a table or a log.
+    where: says where an entry is, for messages.
+    any_number: scores are finite numbers of any range. -1 is one of them then, and a NaN that is
+      written out is refused: it is no score, and not what was left empty.
   """
   if isinstance(column, pa.ChunkedArray):
     column = column.combine_chunks()
   if pa.types.is_boolean(column.type) or pa.types.is_integer(column.type) or (
       pa.types.is_floating(column.type)):
     found = np.array(column.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False))
-    found[found == cache_input.NOT_EVALUATED] = np.nan
+    if any_number:
+      if pa.types.is_floating(column.type):
+        found[compute.fill_null(compute.is_nan(column), False).to_numpy(
+            zero_copy_only=False)] = np.inf
+    else:
+      found[found == cache_input.NOT_EVALUATED] = np.nan
     values, places, texts = found, None, None
   else:
     coded = compute.dictionary_encode(compute.fill_null(column.cast(pa.string()), ""))
     texts = coded.dictionary.to_pylist()
     values = np.array([score(text) for text in texts], np.float64)
+    if any_number:
+      for place, text in enumerate(texts):
+        word = text.strip().lower()
+        values[place] = {"-1": -1.0, "-1.0": -1.0, "nan": np.inf}.get(word, values[place])
     places = coded.indices.to_numpy()
     found = values[places] if len(texts) else np.zeros(0)
-  bad = np.flatnonzero(np.isinf(found) | (found < 0) | (found > 1))
+  outside = ~np.isnan(found) & ((found < 0) | (found > 1)) & (not any_number)
+  bad = np.flatnonzero(np.isinf(found) | outside)
   if bad.size:
     shown = found[bad[0]] if texts is None or places is None else texts[places[bad[0]]]
+    if any_number:
+      shown = column[int(bad[0])].as_py() if texts is None else shown
+      raise cache_input.CacheError(
+          f"{where(int(bad[0]))}: {shown!r} is no score; expected a finite number, or nothing for "
+          "what was not evaluated. Correct it.")
     raise cache_input.CacheError(
         f"{where(int(bad[0]))}: {shown!r} is no answer; expected 1, 0, true, "
-        "false, a score between 0 and 1, or nothing for what was not evaluated. Correct the line.")
+        "false, a score between 0 and 1, or nothing for what was not evaluated. Correct the line, "
+        "or keep scores of any range: --values.")
   return found
 
 

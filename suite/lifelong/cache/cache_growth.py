@@ -148,6 +148,10 @@ def add(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnsw
   Raises:
     CacheError: an answer or a document differs from that of the cache; nothing is added.
   """
+  if cache.value_range is not None:
+    raise accuracy_cache.CacheError(
+        f"{cache.folder} keeps scores as values, to which answers are not added one by one. Add "
+        "whole models and samples: suite lifelong add-models and add-samples.")
   agreed = cache.agreed_threshold(threshold)
   bits = table.bits(agreed)
   facts: dict[str, Any] = {"threshold": agreed if table.is_graded else None, "tasks": table.tasks}

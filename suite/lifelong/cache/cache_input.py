@@ -56,21 +56,40 @@ def checked(answers: np.ndarray, what: str) -> np.ndarray:
   return answers.astype(np.int8, copy=False)
 
 
-def packed(row: np.ndarray, order: np.ndarray | None, sizes: Sequence[int], name: str
-           ) -> list[tuple[np.ndarray, np.ndarray | None]]:
-  """Packs (correct, seen) bits of a model for each sample batch; seen is None if complete."""
-  row = checked(row, f"model {name!r}")
+def checked_values(scores: np.ndarray, what: str) -> np.ndarray:
+  """Returns scores as float32, NaN where not evaluated; an error if one is infinite."""
+  found = np.asarray(scores, np.float64)
+  if np.isinf(found).any():
+    raise CacheError(f"Scores of {what} must be finite numbers, or NaN where it was not evaluated; "
+                     f"got {found[np.isinf(found)][0]:g} at place {np.argwhere(np.isinf(found))[0]}"
+                     ".")
+  return found.astype(piece_files.VALUE)
+
+
+def packed(row: np.ndarray, order: np.ndarray | None, sizes: Sequence[int], name: str,
+           middle: float | None = None
+           ) -> list[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]]:
+  """Packs (correct, seen) bits and values of a model for each sample batch.
+
+  `seen` is None if the model is complete, `values` if `middle` is: otherwise the answers are scores
+  that are kept, and correct from the middle on.
+  """
+  row = (checked(row, f"model {name!r}") if middle is None else
+         checked_values(row, f"model {name!r}"))
   expected = sum(sizes) if order is None else int((order >= 0).sum())
   if row.shape != (expected,):
     raise CacheError(f"Model {name!r} has answers of shape {list(row.shape)}; expected "
                      f"[{expected}], one for each sample.")
   if order is not None:
-    row = np.where(order >= 0, row[np.maximum(order, 0)], np.int8(NOT_EVALUATED))
+    missing = np.int8(NOT_EVALUATED) if middle is None else np.float32(np.nan)
+    row = np.where(order >= 0, row[np.maximum(order, 0)], missing)
   parts, start = [], 0
   for size in sizes:
     part = row[start:start + size]
-    seen = part != NOT_EVALUATED
-    parts.append((piece_files.pack(part == 1), None if seen.all() else piece_files.pack(seen)))
+    seen = part != NOT_EVALUATED if middle is None else ~np.isnan(part)
+    right = part == 1 if middle is None else part >= middle
+    parts.append((piece_files.pack(right), None if seen.all() else piece_files.pack(seen),
+                  None if middle is None else part.view(np.uint8)))
     start += size
   return parts
 

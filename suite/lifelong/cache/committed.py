@@ -118,6 +118,11 @@ class Committed:
                                 if kind(line) == "samples")
 
   @property
+  def _bits(self) -> int:
+    """Largest number of bits of an answer."""
+    return 34 if any(piece.values is not None for piece in self.pieces.values()) else 2
+
+  @property
   def is_early(self) -> bool:
     """Whether an early version wrote some of the ids, without an index."""
     return any(line.get("ids") and "id_text_bytes" not in line for line in self._lines)
@@ -149,7 +154,7 @@ class Committed:
     num = tail(self._lines)
     if num:
       self._join(num)
-    if is_scattered(len(self._lines), len(self.models), sum(self.sample_sizes)):
+    if is_scattered(len(self._lines), len(self.models), sum(self.sample_sizes), self._bits):
       self._rewrite()
 
   def change(self, pieces: Mapping[tuple[int, int], piece_files.Piece],
@@ -254,7 +259,7 @@ class Committed:
     """Makes one addition of all samples, and a few of all models."""
     number, end, sizes = self._next(), self._state(), self.sample_sizes
     place = [(batch, row) for batch, num in enumerate(self.model_sizes) for row in range(num)]
-    chunk = rows_a_file(sum(sizes))
+    chunk = rows_a_file(sum(sizes), self._bits)
     lines = [self._written({"samples": sum(sizes), "after": "", "state": f"{end}/0"}, number, [],
                            self.ids.chunks())]
     for first in range(0, len(place), chunk):
@@ -299,14 +304,14 @@ MOST = 512
 LARGEST_BYTES = 1 << 28
 
 
-def rows_a_file(num_samples: int) -> int:
+def rows_a_file(num_samples: int, bits: int = 2) -> int:
   """Number of models whose answers to all samples go to one file of a cache that is rewritten."""
-  return max(1, LARGEST_BYTES // (2 * (num_samples + 7) // 8))
+  return max(1, LARGEST_BYTES // (bits * (num_samples + 7) // 8))
 
 
-def is_scattered(num_lines: int, num_models: int, num_samples: int) -> bool:
+def is_scattered(num_lines: int, num_models: int, num_samples: int, bits: int = 2) -> bool:
   """Whether the additions are too many to join: the whole cache is written again."""
-  files = 1 + math.ceil(num_models / rows_a_file(num_samples))
+  files = 1 + math.ceil(num_models / rows_a_file(num_samples, bits))
   return num_lines > MOST and 2 * files <= num_lines
 
 

@@ -2,7 +2,8 @@
 """Files of an accuracy cache, never changed after they are written, and their digests.
 
 A file of answers holds pieces: planes uint8 [models, ceil(samples / 8)] of correct answers, each
-followed by one of evaluated answers where some are missing. The log has the CRC-32 of each 256 KiB
+followed by one of evaluated answers where some are missing, and one of values, float32, where there
+are graded ones. The log has the CRC-32 of each 256 KiB
 of a file: what is read of it is compared once, so a flipped bit is found where it would be used.
 
 Rows of bits: one bit for each answer, eight in a byte, the first in the highest bit.
@@ -31,6 +32,7 @@ from suite.system import atomic_files
 # A mapped file keeps a descriptor; smaller ones are read.
 MAPPED_BYTES = 1 << 20
 _CRC_BYTES = 1 << 18
+VALUE = np.dtype("<f4")
 # Of a large file, `spot` reads this many blocks.
 _SPOTS, _SPOT_BYTES = 16, 4096
 
@@ -128,20 +130,29 @@ Rows = Union[np.ndarray, Plane]
 
 @dataclasses.dataclass(frozen=True)
 class Piece:
-  """Answers of one model batch on one sample batch; `seen` is None where all were evaluated."""
+  """Answers of one model batch on one sample batch.
+
+  Attributes:
+    correct: bits.
+    seen: bits; None where all were evaluated.
+    values: scores, float32 as bytes [models, 4 * samples], NaN where not evaluated; None where the
+      bits of `correct` are the scores.
+  """
 
   correct: Rows
   seen: Rows | None
+  values: Rows | None = None
 
   def row(self, index: int) -> Piece:
     """The piece of one of its models."""
     here = slice(index, index + 1)
-    return Piece(self.correct[here], None if self.seen is None else self.seen[here])
+    return Piece(self.correct[here], None if self.seen is None else self.seen[here],
+                 None if self.values is None else self.values[here])
 
 
 def write(path: pathlib.Path, pieces: Iterable[Piece]) -> dict[str, Any]:
   """Writes the planes of each piece; returns what `read` and `damage` need to know of the file."""
-  offsets: list[tuple[int, int | None]] = []
+  offsets: list[tuple[int | None, ...]] = []
   with atomic_files.opening(path) as file:
     summed = Summed(file)
 
@@ -152,7 +163,8 @@ def write(path: pathlib.Path, pieces: Iterable[Piece]) -> dict[str, Any]:
 
     for piece in pieces:
       start = put(piece.correct)
-      offsets.append((start, None if piece.seen is None else put(piece.seen)))
+      seen = None if piece.seen is None else put(piece.seen)
+      offsets.append((start, seen) if piece.values is None else (start, seen, put(piece.values)))
   return {"bits": path.name, "bytes": summed.size, "offsets": offsets, **summed.facts(),
           "spot": spot(path)}
 
@@ -165,8 +177,9 @@ def read(path: pathlib.Path, line: dict[str, Any], shapes: Sequence[tuple[int, i
   def plane(start: int, models: int, samples: int) -> Plane:
     return Plane(file, start, models, (samples + 7) // 8)
 
-  return [Piece(plane(start, *shape), None if seen is None else plane(seen, *shape))
-          for shape, (start, seen) in zip(shapes, line["offsets"])]
+  return [Piece(plane(start, *shape), None if seen is None else plane(seen, *shape),
+                Plane(file, values[0], shape[0], 4 * shape[1]) if values else None)
+          for shape, (start, seen, *values) in zip(shapes, line["offsets"])]
 
 
 def damage(path: pathlib.Path, num_bytes: int, digest: str | None, *, whole: bool) -> str:
@@ -203,7 +216,10 @@ def below(pieces: Sequence[Piece], size: int) -> Piece:
   seen = None
   if any(piece.seen is not None for piece in pieces):
     seen = np.concatenate([np.asarray(_seen(piece, size)) for piece in pieces])
-  return Piece(np.concatenate([np.asarray(piece.correct) for piece in pieces]), seen)
+  values = None
+  if any(piece.values is not None for piece in pieces):
+    values = np.concatenate([_values(piece, size) for piece in pieces])
+  return Piece(np.concatenate([np.asarray(piece.correct) for piece in pieces]), seen, values)
 
 
 def beside(pieces: Sequence[Piece], sizes: Sequence[int]) -> Piece:
@@ -217,13 +233,36 @@ def beside(pieces: Sequence[Piece], sizes: Sequence[int]) -> Piece:
   correct, seen = join([piece.correct for piece in pieces]), None
   if any(piece.seen is not None for piece in pieces):
     seen = join([_seen(piece, size) for piece, size in zip(pieces, sizes)])
-  return Piece(correct, seen)
+  values = None
+  if any(piece.values is not None for piece in pieces):
+    values = np.concatenate([_values(piece, size) for piece, size in zip(pieces, sizes)], axis=1)
+  return Piece(correct, seen, values)
 
 
 def _seen(piece: Piece, size: int) -> Rows:
   if piece.seen is not None:
     return piece.seen
   return np.broadcast_to(pack(np.ones(size, bool)), piece.correct.shape)
+
+
+def _values(piece: Piece, size: int) -> np.ndarray:
+  """Scores as bytes [models, 4 * size], of a piece of bits, too."""
+  if piece.values is not None:
+    return np.asarray(piece.values)
+  found = unpack(np.asarray(piece.correct), size).astype(VALUE)
+  if piece.seen is not None:
+    found[unpack(np.asarray(piece.seen), size) == 0] = np.nan
+  return found.view(np.uint8)
+
+
+def values_at(piece: Piece, rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
+  """Scores of some models at int [n] positions: float32 [rows, n], NaN where not evaluated."""
+  if piece.values is not None:
+    return np.stack([piece.values[row].view(VALUE)[positions] for row in rows.tolist()])
+  found = at_all(piece.correct, rows, positions).astype(np.float32)
+  if piece.seen is not None:
+    found[at_all(piece.seen, rows, positions) == 0] = np.nan
+  return found
 
 
 # Number of columns counted at a time: the planes must fit in the processor's cache, and Python's

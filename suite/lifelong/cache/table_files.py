@@ -44,12 +44,16 @@ _NAMES = ("If the columns have other names, give them: a line an answer has --id
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
-  """Names of columns that the user gives; "": they are found by name."""
+  """Names of columns that the user gives; "": they are found by name.
+
+  `any_number`: scores are numbers of any range, not of 0 to 1.
+  """
 
   model: str = ""
   task: str = ""
   id: str = ""
   score: str = ""
+  any_number: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -103,11 +107,13 @@ def read_table(path: pathlib.Path, model: str, columns: Columns, text: Callable[
           f"{path} has a line a model in column {named!r}; --score and --task are of a table with "
           "a line an answer, which has a column of ids, too: --id COLUMN.")
     if not is_parquet:
-      return TableAnswers(None, _lines_of_models(path, text, header, delimiter, named))
+      return TableAnswers(None, _lines_of_models(path, text, header, delimiter, named,
+                                                 columns.any_number))
     wide = parquet.read_table(path, page_checksum_verification=True)
     ids = [name for name in header if name != named]
     return TableAnswers(None, (_text(wide[named]).to_pylist(), ids, np.stack([
-        answer_entries.scores(wide[name], functools.partial(_cell, path, 1, name))
+        answer_entries.scores(wide[name], functools.partial(_cell, path, 1, name),
+                              columns.any_number)
         for name in ids], axis=1)))
   if not has_id:
     raise cache_input.CacheError(f"{path} begins with {header[:4]}; {_KNOWN}. {_NAMES}")
@@ -131,7 +137,7 @@ def from_table(path: pathlib.Path, table: pa.Table, model: str, columns: Columns
     found = [wanted] if wanted else [name for name in names if name in header]
     if len(found) < 2:
       return found[0] if found else ""
-    chosen = _only(table, found, beside, is_key=flag == "--id")
+    chosen = _only(table, found, beside, columns.any_number, is_key=flag == "--id")
     if not chosen:
       raise cache_input.CacheError(
           f"{path} has columns {', '.join(found)}, which differ: which one is meant? "
@@ -166,7 +172,8 @@ def from_table(path: pathlib.Path, table: pa.Table, model: str, columns: Columns
     if not len(ids):
       raise cache_input.CacheError(f"{path} has a header and no samples.")
     answers = np.stack([answer_entries.scores(
-        table[name], functools.partial(_cell, path, first, name)) for name in names])
+        table[name], functools.partial(_cell, path, first, name), columns.any_number)
+                        for name in names])
     return TableAnswers(None, (names, ids.to_pylist(), answers), notes=tuple(notes))
   models = (_text(table[model_name]) if model_name else
             pa.array([model], pa.string()).take(pa.array(np.zeros(len(ids), np.int8))))
@@ -176,7 +183,8 @@ def from_table(path: pathlib.Path, table: pa.Table, model: str, columns: Columns
   read = {*taken, score_name, hashed, *_REPEATS}
   entries = answer_entries.Entries(
       models, ids if tasks is None else _keys(tasks, ids),
-      answer_entries.scores(table[score_name], lambda index: f"{path}, line {index + first}"),
+      answer_entries.scores(table[score_name], lambda index: f"{path}, line {index + first}",
+                            columns.any_number),
       str(path), first, hashes=_hashes(_text(table[hashed])) if hashed else None,
       repeats=compute.binary_join_element_wise(*labels, "/", null_handling="replace",
                                                null_replacement="") if labels else None,
@@ -188,7 +196,8 @@ def from_table(path: pathlib.Path, table: pa.Table, model: str, columns: Columns
       not model_name)
 
 
-def _only(table: pa.Table, found: Sequence[str], beside: Sequence[str], *, is_key: bool) -> str:
+def _only(table: pa.Table, found: Sequence[str], beside: Sequence[str], any_number: bool, *,
+          is_key: bool) -> str:
   """The column that is meant, of several; "": nothing tells.
 
   Of ids, the one that makes the lines unique together with the columns `beside`. Of columns that
@@ -214,7 +223,7 @@ def _only(table: pa.Table, found: Sequence[str], beside: Sequence[str], *, is_ke
   scored = []
   for name in found:
     try:
-      scored.append(answer_entries.scores(table[name], str))
+      scored.append(answer_entries.scores(table[name], str, any_number))
     except (cache_input.CacheError, pa.ArrowException):
       scored.append(np.zeros(0))
   right = [name for name, values in zip(found, scored) if len(values)]
@@ -277,7 +286,8 @@ def _lines(file: Any) -> Iterator[str]:
 
 
 def _lines_of_models(path: pathlib.Path, text: Callable[[], Any], header: Sequence[str],
-                     delimiter: str, named: str) -> tuple[list[str], list[str], np.ndarray]:
+                     delimiter: str, named: str, any_number: bool
+                     ) -> tuple[list[str], list[str], np.ndarray]:
   """Reads a table with a line a model: (models, ids, scores [M, N])."""
   at = header.index(named)
   ids = [name for place, name in enumerate(header) if place != at]
@@ -301,7 +311,8 @@ def _lines_of_models(path: pathlib.Path, text: Callable[[], Any], header: Sequen
             "with a line a model. A line an answer has a column of ids, too: --id COLUMN.")
       met.add(models[-1])
       rows.append(answer_entries.scores(
-          pa.array(line, pa.string()), functools.partial(_row_cell, path, lines.line_num, ids)))
+          pa.array(line, pa.string()), functools.partial(_row_cell, path, lines.line_num, ids),
+          any_number))
   if not rows:
     raise cache_input.CacheError(f"{path} has a header and no models.")
   return models, ids, np.stack(rows)

@@ -34,6 +34,8 @@ class Estimate:
     probabilities: function of samples int64 [n] that returns probabilities [n] of correct answers.
     sample: which of the observed answers are a random sample; the interval follows from these.
     order: int64 [N], samples from easy to hard, if `answers` are a step: 1 for the `cut` first.
+    bounds: the range of scores, (low, high); accuracy, interval, observed answers and probabilities
+      are in it: means of scores.
   """
 
   every: Union[np.ndarray, Callable[[], np.ndarray]]
@@ -47,6 +49,7 @@ class Estimate:
   probabilities: Callable[[np.ndarray], np.ndarray] | None = None
   sample: random_sample.RandomSample | None = None
   order: np.ndarray | None = None
+  bounds: tuple[float, float] = (0.0, 1.0)
 
   @functools.cached_property
   def answers(self) -> np.ndarray:
@@ -55,6 +58,25 @@ class Estimate:
   @property
   def cut(self) -> int:
     return int(self.answers.sum(dtype=np.int64)) if self.known_cut is None else self.known_cut
+
+
+  def in_range(self, low: float, high: float) -> Estimate:
+    """What is known as shares of a range, as scores of this range."""
+    if (low, high) == (0.0, 1.0):
+      return self
+
+    def scores(shares: Any) -> Any:
+      return low + (high - low) * shares
+
+    probabilities = self.probabilities
+    return dataclasses.replace(
+        self, accuracy=scores(self.accuracy), bounds=(low, high),
+        interval=None if self.interval is None else (scores(self.interval[0]),
+                                                     scores(self.interval[1])),
+        observed_answers=None if self.observed_answers is None else scores(np.asarray(
+            self.observed_answers, np.float64)),
+        probabilities=None if probabilities is None else (
+            lambda samples: scores(probabilities(samples))))
 
 
 class Estimator(Protocol):

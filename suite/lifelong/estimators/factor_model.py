@@ -108,7 +108,7 @@ class FactorModel:
 
   def _described(self, samples: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (_features(self._groups, samples, columns, self.arrays["means"],
-                      self.arrays["loadings"]), columns.sum(axis=0, dtype=np.int64))
+                      self.arrays["loadings"]), _solved(columns))
 
   def fit(self, samples: np.ndarray, answers: np.ndarray,
           sample: random_sample.RandomSample | None) -> Fit:
@@ -298,7 +298,7 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
 
   Args:
     counts: uint8 or uint16 [N], number of known models that solve each sample.
-    columns: samples [n] -> answers of the known models uint8 [M, n].
+    columns: samples [n] -> answers of the known models [M, n], uint8 or scores in [0, 1].
     groups: int [N] each: class, domain or another attribute of every sample. Of two, pairs of
       values have weights, too, if there are 200 at most.
     num_factors: numbers of factors to average over, each with a learned prior up to 32; the
@@ -344,13 +344,20 @@ def build(counts: np.ndarray, columns: answer_factors.Columns, *,
       add(np.concatenate([np.arange(width), first + np.arange(found)]),
           _ridge_prior(prior, width, factors.loadings))
     if width == 1 and size == middle:
-      arrays["strengths"] = learn(without_own, responses[some], responses.sum(
-          axis=0, dtype=np.int64), prior, _BANDWIDTHS[1])
+      arrays["strengths"] = learn(without_own, responses[some], _solved(responses),
+                                  prior, _BANDWIDTHS[1])
   answers = columns(pool := even(_POOL))
   arrays.update(
       pool=_features(grouped, pool, answers, factors.means, factors.loadings).astype(np.float32),
-      pool_counts=answers.sum(axis=0, dtype=np.int64), pool_samples=pool, num=np.array(number))
+      pool_counts=_solved(answers), pool_samples=pool, num=np.array(number))
   return FactorModel(len(counts), columns, arrays, groups)
+
+
+def _solved(columns: np.ndarray) -> np.ndarray:
+  """How many models solve each sample, int64 [n], from answers [M, n]; scores are added up."""
+  if columns.dtype.kind == "f":
+    return np.rint(columns.sum(axis=0, dtype=np.float64)).astype(np.int64)
+  return columns.sum(axis=0, dtype=np.int64)
 
 
 def _features(groups: Sequence[_Group], samples: np.ndarray, columns: np.ndarray,
@@ -500,10 +507,10 @@ def learn(features: Callable[[int], np.ndarray], responses: np.ndarray, counts: 
   if len(responses) < 3:
     return np.zeros(len(BUDGETS))
   for model in some.tolist():
-    own = responses[model]
+    own = np.asarray(responses[model], np.float64)
     rest = np.delete(prior.weights, model, axis=0)
     without = hierarchical_logistic.Prior(rest.mean(axis=0), prior.precision, rest)
-    inputs, solved = features(model), counts.astype(np.int64) - own
+    inputs, solved = features(model), np.rint(counts - own).astype(np.int64)
     order = np.argsort(-solved, kind="stable")
     for place, budget in enumerate(BUDGETS):
       for draw in range(_STEP_DRAWS if 4 * budget <= len(own) else 0):
@@ -516,7 +523,7 @@ def learn(features: Callable[[int], np.ndarray], responses: np.ndarray, counts: 
             (bandwidth,))
         left = np.setdiff1d(np.arange(len(own)), asked)
         predicted = hierarchical_logistic.predict(inputs[left], mixture)
-        cut, right = find_cut(solved[asked], asked, own[asked]), own[left] == 1
+        cut, right = find_cut(solved[asked], asked, own[asked]), own[left] >= 0.5
         is_easier = cut.is_easier(solved[left], left)
         means = _side_means(predicted, is_easier)
         # Share of wrong answers of Sort & Search, then at each strength.
