@@ -158,13 +158,13 @@ def subset(args: argparse.Namespace) -> int:
                                         found.weights.tolist(), found.solved.tolist()):
       writer.writerow([identity, repr(weight), f"{solved:.4f}"])
   _bars(args.out).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-  error, largest, plain = ([f"{100 * one:.2f}" for one in errors] if (low, high) == (0.0, 1.0) else
+  usual, largest, plain = ([f"{100 * one:.2f}" for one in errors] if (low, high) == (0.0, 1.0) else
                            [f"{one:.4g}" for one in errors])
   what = "accuracy" if reference.cache.value_range is None else "score"
   lifelong_answers.show(args, record, [
       f"{args.out}: {args.size:,} of {reference.num_samples:,} samples. The weighted "
       f"{what if is_plain else 'score by ' + scores.by} of a model that is not known is off "
-      f"by {error}{' points' if (low, high) == (0.0, 1.0) else ''} (root mean square), by less "
+      f"by {usual}{' points' if (low, high) == (0.0, 1.0) else ''} (root mean square), by less "
       f"than {largest} for 95% of the models; the plain mean by {plain}"
       + ("" if found.is_calibrated else ". Weights from the known models are no better, so "
          "the samples have equal weights")])

@@ -294,7 +294,7 @@ class Reference:
   @property
   def bounds(self) -> tuple[float, float]:
     """Range of the scores: (0, 1), or of the values that the cache and new models have."""
-    return tuple(self._range)
+    return self._range.low, self._range.high
 
   def questions(self, budget: int) -> np.ndarray:
     """Ids of the samples to ask, in order: str [budget]; a prefix of those of a larger budget.

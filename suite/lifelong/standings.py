@@ -218,8 +218,8 @@ class Standings:
     """
     cache = self._cache
     codes = np.zeros(cache.num_samples, np.int32) if self._codes is None else self._codes
-    found = np.zeros([cache.num_models, len(self.tasks), 2],
-                     np.int64 if self._values is None else np.float64)
+    found: np.ndarray = np.zeros([cache.num_models, len(self.tasks), 2],
+                                 np.int64 if self._values is None else np.float64)
     for start in range(0, cache.num_samples, _BLOCK):
       samples = np.arange(start, min(cache.num_samples, start + _BLOCK))
       here = np.zeros([len(samples), len(self.tasks)], np.float32)
@@ -322,12 +322,12 @@ def in_range(one: RankedModel, bounds: tuple[float, float]) -> RankedModel:
 
 def _bounds(cache: accuracy_cache.AccuracyCache, scale: Scale) -> tuple[float, float]:
   """Range of the scores of a cache."""
-  found = tuple(cache.value_range or accuracy_cache.ValueRange())
-  if scale.chance and found != (0.0, 1.0):
+  low, high = cache.value_range or accuracy_cache.ValueRange()
+  if scale.chance and (low, high) != (0.0, 1.0):
     raise accuracy_cache.CacheError(
-        f"{cache.folder} keeps scores from {found[0]:g} to {found[1]:g}; those of guessing are "
-        "known for accuracies only. Leave out --chance.")
-  return found
+        f"{cache.folder} keeps scores from {low:g} to {high:g}; those of guessing are known for "
+        "accuracies only. Leave out --chance.")
+  return low, high
 
 
 def rank(cache: accuracy_cache.AccuracyCache | str | os.PathLike, scale: Scale = Scale()

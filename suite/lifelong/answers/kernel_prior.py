@@ -59,21 +59,29 @@ def mix(features: np.ndarray, answers: np.ndarray,
 def held_out(features: np.ndarray, answers: np.ndarray,
              candidates: Sequence[hierarchical_logistic.PriorCandidate],
              bandwidths: Sequence[float], scales: Sequence[float] = (),
-             folds: int = 5) -> np.ndarray:
-  """Predicts each answer from the others: probabilities [n].
+             folds: int = 5, pool: np.ndarray | None = None) -> tuple[np.ndarray, float]:
+  """Predicts each answer from the others, and the mean answer to a pool from the same fits.
 
-  Answer j is in fold j % folds; with fewer than four answers the prior predicts.
+  Answer j is in fold j % folds; with fewer than four answers the prior predicts. A fit to four
+  fifths of the answers is closer to the prior than one to all: its residuals belong to its mean.
+
+  Returns:
+    (probabilities [n], mean over the answers of the mean prediction for features [m, D] of a pool;
+    0 without one).
   """
+  pool = np.zeros([0, features.shape[1]]) if pool is None else pool
   folds = min(folds, len(answers) // 2)
-  if folds < 2:
-    return hierarchical_logistic.predict(features, mix(features[:0], answers[:0], candidates,
-                                                       bandwidths, scales)[0])
-  fold, found = np.arange(len(answers)) % folds, np.zeros(len(answers))
-  for index in range(folds):
+  fold, found = np.arange(len(answers)) % max(folds, 1), np.zeros(len(answers))
+  mean = 0.0
+  for index in range(max(folds, 1)):
     out = fold == index
-    found[out] = hierarchical_logistic.predict(
-        features[out], mix(features[~out], answers[~out], candidates, bandwidths, scales)[0])
-  return found
+    left = ~out if folds > 1 else np.zeros(len(answers), bool)
+    mixture = mix(features[left], answers[left], candidates, bandwidths, scales)[0]
+    found[out] = hierarchical_logistic.predict(features[out], mixture)
+    if len(pool):
+      mean += float(np.mean(out)) * float(hierarchical_logistic.predict(pool, mixture).mean(
+          dtype=np.float64))
+  return found, mean
 
 
 def centers(prior: hierarchical_logistic.Prior, bandwidth: float) -> np.ndarray:

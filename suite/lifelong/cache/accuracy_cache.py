@@ -605,8 +605,9 @@ class AccuracyCache:
 def _piece(rows: Sequence[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]], size: int
            ) -> Piece:
   """A piece of what `cache_input.packed` has of each model on `size` samples."""
-  return piece_files.below([Piece(*(None if one is None else one[None] for one in row))
-                            for row in rows], size)
+  return piece_files.below([
+      Piece(correct[None], None if seen is None else seen[None],
+            None if values is None else values[None]) for correct, seen, values in rows], size)
 
 
 def _extent(rows: Sequence[np.ndarray]) -> tuple[float, float]:

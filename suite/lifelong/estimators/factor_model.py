@@ -70,6 +70,7 @@ _SCALES = (0.3, 1.0, 3.0)
 # Largest number of answers for the kernel prior; with more its shape hardly matters.
 _FEW = 1 << 8
 _BANDWIDTHS, _WIDE = (0.1, 0.3, 0.6), (3.0,)
+_SHIFTED = 1 << 12  # Number of samples of the pool that fits to parts of the answers predict.
 _MIDDLE = 16  # Largest number of factors to learn from how much predictions are shrunk.
 _RIDGE = 3.0
 _MOST_LEARNED = 32  # Largest number of factors for a learned prior.
@@ -141,10 +142,12 @@ class FactorModel:
       mixture, evidence = kernel_prior.mix(features, answers, self._learned, _BANDWIDTHS,
                                             _WIDE)
       held_out = np.empty(len(samples))
-      held_out[order] = kernel_prior.held_out(features[order], answers[order], self._learned,
-                                              _BANDWIDTHS, _WIDE)
+      some = self.pool()[::max(1, len(self.pool()) // _SHIFTED)].astype(np.float64)
+      held_out[order], mean = kernel_prior.held_out(
+          features[order], answers[order], self._learned, _BANDWIDTHS, _WIDE, pool=some)
+      shift = mean - float(hierarchical_logistic.predict(some, mixture).mean())
       return Fit(self, samples, answers, mixture, features, held_out, sample, evidence - constant,
-                 cut, likened)
+                 cut, likened, shift)
     mixture, evidence = hierarchical_logistic.mix(features[some], answers[some], self._candidates,
                                                   _SCALES)
     if step > 1:
@@ -174,9 +177,11 @@ class Fit:
   def __init__(self, model: FactorModel, samples: np.ndarray, answers: np.ndarray,
                mixture: Sequence[hierarchical_logistic.Fitted], features: np.ndarray,
                held_out: np.ndarray, sample: random_sample.RandomSample | None, evidence: float,
-               cut: Cut, likened: accuracy_regression.Predicted | None = None):
+               cut: Cut, likened: accuracy_regression.Predicted | None = None,
+               shift: float = 0.0):
     """`evidence`: log odds of the predictions against one probability for all samples; `cut`: that
-    of Sort & Search in the answers; `likened`: the accuracy by a regression on known models."""
+    of Sort & Search in the answers; `likened`: the accuracy by a regression on known models;
+    `shift`: mean prediction of the fits that `held_out` is of, minus that of the mixture."""
     self._model, self._mixture, self._samples, self._answers = model, mixture, samples, answers
     self._sample = sample
     num, total = len(samples), model.num_samples
@@ -192,7 +197,7 @@ class Fit:
           answers, held_out, evidence)
     else:
       some = sample.members
-      found = intervals.regression(answers[some], held_out[some], mean, total, sample)
+      found = intervals.regression(answers[some], held_out[some], mean + shift, total, sample)
       if likened is not None and found.width > 0.0:
         found = _joined(found, (mean + likened.value) / 2.0, likened.error / np.sqrt(2.0))
       self.supported, self.reason = answer_sampling.check_predictions(

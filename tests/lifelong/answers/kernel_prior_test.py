@@ -70,7 +70,7 @@ def test_without_answers_the_prior_predicts():
   np.testing.assert_allclose(one.weights, _prior().mean, atol=1e-9)
   assert evidence == pytest.approx(0.0)
   np.testing.assert_allclose(
-      kernel_prior.held_out(features, answers, [candidate], (0.1,)),
+      kernel_prior.held_out(features, answers, [candidate], (0.1,))[0],
       hierarchical_logistic.probabilities(features, _prior().mean))
 
 
@@ -87,10 +87,10 @@ def test_a_wide_normal_prior_is_for_models_unlike_all_others():
 def test_held_out_answers_have_no_part_in_their_prediction():
   features, answers = _problem(20)
   candidates = [hierarchical_logistic.PriorCandidate(np.arange(2), _prior())]
-  before = kernel_prior.held_out(features, answers, candidates, (0.1, 0.3))
+  before = kernel_prior.held_out(features, answers, candidates, (0.1, 0.3))[0]
   changed = answers.copy()
   changed[7] = 1 - changed[7]
-  after = kernel_prior.held_out(features, changed, candidates, (0.1, 0.3))
+  after = kernel_prior.held_out(features, changed, candidates, (0.1, 0.3))[0]
   same = np.arange(20) % 5 == 7 % 5
   np.testing.assert_array_equal(before[same], after[same])
   assert np.all(before[~same] != after[~same])
