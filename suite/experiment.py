@@ -278,7 +278,8 @@ def _learner_run(
     state = run_state.RunState(
         folder, writer, name=name, seed=settings.seed, distribution=distribution, metrics=metrics,
         trials=(trial_queue.TrialQueue(_queue_folder(folder)) if settings.share
-                else trial_queue.InTurn()), budget=settings.limits())
+                else trial_queue.InTurn()), budget=settings.limits(),
+        keep_every=settings.keep_every())
     yield _LearnerRun(state, finish)
   finally:
     writer.close()
@@ -454,5 +455,6 @@ def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[
       run_dir.CONFIG_DIGEST: atomic_files.sha256(config_path),
       "command": settings.command, "seed": settings.seed, "suite": suite.__version__,
       "python": sys.version.split()[0], "platform": platform.platform(),
-      "device": distribution.describe(), "arithmetic": dataclasses.asdict(own),
+      "device": distribution.describe(), "instruction_set": arithmetic.instruction_set(),
+      "arithmetic": dataclasses.asdict(own),
       "packages": packages, "git_revision": revision, "learners": learners}))

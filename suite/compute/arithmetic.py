@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pathlib
+import platform
+import re
 from typing import Any, Mapping
 
 import tensorflow as tf
@@ -58,6 +61,16 @@ class Arithmetic:
         steps.append(f"Set {_THREADS}={before['op_threads']} and "
                      f"{_ONEDNN}={int(before['onednn'])} in the environment.")
       raise ValueError(f"{said}: the numbers would differ. {' '.join(steps)}")
+
+
+def instruction_set() -> str:
+  """The machine's kind, and the vector instructions by which kernels are chosen, sorted."""
+  info = pathlib.Path("/proc/cpuinfo")
+  text = info.read_text(errors="replace") if info.exists() else ""
+  line = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
+  found = sorted(name for name in (line[1].split() if line else ()) if re.match(
+      r"avx|fma|f16c|amx|asimd|sve", name))
+  return " ".join([platform.machine(), *found])
 
 
 def of_this_process(*, precision: str = "float32", xla: bool = False, deterministic: bool = True

@@ -12,6 +12,7 @@ import argparse
 import dataclasses
 import os
 import pathlib
+import re
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
 from suite.compute import ledger
@@ -39,6 +40,13 @@ def positive(text: str) -> int:
   if not text.isdigit() or int(text) < 1:
     raise argparse.ArgumentTypeError(f"got {text!r}, allowed is a whole number from 1")
   return int(text)
+
+
+def _kept(text: str) -> str:
+  if not re.fullmatch(r"states=[1-9][0-9]*", text):
+    raise argparse.ArgumentTypeError(f"got {text!r}, allowed is states=N, such as states=5: the "
+                                     "state before every N-th event is kept")
+  return text
 
 
 def _folder(text: str) -> str:
@@ -108,6 +116,9 @@ class RunSettings:
   tracker: str = _flag(
       "", "send records and summaries there, too; the package must be installed (docs/reports.md)",
       choices=TRACKERS)
+  keep: str = _flag(
+      "", "states=N: keep the state before every N-th event, and write a digest of the state "
+      "before each, for suite submit (docs/submissions.md)", type=_kept, metavar="states=N")
   debug: bool = _flag(False, "show the traceback of every error", action="store_true")
   seed: int = 0
   op_threads: Optional[int] = None
@@ -123,9 +134,17 @@ class RunSettings:
       raise gin_files.ConfigError(f"experiment.run.op_threads is {threads!r}; it must be at least "
                                   "1, or None for all cores.")
     try:
+      _kept(self.keep or "states=1")
+    except argparse.ArgumentTypeError as error:
+      raise gin_files.ConfigError(f"keep: {error}") from error
+    try:
       self.limits()
     except ledger.BudgetError as error:
       raise gin_files.ConfigError(f"experiment.run.budget: {error}") from error
+
+  def keep_every(self) -> Optional[int]:
+    """N of keep="states=N"; None: no state is kept."""
+    return int(self.keep.partition("=")[2]) if self.keep else None
 
   def limits(self) -> Optional[ledger.Budget]:
     """The budget; None: there is none."""

@@ -13,6 +13,7 @@ disk, which begins after a second at the latest; see `suite/system/atomic_files.
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 import os
 import pathlib
@@ -43,6 +44,7 @@ from suite.state import predictions as predictions_lib
 from suite.state import run_identity
 from suite.state import sample_images
 from suite.state import snapshots
+from suite.state import state_log
 from suite.state import trial_queue
 from suite.state import weight_store
 from suite.system import atomic_files
@@ -90,6 +92,8 @@ class RunState:
     trials: trains the trials of searches.
     follows: reads the state of the run that another process writes, and writes none.
     budget: of the run; None: there is none.
+    keep_every: the state before every N-th event is kept, and digests of all, see `state_log`;
+      None: only where the run has begun to.
 
   Attributes:
     done: number of finished events.
@@ -97,6 +101,7 @@ class RunState:
     last_digest: of the last record, which the chain of digests goes on from.
     begun: the tasks that a resumed learner has begun, in order.
     known_classes: bool [C], where the protocol answers with classes known so far; else None.
+    data_digests: with `keep_every`, of the test sets so far, by name; else None.
     ledger, seeds, distribution, metrics: see those classes.
   """
 
@@ -112,6 +117,7 @@ class RunState:
       trials: trial_queue.InTurn | trial_queue.TrialQueue = _IN_TURN,
       follows: bool = False,
       budget: Optional[ledger.Budget] = None,
+      keep_every: Optional[int] = None,
   ):
     self.folder, self.name = pathlib.Path(folder), name
     self.distribution, self.metrics, self._trials = distribution, metrics, trials
@@ -130,6 +136,10 @@ class RunState:
         target / "state" / "progress", "the finished steps of the event", self._flusher)
     self._learner: Optional[Any] = None
     self._identity = run_identity.of(self.folder)
+    # A rehearsal has states that mean nothing, and the run's data.
+    self._log = (state_log.StateLog.of(self.folder, self._identity, keep_every)
+                 if writes and rehearsal.current() is None else None)
+    self.data_digests: Optional[Dict[str, Dict[str, str]]] = {} if keep_every or self._log else None
     self.delivery = ""
     self.begun: List[tasks.Task] = []
     self.known_classes: Optional[np.ndarray] = None
@@ -167,6 +177,8 @@ class RunState:
       self.last_digest = _digest(self._saved.values["position"])
       self.ledger.restore(self._saved.values["ledger"])
     weight_store.WeightStore(self._target / "weights", self.done).forget_from(self.done + 1)
+    if self._log is not None:
+      self._log.resume(self.done)
     self._unsaved: Optional[Dict[str, Any]] = None
     self._last_save = -math.inf
     self._started = time.monotonic()
@@ -209,6 +221,8 @@ class RunState:
           else:
             predictions_lib.load(self.folder / name, run=self._identity, event=record["event"])
 
+    if self._log is not None:
+      self._log.check(done)
     self.records, self._on_disk = self._writer.truncate(saved.values["position"], check), on_disk
 
   def context(self, phase: str = "train") -> context_lib.Context:
@@ -276,6 +290,10 @@ class RunState:
       size: the first images to choose from; None: all.
     """
     path = sample_images.path(self._target, name)
+    if self.data_digests is not None and name not in self.data_digests:
+      self.data_digests[name] = content_digests(images)
+      if self._log is not None:
+        self._log.add_data(name, self.data_digests[name])
     if (self._scratch is not None or rehearsal.current() is not None or path.exists()
         or not isinstance(images, (image_set.ImageSet, sequences.Sequence,
                                    episodes.Episodes))):
@@ -326,6 +344,10 @@ class RunState:
     self.done += 1
     self.last_digest = _digest(position)
     self._unsaved = {"done": self.done, "position": position}
+    if self._log is not None:
+      with snapshots.disk_errors("the digest of a state", self.folder):
+        self._log.add(self.done, position, self.ledger.snapshot(),
+                      {} if self._learner is None else learner_state.arrays(self._learner))
     if not is_short or now - self._last_save >= _SHORT_SECONDS:
       rehearsal.save(self, self._save)
       self._last_save = max(self._last_save, now)  # Also where a rehearsal has left it out.
@@ -334,6 +356,8 @@ class RunState:
     """Writes a snapshot, unless nothing was committed since the last one."""
     if self._unsaved is None:
       return
+    if self._log is not None:
+      self._flusher.add(self._log.path)
     self._flusher.add(*self._writer.files(),
                       then=functools.partial(setattr, self, "_on_disk", self.done))
     self._snapshots.write(
@@ -346,6 +370,37 @@ class RunState:
     self._save()
     with snapshots.disk_errors("the run state", self.folder):
       self._flusher.flush()
+
+
+def content_digests(images: Any) -> Dict[str, str]:
+  """SHA-256 of a test set: "examples", its ids and labels, and "content", its images or features.
+
+  Args:
+    images: an `ImageSet`, a `Sequence` or `Episodes`; of others, or where images are read one by
+      one, "content" is that of no image.
+  """
+  about = [getattr(images, name, None) for name in ("ids", "labels")]
+  content: List[Any] = []
+  if isinstance(images, sequences.Sequence):
+    content = [images.images(0, len(images))]
+  elif isinstance(images, episodes.Episodes):
+    content = [images.images]
+  elif isinstance(images, image_set.ImageSet):
+    content = [getattr(images.store, name, None) for name in ("pixels", "features")]
+    if (encoded := getattr(images.store, "encoded", None)) is not None:
+      content = [np.frombuffer(one, np.uint8) for one in encoded.numpy()]
+  found = {}
+  for name, parts in (("examples", about), ("content", content)):
+    digest = hashlib.sha256()
+    for array in (np.asarray(part) for part in parts if part is not None):
+      if array.dtype.kind not in "OU":
+        array = np.ascontiguousarray(array).reshape(-1)
+        digest.update(f"{array.dtype} {array.shape}".encode())
+        digest.update(array.view(np.uint8).data)
+      else:
+        digest.update("\n".join(map(str, array.tolist())).encode())
+    found[name] = digest.hexdigest()
+  return found
 
 
 def held_bytes(learner: tf.Module, folder: pathlib.Path) -> Dict[str, int]:

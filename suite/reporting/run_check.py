@@ -18,6 +18,7 @@ from suite.reporting import records as records_lib
 from suite.reporting import run_dir
 from suite.state import predictions
 from suite.state import snapshots
+from suite.state import state_log
 from suite.state import weight_store
 from suite.system import atomic_files
 
@@ -138,6 +139,12 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
     if relative := record.get("predictions"):
       yield _verified(folder / relative, "predictions", functools.partial(
           predictions.load, folder / relative, run=digests[0], event=record.get("event")))
+  if (path := folder / state_log.FILE).exists():
+    yield _verified(path, "digests of states", functools.partial(
+        state_log.check_run, folder, digests[0], len(records) if finished.text else None))
+    for event, kept in state_log.kept_states(folder).items():
+      yield _verified(kept, "a kept state", functools.partial(
+          state_log.check_kept, folder, event, digests[0]))
   if finished.text:
     yield finished
   try:
