@@ -37,7 +37,9 @@ COMMANDS = {
     "lifelong": ("lifelong_commands", "add", "maintain and query an accuracy cache"),
     "curate": ("curate_commands", "add", "curate a data set in the layout of CLEAR"),
     "verify": ("verify_commands", "add",
-               "read runs, tables, caches or prepared data: are they whole?"),
+               "read runs, tables, caches or prepared data: are they whole? Or verify a bundle"),
+    "submit": ("submit_commands", "add_submit", "pack finished runs for a leaderboard"),
+    "leaderboard": ("submit_commands", "add_leaderboard", "make a site from bundles"),
     "weights": ("weights_commands", "add", "convert weights of PyTorch")}
 
 

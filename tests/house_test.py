@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The house: which module may import which, read from the source with `ast`.
 
-ROOF          suite/cli.py  commands/  running/  tables/  configs/ (the only gin)  experiment.py
+ROOF          suite/cli.py  commands/  submissions/  running/  tables/
+              configs/ (the only gin)  experiment.py
               suite/reporting/                       records (JSON lines), tensorboard, tables
 3rd FLOOR     suite/protocols/   nevis clear cfsl fluid lifelong; run_state (resume)
               suite/curation/    dated images to a reviewed benchmark
@@ -49,7 +50,7 @@ WINGS = (
     "suite.curation", "suite.curation.steps", "suite.curation.timelines",
     "suite.protocols",
     "suite.reporting", "suite.configs", "suite.experiment", "suite.tables", "suite.running",
-    "suite.commands", "suite.cli", "suite.__main__",
+    "suite.submissions", "suite.commands", "suite.cli", "suite.__main__",
 )
 # Wing -> all that it may import, where that is less than the wings below it.
 LESS = {
@@ -99,7 +100,8 @@ QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running",
 # Imported for help, lists, completion and messages about misspelled words.
 PARSERS = ("suite.cli", "suite.commands.parsing", *(
     f"suite.commands.{name}_commands" for name in (
-        "run", "report", "show", "export", "data", "lifelong", "curate", "verify", "weights")))
+        "run", "report", "show", "export", "data", "lifelong", "curate", "verify", "weights",
+        "submit")))
 # What an installation of the part lifelong has, without TensorFlow and scikit-learn.
 LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets", "suite.lifelong.cache_figures",
          "suite.lifelong.adaptive_session", "suite.lifelong.watching",
@@ -109,7 +111,8 @@ LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets", "suite.lifelo
 PRINTING = ("suite.cli", "suite.commands.curate_commands", "suite.commands.data_commands",
             "suite.commands.export_commands", "suite.commands.report_commands",
             "suite.commands.run_commands", "suite.commands.show_commands",
-            "suite.commands.verify_commands", "suite.commands.weights_commands")
+            "suite.commands.submit_commands", "suite.commands.verify_commands",
+            "suite.commands.weights_commands")
 # Folder of tests -> what it mirrors, where that is not suite.
 BESIDE = {"tools": "tools", "tfds_builders": "tfds_builders"}
 

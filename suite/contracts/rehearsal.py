@@ -11,6 +11,9 @@ anything.
 Cells of a table that are rehearsed in one process and differ in nothing that graphs depend on but
 their sizes count equal graphs once (`counted`), and not those whose costs follow from others.
 
+Answers may be given: those of a run that has ended, whose scores are then made again by the lines
+that made them (`suite/submissions/recomputation.py`).
+
 Data that is not prepared is stood in for (`suite/data/images/tfds_source.py`) and noted.
 """
 
@@ -27,6 +30,7 @@ import numpy as np
 from suite.compute import flops
 
 _T = TypeVar("_T")
+Answers = Callable[[np.ndarray, np.ndarray, int], Optional[np.ndarray]]
 _STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer is measured alone.
 _SAVES = 2  # Files that each event writes are written so often; once if nothing is measured.
 
@@ -38,9 +42,11 @@ class Rehearsal:
     measures: whether steps are timed; False: none is taken where a blank result can be made.
     alike: what rehearsals of this process have in common whose graphs differ in sizes only; None:
       there are no others.
+    answers: (ids, labels, C) of a test set -> the logits [N, C] that stand for those of its event;
+      None where none are given. Called where nothing is measured.
 
   Attributes:
-    alike: as given.
+    alike, answers: as given.
     num_followed: costs that followed from those of other rehearsals.
     array_bytes: of the images that the run would hold as arrays, see `holds`.
     skipped_seconds: the time of the steps that were not taken, at the rate of those that were.
@@ -48,8 +54,9 @@ class Rehearsal:
     notes: what the run decides by its answers, which a rehearsal cannot know; an ordered set.
   """
 
-  def __init__(self, *, measures: bool = True, alike: Hashable = None) -> None:
-    self._measures, self.alike = measures, alike
+  def __init__(self, *, measures: bool = True, alike: Hashable = None,
+               answers: Answers | None = None) -> None:
+    self._measures, self.alike, self.answers = measures, alike, answers
     self.num_followed = self.array_bytes = 0
     self.skipped_seconds = 0.0
     self.missing: dict[str, tuple[str, str]] = {}
@@ -122,10 +129,11 @@ def _timed(run: Callable[[int], _T], num: int) -> tuple[float, _T]:
 
 
 @contextlib.contextmanager
-def begun(*, measures: bool = True, alike: Hashable = None) -> Iterator[Rehearsal]:
+def begun(*, measures: bool = True, alike: Hashable = None,
+          answers: Answers | None = None) -> Iterator[Rehearsal]:
   """Rehearses what runs meanwhile; arguments as of `Rehearsal`."""
   global _current
-  before, _current = _current, Rehearsal(measures=measures, alike=alike)
+  before, _current = _current, Rehearsal(measures=measures, alike=alike, answers=answers)
   try:
     yield _current
   finally:
@@ -136,6 +144,12 @@ def note(text: str) -> None:
   """Adds to `Rehearsal.notes`, if one goes on."""
   if _current is not None:
     _current.notes[text] = None
+
+
+def given(ids: np.ndarray, labels: np.ndarray, num_outputs: int) -> np.ndarray | None:
+  """The logits that a rehearsal was given for a test set; None if there are none."""
+  found = None if _current is None else _current.answers
+  return None if found is None else found(ids, labels, num_outputs)
 
 
 def holds(num_bytes: int) -> None:

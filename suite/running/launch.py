@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import pathlib
+import tempfile
 from typing import Any
 
 from suite.configs import gin_files
@@ -18,6 +19,7 @@ from suite.configs import gin_parse
 from suite.configs import method_settings
 from suite.configs import run_settings
 from suite.contracts import descriptions
+from suite.reporting import run_dir
 from suite.reporting import tables
 from suite.running import this_process
 from suite.system import folders
@@ -56,6 +58,30 @@ def experiment_run(
   given.update({name: getattr(settings, name) for name in _OF_EITHER
                 if getattr(settings, name) != getattr(run_settings.RunSettings, name)})
   return gin_parse.configured(experiment.run, given)
+
+
+def open_stored(workdir: pathlib.Path, instead: Callable[..., str], *,
+                names: Sequence[str] = ()) -> None:
+  """Opens a run of gin files by the configuration in its work directory, where nothing is written.
+
+  Args:
+    workdir: has the configuration, and the environment that says how the run computed.
+    instead: see `experiment.run`.
+    names: what the configuration may name, see `gin_names`; (): everything.
+  """
+  environment = run_dir.read_json(workdir / run_dir.ENVIRONMENT)
+  computed = environment.get("arithmetic", {})
+  config = (workdir / run_dir.CONFIG).resolve()
+  bound = gin_files.scan_text(config.read_text(encoding="utf-8")).parameters
+  settings = run_settings.RunSettings(
+      workdir=str(workdir), precision=computed.get("precision", "float32"),
+      xla=computed.get("xla", False), deterministic=computed.get("deterministic"), gin_names=names,
+      seed=0 if "experiment.run.seed" in bound else environment.get("seed", 0))
+  with tempfile.TemporaryDirectory() as folder:
+    # Of an included file, values that the run does not read are no mistake.
+    path = pathlib.Path(folder, f"{workdir.name}.gin")
+    path.write_text(f"include {str(config)!r}\n", encoding="utf-8")
+    experiment_run(run_settings.RunFile(workdir.name, path), settings, instead=instead)()
 
 
 def seeded(file: run_settings.RunFile, seed: int | None, seeds: Sequence[int] | None,

@@ -20,7 +20,6 @@ import functools
 import json
 import os
 import pathlib
-import tempfile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +29,6 @@ from suite.compute import distribution as distribution_lib
 from suite.compute import ledger
 from suite.compute import private_tensorflow
 from suite.configs import gin_files
-from suite.configs import run_settings
 from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
@@ -171,8 +169,7 @@ def of_workdir(place: str | os.PathLike, name: str | None = None, *, task: str =
           f"{folder} is a run of Python objects, which only the program has that made them. Call "
           "suite.run there with the same arguments, which computes nothing again, and "
           f"result.model({folder.name!r}).save(DIR).")
-    environment = run_dir.read_json(workdir / run_dir.ENVIRONMENT)
-    opens = functools.partial(_open_config, workdir, environment)
+    opens = functools.partial(launch.open_stored, workdir)
   made: list[TrainedModel] = []
 
   def take(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
@@ -186,21 +183,6 @@ def of_workdir(place: str | os.PathLike, name: str | None = None, *, task: str =
 
   opens(take)
   return made[0]
-
-
-def _open_config(workdir: pathlib.Path, environment: Mapping[str, Any],
-                 take: Callable[..., str]) -> None:
-  """Opens a run of gin files by the configuration that is stored in its work directory."""
-  computed = environment.get("arithmetic", {})
-  settings = run_settings.RunSettings(
-      workdir=str(workdir), precision=computed.get("precision", "float32"),
-      seed=environment.get("seed", 0))
-  config = (workdir / run_dir.CONFIG).resolve()
-  with tempfile.TemporaryDirectory() as folder:
-    # Of an included file, values that the run does not read are no mistake.
-    path = pathlib.Path(folder, f"{workdir.name}.gin")
-    path.write_text(f"include {str(config)!r}\n", encoding="utf-8")
-    launch.experiment_run(run_settings.RunFile(workdir.name, path), settings, instead=take)()
 
 
 def _folder_of(place: pathlib.Path, name: str | None) -> pathlib.Path:

@@ -101,8 +101,9 @@ def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None
           "text": one.text, "is_good": one.is_good} for one in row])
                   for words, row in pictures.items()],
       "rows": [[{"text": str(cell), "is_number": cell.is_number,
-                 "link": _href(str(cell), out) if cell.unit == quantities.LINK else "",
-                 "value": "" if cell.plain is None else cell.plain,
+                 "link": _href(str(cell.value), out) if cell.unit == quantities.LINK else "",
+                 "value": (str(cell) if cell.unit == quantities.LINK else
+                           "" if cell.plain is None else cell.plain),
                  "is_partial": str(cell).startswith("partial"), "is_best": (i, j) in best}
                 for j, cell in enumerate(row)] for i, row in enumerate(table.rows)]}
 

@@ -146,8 +146,10 @@ class Forward:
     num = -(-image_set.size // self._batch_size)
     has_labels = isinstance(image_set, (image_set_lib.ImageSet, feature_set.FeatureSet))
     if rehearsal.counts_only() and has_labels:
+      given = rehearsal.given(image_set.ids, image_set.labels, int(self._row.shape[-1]))
       return Outputs(image_set.ids, image_set.labels, np.zeros(
-          [image_set.size, *self._row.shape[1:]], self._row.dtype.as_numpy_dtype))
+          [image_set.size, *self._row.shape[1:]], self._row.dtype.as_numpy_dtype)
+                     if given is None else given)
     if rehearsal.current() is not None and num >= 3 and has_labels:
       def first(number: int) -> np.ndarray:
         return np.concatenate([self._distribution.strategy.experimental_local_results(

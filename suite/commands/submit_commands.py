@@ -1,0 +1,81 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite submit` and `suite leaderboard`: runs are handed in, and become a site."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+from typing import Any
+
+from suite.configs import gin_files
+from suite.configs import run_settings
+
+_FIELDS = ("license", "contact", "title")
+
+
+def add_submit(submit: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite submit`."""
+  submit.description = (
+      "Packs finished runs of registered methods, made with suite run --keep states=N, for a "
+      "leaderboard: records, configurations, answers by image id, digests of data and of the state "
+      "before every event (docs/submissions.md).")
+  run_settings.add_flags(submit, "debug")
+  submit.add_argument("dir", metavar="DIR", type=pathlib.Path,
+                      help="the work directory of a run or table; all runs in it are handed in")
+  submit.add_argument("--out", type=pathlib.Path, required=True, metavar="FILE.zip",
+                      help="the bundle")
+  submit.add_argument("--license", metavar="NAME", help="of records and answers, such as CC-BY-4.0")
+  submit.add_argument("--contact", metavar="TEXT", help="whom to ask for states")
+  submit.add_argument("--title", metavar="TEXT", help="in a few words (none)")
+  submit.add_argument("--about", type=pathlib.Path, metavar="FILE.json",
+                      help=f"a file with {', '.join(_FIELDS)} in place of the flags")
+  submit.set_defaults(do=_submit)
+
+
+def _submit(args: argparse.Namespace) -> int:
+  from suite.submissions import bundle
+  given: dict[str, Any] = {}
+  if args.about:
+    try:
+      given = json.loads(args.about.read_text(encoding="utf-8"))
+      unknown = sorted(set(given) - set(_FIELDS))
+    except (OSError, ValueError, TypeError) as error:
+      raise gin_files.ConfigError(f"--about {args.about} is no JSON object with "
+                                  f"{', '.join(_FIELDS)}: {gin_files.first_line(error)}") from error
+    if unknown:
+      raise gin_files.ConfigError(f"--about {args.about} has {', '.join(unknown)}; allowed are "
+                                  f"{', '.join(_FIELDS)}.")
+  given.update({name: getattr(args, name) for name in _FIELDS if getattr(args, name) is not None})
+  try:
+    content = bundle.pack(args.dir, args.out, bundle.About(
+        **{"license": "", "contact": "", **{name: str(value) for name, value in given.items()}}))
+  except (bundle.SubmitError, FileNotFoundError) as error:
+    raise gin_files.ConfigError(str(error)) from error
+  print(f"{args.out}: {len(content['runs'])} runs, {args.out.stat().st_size:,} bytes")
+  print("Keep the work directory: whoever verifies may ask for states in LEARNER/state/kept.")
+  return 0
+
+
+def add_leaderboard(leaderboard: argparse.ArgumentParser) -> None:
+  """Adds the commands of `suite leaderboard`."""
+  commands = leaderboard.add_subparsers(title="commands", metavar="COMMAND", required=True)
+  build = commands.add_parser("build", help="make a static site from a folder of bundles")
+  build.description = (
+      "Makes a site of static pages from FOLDER/*.zip: tables by protocol and stream, a page for "
+      "each method, and what suite verify --json found (FOLDER/NAME.json beside NAME.zip).")
+  run_settings.add_flags(build, "debug")
+  build.add_argument("folder", metavar="FOLDER", type=pathlib.Path, help="of bundles")
+  build.add_argument("--out", type=pathlib.Path, required=True, metavar="DIR",
+                     help="the site, a folder")
+  build.add_argument("--title", default="Leaderboard", metavar="TEXT", help="(%(default)s)")
+  build.set_defaults(do=_build)
+
+
+def _build(args: argparse.Namespace) -> int:
+  from suite.submissions import site
+  if not args.folder.is_dir() or not any(args.folder.glob("*.zip")):
+    raise gin_files.ConfigError(f"{args.folder} has no bundles, *.zip. suite submit makes them.")
+  for line in site.build(args.folder, args.out, args.title):
+    print(line)
+  return 0

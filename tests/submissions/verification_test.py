@@ -1,0 +1,135 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""A small run is handed in, changed and verified; tools/tampering.py does it at length."""
+
+import importlib.util
+import json
+import pathlib
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+from suite import cli
+from suite.running import python_run
+from suite.submissions import bundle
+from suite.submissions import site
+from suite.submissions import verification
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ABOUT = bundle.About("CC0-1.0", "me@example.org", "a test")
+
+
+@pytest.fixture(scope="module")
+def tampering():
+  spec = importlib.util.spec_from_file_location("tampering", ROOT / "tools" / "tampering.py")
+  module = importlib.util.module_from_spec(spec)
+  sys.modules[spec.name] = module  # Dataclasses look up their module.
+  spec.loader.exec_module(module)
+  return module
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+  """Work directory and bundle of a run of six events: two buckets, each trained on, then tested."""
+  folder = tmp_path_factory.mktemp("made")
+  python_run.run("digits/clear", learners=["ncm"], workdir=folder / "w", keep="states=2",
+                 params={"digits.buckets.num_buckets": 2})
+  bundle.pack(folder / "w", folder / "b.zip", ABOUT)
+  return folder / "w", folder / "b.zip"
+
+
+def _failed(report):
+  return {check.kind for check in report.failed}
+
+
+def test_an_honest_bundle_is_recomputed_and_replayed(made, tmp_path):
+  workdir, path = made
+  bundle.pack(workdir, tmp_path / "again.zip", ABOUT)
+  assert (tmp_path / "again.zip").read_bytes() == path.read_bytes()
+  report = verification.verify(path, replay=3, states=workdir, draw=5, seeds=(0,))
+  assert not report.failed and not report.waits, verification.text(report)
+  assert report.badge == "replayed 3 of 3 events"
+  texts = {(check.kind, check.text) for check in report.checks}
+  assert ("costs", "6 events") in texts
+  assert ("scores", "summary, and 4 events on the data here") in texts
+  assert sorted(text for kind, text in texts if kind == "replay")[2].startswith(
+      "event 4: the same bytes")
+  waiting = verification.verify(path, replay=2, draw=1, recompute=False)
+  assert waiting.waits and "state/kept/" in verification.text(waiting)
+  assert [one.event for one in waiting.drawn] == [
+      one.event for one in verification.verify(path, replay=2, draw=1, recompute=False).drawn]
+
+
+@pytest.mark.parametrize("kind, found", [
+    ("score", {"answers"}), ("FLOPs", {"costs"}), ("data", {"data"}), ("answer", set())])
+def test_what_is_changed_and_made_consistent_is_found(kind, found, made, tampering, tmp_path):
+  workdir, path = made
+  copy = tampering.Copy(tmp_path / "copy", {}, {})
+  copy.root.mkdir()
+  copy.about = bundle.unpack(path, copy.root)
+  said = tampering.KINDS[kind][0](copy, np.random.default_rng(1))
+  copy.write(tmp_path / "b.zip")
+  report = verification.verify(tmp_path / "b.zip")
+  assert found <= _failed(report), said
+  if kind == "answer":  # Found only where its event is executed again.
+    assert not report.failed
+    report = verification.verify(tmp_path / "b.zip", replay=3, states=workdir, recompute=False)
+    event = int(said.rpartition(" ")[2])
+    assert _failed(report) == ({"replay"} if event % 2 == 0 else set())
+
+
+def test_a_changed_state_and_seeds_that_are_not_prescribed_are_refused(made, tmp_path):
+  workdir, path = made
+  shutil.copytree(workdir / "ncm" / "state" / "kept", tmp_path / "ncm" / "state" / "kept")
+  changed = tmp_path / "ncm" / "state" / "kept" / "00000004"
+  shutil.rmtree(changed)
+  shutil.copytree(workdir / "ncm" / "state" / "kept" / "00000002", changed)
+  report = verification.verify(path, replay=3, states=tmp_path, seeds=(0, 1), recompute=False)
+  assert [(check.kind, check.text) for check in report.failed] == [
+      ("seeds", "ncm (clear) has no run of seed 1"),
+      ("replay", "event 4: 1 states are called ncm/state/kept/00000004, and none has the digest "
+       "that was handed in")]
+
+
+def test_the_commands_and_the_site(made, tmp_path, capsys):
+  workdir, path = made
+  assert cli.main(["submit", str(workdir), "--out", str(tmp_path / "b" / "mine.zip")]) == 2
+  assert "needs a license" in capsys.readouterr().err
+  assert cli.main(["submit", str(workdir), "--out", str(tmp_path / "b" / "mine.zip"), "--license",
+                   "CC0-1.0", "--contact", "me@example.org", "--title", "a test"]) == 0
+  assert (tmp_path / "b" / "mine.zip").read_bytes() == path.read_bytes()
+  capsys.readouterr()
+  assert cli.main(["verify", str(tmp_path / "b" / "mine.zip"), "--quick", "--seeds", "0",
+                   "--json"]) == 0
+  found = capsys.readouterr().out
+  assert json.loads(found)["badge"] == "answers agree"
+  (tmp_path / "b" / "mine.json").write_text(found)
+  shutil.copyfile(path, tmp_path / "b" / "other.zip")
+  (tmp_path / "b" / "damaged.zip").write_bytes(b"no")
+  lines = site.build(tmp_path / "b", tmp_path / "site", "Digits")
+  assert lines[0].startswith("left out, damaged.zip") and "2 bundles, 1 methods" in lines[-1]
+  page = (tmp_path / "site" / "index.html").read_text()
+  assert 'href="methods/ncm.html"' in page and 'href="bundles/mine.zip"' in page
+  assert "answers agree" in page and str(tmp_path) not in page
+  page = (tmp_path / "site" / "methods" / "ncm.html").read_text()
+  assert "me@example.org" in page and 'href="../bundles/mine.zip"' in page
+  assert str(tmp_path) not in page
+
+
+def test_what_cannot_be_handed_in_is_named(made, tmp_path):
+  workdir, _ = made
+  copy = tmp_path / "w"
+  shutil.copytree(workdir, copy)
+  (copy / "ncm" / "summary.json").rename(tmp_path / "summary.json")
+  with pytest.raises(bundle.SubmitError, match="have not finished.*\n  .*w/ncm"):
+    bundle.pack(copy, tmp_path / "b.zip", ABOUT)
+  (tmp_path / "summary.json").rename(copy / "ncm" / "summary.json")
+  (copy / "ncm" / "predictions" / "0001.parquet").unlink()
+  with pytest.raises(bundle.SubmitError, match=r"predictions/0001.parquet: There are no predict"):
+    bundle.pack(copy, tmp_path / "b.zip", ABOUT)
+  shutil.rmtree(copy)
+  shutil.copytree(workdir, copy)
+  (copy / "ncm" / "state_digests.jsonl").unlink()
+  with pytest.raises(bundle.SubmitError, match="Run it again with --keep states=N"):
+    bundle.pack(copy, tmp_path / "b.zip", ABOUT)
