@@ -81,6 +81,11 @@ class GrowingLearner(learner_lib.Learner):
   def shares_updates(self) -> bool:
     return self.learner.shares_updates
 
+  @property
+  @override
+  def keeps_budget(self) -> bool:
+    return self.learner.keeps_budget
+
   @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Begins a task, or resumes it with more classes."""

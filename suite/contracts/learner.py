@@ -151,6 +151,15 @@ class BaseLearner(tf.Module):
     return False
 
   @default
+  def unsaved_weights(self) -> Sequence[tf.Tensor]:
+    """Weights that no checkpoint holds; a budget counts their bytes, too.
+
+    Such as those of a frozen backbone, or of a net that is saved to the store. A learner inside has
+    its own.
+    """
+    return ()
+
+  @default
   def shares_updates(self) -> bool:
     """Whether the replicas of `context.distribution` share the updates of the learner.
 

@@ -124,6 +124,12 @@ class Finetune(learner.Learner):
 
   @property
   @override
+  def unsaved_weights(self) -> Sequence[tf.Tensor]:
+    """Those of the net at hand; the models of all tasks are files of the store."""
+    return self._models.newest_weights()
+
+  @property
+  @override
   def deliveries(self) -> Sequence[str]:
     """Separate tasks only, if the learner trains on earlier ones, too."""
     is_multitask = self._multitask is not None

@@ -76,6 +76,7 @@ Arrays = Tuple[tf.Tensor, tf.Tensor]  # Codes [N, ...] and labels [N].
 _EXAMPLES = "examples"
 # The record of a phase of which the budget covers no step.
 UNTRAINED = {"trained_on": 0, "steps_event": 0, "train_loss": None}
+_NO_PHASE = {"passes": 0, "teacher_passes": 0}
 _CONSTANT = schedules.EpochConstant()
 _MOMENTUM = optimizers.Momentum()
 
@@ -187,6 +188,12 @@ class GradientLearner(learner.SequenceLearner):
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
     """See `contracts.learner.SequenceLearner`."""
     return self.net.frozen_features
+
+  @property
+  @override
+  def unsaved_weights(self) -> Sequence[tf.Tensor]:
+    """See `contracts.learner.BaseLearner`."""
+    return self.net.frozen_weights()
 
   @property
   @override
@@ -476,10 +483,11 @@ class GradientLearner(learner.SequenceLearner):
   def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Trains one offline phase."""
+    if context.ledger.is_cut:
+      return {**UNTRAINED, **_NO_PHASE}
     codes, labels = composition.arrays_of(stored.codes, stored.labels)
     before = {} if context.ledger.budget is None else learner_state.copied(self)
     phase, num = self._phase(context, flops.ZERO), len(stored.labels)
-    no_phase = {"passes": 0, "teacher_passes": 0}
     known = tf.constant(stored.known)
     new, entered = slice(stored.num_old, num), 0
     numbers = tf.range(stored.num_old, num, dtype=tf.int64)
@@ -492,7 +500,7 @@ class GradientLearner(learner.SequenceLearner):
 
     if self._recipe.train_on == "memory":
       if not context.ledger.affords(lambda: phase.remembering(codes[new], labels[new])):
-        return {**self._untrained(phase, before), **no_phase}
+        return {**self._untrained(phase, before), **_NO_PHASE}
       entered = remember()
     data, first, size = phase_lib.stored_data(
         self._recipe.train_on, self.memory, self.base_classes, codes, labels, stored)
@@ -500,7 +508,7 @@ class GradientLearner(learner.SequenceLearner):
                           now=phase_lib.present(labels[new], self.num_classes),
                           later=lambda: phase.remembering(codes[new], labels[new]))
     if not outcome.plan.num_steps:
-      return {**self._untrained(phase, before), **no_phase}
+      return {**self._untrained(phase, before), **_NO_PHASE}
     if self.memory is not None and self._recipe.train_on != "memory":
       entered = remember()
     entered += phase.show_exemplars(codes_of)

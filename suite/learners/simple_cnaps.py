@@ -23,7 +23,7 @@ classes of the whole task, Z numbers in z. `meta_statistics` runs the learner on
 from __future__ import annotations
 
 import functools
-from typing import Callable, NamedTuple
+from typing import Callable, NamedTuple, Sequence
 
 import tensorflow as tf
 from typing_extensions import override
@@ -107,6 +107,12 @@ class SimpleCnaps(base_episodes.FilmedNet):
           seeds.integer("initial adaptation"), self._set_encoder.width, self._filmed.sizes)
       self.optimizer = self._training.optimizer()
       self.optimizer.build(self.trainable_variables)
+
+  @property
+  @override
+  def unsaved_weights(self) -> Sequence[tf.Tensor]:
+    """Those of the backbone."""
+    return [] if self._filmed is None else self._filmed.weights
 
   @override
   def embed(self, images: tf.Tensor) -> tf.Tensor:

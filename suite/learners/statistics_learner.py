@@ -102,6 +102,12 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     """The backbone, if codes are its features."""
     return None if self._lift else frozen_backbone.of_learner(self._features)
 
+  @property
+  @override
+  def unsaved_weights(self) -> Sequence[tf.Tensor]:
+    """Those of the backbone, and of a random lift."""
+    return [*frozen_backbone.weights_of(self._features), *getattr(self._lift, "weights", ())]
+
   @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Selects the statistics of the task; makes them if it is new."""
@@ -307,6 +313,11 @@ class RandomRelu:
     self.size, self._seed, self.width = int(size), seed, 0
     self._weights = tf.zeros([0, self.size])
 
+  @property
+  def weights(self) -> list[tf.Tensor]:
+    """[W]."""
+    return [self._weights]
+
   def __call__(self, features: tf.Tensor) -> tf.Tensor:
     if self.width != features.shape[-1]:
       self.width = int(features.shape[-1])
@@ -337,6 +348,11 @@ class RandomFourier:
                        "and gamma above 0 or None.")
     self.size, self._gamma, self._seed, self.width = int(size), gamma, seed, 0
     self._weights, self._phases = tf.zeros([0, self.size]), tf.zeros([self.size])
+
+  @property
+  def weights(self) -> list[tf.Tensor]:
+    """[W, b]."""
+    return [self._weights, self._phases]
 
   def __call__(self, features: tf.Tensor) -> tf.Tensor:
     if self.width != features.shape[-1]:

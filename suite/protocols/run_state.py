@@ -411,14 +411,15 @@ def held_bytes(learner: tf.Module, folder: pathlib.Path) -> Dict[str, int]:
     folder: of its weight store.
 
   Returns:
-    "state_bytes": of its variables, and of a frozen backbone; "memory_bytes": of its memories of
+    "state_bytes": of its variables and `unsaved_weights`; "memory_bytes": of its memories of
     examples; "stored_bytes": of files, such as weights of past models and examples on disk.
   """
   memories = [one for one in (learner, *learner.submodules) if isinstance(one, memory.Memory)]
   of_memories = {id(v): bytes_of(v) for one in memories for v in one.variables}
-  frozen = getattr(getattr(learner, "frozen_features", None), "model", None)
-  every = {id(v): bytes_of(v) for v in (*learner_state.variables(learner),
-                                      *getattr(frozen, "weights", ()))}
+  every = {id(v): bytes_of(v) for v in learner_state.variables(learner)}
+  for one in (learner, *learner.submodules):
+    if isinstance(one, learner_lib.BaseLearner):
+      every.update({id(v): bytes_of(v) for v in one.unsaved_weights})
   state = sum(size for key, size in every.items() if key not in of_memories)
   stored = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
   return dict(zip(ledger.HELD, (state, sum(of_memories.values()), stored)))

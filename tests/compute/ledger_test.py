@@ -116,6 +116,18 @@ def test_the_last_whole_step_that_fits_is_granted_and_then_nothing():
   assert other.totals() == totals and not other.affords(lambda: ledger_lib.Known(1, 0))
 
 
+def test_what_is_reserved_is_not_granted_meanwhile():
+  ledger = ledger_lib.Ledger(ledger_lib.Budget(flops=100))
+  with ledger.reserved(lambda: ledger_lib.Known(45, 0)) as is_kept:
+    assert is_kept and ledger.grant(9, steps(10)) == 5 and ledger.is_cut
+    ledger.charge("train", flops=50, macs=25)
+  ledger.charge("train", flops=45, macs=0)  # Without a further grant.
+  with ledger.reserved(lambda: ledger_lib.Known(6, 0)) as is_kept:
+    assert not is_kept
+  with ledger_lib.Ledger().reserved(lambda: 1 / 0) as is_kept:
+    assert is_kept
+
+
 def test_every_limit_holds_by_itself():
   both = ledger_lib.Ledger(ledger_lib.Budget(flops=100, macs=20))
   assert both.grant(9, steps(10)) == 4  # 40 FLOPs, 20 MACs.

@@ -5,12 +5,15 @@ A step on B rows of D features and C classes makes 2 B D C of them: the logits, 
 the kernel.
 """
 
+import matrix_runs
 import numpy as np
 import pytest
 import stopped_runs
 import tensorflow as tf
 
 from suite.compute import ledger
+from suite.configs import methods
+from suite.contracts import growing
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
@@ -72,8 +75,9 @@ def run(folder, learner, budget, **stops):
 
 
 def test_a_dense_layer_takes_exactly_the_steps_that_fit(tmp_path):
+  budget = f"{(STEPS + 8) * B * ROW - 1} MAC"
   # Ten steps in the first bucket, seven in the second, none in the third.
-  trained, records = run(tmp_path, dense(), f"{(STEPS + 8) * B * ROW - 1} MAC")
+  trained, records = run(tmp_path / "whole", dense(), budget)
   assert [r["steps_event"] for r in trained] == [STEPS, 7, 0]
   last = records[-1]
   assert last["macs_train"] == (STEPS + 7) * B * ROW
@@ -81,8 +85,11 @@ def test_a_dense_layer_takes_exactly_the_steps_that_fit(tmp_path):
   assert (last["steps_train"], last["examples_train"]) == (STEPS + 7, (STEPS + 7) * B)
   assert [r["budget_cut"] for r in trained] == [False, True, True]
   assert trained[2]["train_loss"] is None and last["macs_predict"] == 9 * N * D * C
-  # Kernel and bias, the head's mask of trained classes, and the number of phases.
+  # Kernel and bias, two counts, and a mask of the classes that were known at first.
+  assert last["state_bytes"] == 4 * (D * C + C) + 2 * 8 + C
   assert (last["memory_bytes"], last["stored_bytes"]) == (0, 0)
+  run(tmp_path / "stopped", dense(), budget, stop_uncommitted=4)  # In the phase that is cut.
+  assert run(tmp_path / "stopped", dense(), budget)[1] == records
 
 
 def test_a_budget_of_all_that_a_run_spends_changes_nothing_but_its_columns(tmp_path):
@@ -123,34 +130,23 @@ def test_a_solution_is_reserved_for_and_a_part_of_a_bucket_is_added(tmp_path):
   assert records[-1]["accuracy"] > 0
 
 
-@pytest.mark.parametrize("stops", [{"stop_after": 5}, {"stop_uncommitted": 4}])
-def test_a_run_that_is_stopped_goes_on_within_the_same_budget(tmp_path, stops):
-  budget = f"{(STEPS + 7) * B * ROW} MAC, 1 MB"
-  def made():
-    return dense(memory=memory.Memory(6, reservoir.Reservoir()), replay_batch=4)
-
-  _, whole = run(tmp_path / "whole", made(), budget)
-  run(tmp_path / "stopped", made(), budget, **stops)
-  assert run(tmp_path / "stopped", made(), budget)[1] == whole
-
-
 def test_a_search_ends_with_the_trial_that_a_budget_cuts(tmp_path):
   rng = np.random.default_rng(0)
   images = [image_set.ImageSet.from_arrays(
       f"task{i}", rng.integers(0, 255, [20, 8, 8, 3], np.uint8), np.arange(20) % 2,
       kind=tasks.SINGLE_LABEL, num_classes=2) for i in range(2)]
 
-  def learned(folder, budget):
+  def learned(folder, budget, num=2):
     learner = finetune.Finetune(
         lambda image_shape: conv4.conv4(image_shape, filters=2, blocks=1),
-        search=search.Search(num_trials=2), transform=image_ops.Nevis(
+        search=search.Search(num_trials=num), transform=image_ops.Nevis(
             size=8), trainer=trainer.Trainer(steps=4, validate_every=2, save_every=2, batch_size=4))
     with stopped_runs.state(folder, budget=budget) as state:
-      nevis.run(learner, state=state, stream=streams.of(images))
+      nevis.run(learner, state=state, stream=streams.of(images[:num]))
     return stopped_runs.records(folder)
 
-  whole = learned(tmp_path / "whole", "")
-  per_trial = (whole[0]["flops_search"] // 2, whole[0]["flops_validate"] // 2)
+  whole = learned(tmp_path / "whole", "", 1)[0]
+  per_trial = whole["flops_train"], whole["flops_validate"]
   step, look = per_trial[0] // 4, per_trial[1] // 3
   # A trial, and of the next one three steps with the looks after steps 0, 2 and 3.
   cut = learned(tmp_path / "cut", f"{sum(per_trial) + 3 * step + 3 * look + step - 1} FLOP")
@@ -160,6 +156,17 @@ def test_a_search_ends_with_the_trial_that_a_budget_cuts(tmp_path):
   assert [point[0] for point in first["trials"][1]["curve"]] == [0, 2, 3]
   assert [t["status"] for t in second["trials"]] == ["untrained"]  # It answers all the same.
   assert answered["budget_flops_left"] == step - 1 and answered["seen"] > 0
+  assert first["state_bytes"] < first["stored_bytes"]  # The net, and its weights in a file.
+  with pytest.raises(ledger.BudgetError, match="is 99 bytes, and the learner holds"):
+    learned(tmp_path / "small", "99 B")
+
+
+def test_meta_training_is_cut_and_resumed_within_its_budget(tmp_path):
+  method = next(one for one in methods.load() if one.name == "protonet")
+  cell = matrix_runs.CellRun(tmp_path, method, "cfsl", "UPDATES = 30", "11 MFLOP, 1 MB")
+  whole = cell.whole(1)
+  assert whole["budget_cut"] and 0 <= whole["budget_flops_left"] < 10**6
+  assert cell.resumed() == whole and cell.records("resumed") == cell.records("whole")
 
 
 def test_what_cannot_keep_a_budget_is_refused_before_training(tmp_path):
@@ -178,13 +185,12 @@ def test_what_cannot_keep_a_budget_is_refused_before_training(tmp_path):
       ("own", Unknown(), "1 TFLOP", refusals.RefusedError, "Unknown does not say what its"),
       ("unknown", dense(objective=objective.OwnLoss(uncountable)), "1 TFLOP", ledger.BudgetError,
        "FLOPs of this method are unknown"),
-      ("small", dense(), f"{B * ROW - 1} MAC", ledger.BudgetError,
-       f"first step: {B * ROW} of {B * ROW - 1} MACs"),
       ("large", dense(), "40 B", ledger.BudgetError, "is 40 bytes, and the learner holds")):
     with pytest.raises(error, match=message):
       run(tmp_path / name, learner, budget)
     assert not (tmp_path / name / "records.jsonl").exists() or not stopped_runs.records(
         tmp_path / name)
+  assert growing.GrowingLearner(dense()).keeps_budget
   with stopped_runs.state(tmp_path / "lifelong", budget="1 TFLOP") as state, pytest.raises(
       refusals.RefusedError, match="protocol lifelong trains no network"):
     lifelong.run(None, state=state)

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.compute import ledger
 from suite.configs import gin_files
 from suite.contracts import planning
 from suite.contracts import tasks
@@ -123,6 +124,23 @@ def test_the_memory_of_a_variable_with_an_open_number_of_rows_is_that_of_its_row
     return {"protocol": "one", "stream": "an event"}
 
   assert "40 B" in dry_run.report(steps, {"x": Open}, 0, distribution.build())
+
+
+def test_a_budget_limits_what_is_rehearsed():
+  class Mine(tf.Module):
+    keeps_budget = True
+
+  def steps(learner, *, state):
+    state.resume(learner)
+    taken = state.ledger.grant(9, lambda num: ledger.Known(10**9 * num, num))
+    state.ledger.charge("train", flops=10**9 * taken, macs=taken, steps=taken)
+    state.commit({"event": 0, "protocol": "one", "kind": "train"})
+    return {"protocol": "one", "stream": "an event"}
+
+  text = dry_run.report(steps, {"x": Mine}, 0, distribution.build(),
+                        budget=ledger.Budget.parse("5.5 GFLOP, 1 MB"))
+  assert ("x, budget: learning ends before the last event; 500 MFLOP of 5.50 GFLOP left; holds 0 B "
+          "state, 0 B memory, 0 B stored.") in text
 
 
 def test_launches_and_images_are_estimated():

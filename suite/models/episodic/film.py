@@ -76,6 +76,11 @@ class FilmedModel:
     self._input_shape = tuple(model.input_shape[1:])
     self.num_features = int(model.output_shape[-1])
 
+  @property
+  def weights(self) -> list[tf.Variable]:
+    """The model's."""
+    return list(self._weights.values())
+
   def identity(self) -> Film:
     """FiLM layers that change nothing."""
     return Film(tf.ones([sum(self.sizes)]), tf.zeros([sum(self.sizes)]))

@@ -84,6 +84,10 @@ class TrialModels:
       del self._networks[next(iter(self._networks))]
     return network
 
+  def newest_weights(self) -> list[tf.Variable]:
+    """The weights of the network that was used last; [] before the first."""
+    return list(next(reversed(self._networks.values())).model.weights) if self._networks else []
+
   def of_one(self, predict: Predict | None) -> network_lib.Network | None:
     """The network whose logits a predictor is; None of an ensemble's, and of none."""
     return next((one for one in self._networks.values() if one.logits is predict), None)

@@ -106,6 +106,11 @@ def of_learner(features: FeatureFn | None) -> FrozenBackbone | None:
   return features if isinstance(features, FrozenBackbone) else None
 
 
+def weights_of(features: FeatureFn | None) -> list[tf.Variable]:
+  """Returns the weights of a `FrozenBackbone`; [] for other functions."""
+  return list(features.model.weights) if isinstance(features, FrozenBackbone) else []
+
+
 def layers(features: FeatureFn) -> list[mac_views.Layer]:
   """Returns the layers of a `FrozenBackbone`, none of them trained; [] for other functions."""
   if isinstance(features, FrozenBackbone):

@@ -57,6 +57,10 @@ class TrainablePart:
     """The network, if it is frozen and codes are its features; None otherwise."""
     return None
 
+  def frozen_weights(self) -> list[tf.Variable]:
+    """Weights of what is frozen, once prepared; others may be among them."""
+    return []
+
   def prepare(self, shape: tuple[int, ...]) -> None:
     """Makes what is frozen, for examples of this shape (S, S, 3) or (D,)."""
     raise NotImplementedError
@@ -98,6 +102,9 @@ class HeadOnly(TrainablePart):
   def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
     """The network, if codes are its features."""
     return frozen_backbone.of_learner(self._features)
+
+  def frozen_weights(self) -> list[tf.Variable]:
+    return frozen_backbone.weights_of(self._features)
 
   def prepare(self, shape: tuple[int, ...]) -> None:
     self.is_identity = self._features is None and len(shape) == 1
@@ -142,6 +149,9 @@ class LastLayers(TrainablePart):
   def __init__(self, backbone: Callable[[], frozen_backbone.FrozenBackbone], num_layers: int = 1,
                norms: str = "fixed"):
     self._make, self._num_layers, self._norms = backbone, num_layers, norms
+
+  def frozen_weights(self) -> list[tf.Variable]:
+    return list(self._backbone.model.weights)
 
   def prepare(self, shape: tuple[int, ...]) -> None:
     _check_images("LastLayers", shape)

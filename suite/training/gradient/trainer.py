@@ -157,8 +157,11 @@ class Trainer:
         auxiliary, validation() if validation else self.validation(experience, transform, context))
     run.configure()
     run.begin()
-    run.open_batches()
-    run.grant()
+    if context.ledger.is_cut and not run.step:
+      run.steps = 0  # The budget was spent before.
+    else:
+      run.open_batches()
+      run.grant()
     if not run.steps:
       context.store.save(save_as, start)
       return context.journal.keep(key, run.result("untrained"))

@@ -125,7 +125,8 @@ class Statistic:
     return None
 
   def set_flops(self, labels: np.ndarray, num_classes: int, num_features: int) -> int | None:
-    """Returns the FLOPs of `set_sums` and of merging it; None if there is none."""
+    """Returns the FLOPs of `set_sums` and of merging it, which a budget asks for; None without it.
+    """
     del labels, num_classes, num_features
     return None
 

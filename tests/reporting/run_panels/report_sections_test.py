@@ -58,6 +58,21 @@ def test_seeds_are_averaged_and_streams_are_not(tmp_path):
   assert matrices.choices["er"] == [[pytest.approx(60)] * 2] * 2
 
 
+def test_scores_are_drawn_against_both_ledgers_of_a_budget(tmp_path):
+  folder = clear_run(tmp_path / "x" / "er", 0.5)
+  assert not {"spent", "held"} & {p.name for p in report_sections.load([tmp_path])[0].panels}
+  records = [{**json.loads(line), "budget_flops": 300, "budget_flops_left": 250 - 50 * i,
+              "budget_cut": i == 1, "state_bytes": 7, "memory_bytes": i, "stored_bytes": 0,
+              "flops": 150 + 50 * i, "flops_train": 50 + 50 * i, "flops_predict": 100}
+             for i, line in enumerate((folder / "records.jsonl").read_text().splitlines())]
+  (folder / "records.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+  section = report_sections.load([tmp_path])[0]
+  assert _panel(section, "spent").rows == [["er", 2, 100, 0.5, "yes"]]
+  assert _panel(section, "spent").chart.series[0].x == [50, 100]
+  assert _panel(section, "held").chart.series[0].x == [7, 8]
+  assert not any("budget" in c.name for c in _panel(section, "compute").columns)
+
+
 def test_what_a_learner_records_makes_no_other_stream(tmp_path):
   clear_run(tmp_path / "er", 0.5)
   records = clear_run(tmp_path / "protonet", 0.7) / "records.jsonl"

@@ -158,6 +158,26 @@ def test_each_answer_and_each_label_is_paid_for_once():
   assert (totals["examples_predict"], totals["examples_train"]) == (3, 2)
 
 
+@pytest.mark.parametrize("make", [Counter, InTurn])
+def test_labels_teach_within_a_budget_and_reveal_classes_beyond_it(make):
+  learner, account = make(), ledger.Ledger(ledger.Budget(flops=3))  # A label costs 1 FLOP.
+  steps = steps_of(learner)
+  assert steps.within(account, 5) == 3 and not account.is_cut
+  steps.answer(3)
+  steps.accept(2)  # As where an offline phase comes before the end of the block.
+  steps.charge(account, 2, 2, seconds=0.0)
+  assert steps.within(account, 5) == 3
+  steps.answer(3)
+  steps.accept(3)
+  steps.charge(account, 1, 1, seconds=0.0)
+  assert steps.within(account, 5) == 5 and account.is_cut
+  steps.answer(5)
+  steps.accept(5)
+  steps.charge(account, 2, 2, seconds=0.0)
+  assert learner.counts.numpy().tolist() == [1, 2, 0] and steps.known.all()
+  assert account.spent() == (3, 0) and account.totals()["examples_predict"] == 5
+
+
 def test_codes_depend_on_the_place_alone():
   learner, calls = Counter(), []
   encode = learner.encode
