@@ -94,7 +94,7 @@ def main() -> int:
   parser.add_argument("matrix", type=pathlib.Path)
   parser.add_argument("page", type=pathlib.Path)
   parser.add_argument("--budgets", type=int, nargs="+",
-                      default=[8, 16, 32, 64, 100, 256, 1024, 4096, 16384])
+                      default=[8, 16, 32, 64, 100, 256, 1024, 4096, 8192])
   parser.add_argument("--known", type=int, default=0, help="known models, drawn at random (all)")
   parser.add_argument("--models", type=int, default=3, help="models of a family that are estimated")
   args = parser.parse_args()
@@ -116,9 +116,9 @@ def main() -> int:
       cache = accuracy_cache.AccuracyCache(folder, create=True)
       cache.add_models([names[index] for index in rest], known.astype(np.int8),
                        [str(index) for index in range(total)])
-      for number, model in enumerate(rng.permutation(mine)[:args.models].tolist()):
+      for model in rng.permutation(mine)[:args.models].tolist():
         # Other questions for each model; the preparation is in the cache.
-        reference, given = lifelong.Reference(cache, seed=number), answers[model]
+        reference, given = lifelong.Reference(cache, seed=model), answers[model]
         order = rng.permutation(total)
         items = irt_search.fit_items(known[:, order[:max(args.budgets) + _REST]], 1, 6).astype(
             np.float64)
