@@ -216,7 +216,6 @@ def _status(args: argparse.Namespace, report: Any = None) -> int:
 
   from suite.lifelong.cache import accuracy_cache
   from suite.lifelong.cache import active_samples
-  from suite.lifelong.cache import cache_growth
   from suite.lifelong.cache import sample_counts
   cache = accuracy_cache.AccuracyCache(args.cache)
   num_bytes = sum(path.stat().st_size for path in args.cache.iterdir())
@@ -226,7 +225,7 @@ def _status(args: argparse.Namespace, report: Any = None) -> int:
   tasks = {name: {"metric": cache.tasks[name].metric, "filter": cache.tasks[name].filter,
                   "samples": int(np.sum(codes == index))} for index, name in enumerate(names)}
   roster = active_samples.read(cache.folder)
-  versions = cache_growth.versions(cache) if roster.retired else {}
+  versions = active_samples.versions(cache) if roster.retired else {}
   if args.json:
     sys.stdout.write(json.dumps({
         "models": cache.num_models, "samples": cache.num_samples, "bytes": num_bytes,

@@ -13,7 +13,6 @@ from suite.lifelong import standings
 from suite.lifelong import watching
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import active_samples
-from suite.lifelong.cache import cache_growth
 from suite.reporting import panels
 
 _DRAWN = 60  # Number of models in the figure of the ranking.
@@ -55,8 +54,8 @@ def _alarms(updates: Sequence[watching.Update], level: float) -> panels.Panel:
   num = sum(len(one.tests) for one in updates)
   return panels.Panel(
       "alarms", "Drift alarms", [panels.Column("update"), *_TEST_COLUMNS], rows[:_MOST], notes=[
-          f"{len(rows):,} alarms in {num:,} tests of {len(updates):,} updates. While nothing "
-          f"changes, {level:.1%} of the updates have an alarm.",
+          f"Alarms: {len(rows):,}; tests: {num:,}; updates: {len(updates):,}. While nothing "
+          f"changes, at most {level:.1%} of the updates have an alarm.",
           "level: the accuracy on a task is not what the model's other answers predict. order: the "
           "model solves other questions of the task than all models do. task: several new models "
           "are off on a task in the same direction."])
@@ -131,7 +130,7 @@ def _saved(ranked: Sequence[standings.RankedModel], saved: Sequence[Mapping[str,
 
 def _versions(cache: accuracy_cache.AccuracyCache, scores: standings.Standings) -> panels.Panel:
   tasks = cache.tasks
-  later = cache_growth.versions(cache)
+  later = active_samples.versions(cache)
   rows = [[name, tasks[name].metric or "not known", tasks[name].filter, size,
            sum(later.get(name, {}).values()), max(later.get(name, {1: 1}))]
           for name, size in scores.sizes.items() if name in tasks]

@@ -38,6 +38,7 @@ from suite.system import io_errors
 FILE = "roster.json"
 _BLOCK = 1 << 14
 _CHUNK = 1 << 16
+_VERSIONED = re.compile(r"(.*)@([2-9]|[1-9]\d+)")  # Of documents that changed, see `cache_growth`.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,6 +101,18 @@ def changing(cache: accuracy_cache.AccuracyCache) -> Iterator[list[Roster]]:
       atomic_files.write(cache.folder / FILE, (json.dumps({
           "version": 1, "retired": sorted(after.retired), "families": dict(after.families),
           "pattern": after.pattern}) + "\n").encode())
+
+
+def versions(cache: accuracy_cache.AccuracyCache) -> dict[str, dict[int, int]]:
+  """task -> version -> number of its documents, of tasks that have a version 2."""
+  found: dict[str, dict[int, int]] = {}
+  for chunk in cache.sample_ids.chunks() if cache.tasks else ():
+    for one in chunk:
+      matched = _VERSIONED.fullmatch(one)
+      if matched:
+        here = found.setdefault(matched.group(1).rpartition("/")[0], {})
+        here[int(matched.group(2))] = here.get(int(matched.group(2)), 0) + 1
+  return found
 
 
 def _whole(cache: accuracy_cache.AccuracyCache | str | os.PathLike

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import dataclasses
-import re
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import cache_tasks
 
 REFUSE, VERSION = "refuse", "version"
-_VERSIONED = re.compile(r"(.*)@([2-9]|[1-9]\d+)")
 
 
 @dataclasses.dataclass
@@ -48,24 +46,6 @@ class Added:
   num_answers: int = 0
   retired: list[str] = dataclasses.field(default_factory=list)
   ids: list[str] = dataclasses.field(default_factory=list)
-
-
-def base(name: str) -> tuple[str, int]:
-  """An id without its version, and the number of the version: "arc/7@2" is ("arc/7", 2)."""
-  matched = _VERSIONED.fullmatch(name)
-  return (matched.group(1), int(matched.group(2))) if matched else (name, 1)
-
-
-def versions(cache: accuracy_cache.AccuracyCache) -> dict[str, dict[int, int]]:
-  """task -> version -> number of its documents, of tasks that have a version 2."""
-  found: dict[str, dict[int, int]] = {}
-  for chunk in cache.sample_ids.chunks() if cache.tasks else ():
-    for one in chunk:
-      name, number = base(one)
-      if number > 1:
-        here = found.setdefault(name.rpartition("/")[0], {})
-        here[number] = here.get(number, 0) + 1
-  return found
 
 
 def versioned(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnswers,
