@@ -63,7 +63,10 @@ class Opened:
 
 @dataclasses.dataclass
 class Rehearsed:
-  """The outcome of a rehearsal: lines that say what differs, and what was not compared and why."""
+  """The outcome of a rehearsal: lines that say what differs, and what was not compared and why.
+
+  `skipped` has reasons by kind of check; "missing" and "all" are for all kinds.
+  """
 
   scores: list[str] = dataclasses.field(default_factory=list)
   costs: list[str] = dataclasses.field(default_factory=list)
@@ -75,7 +78,7 @@ class Rehearsed:
 
 def fingerprint(opened: Opened, environment: Mapping[str, Any]) -> tuple[str, list[str]]:
   """The digest of what decides bytes on this machine, and what differs from a run's environment."""
-  packages = {}
+  packages: dict[str, str | None] = {}
   for name in environment.get("packages") or {}:
     try:
       packages[name] = metadata.version(name)
@@ -189,11 +192,11 @@ def rehearse(run: run_dir.Run, opened: Opened) -> Rehearsed:
         return found
       _compare_answers(run, writer, folder, found)
   if rehearsed.missing:
-    found.skipped["data"] = f"not prepared here: {', '.join(sorted(rehearsed.missing))}"
+    found.skipped["missing"] = f"data is not prepared here: {', '.join(sorted(rehearsed.missing))}"
   if rehearsed.notes:
     found.skipped["costs"] = "; ".join(rehearsed.notes)
   _compare_events(run, writer, found)
-  said = {} if "data" in found.skipped else _data(run.folder)
+  said = {} if "missing" in found.skipped else _data(run.folder)
   for name, digests in (writer.state.data_digests or {}).items():
     if name in said and said[name].get("examples") != digests["examples"]:
       found.data.append(f"the test images of {name!r}, or their labels, are not those of the data "
@@ -239,12 +242,14 @@ def _compare_answers(run: run_dir.Run, writer: _Substituting, folder: pathlib.Pa
 
 def _plan(run: run_dir.Run, opened: Opened, learner: Any) -> Rehearsed:
   """Compares the FLOPs of a run whose learner plans them (NEVIS'22), and the summary."""
-  found = Rehearsed(skipped={"answers": "compared with their records alone: this learner is "
-                                        "planned, not rehearsed"})
+  found = Rehearsed(skipped={"data": "this learner is planned, not rehearsed: replays compare it"})
   plan = planning.PlannedRun(run.folder.name, seed=opened.seed, distribution=opened.distribution,
                              shared={}, budget=opened.budget)
   try:
     opened.protocol(learner, state=plan)
+    if plan.num_events != len(run.records):
+      found.scores.append(f"it has {len(run.records)} events, and its configuration "
+                          f"{plan.num_events}")
     if plan.facts.get("estimated"):
       found.skipped["costs"] = "sizes of data that is not prepared here are estimated"
     else:
@@ -351,8 +356,8 @@ def replay(run: run_dir.Run, opened: Opened, event: int, kept: pathlib.Path | No
     lines += [f"the test images of {name!r} are not those of the data here"
               for name, content in (state.data_digests or {}).items()
               if _data(run.folder).get(name, content) != content]
-    if name := said.get("predictions"):
-      lines += _other_answers(run.folder / name, folder / name, is_exact=is_exact)
+    if answers := said.get("predictions"):
+      lines += _other_answers(run.folder / answers, folder / answers, is_exact=is_exact)
     return [f"event {event}: {line}" for line in lines]
 
 

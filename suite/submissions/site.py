@@ -78,12 +78,13 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str) -> list[str]:
     if not entries:
       return [*lines, "no bundle is left, and no page was made"]
     methods = sorted({run["method"] for entry in entries for run in entry.about["runs"]})
-    pages = {out / "index.html": _index(entries, out, title)}
+    pages = {out / "index.html": (title, _index(entries, out))}
     for method in methods:
-      pages[out / "methods" / f"{method}.html"] = _method(method, entries, out)
-    for path, sections in pages.items():
+      pages[out / "methods" / f"{method}.html"] = (
+          f"{title}: {method}", _method(method, entries, out))
+    for path, (heading, sections) in pages.items():
       path.parent.mkdir(parents=True, exist_ok=True)
-      atomic_files.write(path, html_page.render(sections, path).encode("utf-8"))
+      atomic_files.write(path, html_page.render(sections, path, heading).encode("utf-8"))
     return [*lines, f"{out / 'index.html'}: {len(entries)} bundles, {len(methods)} methods"]
 
 
@@ -97,7 +98,7 @@ def _found(path: pathlib.Path, digest: str) -> Mapping[str, Any]:
   return found if isinstance(found, dict) and found.get("bundle") == digest else {}
 
 
-def _index(entries: Sequence[_Entry], out: pathlib.Path, title: str) -> list[panels.Section]:
+def _index(entries: Sequence[_Entry], out: pathlib.Path) -> list[panels.Section]:
   """A section for each stream: the table of methods, then what a report has of them."""
   streams = run_streams.build(run_dir.load([entry.root for entry in entries]))
   reports = {section.title: section
@@ -108,8 +109,7 @@ def _index(entries: Sequence[_Entry], out: pathlib.Path, title: str) -> list[pan
     shown = [] if report is None else [
         panel for panel in report.panels if panel.name not in (*_LEFT_OUT, "headline")]
     found.append(panels.Section(
-        f"{title}: {stream.title}" if len(streams) == 1 else stream.title,
-        [_board(stream, entries, out / "index.html", out), *shown],
+        stream.title, [_board(stream, entries, out), *shown],
         None if report is None or report.num_main is None else report.num_main,
         [("bundles", ", ".join(entry.name for entry in entries if any(
             _entry_of(run, [entry]) for run in stream.runs)))]))
@@ -126,8 +126,8 @@ def _said(run: run_dir.Run, entry: _Entry) -> Mapping[str, Any]:
   return next((one for one in entry.about["runs"] if one["folder"] == name), {})
 
 
-def _board(stream: run_streams.StreamRuns, entries: Sequence[_Entry], page: pathlib.Path,
-           out: pathlib.Path) -> panels.Panel:
+def _board(stream: run_streams.StreamRuns, entries: Sequence[_Entry], out: pathlib.Path
+           ) -> panels.Panel:
   """The table of a stream: a row for each method and settings, best first."""
   measures = tables.measures(stream)[:3]
   rows: list[list[Any]] = []
@@ -201,7 +201,8 @@ def _method(method: str, entries: Sequence[_Entry], out: pathlib.Path) -> list[p
           entry.digest[:16], entry.about["license"], entry.about["contact"],
           f"suite {environment.get('suite')}, {environment.get('git_revision') or 'a release'}, "
           f"TensorFlow {packages.get('tensorflow')}",
-          f"{environment.get('device')}; {environment.get('instruction_set', 'unknown')}",
+          f"{environment.get('device')}, "
+          f"{str(environment.get('instruction_set', 'unknown')).partition(' ')[0]}",
           str(environment.get("command"))])
       checks += [[entry.name, one.get("run", ""), one.get("kind", ""), one.get("state", ""),
                   one.get("text", "")] for one in entry.found.get("checks", ())

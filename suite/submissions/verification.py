@@ -28,7 +28,9 @@ from suite.compute import seeds as seeds_lib
 from suite.configs import gin_files
 from suite.contracts import deliveries
 from suite.metrics import classification
+from suite.metrics import episodic
 from suite.metrics import sequence_log
+from suite.reporting import records as records_lib
 from suite.reporting import run_check
 from suite.reporting import run_dir
 from suite.running import launch
@@ -209,7 +211,7 @@ def _check_answers(report: Report, name: str, run: run_dir.Run) -> None:
     try:
       saved = predictions.load(run.folder / str(record.get("predictions")),
                                run=run_identity.of(run.folder), event=record["event"])
-      labels = saved.multi_hot() if saved.is_multi_label else saved.label
+      labels = np.asarray(saved.multi_hot() if saved.is_multi_label else saved.label)
       correct = classification.is_correct(saved.top1, labels)
       again: dict[str, Any] = {}
       if "first_step" in record:  # A record of a sequence holds its answers, too.
@@ -219,6 +221,11 @@ def _check_answers(report: Report, name: str, run: run_dir.Run) -> None:
         if not (np.array_equal(log.answers, saved.top1) and np.array_equal(log.labels, labels)):
           problems.append(f"event {record['event']}: its answers are not those of its record")
       again.update(seen=len(saved), correct=int(correct.sum()))
+      if record.get("num_tasks"):  # Episodes, each with as many images.
+        again.update(records_lib.to_plain(episodic.over_tasks(
+            correct.reshape(record["num_tasks"], -1).mean(axis=1))))
+      else:
+        again["accuracy"] = again["correct"] / again["seen"]
       if record.get("metric", "error") == "error":
         again["error"] = classification.error(again["correct"], again["seen"])
       elif saved.scores is not None:
@@ -297,11 +304,12 @@ def _open(report: Report, workdir: pathlib.Path, runs: Mapping[str, run_dir.Run]
 def _recompute(report: Report, name: str, found: recomputation.Rehearsed) -> None:
   """Adds the checks of a rehearsal."""
   for kind, problems, text in (
-      ("scores", found.scores, f"summary, and {found.num_scored} events on the data here"),
+      ("scores", found.scores, f"summary, and {found.num_scored} events on the data here"
+       if found.num_scored else "summary, from records that were compared with their answers"),
       ("costs", found.costs, f"{found.num_charged} events"),
       ("data", found.data, "the images here")):
     reasons = [reason for what, reason in found.skipped.items()
-               if what in (kind, "all") or what == "data" or (kind, what) == ("scores", "answers")]
+               if what in (kind, "all", "missing")]
     if reasons and not problems:
       report.checks.append(Check(kind, name, SKIPPED, "; ".join(reasons)))
     else:

@@ -41,8 +41,13 @@ _HEIGHT = 440
 _RED_BLUE = [[0, "#b2182b"], [0.5, "#ffffff"], [1, "#2166ac"]]
 
 
-def render(sections: Sequence[panels.Section], out: pathlib.Path | None = None) -> str:
-  """Renders the page; paths are relative to the folder of `out` where that is given."""
+def render(sections: Sequence[panels.Section], out: pathlib.Path | None = None, title: str = ""
+           ) -> str:
+  """Renders the page; paths are relative to the folder of `out` where that is given.
+
+  Args:
+    title: of the page; "": its runs, and the day of the last one.
+  """
   import jinja2
   from plotly import offline
   template = jinja2.Environment(
@@ -59,7 +64,7 @@ def render(sections: Sequence[panels.Section], out: pathlib.Path | None = None) 
   library = offline.get_plotlyjs() if any(
       panel["chart"] for one in shown for panel in (*one["main"], *one["rest"])) else ""
   return template.render(
-      version=suite.__version__, sections=shown, title=_title(sections),
+      version=suite.__version__, sections=shown, title=title or _title(sections),
       style=_read("report.css"), script=_read("report.js"), library=_inline(library))
 
 
