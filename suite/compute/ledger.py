@@ -277,7 +277,8 @@ class Ledger:
   def _shown(self, cost: Cost) -> str:
     """The limits beside what is spent with a further cost."""
     assert self.budget is not None
-    (flops, macs), budget = self.spent(), self.budget
+    budget = self.budget
+    flops, macs = map(add, self.spent(), self._reserved)
     return ", ".join(
         f"{add(spent, more):,} of {limit:,} {unit}" for unit, limit, spent, more in (
             ("FLOPs", budget.flops, flops, cost.flops), ("MACs", budget.macs, macs, cost.macs))

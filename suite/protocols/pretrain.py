@@ -82,9 +82,12 @@ def run(
     state.begins(f"updates {first + 1:,} to {first + portion.updates:,}", done=first,
                  total=updates, unit="update")
     learner.begin(task, context)
-    record = learner.learn(portion, context)
+    looking = (functools.partial(ledger.Known, 0, 0) if accuracy is None else functools.partial(
+        accuracy.cost, learner.encoder, learner.transform, context))
+    with state.ledger.reserved(looking) as is_covered:
+      record = learner.learn(portion, context)
     done = portion.updates if not state.ledger.is_cut else record["updates"] - first
-    if accuracy is not None:
+    if accuracy is not None and is_covered and done:
       record["knn_accuracy"] = accuracy.of(learner.encoder, learner.transform, context)
     if state.distribution.is_chief:
       about = {

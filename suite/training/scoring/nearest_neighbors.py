@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 import threadpoolctl
 
+from suite.compute import flops
 from suite.contracts import examples
 from suite.contracts import tasks
 from suite.metrics import classification
@@ -94,6 +95,25 @@ class NeighborAccuracy:
       context: of the event.
       batch_size: B.
     """
+    forward, sets = self._prepared(encoder, transform, context, batch_size)
+    train, queries = (
+        ready.run(forward, ledger=context.ledger, phase="validate") for ready in sets)
+    num = macs(train, queries)
+    context.ledger.charge("validate", flops=2 * num, macs=num)
+    with one_thread():
+      found = fitted(train, self._k, "cosine").predict(finite(queries.values))
+    return 1.0 - classification.error(int(np.sum(found == queries.labels)), len(queries.labels))
+
+  def cost(self, encoder: tf.keras.Model, transform: examples.Transform,
+           context: context_lib.Context, batch_size: int = 128) -> flops.Cost:
+    """The cost of `of`."""
+    forward, (train, queries) = self._prepared(encoder, transform, context, batch_size)
+    num = train.images.size * queries.images.size * int(encoder.output_shape[-1])
+    return train.cost(forward) + queries.cost(forward) + flops.Cost(2 * num, num)
+
+  def _prepared(self, encoder: tf.keras.Model, transform: examples.Transform,
+                context: context_lib.Context, batch_size: int
+                ) -> tuple[scoring.Forward, list[scoring.ReadySet]]:
     if self._forward is None:
       self._forward = scoring.Forward(
           lambda images: encoder(images, training=False), context.distribution)
@@ -101,10 +121,4 @@ class NeighborAccuracy:
       self._ready = {(transform, batch_size): [
           scoring.ReadySet(images, transform=transform, batch_size=batch_size)
           for images in (self._train, self._held_out)]}
-    train, queries = (ready.run(self._forward, ledger=context.ledger, phase="validate")
-                      for ready in self._ready[transform, batch_size])
-    num = macs(train, queries)
-    context.ledger.charge("validate", flops=2 * num, macs=num)
-    with one_thread():
-      found = fitted(train, self._k, "cosine").predict(finite(queries.values))
-    return 1.0 - classification.error(int(np.sum(found == queries.labels)), len(queries.labels))
+    return self._forward, self._ready[transform, batch_size]
