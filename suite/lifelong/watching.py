@@ -132,12 +132,18 @@ def update(cache_folder: pathlib.Path, folder: pathlib.Path, settings: Settings 
     now: the clock.
 
   Raises:
-    CacheError: there is no folder, or the cache is damaged.
+    CacheError: there is no folder, or the cache is damaged, or keeps scores as values.
     file_lock.LockedError: another process watches for this cache.
   """
   if not folder.is_dir():
     raise accuracy_cache.CacheError(f"{folder} is no folder. Give the one that logs are written "
                                     "to.")
+  if accuracy_cache.is_cache(cache_folder) and (
+      accuracy_cache.AccuracyCache(cache_folder).value_range is not None):
+    raise accuracy_cache.CacheError(
+        f"{cache_folder} keeps scores as values, and takes whole models and samples only: suite "
+        "lifelong add-models and add-samples. A cache of right and wrong answers takes logs as "
+        "they come: --threshold 0.5.")
   with file_lock.held(cache_folder / LOCK, wait=False):
     log = _log(cache_folder)
     past = [_parsed(line) for line in log.lines if line["kind"] == "update"]
@@ -254,7 +260,7 @@ class _Found:
 
   def _read(self, cache: accuracy_cache.AccuracyCache, paths: Sequence[pathlib.Path]
             ) -> tuple[list[accuracy_import.ImportedAnswers], accuracy_import.Report]:
-    options = dataclasses.replace(self._settings.options, known=cache.tasks)
+    options = dataclasses.replace(self._settings.options, known=cache.tasks, is_all=False)
     try:
       return accuracy_import.read_reported(paths, options)
     except accuracy_import.NoSamplesError:  # What harnesses write beside their logs.

@@ -153,6 +153,7 @@ class Options:
     model_column, task_column: names of columns.
     known: tasks of the cache, whose metrics and filters are read unless others are asked for.
     values: scores are kept as they are: numbers of any range.
+    is_all: whether all files are read at once, so that a task that is named must be among them.
   """
 
   names: Sequence[str] = ()
@@ -164,6 +165,7 @@ class Options:
   task_column: str = ""
   known: Mapping[str, cache_tasks.Task] = dataclasses.field(default_factory=dict)
   values: bool = False
+  is_all: bool = True
 
 
 @dataclasses.dataclass
@@ -364,8 +366,9 @@ class _Selected:
     if self._asked:
       raise accuracy_cache.CacheError(self._question())
     tasks = list(self.tasks)
-    self._score.check(tasks)
-    self._keep.check(tasks)
+    if self._options.is_all:
+      self._score.check(tasks)
+      self._keep.check(tasks)
     for task, part in self._parts:
       other = next((one for one in tasks if f"{task}/{part}/".startswith(f"{one}/")
                     and len(one) > len(task)), None)

@@ -73,6 +73,18 @@ def test_retired_samples_leave_everything_but_their_answers(folder):
   assert len(active_samples.ids_of_tasks(whole, ["gsm8k"])) == 100
 
 
+def test_scores_that_are_kept_as_values_leave_with_their_samples(tmp_path):
+  scores = np.random.default_rng(0).normal(20.0, 5.0, (4, 12))
+  cache = accuracy_cache.AccuracyCache(tmp_path / "c", create=True)
+  cache.add_models([f"m{i}" for i in range(4)], scores, [str(i) for i in range(12)], values=True)
+  active_samples.retire(tmp_path / "c", ["2", "7"])
+  stay = [i for i in range(12) if i not in (2, 7)]
+  assert active_samples.opened(tmp_path / "c").values(np.arange(10)) == pytest.approx(
+      scores[:, stay], abs=1e-5)
+  found = {one.name: one.score for one in standings.rank(tmp_path / "c")}
+  assert found == pytest.approx(dict(zip(cache.models, scores[:, stay].mean(axis=1))), abs=1e-4)
+
+
 def test_a_family_counts_as_one_model_and_does_not_predict_its_own(tmp_path):
   """With twins in families, estimates are those of a cache without the twins."""
   rng = np.random.default_rng(1)
