@@ -112,6 +112,46 @@ charged; the products of these gradients are not.
 norms then normalize single images; take a net without them, or features. On several devices the
 first makes all updates.
 """
+_TRANSFORMERS = """
+## On a frozen transformer
+
+`gin/learners/transformers.gin` has methods that leave a vision transformer (`suite/models/vit.py`)
+as it is and train something in it: `suite/models/vit_hooks.py` and `vit_prompts.py` have the layers
+and the formulas, `HookedVit`
+(`suite/training/gradient/hooked_vit.py`) puts them into the gradient learner. A run file sets
+`BACKBONE = @vit.vit` and `WEIGHTS`, an .npz of a pretrained net; any other net is refused by its
+name before anything is trained. From random weights they show how they work, not how
+well: no published number was reproduced with them, since no pretrained transformer is shipped.
+
+| method | trained in the net | loss | after a task |
+| --- | --- | --- | --- |
+| `lora` | low-rank changes of queries and values | cross-entropy | |
+| `aper_adapter` | adapters beside the MLPs, in the first task alone | cross-entropy | class means \
+of the frozen and the adapted net's features |
+| `l2p` | prompts before the tokens, and keys | classes of the task; cosines of chosen keys | |
+| `dual_prompt` | prefixes of all tasks and of the task, its key | the same | its prefix and key \
+stay |
+| `coda_prompt` | components of prefixes, keys, attention | classes of the task; orthogonality | \
+its components stay |
+| `ease` | new adapters for each task | classes of the task | class means in all subspaces; \
+those of old classes in the new one are made from similar classes |
+| `inf_lora` | low-rank changes of keys and values in given directions | classes of the task | \
+added to the weights; their directions stay free of later changes |
+
+- **Settings** that the methods' papers or codes have stand in the gin file, each with its source;
+what is from memory is marked as unverified. Epochs, batches, rates and optimizers are those of the
+run.
+- **Tasks are phases.** A learner is not told their number, so pools have a fixed size (`DUAL_SIZE`,
+`CODA_PHASES`, `EASE_SUBSPACES`): phases beyond go on with the last part, EASE's train nothing.
+Where classes come again (CLEAR), all classes of the bucket take part in the loss, and EASE has the
+class means of the latest bucket.
+- **FLOPs.** Frozen weights get no gradients and are charged none; what flows through them to
+something trained below is. The query of L2P, DualPrompt and CODA-Prompt is a second forward pass,
+that of APER and EASE one for each adapted net: all are charged, in training and in answers.
+- **Differences from the codes.** Prefixes are put before the key and value projections, as the
+papers write it; an image chooses its prompts by itself, never a batch for all of it. CODA-Prompt's
+components of later tasks are not made orthogonal to earlier ones at their start.
+"""
 _REASONS = """
 ## Why a method does not run
 
@@ -160,7 +200,8 @@ def page() -> str:
   on_cfsl = sum("cfsl" in method.protocols for method in every)
   head = _HEAD.format(num_methods=len(every), cells=cells, running=running,
                       percent=100 * running / cells, on_cfsl=on_cfsl)
-  return "\n".join([head, _matrix(every), _NEVIS, _CLEAR, _REASONS, _refusals(every), _DEVICES])
+  return "\n".join([head, _matrix(every), _NEVIS, _CLEAR, _TRANSFORMERS,
+                    _REASONS, _refusals(every), _DEVICES])
 
 
 def _matrix(every: Iterable[methods.Method]) -> str:

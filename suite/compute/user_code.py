@@ -15,10 +15,11 @@ from typing import Any, Callable, Iterator
 
 import tensorflow as tf
 
-# Packages whose code runs in graphs as it is. KerasCV's layers branch on tensors.
+# Packages whose code runs in graphs as it is. KerasCV's layers branch on tensors, but for one.
 _OF_MODELS = {"tensorflow", tf.keras.layers.Layer.__module__.partition(".")[0]}
 _NOT_CONVERTED = {"suite", "tfds_builders", "numpy", "gin", "absl", "wrapt", "keras", *_OF_MODELS,
                   *getattr(sys, "stdlib_module_names", ("builtins",))} - {"__main__"}
+_WITHOUT_BRANCHES = ("keras_cv.src.layers.transformer_encoder",)
 _PLAIN = (str, bytes, int, float, complex, type(None), tf.Tensor, tf.TensorSpec, tf.Variable,
           tf.DType)
 
@@ -57,7 +58,8 @@ def _is_layer_of_keras_3(part: Any) -> bool:
 def _package(part: Any) -> str:
   """The package of a function, a class or an object's class."""
   has_name = isinstance(part, (type, types.FunctionType))
-  return ((part if has_name else type(part)).__module__ or "").partition(".")[0]
+  module = (part if has_name else type(part)).__module__ or ""
+  return "tensorflow" if module in _WITHOUT_BRANCHES else module.partition(".")[0]
 
 
 def _held(part: Any) -> Iterator[Any]:

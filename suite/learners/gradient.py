@@ -257,6 +257,11 @@ class GradientLearner(learner.SequenceLearner):
     return self.nets.loop
 
   @property
+  def resets(self) -> bool:
+    """Whether each phase starts from new weights."""
+    return self._reset
+
+  @property
   def num_classes(self) -> int:
     """C, the number of classes."""
     return self.composed.num_classes
@@ -283,7 +288,8 @@ class GradientLearner(learner.SequenceLearner):
     """The net with its head; None where codes are not made by Keras layers, and of prototypes and
     exemplars."""
     below = self.composed.upper if self.net.augments else self.net.frozen_features
-    if self.head.start == "prototypes" or self.head.reads_exemplars or below is None:
+    if (self.head.start == "prototypes" or self.head.reads_exemplars or below is None
+        or not self.net.exports):
       return None
     if isinstance(below, frozen_backbone.FrozenBackbone):
       below = below.model

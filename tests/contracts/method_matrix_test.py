@@ -62,6 +62,12 @@ STOPPED_AMID, META_TRAINING_ENDS = ("protonet",), 2
 ABOVE_CHANCE = {"nevis": 0.3, "clear": 0.3, "incremental": 0.6, "fluid": 0.3, "cfsl": 0.6}
 # Its updates are on single rows.
 FEWER_EPOCHS = {("mer", "clear"): "EPOCHS = 1", ("mer", "fluid"): "EPOCHS = 4"}
+# What prompts train in a net of random weights is little.
+SLOWLY = {**dict.fromkeys((("l2p", "clear"), ("l2p", "nevis")), """
+EPOCHS = 10
+BATCH_SIZE = 32
+RATE = 0.05
+"""), ("lora", "fluid"): "RATE = 0.05"}
 # These train on the rows of a small memory alone.
 FEW_ROWS, MORE_EPOCHS = ("gdumb", "reservoir", "biased_reservoir"), "EPOCHS = 20"
 # Their inner steps are not learned: they take more of them, with a small rate.
@@ -111,6 +117,8 @@ def extra(name: str, protocol: str) -> str:
     return NO_EPISODES
   if protocol == "clear" and name == "gss":
     return FEW_BLOCKS
+  if (name, protocol) in SLOWLY:
+    return SLOWLY[name, protocol]
   if (name, protocol) in FEWER_EPOCHS:
     return FEWER_EPOCHS[name, protocol]
   return MORE_EPOCHS if protocol == "clear" and name in FEW_ROWS else ""

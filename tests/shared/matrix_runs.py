@@ -31,6 +31,7 @@ from suite.data.images import image_ops
 from suite.learners import maml
 from suite.models import conv4
 from suite.models import mlp
+from suite.models import vit
 from suite.protocols import cfsl
 from suite.protocols import clear
 from suite.protocols import fluid
@@ -175,6 +176,28 @@ trainer.Trainer.batch_size = 32
 STEPS = 30
 VALIDATE_EVERY = 15
 """
+# A transformer of one block and four patches, with random weights.
+_TRANSFORMERS = """
+BACKBONE = @vit.vit
+vit.vit.width = 16
+vit.vit.heads = 4
+RATE = 0.1
+LORA_RANK = 2
+BOTTLENECK = 4
+L2P_SIZE = 4
+L2P_LENGTH = 2
+L2P_CHOSEN = 4
+DUAL_SIZE = 2
+DUAL_GENERAL = 1
+DUAL_GENERAL_BLOCKS = (0,)
+DUAL_EXPERT = 2
+DUAL_EXPERT_BLOCKS = (0,)
+CODA_SIZE = 6
+CODA_PHASES = 2
+CODA_LENGTH = 1
+CODA_BLOCKS = (0,)
+EASE_SUBSPACES = 2
+"""
 _ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "constellation", "simple_cnaps",
               "first_order_maml", "protomaml", "indep", "ft_prev", "ft_d", "ft_s")
 _WHOLE_NETS = ("finetune", "last_layers", "ewc", "cwr_star", "der", "gdumb")
@@ -189,7 +212,9 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
   if method.file == "nevis_baselines":
     includes.append("budgets/fixed")
     settings.append(_NEVIS_BASELINES)
-  if protocol in ("clear", "incremental") and method.name not in _ON_IMAGES:
+  if method.file == "transformers":
+    settings.append(_TRANSFORMERS)
+  elif protocol in ("clear", "incremental") and method.name not in _ON_IMAGES:
     settings.append(_FEATURES)
   if protocol == "fluid" and method.name not in _WHOLE_NETS:
     settings.append(_PIXELS)

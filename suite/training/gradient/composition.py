@@ -190,6 +190,11 @@ class Composition:
           f"The head {type(self.head).__name__} is corrected on exemplars that are held out of the "
           "training of buckets; a sequence has samples, whose base classes have no exemplars. Take "
           "the head Linear or Aligned.")
+    if self.objective.needs_tasks and context.delivery == deliveries.SEQUENCE:
+      raise refusals.RefusedError(
+          f"The objective {type(self.objective).__name__} trains among the classes of a task, and "
+          "the offline phases of a sequence mix those of all. Leave the objective out, or take "
+          "tasks or buckets.")
     if task.num_classes < 2 and task.kind == tasks.SINGLE_LABEL:
       raise refusals.RefusedError(f"Task {task.key!r} has {task.num_classes} class; a classifier "
                                   "needs at least 2.")

@@ -9,9 +9,10 @@ code, once an example. `upper`, a Keras model, makes features of the code:
     LastLayers  what the trained layers take    the trained layers
     AllLayers   the example                     the whole network
     Drifting    the example                     the whole network, of which only norms move
+    HookedVit   the example                     a frozen transformer, and what is trained in it
 
-A code is computed from the example as it is prepared for evaluation. Only `AllLayers` and
-`Drifting` train on augmented images.
+A code is computed from the example as it is prepared for evaluation. Only `AllLayers`, `Drifting`
+and `HookedVit` (`hooked_vit`) train on augmented images.
 
 A network cut in two: the layers that training its last layers never changes, and the rest.
 
@@ -45,11 +46,13 @@ class TrainablePart:
   Attributes:
     augments: whether codes are examples, which a transform can augment.
     is_identity: whether codes are the examples and features at once: a linear model.
+    exports: whether `upper` can be saved as a Keras model by itself.
     backbone_with_head: the backbone, if it keeps its own head, which is then trained, too.
   """
 
   augments = False
   is_identity = False
+  exports = True
   backbone_with_head: own_model.Backbone | None = None
 
   @property
@@ -154,7 +157,7 @@ class LastLayers(TrainablePart):
     return list(self._backbone.model.weights)
 
   def prepare(self, shape: tuple[int, ...]) -> None:
-    _check_images("LastLayers", shape)
+    check_images("LastLayers", shape)
     self._backbone = self._make()
     self._cut = CutNet(self._backbone.model, self._num_layers, self._norms)
     code = self._cut.lower(tf.zeros([1, *shape], tf.uint8))
@@ -261,7 +264,7 @@ class Drifting(TrainablePart):
     self._make, self._num_layers = backbone, num_layers
 
   def prepare(self, shape: tuple[int, ...]) -> None:
-    _check_images("Drifting", shape)
+    check_images("Drifting", shape)
     self._model = self._make().model
     every = flat_layers(self._model)
     _check_layers("Drifting", every)
@@ -341,7 +344,8 @@ def with_first(weights: list[np.ndarray], given: list[np.ndarray] | None, num_ba
   return [*given, *weights[len(given):]]
 
 
-def _check_images(name: str, shape: tuple[int, ...]) -> None:
+def check_images(name: str, shape: tuple[int, ...]) -> None:
+  """Refuses feature vectors, of a shape (D,), in the place of images."""
   if len(shape) == 1:
     raise ValueError(f"{name} trains layers on images, but the examples are features {shape}; "
                      "take HeadOnly, or AllLayers with a backbone on features.")

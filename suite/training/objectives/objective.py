@@ -206,13 +206,14 @@ class Objective(tf.Module):
     needs_memory: whether it makes no sense without a memory.
     needs_same_classes: whether it compares answers of several phases, which must then be about
       the same classes.
+    needs_tasks: whether its phases must be tasks or buckets, not offline phases of a sequence.
     takes_rows: whether it has a `take`, several updates on the rows of a step.
     calls: functions of users that it calls.
   """
 
   observes = ""
   observes_each = has_teacher = reads_logits = reads_features = reads_groups = False
-  needs_memory = needs_same_classes = takes_rows = False
+  needs_memory = needs_same_classes = needs_tasks = takes_rows = False
   candidates = 0
   calls: tuple[Callable[..., Any], ...] = ()
 

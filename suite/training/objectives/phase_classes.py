@@ -1,0 +1,49 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Cross-entropy among the classes of a phase, and what layers of the net add to the loss.
+
+  loss = CE(rows; classes that came for the phase) + sum of the layers' `add_loss`
+
+Methods on frozen transformers leave logits of earlier classes out of the loss, so that these are
+not pushed down (L2P, DualPrompt, CODA-Prompt). Classes of a batch always take part; where an image
+has several labels, all classes do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from suite.contracts import tasks
+from suite.training.objectives import objective
+
+
+class PhaseClasses(objective.Objective):
+  """See the module. A layer of the net that has a `begin_phase` is told of each phase."""
+
+  needs_tasks = True
+
+  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+            seed: tuple[int, int] = (0, 0)) -> None:
+    del losses_of, seed
+    # In functions: the model's variables are no part of the objective's.
+    self._model = lambda: model
+    phased: list[Any] = [layer for layer in model.submodules if hasattr(layer, "begin_phase")]
+    self._phased = lambda: phased
+    # A net with a head for each task has other classes in each.
+    self.now = tf.Variable(tf.zeros([0], tf.bool), trainable=False, shape=[None],
+                           name="classes_now")
+
+  def note_classes(self, now: tf.Tensor) -> None:
+    self.now.assign(now)
+    for layer in self._phased():
+      layer.begin_phase()
+
+  def loss(self, batch: objective.Batch) -> tf.Tensor:
+    if batch.kind == tasks.SINGLE_LABEL:
+      labels = batch.labels if batch.step_labels is None else batch.step_labels
+      num = batch.logits.shape[1]
+      here = tf.reduce_any(tf.one_hot(labels, num, on_value=True, off_value=False), axis=0)
+      allowed = here | tf.ensure_shape(self.now, [num])
+      batch = batch._replace(classes=objective.Classes(allowed, allowed, allowed))
+    return tf.add_n([objective.cross_entropy(batch), *self._model().losses])
