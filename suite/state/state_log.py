@@ -240,6 +240,10 @@ def load_kept(folder: pathlib.Path, identity: str) -> tuple[snapshots.Snapshot, 
     rest = name.removeprefix(snapshots.CHECKPOINT)
     if rest != name and (rest != pathlib.PurePath(rest).name or rest in ("", ".", "..")):
       raise ValueError(f"{folder} has an array {name!r:.60}, which would be written elsewhere")
+  for path in sorted((folder / _WEIGHTS).rglob("*.npz")):
+    with zipfile.ZipFile(path) as archive:
+      if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+        raise ValueError(f"{path} is compressed, which no weights of a run are")
   found = snapshots.Snapshots(folder, "a kept state").read()
   assert found is not None
   return found, digest(identity, int(found.values["done"]), found.values["ledger"], found.arrays,

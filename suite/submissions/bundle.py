@@ -27,6 +27,8 @@ import stat
 from typing import Any
 import zipfile
 
+from pyarrow import parquet
+
 import suite
 from suite.configs import gin_bindings
 from suite.configs import gin_files
@@ -54,7 +56,7 @@ _MEMBER = re.compile(
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # The first that a zip can have.
 MAX_MEMBERS, MAX_BYTES, MAX_MEMBER_BYTES = 200_000, 8 << 30, 1 << 30
 _MAX_RATIO, _FREE_BYTES = 200, 4 << 20  # Unpacked to packed bytes, beyond the first ones.
-_MAX_ABOUT_BYTES = 1 << 20
+_MAX_ABOUT_BYTES, _MAX_ROWS = 1 << 20, 20_000_000
 _FIELDS = {"format": int, "title": str, "license": str, "contact": str, "suite": str, "runs": list}
 _RUN_FIELDS = {"folder": str, "learner": str, "method": str, "protocol": str, "seed": int}
 
@@ -318,6 +320,20 @@ def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, final: pathlib.P
       file.write(block)
   if found.hexdigest() != digest:
     raise BundleError(f"{member.filename} is not what {MANIFEST} says")
+  if final.suffix == ".parquet":
+    _check_parquet(final, member.filename)
+
+
+def _check_parquet(path: pathlib.Path, name: str) -> None:
+  """Refuses a file of answers that is small on the disk and large in memory."""
+  about = parquet.read_metadata(path)
+  groups = [about.row_group(i) for i in range(about.num_row_groups)]
+  encodings = {one for group in groups for i in range(group.num_columns)
+               for one in group.column(i).encodings}
+  if about.num_rows > _MAX_ROWS or sum(group.total_byte_size for group in groups) > (
+      _FREE_BYTES + _MAX_RATIO * path.stat().st_size) or not encodings <= {"PLAIN", "RLE"}:
+    raise BundleError(f"{name} has {about.num_rows:,} answers, encoded as "
+                      f"{', '.join(sorted(encodings))}: predictions are not like that")
 
 
 def _manifest(content: bytes) -> dict[str, str]:
@@ -339,6 +355,9 @@ def _checked_about(content: bytes) -> dict[str, Any]:
     _check_fields(run, _RUN_FIELDS, f"run {number} of {ABOUT}")
     if not re.fullmatch(rf"runs/\d{{3}}/{_NAME}", run["folder"], re.ASCII):
       raise BundleError(f"run {number} of {ABOUT} lies in {run['folder']!r:.60}")
+    for name in ("learner", "method", "protocol"):  # Pages are called so.
+      if not re.fullmatch(_NAME, run[name], re.ASCII):
+        raise BundleError(f"run {number} of {ABOUT} has the {name} {run[name]!r:.60}")
   return about
 
 

@@ -65,7 +65,10 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str) -> list[str]:
       digest = atomic_files.sha256(path)
       try:
         entry = _Entry(path.stem, digest, bundle.unpack(path, root), _found(path, digest), root)
-        run_dir.load([root])
+        for run in run_dir.load([root]):
+          method = bundle.of_method(run.folder.parent / run_dir.CONFIG, run.folder.name)
+          if _said(run, entry)["method"] != method:
+            raise ValueError(f"{run.folder.name} is {method}, and {bundle.ABOUT} says otherwise")
       except (bundle.BundleError, ValueError) as error:
         lines.append(f"left out, {path.name}: {error}")
         continue

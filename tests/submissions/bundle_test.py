@@ -1,9 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import hashlib
+import io
 import json
 import stat
 import zipfile
 
+import pyarrow as pa
+from pyarrow import parquet
 import pytest
 
 from suite.submissions import bundle
@@ -66,6 +69,16 @@ def test_what_is_too_large_twice_there_or_no_file_is_refused(tmp_path):
   assert "none.zip is no bundle" in _problem(tmp_path / "none.zip", target)
 
 
+def test_answers_that_are_small_on_the_disk_alone_are_refused(tmp_path):
+  target, file = tmp_path / "target", io.BytesIO()
+  target.mkdir()
+  parquet.write_table(pa.table({"id": ["x" * 10_000] * 100_000}), file)  # As a dictionary.
+  assert len(file.getvalue()) < 100_000
+  path = _zip(tmp_path / "b.zip", {RECORDS: b"", RECORDS.replace(
+      "records.jsonl", "predictions/0000.parquet"): file.getvalue()})
+  assert "100,000 answers, encoded as PLAIN, RLE, RLE_DICTIONARY" in _problem(path, target)
+
+
 def test_manifest_and_description_are_checked(tmp_path):
   def problem(**changes):
     number = len(list(tmp_path.iterdir()))
@@ -86,6 +99,8 @@ def test_manifest_and_description_are_checked(tmp_path):
       about={**ABOUT, "runs": [{**RUN, "seed": True}]})
   assert "lies in 'runs/000/../er'" in problem(
       about={**ABOUT, "runs": [{**RUN, "folder": "runs/000/../er"}]})
+  assert "has the method '../../index'" in problem(
+      about={**ABOUT, "runs": [{**RUN, "method": "../../index"}]})
   assert "describes the runs runs/001/er" in problem(
       about={**ABOUT, "runs": [{**RUN, "folder": "runs/001/er"}]})
 
