@@ -4,8 +4,9 @@
     python tools/tampering.py --bundles 200 --replay 4 --out docs/results/tampering.md
 
 A tamperer is assumed who has this code: whatever can be made consistent is. Chains of digests,
-summaries, sums and the manifest are written again, later scores follow from earlier ones, and
-digests of states are computed from the kept states, all of which the tamperer has.
+summaries, sums and the manifest are written again, later scores follow from earlier ones, digests
+of states are computed from the kept states, all of which the tamperer has, and the states that are
+handed over point into the changed records.
 
     score          a better score in the summary; or in a record, with all that follows from it
     answer         wrong answers of one event become right, with records and summary
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 import argparse
 import collections
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import hashlib
 import json
@@ -42,6 +43,7 @@ from suite.reporting import run_dir
 from suite.running import python_run
 from suite.state import predictions
 from suite.state import run_identity
+from suite.state import snapshots
 from suite.state import state_log
 from suite.submissions import bundle
 from suite.submissions import verification
@@ -74,6 +76,18 @@ class Copy:
     (folder / run_dir.SUMMARY).write_text(
         run_dir.sealed(summary, num_records=len(records), last_digest=digest))
     run_dir.save_sums(folder.parent)
+
+  def write_states(self, source: pathlib.Path, out: pathlib.Path) -> None:
+    """Writes the kept states of a run as those of the changed one: after its records."""
+    folder = self.folder()
+    lines = (folder / run_dir.RECORDS).read_bytes().splitlines(keepends=True)
+    heads = records_lib.read_chain(folder / run_dir.RECORDS)[1]
+    for event, kept in state_log.kept_states(source / folder.name).items():
+      saved = snapshots.Snapshots(kept).read()
+      assert saved is not None
+      position = [sum(map(len, lines[:event])), heads[event]]
+      snapshots.Snapshots(state_log.kept_folder(out / folder.name) / f"{event:08d}").write(
+          {**saved.values, "position": position}, saved.arrays)
 
   def write(self, out: pathlib.Path) -> None:
     bundle.write(out, self.about, {
@@ -272,19 +286,18 @@ class Campaign:
       self._made[seeds] = out
     return self._made[seeds]
 
-  def states(self) -> pathlib.Path:
-    return self.folder / "runs"
-
   def verify(self, path: pathlib.Path, num_seeds: int, *, replay: int, draw: int,
-             recompute: bool = True) -> tuple[verification.Report, float]:
-    """Verifies; returns the report and CPU seconds. The states are those of the submitter."""
+             recompute: bool = True, states: pathlib.Path | None = None
+             ) -> tuple[verification.Report, float]:
+    """Verifies with the states of the submitter; returns the report and CPU seconds."""
     began = _cpu()
-    found = verification.verify(path, replay=replay, states=self.states(), draw=draw,
-                                seeds=SEEDS[:num_seeds], recompute=recompute)
+    found = verification.verify(path, replay=replay, states=states or self.folder / "runs",
+                                draw=draw, seeds=SEEDS[:num_seeds], recompute=recompute)
     return found, _cpu() - began
 
-  def tampered(self, kind: str, rng: np.random.Generator, out: pathlib.Path) -> str:
-    """Writes a changed bundle; says what was changed."""
+  def tampered(self, kind: str, rng: np.random.Generator, out: pathlib.Path,
+               states: pathlib.Path) -> str:
+    """Writes a changed bundle and the states that go with it; says what was changed."""
     change, num, _ = KINDS[kind]
     if change is None:
       chosen = tuple(sorted(rng.permutation((*SEEDS, *FURTHER))[:3].tolist()))
@@ -297,6 +310,9 @@ class Campaign:
       copy.about = bundle.unpack(self.bundle(SEEDS[:num]), copy.root)
       said = change(copy, rng)
       copy.write(out)
+      if KINDS[kind].checks[1]:
+        ran = int(said.split()[1]) if kind == "seed" else SEEDS[0]
+        copy.write_states(self.runs[ran], states)
     return said
 
 
@@ -305,7 +321,8 @@ def _cpu() -> float:
   return spent.ru_utime + spent.ru_stime
 
 
-def campaign(folder: pathlib.Path, first: int, num: int, replay: int) -> dict[str, Any]:
+def campaign(folder: pathlib.Path, first: int, num: int, replay: int, only: Sequence[str] = ()
+             ) -> dict[str, Any]:
   """Makes and verifies changed bundles; returns what the page says."""
   made, rows = Campaign(folder), collections.defaultdict(list)
   honest: list[tuple[verification.Report, float]] = []
@@ -317,11 +334,15 @@ def campaign(folder: pathlib.Path, first: int, num: int, replay: int) -> dict[st
   kept = honest[0][0].num_kept
   for number in range(first, first + num):
     kind = list(KINDS)[number % len(KINDS)]
+    if only and kind not in only:
+      continue
     rng = np.random.default_rng([7, number])
-    path = folder / "changed.zip"
-    said = made.tampered(kind, rng, path)
+    path, states = folder / "changed.zip", folder / "states"
+    shutil.rmtree(states, ignore_errors=True)
+    said = made.tampered(kind, rng, path, states)
     recompute, replays = KINDS[kind].checks
     found, seconds = made.verify(path, KINDS[kind].num_seeds, draw=number, recompute=recompute,
+                                 states=states if replays else None,
                                  replay=replay if replays else 0)
     kinds = sorted({check.kind for check in found.failed})
     rows[kind].append((kinds, seconds))
@@ -386,11 +407,13 @@ def main() -> int:
   parser.add_argument("--bundles", type=int, default=200)
   parser.add_argument("--from", type=int, default=0, dest="first")
   parser.add_argument("--replay", type=int, default=4)
+  parser.add_argument("--kind", action="append", default=[], choices=KINDS,
+                      help="of the bundles, those that are changed so; may be repeated (all)")
   parser.add_argument("--out", type=pathlib.Path, help="the page; printed without it")
   args = parser.parse_args()
   with tempfile.TemporaryDirectory() as folder:
     began = time.monotonic()
-    found = campaign(pathlib.Path(folder), args.first, args.bundles, args.replay)
+    found = campaign(pathlib.Path(folder), args.first, args.bundles, args.replay, args.kind)
   text = page(found, f"python tools/tampering.py --bundles {args.bundles} --replay {args.replay}")
   print(text if args.out is None else f"{args.out}, after {time.monotonic() - began:.0f} s")
   if args.out is not None:

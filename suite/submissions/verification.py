@@ -98,17 +98,15 @@ class Report:
 
   @property
   def badge(self) -> str:
-    """In words: "refused", "replayed 3 of 40 events", "recomputed", "answers agree"."""
+    """In words: "refused", "recomputed, replayed 3 of 40 events", "recomputed", "answers agree"."""
     if self.failed:
       return "refused"
     done = {check.kind for check in self.checks if check.state == OK}
     skipped = {check.kind for check in self.checks if check.state == SKIPPED}
     replayed = sum(check.kind == "replay" and check.state == OK for check in self.checks)
-    if replayed:
-      return f"replayed {replayed} of {self.num_kept} events"
-    if {"scores", "costs"} <= done - skipped:
-      return "recomputed"
-    return "answers agree"
+    parts = [*(["recomputed"] if {"scores", "costs"} <= done - skipped else []),
+             *([f"replayed {replayed} of {self.num_kept} events"] if replayed else [])]
+    return ", ".join(parts) or "answers agree"
 
   @property
   def waits(self) -> bool:

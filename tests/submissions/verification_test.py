@@ -49,7 +49,7 @@ def test_an_honest_bundle_is_recomputed_and_replayed(made, tmp_path):
   assert (tmp_path / "again.zip").read_bytes() == path.read_bytes()
   report = verification.verify(path, replay=3, states=workdir, draw=5, seeds=(0,))
   assert not report.failed and not report.waits, verification.text(report)
-  assert report.badge == "replayed 3 of 3 events"
+  assert report.badge == "recomputed, replayed 3 of 3 events"
   texts = {(check.kind, check.text) for check in report.checks}
   assert ("costs", "6 events") in texts
   assert ("scores", "summary, and 4 events on the data here") in texts
