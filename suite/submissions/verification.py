@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import dataclasses
-import functools
 import pathlib
 import secrets
 import tempfile
@@ -343,7 +342,6 @@ def _replay(report: Report, run: run_dir.Run, opened: recomputation.Opened, draw
            f"machine differs ({'; '.join(other)})")))
 
 
-@functools.lru_cache(maxsize=256)
 def _digest_of(folder: pathlib.Path, identity: str) -> str:
   try:
     return state_log.load_kept(folder, identity)[1]
