@@ -379,9 +379,9 @@ def _prepare(run: run_dir.Run, folder: pathlib.Path, kept: pathlib.Path, event: 
       target.parent.mkdir(parents=True, exist_ok=True)
       shutil.copyfile(source, target)
   for record in run.records[:event]:
-    if name := record.get("predictions"):
-      (folder / name).parent.mkdir(exist_ok=True)
-      shutil.copyfile(run.folder / name, folder / name)
+    if answers := record.get("predictions"):
+      (folder / answers).parent.mkdir(exist_ok=True)
+      shutil.copyfile(run.folder / answers, folder / answers)
 
 
 def _differences(said: Mapping[str, Any], made: Mapping[str, Any], *, is_exact: bool) -> list[str]:
