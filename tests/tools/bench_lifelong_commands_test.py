@@ -18,7 +18,8 @@ def test_every_command_is_run_on_a_cache_that_grows(load_tool, tmp_path, monkeyp
 
   monkeypatch.setattr(tool, "run", run)
   lines = list(tool.bench(tmp_path, 3000, 12, True))
-  assert set(ran) == {"status", "rank", "add-models", "add-samples", "estimate", "verify"}
+  assert set(ran) == {"status", "rank", "add", "add-models", "add-samples", "estimate", "retire",
+                      "verify"}
   assert "add one model | 0.50 | 0.25 | 10" in lines
   assert any(line.startswith("estimate from 1024 answers") for line in lines)
   said = tool.growth(tmp_path / "cache", 5)
