@@ -108,7 +108,7 @@ LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets", "suite.lifelo
          "suite.lifelong.answer_tables",
          "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",
          "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")
-PRINTING = ("suite.cli", "suite.commands.atlas_commands", "suite.commands.curate_commands",
+PRINTING = ("suite.cli", "suite.commands.curate_commands",
             "suite.commands.data_commands", "suite.commands.export_commands",
             "suite.commands.report_commands", "suite.commands.run_commands",
             "suite.commands.show_commands", "suite.commands.submit_commands",

@@ -7,12 +7,11 @@ import argparse
 import pathlib
 
 from suite.commands import parsing
+from suite.commands import report_commands
 from suite.commands import run_commands
 from suite.configs import gin_files
-from suite.system import atomic_files
 
 _TABLE = "leaderboard/smoke"
-_FORMATS = ("text", "markdown", "csv", "latex", "html")
 
 
 def add(atlas: argparse.ArgumentParser) -> None:
@@ -27,7 +26,8 @@ def add(atlas: argparse.ArgumentParser) -> None:
   atlas.add_argument("--workdir", metavar="DIR", help="of the table (runs/TABLE)")
   atlas.add_argument("--data_dir", metavar="DIR", help="of the table's data")
   atlas.add_argument("--jobs", type=int, default=1, metavar="N", help="cells at once (1)")
-  atlas.add_argument("--format", choices=_FORMATS, help="of what is printed or written (text)")
+  atlas.add_argument("--format", choices=report_commands.FORMATS,
+                     help="of what is printed or written (text)")
   atlas.add_argument("--out", type=pathlib.Path, metavar="FILE", help="write it there")
   atlas.set_defaults(do=_atlas)
 
@@ -56,14 +56,8 @@ def _atlas(args: argparse.Namespace) -> int:
   for one in stored:
     made = failure_panels.build(one)
     sections.append(panels.Section(one.title, made, len(made)))
-  text = renderers.render(sections, args.format or "text", args.out)
-  if not args.out:
-    print(text, end="")
-    return 0
-  args.out.parent.mkdir(parents=True, exist_ok=True)
-  atomic_files.write(args.out, text.encode("utf-8"))
-  print(f"Atlas: {args.out}")
-  return 0
+  return report_commands.give(
+      renderers.render(sections, args.format or "text", args.out), args.out, "Atlas")
 
 
 def _run(args: argparse.Namespace, workdir: str) -> int:

@@ -182,10 +182,10 @@ def _report(args: argparse.Namespace) -> int:
   if not sections:
     raise gin_files.ConfigError(f"Nothing in {', '.join(args.dirs)} has what "
                                 f"{', '.join(args.panel)} shows. Leave --panel out for all.")
-  return _give(renderers.render(sections, form, args.out), args.out, "Report")
+  return give(renderers.render(sections, form, args.out), args.out, "Report")
 
 
-def _give(text: str, out: pathlib.Path | None, what: str) -> int:
+def give(text: str, out: pathlib.Path | None, what: str) -> int:
   """Writes a report to its file, or prints it."""
   if not out:
     print(text, end="")
@@ -205,7 +205,7 @@ def _report_card(args: argparse.Namespace) -> int:
                                 "form. Leave it out.")
   from suite.reporting.formats import model_card
   papers = {one.name: (one.title, one.paper) for one in methods.load()}
-  return _give(model_card.render(args.dirs, papers), args.out, "Card")
+  return give(model_card.render(args.dirs, papers), args.out, "Card")
 
 
 def _report_panels(args: argparse.Namespace, facts: Any) -> int:

@@ -33,7 +33,7 @@ NAMES = {
 _MOST_GROUPS = 400  # Of a kind; those with the most images.
 _SHOWN, _MEMBERS = 20, 6  # Rows of a table, and members of a factor.
 _PARTS = 10  # Of a sequence.
-_Z = 3.0  # Of a group that is harder; of 400 groups without a difference one has more.
+_Z = 3.0  # Of a group that is harder; without a difference one of 740 groups has more.
 
 
 @dataclasses.dataclass(frozen=True)
