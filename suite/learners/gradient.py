@@ -11,6 +11,7 @@
   ER                 AllLayers                         GroupBalanced    current     yes
   ER-ACE, MIR, MER   AllLayers           ErAce, ...    Reservoir        current     yes
   ER-AML             AllLayers           ErAml         Reservoir        current     yes
+  SCR                AllLayers, ProjectedExemplars  Scr  Reservoir      current     yes
   GEM                AllLayers           Gem           GroupBalanced    current
   GSS                AllLayers                         Gss              current     yes
   DER, DER++         AllLayers           Der           Reservoir        current     yes

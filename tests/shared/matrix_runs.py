@@ -200,7 +200,7 @@ EASE_SUBSPACES = 2
 """
 _ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "constellation", "simple_cnaps",
               "first_order_maml", "protomaml", "indep", "ft_prev", "ft_d", "ft_s")
-_WHOLE_NETS = ("finetune", "last_layers", "ewc", "cwr_star", "der", "gdumb")
+_WHOLE_NETS = ("finetune", "last_layers", "ewc", "cwr_star", "der", "gdumb", "scr")
 
 
 def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = ""

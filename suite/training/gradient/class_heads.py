@@ -8,6 +8,7 @@
   PerTask    a linear layer for each task, on shared layers
   OwnHead    the last layer of a user's model
   NearestExemplars  linear in training; answers by the means of exemplars (iCaRL)
+  ProjectedExemplars  the same, with a projection to train features by (SCR)
   Aligned    rows of new classes are scaled to the norms of old ones (WA)
   BiasCorrected  logits of new classes are made affine ones on held-out rows (BiC)
 
@@ -45,6 +46,7 @@ from suite.models.own import own_model
 from suite.state import encoder_file
 from suite.training.gradient import trainable_parts
 from suite.training.objectives import objective
+from suite.training.objectives import scr
 from suite.training.statistics import class_means
 
 RANDOM = heads.INITIALIZERS
@@ -319,6 +321,36 @@ class NearestExemplars(Linear):
   def answers_to(self, features: tf.Tensor) -> tf.Tensor:
     state = class_means.Sums(self.sums.read_value(), self.counts.read_value())
     return self._means.answers(state, tf.cast(features, tf.float32))
+
+
+class ProjectedExemplars(NearestExemplars):
+  """Answers by the nearest mean of exemplars; trains features by a projection (SCR).
+
+  The projection is a hidden layer as wide as the features and a linear one. No loss that is to be
+  given this head reads its logits, which are not trained.
+
+  Args:
+    width: outputs of the projection; the authors' code has 128.
+  """
+
+  def __init__(self, width: int = 128):
+    super().__init__()
+    self._width = width
+
+  def make(self, num_features: int, num_classes: int, *, is_input: bool) -> tf.keras.Model:
+    del is_input
+    inputs = tf.keras.Input([num_features], dtype=tf.float32, name="features")
+    x = tf.keras.layers.Dense(num_features, "relu", name="hidden", dtype="float32")(inputs)
+    x = tf.keras.layers.Dense(self._width, name=scr.PROJECTION, dtype="float32")(x)
+    logits = tf.keras.layers.Dense(num_classes, name="logits", dtype="float32", trainable=False)
+    return tf.keras.Model(inputs, logits(x), name="head")
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    super().attach(model, num_classes)
+    self._layers = lambda: mac_views.model_layers(model)
+
+  def layers(self) -> list[mac_views.Layer]:
+    return self._layers()
 
 
 class Aligned(Linear):

@@ -1,0 +1,93 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""SCR against its equation, pair by pair, and what its second view changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.data.images import contrastive_views
+from suite.models import conv4
+from suite.training.gradient import class_heads
+from suite.training.gradient import optimizers
+from suite.training.gradient import train_step
+from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import scr
+
+
+def expected(features, labels, temperature):
+  """The equation as it is printed, over the rows that have another one of their class."""
+  unit, found = features / np.linalg.norm(features, axis=1, keepdims=True), []
+  for i in range(len(labels)):
+    others = [j for j in range(len(labels)) if j != i]
+    similar = np.exp(unit @ unit[i] / temperature)
+    positives = [j for j in others if labels[j] == labels[i]]
+    if positives:
+      found.append(-np.mean([np.log(similar[p] / similar[others].sum()) for p in positives]))
+  return np.mean(found) if found else 0.0
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 0, 2, 1, 0, 3], [0, 1, 2], [4, 4]])
+def test_the_loss_is_that_of_the_equation(labels):
+  features = np.random.default_rng(0).normal(size=[len(labels), 5])
+  found = scr.contrast(tf.constant(features, tf.float32), tf.constant(labels, tf.int64), 0.3)
+  assert float(found) == pytest.approx(expected(features, np.array(labels), 0.3), rel=1e-5)
+
+
+def net(view):
+  """An objective, a net of images of 8 x 8 pixels behind a projection, and its parts."""
+  lower = conv4.conv4((8, 8, 3), filters=4, blocks=1)
+  top = class_heads.ProjectedExemplars(6).make(lower.output_shape[-1], 3, is_input=False)
+  inputs = tf.keras.Input([8, 8, 3], dtype=lower.inputs[0].dtype)
+  model, objective = tf.keras.Model(inputs, top(lower(inputs))), scr.Scr(0.2, view)
+  objective.build(model, seed=(3, 4))
+  return objective, model, (lower, top)
+
+
+@pytest.mark.parametrize("view", [None, contrastive_views.AugPlus(8, blur_probability=0.0)])
+def test_a_step_trains_all_but_the_logits_with_one_view_or_two(view):
+  objective, model, parts = net(view)
+  images = tf.constant(np.random.default_rng(1).integers(0, 256, [5, 8, 8, 3]), tf.float32)
+  labels = tf.constant([0, 1, 0, 2, 1], tf.int64)
+  step = train_step.TrainStep(model, objective=objective, parts=parts,
+                              optimizer=optimizers.Momentum().build(model.trainable_variables))
+  before = model.get_weights()
+  graph = tf.function(lambda: step(images, labels, 0.1, num_replayed=2),
+                      autograph=False).get_concrete_function()
+  one, two = float(graph()), float(graph())
+  assert one != two and int(objective.steps) == 2
+  changed = [not np.array_equal(a, b) for a, b in zip(before, model.get_weights())]
+  names = [v.name for v in model.variables]
+  assert not any(c for c, n in zip(changed, names) if "logits" in n)
+  assert all(c for c, n in zip(changed, names) if "projection" in n or "conv" in n)
+  assert flops.count(graph).flops > 0
+  assert objective.passes(10, 20, 50) == ((60, 0) if view else (30, 0))
+
+
+def test_two_views_are_rows_of_one_class_with_draws_of_their_step():
+  objective, model, (lower, _) = net(contrastive_views.AugPlus(8, blur_probability=0.0))
+  images = tf.constant(np.random.default_rng(2).integers(0, 256, [3, 8, 8, 3]), tf.float32)
+  labels = tf.constant([0, 1, 2], tf.int64)
+
+  def loss():
+    batch = objective_lib.Batch(images, model(images), labels, 1,
+                                features=lower(images, training=True))
+    return float(objective.loss(batch))
+
+  # The view of a row is the only other one of its class.
+  first = loss()
+  assert first > 0 and loss() == first
+  objective.after_update([])
+  assert loss() != first
+
+
+def test_what_has_no_projection_below_which_to_train_is_refused():
+  model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(3)])
+  with pytest.raises(ValueError, match="Scr trains a net below a projection; give .*AllLayers"):
+    scr.Scr().build(model)
+  with pytest.raises(ValueError, match=r"makes examples \(9, 9, 3\), and the net takes \(8, 8"):
+    net(contrastive_views.AugPlus(9))
+  with pytest.raises(ValueError, match="Scr.temperature is 0; it must be above 0"):
+    scr.Scr(0)
