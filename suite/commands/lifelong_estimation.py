@@ -119,7 +119,12 @@ def estimate(args: argparse.Namespace) -> int:
     for name, one in found.items():
       lines += _summary(args, name, one, len(models[name]),
                         "mean score" if name in graded or keeps_values else "accuracy")
-      lines += _task_lines(scores, ranked[name], one.bounds)
+      if ranked[name].tasks or scores.by != "samples":
+        what = "mean of tasks" if scores.by == "tasks" else "score"
+        lines.append(f"  {what} {lifelong_answers.score_text(ranked[name].score, one.bounds)}" + (
+            f", 95% interval {ends}" if (ends := lifelong_answers.interval_text(
+                ranked[name].score_interval, one.bounds)) else ""))
+        lines += lifelong_answers.task_lines(ranked[name], "  ", one.bounds)
       if name in cut:
         lines.append(f"  from {threshold:g} on correct, as in the cache: accuracy "
                      f"{cut[name].accuracy:.2%}" + _interval(cut[name]))
@@ -192,17 +197,6 @@ def _interval(found: Any) -> str:
     return " as predicted"
   low, high = (lifelong_answers.score_text(end, found.bounds) for end in found.interval)
   return f", 95% interval {low} to {high}"
-
-
-def _task_lines(scores: Any, one: Any, bounds: Sequence[float]) -> list[str]:
-  """The mean of tasks and the tasks of an estimate; [] without tasks."""
-  if not one.tasks and scores.by == "samples":
-    return []
-  what = "mean of tasks" if scores.by == "tasks" else "score"
-  ends = lifelong_answers.interval_text(one.score_interval, bounds)
-  return [f"  {what} {lifelong_answers.score_text(one.score, bounds)}"
-          + (f", 95% interval {ends}" if ends else ""),
-          *lifelong_answers.task_lines(one, "  ", bounds)]
 
 
 def _is_graded(answers: Mapping[str, float]) -> bool:

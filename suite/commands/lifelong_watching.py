@@ -93,7 +93,9 @@ def _report(args: argparse.Namespace, found: Any, costs: Any) -> None:
              for status in (watching.REFUSED, watching.WAITING)}
   alarms = [watching.test_record(one) for one in found.tests if one.is_alarm]
   record: dict[str, Any] = {
-      "time": _time(found.time), "added": [one.path for one in by_status[watching.ADDED]],
+      "time": datetime.datetime.fromtimestamp(
+          found.time, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+      "added": [one.path for one in by_status[watching.ADDED]],
       "skipped": len(by_status[watching.SKIPPED]), **reasons, "new_models": found.models,
       "new_samples": found.num_samples, "new_answers": found.num_answers,
       "retired": found.retired, "tests": len(found.tests), "alarms": alarms, "models": 0,
@@ -111,9 +113,12 @@ def _report(args: argparse.Namespace, found: Any, costs: Any) -> None:
       from suite.reporting import watch_page
       from suite.reporting.formats import html_page
       updates = watching.history(args.cache)
+      order = (watching.REFUSED, watching.WAITING, watching.ADDED, watching.SKIPPED)
+      files = {**watching.files(updates), **{one.path: one for one in by_status[watching.WAITING]}}
       section = watch_page.section(
           cache, args.folder, scores, ranked, saved, updates,
-          _states(watching.files(updates), by_status[watching.WAITING]), args.false_alarms)
+          sorted(files.values(), key=lambda one: (order.index(one.status), one.path)),
+          args.false_alarms)
       atomic_files.write(args.out, html_page.render([section], args.out).encode())
     record["page"] = str(args.out) if args.out else None
   lines = [f"{record['time']}: {len(record['added']):,} files added, {found.num_answers:,} new "
@@ -131,23 +136,11 @@ def _report(args: argparse.Namespace, found: Any, costs: Any) -> None:
   lifelong_answers.show(args, record, lines)
 
 
-def _states(files: Any, waiting: Any) -> list[Any]:
-  """All files, those that need attention first."""
-  found = {**files, **{one.path: one for one in waiting}}
-  order = {"refused": 0, "waiting": 1, "added": 2, "skipped": 3}
-  return sorted(found.values(), key=lambda one: (order[one.status], one.path))
-
-
 def _summed(saved: list[dict[str, Any]]) -> dict[str, Any]:
   """Sums of all models; null if one is not known."""
   names = ("saved_answers", "saved_flops", "saved_gpu_hours")
   return {name: None if any(one[name] is None for one in saved) else sum(
       one[name] for one in saved) for name in names}
-
-
-def _time(seconds: float) -> str:
-  return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime(
-      "%Y-%m-%d %H:%M UTC")
 
 
 def add_retire_flags(action: argparse.ArgumentParser) -> None:

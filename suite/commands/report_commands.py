@@ -96,9 +96,12 @@ def _list_methods(args: argparse.Namespace) -> int:
   rows = []
   for one in chosen:
     settings = list(method_settings.of(one, protocol).values())
+    units = ["" if setting.value is None or setting.unit in setting.name or "epochs" in setting.name
+             else f" {setting.unit}" for setting in settings]  # Unless the name says it.
     rows.append([one.name, f"{one.title} ({one.paper})" if one.paper else one.title,
                  " ".join(one.protocols), ", ".join(
-                     f"{setting.name}={setting.value}{_unit(setting)}" for setting in settings)])
+                     f"{setting.name}={setting.value}{unit}"
+                     for setting, unit in zip(settings, units))])
     if is_long:
       show_commands.show_method(one, protocol)
       print()
@@ -108,12 +111,6 @@ def _list_methods(args: argparse.Namespace) -> int:
   print("What a setting is: suite show NAME. To run: suite run RUN --methods NAME,NAME\n"
         "--set SETTING=VALUE, or in Python suite.learner(model, NAME, SETTING=VALUE).")
   return 0
-
-
-def _unit(setting: method_settings.Setting) -> str:
-  """The unit after a number, unless the name says it."""
-  is_said = setting.value is None or setting.unit in setting.name or "epochs" in setting.name
-  return "" if is_said else f" {setting.unit}"
 
 
 def add_report(report: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ says more of this run, goes before that meaning.
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Mapping, Sequence
 import functools
 import os
@@ -55,7 +56,12 @@ def read(file: run_settings.RunFile, *, every: bool = False) -> RunFacts:
   """The facts of a run; `every`: also parameters that only included files set."""
   found = gin_files.scan(file.paths(), file.bindings(), checks=False)
   reached = gin_bindings.reached(found.history)
-  kept, readers = [], _readers(found)
+  kept = []
+  readers: dict[str, list[gin_bindings.Key]] = collections.defaultdict(list)  # Of each macro.
+  for key, settings in found.history.items():
+    value = settings[-1].value
+    if isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+      readers[value.scope].append(key)
   for key, settings in found.history.items():
     setting = settings[-1]
     is_macro = key[1] == gin_bindings.MACRO
@@ -122,16 +128,6 @@ def _about(found: gin_files.Scan, key: gin_bindings.Key,
     if one[1] == gin_bindings.MACRO:
       waiting += readers.get(one[0], ())
   return "", "", said
-
-
-def _readers(found: gin_files.Scan) -> Mapping[str, Sequence[gin_bindings.Key]]:
-  """The keys whose value is a macro, by the macro."""
-  readers: dict[str, list[gin_bindings.Key]] = {}
-  for key, settings in found.history.items():
-    value = settings[-1].value
-    if isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-      readers.setdefault(value.scope, []).append(key)
-  return readers
 
 
 def _comment(setting: gin_bindings.Binding) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 from suite.lifelong.answers import known_answers
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import active_samples
-from suite.state import predictions as predictions_lib
+from suite.state import predictions
 
 COST_COLUMNS = ("model", "flops", "gpu_seconds")
 ANY_MODEL = "*"
@@ -164,7 +164,7 @@ def load(sources: Union[str, Sequence[str]], min_models: int, last_of_run: bool 
 def _of_predictions(folders: Sequence[str], last_of_run: bool) -> list[AnswerTable]:
   groups: dict[Any, dict[str, tuple[np.ndarray, np.ndarray | None]]] = {}
   for name, path in sorted(_files(folders).items()):
-    saved = predictions_lib.load(path)
+    saved = predictions.load(path)
     order = np.argsort(saved.id)
     # Many data sets have the ids 0, 1, 2, ..., so the labels are compared, too.
     labels = tuple(tuple(label.tolist()) if isinstance(label, np.ndarray) else int(label)

@@ -263,12 +263,6 @@ class Standings:
     per_task = np.array([ends(one) for one in np.eye(len(sizes))])
     return values, per_task[:, 0], per_task[:, 1], [ends(one) for one in weights]
 
-  def _columns(self, samples: np.ndarray, models: list[int]) -> np.ndarray:
-    """Answers [M, n], or shares of the range of values; 0 where not evaluated."""
-    if self._values is None:
-      return self._cache.columns(samples, models)
-    return np.nan_to_num(self._values.shares(self._cache.values(samples, models)))
-
   def _predicted(self, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """What `partial_answers.predict` says of the missing answers of a model."""
     num, tasks = self._cache.num_samples, self._codes
@@ -282,10 +276,11 @@ class Standings:
       tasks = np.zeros(num, np.int32)
     key = hashlib.sha256(np.packbits(known).tobytes()).hexdigest()
     if key not in self._chosen:
-      rng = np.random.default_rng(0)
+      rng, most = np.random.default_rng(0), max(64, _TRIED // len(self._sizes))
       self._chosen[key] = [np.concatenate([np.zeros(0, np.int64), *(
-          _some(rng, np.flatnonzero((known == side) & (tasks == task)),
-                max(64, _TRIED // len(self._sizes))) for task in range(len(self._sizes)))])
+          places if len(places) <= most else np.sort(rng.choice(places, most, replace=False))
+          for task in range(len(self._sizes))
+          for places in [np.flatnonzero((known == side) & (tasks == task))])])
                            for side in (True, False)]
     inside, outside = self._chosen[key]
     families = self._families
@@ -296,7 +291,8 @@ class Standings:
       return None
     joined = None if len(alone) == len(others) else families[others]
     inner, outer = (partial_answers.Part(
-        self._columns(samples, others.tolist()),
+        self._cache.columns(samples, others.tolist()) if self._values is None else np.nan_to_num(
+            self._values.shares(self._cache.values(samples, others.tolist()))),
         None if self._is_whole else self._cache.columns(samples, others.tolist(), seen=True),
         tasks[samples], np.bincount(tasks[known == side], minlength=len(self._sizes)), joined)
              for samples, side in ((inside, True), (outside, False)))
@@ -411,7 +407,3 @@ class TaskEstimates:
         {task: TaskScore(value, (a, b), int(n), int(size)) for task, value, a, b, n, size in zip(
             self.tasks, values.tolist(), low.tolist(), high.tolist(), seen, self._sizes)
          if task != NO_TASK or len(self.tasks) > 1}), span)
-
-
-def _some(rng: np.random.Generator, places: np.ndarray, num: int) -> np.ndarray:
-  return places if len(places) <= num else np.sort(rng.choice(places, num, replace=False))

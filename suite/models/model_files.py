@@ -357,7 +357,8 @@ class _Allowed:
     """A layer or model of Keras; None if it is not allowed."""
     keras = self._keras
     if name in ("Functional", "Model"):
-      return keras.Sequential.__bases__[0] if not self._is_new else _functional()
+      return keras.Sequential.__bases__[0] if not self._is_new else (
+          importlib.import_module("keras.src.models.functional").Functional)
     if name == "Sequential":
       return keras.Sequential
     if name in _OF_APPLICATIONS:
@@ -388,10 +389,6 @@ def _of_application(keras: Any, name: str) -> Any:
   module, function = _OF_APPLICATIONS[name]
   made = getattr(getattr(keras.applications, module), function)
   return getattr(sys.modules[made.__module__], name, None)
-
-
-def _functional() -> Any:
-  return importlib.import_module("keras.src.models.functional").Functional
 
 
 def _operation(name: str) -> Any:

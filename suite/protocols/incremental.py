@@ -40,7 +40,7 @@ from suite.contracts import descriptions
 from suite.contracts import growing
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
-from suite.contracts import tasks as tasks_lib
+from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
@@ -84,7 +84,7 @@ def run(
       up to 4096.
   """
   learner = refusals.check_learner(learner, deliveries.BUCKETS)
-  refusals.check_kinds(learner, [tasks_lib.SINGLE_LABEL])
+  refusals.check_kinds(learner, [tasks.SINGLE_LABEL])
   classes = check(buckets, scenario)
   bucket_loop.check_sizes(buckets.buckets, validation_share, "incremental.run.validation_share")
   bucket_loop.check_transforms(buckets.buckets, learner.transform)
@@ -122,7 +122,7 @@ def run(
            "class_order": _shown(order)}
   bucket_loop.run(
       learner, bucket_loop.Series(
-          parts, [tasks_lib.Task(name, tasks_lib.SINGLE_LABEL, end) for end in ends],
+          parts, [tasks.Task(name, tasks.SINGLE_LABEL, end) for end in ends],
           plan(len(buckets), scenario),
           lambda event: {**about, **bucket_loop.about(event, parts, buckets.task),
                          "classes_seen": ends[event.trained]},
@@ -144,10 +144,10 @@ def check(buckets: buckets_lib.Buckets, scenario: str) -> List[np.ndarray]:
   """
   if scenario not in SCENARIOS:
     raise ValueError(f"Unknown scenario {scenario!r}; allowed are {', '.join(SCENARIOS)}.")
-  if buckets.task.kind != tasks_lib.SINGLE_LABEL:
+  if buckets.task.kind != tasks.SINGLE_LABEL:
     raise refusals.RefusedError(
         f"Task {buckets.task.key!r} is {buckets.task.kind}; incremental scenarios are about "
-        f"{tasks_lib.SINGLE_LABEL} images. Take a data set with one label an image.")
+        f"{tasks.SINGLE_LABEL} images. Take a data set with one label an image.")
   if len(buckets) < 2:
     raise ValueError(f"The series of {buckets.task.key!r} has {len(buckets)} task(s); give at "
                      "least 2.")

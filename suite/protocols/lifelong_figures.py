@@ -25,7 +25,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, c
 
 import numpy as np
 
-from suite.compute import ledger as ledger_lib
+from suite.compute import ledger
 from suite.contracts import descriptions
 from suite.contracts import refusals
 from suite.lifelong import answer_tables
@@ -197,7 +197,7 @@ def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
       "largest_budget": first["budgets"][-1], "mean_absolute_error": float(errors[-1]),
       "aleatoric": None if None in parts else float(np.mean(parts)),
       "rank_correlation": _mean_or_none([one["rank_correlation"][-1] for one in main]),
-      "cache": first["cache"], **ledger_lib.costs(last)}
+      "cache": first["cache"], **ledger.costs(last)}
 
 
 class _Study:

@@ -105,7 +105,8 @@ class TrainedModel:
       folders.make(path.resolve().parent, "--out")
       self.keras.save(path)
       return (f"{path}: prepared images {self.about['prepared']}, pixels 0..255, to "
-              f"{self.about['gives']}. {_keras_use(path)}")
+              f"{self.about['gives']}. In Python: "
+              f"model = tf.keras.models.load_model({str(path)!r})")
     folders.make(path, "--out")
     if any(path.iterdir()):
       raise ExportError(f"{path} is not empty. Give another folder.")
@@ -133,15 +134,8 @@ class TrainedModel:
       raise ExportError(f"{self.about['learner']} cannot be exported: "
                         f"{gin_files.first_line(error)}") from error
     snapshots.save_text(path / ABOUT, json.dumps(self.about, indent=1))
-    return f"{path}: {self.about['takes']} to {self.about['gives']}. {_use(path)}"
-
-
-def _use(path: pathlib.Path) -> str:
-  return f"In Python: model = tf.saved_model.load({str(path)!r})"
-
-
-def _keras_use(path: pathlib.Path) -> str:
-  return f"In Python: model = tf.keras.models.load_model({str(path)!r})"
+    return (f"{path}: {self.about['takes']} to {self.about['gives']}. In Python: "
+            f"model = tf.saved_model.load({str(path)!r})")
 
 
 def of_workdir(place: str | os.PathLike, name: str | None = None, *, task: str = "",

@@ -165,7 +165,8 @@ class StateLog:
   def add(self, done: int, position: Any, ledger: Mapping[str, Any],
           arrays: Mapping[str, np.ndarray]) -> None:
     """Adds the state after `done` events, from 1 on; keeps it if it is its turn."""
-    lines = [{EVENT: done, STATE: self._digest(done, ledger, arrays)}]
+    weights = of_files(self._folder / _WEIGHTS, self._known)
+    lines = [{EVENT: done, STATE: digest(self._identity, done, ledger, arrays, weights)}]
     if done == 1:  # Before the first event a run is its configuration.
       lines = [{EVERY: self.every, RUN: self._identity},
                {EVENT: 0, STATE: digest(self._identity, 0, {}, {}, {})}, *lines]
@@ -199,11 +200,6 @@ class StateLog:
     if name not in self._seen:
       self._seen.add(name)
       snapshots.save_text(path, json.dumps(self._data, indent=1, sort_keys=True) + "\n")
-
-  def _digest(self, done: int, ledger: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
-    return digest(self._identity, done, ledger, arrays,
-                  of_files(self._folder / _WEIGHTS, self._known))
-
 
 def kept_folder(folder: pathlib.Path) -> pathlib.Path:
   """Where a learner's run keeps states."""

@@ -36,7 +36,7 @@ from suite.configs import gin_names
 from suite.configs import methods
 from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.reporting import records as records_lib
+from suite.reporting import records
 from suite.reporting import run_check
 from suite.reporting import run_dir
 from suite.reporting import table_dir
@@ -266,7 +266,10 @@ def unpack(path: pathlib.Path, target: pathlib.Path) -> dict[str, Any]:
         if member.filename not in (ABOUT, MANIFEST):
           (target / member.filename).parent.mkdir(parents=True, exist_ok=True)
       about = _checked_about(archive.read(ABOUT))
-      sums = _manifest(archive.read(MANIFEST))
+      listed = archive.read(MANIFEST).decode("ascii").splitlines()
+      if any(not re.fullmatch(r"[0-9a-f]{64}  [ -~]+", line) for line in listed):
+        raise BundleError(f"{MANIFEST} is no list of digests")
+      sums = {line[66:]: line[:64] for line in listed}
       names = {member.filename for member in members} - {MANIFEST}
       if set(sums) != names:
         other = sorted(set(sums) ^ names)
@@ -279,7 +282,11 @@ def unpack(path: pathlib.Path, target: pathlib.Path) -> dict[str, Any]:
   except Exception as error:  # On damaged files zipfile and zlib raise errors of many kinds.
     raise BundleError(f"{path} is no bundle that can be verified: {snapshots.reason(error):.200}."
                       ) from error
-  _check_runs(about, names)
+  there = {name.rsplit("/", 1)[0] for name in names if name.endswith(f"/{run_dir.RECORDS}")}
+  said = [run["folder"] for run in about["runs"]]
+  if there != set(said) or len(set(said)) < len(said):
+    raise BundleError(f"{ABOUT} describes the runs {', '.join(sorted(said))}, and the bundle has "
+                      f"{', '.join(sorted(there))}.")
   return about
 
 
@@ -336,13 +343,6 @@ def _check_parquet(path: pathlib.Path, name: str) -> None:
                       f"{', '.join(sorted(encodings))}: predictions are not like that")
 
 
-def _manifest(content: bytes) -> dict[str, str]:
-  lines = content.decode("ascii").splitlines()
-  if any(not re.fullmatch(r"[0-9a-f]{64}  [ -~]+", line) for line in lines):
-    raise BundleError(f"{MANIFEST} is no list of digests")
-  return {line[66:]: line[:64] for line in lines}
-
-
 def _checked_about(content: bytes) -> dict[str, Any]:
   about = json.loads(content)
   _check_fields(about, _FIELDS, ABOUT)
@@ -369,16 +369,7 @@ def _check_fields(values: Any, fields: Mapping[str, type], where: str) -> None:
       raise BundleError(f"{name} of {where} is {values[name]!r:.60}")
 
 
-def _check_runs(about: Mapping[str, Any], names: Iterable[str]) -> None:
-  """Every run that is described is there, and every run that is there is described."""
-  there = {name.rsplit("/", 1)[0] for name in names if name.endswith(f"/{run_dir.RECORDS}")}
-  said = [run["folder"] for run in about["runs"]]
-  if there != set(said) or len(set(said)) < len(said):
-    raise BundleError(f"{ABOUT} describes the runs {', '.join(sorted(said))}, and the bundle has "
-                      f"{', '.join(sorted(there))}.")
-
-
 def strip(record: Mapping[str, Any]) -> dict[str, Any]:
   """A record or summary without what differs from machine to machine: times, peaks of memory."""
-  return {name: value for name, value in records_lib.strip_times(record).items()
+  return {name: value for name, value in records.strip_times(record).items()
           if name != "peak_bytes"}

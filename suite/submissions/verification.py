@@ -29,7 +29,7 @@ from suite.contracts import deliveries
 from suite.metrics import classification
 from suite.metrics import episodic
 from suite.metrics import sequence_log
-from suite.reporting import records as records_lib
+from suite.reporting import records
 from suite.reporting import run_check
 from suite.reporting import run_dir
 from suite.running import launch
@@ -174,8 +174,13 @@ def _whole(report: Report, root: pathlib.Path, said: Mapping[str, Any]) -> run_d
     if not run.is_finished or not run.records:
       problems.append("it has not finished")
     method = bundle.of_method(folder.parent / run_dir.CONFIG, folder.name)
+    seed = run.environment.get("seed", 0)
+    bound = gin_files.scan_text((folder.parent / run_dir.CONFIG).read_text(
+        encoding="utf-8")).parameters.get("experiment.run.seed")
+    if bound is not None and bound.value != seed:
+      seed = f"{bound.value} and {seed}"
     for key, value in (("method", method), ("protocol", run.protocol),
-                       ("seed", _seed(run)), ("learner", folder.name)):
+                       ("seed", seed), ("learner", folder.name)):
       if said[key] != value:
         problems.append(f"{bundle.ABOUT} says {key} {said[key]!r}, and the run {value!r}")
     if [record.get("event") for record in run.records] != list(range(len(run.records))):
@@ -188,14 +193,6 @@ def _whole(report: Report, root: pathlib.Path, said: Mapping[str, Any]) -> run_d
   _add(report, "whole", name, problems,
        f"{len(run.records) if run else 0} records, {said['method']}")
   return run if not problems else None
-
-
-def _seed(run: run_dir.Run) -> Any:
-  """The seed: of the configuration if that says one, and of the environment."""
-  text = (run.folder.parent / run_dir.CONFIG).read_text(encoding="utf-8")
-  bound = gin_files.scan_text(text).parameters.get("experiment.run.seed")
-  stored = run.environment.get("seed", 0)
-  return stored if bound is None or bound.value == stored else f"{bound.value} and {stored}"
 
 
 def _check_answers(report: Report, name: str, run: run_dir.Run) -> None:
@@ -219,7 +216,7 @@ def _check_answers(report: Report, name: str, run: run_dir.Run) -> None:
           problems.append(f"event {record['event']}: its answers are not those of its record")
       again.update(seen=len(saved), correct=int(correct.sum()))
       if record.get("num_tasks"):  # Episodes, each with as many images.
-        again.update(records_lib.to_plain(episodic.over_tasks(
+        again.update(records.to_plain(episodic.over_tasks(
             correct.reshape(record["num_tasks"], -1).mean(axis=1))))
       else:
         again["accuracy"] = again["correct"] / again["seen"]

@@ -86,19 +86,15 @@ def held(path: pathlib.Path, *, wait: bool = True) -> Iterator[None]:
       if not left:
         raise LockedError(f"{path} is removed again and again while it is waited for. Repeat the "
                           "command when the other processes have ended.")
-    _sign(file, f"process {os.getpid()} on {platform.node()}{_boot()}, "
+    boot = ""  # Tells the starts of a machine apart, and containers of one name.
+    with contextlib.suppress(OSError):
+      boot = f" (boot {pathlib.Path('/proc/sys/kernel/random/boot_id').read_text()[:8]})"
+    _sign(file, f"process {os.getpid()} on {platform.node()}{boot}, "
                 f"{time.strftime('%Y-%m-%d %H:%M:%S')}: {shlex.join(sys.argv)[:200]}\n")
     try:
       yield
     finally:
       _sign(file, "")
-
-
-def _boot() -> str:
-  """Tells the starts of a machine apart, and containers of one name; "" where it is not known."""
-  with contextlib.suppress(OSError):
-    return f" (boot {pathlib.Path('/proc/sys/kernel/random/boot_id').read_text()[:8]})"
-  return ""
 
 
 def _sign(file: TextIO, text: str) -> None:

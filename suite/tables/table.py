@@ -227,7 +227,11 @@ def run(
     table = dataclasses.replace(table, last=str(ending.folder.relative_to(table.folder)))
   _check(table, exceptions)
   cells = plan(table, runs, columns, exceptions, seed_parameters, file)
-  _check_params(cells, file.params)
+  fixed = sorted({key(param) for cell in cells for param in cell.own} & set(map(key, file.params)))
+  if fixed:
+    raise gin_files.ConfigError(
+        f"--gin_param sets {', '.join(fixed)}, which the table sets for its cells. Run a part of "
+        "it with --only, or change table.run.runs, .columns or .seeds.")
   texts = settings_texts(chosen := choose(cells, order.only), settings.gin_names)
   waiting = [cell for cell in chosen if not cell.is_finished]
   logging.info("%d of %d cells are finished, %d are to run.",
@@ -301,15 +305,6 @@ def _check(table: table_dir.TableDir, exceptions: Iterable[str]) -> None:
     if unknown:
       raise gin_files.ConfigError(f"table.{parameter}: unknown {', '.join(unknown)}. It takes "
                                   f"{what}: {', '.join(allowed)}.")
-
-
-def _check_params(cells: Iterable[TableCell], params: Iterable[str]) -> None:
-  """Refuses bindings of the command line that the table sets for its cells."""
-  fixed = sorted({key(param) for cell in cells for param in cell.own} & set(map(key, params)))
-  if fixed:
-    raise gin_files.ConfigError(
-        f"--gin_param sets {', '.join(fixed)}, which the table sets for its cells. Run a part of "
-        "it with --only, or change table.run.runs, .columns or .seeds.")
 
 
 def _claim(table: table_dir.TableDir, texts: Mapping[pathlib.Path, str]) -> None:

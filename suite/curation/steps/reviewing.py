@@ -55,7 +55,8 @@ def sheets(work: pathlib.Path, *, images: pathlib.Path | None = None, pixels: in
 
     def address(path: pathlib.Path) -> str:
       if links and pictures.is_linkable(path):
-        return _link(work, path)
+        place = pathlib.PurePath(os.path.relpath(path, work / collection.SHEETS)).as_posix()
+        return urllib.parse.quote(place)
       return pictures.data_uri(path, size=pixels)
 
     page = sheet_page(plan.sheets, {name: address(path) for name, path in shown.items()})
@@ -113,12 +114,6 @@ def _files(table: image_table.ImageTable, ids: list[str], images: pathlib.Path |
            ) -> dict[str, pathlib.Path]:
   rows = table.rows()
   return dict(zip(ids, collection.check_files(table, [rows[name] for name in ids], images)))
-
-
-def _link(work: pathlib.Path, path: pathlib.Path) -> str:
-  """Address of an image file relative to the page."""
-  place = pathlib.PurePath(os.path.relpath(path, work / collection.SHEETS)).as_posix()
-  return urllib.parse.quote(place)
 
 
 _EXAMPLES = 8

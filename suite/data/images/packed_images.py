@@ -77,7 +77,8 @@ def write(folder: pathlib.Path, of: Mapping[str, Any],
     parts: (parts to skip) -> the parts of images that follow, of one number of images each.
   """
   began = time.monotonic()
-  if _read(folder / OF) != of:
+  made_of = folder / OF
+  if not made_of.is_file() or json.loads(made_of.read_text()) != of:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / _PARTS).mkdir(parents=True)
     atomic_files.write(folder / OF, json.dumps(of).encode())
@@ -297,10 +298,6 @@ def mapped(path: pathlib.Path) -> tf.Tensor:
   pages = np.asarray(np.memmap(path, np.uint8, mode="c"))
   with tf.device("CPU:0"):
     return tf.experimental.dlpack.from_dlpack(pages.__dlpack__())
-
-
-def _read(path: pathlib.Path) -> Dict[str, Any]:
-  return json.loads(path.read_text()) if path.is_file() else {}
 
 
 def _part(folder: pathlib.Path, number: int) -> pathlib.Path:

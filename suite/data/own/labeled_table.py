@@ -22,7 +22,6 @@ import re
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from suite.data.own import dates
 from suite.data.own import own_tables
@@ -133,11 +132,8 @@ def _cells(table: Any, columns: Columns) -> tuple[dict[str, list[Any]], str, pat
     raise ValueError(f"{title} has the columns {read_table.column_names}; each is needed once.")
   if not read_table.num_rows:
     raise ValueError(f"{title} has no images.")
-  return _of_arrow(read_table), title, folder, unit
-
-
-def _of_arrow(table: pa.Table) -> dict[str, list[Any]]:
-  return {name: table.column(name).to_pylist() for name in table.column_names}
+  by_name = {name: read_table.column(name).to_pylist() for name in read_table.column_names}
+  return by_name, title, folder, unit
 
 
 def _column(title: str, cells: dict[str, list[Any]], key: str, name: str) -> str:

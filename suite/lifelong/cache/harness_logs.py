@@ -80,15 +80,12 @@ def read(path: pathlib.Path, wanted: log_files.Wanted) -> list[log_files.Log] | 
     names = list(dict.fromkeys(name for _, one, _, _ in items for name in one))
     plain = [name for name in names if not any(
         isinstance(one.get(name), (dict, list)) for _, one, _, _ in items)]
-    return pa.table({name: pa.array([_plain(one.get(name)) for _, one, _, _ in items], pa.string())
-                     for name in plain})
+    return pa.table({name: pa.array([
+        value if value is None or isinstance(value, str) else json.dumps(value)
+        for value in (one.get(name) for _, one, _, _ in items)], pa.string()) for name in plain})
   raise cache_input.CacheError(
       f"{path} is no log of lm-evaluation-harness (doc_id), HELM (instance_id, stats), inspect-ai, "
       "openai/evals or py-irt, and no table of objects with model, id and correct.")
-
-
-def _plain(value: Any) -> str | None:
-  return None if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def _json(path: pathlib.Path) -> tuple[Any, list[log_files.Item]]:

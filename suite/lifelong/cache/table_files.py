@@ -142,7 +142,8 @@ def from_table(path: pathlib.Path, table: pa.Table, model: str, columns: Columns
       raise cache_input.CacheError(
           f"{path} has columns {', '.join(found)}, which differ: which one is meant? "
           f"{' or '.join(f'{flag} {one}' for one in found)}")
-    notes.append(f"{flag[2:]} is column {chosen}, not {_listed(found, chosen)}")
+    others = ", ".join(name for name in found if name != chosen)
+    notes.append(f"{flag[2:]} is column {chosen}, not {others}")
     return chosen
 
   model_name = column(columns.model, MODELS, "--model")
@@ -240,10 +241,6 @@ def _is_unique(table: pa.Table, names: Sequence[str]) -> bool:
 def _num_groups(table: pa.Table, names: Sequence[str]) -> int:
   names = list(dict.fromkeys(names))
   return table.select(names).group_by(names).aggregate([]).num_rows
-
-
-def _listed(found: Sequence[str], chosen: str) -> str:
-  return ", ".join(name for name in found if name != chosen)
 
 
 def _keys(tasks: pa.Array, ids: pa.Array) -> pa.Array:

@@ -199,7 +199,11 @@ class Fit:
       some = sample.members
       found = intervals.regression(answers[some], held_out[some], mean + shift, total, sample)
       if likened is not None and found.width > 0.0:
-        found = _joined(found, (mean + likened.value) / 2.0, likened.error / np.sqrt(2.0))
+        # The average with the likened value, each by its precision, within the own interval.
+        one, other = ((found.width / 2.0 / intervals.Z_95) ** -2,
+                      (likened.error / np.sqrt(2.0)) ** -2)
+        value = (one * found.value + other * (mean + likened.value) / 2.0) / (one + other)
+        found = dataclasses.replace(found, value=min(max(value, found.low), found.high))
       self.supported, self.reason = answer_sampling.check_predictions(
           answers[some], held_out[some], evidence)
     # Whatever the others are, the known answers bound the mean.
@@ -273,13 +277,6 @@ class _Asked(NamedTuple):
   features: np.ndarray
   counts: np.ndarray
   regression: accuracy_regression.AccuracyRegression | None
-
-
-def _joined(found: intervals.Interval, value: float, error: float) -> intervals.Interval:
-  """Averages an estimate with a value of this error, within the interval of the estimate."""
-  one, other = (found.width / 2.0 / intervals.Z_95) ** -2, error ** -2
-  value = (one * found.value + other * value) / (one + other)
-  return dataclasses.replace(found, value=min(max(value, found.low), found.high))
 
 
 def ask_informative(model: FactorModel, ask: Callable[[np.ndarray], np.ndarray],

@@ -131,7 +131,12 @@ class TrackerView:
     self.log_dir = pathlib.Path(workdir) / FOLDER
     self._backend: Backend | None = None
     self._tracker = tracker
-    self._do(lambda: self._begin(name, {key: str(value) for key, value in facts.items()}))
+
+    def begin() -> None:
+      self._backend = _BACKENDS[tracker](
+          self.log_dir.parent, name, {key: str(value) for key, value in facts.items()})
+
+    self._do(begin)
 
   def write(self, record: Mapping[str, Any]) -> None:
     """Sends the numbers of a record, by its event."""
@@ -157,9 +162,6 @@ class TrackerView:
     """Ends the connection."""
     if self._backend is not None:
       self._do(self._backend.close)
-
-  def _begin(self, name: str, facts: Mapping[str, str]) -> None:
-    self._backend = _BACKENDS[self._tracker](self.log_dir.parent, name, facts)
 
   def _do(self, send: Callable[[], None]) -> None:
     try:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 import json
 import math
 import os
-import pathlib
 
 from suite.compute import ledger
 from suite.contracts import descriptions
@@ -133,6 +132,7 @@ def _made_with(runs: Sequence[run_dir.Run]) -> list[tuple[str, str]]:
     packages = one.get("packages")
     arithmetic = one.get("arithmetic")
     last = str(run.records[-1].get("digest", "")) if run.records else ""
+    config = run.folder.parent / run_dir.CONFIG
     values = {
         "command": one.get("command"), "suite": one.get("suite"), "revision": one.get(
             "git_revision"), "Python": one.get("python"),
@@ -140,17 +140,13 @@ def _made_with(runs: Sequence[run_dir.Run]) -> list[tuple[str, str]]:
         "platform": one.get("platform"), "device": one.get("device"),
         "arithmetic": ", ".join(f"{name} {value}" for name, value in arithmetic.items())
                       if isinstance(arithmetic, Mapping) else None,
-        "config.gin, SHA-256": one.get(run_dir.CONFIG_DIGEST) or _digest(run.folder.parent),
+        "config.gin, SHA-256": one.get(run_dir.CONFIG_DIGEST) or (
+            atomic_files.sha256(config) if config.exists() else ""),
         "records, digest of the last": last}
     for name, value in values.items():
       if value not in (None, "") and str(value) not in found.setdefault(name, []):
         found[name].append(str(value))
   return [(name, "; ".join(values)) for name, values in found.items() if values]
-
-
-def _digest(workdir: pathlib.Path) -> str:
-  path = workdir / run_dir.CONFIG
-  return atomic_files.sha256(path) if path.exists() else ""
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
