@@ -24,6 +24,8 @@ def file_kind(file: row_lib.File) -> str:
 
 def kind(row: row_lib.Row) -> str:
   """Returns the source of the first layout; "TFDS" for data sets that TFDS builds itself."""
+  if row.union:
+    return "union"
   if row.tfds is not None and not row.layouts:
     return "manual, then TFDS" if row.tfds.manual else "TFDS"
   layout = row.layouts[0]
@@ -59,7 +61,10 @@ def how_to_get(file: row_lib.File) -> str:
 
 def instructions(row: row_lib.Row, layout: row_lib.Layout, name: str | None = None) -> str:
   """Returns the manual steps for one layout, one line per file, and where to read more."""
-  if layout.links:
+  if layout.steps:
+    lines = [f"  {step}" for step in layout.steps]
+    lines += [f"  {how_to_get(file)}" for file in layout.files if file.url]
+  elif layout.links:
     lines = [f"  open {url} in a browser and save it in DIR under the name that it has there"
              for url in layout.links]
   else:

@@ -9,7 +9,7 @@ import fcntl
 import os
 import pathlib
 import shutil
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 from absl import logging
 
@@ -17,9 +17,11 @@ from tfds_builders import catalog
 from tfds_builders import errors
 from tfds_builders import spool
 from tfds_builders import status
+from tfds_builders import unions
 
 
-def build(name: str, data_dir: status.DataDir = None, *, beam_options: str = "") -> Any:
+def build(name: str, data_dir: status.DataDir = None, *, beam_options: str = "",
+          without: Sequence[str] = ()) -> Any:
   """Prepares `name` unless it is prepared; returns the TFDS builder, ready for `as_dataset`.
 
   If two processes build one data set, the second waits for the first and finds it prepared.
@@ -29,6 +31,7 @@ def build(name: str, data_dir: status.DataDir = None, *, beam_options: str = "")
     data_dir: where data sets are prepared; TFDS's own folder if not given.
     beam_options: of Apache Beam (extra `beam`), to build there, in the form that the command `tfds`
       takes: "runner=DirectRunner,direct_num_workers=2".
+    without: of a union such as "lifelong_imagenet/union", the members that are left out.
 
   Raises:
     errors.DataError: the name is unknown, the files are missing or do not match the row, or the
@@ -39,13 +42,21 @@ def build(name: str, data_dir: status.DataDir = None, *, beam_options: str = "")
     found = status.inspect(name, data_dir)
     raise errors.DataError(f"{name}: {found.reason}. It is made by: "
                            f"{found.command or 'suite data timeline'}")
-  catalog.find(name)
+  _, row = catalog.find(name)
+  if without:
+    unions.members(row, without)
   directory = status.data_directory(data_dir)
   found = status.inspect(name, data_dir)
   logging.info("%s: %s (%s)", name, found.state, found.reason)
   builder = tfds.builder(name, data_dir=directory)
   if found.state == status.PREPARED:
+    left_out = builder.info.metadata["left_out"] if without else ()
+    if sorted(without) != list(left_out):
+      raise errors.DataError(f"{name} is prepared with {', '.join(left_out) or 'nothing'} left "
+                             f"out. Delete {builder.data_dir} to build it without "
+                             f"{', '.join(without)}.")
     return builder
+  builder.without = tuple(without)
   with only_builder(directory, name):
     prepare(builder, name, directory, _needed(name), beam_options)
   return builder

@@ -179,14 +179,19 @@ def _timeline(name: str, data_dir: status.DataDir) -> tuple[row_lib.Row, list[di
 
 
 def _sources(row: row_lib.Row) -> Iterator[dict[str, Any]]:
-  """The files of the source: of the first public layout, else TFDS's, else of the first layout."""
-  layout = row.public_layout or (None if row.tfds else row.layouts[0])
+  """The files of the source: of the first public layout, else TFDS's, else of the first layout.
+
+  A union has none.
+  """
+  layout = row.public_layout or (None if row.tfds or row.union else row.layouts[0])
 
   def how_to_get(file: row_lib.File) -> str:
     if row.tfds and not layout:
       return f"By hand: {row.tfds.manual}." if row.tfds.manual else ""
     if file.downloadable:
       return ""
+    if layout and layout.steps:
+      return f"By hand: {' '.join(layout.steps)}"
     if file.url:
       return f"An account of {access.file_kind(file)} is needed."
     where = f" Known links: {', '.join(layout.links)}." if layout and layout.links else ""

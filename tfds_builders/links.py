@@ -121,8 +121,11 @@ def of_tfds(wanted: row_lib.TfdsSet) -> tuple[Link, ...]:
 def of(row: row_lib.Row) -> tuple[Link, ...]:
   """Returns the links of the source that a build takes: TFDS's, or those of a layout.
 
-  The layout is the first that can be downloaded without credentials, else the first.
+  The layout is the first that can be downloaded without credentials, else the first. A union has
+  no links.
   """
+  if row.union:
+    return ()
   return of_tfds(row.tfds) if row.tfds else of_layout(_layout(row))
 
 
@@ -145,6 +148,8 @@ def published_sizes() -> dict[str, Size]:
 
 def download_size(row: row_lib.Row) -> Size | None:
   """Returns the size of the source whose links `of` returns; None if a part is unknown."""
+  if row.union:
+    return None
   if row.tfds:
     sizes = [link.size for link in of_tfds(row.tfds)]
     found = sum(size or 0 for size in sizes) if sizes and None not in sizes else None

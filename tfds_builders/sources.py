@@ -40,8 +40,9 @@ class Source:
   """Verified data, ready to be parsed.
 
   Attributes:
-    origin: "mirror", "download" or "tfds".
-    sha256: by file name; for TFDS's copy, its full name and version with an empty sum.
+    origin: "mirror", "download", "tfds" or "union".
+    sha256: by file name; for TFDS's copy or a union's member, its full name and version with an
+      empty sum.
     num_examples: expected number of examples by source split.
     class_names: in the order of ids, if the source lists them separately.
     parts: functions that return an iterator over a part of the examples; together, over all.
@@ -115,7 +116,8 @@ def not_found(full_name: str, row: row_lib.Row) -> str:
   if row.tfds and not wanted and not row.layouts:
     wanted = [" and ".join(link.url for link in links.of_tfds(row.tfds))]
   for layout in row.layouts:
-    unknown = "behind one of the links below" if layout.links else "no direct link"
+    unknown = ("behind one of the links below" if layout.links else
+               "made by hand, see below" if layout.steps else "no direct link")
     wanted.append(" and ".join(
         f"{file.name} ({file.url or unknown})" for file in layout.files))
   by_hand = "" if not row.layouts else (

@@ -158,6 +158,8 @@ def _inspect(dataset_name: str, family: str, row: row_lib.Row, data_dir: DataDir
 def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path,
                 links: tuple[links_lib.Link, ...]) -> Status:
   command = f"suite data build {name}"
+  if row.union:
+    return _union(name, row, data_dir, command)
   mirrored = sources.in_mirror(row)
   if mirrored:
     paths = [candidates[0] for candidates in mirrored[1].values()]
@@ -169,6 +171,19 @@ def _unprepared(name: str, row: row_lib.Row, data_dir: pathlib.Path,
   found = _to_download(name, row, data_dir, links, command, size)
   return dataclasses.replace(found, size_is_about=bool(
       published and published.is_about and found.size_bytes == size))
+
+
+def _union(name: str, row: row_lib.Row, data_dir: pathlib.Path, command: str) -> Status:
+  family = name.partition("/")[0]
+  lacking = [full for full in (f"{family}/{one}" for one in row.union)
+             if inspect(full, data_dir).state != PREPARED]
+  if not lacking:
+    return Status(name, DOWNLOADABLE, 0, f"made of {len(row.union)} data sets, which are prepared",
+                  command)
+  return Status(name, MANUAL, None, f"made of {len(row.union)} data sets; not prepared: "
+                f"{', '.join(lacking)}. Build them first, or leave them out: {command} --without "
+                f"{','.join(full.partition('/')[2] for full in lacking)}",
+                f"suite data build {' '.join(lacking)}")
 
 
 def _to_download(name: str, row: row_lib.Row, data_dir: pathlib.Path,

@@ -66,6 +66,8 @@ def add(data: argparse.ArgumentParser) -> None:
     if name == "build":
       action.add_argument("--jobs", type=run_settings.positive, default=1, metavar="N",
                           help="number of data sets to build at the same time (1)")
+      action.add_argument("--without", default="", metavar="NAME,...",
+                          help="of a union (lifelong_imagenet/union), data sets to leave out")
       action.add_argument("--beam_pipeline_options", default="", metavar="X=Y,...",
                           help="build on Apache Beam, for example runner=FlinkRunner,...")
   for name, do, add_flags, text in (
@@ -288,6 +290,10 @@ def _build(args: argparse.Namespace) -> int:
     folders.make(args.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
   import tfds_builders
   names = data_set_names(args.names, tfds_builders.names(variants=True), tfds_builders.names())
+  without = [part for part in args.without.split(",") if part]
+  if without and len(names) > 1:
+    raise gin_files.ConfigError(f"--without is of one union, and {len(names)} data sets are to be "
+                                "built. Give the union alone.")
   if args.jobs > 1 and len(names) > 1:
     flags = run_settings.from_flags(args).flags(*run_settings.DATA_FLAGS)
     if args.beam_pipeline_options:
@@ -299,7 +305,7 @@ def _build(args: argparse.Namespace) -> int:
       return gin_files.first_line(error)
     outcomes = one_by_one(
         names, lambda name: tfds_builders.build(
-            name, args.data_dir, beam_options=args.beam_pipeline_options), say)
+            name, args.data_dir, beam_options=args.beam_pipeline_options, without=without), say)
   if len(outcomes) > 1:
     print(parsing.table_text(("data set", "outcome", "seconds", "reason"), [
         (one.name, "failed" if one.problem else "prepared", f"{one.seconds:.0f}", one.problem)

@@ -34,10 +34,10 @@ def data_sets(monkeypatch):
                              for part in "pq"), name == "nevis/c", 7_200_000,
                          "CC0" if name == "nevis/a" else "")
 
-  def build(name, data_dir, *, beam_options):
+  def build(name, data_dir, *, beam_options, without):
     if name == "nevis/b":
       raise ValueError("dead link")
-    fake.built.append((name, data_dir, *filter(None, [beam_options])))
+    fake.built.append((name, data_dir, *filter(None, [beam_options, without])))
 
   fake.status, fake.build = types.SimpleNamespace(
       inspect=inspect_one,

@@ -2,7 +2,8 @@
 """Lifelong-CIFAR10 and Lifelong-ImageNet (Prabhu et al., 2024): the sources of their samples.
 
 All are test sets: every row has the split `test` alone. The paper removes copies, so the sizes
-after a build may be below the published ones and are not checked.
+after a build may be below the published ones and are not checked. `union` is all sources together,
+without the copies across them; rows that end in _generated are ours and in no union.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from tfds_builders.parsers import corruption_arrays
 from tfds_builders.parsers import domain_folders
 from tfds_builders.parsers import image_arrays
 from tfds_builders.parsers import imagenet_validation
+from tfds_builders.parsers import objectnet
 from tfds_builders.parsers import one_domain
+from tfds_builders.parsers import open_images
 from tfds_builders.rows import imagenet_classes
 from tfds_builders.rows.nevis.c import cifar10
 from tfds_builders.rows.row import File
@@ -44,6 +47,13 @@ def _imagenet(name: str, title: str, layouts, *, features=None, **values) -> Row
              class_names=imagenet_classes.WNIDS, channels=3, features=features or _DOMAIN, **values)
 
 
+_PAPER = "https://arxiv.org/abs/2402.19472"
+_PRABHU = _bibtex("prabhu2024lifelong", "Efficient lifelong model evaluation in an era of rapid "
+                  "progress", "Prabhu, Ameya and Udandarao, Vishaal and Torr, Philip and Bethge, "
+                  "Matthias and Bibi, Adel and Albanie, Samuel", 2024)
+_UNION = ("Made of the prepared data sets of its family; of equal images (bytes) the one with the "
+          "least id is kept, whatever its label. Ids begin with the name of the source, and the "
+          "metadata says how many copies each lost and which sources were left out.")
 _KRIZHEVSKY = _bibtex("krizhevsky2009learning",
                       "Learning multiple layers of features from tiny images",
                       "Krizhevsky, Alex", 2009)
@@ -151,7 +161,11 @@ CIFAR10_ROWS = _CIFAR10_ROWS + (
                  "blur, glass blur, spatter and frost (a texture instead of photographs) differ "
                  "from the published ones, as their modules say. About one in a thousand equals "
                  "another one (spatter without a drop) and is left out as a copy.",
-           homepage="https://github.com/hendrycks/robustness", citation=_HENDRYCKS))
+           homepage="https://github.com/hendrycks/robustness", citation=_HENDRYCKS),
+    _cifar("union", "Lifelong-CIFAR10, all sources without copies", (),
+           union=("cifar10", "cifar10_1", "cifar10_2", "cinic10", "cifar10_w", "cifar10_c"),
+           features=_CORRUPTED, homepage=_PAPER, citation=_PRABHU,
+           notes="Images have their own sizes; the paper's have 32 x 32 pixels. " + _UNION))
 
 _PEOPLE = "https://people.eecs.berkeley.edu/~hendrycks/"
 # Part -> size of its archive.
@@ -164,6 +178,14 @@ _VALIDATION = (File("ILSVRC2012_img_val.tar", None, ("md5:29b22e2961454d5413ddab
                     ("md5:fa75699e90414af021442c21a62c3abf",)))
 _VALIDATION_ARGS = {"image_file": "ILSVRC2012_img_val.tar",
                     "kit_file": "ILSVRC2012_devkit_t12.tar.gz", "domain": "imagenet"}
+_TESTBED = ("https://raw.githubusercontent.com/modestyachts/imagenet-testbed/"
+            "4ce1ad9c0ee460f8be11e63fda0cbc6ebb75d5bb/")
+# Set of generated images -> its title and its folder.
+_SDNET = {
+    "base": ("Base-Generated-ImageNet-1K", "https://drive.google.com/drive/folders/"
+             "1-jLyiJ_S-VZMS5zQNR6e1xDOAkAVJxvs"),
+    "finetuned": ("Finetuned-Generated-ImageNet-1K", "https://drive.google.com/drive/folders/"
+                  "1xVBcCrae1JrmOCoHHNWCw5UN6XAOoupk")}
 _BY_ACCOUNT = "non-commercial research, by account"
 _RUSSAKOVSKY = _bibtex("russakovsky2015imagenet",
                        "ImageNet large scale visual recognition challenge",
@@ -237,4 +259,108 @@ IMAGENET_ROWS = (
                     "with the kinds and levels of ImageNet-C and other random numbers; stored as "
                     "PNG, where the published images are JPEG. 4.75 million images, some 500 GB.",
               homepage="https://github.com/hendrycks/robustness", license=_BY_ACCOUNT,
-              citation=_HENDRYCKS))
+              citation=_HENDRYCKS),
+    _imagenet("objectnet", "ObjectNet, the 113 classes that are ImageNet's",
+              (Layout(objectnet, files=(File("objectnet-1.0.tar"),), args={"domain": "objectnet"},
+                      steps=("download objectnet-1.0.zip from https://objectnet.dev/download.html "
+                             "and unpack it with the password that the page gives;",
+                             "tar -cf DIR/objectnet-1.0.tar objectnet-1.0 (its folders images and "
+                             "mappings)")),),
+              features={**_DOMAIN, "also": "text"}, license="for tests only, terms of its own",
+              homepage="https://objectnet.dev/",
+              notes="18,514 images in the paper, as ImageNet Testbed has them. Where a class of "
+                    "ObjectNet is several of ImageNet's (chair), the label is the first, and "
+                    "`also` has the others, which are right, too. Images keep their red border: "
+                    "cut 2 pixels from each side.",
+              citation=_bibtex("barbu2019objectnet", "ObjectNet: A large-scale bias-controlled "
+                               "dataset for pushing the limits of object recognition models",
+                               "Barbu, Andrei and Mayo, David and Alverio, Julian and others",
+                               2019)),
+    _imagenet("openimagesnet", "Open Images, test images of one class of ImageNet",
+              (Layout(open_images,
+                      files=(File("test.tar.gz", "https://s3.amazonaws.com/open-images-dataset/tar/"
+                                  "test.tar.gz"),
+                             File("test-annotations-human-imagelabels.csv",
+                                  "https://storage.googleapis.com/openimages/v5/"
+                                  "test-annotations-human-imagelabels.csv"),
+                             File("ilsvrc_to_openimages.json", _TESTBED +
+                                  "src/eval_settings/openimages_metadata/"
+                                  "ilsvrc_to_openimages.json")),
+                      args={"image_file": "test.tar.gz", "class_file": "ilsvrc_to_openimages.json",
+                            "label_file": "test-annotations-human-imagelabels.csv",
+                            "domain": "openimagesnet"}),),
+              homepage="https://storage.googleapis.com/openimages/web/index.html",
+              license="CC BY 2.0 (images)",
+              notes="23,104 images in the paper, the size of ImageNet Testbed's set, which lists "
+                    "its images by their place in an archive of its own; here they are found by "
+                    "its rule, one human label among 414 of ImageNet's classes, and their number "
+                    "was not compared. The archive has 36 GB.",
+              citation=_bibtex("kuznetsova2020open", "The Open Images dataset V4", "Kuznetsova, "
+                               "Alina and Rom, Hassan and Alldrin, Neil and others", 2020)),
+    _imagenet("greyscale", "ImageNet, validation images without color",
+              (Layout(one_domain, files=_VALIDATION,
+                      args={"parser": "imagenet_validation", "parser_args": _VALIDATION_ARGS,
+                            "domain": "greyscale", "grey": True}),),
+              homepage="https://github.com/modestyachts/imagenet-testbed", license=_BY_ACCOUNT,
+              notes="Made here: 0.299 R + 0.587 G + 0.114 B in three channels, the rule of "
+                    "ImageNet Testbed, rounded to 8 bits and stored as PNG (some 10 GB), "
+                    "where the testbed converts an image after it was cut.",
+              citation=_bibtex("taori2020measuring", "Measuring robustness to natural distribution "
+                               "shifts in image classification", "Taori, Rohan and Dave, Achal and "
+                               "Shankar, Vaishaal and others", 2020)),
+    _imagenet("stylized", "Stylized-ImageNet, validation images",
+              (Layout(domain_folders, files=(File("stylized-imagenet-val.tar"),),
+                      args={"template": "val/{label}/{item}",
+                            "domains": {"stylized-imagenet-val.tar": "stylized"}},
+                      steps=("make it with create_stylized_imagenet.sh of "
+                             "https://github.com/rgeirhos/Stylized-ImageNet, from ImageNet and the "
+                             "paintings of Kaggle's painter-by-numbers (a GPU, 134 GB with the "
+                             "training images);",
+                             "tar -cf DIR/stylized-imagenet-val.tar val (a folder for each WordNet "
+                             "id)")),),
+              homepage="https://github.com/rgeirhos/Stylized-ImageNet", license="MIT (code)",
+              notes="Nobody publishes the images. Paintings are drawn at random, so yours differ "
+                    "from the paper's.",
+              citation=_bibtex("geirhos2019imagenet", "ImageNet-trained CNNs are biased towards "
+                               "texture; increasing shape bias improves accuracy and robustness",
+                               "Geirhos, Robert and Rubisch, Patricia and Michaelis, Claudio and "
+                               "others", 2019)),
+    _imagenet("sdnet", "Images of Stable Diffusion for ImageNet's classes",
+              (Layout(domain_folders,
+                      files=tuple(File(f"generated-imagenet-{name}-val.tar") for name in _SDNET),
+                      args={"template": "val/{label}/{item}",
+                            "domains": {f"generated-imagenet-{name}-val.tar": f"sdnet/{name}"
+                                        for name in _SDNET}},
+                      steps=tuple(f"save the folder val of {title}, {link}, and tar -cf "
+                                  f"DIR/generated-imagenet-{name}-val.tar val (a folder for each "
+                                  "WordNet id)" for name, (title, link) in _SDNET.items())),),
+              homepage="https://github.com/Hritikbansal/generative-robustness",
+              license="MIT (code)",
+              notes="The paper has 98,706 images after it removed copies and cites Bansal and "
+                    "Grover, who publish two sets of 50,000 such images, base and fine-tuned; that "
+                    "these are the paper's is our reading. Its 19 domains of SDNet are not "
+                    "explained.",
+              citation=_bibtex("bansal2023leaving", "Leaving reality to imagination: Robust "
+                               "classification via generated datasets",
+                               "Bansal, Hritik and Grover, Aditya", 2023)),
+    _imagenet("laionnet", "LAIONet, images of LAION-400M for ImageNet's classes",
+              (Layout(domain_folders, files=(File("laionet.tar"),),
+                      args={"template": "{label}/{item}", "domains": {"laionet.tar": "laionnet"}},
+                      steps=("download the parquet file of https://github.com/alishiraliGit/"
+                             "eval-on-laion: a table of URLs with WordNet ids;",
+                             "fetch what is still there (`suite data fetch_urls` takes a .parquet "
+                             "with the column url) into a folder for each WordNet id;",
+                             "tar -cf DIR/laionet.tar n*/")),),
+              homepage="https://github.com/alishiraliGit/eval-on-laion",
+              license="copyright of each image",
+              notes="The paper has 677,597 of the table's 822,000 images; which URLs answered then "
+                    "is not published, and fewer answer now. Labels were not checked by people, "
+                    "and unsafe images are not removed.",
+              citation=_bibtex("shirali2023what", "What makes ImageNet look unlike LAION",
+                               "Shirali, Ali and Hardt, Moritz", 2023)),
+    _imagenet("union", "Lifelong-ImageNet, all sources without copies", (),
+              union=("imagenet_a", "objectnet", "openimagesnet", "imagenet_v2", "imagenet_r",
+                     "imagenet", "greyscale", "stylized", "imagenet_sketch", "sdnet", "laionnet",
+                     "imagenet_c"),
+              features={**_CORRUPTED, "also": "text"}, homepage=_PAPER, citation=_PRABHU,
+              notes=_UNION))

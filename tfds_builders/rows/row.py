@@ -54,6 +54,7 @@ class Layout:
     built_from_real: whether this layout was built from the published archive, not only from a
       small archive of the same layout.
     links: where files without a `url` are published, if it is unknown which link is whose.
+    steps: how the files are made by hand, where nobody publishes them in this form; a line each.
   """
 
   parser: types.ModuleType
@@ -64,6 +65,7 @@ class Layout:
   separate_files: bool = False
   built_from_real: bool = False
   links: tuple[str, ...] = ()
+  steps: tuple[str, ...] = ()
 
   @property
   def downloadable(self) -> bool:
@@ -162,6 +164,8 @@ class Row:
       records are facts about examples of another configuration.
     optional: splits that not all editions of the source have; left out if they are empty.
     base: the row of which this one is a variant.
+    union: names of rows of the same family whose prepared data sets together are this one; it has
+      no layouts (`tfds_builders.unions`).
   """
 
   name: str
@@ -187,6 +191,7 @@ class Row:
   feature_size: int = 0
   optional: tuple[str, ...] = ()
   base: Row | None = None
+  union: tuple[str, ...] = ()
 
   @property
   def holds_images(self) -> bool:
