@@ -15,6 +15,7 @@ those that have come only: `begin` gives the task with the number of classes see
 sets have no more classes and names than that, and its head grows (suite/contracts/growing.py). The
 logits of classes that may not be answered are left out, as if they were minus infinity. In training
 both are the same: all classes so far take part, as in the comparisons of Buzzega et al. (2020).
+A head for each task is the head `MultiHead` of a gradient learner.
 
 The scores are those of the matrix R[i, j], the accuracy on task j after training on task i:
 
@@ -48,6 +49,7 @@ from suite.protocols import bucket_loop
 from suite.protocols import run_state
 
 SCENARIOS = DOMAIN, CLASS, TASK = "domain", "class", "task"
+TESTED = EACH, LAST = "each", "last"
 DESCRIPTION = descriptions.ProtocolDescription(
     "incremental",
     measures=(
@@ -70,6 +72,7 @@ def run(
     state: run_state.RunState,
     buckets: buckets_lib.Buckets,
     scenario: str = CLASS,
+    tested: str = EACH,
     validation_share: float = 0.1,
     eval_batch_size: Optional[int] = None,
 ) -> Dict[str, Any]:
@@ -78,6 +81,8 @@ def run(
   Args:
     buckets: a task each, of `suite.buckets.of_classes`, `permuted`, `rotated` or `of`.
     scenario: "domain", "class" or "task".
+    tested: after which tasks tests are answered, "each" or "last". The final average accuracy needs
+      the last alone; all other scores are null then.
     validation_share: share of each task's training images that is delivered as its validation
       split.
     eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
@@ -100,7 +105,7 @@ def run(
     learner = growing.GrowingLearner(learner)
     ends = [int(end) for end in np.cumsum([len(own) for own in classes])]
     parts = tuple(_as_seen(bucket, order[:end]) for bucket, end in zip(buckets, ends))
-  name = buckets.task.name
+  name, events = buckets.task.name, plan(len(buckets), scenario, tested)
 
   def scores(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray,
              predictions: Mapping[str, Any]) -> Dict[str, Any]:
@@ -123,7 +128,7 @@ def run(
   bucket_loop.run(
       learner, bucket_loop.Series(
           parts, [tasks.Task(name, tasks.SINGLE_LABEL, end) for end in ends],
-          plan(len(buckets), scenario),
+          events,
           lambda event: {**about, **bucket_loop.about(event, parts, buckets.task),
                          "classes_seen": ends[event.trained]},
           scores, allowed,
@@ -132,11 +137,14 @@ def run(
   return summarize(state.records, buckets, scenario, order)
 
 
-def plan(num_tasks: int, scenario: str) -> List[bucket_loop.BucketEvent]:
+def plan(num_tasks: int, scenario: str, tested: str = EACH) -> List[bucket_loop.BucketEvent]:
   """All events in order: Train on a task, then Predict all so far, and under "domain" the next."""
+  if tested not in TESTED:
+    raise ValueError(f"incremental.run.tested is {tested!r}; allowed are {', '.join(TESTED)}.")
   further = scenario == DOMAIN
   return [bucket_loop.BucketEvent(i, j) for i in range(num_tasks)
-          for j in (None, *range(min(i + 1 + further, num_tasks)))]
+          for j in (None, *range(min(i + 1 + further, num_tasks)))
+          if j is None or tested == EACH or i == num_tasks - 1]
 
 
 def check(buckets: buckets_lib.Buckets, scenario: str) -> List[np.ndarray]:
@@ -231,7 +239,7 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
       "scenario": scenario, "num_events": len(records), **bucket_loop.without_nan(scores),
       "tasks": [bucket.name for bucket in buckets],
       "final_accuracies": acc[-1].tolist(),
-      "forgetting_by_task": matrix.forgetting_of_each(acc).tolist(),
+      "forgetting_by_task": bucket_loop.rows(matrix.forgetting_of_each(acc)[None])[0],
       "class_order": [int(label) for label in order],
       **({"class_names": [names[label] for label in order]} if names else {}),
       "matrix": bucket_loop.rows(acc),

@@ -94,6 +94,17 @@ def test_answers_are_those_of_the_classes_so_far_or_of_the_task(tmp_path):
       [0.5, 0.75, 2.5 / 3])
 
 
+def test_tests_after_the_last_task_alone_leave_the_other_scores_out(tmp_path):
+  found = _run(tmp_path, Newest(), _buckets(*THREE), scenario="task", tested="last")
+  assert found["matrix"] == [[None] * 3, [None] * 3, [1.0, 1.0, 0.5]]
+  assert found["final_average_accuracy"] == pytest.approx(2.5 / 3)
+  assert found["average_incremental_accuracy"] is found["forgetting"] is None
+  assert found["forgetting_by_task"] == [None, None, 0.0]
+  assert [r["kind"] for r in stopped_runs.records(tmp_path)] == ["train"] * 3 + ["predict"] * 3
+  with pytest.raises(ValueError, match="tested is 'first'; allowed are each, last"):
+    _run(tmp_path, Newest(), _buckets(*THREE), tested="first")
+
+
 def test_under_domain_the_next_task_is_answered_before_it_is_learned(tmp_path):
   every = tuple(range(SIZE))
   series = _buckets(every, every, tests=((0, 5), (2, 3)))

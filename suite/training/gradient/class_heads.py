@@ -6,6 +6,7 @@
   Split      the columns of base classes stay as the first phase left them
   CwrStar    weights are consolidated class by class (see `Consolidation`)
   PerTask    a linear layer for each task, on shared layers
+  MultiHead  one linear layer, of which each task trains its own classes alone
   OwnHead    the last layer of a user's model
   NearestExemplars  linear in training; answers by the means of exemplars (iCaRL)
   ProjectedExemplars  the same, with a projection to train features by (SCR)
@@ -65,6 +66,7 @@ class Linear(tf.Module):
 
   is_per_task = reads_exemplars = False
   held_out_share = 0.0  # Of the exemplars of a class that are not trained on, for `correct`.
+  heads: tf.Variable | None = None  # See `objective.Batch`.
 
   def __init__(self, start: str = "glorot"):
     super().__init__()
@@ -215,6 +217,25 @@ class PerTask(Linear):
   """A linear layer for each task; a task that comes again resumes its own."""
 
   is_per_task = True
+
+
+class MultiHead(Linear):
+  """A head for each task, in one linear layer: a loss is over the classes that came together.
+
+  In the scenario "task" of incremental learning, where the task of a test image is known, too, this
+  is the multi-headed net of van de Ven & Tolias (2019). A class that comes again stays where it is.
+  """
+
+  def attach(self, model: tf.keras.Model, num_classes: int) -> None:
+    super().attach(model, num_classes)
+    # By the number of the phase in which a class came, 0: not yet.
+    self.heads = tf.Variable(
+        tf.zeros([num_classes], tf.int64), trainable=False, name="head_of_class")
+    self.begun = tf.Variable(0, dtype=tf.int64, trainable=False, name="heads_begun")
+
+  def note_classes(self, now: tf.Tensor) -> None:
+    self.begun.assign_add(1)
+    self.heads.assign(tf.where(now & (self.heads == 0), self.begun, self.heads))
 
 
 class OwnHead(Linear):

@@ -190,6 +190,11 @@ class Composition:
           f"The head {type(self.head).__name__} is corrected on exemplars that are held out of the "
           "training of buckets; a sequence has samples, whose base classes have no exemplars. Take "
           "the head Linear or Aligned.")
+    if isinstance(self.head, class_heads.MultiHead) and context.delivery == deliveries.SEQUENCE:
+      raise refusals.RefusedError(
+          "GradientLearner has the head MultiHead, which separates the classes of tasks, and the "
+          "offline phases of a sequence mix those of all. Take the head Linear, or tasks that come "
+          "as buckets.")
     if self.objective.needs_tasks and context.delivery == deliveries.SEQUENCE:
       raise refusals.RefusedError(
           f"The objective {type(self.objective).__name__} trains among the classes of a task, and "
@@ -383,7 +388,8 @@ class ComposedNet(tf.Module):
     """The loop that trains all of it."""
     step = train_step.TrainStep(self.model, objective=objective, optimizer=optimizer, kind=kind,
                                 variables=self.trained_variables,
-                                parts=(self.upper, self.top) if objective.reads_features else None)
+                                parts=(self.upper, self.top) if objective.reads_features else None,
+                                heads=self.head.heads)
     return array_loop.ArrayLoop(
         step, augment=augment, prepare=prepare, replay_batch=replay_batch, devices=devices,
         ahead=ahead)

@@ -43,6 +43,7 @@ class TrainStep:
     variables: those that the optimizer is for; None: all trainable ones of the model.
     parts: the model in two, examples to features (None: examples are features) and features to
       logits, for an objective that reads features; None: it does not.
+    heads: see `objective.Batch`.
 
   Attributes:
     variables: those that are changed.
@@ -53,11 +54,12 @@ class TrainStep:
   def __init__(self, model: tf.keras.Model, *, objective: objective_lib.Objective,
                optimizer: Optimizer, kind: str = tasks.SINGLE_LABEL,
                variables: Sequence[tf.Variable] | None = None,
-               parts: tuple[tf.keras.Model | None, tf.keras.Model] | None = None):
+               parts: tuple[tf.keras.Model | None, tf.keras.Model] | None = None,
+               heads: tf.Variable | None = None):
     if objective.reads_features and parts is None:
       raise ValueError(f"The objective {type(objective).__name__} reads features, but the step has "
                        "one model and no parts; give TrainStep.parts, or train a ComposedNet.")
-    self._parts = parts
+    self._parts, self._heads = parts, heads
     self.model, self.objective, self.optimizer, self.kind = model, objective, optimizer, kind
     self.variables = list(model.trainable_variables if variables is None else variables)
     self._num_variables = len(self.variables)
@@ -94,7 +96,7 @@ class TrainStep:
 
   def _losses(self, labels: tf.Tensor, logits: tf.Tensor, known: tf.Tensor | None) -> tf.Tensor:
     return objective_lib.row_losses(
-        objective_lib.Batch(logits, logits, labels, kind=self.kind), known)
+        objective_lib.Batch(logits, logits, labels, kind=self.kind, heads=self._heads), known)
 
   def __call__(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor | None, *,
                data: Any = None, **batch: Any) -> tf.Tensor:
@@ -168,7 +170,8 @@ class TrainStep:
       features = images if lower is None else lower(images, training=self.training)
       logits = top(features, training=self.training)
     return Taken(self.objective.loss(objective_lib.Batch(
-        images, logits, labels, kind=self.kind, features=features, **batch)), logits)
+        images, logits, labels, kind=self.kind, features=features, heads=self._heads, **batch)),
+                 logits)
 
   def _update(self, found: Sequence[tf.Tensor | None], rate: tf.Tensor | None, data: Any
               ) -> None:

@@ -133,13 +133,14 @@ class Lwf(objective.Objective):
   def loss(self, batch: objective.Batch) -> tf.Tensor:
     teacher = tf.stop_gradient(self.previous(batch.codes, training=False))
     if self._by_shares:
-      distance = divergence(teacher, batch.logits, self.temperature, self.classes.old)
+      distance = divergence(
+          teacher, batch.logits, self.temperature, self.classes.old, batch.heads)
       return (1.0 - self.strength) * super().loss(batch) + self.strength * distance
     asked = self.taught if self._is_partly_taught else None
     if batch.classes is not None:
       asked = self.taught & batch.classes.seen
     return super().loss(batch) + self.strength * divergence(
-        teacher, batch.logits, self.temperature, asked)
+        teacher, batch.logits, self.temperature, asked, batch.heads)
 
   def after_phase(self, known: tf.Tensor | None = None) -> None:
     if self._teacher == "last" or not int(self.phase):
@@ -152,19 +153,40 @@ class Lwf(objective.Objective):
 
 
 def divergence(previous: tf.Tensor, logits: tf.Tensor, temperature: float = 1.0,
-               asked: tf.Tensor | None = None) -> tf.Tensor:
+               asked: tf.Tensor | None = None, heads: tf.Tensor | None = None) -> tf.Tensor:
   """Mean over the batch of KL(previous || present), from logits [B, C]; [].
 
   Args:
     previous, logits: of the earlier model and of the present one.
     temperature: T.
     asked: the classes that both are about, bool [C]; None: all.
+    heads: int64 [C], the head of each class: KL is the mean over the heads that are asked; None:
+      all classes are of one.
   """
+  if heads is not None:
+    return _divergence_of_heads(previous, logits, temperature, asked, heads)
   if asked is not None:
     previous, logits = losses.among(asked, previous), losses.among(asked, logits)
   old = tf.nn.log_softmax(tf.cast(previous, tf.float32) / temperature)
   new = tf.nn.log_softmax(tf.cast(logits, tf.float32) / temperature)
   return tf.reduce_mean(tf.reduce_sum(tf.exp(old) * (old - new), axis=-1))
+
+
+def _divergence_of_heads(previous: tf.Tensor, logits: tf.Tensor, temperature: float,
+                         asked: tf.Tensor | None, heads: tf.Tensor) -> tf.Tensor:
+  """`divergence` within each head; a head is asked as a whole, or not at all."""
+  together = tf.equal(heads[:, None], heads)  # [C, C]
+
+  def log_softmax(answers: tf.Tensor) -> tf.Tensor:
+    answers = tf.cast(answers, tf.float32) / temperature
+    return answers - tf.reduce_logsumexp(
+        losses.among(together, tf.tile(answers[:, None], [1, tf.shape(heads)[0], 1])), -1)
+
+  old, new = log_softmax(previous), log_softmax(logits)
+  weights = tf.ones_like(old[0]) if asked is None else tf.cast(asked, tf.float32)
+  sizes = tf.math.count_nonzero(together, 1, dtype=tf.float32)
+  each = tf.reduce_sum(weights * tf.exp(old) * (old - new), -1)
+  return tf.math.divide_no_nan(tf.reduce_mean(each), tf.reduce_sum(weights / sizes))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -94,6 +94,8 @@ class Batch(NamedTuple):
     divisor: what the sum of the losses is divided by; None: the number of rows.
     step_labels: labels of the step's incoming rows on all devices; None: one device has them all.
     features: [B + R, D], what the head made the logits of; None: the objective does not read them.
+    heads: int64 [C], the head of each class: a row's loss is over the classes of its label's head;
+      None: all classes are of one.
   """
 
   codes: tf.Tensor
@@ -107,6 +109,7 @@ class Batch(NamedTuple):
   divisor: Any = None
   step_labels: tf.Tensor | None = None
   features: tf.Tensor | None = None
+  heads: tf.Tensor | None = None
 
   def incoming(self) -> Batch:
     """The incoming rows alone."""
@@ -330,11 +333,21 @@ def cross_entropy(batch: Batch, smoothing: losses.Smoothing | None = None) -> tf
 def row_losses(batch: Batch, allowed: tf.Tensor | None,
                smoothing: losses.Smoothing | None = None) -> tf.Tensor:
   """The cross-entropy of each row among allowed classes, bool [C] or [B, C]; [B]."""
+  allowed = of_own_heads(batch, allowed)
   logits = batch.logits if allowed is None else losses.among(allowed, batch.logits)
   if smoothing is None and batch.kind == tasks.SINGLE_LABEL:
     return losses.hard_cross_entropy(batch.labels, logits)
   return losses.per_example(
       batch.kind, batch.labels, logits, 0.0 if smoothing is None else smoothing)
+
+
+def of_own_heads(batch: Batch, allowed: tf.Tensor | None) -> tf.Tensor | None:
+  """The allowed classes of each row that are of its label's head, bool [B, C]; see `Batch.heads`.
+  """
+  if batch.heads is None or batch.kind != tasks.SINGLE_LABEL:
+    return allowed
+  own = tf.equal(batch.heads, tf.gather(batch.heads, tf.maximum(batch.labels, 0))[:, None])
+  return own if allowed is None else own & allowed
 
 
 class OldClasses(tf.Module):
@@ -433,8 +446,9 @@ class OwnLoss(Objective):
 
   def loss(self, batch: Batch) -> tf.Tensor:
     logits = tf.cast(batch.logits, tf.float32)
-    if batch.classes is not None:
-      logits = losses.among(batch.classes.known, logits)
+    allowed = of_own_heads(batch, None if batch.classes is None else batch.classes.known)
+    if allowed is not None:
+      logits = losses.among(allowed, logits)
     found = tf.cast(self._loss(batch.labels, logits), tf.float32)
     rows = batch.logits.shape[0]
     if found.shape.rank == 0:

@@ -162,3 +162,10 @@ def test_a_start_that_nobody_knows_is_refused():
     class_heads.CwrStar(start="zeros")
   with pytest.raises(ValueError, match="Linear.start is 'ones'; allowed are glorot, pytorch, z"):
     class_heads.Linear("ones")
+
+
+def test_a_class_stays_in_the_head_it_came_with():
+  head, _ = attached(class_heads.MultiHead())
+  for now in ([1, 0, 1], [0, 1, 1], [0, 0, 1]):
+    head.note_classes(tf.constant(np.array(now, bool)))
+  np.testing.assert_array_equal(head.heads, [1, 2, 1])

@@ -215,3 +215,15 @@ def test_bad_input_says_what_to_do():
   objective.after_phase()
   with pytest.raises(ValueError, match="Phase 2 begins, but Lwf.strength has 1 values"):
     objective.before_phase()
+
+
+def test_of_heads_it_is_the_mean_over_those_that_are_asked():
+  # Heads of classes 0 and 2, of 1 and 3, and of 4, which is not asked.
+  rng = np.random.default_rng(0)
+  previous, present = (tf.constant(rng.normal(size=[6, 5]) * 50, tf.float32) for _ in range(2))
+  asked, heads = tf.constant([True] * 4 + [False]), tf.constant([1, 2, 1, 2, 3], tf.int64)
+  alone = [float(lwf.divergence(*(tf.gather(z, own, axis=1) for z in (previous, present)), 2.0))
+           for own in ([0, 2], [1, 3])]
+  found = lwf.divergence(previous, present, 2.0, asked, heads)
+  np.testing.assert_allclose(found, np.mean(alone), rtol=1e-5)
+  assert float(lwf.divergence(previous, present, 2.0, asked & False, heads)) == 0.0

@@ -218,3 +218,17 @@ def test_a_distance_by_hand():
 def test_candidates_without_a_choice_are_an_error():
   with pytest.raises(NotImplementedError, match="Objective has candidates, but no choose"):
     objective_lib.Objective().choose(None, None, [], [], 0.1, 1)
+
+
+def test_a_row_s_loss_is_over_its_own_head():
+  # Heads {0, 2} and {1, 3}; the logits of the other head have no part in a loss.
+  logits = tf.constant([[0.0, 90.0, math.log(3.0), 9.0], [70.0, 1.0, 8.0, 1.0]])
+  batch = objective_lib.Batch(logits, logits, tf.constant([2, 3], tf.int64),
+                              heads=tf.constant([1, 2, 1, 2], tf.int64))
+  np.testing.assert_allclose(
+      objective_lib.row_losses(batch, None), [math.log(4 / 3), math.log(2.0)], rtol=1e-5)
+  # Of a head, too, only allowed classes take part.
+  np.testing.assert_allclose(objective_lib.row_losses(
+      batch, tf.constant([True, False, True, True])), [math.log(4 / 3), 0.0], atol=1e-5)
+  own = objective_lib.OwnLoss(losses.hard_cross_entropy)
+  np.testing.assert_allclose(own.loss(batch), math.log(8 / 3) / 2, rtol=1e-5)
