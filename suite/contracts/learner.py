@@ -301,6 +301,21 @@ class SequenceLearner(Learner):
     return None
 
 
+class FoldedLearners(Protocol):
+  """L learners side by side in one graph, with E episodes each, those of the first one first."""
+
+  def losses(self, episodes: Any) -> tf.Tensor:
+    """The mean meta-losses [L]; each part of the episodes has a leading axis L * E."""
+
+  def answers(self, episodes: Any, *, unrolled: bool = False) -> tf.Tensor:
+    """The logits [L * E, T, W] of the targets after all support sets.
+
+    Args:
+      episodes: support images and labels, and target images.
+      unrolled: whether the graph holds the operations of each support set.
+    """
+
+
 class EpisodicLearner(BaseLearner):
   """Learns within an episode by pure functions on tensors: many episodes run in one compiled graph.
 
@@ -370,6 +385,15 @@ class EpisodicLearner(BaseLearner):
     `cfsl.Compute.task_batching = 'grouped'` calls it.
     """
     raise _not_given(self, "meta_loss_together")
+
+  @property
+  def can_fold(self) -> bool:
+    """Whether several learners are one graph, by `folded`."""
+    return _overrides(self.folded, EpisodicLearner.folded)
+
+  def folded(self, others: Sequence[Any]) -> FoldedLearners:
+    """This learner and others, alike but for the values of their variables, as one."""
+    raise _not_given(self, "folded")
 
   def zero_statistics(self) -> Any:
     """Zeros in the structure of the statistics."""

@@ -11,6 +11,10 @@ Without meta-training it is "Init + Tune": gradient steps from random weights.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import dataclasses
+from typing import Any
+
 import tensorflow as tf
 from typing_extensions import override
 
@@ -22,6 +26,72 @@ from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
+
+
+@dataclasses.dataclass(frozen=True)
+class FoldedMaml:
+  """The episodes of L learners as groups of one net, see `functional_conv4.GroupedConv4`.
+
+  L learners with E episodes each, those of the first learner first; S support sets of N images, T
+  targets, W classes.
+
+  Attributes:
+    net: of an episode.
+    learners: alike but for the values of their variables; all have had as many updates.
+    optimizer: of the first one.
+  """
+
+  net: functional_conv4.Conv4
+  learners: Sequence[adapted_net.AdaptedNet]
+  optimizer: tf.keras.optimizers.Optimizer | None
+
+  def losses(self, episodes: Sequence[tf.Tensor]) -> tf.Tensor:
+    """Returns the mean meta-losses [L] of the learners, see `Maml.meta_loss`.
+
+    Args:
+      episodes: as of `Maml.meta_loss`, each with a leading axis L * E.
+    """
+    first = self.learners[0]
+    training = first.trained()
+    assert self.optimizer is not None
+    epoch = training.epoch(self.optimizer.iterations)
+    net, support_images, support_labels, images = self._grouped(episodes)
+    labels = net.folded_labels(episodes[3])
+
+    def loss(parameters: Sequence[inner_loop.Parameters], second_order: bool, multi_step: bool
+             ) -> tf.Tensor:
+      folded = net.folded(parameters)
+      states = first.inner.learn_all(net, folded, support_images, support_labels,
+                                     second_order=second_order)
+      return first.target_loss(folded, states, images, labels, epoch, multi_step=multi_step,
+                               net=net, learners=len(self.learners))
+
+    return training.choose(epoch, [one.parameters() for one in self.learners], loss)
+
+  def answers(self, episodes: Sequence[tf.Tensor], *, unrolled: bool = False) -> tf.Tensor:
+    """Returns the logits [L * E, T, W] of the targets after all support sets.
+
+    Args:
+      episodes: images [L * E, S, N, H, W, C] and labels [L * E, S, N] of the support sets, and
+        target images [L * E, T, H, W, C].
+      unrolled: see `inner_loop.over_sets`.
+    """
+    inner = self.learners[0].inner
+    net, images, labels, targets = self._grouped(episodes)
+    folded = net.folded([one.parameters() for one in self.learners])
+    number = images.shape[0]
+    state = inner_loop.over_sets(
+        lambda s, state: inner.learn(net, folded, state, images[s], labels[s],
+                                     second_order=False)[-1],
+        inner.begin(net, folded), number, unrolled=unrolled or number == 1)
+    return tf.transpose(inner.logits(net, folded, state, targets), [1, 0, 2])
+
+  def _grouped(self, episodes: Sequence[tf.Tensor]) -> tuple[Any, ...]:
+    """The net of all episodes, and what it takes: support images and labels, target images."""
+    prepared, net = self.learners[0].prepared, functional_conv4.GroupedConv4(
+        self.net, episodes[0].shape[0])
+    return (net, net.folded_images(prepared(episodes[0])), net.folded_labels(episodes[1]),
+            net.folded_images(prepared(episodes[2])))
 
 
 class Maml(learner.EpisodicLearner):
@@ -109,26 +179,16 @@ class Maml(learner.EpisodicLearner):
     Args:
       episodes: as of `meta_loss`, each with a leading axis E.
     """
-    adapted = self._adapted
-    training = adapted.trained()
-    if not isinstance(adapted.net, functional_conv4.Conv4):
-      raise ValueError(f"Episodes of {type(adapted.net).__name__} cannot be grouped; "
+    return self.folded(()).losses(episodes)[0], ()
+
+  @override
+  def folded(self, others: Sequence[Maml]) -> FoldedMaml:
+    """Returns this learner and others of its settings as one net of grouped convolutions."""
+    if not isinstance(net := self._adapted.net, functional_conv4.Conv4):
+      raise ValueError(f"Episodes of {type(net).__name__} cannot be grouped; "
                        "set cfsl.Compute.task_batching = 'loop', or take the net "
                        "functional_conv4.Conv4.")
-    epoch = training.epoch(self.optimizer.iterations)
-    net = functional_conv4.GroupedConv4(adapted.net, episodes[0].shape[0])
-    support_images, images = (
-        net.folded_images(adapted.prepared(part)) for part in (episodes[0], episodes[2]))
-    support_labels, labels = (net.folded_labels(part) for part in (episodes[1], episodes[3]))
-
-    def loss(parameters: inner_loop.Parameters, second_order: bool, multi_step: bool) -> tf.Tensor:
-      folded = net.folded(parameters)
-      states = adapted.inner.learn_all(net, folded, support_images, support_labels,
-                                       second_order=second_order)
-      return adapted.target_loss(folded, states, images, labels, epoch, multi_step=multi_step,
-                                 net=net)
-
-    return training.choose(epoch, adapted.parameters(), loss), ()
+    return FoldedMaml(net, [self._adapted, *(one._adapted for one in others)], self.optimizer)
 
   @override
   def zero_statistics(self) -> tuple[()]:

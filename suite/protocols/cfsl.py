@@ -51,6 +51,7 @@ from suite.training.scoring import scoring
 MODEL = "meta-model"
 _NO_METRICS = own_metrics.OwnMetrics()
 _LOSSES_AT_ONCE = 20  # Updates between two reports of the loss.
+_ROUNDING = ("task_batching", "compiled")  # Fields of `Compute` that a run goes on with.
 DESCRIPTION = descriptions.ProtocolDescription(
     "cfsl", measures=(descriptions.Measure("accuracy", "accuracy"),),
     curve=descriptions.RecordCurve(
@@ -83,17 +84,20 @@ class Compute:
   Attributes:
     episodes_at_once: training episodes that run side by side on a replica, each with all
       intermediate results of its gradient.
-    task_batching: "loop", or "grouped": all training episodes of a replica at once, as one net of
-      grouped convolutions, for learners that have that form (MAML). Faster on a GPU, where a small
-      net leaves most of the device idle.
+    task_batching: "loop", or "grouped": all episodes of a replica's update at once, and of a batch
+      of answers, as one net of grouped convolutions, for learners that have that form (MAML);
+      records say so. Faster on a GPU, where a small net leaves most of the device idle.
+    answers_at_once: validation and test episodes of one call; None: 8, or 50 where images are
+      encoded before. The last call is filled up with further episodes, which are charged.
     compiled: whether XLA compiles an update, and a batch of answers; records say so. Costs are
-      counted from the graphs before compilation.
+      counted from the graphs of one episode after the other, before compilation.
     device_bytes: training images of at most this size stay in the memory of the GPU, if there is
       one, and episodes are formed there; larger sets come from the host's input pipeline.
   """
 
   episodes_at_once: int = 2
   task_batching: str = episode_graphs.LOOP
+  answers_at_once: Optional[int] = None
   compiled: bool = False
   device_bytes: int = 2 * 2**30
 
@@ -102,12 +106,21 @@ class Compute:
     if self.compiled and private_tensorflow.is_deterministic():
       raise ValueError("cfsl.Compute.compiled = True: XLA has no deterministic gradient of max "
                        "pooling. Give --no-deterministic, too, or leave it out.")
-    before = any(record.get("compiled", False) for record in records)
-    if records and before != self.compiled:
-      raise ValueError(
-          f"The run began with cfsl.Compute.compiled = {before}, and now it is {self.compiled}: "
-          f"the numbers would differ. Set cfsl.Compute.compiled = {before}, or give another "
-          "--workdir.")
+    if self.answers_at_once is not None and self.answers_at_once < 1:
+      raise ValueError(f"cfsl.Compute.answers_at_once = {self.answers_at_once}; allowed is a "
+                       "number of episodes from 1 on.")
+    for name in _ROUNDING if records else ():
+      now, before = getattr(self, name), records[0].get(name, getattr(Compute, name))
+      if before != now:
+        raise ValueError(
+            f"The run began with cfsl.Compute.{name} = {before!r}, and now it is {now!r}: the "
+            f"numbers would differ. Set cfsl.Compute.{name} = {before!r}, or give another "
+            "--workdir.")
+
+  def describe(self) -> Dict[str, Any]:
+    """The part of a record that says by which graphs numbers were rounded; {}: by the default."""
+    return {name: getattr(self, name) for name in _ROUNDING
+            if getattr(self, name) != getattr(Compute, name)}
 
 
 _COMPUTE = Compute()
@@ -162,7 +175,7 @@ def run(
     record, predictions = (events.test(context, test_episodes) if is_test else
                            (events.meta_train(context, event), None))
     state.commit({"protocol": DESCRIPTION.name, **episodes_test.describe(), **record,
-                  **({"compiled": True} if compute.compiled else {})}, predictions)
+                  **compute.describe()}, predictions)
   return summarize(state.records)
 
 
@@ -287,7 +300,8 @@ class _EpisodicRun:
     looks = None
     if validation is not None and (event + 1) % validation.every == 0:
       looks = self._looks = self._looks or episode_questions.EpisodeQuestions(
-          self.graphs, validation.episodes, validation.num_episodes)
+          self.graphs, validation.episodes, validation.num_episodes,
+          self._compute.answers_at_once)
     updates = context.ledger.grant(training.updates, lambda num: (
         cost * num if looks is None else cost * num + looks.cost()))
     if not updates:  # The budget is spent.
@@ -304,7 +318,7 @@ class _EpisodicRun:
     """Tests the models that did best on validation, or the last one: (record, predictions)."""
     models = self.best_models()
     questions = episode_questions.EpisodeQuestions(
-        self.graphs, self._episodes_test, max(1, num_episodes))
+        self.graphs, self._episodes_test, max(1, num_episodes), self._compute.answers_at_once)
     if num_episodes:
       record, predictions = test(self.graphs, questions, context, models, self._state.metrics)
       self._state.keep_samples(sample_images.EPISODE, self._episodes_test)

@@ -216,9 +216,13 @@ def test_what_does_not_fit_is_refused(tmp_path, settings, message):
 def test_a_run_goes_on_with_the_graphs_it_began_with(tmp_path):
   _run(tmp_path, Constant(), updates=0, compute=cfsl.Compute(compiled=True))
   record, = _records(tmp_path)
-  assert record["compiled"]
+  assert record["compiled"] and "task_batching" not in record
   with pytest.raises(ValueError, match="began with cfsl.Compute.compiled = True, .* is False"):
     _run(tmp_path, Constant(), updates=0)
+  grouped = cfsl.Compute(task_batching="grouped")
+  grouped.check([grouped.describe()])
+  with pytest.raises(ValueError, match="began with .*task_batching = 'loop', .* is 'grouped'"):
+    grouped.check([{}])
 
 
 def test_what_xla_cannot_repeat_is_refused_before_it_compiles(tmp_path):

@@ -1,8 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Ops of the graph of a meta-update of MAML++ low-end: what a GPU launches, but for what XLA joins.
+"""Ops of the graphs of MAML++ low-end: what a GPU launches, but for what XLA joins.
 
-Ops that compute nothing (constants, reads, shapes) are left out, those of called functions counted
-once a call, and bodies of loops once: their trips depend on the task.
+Graphs are those of a meta-update, and of the answers to several tasks. Ops that compute nothing
+(constants, reads, shapes) are left out, those of called functions counted once a call, and bodies
+of loops once: their trips depend on the task.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ def count(function: Any) -> collections.Counter[str]:
   return found
 
 
-def update(num_sets: int, tasks_at_once: int, batching: str, *, steps: int = 5, filters: int = 48,
-           blocks: int = 4) -> Any:
-  """The concrete function of an update of 28 x 28 images, 5-way 1-shot."""
+def graph(what: str, num_sets: int, tasks_at_once: int, batching: str, *, steps: int = 5,
+          filters: int = 48, blocks: int = 4) -> Any:
+  """The concrete function of an "update" or an "answer", of 28 x 28 images, 5-way 1-shot."""
   learner = maml.Maml(
       functional_conv4.Conv4(filters=filters, blocks=blocks), channels=1,
       inner=inner_loop.InnerLoop(steps=steps, num_support_sets=num_sets),
@@ -61,14 +62,19 @@ def update(num_sets: int, tasks_at_once: int, batching: str, *, steps: int = 5, 
       tf.TensorSpec([tasks_at_once, *shape], dtype) for shape, dtype in (
           ((num_sets, WAY, 28, 28, 1), tf.uint8), ((num_sets, WAY), tf.int64),
           ((TARGETS, 28, 28, 1), tf.uint8), ((TARGETS,), tf.int64))))
-  return episode_graphs.Graphs(learner, WAY, batching=batching).update.get_concrete_function(spec)
+  graphs = episode_graphs.Graphs(learner, WAY, batching=batching)
+  if what == "answer":
+    return graphs.answer.get_concrete_function(tuple(spec[:3]))
+  return graphs.update.get_concrete_function(spec)
 
 
 def run() -> None:
   """Prints a table."""
-  print("| support sets | tasks | ops | the commonest |\n|---:|---|---:|---|")
-  for num_sets, tasks_at_once, batching in ((1, 1, "loop"), (1, 8, "grouped"), (2, 1, "loop")):
-    found = count(update(num_sets, tasks_at_once, batching))
+  print("| graph | support sets | tasks | ops | the commonest |\n|---|---:|---|---:|---|")
+  for what, num_sets, tasks_at_once, batching in (
+      ("update", 1, 1, "loop"), ("update", 1, 8, "grouped"), ("update", 2, 1, "loop"),
+      ("answer", 1, 8, "loop"), ("answer", 1, 8, "grouped"), ("answer", 1, 50, "grouped")):
+    found = count(graph(what, num_sets, tasks_at_once, batching))
     names = ", ".join(f"{name} {number}" for name, number in found.most_common(3))
-    print(f"| {num_sets} | {tasks_at_once}{', grouped' * (batching == 'grouped')} | "
+    print(f"| {what} | {num_sets} | {tasks_at_once}{', grouped' * (batching == 'grouped')} | "
           f"{sum(found.values()):,} | {names} |")

@@ -15,6 +15,7 @@ from suite.models import precision
 from suite.models.episodic import functional_conv4
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
+from suite.training.objectives import losses
 
 
 class AdaptedNet(tf.Module):
@@ -105,7 +106,7 @@ class AdaptedNet(tf.Module):
 
   def target_loss(self, parameters: inner_loop.Parameters, states: Sequence[inner_loop.State],
                   images: tf.Tensor, labels: tf.Tensor, epoch: tf.Tensor, *, multi_step: bool,
-                  net: inner_loop.AdaptedForm | None = None) -> tf.Tensor:
+                  net: inner_loop.AdaptedForm | None = None, learners: int = 1) -> tf.Tensor:
     """Returns the cross-entropy [] of the targets after the last step on the last support set.
 
     The multi-step loss adds those after each step on the *last* set: after earlier sets, some of
@@ -118,21 +119,27 @@ class AdaptedNet(tf.Module):
       labels: [T].
       epoch: int [], of the schedules.
       multi_step: whether the multi-step loss is returned.
-      net: another form of the net, to which parameters, states and images belong; None: the net.
+      net: the form of several episodes side by side, to which parameters, states, images and
+        labels [T, E] belong; None: the net. The cross-entropy is then [L].
+      learners: L, whose episodes are equal parts of E.
     """
     # The passes of a multi-step loss run beside the steps that follow.
     parts = 1 if multi_step or net is not None else self._parts
 
     def loss(state: inner_loop.State) -> tf.Tensor:
-      return inner_loop.cross_entropy(labels, self.inner.logits(
-          net or self.net, parameters, state, images, parts=parts))
+      logits = self.inner.logits(net or self.net, parameters, state, images, parts=parts)
+      if net is None:
+        return inner_loop.cross_entropy(labels, logits)
+      every = losses.hard_cross_entropy(labels, logits)
+      return tf.reduce_mean(tf.reshape(every, [every.shape[0], learners, -1]), [0, 2])
 
     if not multi_step:
       return loss(states[-1])
     assert self.training is not None
     weights = meta_schedules.step_weights(
         epoch, len(states), self.training.multi_step_epochs, self.net.dtype)
-    return tf.reduce_sum(weights * tf.stack([loss(state) for state in states]))
+    each = tf.stack([loss(state) for state in states])
+    return tf.reduce_sum((weights if net is None else weights[:, None]) * each, 0)
 
 
 def checked_channels(images: tf.Tensor, channels: int, owner: str) -> tf.Tensor:

@@ -6,6 +6,8 @@ A call does several meta-updates (`ManyUpdates`).
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -41,8 +43,9 @@ class Graphs:
     at_once: number of training episodes that run side by side on a replica; each holds all
       intermediate results of its gradient.
     distribution: its replicas share the episodes of an update; None: one device.
-    batching: how the training episodes of a replica are computed, one of `BATCHINGS`: a "loop" over
-      them, or "grouped": all at once, with grouped convolutions.
+    batching: how the episodes of an update on a replica, and those of a batch of answers, are
+      computed, one of `BATCHINGS`: a "loop" over them, or "grouped": all at once, with grouped
+      convolutions. Costs are those of the loop.
     compiled: whether XLA compiles an update, and a batch of answers, as one program, in which an
       episode follows the other. Costs are those of the graph before that.
 
@@ -72,7 +75,8 @@ class Graphs:
       raise refusals.RefusedError("cfsl.Compute.compiled = True compiles for one device; leave it "
                                   "out, or take --strategy one_device.")
     self._compiled = compiled
-    self._uncompiled: Dict[int, Any] = {}  # The graphs that are counted, by the id of a function.
+    # The graphs that are counted, by the id of a function: of one episode after the other.
+    self._counted_as: Dict[int, Any] = {}
     self._step = self._update if alone else self._update_everywhere
     self.update = self._made(self._step)
     self.updates = self.updates_of(lambda batch: batch)
@@ -81,18 +85,18 @@ class Graphs:
     self._costs: Dict[str, flops.Cost] = {}
 
   def _made(self, fn: Callable[..., Any]) -> Any:
-    """The function of a graph, which XLA compiles if asked for; costs are those without that."""
-    plain = tf.function(fn, autograph=False)
-    if not self._compiled:
+    """The function of a graph fn(*args, together), which XLA compiles if asked for."""
+    plain = tf.function(functools.partial(fn, together=False), autograph=False)
+    if not (self._compiled or self._grouped):
       return plain
 
-    def traced_for_xla(*args: Any) -> Any:
-      with twice_norm.for_xla():
-        return fn(*args)
+    def traced(*args: Any) -> Any:
+      with twice_norm.for_xla() if self._compiled else contextlib.nullcontext():
+        return fn(*args, together=self._grouped)
 
-    compiled = tf.function(traced_for_xla, autograph=False, jit_compile=True)
-    self._uncompiled[id(compiled)] = plain
-    return compiled
+    made = tf.function(traced, autograph=False, jit_compile=self._compiled or None)
+    self._counted_as[id(made)] = plain
+    return made
 
   def updates_of(self, complete: Callable[[Any], Any]) -> Any:
     """Returns a compiled function that does many updates in one call.
@@ -106,24 +110,24 @@ class Graphs:
       A function of an iterator and the number N of updates, int32 [], which returns their losses,
       [N]. They do not depend on how updates are shared out among calls.
     """
-    def updates(batches: Any, number: tf.Tensor) -> tf.Tensor:
+    def updates(batches: Any, number: tf.Tensor, together: bool) -> tf.Tensor:
       def another(i: tf.Tensor, losses: tf.TensorArray) -> Any:
-        return i + 1, losses.write(i, self._step(complete(next(batches))))
+        return i + 1, losses.write(i, self._step(complete(next(batches)), together))
 
       losses = tf.TensorArray(tf.float32, number)
       _, losses = tf.while_loop(lambda i, _: i < number, another, (tf.constant(0), losses),
                                 parallel_iterations=1)
       return losses.stack()
 
-    plain = tf.function(updates, autograph=False)
     if not self._compiled:
-      return plain
+      return self._made(updates)
+    plain = tf.function(functools.partial(updates, together=False), autograph=False)
     batch_of = tf.function(lambda batches: complete(next(batches)), autograph=False)
 
     def one_by_one(batches: Any, number: tf.Tensor) -> tf.Tensor:  # XLA reads no iterators.
       return tf.stack([self.update(batch_of(batches)) for _ in range(int(number))])
 
-    self._uncompiled[id(one_by_one)] = plain
+    self._counted_as[id(one_by_one)] = plain
     return one_by_one
 
   def cost(self, fn: Any, *spec: Any) -> flops.Cost:
@@ -157,7 +161,7 @@ class Graphs:
   def _counted(self, fn: Any, spec: Any, given: Dict[str, int]) -> flops.Cost:
     key = f"{id(fn)} {spec}"
     if key not in self._costs:
-      fn = self._uncompiled.get(id(fn), fn)
+      fn = self._counted_as.get(id(fn), fn)
       self._costs[key] = flops.count(fn.get_concrete_function(*spec), given)
     return self._costs[key]
 
@@ -188,12 +192,12 @@ class Graphs:
                for part in tf.nest.flatten(kept.structured_outputs))
     return held / (4 * episodes.num_support * int(np.prod(shape)))
 
-  def _update_everywhere(self, batch: Any) -> tf.Tensor:
+  def _update_everywhere(self, batch: Any, together: bool) -> tf.Tensor:
     """The update of a batch whose episodes are shared out over replicas; the mean loss, []."""
     assert self._distribution is not None
-    return self._distribution.mean(self._distribution.run(self._update, args=(batch,)))
+    return self._distribution.mean(self._distribution.run(self._update, args=(batch, together)))
 
-  def _update(self, batch: episodes_lib.Episode) -> tf.Tensor:
+  def _update(self, batch: episodes_lib.Episode, together: bool) -> tf.Tensor:
     """One step down the mean meta-loss of this replica's B episodes, which is returned, [].
 
     Each episode's gradient is taken where its loss is made: the intermediate results of only
@@ -201,7 +205,7 @@ class Graphs:
     """
     learner, size = self.learner, batch.target_labels.shape[0]
     variables = learner.trainable_variables
-    if self._grouped and size > 1:
+    if together and size > 1:
       loss, seen, gradients = self._gradients(batch, learner.meta_loss_together)
     elif size == 1:
       loss, seen, gradients = self._gradients(tf.nest.map_structure(lambda part: part[0], batch))
@@ -222,9 +226,9 @@ class Graphs:
     replicas = 1 if self._distribution is None else self._distribution.num_replicas
     if replicas > 1:  # The optimizer sums over replicas.
       gradients = [gradient / replicas for gradient in gradients]
-      together = tf.distribute.get_replica_context()
+      replica = tf.distribute.get_replica_context()
       seen = tf.nest.map_structure(
-          lambda part: together.all_reduce(tf.distribute.ReduceOp.SUM, part), seen)
+          lambda part: replica.all_reduce(tf.distribute.ReduceOp.SUM, part), seen)
     with own_gradients.released():
       learner.optimizer.apply_gradients(zip(gradients, variables))
     learner.update_statistics(seen)
@@ -247,30 +251,34 @@ class Graphs:
     """Codes [B, ...] of stored images [B, H, W, C], each by itself."""
     return self.learner.encode(self.learner.transform.evaluate(images))
 
-  def _answer(self, batch: Tuple[tf.Tensor, ...], unrolled: bool = False) -> tf.Tensor:
+  def _answer(self, batch: Tuple[tf.Tensor, ...], unrolled: bool = False, *, together: bool
+              ) -> tf.Tensor:
     """Logits [B, T, W] for the targets' codes; the labels of targets are no argument.
 
     Args:
       batch: the episodes without their targets' labels.
       unrolled: whether the loop over support sets is, see `inner_loop.over_sets`.
+      together: whether the episodes are, if the learner has a form for that.
     """
+    if together and self.learner.can_fold and batch[0].shape[0] > 1:
+      return tf.cast(self.learner.folded(()).answers(batch, unrolled=unrolled), tf.float32)
     return tf.map_fn(lambda episode: self._answer_one(episode, unrolled), batch,
                      fn_output_signature=tf.float32, parallel_iterations=batch[0].shape[0])
 
   def _answer_encoded(self, codes: tf.Tensor, rows: tf.Tensor, support_labels: tf.Tensor,
-                      unrolled: bool = False) -> tf.Tensor:
+                      unrolled: bool = False, *, together: bool) -> tf.Tensor:
     """The same from codes [U, ...] of many images.
 
     Args:
       codes: see above.
       rows: int [B, S * N + T], indices of codes, support sets first.
       support_labels: [B, S, N].
-      unrolled: see `_answer`.
+      unrolled, together: see `_answer`.
     """
     num = int(np.prod(support_labels.shape[1:]))
     support = tf.reshape(rows[:, :num], support_labels.shape)
     return self._answer((tf.gather(codes, support), support_labels,
-                         tf.gather(codes, rows[:, num:])), unrolled)
+                         tf.gather(codes, rows[:, num:])), unrolled, together=together)
 
   def _answer_one(self, episode: Tuple[tf.Tensor, ...], unrolled: bool) -> tf.Tensor:
     """Adapts to the support sets one after the other, then answers."""

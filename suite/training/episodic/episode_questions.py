@@ -39,13 +39,14 @@ class EpisodeQuestions:
     graphs: of the learner.
     episodes: the source.
     num_episodes: N.
+    at_once: B, of one call; None: 8, or 50 where images are encoded before.
   """
 
   def __init__(self, graphs: episode_graphs.Graphs, episodes: episodes_lib.Episodes,
-               num_episodes: int):
+               num_episodes: int, at_once: Optional[int] = None):
     self._graphs, self._episodes = graphs, episodes
     self._num, self._encodes = num_episodes, graphs.learner.can_encode
-    self._size = min(_ENCODED_BATCH if self._encodes else _BATCH, num_episodes)
+    self._size = min(at_once or (_ENCODED_BATCH if self._encodes else _BATCH), num_episodes)
     self._num_batches = -(-num_episodes // self._size)
     self._spec: Any = None
     labels = np.tile(episodes.labels, [self._size, 1])

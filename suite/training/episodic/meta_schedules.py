@@ -161,7 +161,9 @@ class MetaTraining:
 
   def choose(self, epoch: tf.Tensor, parameters: Any,
              make: Callable[[Any, bool, bool], tf.Tensor]) -> tf.Tensor:
-    """Returns make(parameters, second_order, multi_step), a loss [], for the epoch.
+    """Returns make(parameters, second_order, multi_step), a loss [] or [L], for the epoch.
+
+    The losses of L learners are differentiated together, by their sum.
 
     If a schedule changes the variant, all variants are traced as branches. Each branch computes its
     gradients for the parameters (a structure of tensors) itself: a tape around the branches is
@@ -190,6 +192,12 @@ class MetaTraining:
       many = len(kinds) > 1 and tf.cast(epoch < self.multi_step_epochs, tf.int32)
       loss, gradients = tf.switch_case(early + len(orders) * many, [
           branch(values, order, multi_step) for multi_step in kinds for order in orders])
-      return loss, lambda upstream: [upstream * gradient for gradient in gradients]
+
+
+      def scaled(upstream: tf.Tensor) -> Sequence[tf.Tensor]:
+        factor = upstream[0] if upstream.shape.rank else upstream  # Those of L losses are equal.
+        return [factor * gradient for gradient in gradients]
+
+      return loss, scaled
 
     return chosen(*tf.nest.flatten(parameters))

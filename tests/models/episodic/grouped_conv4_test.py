@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.compute import flops
 from suite.compute import seeds
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
@@ -23,15 +24,15 @@ from suite.training.episodic import meta_schedules
 WAY, SIZE, CHANNELS, EPISODES = 2, 6, 2, 3
 
 
-def _learner(inner, training, blocks=2):
+def _learner(inner, training, blocks=2, seed=0):
   learner = maml.Maml(
       functional_conv4.Conv4(filters=3, blocks=blocks),
       inner=inner_loop.InnerLoop(**{"steps": 1, "num_support_sets": 2, "rate": 0.3, **inner}),
       transform=types.SimpleNamespace(size=SIZE), channels=CHANNELS,
       training=meta_schedules.MetaTraining(**training))
-  context = types.SimpleNamespace(distribution=distribution.build(), seeds=seeds.Seeds(0))
+  context = types.SimpleNamespace(distribution=distribution.build(), seeds=seeds.Seeds(seed))
   learner.begin(tasks.Task("episode", tasks.SINGLE_LABEL, WAY * 2), context)
-  rng = np.random.default_rng(0)
+  rng = np.random.default_rng(seed)
   for variable in learner.trainable_variables:
     if "norm" in variable.name or "rates" in variable.name:
       variable.assign_add(0.1 * rng.normal(size=variable.shape))
@@ -47,38 +48,66 @@ def _batch():
           tf.constant(rng.integers(0, WAY * 2, [EPISODES, 6])))
 
 
+def _gradients(loss_of, variables):
+  """The loss and its gradients."""
+  with tf.GradientTape() as tape:
+    loss = loss_of()
+  found = tape.gradient(loss, variables, unconnected_gradients="zero")
+  return [loss, *map(tf.convert_to_tensor, found)]
+
+
+def _of_episode(learner, episode):
+  return _gradients(lambda: learner.meta_loss(episode)[0], learner.trainable_variables)
+
+
+def _assert_close(found, wanted):
+  scale = max(np.abs(wanted).max(), 1e-3)
+  np.testing.assert_allclose(found / scale, wanted / scale, atol=1e-5)
+
+
 @pytest.mark.parametrize("inner, training", [
     (dict(), {}),
     (dict(steps=2, norms_by_step=False, last_set_only=True, transductive=True,
           target_row="last"), dict(multi_step_epochs=2, second_order=False)),
 ])
-def test_the_mean_loss_and_its_gradients_are_those_of_a_loop(inner, training):
-  learner, batch = _learner(inner, training), _batch()
-  variables = learner.trainable_variables
+def test_losses_gradients_and_answers_are_those_of_a_loop(inner, training):
+  """Of one learner, whose loss is a mean, and of two beside each other, whose losses are each's."""
+  learners, batch = [_learner(inner, training, seed=seed) for seed in (0, 1)], _batch()
+  one, other = learners
+  found = _gradients(lambda: one.meta_loss_together(batch)[0], one.trainable_variables)
+  every = [[_of_episode(each, [part[e] for part in batch]) for e in range(EPISODES)]
+           for each in learners]
+  for a, *parts in zip(found, *every[0]):
+    _assert_close(a, np.mean(parts, axis=0))
 
-  def gradients(meta_loss, episode):
-    with tf.GradientTape() as tape:
-      loss, _ = meta_loss(episode)
-    found = tape.gradient(loss, variables, unconnected_gradients="zero")
-    return [loss, *map(tf.convert_to_tensor, found)]
+  # The first learner has episode 0, the second one episode 2.
+  beside = [tf.gather(part, [0, 2]) for part in batch]
+  losses, *found = _gradients(lambda: one.folded([other]).losses(beside),
+                              one.trainable_variables + other.trainable_variables)
+  wanted = every[0][0], every[1][2]
+  for a, b in zip([*losses, *found], [
+      wanted[0][0], wanted[1][0], *wanted[0][1:], *wanted[1][1:]]):
+    _assert_close(a, b)
 
-  found = gradients(learner.meta_loss_together, batch)
-  every = [gradients(learner.meta_loss, [part[e] for part in batch]) for e in range(EPISODES)]
-  for name, a, *parts in zip(["loss", *(v.name for v in variables)], found, *every):
-    wanted = np.mean(parts, axis=0)
-    scale = max(np.abs(wanted).max(), 1e-3)
-    np.testing.assert_allclose(a / scale, wanted / scale, atol=1e-5, err_msg=name)
+  twice = [tf.concat([part, part[::-1]], 0) for part in batch[:3]]
+  found = one.folded([other]).answers(twice)
+  for learner, episodes, logits in ((one, batch, found[:3]),
+                                    (other, [p[::-1] for p in batch], found[3:])):
+    wanted = episode_graphs.Graphs(learner, WAY * 2).answer(tuple(episodes[:3]))
+    _assert_close(logits, wanted)
 
 
-def test_an_update_has_the_same_multiply_adds():
-  batch = [tf.TensorSpec(part.shape, part.dtype) for part in _batch()]
+def test_a_graph_costs_as_much_as_that_of_a_loop():
+  spec = episode_graphs.episodes_lib.Episode(
+      *(tf.TensorSpec(part.shape, part.dtype) for part in _batch()))
   costs = []
   for batching in episode_graphs.BATCHINGS:
-    learner = _learner({}, {}, blocks=1)
-    graphs = episode_graphs.Graphs(learner, WAY * 2, batching=batching)
-    spec = episode_graphs.episodes_lib.Episode(*batch)
-    costs.append(graphs.cost(graphs.update, spec))
-  assert costs[0].macs == costs[1].macs and not costs[1].uncounted
+    graphs = episode_graphs.Graphs(_learner({}, {}, blocks=1), WAY * 2, batching=batching)
+    asked = (graphs.update, spec), (graphs.answer, tuple(spec[:3]))
+    costs.append([graphs.cost(*one) for one in asked])
+  assert costs[0] == costs[1] and not costs[1][0].uncounted
+  for cost, (fn, arguments) in zip(costs[1], asked):  # And what it does is as many products.
+    assert flops.count(fn.get_concrete_function(arguments)).macs == cost.macs
 
 
 def test_unknown_ways_and_learners_without_groups_are_refused():
