@@ -67,7 +67,8 @@ LESS = {
 NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument")}
 # Wing -> the only modules in it that its other modules may import.
 SHARED = {
-    "suite.protocols": ("suite.protocols.run_state", "suite.protocols.bucket_loop"),
+    "suite.protocols": ("suite.protocols.run_state", "suite.protocols.bucket_loop",
+                        "suite.protocols.few_answers"),
     "suite.learners": ("suite.learners.gradient", "suite.learners.starts",
                        "suite.learners.finetune_plan", "suite.learners.learner_each_task",
                        "suite.learners.statistics_learner"),

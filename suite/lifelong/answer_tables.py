@@ -41,6 +41,7 @@ class AnswerTable:
     answers: 0/1 [M, N], 1 for correct.
     with_confidence: int64 [k], the models with the probability of the true class.
     domains: name -> samples, int64; {} if they are not known.
+    labels: of the samples; () if they are not known.
   """
 
   models: tuple[str, ...]
@@ -48,6 +49,7 @@ class AnswerTable:
   answers: known_answers.KnownAnswers
   with_confidence: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
   domains: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+  labels: tuple[Any, ...] = ()
 
   @property
   def name(self) -> str:
@@ -145,7 +147,7 @@ def load(sources: Union[str, Sequence[str]], min_models: int, last_of_run: bool 
   places = [sources] if isinstance(sources, str) else list(sources)
   caches = [place for place in places if accuracy_cache.is_cache(place)]
   files = [place for place in places if pathlib.Path(place).suffix == ".npz"]
-  every = _of_predictions([one for one in places if one not in caches + files], last_of_run)
+  every = of_predictions([one for one in places if one not in caches + files], last_of_run)
   for cache in map(active_samples.opened, caches):
     models = cache.complete_models()
     every.append(AnswerTable(tuple(models), tuple(cache.ids.tolist()),
@@ -161,7 +163,8 @@ def load(sources: Union[str, Sequence[str]], min_models: int, last_of_run: bool 
   return tables, [table.name for table in every if table not in tables]
 
 
-def _of_predictions(folders: Sequence[str], last_of_run: bool) -> list[AnswerTable]:
+def of_predictions(folders: Sequence[str], last_of_run: bool = False) -> list[AnswerTable]:
+  """Reads the saved predictions of runs, a table for each set of ids with labels, by `load`."""
   groups: dict[Any, dict[str, tuple[np.ndarray, np.ndarray | None]]] = {}
   for name, path in sorted(_files(folders).items()):
     saved = predictions.load(path)
@@ -177,11 +180,11 @@ def _of_predictions(folders: Sequence[str], last_of_run: bool) -> list[AnswerTab
     rows[name] = (np.packbits(saved.correct[order]),
                   sure[order] if isinstance(sure, np.ndarray) else None)
   found = []
-  for (ids, _), rows in groups.items():
+  for (ids, labels), rows in groups.items():
     confidences = {place: sure for place, (_, sure) in enumerate(rows.values()) if sure is not None}
     source = known_answers.PackedRows([bits for bits, _ in rows.values()], len(ids), confidences)
     found.append(AnswerTable(tuple(rows), ids, known_answers.KnownAnswers(source),
-                             source.with_confidence))
+                             source.with_confidence, labels=labels))
   return found
 
 

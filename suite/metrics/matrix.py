@@ -23,7 +23,7 @@ in use meets such images, too. Beside it stands the accuracy on images of known 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -134,15 +134,20 @@ def row(acc: np.ndarray, t: int) -> dict[str, float]:
 
 def summary(acc: np.ndarray) -> dict[str, float]:
   """All scores of a matrix [T, T] by name; NaN where cells are missing."""
+  return {name: score(acc) for name, score in scores().items()}
+
+
+def scores() -> dict[str, Callable[[np.ndarray], float]]:
+  """The functions of `summary` by name."""
   return {
-      "in_domain": in_domain(acc),
-      "next_domain": next_domain(acc),
-      "accuracy": accuracy(acc),
-      "backward_transfer": backward_transfer(acc),
-      "forward_transfer": forward_transfer(acc),
-      "challenge_score": challenge_score(acc),
-      "lopez_paz_backward_transfer": lopez_paz_backward_transfer(acc),
-      "chaudhry_forgetting": chaudhry_forgetting(acc),
+      "in_domain": in_domain,
+      "next_domain": next_domain,
+      "accuracy": accuracy,
+      "backward_transfer": backward_transfer,
+      "forward_transfer": forward_transfer,
+      "challenge_score": challenge_score,
+      "lopez_paz_backward_transfer": lopez_paz_backward_transfer,
+      "chaudhry_forgetting": chaudhry_forgetting,
   }
 
 
@@ -202,3 +207,28 @@ def of_known(labels: np.ndarray, correct: np.ndarray, known: np.ndarray) -> dict
   num = int(is_known.sum())
   return {"num_known_classes": int(known.sum()), "seen_unknown": len(labels) - num,
           "accuracy_known": float(correct[is_known].sum() / num) if num else None}
+
+
+def interval(score: Callable[[np.ndarray], float], acc: np.ndarray, low: np.ndarray,
+             high: np.ndarray) -> tuple[float, float]:
+  """Bounds of a score of a matrix whose cells are estimates, from the bounds of the cells.
+
+  Estimates of one column are of the same images: in the worst case their errors add up. Those of
+  different columns are independent, so the squares of their sums add up.
+
+  Args:
+    score: matrix [T, T] -> a mean, or a difference of means or maxima, of cells.
+    acc: estimates [T, T]; NaN is not evaluated.
+    low, high: their bounds, the same as `acc` where it is exact.
+  """
+  value = score(acc)
+  down, up = (np.zeros(acc.shape[1]) for _ in range(2))
+  for i, j in np.argwhere(high > low):
+    moved = []
+    for bound in (low, high):
+      other = acc.copy()
+      other[i, j] = bound[i, j]
+      moved.append(score(other) - value)
+    down[j] += max(0.0, -min(moved))
+    up[j] += max(0.0, *moved)
+  return float(value - np.sqrt(np.sum(down**2))), float(value + np.sqrt(np.sum(up**2)))

@@ -9,6 +9,7 @@ have, and which classes may be answered.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -22,6 +23,8 @@ from suite.contracts import tasks as tasks_lib
 from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
+from suite.metrics import matrix
+from suite.protocols import few_answers
 from suite.protocols import run_state
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
@@ -71,7 +74,8 @@ class Series:
 
 
 def run(learner: learner_lib.Learner, series: Series, *, state: run_state.RunState,
-        validation_share: float, eval_batch_size: Optional[int]) -> None:
+        validation_share: float, eval_batch_size: Optional[int],
+        few: Optional[few_answers.FewAnswers] = None) -> None:
   """Runs the events of the series from `state.done` on.
 
   Args:
@@ -80,12 +84,14 @@ def run(learner: learner_lib.Learner, series: Series, *, state: run_state.RunSta
       split.
     eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
       up to 4096.
+    few: how test sets are asked in part; None: they are asked in full.
   """
   buckets, events = series.buckets, series.events
   if eval_batch_size is None:  # One for all test sets, so that they share a graph.
     is_features = all(isinstance(bucket.test, feature_set.FeatureSet) for bucket in buckets)
     largest = max(bucket.test.size for bucket in buckets)
     eval_batch_size = min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
+  asking = None if few is None else few_answers.Asking(few, state, "bucket_name")
   checked, forward = state.done > 0, None
   begun = [series.tasks[events[state.done - 1].trained]] if state.done else []
   state.resume(learner, begin=begun, delivery=deliveries.BUCKETS)
@@ -109,13 +115,18 @@ def run(learner: learner_lib.Learner, series: Series, *, state: run_state.RunSta
       checked = checked or refusals.check_predict(learner, task, buckets[0].test)
       # One for all buckets of a row at least: compiling takes longer than thousands of features.
       forward = forward or scoring.Forward(learner.predict, state.distribution)
-      record, predictions = evaluation.evaluate(
-          learner.predict, buckets[event.tested].test, transform=learner.transform,
-          ledger=state.ledger, distribution=state.distribution, batch_size=eval_batch_size,
-          forward=forward, metrics=state.metrics, allowed=series.allowed(event))
-      state.keep_samples(buckets[event.tested].name, buckets[event.tested].test)
-      record.update(series.scores(event, record["correct"] / record["seen"],
-                                  accuracies(state.records, len(buckets)), predictions))
+      tested = buckets[event.tested]
+      evaluate = (evaluation.evaluate if asking is None else
+                  functools.partial(asking.evaluate, tested.name))
+      record, predictions = evaluate(
+          learner.predict, tested.test, transform=learner.transform, ledger=state.ledger,
+          distribution=state.distribution, batch_size=eval_batch_size, forward=forward,
+          metrics=state.metrics, allowed=series.allowed(event))
+      state.keep_samples(tested.name, tested.test)
+      accuracy = (1.0 - record["error"] if record.get("estimated") else
+                  record["correct"] / record["seen"])
+      record.update(series.scores(event, accuracy, accuracies(state.records, len(buckets)),
+                                  predictions))
     state.commit({**series.about(event), **record}, predictions)
 
 
@@ -169,6 +180,28 @@ def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int, value: st
     if record["kind"] == deliveries.PREDICT and record.get(value) is not None:
       acc[record["trained_bucket"], record["bucket"]] = record[value]
   return acc
+
+
+def estimates(records: Sequence[Mapping[str, Any]], acc: np.ndarray,
+              scores: Mapping[str, Callable[[np.ndarray], float]]) -> Dict[str, Any]:
+  """What a summary says of test sets that were asked in part; {} of a run that asks all.
+
+  Args:
+    records: of the run.
+    acc: the matrix [T, T].
+    scores: functions of the matrix, by their names in the summary.
+  """
+  if not any("estimated" in record for record in records):
+    return {}
+  bounds = np.stack([acc, acc])
+  for record in records:
+    if record["kind"] == deliveries.PREDICT and record["estimated"]:
+      low, high = record["error_interval"]
+      bounds[:, record["trained_bucket"], record["bucket"]] = 1.0 - high, 1.0 - low
+  found = {name: matrix.interval(score, acc, *bounds) for name, score in scores.items()}
+  return {**few_answers.summary(records), "intervals": {
+      name: list(one) for name, one in found.items() if not np.isnan(one).any()},
+          "matrix_low": rows(bounds[0]), "matrix_high": rows(bounds[1])}
 
 
 def without_nan(scores: Mapping[str, float]) -> Dict[str, Optional[float]]:

@@ -37,6 +37,7 @@ from suite.contracts import tasks
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
 from suite.protocols import bucket_loop
+from suite.protocols import few_answers
 from suite.protocols import run_state
 
 MODES = ("iid", "streaming", "challenge")
@@ -66,6 +67,7 @@ def run(
     mode: str = "iid",
     validation_share: float = 0.1,
     eval_batch_size: Optional[int] = None,
+    test_answers: few_answers.Given = None,
 ) -> Dict[str, Any]:
   """Runs the buckets from `state.done` on; returns the summary (see `summarize`).
 
@@ -75,12 +77,18 @@ def run(
       split.
     eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
       up to 4096.
+    test_answers: asks so many images of a test set, and estimates its accuracy, see `few_answers`;
+      None: all images.
   """
   learner = refusals.check_learner(learner, deliveries.BUCKETS)
   refusals.check_kinds(learner, [buckets.task.kind])
   events = plan(len(buckets), mode)
   _check(buckets, learner.transform, mode, validation_share)
-  known = _known_classes(buckets)
+  known, few = _known_classes(buckets), few_answers.parsed(test_answers)
+  if few is not None and known is not None:
+    raise ValueError(f"Classes of {buckets.task.key!r} appear over time, and the accuracy on known "
+                     f"classes is of all answers: test_answers={few.answers} asks a part. Leave "
+                     "test_answers out.")
 
   def scores(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray,
              predictions: Mapping[str, Any]) -> Dict[str, Any]:
@@ -95,7 +103,7 @@ def run(
           buckets.buckets, [buckets.task] * len(buckets), events,
           lambda event: {"protocol": DESCRIPTION.name, "mode": mode,
                          **bucket_loop.about(event, buckets.buckets, buckets.task)}, scores),
-      state=state, validation_share=validation_share, eval_batch_size=eval_batch_size)
+      state=state, validation_share=validation_share, eval_batch_size=eval_batch_size, few=few)
   return summarize(state.records, buckets, mode)
 
 
@@ -162,4 +170,5 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
       **bucket_loop.without_nan(scores),
       **({"class_names": list(buckets.class_names)} if buckets.class_names else {}),
       "matrix": bucket_loop.rows(acc),
+      **bucket_loop.estimates(records, acc, matrix.scores()),
       **ledger.costs(last)}

@@ -31,7 +31,7 @@ For "domain" task i + 1 is predicted after task i, too.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -46,6 +46,7 @@ from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
 from suite.protocols import bucket_loop
+from suite.protocols import few_answers
 from suite.protocols import run_state
 
 SCENARIOS = DOMAIN, CLASS, TASK = "domain", "class", "task"
@@ -75,6 +76,7 @@ def run(
     tested: str = EACH,
     validation_share: float = 0.1,
     eval_batch_size: Optional[int] = None,
+    test_answers: few_answers.Given = None,
 ) -> Dict[str, Any]:
   """Runs the tasks from `state.done` on; returns the summary (see `summarize`).
 
@@ -87,6 +89,8 @@ def run(
       split.
     eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
       up to 4096.
+    test_answers: asks so many images of a test set, and estimates its accuracy, see `few_answers`;
+      None: all images.
   """
   learner = refusals.check_learner(learner, deliveries.BUCKETS)
   refusals.check_kinds(learner, [tasks.SINGLE_LABEL])
@@ -133,7 +137,8 @@ def run(
                          "classes_seen": ends[event.trained]},
           scores, allowed,
           lambda i: None if scenario == DOMAIN else range(ends[i] - len(classes[i]), ends[i])),
-      state=state, validation_share=validation_share, eval_batch_size=eval_batch_size)
+      state=state, validation_share=validation_share, eval_batch_size=eval_batch_size,
+      few=few_answers.parsed(test_answers))
   return summarize(state.records, buckets, scenario, order)
 
 
@@ -225,13 +230,14 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
   """The scores that a paper prints, from records alone; null where they are not defined."""
   acc = bucket_loop.accuracies(records, len(buckets))
   chance = 1.0 / buckets.task.num_classes
-  scores = {
-      "final_average_accuracy": matrix.final_average_accuracy(acc),
-      "average_incremental_accuracy": matrix.average_incremental_accuracy(acc),
-      "forgetting": matrix.chaudhry_forgetting(acc),
-      "backward_transfer": matrix.lopez_paz_backward_transfer(acc),
-      "forward_transfer": matrix.lopez_paz_forward_transfer(acc, chance)
-                          if scenario == DOMAIN else float("nan")}
+  functions: Dict[str, Callable[[np.ndarray], float]] = {
+      "final_average_accuracy": matrix.final_average_accuracy,
+      "average_incremental_accuracy": matrix.average_incremental_accuracy,
+      "forgetting": matrix.chaudhry_forgetting,
+      "backward_transfer": matrix.lopez_paz_backward_transfer,
+      "forward_transfer": lambda acc: (matrix.lopez_paz_forward_transfer(acc, chance)
+                                       if scenario == DOMAIN else float("nan"))}
+  scores = {name: score(acc) for name, score in functions.items()}
   names = buckets.class_names
   return {
       "protocol": DESCRIPTION.name,
@@ -242,5 +248,5 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
       "forgetting_by_task": bucket_loop.rows(matrix.forgetting_of_each(acc)[None])[0],
       "class_order": [int(label) for label in order],
       **({"class_names": [names[label] for label in order]} if names else {}),
-      "matrix": bucket_loop.rows(acc),
+      "matrix": bucket_loop.rows(acc), **bucket_loop.estimates(records, acc, functions),
       **ledger.costs(records[-1] if records else {})}

@@ -15,6 +15,7 @@ A learner may store all data it was given.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -27,7 +28,9 @@ from suite.contracts import planning
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.streams import streams
+from suite.metrics import matrix
 from suite.metrics import task_stream
+from suite.protocols import few_answers
 from suite.protocols import run_state
 from suite.state import weight_store
 from suite.training.scoring import evaluation
@@ -50,6 +53,7 @@ def run(
     stream: streams.Stream,
     predict_on: str = streams.TEST,
     eval_batch_size: int = 256,
+    test_answers: few_answers.Given = None,
 ) -> Dict[str, Any]:
   """Runs the stream from `state.done` on; returns the summary (see `summarize`).
 
@@ -59,6 +63,8 @@ def run(
     stream: the tasks.
     predict_on: "test", or "validation" in development.
     eval_batch_size: of Predict events.
+    test_answers: asks so many images of a test set that other runs have answered, and estimates its
+      error, see `few_answers`; None: all images.
   """
   learner = refusals.check_learner(learner, deliveries.TASKS)
   if predict_on not in streams.HELD_OUT:
@@ -67,13 +73,16 @@ def run(
   stream = stream.meta_train() if predict_on == streams.VALIDATION else stream
   stream.check_transform(learner.transform)
   if isinstance(state, planning.PlannedRun):
-    return _plan(learner, state, stream, predict_on, eval_batch_size)
+    return _plan(learner, state, stream, predict_on, eval_batch_size,
+                 few_answers.parsed(test_answers))
   weight_store.check_names([entry.task.key for entry in stream.entries])
   events = stream.events()
   if refusals.limits_kinds(learner):
     refusals.check_kinds(learner, [entry.task.kind for entry in stream.entries])
   state.resume(learner, begin=[_task(stream, e) for e in events[:state.done]],
                delivery=deliveries.TASKS)
+  few = few_answers.parsed(test_answers)
+  asking = None if few is None else few_answers.Asking(few, state, "task_key")
   checked = state.done > 0
   for event in events[state.done:]:
     context, task = state.context(), _task(stream, event)
@@ -90,7 +99,9 @@ def run(
     else:
       images = stream.held_out(event, predict_on)
       checked = checked or refusals.check_predict(learner, task, images)
-      record, predictions = evaluation.evaluate(
+      evaluate = (evaluation.evaluate if asking is None else
+                  functools.partial(asking.evaluate, task.key))
+      record, predictions = evaluate(
           learner.predict, images, transform=learner.transform, ledger=state.ledger,
           distribution=state.distribution, batch_size=eval_batch_size,
           metrics=state.metrics)
@@ -104,7 +115,8 @@ run.takes_plans = True  # type: ignore[attr-defined]  # See `planning.takes_plan
 
 
 def _plan(learner: learner_lib.Learner, state: planning.PlannedRun, stream: streams.Stream,
-          predict_on: str, eval_batch_size: int) -> Dict[str, Any]:
+          predict_on: str, eval_batch_size: int, few: Optional[few_answers.FewAnswers]
+          ) -> Dict[str, Any]:
   """Plans the events of the stream, with sizes in place of images; data may be missing."""
   estimated: List[str] = []
   bytes_of: List[Optional[int]] = [0]
@@ -112,7 +124,10 @@ def _plan(learner: learner_lib.Learner, state: planning.PlannedRun, stream: stre
     sizes = entry.sizes()
     planned = planning.PlannedTask(entry.task, sizes.train, sizes.dev)
     state.learn(learner, planned)
-    state.predict(learner, planned, sizes.of(predict_on), eval_batch_size)
+    size = sizes.of(predict_on)
+    if few is not None and entry.task.kind == tasks.SINGLE_LABEL and few.knows_others:
+      size = min(size, few.answers)
+    state.predict(learner, planned, size, eval_batch_size)
     estimated += [] if sizes.measured else [entry.key]
     bytes_of.append(sizes.num_bytes)
   pairs = [None if a is None or b is None else a + b for a, b in zip(bytes_of, bytes_of[1:])]
@@ -167,6 +182,15 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
   errors, roles = [r["error"] for r in tested], [r["role"] for r in tested]
   transfer = task_stream.forward_transfer_by_task(records)
   last = records[-1] if records else {}
+  estimates: Dict[str, Any] = {}
+  if any("estimated" in r for r in tested):
+    chosen = [problem == "" and r["role"] == streams.META_TEST for r in tested]
+    low, high = np.array([r["error_interval"] for r in tested]).T
+    estimates = {**few_answers.summary(records), "intervals": {
+        name: list(matrix.interval(np.mean, *(
+            np.array([values])[:, of] for values in (np.array(errors), low, high))))
+        for name, of in (("mean_error", chosen), ("mean_error_all", [True] * len(tested)))
+        if any(of)}}
   return {
       "protocol": DESCRIPTION.name, "stream": stream.name, "num_events": len(records),
       "headline": f"no headline score, {problem}" if problem else "ok",
@@ -175,7 +199,7 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
       "errors": {r["task_key"]: r["error"] for r in tested},
       "forward_transfer": _known(task_stream.mean_forward_transfer(transfer)),
       "forward_transfer_by_task": {k: _known(v) for k, v in transfer.items()},
-      "cflop": task_stream.cumulative_cost(last),
+      "cflop": task_stream.cumulative_cost(last), **estimates,
       **ledger.costs(last), "left_out": list(stream.left_out)}
 
 

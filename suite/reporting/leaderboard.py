@@ -231,12 +231,14 @@ def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Pane
       else:  # "- (0/3)" if nothing is finished, "- (3/3)" if the runs have no such score.
         found, of = column.spread(row), len(table.seeds)
         done = len(column.cells[row].finished) if row in column.cells else 0
-        shown.append(quantities.Quantity(
+        made = quantities.Quantity(
             found.mean if found.num else None, quantities.PERCENT,
             deviation=found.deviation if found.num > 1 else None,
             note=" ".join(filter(None, (
                 "" if done == of and found.num else f"({done}/{of})",
-                significance.mark(column.tested, row))))))
+                significance.mark(column.tested, row)))))
+        bounds = column.cells[row].bounds(column.measure.key) if found.num else None
+        shown.append(made if bounds is None else made.estimated(*bounds))
     rows.append(shown)
   refusals: dict[str, list[str]] = {}
   for name, why in table.missing.items():
@@ -248,6 +250,8 @@ def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Pane
       [*_progress(table), "In percent: mean ±standard deviation over seeds (finished/all). "
        f"Lower is better: {', '.join(c.name for c in columns if c.lower_is_better) or 'none'}.",
        *([significance.MARK_NOTE] if any(c.tested for c in columns) else []),
+       *([run_streams.ESTIMATE_NOTE] if any(
+           cell.bounds(c.measure.key) for c in columns for cell in c.cells.values()) else []),
        *(f"No cell: {', '.join(names)}: {why}." for why, names in refusals.items()),
        *_stream_notes(columns)],
       best=frozenset((i, 1 + j) for i, row in enumerate(table.rows)

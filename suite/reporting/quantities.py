@@ -111,6 +111,11 @@ class Quantity:
     known = isinstance(self.value, (int, float)) and math.isfinite(self.value)
     return self.value if known or not self.is_number else None
 
+  def estimated(self, low: float, high: float) -> Quantity:
+    """This share as an estimate, with a mark and its bounds."""
+    half = max(high - self.value, self.value - low)
+    return dataclasses.replace(self, interval=half, printed=f"~{_TEXTS[self.unit](self.value)}")
+
   def __str__(self) -> str:
     known = self.value is not None and not (
         isinstance(self.value, float) and not math.isfinite(self.value))
@@ -143,7 +148,7 @@ def words(text: str) -> Quantity:
 
 def by_name(name: str, value: Any) -> Quantity:
   """Returns a value of a summary with the unit that its name says."""
-  first = name.split(".")[-1].removeprefix("budget_").split("_")[0]
+  first = name.split(".")[-1].removeprefix("budget_").removeprefix("saved_").split("_")[0]
   if first in ("flops", "macs", "cflop"):
     return Quantity(value, MACS if first == "macs" else FLOPS)
   if first == "seconds":

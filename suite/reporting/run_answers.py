@@ -163,6 +163,9 @@ def read(run: run_dir.Run, key: str) -> dict[str, UnitSet]:
     raise ValueError(f"it has no {key.replace('_', ' ')}")
   if not tested or any(not r.get("predictions") for r in tested):
     raise ValueError("it has no saved predictions")
+  if parts := sum(bool(record.get("estimated")) for record in tested):
+    raise ValueError(f"{parts} of its {len(tested)} test sets were asked a part of the answers, "
+                     "and a paired test needs all")
   for shares in _ways(run, key, tested):
     if abs(sum(share.total(r) for share, r in zip(shares, tested)) - value) <= _CLOSE:
       return _units(run, tested, shares)

@@ -25,6 +25,8 @@ from suite.reporting import run_dir
 from suite.reporting import table_dir
 
 NOT_FINISHED = "not finished"
+ESTIMATE_NOTE = ("~: estimated from some of the answers, in brackets half of its 95% interval. "
+                 "Paired tests need all answers and leave it out.")
 _SEED = re.compile(r"^(\s*experiment\.run\.seed\s*=.*|# Python objects, by suite\.run; seed \d+)$",
                    re.MULTILINE)
 
@@ -65,6 +67,31 @@ class LearnerRuns:
     values = [table_dir.value(run.summary, name) for run in self.finished]
     return stream_groups.spread([v if _is_number(v) else None for v in values])
 
+  def bounds(self, name: str) -> tuple[float, float] | None:
+    """Bounds (95%) of a score that is estimated from some answers (`protocols.few_answers`).
+
+    The means over finished seeds; None if all answers were asked.
+    """
+    found = [(run.summary.get("intervals") or {}).get(name) or [table_dir.value(run.summary, name)]
+             for run in self.finished]
+    if all(len(one) == 1 for one in found) or not all(
+        _is_number(bound) for one in found for bound in one):
+      return None
+    low, high = (_mean([one[end] for one in found]) for end in (0, -1))
+    return None if low is None or high is None else (low, high)
+
+  def shown(self, measure: descriptions.Measure, note: str = "") -> quantities.Quantity:
+    """The mean score as tables print it: with its deviation over seeds, and, if it is an estimate,
+    a mark and half of its interval.
+    """
+    score, is_share = self.score(measure.key), measure.unit == descriptions.SHARE
+    value = panels.plain(score.mean) if score.num else None
+    made = quantities.Quantity(
+        value, quantities.PERCENT if is_share else quantities.NUMBER, note=note,
+        deviation=panels.plain(score.deviation) if is_share and score.num > 1 else None)
+    bounds = self.bounds(measure.key)
+    return made if value is None or bounds is None else made.estimated(*bounds)
+
   def total(self, name: str) -> float | None:
     """The mean of a total over finished seeds, or over all while none is; None is unknown."""
     values = [run.last(name) for run in self.finished or self.runs]
@@ -90,6 +117,11 @@ class StreamRuns:
   @property
   def runs(self) -> list[run_dir.Run]:
     return [run for learner in self.learners for run in learner.runs]
+
+  @property
+  def has_estimates(self) -> bool:
+    """Whether a run asks test sets a part of the answers (`protocols.few_answers`)."""
+    return any(run.summary.get("estimated_tests") for run in self.runs)
 
   @property
   def notes(self) -> list[str]:

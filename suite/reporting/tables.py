@@ -32,6 +32,7 @@ _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
 _TOTALS = {"flops": "FLOPs in all", "macs": "MACs in all", "macs_per_task": "MACs of a task",
            "atm": "across-task memory", "examples_train": "examples trained on",
            "steps_train": "gradient steps", "seconds": "time",
+           "saved_flops": "FLOPs of answers that were not asked",
            "budget_flops": "budget of FLOPs", "budget_flops_left": "FLOPs left of it",
            "budget_macs": "budget of MACs", "budget_macs_left": "MACs left of it",
            "state_bytes": "state", "memory_bytes": "memory of examples",
@@ -68,8 +69,10 @@ def nevis(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   """Builds NEVIS's table: a row per task with each run's error, then totals of the stream."""
   tested: dict[str, Mapping[str, Any]] = {}  # The first record of each task.
   errors: list[dict[str, Any]] = []  # Of each run, by task.
+  bounds: list[dict[str, Any]] = []
   for run in runs:
     of_run = {r["task_key"]: r for r in run.records if r.get("kind") == "predict"}
+    bounds.append({key: r["error_interval"] for key, r in of_run.items() if r.get("estimated")})
     for key, record in of_run.items():
       tested.setdefault(key, record)
     errors.append({key: record.get("error") for key, record in of_run.items()})
@@ -77,17 +80,21 @@ def nevis(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   split = next(iter(about.values()), {}).get("split", "test")
   rows: list[list[Any]] = [
       [str(r["task"]), str(r.get("occurrence", 1)), str(r.get("year", "")), str(r.get("role", "")),
-       str(r.get("metric", "error")), *(_score(by_run.get(key)) for by_run in errors)]
+       str(r.get("metric", "error")), *(
+          _score(by_run.get(key), within.get(key)) for by_run, within in zip(errors, bounds))]
       for key, r in about.items()]
   best = {(i, 5 + j) for i, key in enumerate(about) for j in _lowest([e.get(key) for e in errors])}
   headline = [run.summary.get("mean_error") for run in runs]
   own = [run.summary.get(run_dir.OWN_METRICS, {}) for run in runs]
   best |= {(len(rows), 5 + j) for j in _lowest(headline)}
   rows += [
-      _footer("mean error, meta-test tasks, %", [_score(value) for value in headline]),
+      _footer("mean error, meta-test tasks, %", [
+          _score(value, run.summary.get("intervals", {}).get("mean_error"))
+          for value, run in zip(headline, runs)]),
       _footer("mean error, all tasks so far, %", [
-          _score(None if not e or None in e.values() else sum(e.values()) / len(e))
-          for e in errors]),
+          _score(None if not e or None in e.values() else sum(e.values()) / len(e),
+                 run.summary.get("intervals", {}).get("mean_error_all"))
+          for e, run in zip(errors, runs)]),
       *_regret(runs, about, errors),
       *(_footer(name, [quantities.Quantity(values.get(name), quantities.NUMBER) for values in own])
         for name in dict.fromkeys(name for values in own for name in values)),
@@ -103,7 +110,8 @@ def nevis(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   return quantities.TextTable(
       title=f"{title(runs[0])}: {split} error by task, %",
       header=["task", "occurrence", "year", "role", "metric", *(run.label for run in runs)],
-      rows=rows, num_left=5, best=frozenset(best), notes=_notes(runs))
+      rows=rows, num_left=5, best=frozenset(best), notes=[
+          *([run_streams.ESTIMATE_NOTE] if any(bounds) else []), *_notes(runs)])
 
 
 def generic(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
@@ -158,8 +166,10 @@ def _footer(name: str, values: Sequence[quantities.Quantity]) -> list[Any]:
   return [name, "", "", "", "", *values]
 
 
-def _score(value: float | None) -> quantities.Quantity:
-  return quantities.Quantity(value, quantities.PERCENT)
+def _score(value: float | None, bounds: Sequence[Any] | None = None) -> quantities.Quantity:
+  """A share in percent, marked as an estimate if it has bounds."""
+  made = quantities.Quantity(value, quantities.PERCENT)
+  return made if value is None or not bounds or bounds[0] == bounds[1] else made.estimated(*bounds)
 
 
 def _notes(runs: Sequence[run_dir.Run]) -> list[str]:
@@ -295,7 +305,6 @@ def headline(stream: run_streams.StreamRuns, compared: Compared | None = None) -
   best: set[tuple[int, int]] = set()
   first, tested = compared or headline_test(stream)
   for measure in measures(stream):
-    is_share = measure.unit == descriptions.SHARE
     scores = [learner.score(measure.key) for learner in stream.learners]
     sign = 1 if measure.better == descriptions.LOWER else -1
     means = [sign * score.mean if score.num else None for score in scores]
@@ -304,13 +313,9 @@ def headline(stream: run_streams.StreamRuns, compared: Compared | None = None) -
                if learner.label in tested.best}
     elif len(set(means)) > 1:
       best |= {(len(rows), 1 + i) for i in _lowest(means)}
-    rows.append([f"{measure.text}, %" if is_share else measure.text, *(
-        quantities.Quantity(
-            panels.plain(score.mean) if score.num else None,
-            quantities.PERCENT if is_share else quantities.NUMBER,
-            deviation=panels.plain(score.deviation) if is_share and score.num > 1 else None,
-            note=significance.mark(tested, learner.label) if measure == first else "")
-        for learner, score in zip(stream.learners, scores))])
+    rows.append([f"{measure.text}, %" if measure.unit == descriptions.SHARE else measure.text, *(
+        learner.shown(measure, significance.mark(tested, learner.label) if measure == first else "")
+        for learner in stream.learners)])
   if any(learner.finished for learner in stream.learners):
     rows.append(["FLOPs without answers", *(
         quantities.Quantity(learner.learning_flops(), quantities.FLOPS)
@@ -325,6 +330,7 @@ def headline(stream: run_streams.StreamRuns, compared: Compared | None = None) -
   several = max((len(learner.runs) for learner in stream.learners), default=1)
   notes = ["Mean ± standard deviation (n - 1) over seeds."] if several > 1 else []
   notes += [significance.MARK_NOTE] if tested else []
+  notes += [run_streams.ESTIMATE_NOTE] if stream.has_estimates else []
   made = quantities.TextTable(
       stream.title, ["", *(learner.label for learner in stream.learners)], rows,
       best=frozenset(best), notes=[*notes, *_notes(stream.runs)])
@@ -342,14 +348,18 @@ def _bucket_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
     # A cell that the mode does not evaluate is empty.
     mean = [[None if None in cells else sum(cells) / len(cells) for cells in zip(*rows)]
             for rows in zip(*matrices)]
+    bounds = [[run.summary.get(name) or run.summary["matrix"] for run in learner.finished]
+              for name in ("matrix_low", "matrix_high")]
+    low, high = ([[None if None in cells else sum(cells) / len(cells) for cells in zip(*rows)]
+                  for rows in zip(*one)] for one in bounds)
     notes = ([f"Of the first {_MOST_MATRICES} of {len(stream.learners)} methods; all: --panel "
               "matrix."] if learner is stream.learners[_MOST_MATRICES - 1:][:1] else [])
     found.append(panels.Panel(
         "buckets", f"{learner.label}: accuracy, %, by the bucket trained up to and the bucket "
         "tested on", [panels.Column("trained up to"),
                       *(panels.Column(str(j + 1), panels.MIXED) for j in range(len(mean[0])))],
-        [[str(i + 1), *(None if cell is None else quantities.Quantity(cell, quantities.PERCENT)
-                        for cell in row)]
+        [[str(i + 1), *(None if cell is None else _score(cell, (low[i][j], high[i][j]))
+                        for j, cell in enumerate(row))]
          for i, row in enumerate(mean)], notes))
   return found
 

@@ -243,6 +243,9 @@ def _about_run(run: run_dir.Run, prefix: str) -> dict[str, Any]:
   if not (run.folder / state_log.FILE).is_file():
     raise SubmitError(f"it has no {state_log.FILE}, the commitment to its states. Run it again "
                       "with --keep states=N.")
+  if any("known_answers" in record for record in run.records):
+    raise SubmitError("its estimates rest on answers of other runs (known_runs of test_answers), "
+                      "which no bundle has. Run it without them.")
   lacking = [record["event"] for record in run.records
              if record.get("kind") == deliveries.PREDICT and record.get("seen")
              and not record.get("predictions")]

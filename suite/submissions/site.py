@@ -138,18 +138,12 @@ def _board(stream: run_streams.StreamRuns, entries: Sequence[_Entry], out: pathl
     run, entry = learner.runs[0], _entry_of(learner.runs[0], entries)
     assert entry is not None
     method = str(_said(run, entry).get("method", run.folder.name))
-    scores = [learner.score(measure.key) for measure in measures]
     held = [learner.total(name) for name in _HELD]
     rows.append([
         quantities.Quantity(str(out / "methods" / f"{method}.html"), quantities.LINK,
                             printed=learner.label if learner.label == method else
                             f"{method} ({learner.label})"),
-        *(quantities.Quantity(
-            panels.plain(score.mean) if score.num else None,
-            quantities.PERCENT if measure.unit == descriptions.SHARE else quantities.NUMBER,
-            deviation=panels.plain(score.deviation) if score.num > 1 and
-            measure.unit == descriptions.SHARE else None)
-          for score, measure in zip(scores, measures)),
+        *map(learner.shown, measures),
         len(learner.finished),
         learner.learning_flops(), learner.total("flops"), learner.total("budget_flops"),
         *held, entry.badge,
@@ -178,6 +172,7 @@ def _board(stream: run_streams.StreamRuns, entries: Sequence[_Entry], out: pathl
       [[row[i] for i in kept] for row in rows],
       [f"Mean ± standard deviation over seeds.{better} Whether methods differ beyond chance is "
        "tested below, where there are several.",
+       *([run_streams.ESTIMATE_NOTE] if stream.has_estimates else []),
        "Verification: replayed, events were executed again from committed states; recomputed, all "
        "scores and FLOPs were; answers agree, records were compared with saved answers; not "
        "verified, nobody has done so yet."])

@@ -218,9 +218,12 @@ def _check_answers(report: Report, name: str, run: run_dir.Run) -> None:
       if record.get("num_tasks"):  # Episodes, each with as many images.
         again.update(records.to_plain(episodic.over_tasks(
             correct.reshape(record["num_tasks"], -1).mean(axis=1))))
-      else:
+      elif not record.get("estimated"):  # Estimates are made again by a rehearsal.
         again["accuracy"] = again["correct"] / again["seen"]
-      if record.get("metric", "error") == "error":
+      if record.get("estimated"):
+        if record["seen"] >= record["test_size"]:
+          problems.append(f"event {record['event']}: an estimate from all answers")
+      elif record.get("metric", "error") == "error":
         again["error"] = classification.error(again["correct"], again["seen"])
       elif saved.scores is not None:
         again["error"] = 1.0 - classification.mean_average_precision(saved.scores, labels)

@@ -137,6 +137,28 @@ def test_test_splits_are_scored_whole_and_their_predictions_kept(whole):
     assert 0.0 < record["error"] < 0.8  # Templates are better than guessing.
 
 
+def test_test_sets_that_other_runs_have_answered_are_asked_in_part(whole, tmp_path):
+  folder, full, _ = whole
+  _run(tmp_path / "other" / "y")
+  found = _run(tmp_path / "few", test_answers={
+      "answers": 50, "known_runs": [str(folder.parent), str(tmp_path / "other")]})
+  tested = _records(tmp_path / "few")[1::2]
+  for record in tested:
+    low, high = record["error_interval"]
+    # Three tasks of two runs have images of the same ids and labels, turned or not.
+    assert record["estimated"] and (record["seen"], record["known_models"]) == (50, 6)
+    assert low - 1e-9 <= full["errors"][record["task_key"]] <= high + 1e-9 and low < high
+  # The only meta-test task, and the mean of independent test sets.
+  assert found["intervals"]["mean_error"] == pytest.approx(tested[2]["error_interval"])
+  down = [r["error"] - r["error_interval"][0] for r in tested]
+  assert found["intervals"]["mean_error_all"][0] == pytest.approx(
+      found["mean_error_all"] - np.linalg.norm(down) / 3)
+  assert "intervals" not in full and found["answers_asked"] == 150
+  # Without other runs a test set has one model, which is asked in full.
+  own = _run(tmp_path / "own", test_answers=50)
+  assert own["errors"] == full["errors"] and own["estimated_tests"] == 0
+
+
 def test_development_predicts_on_validation_and_meets_no_meta_test_task(whole, tmp_path):
   summary = _run(tmp_path, predict_on="validation")
   found = _records(tmp_path)

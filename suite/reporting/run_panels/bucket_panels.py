@@ -22,6 +22,7 @@ from suite.metrics import stream_groups
 from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import paper_values
+from suite.reporting import quantities
 from suite.reporting import run_dir
 from suite.reporting import run_streams
 from suite.state import predictions
@@ -273,8 +274,8 @@ def class_results(stream: run_streams.StreamRuns) -> list[ClassResults]:
 def _class_accuracies(run: run_dir.Run) -> tuple[np.ndarray, np.ndarray] | None:
   """(accuracy of each class [T, T, C], confusions [T, C, C]); None without all predictions."""
   tested = [r for r in run.records if r.get("kind") == "predict"]
-  if not tested or any(
-      not r.get("predictions") or not (run.folder / r["predictions"]).is_file() for r in tested):
+  if not tested or any(r.get("estimated") or not r.get("predictions")
+                       or not (run.folder / r["predictions"]).is_file() for r in tested):
     return None
   size = 1 + max(r["bucket"] for r in tested)
   num_classes = tested[0]["num_classes"]
@@ -378,13 +379,23 @@ def accuracy_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   num = max(len(matrix[0]) for matrix in means.values())
   columns = [panels.Column("learner"), panels.Column("trained up to", panels.COUNT),
              *(panels.Column(f"bucket {j + 1}", panels.PERCENT) for j in range(num))]
-  rows = [[label, i + 1, *panels.plain_list(values), *[None] * (num - len(values))]
-          for label, matrix in means.items() for i, values in enumerate(matrix)]
+  cells: dict[str, Any] = {label: panels.plain_list(matrix) for label, matrix in means.items()}
+  for learner in stream.learners:
+    if learner.label in means and any(run.summary.get("matrix_low") for run in learner.finished):
+      low, high = (np.array([run.summary.get(name) or run.summary["matrix"]
+                             for run in learner.finished], dtype=float).mean(axis=0)
+                   for name in ("matrix_low", "matrix_high"))
+      for i, j in np.argwhere(low < high).tolist():
+        cells[learner.label][i][j] = quantities.Quantity(
+            cells[learner.label][i][j], quantities.PERCENT).estimated(low[i, j], high[i, j])
+  rows = [[label, i + 1, *values, *[None] * (num - len(values))]
+          for label, matrix in cells.items() for i, values in enumerate(matrix)]
   sizes = {label: [str(i + 1) for i in range(len(matrix[0]))] for label, matrix in means.items()}
   return [panels.Panel(
       "matrix", f"{stream.title}: accuracy by bucket", columns, rows,
-      [f"{learner.label}: no matrix before the run is finished."
-       for learner in stream.learners if not learner.finished],
+      [*([run_streams.ESTIMATE_NOTE] if stream.has_estimates else []),
+       *(f"{learner.label}: no matrix before the run is finished."
+         for learner in stream.learners if not learner.finished)],
       chart=panels.Matrices(
           {label: panels.plain_list(100 * matrix) for label, matrix in means.items()}, sizes,
           {label: [str(i + 1) for i in range(len(matrix))] for label, matrix in means.items()},

@@ -108,6 +108,8 @@ def _of_test_sets(run: run_dir.Run) -> Answers:
   ids: list[str] = []
   wrong: list[np.ndarray] = []
   groups: dict[str, dict[str, list[np.ndarray]]] = {}
+  if parts := sum(bool(record.get("estimated")) for record in last.values()):
+    raise ValueError(f"{parts} of its test sets were asked a part of the answers.")
   for name, record in last.items():
     found = predictions.load(run.folder / record["predictions"])
     places = np.arange(len(found)) + len(ids)

@@ -20,6 +20,7 @@ from suite.metrics import sequence_log
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import panels
+from suite.reporting import quantities
 from suite.reporting import run_dir
 from suite.reporting import run_streams
 from suite.reporting import tables
@@ -56,7 +57,10 @@ def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
     row: list[Any] = [learner.label, learner.state, len(learner.finished)]
     for measure in shown:
       mean, deviation, _ = learner.score(measure.key)
-      row += map(panels.plain, (mean, deviation) if several else (mean,))
+      bounds = learner.bounds(measure.key)
+      row += [panels.plain(mean) if bounds is None else quantities.Quantity(
+          mean, quantities.PERCENT).estimated(*bounds)]
+      row += [panels.plain(deviation)] if several else []
     # Summaries have no times; the last records do.
     runs = learner.finished or learner.runs
     seconds = [run.records[-1]["seconds"] for run in runs
@@ -64,6 +68,7 @@ def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
     rows.append([*row, learner.learning_flops(),
                  sum(seconds) / len(seconds) if len(seconds) == len(runs) else None])
   notes = ["Mean over finished seeds; ± is the standard deviation (n - 1)."] if several else []
+  notes += [run_streams.ESTIMATE_NOTE] if stream.has_estimates else []
   return [panels.Panel("scores", f"{stream.title}: scores", columns, rows,
                           [*notes, *stream.notes]), *_front(stream, shown)]
 

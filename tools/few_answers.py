@@ -1,0 +1,125 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""How often intervals of `test_answers` hold, on stored runs that asked every answer.
+
+  python tools/few_answers.py runs/digits/clear_table --answers 32,64 --full 2 --draws 3
+
+Each stored matrix (CLEAR, incremental learning) is asked again cell by cell, as
+`suite.protocols.few_answers` asks: the first models of a column in full, of later ones some of the
+stored answers. Beside it stands the mean of as many answers to the same number of random images.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+from collections.abc import Mapping, Sequence
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+from suite.contracts import deliveries
+from suite.lifelong.answers import intervals
+from suite.lifelong.estimators import factor_model
+from suite.metrics import matrix
+from suite.protocols import few_answers
+from suite.reporting import quantities
+from suite.reporting import run_dir
+from suite.state import predictions
+
+_HEADER = ("answers a cell", "full models", "cells estimated", "answers asked, %", "covered, %",
+           "error", "half width", "covered, mean alone, %", "its error", "its half width",
+           "scores covered, %", "their error")
+Column = list[tuple[int, np.ndarray]]  # Number of the model and its answers uint8 [N], in order.
+
+
+def columns(run: run_dir.Run) -> dict[int, Column]:
+  """The stored answers of a run, by the bucket that was tested."""
+  found: dict[int, Column] = collections.defaultdict(list)
+  for record in run.records:
+    if record["kind"] == deliveries.PREDICT:
+      saved = predictions.load(run.folder / record["predictions"])
+      found[record["bucket"]].append((record["trained_bucket"], saved.correct.astype(np.uint8)))
+  return found
+
+
+class Tally:
+  """What one setting gave on all runs."""
+
+  def __init__(self) -> None:
+    self.cells: list[tuple[bool, float, float]] = []  # Covered, error, half of the width.
+    self.means: list[tuple[bool, float, float]] = []
+    self.scores: list[tuple[bool, float]] = []
+    self.asked = self.every = 0
+
+  def add(self, run: Mapping[int, Column], answers: int, full: int, seed: int) -> None:
+    """Asks the cells of a run again."""
+    size = 1 + max(max(run), max(number for column in run.values() for number, _ in column))
+    truth = np.full([size, size], np.nan)
+    value, low, high = truth.copy(), truth.copy(), truth.copy()
+    for tested, column in run.items():
+      known = np.array([row for _, row in column[:full]])
+      search = factor_model.FactorSearch(seed=seed)
+      for place, (trained, row) in enumerate(column):
+        truth[trained, tested] = row.mean()
+        is_full = place < full or answers >= len(row)
+        found = few_answers.estimate(
+            known, row.__getitem__, len(row) if is_full else answers, seed=seed, search=search)
+        self.asked += len(row) if is_full else answers
+        self.every += len(row)
+        value[trained, tested], low[trained, tested] = found.value, found.low
+        high[trained, tested] = found.high
+        if not is_full:
+          mean = few_answers.estimate(known[:0], row.__getitem__, answers, seed=seed)
+          self.cells.append(_outcome(found, row.mean()))
+          self.means.append(_outcome(mean, row.mean()))
+    for score in matrix.scores().values():
+      exact = score(truth)
+      if np.isfinite(exact):
+        bounds = matrix.interval(score, value, low, high)
+        self.scores.append((bounds[0] - 1e-9 <= exact <= bounds[1] + 1e-9,
+                            abs(score(value) - exact)))
+
+  def row(self, answers: int, full: int) -> list[object]:
+    def shares(outcomes: Sequence[Sequence[float]]) -> list[object]:
+      return [f"{100 * one:.{digits}f}" for one, digits in zip(
+          np.mean(np.array(outcomes, float), axis=0), (1, 2, 2))]
+
+    return [str(answers), str(full), f"{len(self.cells):,}",
+            f"{100 * self.asked / self.every:.0f}", *shares(self.cells), *shares(self.means),
+            *shares(self.scores)]
+
+
+def _outcome(found: intervals.Interval, truth: float) -> tuple[bool, float, float]:
+  return found.low - 1e-9 <= truth <= found.high + 1e-9, abs(found.value - truth), found.width / 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+  parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+  parser.add_argument("dirs", nargs="+")
+  parser.add_argument("--answers", default="256", help="numbers of answers a cell")
+  parser.add_argument("--full", default="2", help="numbers of models that are asked in full")
+  parser.add_argument("--draws", type=int, default=1, help="choices of images")
+  args = parser.parse_args(arguments)
+  began = time.process_time()
+  runs = [columns(run) for run in run_dir.load(map(pathlib.Path, args.dirs)) if run.is_finished]
+  rows = []
+  for answers in map(int, args.answers.split(",")):
+    for full in map(int, args.full.split(",")):
+      tally = Tally()
+      for run in runs:
+        for seed in range(args.draws):
+          tally.add(run, answers, full, seed)
+      if tally.cells:
+        rows.append(tally.row(answers, full))
+  sizes = sorted({len(row) for run in runs for column in run.values() for _, row in column})
+  print(quantities.TextTable(
+      f"{len(runs)} runs, test sets of {sizes[0]:,} to {sizes[-1]:,} images", _HEADER, rows,
+      num_left=0).markdown())
+  print(f"{time.process_time() - began:.0f} s of CPU.")
+  return 0
+
+
+if __name__ == "__main__":
+  sys.exit(main())
