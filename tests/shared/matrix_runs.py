@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import shutil
 from typing import Any, Callable
 
 import numpy as np
+import safetensors_writer
 import stopped_runs
 import tensorflow as tf
 
@@ -20,6 +22,8 @@ from suite.configs import gin_parse
 from suite.configs import methods
 from suite.contracts import deliveries
 from suite.contracts import rehearsal
+from suite.models.clip import architecture
+from suite.models.clip import weight_files
 from suite.state import learner_state
 
 LEARNER = "under_test"
@@ -198,9 +202,28 @@ CODA_LENGTH = 1
 CODA_BLOCKS = (0,)
 EASE_SUBSPACES = 2
 """
+# A CLIP of two towers of a block each, with random weights; its vocabulary is the 256 bytes.
+_CLIP = """
+CLIP_FOLDER = '{folder}'
+CLASS_NAMES = ('zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine')
+"""
+_CLIP_BODY = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+_CLIP_CONFIG = {
+    "projection_dim": 16, "vision_config": {**_CLIP_BODY, "image_size": 8, "patch_size": 4},
+    "text_config": {**_CLIP_BODY, "max_position_embeddings": 24, "vocab_size": 514}}
 _ON_IMAGES = ("last_layers", "protonet", "meta_baseline", "constellation", "simple_cnaps",
               "first_order_maml", "protomaml", "indep", "ft_prev", "ft_d", "ft_s")
 _WHOLE_NETS = ("finetune", "last_layers", "ewc", "cwr_star", "der", "gdumb", "scr")
+
+
+def write_clip(folder: pathlib.Path) -> None:
+  """Writes the files of a small CLIP."""
+  clip, rng = architecture.from_config(_CLIP_CONFIG), np.random.default_rng(0)
+  safetensors_writer.write(folder / "model.safetensors", {
+      one.huggingface: rng.normal(size=one.shape_in_file("huggingface"))
+      for one in (*weight_files.image_weights(clip), *weight_files.text_weights(clip))})
+  (folder / "config.json").write_text(json.dumps(_CLIP_CONFIG), encoding="utf-8")
+  (folder / "merges.txt").write_text("# No merges.\n", encoding="utf-8")
 
 
 def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = ""
@@ -214,6 +237,9 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
     settings.append(_NEVIS_BASELINES)
   if method.file == "transformers":
     settings.append(_TRANSFORMERS)
+  elif method.file == "clip":
+    settings.append(_CLIP.format(folder=folder))
+    write_clip(folder)
   elif protocol in ("clear", "incremental") and method.name not in _ON_IMAGES:
     settings.append(_FEATURES)
   if protocol == "fluid" and method.name not in _WHOLE_NETS:

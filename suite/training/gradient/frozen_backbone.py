@@ -11,6 +11,7 @@ from typing import Callable
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import examples
 from suite.contracts import rehearsal
@@ -112,7 +113,15 @@ def weights_of(features: FeatureFn | None) -> list[tf.Variable]:
 
 
 def layers(features: FeatureFn) -> list[mac_views.Layer]:
-  """Returns the layers of a `FrozenBackbone`, none of them trained; [] for other functions."""
-  if isinstance(features, FrozenBackbone):
+  """Returns the layers of a `FrozenBackbone`, none of them trained; [] for other functions.
+
+  A net with layers that have no rule, such as attention, is one layer with the MACs of its graph.
+  """
+  if not isinstance(features, FrozenBackbone):
+    return []
+  try:
     return mac_views.model_layers(features.model, ())
-  return []
+  except ValueError:
+    graph = tf.function(features, autograph=False).get_concrete_function(
+        tf.TensorSpec([1, *features.model.input_shape[1:]]))
+    return [mac_views.Layer("backbone", flops.count(graph).macs or 0, trained=False)]
