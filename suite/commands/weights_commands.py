@@ -4,66 +4,105 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 import hashlib
 import pathlib
+from typing import Any
 
 from suite.commands import parsing
 from suite.configs import run_settings
+from suite.models import published_weights
 
 
 def add(weights: argparse.ArgumentParser) -> None:
   """Adds the action of `suite weights`."""
   convert = parsing.group(weights, "actions", "ACTION").add_parser(
-      "convert", help="make an encoder of a checkpoint of torchvision or MoCo",
-      description="Reads a ResNet's checkpoint without unpickling it and writes encoder.npz and "
-      "encoder.json, and classifier.npz if the checkpoint has a classifier.")
+      "convert", help="make an encoder of a checkpoint of PyTorch",
+      description="Reads a checkpoint without unpickling it and writes encoder.npz and "
+      "encoder.json, and classifier.npz if the checkpoint has a classifier. Nets: ResNets of "
+      "torchvision and MoCo, EfficientNet-Lite, vision transformers of torchvision and timm.")
   run_settings.add_flags(convert, "debug")
   convert.add_argument("file", metavar="FILE", type=pathlib.Path,
-                       help=".pth, .pth.tar or .pt of torch.save, or .safetensors")
+                       help=".pth, .pth.tar, .pt or .bin of torch.save, or .safetensors")
   convert.add_argument("--out", required=True, metavar="DIR", type=pathlib.Path,
                        help="directory for the encoder")
-  convert.add_argument("--net", metavar="NAME",
-                       help="refuse other nets than this: resnet18, resnet50, ... (any ResNet)")
-  convert.add_argument("--image_size", type=run_settings.positive, default=224, metavar="S",
-                       help="pixels of a side that the encoder takes (224)")
+  convert.add_argument("--net", metavar="NAME", help="refuse other nets than this: resnet50, "
+                       "efficientnet_lite0, vit_b16, ... (the one whose weights the file has)")
+  convert.add_argument("--image_size", type=run_settings.positive, metavar="S", help="pixels of a "
+                       "side that the encoder takes (the net's own: 224, EfficientNet-Lite0 to 4 "
+                       "224, 240, 260, 280, 300)")
+  convert.add_argument("--pixels", choices=("symmetric", "imagenet"), help="of a transformer: how "
+                       "pixels are scaled (torchvision: imagenet, timm: symmetric)")
+  convert.add_argument("--license", metavar="ID", help="of the weights, for encoder.json, where "
+                       "the file is not a known one")
+  convert.add_argument("--year", type=run_settings.positive, metavar="Y",
+                       help="in which they were published, likewise")
+  convert.add_argument("--flops", type=float, metavar="N",
+                       help="of their training, likewise (unknown)")
   convert.set_defaults(do=_convert)
 
 
 def _convert(args: argparse.Namespace) -> int:
-  print(convert_checkpoint(args.file, args.out, net=args.net, image_size=args.image_size))
+  given = {"license": args.license, "year": args.year}
+  if args.flops is not None:
+    given["cost"] = {"flops": round(args.flops), "macs": None}
+    given["cost_is"] = "given with --flops"
+  print(convert_checkpoint(
+      args.file, args.out, net=args.net, image_size=args.image_size, pixels=args.pixels,
+      given={key: value for key, value in given.items() if value is not None}))
   return 0
 
 
 def convert_checkpoint(path: pathlib.Path, out: pathlib.Path, *, net: str | None = None,
-                       image_size: int = 224) -> str:
+                       image_size: int | None = None, pixels: str | None = None,
+                       given: Mapping[str, Any] | None = None) -> str:
   """Converts a checkpoint; returns a line that says what was found.
 
   Args:
     path: a file of `torch.save`, or .safetensors.
     out: directory for encoder.npz, encoder.json and classifier.npz.
-    net: name of the net that it must be; None: any ResNet.
-    image_size: S of the encoder.
+    net: name of the net that it must be; None: the one whose weights it has.
+    image_size: S of the encoder; None: the net's own.
+    pixels: "symmetric" or "imagenet", of a transformer; None: as nets of its layout have it.
+    given: entries of encoder.json that replace those of a known file.
   """
   from suite.models.clip import weight_files
+  from suite.models.torchvision import efficientnet_lite
   from suite.models.torchvision import torch_resnet
+  from suite.models.torchvision import torch_vit
+  from suite.models.torchvision import torch_weights
   from suite.state import encoder_file
   from tfds_builders.parsers import torch_file
+  families = (efficientnet_lite, torch_vit, torch_resnet)
+  known = [name for family in families for name in family.KNOWN]
+  if net is not None and net not in known:
+    raise ValueError(f"Unknown net {net!r}; allowed are {', '.join(known)}.")
   if not path.is_file():
     raise FileNotFoundError(f"There is no file of weights {str(path)!r}.")
-  content = (weight_files.read(path) if path.suffix == ".safetensors"
-             else torch_file.load(path.read_bytes(), str(path)))
+  arrays = torch_weights.arrays_in(
+      weight_files.read(path) if path.suffix == ".safetensors"
+      else torch_file.load(path.read_bytes(), str(path)), str(path))
   digest = hashlib.sha256()
   with path.open("rb") as file:
     for block in iter(lambda: file.read(1 << 20), b""):
       digest.update(block)
-  found = torch_resnet.read(content, str(path), net)
-  name = torch_resnet.named(found.net)
-  model = torch_resnet.resnet(
-      (image_size, image_size, 3), found.net, name if name in torch_resnet.KNOWN else "resnet")
-  torch_resnet.assign(model, found)
-  encoder_file.save(out, model, {"source": {
-      "file": path.name, "sha256": digest.hexdigest(), "layout": found.layout}})
-  said = f"{path.name}: {name}, {found.layout}; {out / encoder_file.WEIGHTS}"
+  if net is not None:
+    family = next(one for one in families if net in one.KNOWN)
+  elif efficientnet_lite.STEM in arrays:
+    family = efficientnet_lite
+  else:
+    family = torch_vit if torch_vit.layout_of(arrays) else torch_resnet
+  found = family.read(arrays, str(path), net)
+  if pixels and family is not torch_vit:
+    raise ValueError(f"--pixels {pixels} was given for {found.name}, which scales pixels in one "
+                     "way. Leave it out.")
+  model = (torch_vit.build(found, image_size, pixels) if family is torch_vit
+           else family.build(found, image_size))
+  torch_weights.assign(model, found)
+  encoder_file.save(out, model, {
+      "source": {"file": path.name, "sha256": digest.hexdigest(), "layout": found.layout},
+      **published_weights.about(digest.hexdigest()), **(given or {})})
+  said = f"{path.name}: {found.name}, {found.layout}; {out / encoder_file.WEIGHTS}"
   if found.classifier is None:
     return f"{said}; no classifier"
   encoder_file.save_classifier(out, *found.classifier)

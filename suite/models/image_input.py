@@ -3,6 +3,7 @@
 
   symmetric   to [-1, 1]
   imagenet    (x / 255 - mean) / deviation of ImageNet's channels, as torchvision's models have it
+  lite        (x - 127) / 128, as EfficientNet-Lite has it
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import tensorflow as tf
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)  # Red, green, blue.
 IMAGENET_DEVIATION = (0.229, 0.224, 0.225)
-PIXELS = ("symmetric", "imagenet")
+PIXELS = ("symmetric", "imagenet", "lite")
 
 
 def image_input(image_shape: Sequence[int], pixels: str = "symmetric"
@@ -33,9 +34,10 @@ def image_input(image_shape: Sequence[int], pixels: str = "symmetric"
   if pixels not in PIXELS:
     raise ValueError(f"pixels is {pixels!r}; allowed are {', '.join(PIXELS)}.")
   inputs = tf.keras.Input(shape=tuple(image_shape), dtype=tf.float32, name="image")
-  if pixels == "symmetric":
+  if pixels != "imagenet":
+    factor, offset = (1 / 127.5, -1.0) if pixels == "symmetric" else (1 / 128, -127 / 128)
     scale = tf.keras.layers.Rescaling(
-        1 / 127.5, offset=-1.0, dtype=tf.float32, name="to_unit_range")
+        factor, offset=offset, dtype=tf.float32, name="to_unit_range")
     return inputs, scale(inputs)
   if image_shape[2] != 3:
     raise ValueError(f"Images have {image_shape[2]} channels; pixels='imagenet' has a mean and a "

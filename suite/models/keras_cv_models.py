@@ -55,13 +55,20 @@ def resnet(blocks: Sequence[int], image_shape: Sequence[int], *, bottleneck: boo
 
 
 def transformer_block(tokens: tf.Tensor, *, heads: int, mlp_size: int, dropout: float,
-                      name: str) -> tf.Tensor:
-  """Applies a pre-norm transformer encoder block (attention, MLP with GELU): [B, N, D] -> same."""
+                      name: str, activation: Any = tf.keras.activations.gelu) -> tf.Tensor:
+  """Applies a pre-norm transformer encoder block (attention, MLP): [B, N, D] -> same."""
   with precision.one_layer():
     block = library().layers.TransformerEncoder(
         project_dim=tokens.shape[-1], num_heads=heads, mlp_dim=mlp_size, mlp_dropout=dropout,
-        attention_dropout=dropout, name=name)
+        attention_dropout=dropout, activation=activation, name=name)
     return block(tokens)
+
+
+def activated(block: Any, x: tf.Tensor) -> tf.Tensor:
+  """The activation of a block's MLP, as the block computes it: Keras's GELU by tanh."""
+  if block.activation == tf.keras.activations.gelu:
+    return block.activation(x, approximate=True)
+  return block.activation(x)
 
 
 _PIXELS = (0, 255)

@@ -247,8 +247,9 @@ class _Allowed:
   """
 
   def __init__(self, keras: Any, custom: Mapping[str, type], source: str):
-    gelu = tf.keras.utils.get_registered_object("lifelong_suite>quick_gelu")
-    self.classes: dict[str, Any] = {} if gelu is None else {"quick_gelu": gelu}
+    gelus = {name: tf.keras.utils.get_registered_object(f"lifelong_suite>{name}")
+             for name in ("quick_gelu", "exact_gelu")}
+    self.classes: dict[str, Any] = {name: one for name, one in gelus.items() if one is not None}
     self._keras, self._custom, self._source = keras, custom, source
     self._is_new = keras is not tf.keras
 

@@ -35,7 +35,7 @@ def check(norm: str, allowed: tuple[str, ...] = NORMS) -> str:
   return norm
 
 
-def apply(x: tf.Tensor, norm: str, name: str) -> tf.Tensor:
+def apply(x: tf.Tensor, norm: str, name: str, *, epsilon: float = EPSILON) -> tf.Tensor:
   """Normalizes [B, H, W, C] with a learned scale and offset ("none" returns x).
 
   Batch norm's kernel keeps moments in float32 whatever the type of x; group norm's does not.
@@ -45,10 +45,10 @@ def apply(x: tf.Tensor, norm: str, name: str) -> tf.Tensor:
     return x
   if norm == "group":
     groups = math.gcd(MAX_GROUPS, x.shape[-1])
-    return tf.keras.layers.GroupNormalization(groups, epsilon=EPSILON, name=name,
+    return tf.keras.layers.GroupNormalization(groups, epsilon=epsilon, name=name,
                                               dtype=precision.FLOAT32)(x)
   return tf.keras.layers.BatchNormalization(
-      momentum=MOMENTUM, epsilon=EPSILON, synchronized=norm == "sync_batch", name=name)(x)
+      momentum=MOMENTUM, epsilon=epsilon, synchronized=norm == "sync_batch", name=name)(x)
 
 
 def conv(x: tf.Tensor, filters: int, kernel_size: int, *, norm: str, name: str, strides: int = 1,

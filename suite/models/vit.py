@@ -18,16 +18,21 @@ from suite.models import keras_cv_models
 from suite.models import precision
 
 POOLS = ("token", "mean")
+GELUS = ("tanh", "exact")
 
 
 def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8, layers: int = 12,
         width: int = 768, heads: int = 12, mlp_size: int = 3072, dropout: float = 0.0,
-        pool: str = "token", pixels: str = "symmetric", name: str = "vit_b8") -> tf.keras.Model:
+        pool: str = "token", pixels: str = "symmetric", gelu: str = "tanh", name: str = "vit_b8"
+        ) -> tf.keras.Model:
   """Builds the net: pixels 0..255 [B, H, W, 3] -> features [B, width].
 
   Features are the normed class token (pool "token"), or the normed mean of all others ("mean").
-  `pixels` is as of `image_input`.
+  `pixels` is as of `image_input`. `gelu` is "tanh", keras-cv's approximation, or "exact", with
+  which the published transformers of PyTorch were trained.
   """
+  if gelu not in GELUS:
+    raise ValueError(f"gelu is {gelu!r}; allowed are {', '.join(GELUS)}.")
   if pool not in POOLS:
     raise ValueError(f"pool is {pool!r}; allowed are {', '.join(POOLS)}.")
   height, length = image_shape[:2]
@@ -44,12 +49,19 @@ def vit(image_shape: tuple[int, int, int] = (64, 64, 3), *, patch_size: int = 8,
   x = Tokens(name="tokens")(x)
   for layer in range(layers):
     x = keras_cv_models.transformer_block(
-        x, heads=heads, mlp_size=mlp_size, dropout=dropout, name=f"block{layer + 1}")
+        x, heads=heads, mlp_size=mlp_size, dropout=dropout, name=f"block{layer + 1}",
+        activation=exact_gelu if gelu == "exact" else tf.keras.activations.gelu)
   if pool == "mean":
     x = tf.keras.layers.GlobalAveragePooling1D(name="pool", dtype=precision.FLOAT32)(x[:, 1:])
   x = tf.keras.layers.LayerNormalization(epsilon=1e-6, name="final_norm",
                                          dtype=precision.FLOAT32)(x)
   return tf.keras.Model(inputs, x if pool == "mean" else x[:, 0], name=name)
+
+
+@tf.keras.utils.register_keras_serializable("lifelong_suite")
+def exact_gelu(x: tf.Tensor) -> tf.Tensor:
+  """x times the normal distribution's function; keras-cv's blocks approximate Keras's own GELU."""
+  return tf.nn.gelu(x)
 
 
 @tf.keras.utils.register_keras_serializable("lifelong_suite")

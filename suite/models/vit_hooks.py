@@ -18,6 +18,7 @@ from typing import Any, Callable, Mapping, Sequence
 
 import tensorflow as tf
 
+from suite.models import keras_cv_models
 from suite.models import precision
 
 Addition = Callable[[tf.Tensor], tf.Tensor]  # Tokens [B, N, D] to what is added, [B, N, D].
@@ -74,7 +75,7 @@ class FrozenVit:
     """
     block, normed = self._blocks[index], self.attended(index, tokens)
     tokens += _attention(block.attn, normed, prefix, low_rank or {}, shifts or {})
-    hidden = block.activation(block.dense1(block.layer_norm2(tokens)), approximate=True)
+    hidden = keras_cv_models.activated(block, block.dense1(block.layer_norm2(tokens)))
     result = tokens + tf.cast(block.dense2(hidden), tokens.dtype)
     return result if adapter is None else result + adapter(tokens)
 

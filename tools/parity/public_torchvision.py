@@ -1,11 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Makes ResNets with generated weights and what torchvision computes with them.
+"""Makes nets with generated weights and what torchvision and timm compute with them.
 
-  PYTHON tools/parity/public_torchvision.py FOLDER [--small] [--size 224]
+  PYTHON tools/parity/public_torchvision.py FOLDER [--small] [--size 224] [--lite FILE ...]
 
-PYTHON has torch, torchvision and safetensors. FOLDER gets, for ResNet-18 and -50, NAME.pth (a state
-dict, in the zip format), NAME.safetensors, and NAME_moco.pth.tar (a checkpoint as MoCo writes it,
-in the format before torch 1.6), and answers.npz: pixels, features and logits. Compare by
+PYTHON has torch, torchvision, timm and safetensors. FOLDER gets, for ResNet-18 and -50, NAME.pth (a
+state dict, in the zip format), NAME.safetensors, and NAME_moco.pth.tar (a checkpoint as MoCo writes
+it, in the format before torch 1.6); vit_b_16.pth of torchvision, vit_base.safetensors of timm; and
+answers.npz: pixels, features and logits. `--lite` names files of EfficientNet-Lite, which are
+linked: timm's nets compute with their weights. Compare by
 
   suite weights convert FOLDER/resnet50.pth --out DIR
   python tools/parity/torchvision_parity.py FOLDER
@@ -99,11 +101,54 @@ def _moco(state: dict[str, torch.Tensor], width: int) -> dict[str, Any]:
           "optimizer": {"state": {}, "param_groups": [{"lr": 0.03, "momentum": 0.9}]}}
 
 
+@torch.no_grad()
+def _transformers(torchvision: Any, folder: pathlib.Path, pixels: np.ndarray, inputs: torch.Tensor
+                  ) -> dict[str, np.ndarray]:
+  """Writes a ViT-B/16 of torchvision and one of timm, each with weights as it begins."""
+  import safetensors.torch
+  import timm
+  net, features = torchvision.models.vit_b_16().eval(), []
+  torch.nn.init.normal_(net.heads.head.weight, 0, .05)
+  net.heads.register_forward_pre_hook(lambda _, given: features.append(given[0].numpy()))
+  logits = net(inputs).numpy()
+  torch.save(net.state_dict(), folder / "vit_b_16.pth")
+  other = timm.create_model("vit_base_patch16_224", pretrained=False).eval()
+  torch.nn.init.normal_(other.head.weight, 0, .05)
+  for block in other.blocks:
+    torch.nn.init.normal_(block.attn.qkv.weight, 0, .05)
+    torch.nn.init.normal_(block.attn.qkv.bias, 0, .1)
+  safetensors.torch.save_file(other.state_dict(), folder / "vit_base.safetensors")
+  scaled = torch.tensor(pixels).permute(0, 3, 1, 2) / 127.5 - 1
+  tokens = other.forward_features(scaled)
+  return {"vit_b_16_features": features[0], "vit_b_16_logits": logits,
+          "vit_base_features": other.forward_head(tokens, pre_logits=True).numpy(),
+          "vit_base_logits": other.forward_head(tokens).numpy()}
+
+
+@torch.no_grad()
+def _lite(path: pathlib.Path, folder: pathlib.Path) -> dict[str, np.ndarray]:
+  """Links a file of EfficientNet-Lite, whose arrays are in the order of timm's."""
+  import timm
+  number, name = int(re.search(r"lite(\d)", path.name).group(1)), path.name.split(".")[0]
+  side = (224, 240, 260, 280, 300)[number]
+  net = timm.create_model(f"tf_efficientnet_lite{number}", pretrained=False).eval()
+  state, given = net.state_dict(), torch.load(path, map_location="cpu")
+  assert [a.shape for a in state.values()] == [a.shape for a in given.values()]
+  net.load_state_dict(dict(zip(state, given.values())))
+  pixels = np.random.default_rng(number).integers(0, 256, [3, side, side, 3], np.uint8)
+  maps = net.forward_features((torch.tensor(pixels).permute(0, 3, 1, 2) - 127.) / 128.)
+  (folder / path.name).unlink(missing_ok=True)
+  (folder / path.name).symlink_to(path.resolve())
+  return {f"{name}_pixels": pixels, f"{name}_logits": net.forward_head(maps).numpy(),
+          f"{name}_features": net.forward_head(maps, pre_logits=True).numpy()}
+
+
 def main() -> None:
   parser = argparse.ArgumentParser(description=__doc__)
   parser.add_argument("folder", type=pathlib.Path)
   parser.add_argument("--small", action="store_true")
   parser.add_argument("--size", type=int, default=224)
+  parser.add_argument("--lite", nargs="*", type=pathlib.Path, default=[])
   args = parser.parse_args()
   args.folder.mkdir(parents=True, exist_ok=True)
   torchvision = _torchvision()
@@ -130,6 +175,10 @@ def main() -> None:
     if not args.small:
       import safetensors.torch
       safetensors.torch.save_file(state, args.folder / f"{name}.safetensors")
+  if not args.small:
+    answers.update(_transformers(torchvision, args.folder, pixels, inputs))
+  for path in args.lite:
+    answers.update(_lite(path, args.folder))
   np.savez_compressed(args.folder / "answers.npz", **answers)
 
 

@@ -14,16 +14,15 @@ that it is no classifier. A state dict may stand within a checkpoint, under `sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import tensorflow as tf
 
 from suite.models import image_input
 from suite.models import norms
 from suite.models import precision
-from suite.models import weight_shapes
+from suite.models.torchvision import torch_weights
 
 STEM_CHANNELS = 64
 EXPANSION = 4  # Channels of a bottleneck's output, over those within.
@@ -153,39 +152,12 @@ def counts(names: Sequence[str]) -> tuple[int, ...]:
 
 TORCHVISION, MOCO = "torchvision", "moco"
 _QUERY = "encoder_q."
-_PARALLEL = "module."
-_NORM = ("weight", "bias", "running_mean", "running_var")
 _SHOWN = 5  # Names in a message.
 
 
-class TorchWeight(NamedTuple):
-  """A weight of the Keras model: its layer and place there, its name and shape in PyTorch."""
-
-  layer: str
-  place: int
-  name: str
-  shape: tuple[int, ...]
-
-
-class Checkpoint(NamedTuple):
-  """What a checkpoint holds.
-
-  Attributes:
-    layout: "torchvision" or "moco".
-    net: the architecture.
-    weights: by PyTorch's names, without prefixes and without `fc`.
-    classifier: (kernel [D, C], bias [C]); None for MoCo.
-  """
-
-  layout: str
-  net: Architecture
-  weights: Mapping[str, np.ndarray]
-  classifier: tuple[np.ndarray, np.ndarray] | None
-
-
-def table(net: Architecture) -> list[TorchWeight]:
+def table(net: Architecture) -> list[torch_weights.TorchWeight]:
   """Lists all weights of an architecture."""
-  found: list[TorchWeight] = []
+  found: list[torch_weights.TorchWeight] = []
   found += _unit_names("stem", "conv1", "bn1", 3, net.channels, 7)
   inputs = net.channels
   for stage, count in enumerate(net.blocks):
@@ -206,13 +178,13 @@ def table(net: Architecture) -> list[TorchWeight]:
 
 
 def _unit_names(layer: str, conv: str, norm: str, inputs: int, outputs: int, kernel: int
-          ) -> Iterator[TorchWeight]:
-  yield TorchWeight(f"{layer}_conv", 0, f"{conv}.weight", (outputs, inputs, kernel, kernel))
-  for place, name in enumerate(_NORM):
-    yield TorchWeight(f"{layer}_norm", place, f"{norm}.{name}", (outputs,))
+                ) -> Iterator[torch_weights.TorchWeight]:
+  yield torch_weights.TorchWeight(f"{layer}_conv", 0, f"{conv}.weight",
+                                  (outputs, inputs, kernel, kernel), torch_weights.CONV)
+  yield from torch_weights.norm(f"{layer}_norm", norm, outputs)
 
 
-def read(content: Any, where: str, expected: str | None = None) -> Checkpoint:
+def read(content: Any, where: str, expected: str | None = None) -> torch_weights.Checkpoint:
   """Reads what a checkpoint's file holds.
 
   Args:
@@ -223,20 +195,13 @@ def read(content: Any, where: str, expected: str | None = None) -> Checkpoint:
   Raises:
     ValueError: it is no ResNet's, or another one's; the message names the differences.
   """
-  inner = content["state_dict"] if isinstance(content, dict) and "state_dict" in content else (
-      content)
-  if not isinstance(inner, Mapping):
-    raise ValueError(f"{where} holds a {type(content).__name__}, no arrays by name; give the file "
-                     "of a state dict.")
-  arrays = {_without(str(key), _PARALLEL): value for key, value in inner.items()
-            if isinstance(value, np.ndarray)}
+  arrays = torch_weights.arrays_in(content, where)
   layout = MOCO if any(key.startswith(_QUERY) for key in arrays) else TORCHVISION
   if layout == MOCO:  # Beside it are the key encoder and the queue.
-    arrays = {_without(key, _QUERY): value for key, value in arrays.items()
+    arrays = {torch_weights.without(key, _QUERY): value for key, value in arrays.items()
               if key.startswith(_QUERY)}
   heads = {key: value for key, value in arrays.items() if key.split(".")[0] == "fc"}
-  body = {key: value for key, value in arrays.items()
-          if key not in heads and not key.endswith(".num_batches_tracked")}
+  body = {key: value for key, value in arrays.items() if key not in heads}
   shapes = {key: value.shape for key, value in body.items()}
   if expected:
     net = check_name(expected)
@@ -248,39 +213,18 @@ def read(content: Any, where: str, expected: str | None = None) -> Checkpoint:
                        f"{', '.join(sorted(shapes)[:_SHOWN]) or 'none'}... Give a checkpoint of "
                        "torchvision or of MoCo.")
     net = Architecture(blocks, "layer1.0.conv3.weight" in shapes, shapes["conv1.weight"][0])
-  check(shapes, net, where)
-  if layout == MOCO or not heads:
-    return Checkpoint(layout, net, body, None)
-  weight, bias = heads.get("fc.weight"), heads.get("fc.bias")
-  if weight is None or bias is None or weight.shape != (len(bias), net.num_features):
-    raise ValueError(
-        f"{where} has a classifier of {', '.join(f'{k} {list(v.shape)}' for k, v in heads.items())}"
-        f"; expected are fc.weight [C, {net.num_features}] and fc.bias [C]. Leave fc out of it.")
-  return Checkpoint(layout, net, body, (np.ascontiguousarray(weight.T, np.float32),
-                                   np.asarray(bias, np.float32)))
-
-
-def _without(key: str, prefix: str) -> str:
-  return key[len(prefix):] if key.startswith(prefix) else key
-
-
-def check(shapes: Mapping[str, tuple[int, ...]], net: Architecture, where: str) -> None:
-  """Raises an error that lists names and shapes in which a file differs from an architecture."""
-  wanted = {one.name: one.shape for one in table(net)}
-  found = weight_shapes.differences(wanted, shapes, [key for key in shapes if key not in wanted])
+  weights = table(net)
+  found = torch_weights.differences(weights, shapes)
   if found:
     raise ValueError(
         f"{where} is not a checkpoint of {named(net)} {found}. Give the checkpoint of "
         f"this net, or name its own with --net; known are {', '.join(KNOWN)}.")
+  last = None if layout == MOCO else torch_weights.classifier(
+      heads, "fc", net.num_features, where)
+  return torch_weights.Checkpoint(layout, named(net), net, weights, body, last)
 
 
-def assign(model: tf.keras.Model, found: Checkpoint) -> None:
-  """Sets the weights of a model that `torch_resnet.resnet` made of `found.net`."""
-  done = 0
-  for one in table(found.net):
-    array = np.asarray(found.weights[one.name], np.float32)
-    if array.ndim == 4:
-      array = array.transpose(2, 3, 1, 0)
-    model.get_layer(one.layer).weights[one.place].assign(array)
-    done += 1
-  assert done == len(model.weights), (done, len(model.weights))
+def build(found: torch_weights.Checkpoint, image_size: int | None) -> tf.keras.Model:
+  """Builds the net of a checkpoint, without its weights."""
+  side = image_size or 224
+  return resnet((side, side, 3), found.net, found.name if found.name in KNOWN else "resnet")

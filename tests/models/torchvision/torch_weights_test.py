@@ -4,6 +4,7 @@ import pytest
 import tensorflow as tf
 
 from suite.models.torchvision import torch_resnet
+from suite.models.torchvision import torch_weights
 
 _SMALL = torch_resnet.Architecture((2, 1), False, 2)
 _DEEP = torch_resnet.Architecture((1, 1), True, 2)
@@ -32,7 +33,7 @@ def test_every_weight_of_the_model_is_in_the_table_and_is_assigned(net):
   model = torch_resnet.resnet((32, 32, 3), net)
   found = torch_resnet.read(_state(net), "f")
   assert found.net == net and found.layout == "torchvision"
-  torch_resnet.assign(model, found)
+  torch_weights.assign(model, found)
   names = [one.name for one in torch_resnet.table(net)]
   assert len(set(names)) == len(names) == len(model.weights)
   kernel = model.get_layer("stage1_block0_1_conv").kernel.numpy()

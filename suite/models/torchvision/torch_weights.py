@@ -1,0 +1,124 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Checkpoints in PyTorch's names, and the Keras models that take their weights.
+
+A family of nets lists its weights once, as `TorchWeight`s: where each is in the Keras model, and
+its name and shape in the checkpoint. From that list a file is checked, and a model is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from suite.models import weight_shapes
+
+CONV, DEPTHWISE, DENSE = (2, 3, 1, 0), (2, 3, 0, 1), (1, 0)  # PyTorch's axes in Keras's order.
+_PARALLEL = "module."
+_NOT_WEIGHTS = (".num_batches_tracked",)
+
+
+class TorchWeight(NamedTuple):
+  """A weight of the Keras model.
+
+  Attributes:
+    layer: name of its layer.
+    place: index among the layer's weights.
+    name, shape: in PyTorch.
+    order: axes in PyTorch's array, in the order of Keras; () as it is.
+    part: 0, 1 or 2 for the query's, key's or value's third of a joint projection.
+  """
+
+  layer: str
+  place: int
+  name: str
+  shape: tuple[int, ...]
+  order: tuple[int, ...] = ()
+  part: int | None = None
+
+
+class Checkpoint(NamedTuple):
+  """What a checkpoint holds.
+
+  Attributes:
+    layout: whose names it has, such as "torchvision".
+    name: of the net.
+    net: the architecture, as its family describes it.
+    table: where its weights belong.
+    weights: by PyTorch's names, without prefixes and without the classifier.
+    classifier: (kernel [D, C], bias [C]); None if there is none.
+  """
+
+  layout: str
+  name: str
+  net: Any
+  table: Sequence[TorchWeight]
+  weights: Mapping[str, np.ndarray]
+  classifier: tuple[np.ndarray, np.ndarray] | None
+
+
+def arrays_in(content: Any, where: str) -> dict[str, np.ndarray]:
+  """The arrays of a file by name: those of a state dict, or of a checkpoint's "state_dict".
+
+  Args:
+    content: what the file's reader returned.
+    where: the file, for messages.
+  """
+  inner = content["state_dict"] if isinstance(content, dict) and "state_dict" in content else (
+      content)
+  if not isinstance(inner, Mapping):
+    raise ValueError(f"{where} holds a {type(content).__name__}, no arrays by name; give the file "
+                     "of a state dict.")
+  return {without(str(key), _PARALLEL): value for key, value in inner.items()
+          if isinstance(value, np.ndarray) and not str(key).endswith(_NOT_WEIGHTS)}
+
+
+def without(key: str, prefix: str) -> str:
+  """A name without a prefix, if it has it."""
+  return key[len(prefix):] if key.startswith(prefix) else key
+
+
+def norm(layer: str, name: str, channels: int) -> Iterator[TorchWeight]:
+  """The weights of a batch norm."""
+  for place, part in enumerate(("weight", "bias", "running_mean", "running_var")):
+    yield TorchWeight(layer, place, f"{name}.{part}", (channels,))
+
+
+def differences(table: Iterable[TorchWeight], shapes: Mapping[str, tuple[int, ...]]) -> str:
+  """Names and shapes in which a file differs from an architecture; "" if it does not."""
+  wanted = {one.name: one.shape for one in table}
+  return weight_shapes.differences(wanted, shapes, [key for key in shapes if key not in wanted])
+
+
+def classifier(heads: Mapping[str, np.ndarray], layer: str, num_features: int, where: str
+               ) -> tuple[np.ndarray, np.ndarray] | None:
+  """Returns (kernel [D, C], bias [C]) of the last layer, `layer` in PyTorch; None without one.
+
+  Args:
+    heads: the arrays that belong to it.
+    num_features: D.
+  """
+  if not heads:
+    return None
+  weight, bias = heads.get(f"{layer}.weight"), heads.get(f"{layer}.bias")
+  if weight is None or bias is None or weight.shape != (len(bias), num_features):
+    raise ValueError(
+        f"{where} has a classifier of {', '.join(f'{k} {list(v.shape)}' for k, v in heads.items())}"
+        f"; expected are {layer}.weight [C, {num_features}] and {layer}.bias [C]. Leave {layer} "
+        "out of it.")
+  return np.ascontiguousarray(weight.T, np.float32), np.asarray(bias, np.float32)
+
+
+def assign(model: tf.keras.Model, found: Checkpoint) -> None:
+  """Sets all weights of the model of `found.net`."""
+  for one in found.table:
+    array = np.asarray(found.weights[one.name], np.float32)
+    if one.part is not None:
+      array = np.split(array, 3)[one.part]
+    if one.order:
+      array = array.transpose(one.order)
+    variable = model.get_layer(one.layer).weights[one.place]
+    variable.assign(array.reshape(variable.shape))
+  assert len(found.table) == len(model.weights), (len(found.table), len(model.weights))
