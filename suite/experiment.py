@@ -186,6 +186,8 @@ def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
     logging.warning("TensorFlow sees no GPU here, although there is %s: this process computes on "
                     "the CPU. Install the extra gpu, or ask nvidia-smi.", ", ".join(named))
   distribution = distribution_lib.build(settings.strategy, settings.devices)
+  if tf.config.list_physical_devices("GPU"):
+    distribution.memory_bytes = processes.gpu_memory()
   tf.random.set_seed(settings.seed)
   deterministic = settings.deterministic
   if deterministic is None:

@@ -20,6 +20,7 @@ from suite.contracts import tasks
 from suite.data.episodes import episodes
 from suite.data.images import clear_transform
 from suite.data.images import image_ops
+from suite.data.images import packed_images
 from suite.learners import maml
 from suite.learners import protonet
 from suite.models import conv4
@@ -61,6 +62,14 @@ def test_a_step_of_nevis_with_groups_of_auxiliary_images(groups):
                          "label": tf.TensorSpec([groups, 2, 5], tf.uint8),
                          "mask": tf.TensorSpec([groups, 2], tf.bool)}
   assert host_ops.find(loop.step.get_concrete_function(spec)) == {}
+
+
+def test_crops_of_packed_images():
+  store = packed_images.PackedStore(tf.zeros([999], tf.uint8), np.zeros([2], np.int64),
+                                    np.full([2, 2], 5, np.int32))
+  crop = packed_images.ResidentPixels(store, image_ops.Nevis(SIZE), "CPU:0")
+  spec = {"place": tf.TensorSpec([BATCH], tf.int64), "seed": tf.TensorSpec([BATCH], tf.uint64)}
+  assert host_ops.find(tf.function(crop, autograph=False).get_concrete_function(spec)) == {}
 
 
 @pytest.mark.parametrize("transform", [image_ops.Nevis(SIZE), clear_transform.Clear(SIZE)])

@@ -34,6 +34,7 @@ _SLURM = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID
           "SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE", "SLURMD_NODENAME")
 # First and number of the ports of jobs, which may share a node; below those of clients.
 _SLURM_PORTS, _TASKS_A_NODE = (12000, 20480), 16
+_LEAST_MEMORY = 4 << 30  # Bytes.
 _ON_READ = tf.VariableSynchronization.ON_READ
 
 
@@ -42,10 +43,15 @@ class LostProcessError(RuntimeError):
 
 
 class Distribution:
-  """Wrapper of a `tf.distribute.Strategy` with the operations that the suite needs."""
+  """Wrapper of a `tf.distribute.Strategy` with the operations that the suite needs.
+
+  Attributes:
+    memory_bytes: of its GPU, if a caller knows them; TensorFlow does not tell them.
+  """
 
   def __init__(self, strategy: tf.distribute.Strategy, name: str):
     self.strategy, self.name = strategy, name
+    self.memory_bytes: int | None = None
     self._total = tf.function(self.sum, autograph=False)
 
   @contextlib.contextmanager
@@ -68,9 +74,13 @@ class Distribution:
     """The devices of this process, one for each of its replicas."""
     return tuple(self.strategy.extended.worker_devices)
 
-  def holds(self, num_bytes: int, limit: int) -> bool:
-    """Whether data of a size should live on the device: one GPU, and no more than the limit."""
-    return self.is_single and "GPU" in self.devices[0] and num_bytes <= limit
+  def holds(self, num_bytes: int, share: float) -> bool:
+    """Whether data of a size should live on the device: one GPU, and a share of its memory.
+
+    A GPU whose memory is not known is taken for one of 4 GiB.
+    """
+    memory = self.memory_bytes or _LEAST_MEMORY
+    return self.is_single and "GPU" in self.devices[0] and num_bytes <= share * memory
 
   @property
   def is_single(self) -> bool:

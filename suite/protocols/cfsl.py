@@ -91,15 +91,15 @@ class Compute:
       encoded before. The last call is filled up with further episodes, which are charged.
     compiled: whether XLA compiles an update, and a batch of answers; records say so. Costs are
       counted from the graphs of one episode after the other, before compilation.
-    device_bytes: training images of at most this size stay in the memory of the GPU, if there is
-      one, and episodes are formed there; larger sets come from the host's input pipeline.
+    device_share: training images that take at most this share of the memory of the GPU, if there
+      is one, stay there, and episodes are formed there; larger sets come from the host's pipeline.
   """
 
   episodes_at_once: int = 2
   task_batching: str = episode_graphs.LOOP
   answers_at_once: Optional[int] = None
   compiled: bool = False
-  device_bytes: int = 2 * 2**30
+  device_share: float = 0.5
 
   def check(self, records: Sequence[Mapping[str, Any]]) -> None:
     """Refuses graphs that round otherwise than before, or that XLA would refuse after minutes."""
@@ -294,7 +294,7 @@ class _EpisodicRun:
     done = self._state.records[-1]["updates"] if event else 0
     feed = _Feed(training.episodes, self._learner.transform, training.tasks_per_update,
                  self._first + done * training.tasks_per_update, self._state.distribution.holds(
-                     int(np.prod(training.episodes.images.shape)), self._compute.device_bytes))
+                     int(np.prod(training.episodes.images.shape)), self._compute.device_share))
     cost = self._cost = self._cost or feed.update_cost(
         self.graphs, self._counter, self._task, context)
     looks = None

@@ -118,6 +118,18 @@ def visible_gpus() -> List[str]:
   return names
 
 
+def gpu_memory() -> Optional[int]:
+  """Bytes of memory of the first of `visible_gpus`; None if nvidia-smi does not tell them."""
+  try:
+    told = subprocess.run(
+        ["nvidia-smi", "-i", visible_gpus()[0], "--query-gpu=memory.total",
+         "--format=csv,noheader,nounits"],
+        capture_output=True, text=True, check=True, timeout=_PATIENCE_SECONDS).stdout
+    return int(told) << 20
+  except (OSError, subprocess.SubprocessError, IndexError, ValueError):  # MIG: "[N/A]".
+    return None
+
+
 def least_used(gpus: Sequence[str], used: Sequence[Tuple[str, ...]], number: int
                ) -> Tuple[str, ...]:
   """The `number` GPUs for the next job: those of the fewest running jobs, the first of equals.

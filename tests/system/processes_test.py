@@ -112,6 +112,17 @@ def test_without_the_variable_they_are_those_of_the_driver(tmp_path, monkeypatch
   assert processes.visible_gpus() == names
 
 
+@pytest.mark.parametrize("told, size", [("81559", 81559 * 2**20), ("[N/A]", None)])
+def test_the_memory_of_the_gpu_that_is_used(tmp_path, monkeypatch, told, size):
+  (tmp_path / "nvidia-smi").write_text(f'#!/bin/sh\n[ "$2" = 3 ] && echo "{told}"\n')
+  (tmp_path / "nvidia-smi").chmod(0o755)
+  monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+  monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
+  assert processes.gpu_memory() == size
+  monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+  assert processes.gpu_memory() is None
+
+
 def test_a_job_gets_the_gpus_of_the_fewest_others():
   used = []
   for expected in ("0", "1", "0", "1"):

@@ -14,7 +14,7 @@ Image sets whose labels a learner must not see, for pretraining.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Dict, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
@@ -25,6 +25,7 @@ from suite.contracts import tasks
 from suite.data.images import class_lists
 from suite.data.images import image_ops
 from suite.data.images import image_store
+from suite.data.images import packed_images
 from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
 
@@ -212,21 +213,36 @@ class ImageSet:
         shard_index=shard_index, num_shards=num_shards, shards_here=shards_here)
     return self._batches(plan, transform)
 
-  def num_pixel_bytes(self) -> int | None:
-    """The size of the images as pixels; None if they are decoded as they are used."""
-    if not isinstance(self._store, image_store.RawStore):
-      return None
-    return int(tf.size(self._store.images, tf.int64))
+  def on_device(self, device: str, transform: examples.Transform, fits: Callable[[int], bool]
+                ) -> Callable[[Dict[str, tf.Tensor]], Dict[str, tf.Tensor]] | None:
+    """The images on a device, to complete batches of places; the latest is kept.
 
-  def on_device(self, device: str, transform: examples.Transform
-                ) -> image_store.ResidentImages:
-    """The images on a device, to complete batches of places; the latest is kept."""
-    key = (device, transform)
-    if self._resident[0] != key:
-      assert isinstance(self._store, image_store.RawStore)
-      resident = image_store.ResidentImages(self._store.images, transform, device)
-      self._resident = (key, resident)
-    return self._resident[1]
+    Args:
+      device: its name. transform: of the batches.
+      fits: fits(bytes): whether the device holds the images, with those of other sets.
+
+    Returns:
+      None if the images do not fit, or are decoded as they are used, or have several sizes and a
+      transform of whole images.
+    """
+    key, store = (device, transform), self._store
+    if self._resident[0] == key:
+      return self._resident[1]
+    self._resident = (None, None)
+    if isinstance(store, image_store.RawStore):
+      pixels = store.images
+    elif isinstance(store, packed_images.PackedStore) and image_ops.cropping(transform) is not None:
+      pixels = store.pixels
+    else:
+      return None
+    if not fits(int(tf.size(pixels, tf.int64)) + image_store.resident_bytes()):
+      return None
+    resident: Any = (packed_images.ResidentPixels(store, transform, device)
+                     if isinstance(store, packed_images.PackedStore) else
+                     image_store.ResidentImages(pixels, transform, device))
+    image_store.count_resident(resident, int(tf.size(pixels, tf.int64)))
+    self._resident = (key, resident)
+    return resident
 
   def place_batches(self, batch_size: int, *, seed: Tuple[int, int], first_step: int = 0
                     ) -> tf.data.Dataset:

@@ -9,6 +9,7 @@ function of a module, adds labels, ids and mask.
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, Protocol, Sequence
+import weakref
 
 from absl import logging
 import numpy as np
@@ -94,6 +95,19 @@ def _raw_batch(plan: sampling.Form, transform: examples.Transform, describe: Des
   if not plan.is_training:
     chosen = tf.where(valid[:, None, None, None], chosen, tf.zeros_like(chosen))
   return {"image": chosen, **describe(plan, columns, indices, valid)}
+
+
+_resident: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+
+
+def count_resident(holder: Any, num_bytes: int) -> None:
+  """Counts the bytes that an object holds on a device, as long as it lives."""
+  _resident[holder] = num_bytes
+
+
+def resident_bytes() -> int:
+  """The bytes of images on the devices of this process."""
+  return sum(_resident.values())
 
 
 class ResidentImages:

@@ -34,6 +34,7 @@ from suite.system import atomic_files
 FORMAT = 1
 PIXELS, INDEX, MANIFEST = "pixels.bin", "index.npz", "packed.json"
 OF, _PARTS = "of.json", "parts"
+_WORD = 4  # Bytes.
 _BORDER = 2  # Rows, and columns, of a stored image beyond its own.
 _BATCHES_AT_ONCE = min(16, os.cpu_count() or 1)
 # The pixels of larger files are not read before they are used; their size and index are checked.
@@ -212,6 +213,83 @@ class PackedStore:
         image_store.numbers(plan.num_elements), _located, static=(plan.form, describe),
         tensors=(plan.numbers, self._offsets, self._sides, tuple(columns)))
     return cut_batches(rows, lambda batch: self._pixels, transform, training=plan.is_training)
+
+
+class ResidentPixels:
+  """Completes training batches with crops of packed images in the memory of a device.
+
+  The file is held as words, since TensorFlow gathers no bytes on a GPU. Samples are those of
+  `tf.image.crop_and_resize`, by the same arithmetic, but taken from the file at their places: the
+  images need not have one size, and none is copied.
+
+  Args:
+    store: the images.
+    transform: of the batches; see `image_ops.cropping`.
+    device: its name.
+  """
+
+  def __init__(self, store: PackedStore, transform: examples.Transform, device: str):
+    self._transform, self._crops = transform, image_ops.cropping(transform)
+    whole = int(store.pixels.shape[0]) // _WORD * _WORD
+    last = np.zeros([_WORD], np.uint8)  # What is left of the file, less than a word.
+    last[:int(store.pixels.shape[0]) - whole] = store.pixels[whole:].numpy()
+    with tf.device("CPU:0"):  # No copy. Lengths are int64: TensorFlow would cut them to int32.
+      words = tf.slice(store.pixels, np.zeros([1], np.int64), np.array([whole], np.int64))
+      words = tf.bitcast(tf.reshape(words, [-1, _WORD]), tf.float32)
+    with tf.device(device):
+      self._words, self._last = tf.identity(words), tf.constant(last.view(np.float32)[0])
+      self._offsets, self._sides = tf.constant(store.offsets), tf.constant(store.sides)
+
+  def __call__(self, batch: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+    """A batch of "place" and "seed" [B] as one with "image", in the graph of a step."""
+    rest = {key: value for key, value in batch.items() if key not in ("place", "seed")}
+    assert self._crops is not None
+    places, size = batch["place"], self._transform.size
+    sides = tf.gather(self._sides, places)
+    corners = image_ops.drawn_corners(self._crops, sides, batch["seed"], size, training=True)
+    found = self._resampled(tf.gather(self._offsets, places), sides, corners, size)
+    images = tf.reshape(tf.cast(tf.round(found), tf.uint8),
+                        [places.shape[0], *self._transform.shape])
+    return {"image": self._crops.changed(images, batch["seed"]), **rest}
+
+  def _resampled(self, offsets: tf.Tensor, sides: tf.Tensor, corners: tf.Tensor, size: int
+                 ) -> tf.Tensor:
+    """Floats [B, V, S, S, 3] of the boxes with corners [B, V, 4] of images [B]."""
+    lasts = tf.cast(sides + 1, tf.float32)[:, None]  # [B, 1, 2], of an image with its border.
+    first, end = corners[..., :2], corners[..., 2:]
+    if size > 1:
+      scale = (end - first) * lasts / float(size - 1)
+      at = (first * lasts)[..., None] + tf.range(size, dtype=tf.float32) * scale[..., None]
+    else:
+      at = (0.5 * (first + end) * lasts)[..., None]
+    inside = (at >= 0.0) & (at <= lasts[..., None])  # [B, V, 2, S]
+    low, high = tf.floor(at), tf.math.ceil(at)
+    share = at - low
+    widths = tf.cast(sides[:, 1] + _BORDER, tf.int64)[:, None, None, None, None]
+    colors = tf.range(3, dtype=tf.int64)
+
+    low, high = (tf.cast(tf.clip_by_value(part, 0.0, lasts[..., None]), tf.int64)
+                 for part in (low, high))
+    across, down = share[:, :, 1, None, :, None], share[:, :, 0, :, None, None]
+
+    def row(rows: tf.Tensor) -> tf.Tensor:
+      starts = offsets[:, None, None, None, None] + rows[:, :, 0, :, None, None] * widths * 3
+      left, right = (self._bytes(starts + columns[:, :, 1, None, :, None] * 3 + colors)
+                     for columns in (low, high))
+      return left + (right - left) * across
+
+    top, bottom = row(low), row(high)
+    seen = inside[:, :, 0, :, None, None] & inside[:, :, 1, None, :, None]
+    return tf.where(seen, top + (bottom - top) * down, 0.0)
+
+  def _bytes(self, places: tf.Tensor) -> tf.Tensor:
+    """The bytes of the file at places int64 [...], as floats."""
+    words, number = tf.bitwise.right_shift(places, tf.constant(2, tf.int64)), self._words.shape[0]
+    found = tf.gather(self._words, tf.minimum(words, number - 1))
+    bits = tf.bitcast(tf.where(words < number, found, self._last), tf.int32)
+    shifts = 8 * tf.bitwise.bitwise_and(places, tf.constant(_WORD - 1, tf.int64))
+    shifted = tf.bitwise.right_shift(tf.cast(bits, tf.int64), shifts)  # int32 stays on the host.
+    return tf.cast(tf.bitwise.bitwise_and(shifted, tf.constant(255, tf.int64)), tf.float32)
 
 
 _as_it_is = tf.autograph.experimental.do_not_convert

@@ -80,8 +80,9 @@ class Trainer:
     eval_batch_size: of validation and prediction.
     max_validation: images of the dev split that each validation looks at, the same ones for
       all trials; None is all of them.
-    device_bytes: training images that take no more as pixels live in the memory of the GPU, if
-      there is one, and are cropped there; others come from the host's input pipeline.
+    device_share: training images live in the memory of the GPU, if there is one, and are cropped
+      there, if their pixels take no more than this share of it, with those that live there already;
+      others come from the host's input pipeline. It is less where several processes have one GPU.
   """
 
   steps: int = 50_000
@@ -97,7 +98,7 @@ class Trainer:
   loss: Optional[Callable[..., Any]] = None
   eval_batch_size: int = 256
   max_validation: Optional[int] = None
-  device_bytes: int = 2 * 2**30
+  device_share: float = 0.5
 
   def __post_init__(self):
     if isinstance(self.optimizer, str) and self.optimizer not in optimizers.NAMES:
@@ -111,6 +112,9 @@ class Trainer:
       if value is not None and "batch_size" in name and value > _MOST_IMAGES:
         raise ValueError(f"Trainer.{name} is {value:,}; a batch has at most {_MOST_IMAGES:,} "
                          "images, more than any device holds.")
+    if not 0 <= self.device_share <= 1:
+      raise ValueError(f"Trainer.device_share is {self.device_share}; it is a share of the GPU's "
+                       "memory, from 0 (images stay on the host) to 1.")
     if not 0 < self.batch_fraction <= 1:
       raise ValueError(f"Trainer.batch_fraction is {self.batch_fraction}; it is a share of the "
                        "training examples, above 0 and at most 1 (the paper's p is "
@@ -306,10 +310,9 @@ class _Run:
     train, distribution = self.experience.train, self.context.distribution
     if not isinstance(train, image_set.ImageSet):
       return None
-    size = train.num_pixel_bytes()
-    if size is None or not distribution.holds(size, self.trainer.device_bytes):
-      return None
-    return train.on_device(distribution.devices[0], self.transform)
+    return train.on_device(
+        distribution.devices[0], self.transform,
+        lambda size: distribution.holds(size, self.trainer.device_share))
 
   def places(self, **shard: int):
     train = self.experience.train

@@ -34,6 +34,11 @@ def test_offsets_above_two_to_the_31(tmp_path):
   [batch] = images.eval_batches(4, transform=transform)
   want = [transform.evaluate(tf.constant(image[None]))[0] for image in IMAGES]
   np.testing.assert_array_equal(batch["image"], [*want, np.zeros([4, 4, 3])])
+  complete = images.on_device("CPU:0", transform, lambda size: size == len(pixels))
+  placed = {"place": tf.constant([2, 0, 1], tf.int64), "seed": tf.zeros([3], tf.uint64)}
+  want = [transform.train(tf.constant(image[None]), placed["seed"][:1])[0] for image in IMAGES]
+  np.testing.assert_array_equal(
+      complete(placed)["image"], [want[place] for place in placed["place"]])
   assert _own_memory() - before < 2**29
 
 
