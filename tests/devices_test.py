@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Learners of FLUID and CFSL on two logical CPU devices: the records of one device.
+"""Learners of NEVIS, FLUID and CFSL on two logical CPU devices: the records of one device.
 
-One process runs all cases. `tests/training/gradient/device_shares_test.py` has the objectives,
-`tests/distribution_test.py` NEVIS; CLEAR takes the steps of FLUID.
+One process runs all cases. `tests/training/gradient/device_shares_test.py` has the objectives;
+CLEAR takes the steps of FLUID.
 """
 
 import json
@@ -15,11 +15,14 @@ import pytest
 import suite
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
-GROUP_NORM = "EPOCHS = 1\nconv4.conv4.norm = 'group'"
-CASES = (("er", "fluid", GROUP_NORM),
+# Batch norm normalizes each device's share by itself.
+GROUP_NORM = "conv4.conv4.norm = 'group'\n"
+CASES = (("ft_d", "nevis", GROUP_NORM + "STEPS = 4\nVALIDATE_EVERY = 2\n"
+          "digits.nevis_stream.max_train_images = 64\ndigits.nevis_stream.num_tasks = 1"),
+         ("er", "fluid", GROUP_NORM + "EPOCHS = 1"),
          ("protonet", "cfsl", "UPDATES = 3\ncfsl.run.updates_per_event = 3\n"
           "cfsl.run.tasks_per_update = 4\ncfsl.run.test_episodes = 8"))
-UNEVEN = "UPDATES = 15\ncfsl.run.tasks_per_update = 3"
+UNEVEN = "UPDATES = 3\ncfsl.run.updates_per_event = 3\ncfsl.run.tasks_per_update = 3"
 SCRIPT = """
 import json, pathlib, sys
 from suite.compute import distribution

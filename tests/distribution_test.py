@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""One device, two logical CPU devices and two worker processes give the same records.
+"""Two logical CPU devices and two worker processes, killed and resumed, give the same records.
 
-One device is compared with two, and two with the processes, of which one is fresh.
+One of the processes is fresh. tests/devices_test.py compares two devices with one.
 """
 
 import json
@@ -18,8 +18,8 @@ from suite.reporting import records
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
 
-# The quickstart on two of its tasks, of one shape; the second starts by kNN. Group norm, where
-# several devices are compared with one: batch norm normalizes each replica's share by itself.
+# The quickstart on two of its tasks, of one shape; the second starts by kNN. Batch norm normalizes
+# each replica's share by itself, in processes as on devices.
 RUN_FILE = """
 from __gin__ import dynamic_registration
 from suite import experiment
@@ -30,7 +30,6 @@ import two_tasks
 include 'gin/runs/quickstart.gin'
 experiment.run.learners = {'ft_d': %FT_D}
 nevis.run.stream = @two_tasks.stream()
-conv4.conv4.norm = 'group'
 conv4.conv4.filters = 4
 conv4.conv4.blocks = 1
 trainer.Trainer.save_every = 4
@@ -78,15 +77,6 @@ def _records(workdir):
   return records.strip_times(records.read(workdir / "ft_d" / "records.jsonl"))
 
 
-@pytest.fixture(name="alone", scope="module")
-def _alone(start, tmp_path_factory):
-  workdir = tmp_path_factory.mktemp("one")
-  _finish(start(workdir))
-  found = _records(workdir)
-  assert list(found[2]["start"]["candidates"]) == ["digits_rotated"]  # A start by kNN.
-  return found
-
-
 def _assert_same(found, expected):
   """Floats within tolerance, everything else the same: names, counts, FLOPs, choices."""
   assert len(found) == len(expected)
@@ -114,12 +104,6 @@ def _assert_close(a, b, where):
     assert a == b, (where, a, b)
 
 
-def test_two_logical_devices_give_the_records_of_one(start, alone, tmp_path):
-  _finish(start(tmp_path, "--strategy", "mirrored", "--devices", "2"))
-  assert "mirrored" in json.loads((tmp_path / "environment.json").read_text())["device"]
-  _assert_same(_records(tmp_path), alone)
-
-
 def _two_workers(start, workdir, *flags, fresh=False):
   return [start(workdir, "--strategy", "multi_worker", *flags, environment={"TF_CONFIG": config},
                 fresh=fresh and index > 0)
@@ -141,27 +125,12 @@ def _slurm_tasks():
   return [{**step, "SLURM_PROCID": str(i), "SLURM_LOCALID": str(i)} for i in (0, 1)]
 
 
-BATCH_NORM = ("--gin_param", "conv4.conv4.norm='batch'")  # As the quickstart has it.
-
-
-@pytest.fixture(name="with_batch_norm", scope="module")
-def _with_batch_norm(start, tmp_path_factory):
-  workdir = tmp_path_factory.mktemp("batch_norm")
-  _finish(*_two_workers(start, workdir, *BATCH_NORM, fresh=True))
-  return _records(workdir)
-
-
-def test_batch_norm_in_two_worker_processes_is_that_of_two_devices(start, with_batch_norm, tmp_path
-                                                                   ):
-  _finish(start(tmp_path, "--strategy", "mirrored", "--devices", "2", *BATCH_NORM))
-  _assert_same(_records(tmp_path), with_batch_norm)
-
-
-def test_a_worker_that_is_killed_ends_the_other_and_both_go_on(start, with_batch_norm, tmp_path):
-  chief, second = _two_workers(start, tmp_path, *BATCH_NORM)
+def test_workers_of_which_one_was_killed_resume_and_are_those_of_two_devices(start, tmp_path):
+  killed, devices = tmp_path / "killed", tmp_path / "devices"
+  chief, second = _two_workers(start, killed, fresh=True)
   try:
     deadline = time.monotonic() + 200
-    while not list(tmp_path.glob("ft_d/state/progress/0*.bin")):  # In the first training.
+    while not list(killed.glob("ft_d/state/progress/0*.bin")):  # In the first training.
       assert chief.poll() is None and time.monotonic() < deadline
       time.sleep(0.01)
     second.kill()
@@ -173,8 +142,12 @@ def test_a_worker_that_is_killed_ends_the_other_and_both_go_on(start, with_batch
   assert chief.returncode == 1 and "Traceback" not in output
   assert output.splitlines()[-1].startswith(
       "suite: another of the 2 processes of this run has ended or cannot be reached any more")
-  _finish(*_two_workers(start, tmp_path, *BATCH_NORM))
-  assert _records(tmp_path) == with_batch_norm
+  _finish(*_two_workers(start, killed))
+  _finish(start(devices, "--strategy", "mirrored", "--devices", "2"))
+  assert "mirrored" in json.loads((devices / "environment.json").read_text())["device"]
+  found = _records(killed)
+  assert list(found[2]["start"]["candidates"]) == ["digits_rotated"]  # A start by kNN.
+  _assert_same(_records(devices), found)
 
 
 # Every process has values of its own.

@@ -30,7 +30,8 @@ IN_ORDER = [pytest.param([block for block in blocks if block.treatment == doc_bl
             for page, blocks in BLOCKS.items()
             if any(block.treatment == doc_blocks.IN_ORDER for block in blocks)]
 SMALL = ["STEPS=4", "VALIDATE_EVERY=4", "digits.nevis_stream.num_tasks=2",
-         "digits.nevis_stream.max_train_images=64", "experiment.run.only=('indep', 'ft_d')"]
+         "digits.nevis_stream.max_train_images=64", "experiment.run.only=('indep', 'ft_d')",
+         "conv4.conv4.filters=4", "conv4.conv4.blocks=1"]
 TIME = re.compile(r"\d\d:\d\d:\d\d ")
 
 
@@ -57,6 +58,9 @@ def _here(finished, tmp_path, monkeypatch):
   for workdir in ("quickstart", "q/0"):
     shutil.copytree(finished / "runs" / "quickstart", tmp_path / "runs" / workdir)
   monkeypatch.chdir(tmp_path)
+  # Figures are made, but not drawn, which is slow: tests/reporting/figures_test.py does.
+  monkeypatch.setattr("matplotlib.figure.Figure.savefig",
+                      lambda figure, path, **_: pathlib.Path(path).touch())
 
 
 @pytest.mark.usefixtures("here")

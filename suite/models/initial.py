@@ -4,16 +4,42 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import importlib
 import random
 import threading
-from typing import Callable
+from typing import Any, Callable, Iterator, TypeVar
 
 import numpy as np
 import tensorflow as tf
 
 from suite.models import keras3
 
+Made = TypeVar("Made")
 _LOCK = threading.Lock()
+
+
+def made(build_fn: Callable[[], Made], seed: int, model_of: Callable[[Made], Any] = lambda it: it
+         ) -> tuple[Made, list[np.ndarray]]:
+  """What build_fn() makes, and the `initial_weights` of the model in it.
+
+  A model that is built with nothing of the caller's around it has them; otherwise a second one is
+  built for them: under a strategy, in a graph, on a machine with a GPU, or beside Keras 3.
+
+  Args:
+    build_fn: makes a model, or a tuple with one.
+    seed: see `initial_weights`.
+    model_of: the model or layer in what was made.
+  """
+  _check(seed)
+  holder = _seeds_of_this_thread()
+  if (holder is None or tf.distribute.has_strategy() or not tf.executing_eagerly()
+      or keras3.library() is not None or tf.config.list_physical_devices("GPU")):
+    found = build_fn()
+    return found, initial_weights(lambda: model_of(build_fn()), seed)
+  with _drawing_from(holder, seed):
+    found = build_fn()
+  return found, model_of(found).get_weights()
 
 
 def initial_weights(build_fn: Callable[[], tf.keras.layers.Layer], seed: int) -> list[np.ndarray]:
@@ -29,8 +55,7 @@ def initial_weights(build_fn: Callable[[], tf.keras.layers.Layer], seed: int) ->
   and no strategy, graph or device of the caller applies. The other effects of `set_random_seed` are
   undone. Initializers of Keras 3 draw their seeds from Python's generator, see `keras3`.
   """
-  if int(seed) < 0:
-    raise ValueError(f"seed is {seed}; it must not be negative (Python seeds -1 and 1 alike).")
+  _check(seed)
   with concurrent.futures.ThreadPoolExecutor(max_workers=1) as executor:
     return executor.submit(_build, build_fn, int(seed)).result()
 
@@ -48,3 +73,29 @@ def _build(build_fn: Callable[[], tf.keras.layers.Layer], seed: int) -> list[np.
   # A GPU rounds differently.
   with tf.device("CPU:0"), keras3.initializing(seed):
     return build_fn().get_weights()
+
+
+def _check(seed: int) -> None:
+  if int(seed) < 0:
+    raise ValueError(f"seed is {seed}; it must not be negative (Python seeds -1 and 1 alike).")
+
+
+def _seeds_of_this_thread() -> Any:
+  """Where `tf.keras.utils.set_random_seed` puts the generator of seeds; None: Keras has no such."""
+  root = tf.keras.Model.__module__.partition(".")[0]  # "keras" or "tf_keras".
+  try:
+    return importlib.import_module(f"{root}.src.backend")._SEED_GENERATOR
+  except (ImportError, AttributeError):
+    return None
+
+
+@contextlib.contextmanager
+def _drawing_from(holder: Any, seed: int) -> Iterator[None]:
+  """Initializers of this thread draw as after `set_random_seed`, and as before at the end."""
+  before = vars(holder).copy()
+  holder.generator = random.Random(int(seed))
+  try:
+    yield
+  finally:
+    vars(holder).clear()
+    vars(holder).update(before)

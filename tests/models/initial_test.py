@@ -46,6 +46,24 @@ def test_whatever_was_built_or_drawn_before_does_not_matter():
   assert digest(first) == digest(initial.initial_weights(small_conv, 1))
 
 
+@pytest.mark.parametrize("build", [small_conv, small_vit])
+def test_what_is_made_has_the_seeds_weights_and_one_build_serves_where_it_can(build):
+  builds = []
+
+  def pair():
+    builds.append(build())
+    return "other", builds[-1]
+
+  first = digest(initial.initial_weights(build, 1))
+  (_, model), weights = initial.made(pair, 1, lambda found: found[1])
+  assert digest(weights) == digest(model.get_weights()) == first
+  assert builds == [model]
+  with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+    (_, model), weights = initial.made(pair, 1, lambda found: found[1])
+  assert digest(weights) == first != digest(model.get_weights())
+  assert len(builds) == 3 and builds[1] is model
+
+
 def test_keras_global_seed_has_no_effect_and_is_left_as_it_was():
   first = initial.initial_weights(small_conv, 1)
 
@@ -59,7 +77,10 @@ def test_keras_global_seed_has_no_effect_and_is_left_as_it_was():
   tf.keras.utils.set_random_seed(5)
   again = initial.initial_weights(small_conv, 1)
   assert draws() == expected
-  assert digest(again) == digest(first)
+  tf.keras.utils.set_random_seed(5)
+  made = initial.made(small_conv, 1)[1]
+  assert draws() == expected
+  assert digest(made) == digest(again) == digest(first)
 
 
 def test_scope_and_graph_of_the_caller_do_not_matter():

@@ -160,13 +160,24 @@ def test_contrast_beats_random_features(tmp_path):
   assert trained > at_random + 0.15, (trained, at_random)
 
 
-def test_labels_train_an_encoder_that_a_learner_can_start_from(tmp_path):
-  _run(tmp_path, _learner(pretexts.Supervised, backbone=NET), labelled=True, updates=60,
-       updates_per_event=30)
-  losses = [r["train_loss"] for r in stopped_runs.records(tmp_path)]
+@pytest.fixture(name="supervised", scope="module")
+def _supervised(tmp_path_factory):
+  """The folder of a run by labels with images held out, its summary and the images of its parts."""
+  folder, seen = tmp_path_factory.mktemp("supervised"), []
+  learner = _learner(pretexts.Supervised, backbone=NET)
+  learn = learner.learn
+  learner.learn = lambda portion, context: seen.append(portion.images) or learn(portion, context)
+  summary = _run(folder, learner, labelled=True, updates=60, updates_per_event=30, knn_share=0.25,
+                 knn=3)
+  return folder, summary, seen
+
+
+def test_labels_train_an_encoder_that_a_learner_can_start_from(supervised):
+  folder, *_ = supervised
+  losses = [r["train_loss"] for r in stopped_runs.records(folder)]
   assert losses[1] < losses[0] < 1.5
-  assert _probe(encoder_file.load(tmp_path).model()) > _probe(_random_encoder()) + 0.15
-  arrays = weight_store.read_arrays(tmp_path / "encoder.npz")  # As AllLayers.weights reads it.
+  assert _probe(encoder_file.load(folder).model()) > _probe(_random_encoder()) + 0.15
+  arrays = weight_store.read_arrays(folder / "encoder.npz")  # As AllLayers.weights reads it.
   shapes = [w.shape for w in _random_encoder().get_weights()]
   assert [arrays[key].shape for key in sorted(arrays)] == shapes
 
@@ -190,16 +201,12 @@ def test_bad_runs_are_said(tmp_path):
     _learner(batch_size=0)
 
 
-def test_held_out_images_judge_the_encoder_and_train_nothing(tmp_path):
-  learner, seen = _learner(pretexts.Supervised, backbone=NET), []
-  learn = learner.learn
-  learner.learn = lambda portion, context: seen.append(portion.images) or learn(portion, context)
-  summary = _run(tmp_path, learner, labelled=True, updates=50, updates_per_event=25,
-                 knn_share=0.25, knn=3)
-  records = stopped_runs.records(tmp_path)
+def test_held_out_images_judge_the_encoder_and_train_nothing(supervised):
+  folder, summary, seen = supervised
+  records = stopped_runs.records(folder)
   rest, held_out = seen[0], _set().subset(np.flatnonzero(~np.isin(_set().ids, seen[0].ids)))
   assert rest.size + held_out.size == len(LABELS) and held_out.size == len(LABELS) // 4
-  model = encoder_file.load(tmp_path).model()
+  model = encoder_file.load(folder).model()
   codes, queries = (tf.math.l2_normalize(model(VIEW.evaluate(IMAGES[images.ids.astype(int)])), 1)
                     for images in (rest, held_out))
   nearest = np.argsort(-(queries @ codes.numpy().T), axis=1, kind="stable")[:, :3]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 import shutil
@@ -22,12 +23,14 @@ from suite.configs import gin_parse
 from suite.configs import methods
 from suite.contracts import deliveries
 from suite.contracts import rehearsal
+from suite.data.streams import buckets as buckets_lib
 from suite.models.clip import architecture
 from suite.models.clip import weight_files
 from suite.state import learner_state
 
 LEARNER = "under_test"
 _IMPORTS = """from __gin__ import dynamic_registration
+import matrix_runs
 from suite import experiment
 from suite.data.digits import digits
 from suite.data.images import feature_set
@@ -96,7 +99,8 @@ digits.nevis_stream.num_tasks = 2
 digits.nevis_stream.max_train_images = 200
 """,
     "clear": """
-clear.run.buckets = @digits.buckets()
+clear.run.buckets = @matrix_runs.tested_on_one_batch()
+matrix_runs.tested_on_one_batch.buckets = @digits.buckets()
 digits.buckets.num_buckets = %NUM_BUCKETS
 NUM_BUCKETS = 2
 RATE_FALLS_EVERY = 20
@@ -226,6 +230,12 @@ def write_clip(folder: pathlib.Path) -> None:
   (folder / "merges.txt").write_text("# No merges.\n", encoding="utf-8")
 
 
+def tested_on_one_batch(buckets: buckets_lib.Buckets) -> buckets_lib.Buckets:
+  """The buckets, each with one batch to test on: what is left over is counted by another graph."""
+  return dataclasses.replace(buckets, buckets=tuple(
+      dataclasses.replace(one, test=one.test.subset(range(256))) for one in buckets.buckets))
+
+
 def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = ""
           ) -> pathlib.Path:
   """Writes the run file of a cell into a new folder; `extra` bindings win over all others."""
@@ -272,6 +282,10 @@ class CellRun:
     bound = gin_parse.gin.get_bindings(experiment.run)
     self._protocol: Callable[..., dict[str, Any]] = bound["protocol"]
     self._make: Callable[[], Any] = bound["learners"][LEARNER]
+
+  def learner(self) -> Any:
+    """A learner of the cell that has begun nothing."""
+    return self._make()
 
   def on(self, devices: distribution.Distribution, name: str) -> list[dict[str, Any]]:
     """The records of a run on devices, kept under a name."""

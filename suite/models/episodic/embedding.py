@@ -201,17 +201,15 @@ class KerasEmbedding(tf.Module):
 
   def make(self, seed: int, image_shape: Sequence[int]) -> None:
     """Makes the variables, which are a pure function of the arguments."""
-    def build() -> tf.keras.Model:
-      return self._backbone(image_shape=tuple(image_shape))
-
-    self._model = build()
+    self._model, weights = initial_lib.made(
+        lambda: self._backbone(image_shape=tuple(image_shape)), seed)
     if self._model.non_trainable_weights:
       raise ValueError(
           f"Backbone {self._model.name!r} keeps running statistics "
           f"({self._model.non_trainable_weights[0].name}, ...), which episodes that run in "
           "parallel cannot share. Use one without, for example conv4.conv4.norm = 'group', or "
           "embedding.Embedding(functional_model.FunctionalModel(backbone)).")
-    self._model.set_weights(initial_lib.initial_weights(build, seed))
+    self._model.set_weights(weights)
 
   def train(self, images: tf.Tensor) -> tuple[tf.Tensor, Seen]:
     """Features [B, D] and zero moments: the model has no running statistics."""

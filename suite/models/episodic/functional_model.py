@@ -57,9 +57,11 @@ class FunctionalModel:
       return self._backbone(image_shape=tuple(image_shape))
 
     if self._call is None:
-      self._call = functional_call.FunctionalCall(build(), owner="FunctionalModel.backbone")
+      model, self._values = initial_lib.made(build, seed)
+      self._call = functional_call.FunctionalCall(model, owner="FunctionalModel.backbone")
+    else:
+      self._values = initial_lib.initial_weights(build, seed)
     call = self._made()
-    self._values = initial_lib.initial_weights(build, seed)
     weights = {name: self._values[i] for name, i in zip(call.names, call.places())}
     # Those that stay as they are, such as layers that are not trainable.
     call.model.set_weights(self._values)

@@ -306,6 +306,7 @@ class ComposedNet(tf.Module):
     head: of this net alone.
     num_classes: C.
     upper: the trained part, shared with other nets; None: a new one.
+    seed: of the first weights, see `set_weights`; None: they are set later.
 
   Attributes:
     model: codes to logits. top: features to logits.
@@ -320,11 +321,19 @@ class ComposedNet(tf.Module):
   loss_scale: list[tf.Variable]
 
   def __init__(self, part: trainable_parts.TrainablePart, head: class_heads.Linear,
-               num_classes: int, upper: tf.keras.Model | None = None):
+               num_classes: int, upper: tf.keras.Model | None = None, seed: int | None = None):
     super().__init__()
     self._part, self.head, self.num_classes = part, head, num_classes
-    self.upper, self.top, self.model = self._made(upper or part.upper())
+
+    def make() -> tuple[tf.keras.Model | None, tf.keras.Model, tf.keras.Model]:
+      return self._made(upper or part.upper())
+
+    parts, weights = (make(), None) if seed is None else initial.made(
+        make, seed, lambda made: made[2])
+    self.upper, self.top, self.model = parts
     head.attach(self.top, num_classes)
+    if weights is not None:
+      self._begin_with(weights)
 
   def _made(self, upper: tf.keras.Model | None
             ) -> tuple[tf.keras.Model | None, tf.keras.Model, tf.keras.Model]:
@@ -348,7 +357,10 @@ class ComposedNet(tf.Module):
   def set_weights(self, seed: int) -> None:
     """First weights: those given for the trained part, others random, a pure function of the seed.
     """
-    weights = initial.initial_weights(lambda: self._made(self._part.upper())[2], seed)
+    self._begin_with(initial.initial_weights(
+        lambda: self._made(self._part.upper())[2], seed))
+
+  def _begin_with(self, weights: list[np.ndarray]) -> None:
     num_backbone = len(self.upper.weights) if self.upper is not None else 0
     self.model.set_weights(
         trainable_parts.with_first(weights, self._part.first_weights(), num_backbone))

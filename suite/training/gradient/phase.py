@@ -556,9 +556,9 @@ class TaskNets(tf.Module):
                        "the objective out.")
     shared = None if is_first else next(iter(self.nets.values())).upper
     head = copy.deepcopy(self._head) if per_task else self._head
-    net = composition.ComposedNet(self._part, head, task.num_classes, shared)
+    net = composition.ComposedNet(
+        self._part, head, task.num_classes, shared, seed=seed if is_first else None)
     if is_first:
-      net.set_weights(seed)
       guarded = net.upper if per_task else net.model
       if guarded is not None:
         self._objective.build(guarded, losses_of=self._losses_of, seed=seeds.pair("objective"))

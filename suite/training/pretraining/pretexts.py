@@ -249,8 +249,8 @@ def made(make_backbone: Backbone, make_head: Callable[[int], tf.keras.Model],
     head = make_head(backbone.output_shape[-1])
     return backbone, tf.keras.Model(inputs, head(backbone(inputs)))
 
-  weights = initial.initial_weights(lambda: build()[1], seeds.integer("initial weights"))
-  backbone, model = build()
+  (backbone, model), weights = initial.made(
+      build, seeds.integer("initial weights"), lambda made: made[1])
   model.set_weights(weights)
   return backbone, model
 
