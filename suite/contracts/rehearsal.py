@@ -19,19 +19,23 @@ Data that is not prepared is stood in for (`suite/data/images/tfds_source.py`) a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 import contextlib
+import math
 import time
 from typing import Any, Optional, TypeVar
 import weakref
 
 import numpy as np
+import tensorflow as tf
 
 from suite.compute import flops
 
 _T = TypeVar("_T")
 Answers = Callable[[np.ndarray, np.ndarray, int], Optional[np.ndarray]]
 _STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer is measured alone.
+# Arrays of more are not made where nothing is measured; TensorFlow copies what is not aligned.
+_LARGE_BYTES, _ALIGNED = 1 << 20, 64
 _SAVES = 2  # Files that each event writes are written so often; once if nothing is measured.
 
 
@@ -49,6 +53,7 @@ class Rehearsal:
     alike, answers: as given.
     num_followed: costs that followed from those of other rehearsals.
     array_bytes: of the images that the run would hold as arrays, see `holds`.
+    disk_bytes: of rows that the run would write to files, see `stored`.
     skipped_seconds: the time of the steps that were not taken, at the rate of those that were.
     missing: {data set: (reason, command)} of data that is not prepared.
     notes: what the run decides by its answers, which a rehearsal cannot know; an ordered set.
@@ -57,7 +62,7 @@ class Rehearsal:
   def __init__(self, *, measures: bool = True, alike: Hashable = None,
                answers: Answers | None = None) -> None:
     self._measures, self.alike, self.answers = measures, alike, answers
-    self.num_followed = self.array_bytes = 0
+    self.num_followed = self.array_bytes = self.disk_bytes = 0
     self.skipped_seconds = 0.0
     self.missing: dict[str, tuple[str, str]] = {}
     self.notes: dict[str, None] = {}
@@ -156,6 +161,35 @@ def holds(num_bytes: int) -> None:
   """Adds to `Rehearsal.array_bytes`, if one goes on: an array that it does not fill."""
   if _current is not None:
     _current.array_bytes += num_bytes
+
+
+def large(shape: Sequence[int], dtype: tf.DType, make: Callable[[], tf.Tensor]) -> tf.Tensor:
+  """Returns make(), rows that a run holds; where nothing is measured zeros that take no memory.
+
+  Their pages are taken when they are written. Numbers of rows and labels, int64, are made.
+  """
+  num_bytes = math.prod(shape) * dtype.size
+  if not counts_only() or num_bytes < _LARGE_BYTES or dtype == tf.int64:
+    return make()
+  memory = np.zeros([num_bytes + _ALIGNED], np.uint8)
+  first = -memory.ctypes.data % _ALIGNED
+  rows = memory[first:first + num_bytes].view(dtype.as_numpy_dtype).reshape(shape)
+  return tf.experimental.dlpack.from_dlpack(rows.__dlpack__())
+
+
+def joined(parts: Sequence[tf.Tensor]) -> tf.Tensor:
+  """Rows [n, ...] of all parts, one after the other, as `large`."""
+  size = sum(int(part.shape[0]) for part in parts)
+  return large([size, *parts[0].shape[1:]], parts[0].dtype, lambda: tf.concat(parts, 0))
+
+
+def stored(rows: tf.Tensor) -> tf.Tensor:
+  """Returns rows [N, ...] that are to be written to a file; where nothing is measured none of them.
+  """
+  if _current is None or _current.measures:
+    return rows
+  _current.disk_bytes += math.prod(rows.shape) * rows.dtype.size
+  return rows[:0]
 
 
 def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *,

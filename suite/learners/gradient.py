@@ -51,6 +51,7 @@ from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.data.images import image_ops
@@ -355,7 +356,8 @@ class GradientLearner(learner.SequenceLearner):
 
   def keep_codes(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context) -> None:
     """Stores codes [N, ...] that a later phase on "all" is to train on."""
-    context.store.save(_EXAMPLES, [codes.numpy(), labels.numpy()])
+    kept = rehearsal.stored(codes)
+    context.store.save(_EXAMPLES, [kept.numpy(), labels.numpy()])
 
   def _phase(self, context: context_lib.Context, cost: flops.Cost) -> phase_lib.Phase:
     """The next phase, which also charges `cost`; resets the weights if the learner does so."""
@@ -417,7 +419,8 @@ class GradientLearner(learner.SequenceLearner):
     shown, shown_labels, came = codes, labels, phase_lib.present(labels, self.num_classes)
     if self._recipe.train_on == "both" and not self._holds_numbers and self.memory is not None:
       held = self.memory.held()
-      shown, shown_labels = tf.concat([codes, held.codes], 0), tf.concat([labels, held.labels], 0)
+      shown, shown_labels = (rehearsal.joined([codes, held.codes]),
+                             tf.concat([labels, held.labels], 0))
     held_out, share = None, self.composed.head.held_out_share
     if share:
       old = phase_lib.present(shown_labels, self.num_classes) & ~came
@@ -427,10 +430,12 @@ class GradientLearner(learner.SequenceLearner):
         held_out = shown[apart], shown_labels[apart]
         shown, shown_labels = shown[~apart], shown_labels[~apart]
     if self._recipe.train_on == "all" and not self._holds_numbers:
-      parts = [context.store.load(e) for e in context.store.entries() if e.name == _EXAMPLES]
+      store, earlier = context.store, [e for e in context.store.entries() if e.name == _EXAMPLES]
       self.keep_codes(codes, labels, context)
-      shown = tf.constant(np.concatenate([*(p[0] for p in parts), codes]))
-      shown_labels = tf.constant(np.concatenate([*(p[1] for p in parts), labels]))
+      shown_labels = tf.constant(np.concatenate([*(store.load_one(e, 1) for e in earlier), labels]))
+      shown = rehearsal.large(
+          [len(shown_labels), *codes.shape[1:]], codes.dtype,
+          lambda: tf.constant(np.concatenate([*(store.load_one(e, 0) for e in earlier), codes])))
     size = int(shown.shape[0])  # Of the first rows, which are trained on.
     if self.memory is None or self._holds_numbers or self._recipe.train_on == "both":
       data = phase_lib.data_of(shown, shown_labels, None)
@@ -440,7 +445,7 @@ class GradientLearner(learner.SequenceLearner):
     else:
       held = self.memory.held()
       data = objective_lib.Data(
-          tf.concat([shown, held.codes], 0), tf.concat([shown_labels, held.labels], 0),
+          rehearsal.joined([shown, held.codes]), tf.concat([shown_labels, held.labels], 0),
           size + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits,
           groups=self.memory.held_groups())
     if self._holds_numbers:  # Slots of a sequence that no label was of take no part.
@@ -482,9 +487,11 @@ class GradientLearner(learner.SequenceLearner):
     return dict(UNTRAINED)
 
   def _codes(self, images: np.ndarray) -> tuple[tf.Tensor, flops.Cost]:
+    codes = rehearsal.large(
+        images.shape, tf.as_dtype(images.dtype), lambda: tf.constant(images))
     if self._storage is not None:
-      return tf.constant(images), flops.ZERO
-    return self._loop.forward("encode", self.encode, tf.constant(images))
+      return codes, flops.ZERO
+    return self._loop.forward("encode", self.encode, codes)
 
   @override
   def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context

@@ -174,7 +174,8 @@ def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], 
       facts["learners"][name] = {
           "events": len(state.records), "totals": totals,
           "seconds": seconds if rate is None else _seconds(totals, rate),
-          "disk_bytes": sum(os.lstat(path).st_size for path in folder.rglob("*") if path.is_file()),
+          "disk_bytes": found.disk_bytes + sum(
+              os.lstat(path).st_size for path in folder.rglob("*") if path.is_file()),
           "memory_bytes": sum(map(run_state.bytes_of, getattr(learner, "variables", ()))),
           "held": {} if budget is None else state.ledger.check_bytes(),
           "notes": list(found.notes)}

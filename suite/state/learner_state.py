@@ -22,6 +22,7 @@ _VARIABLE, _CHECKPOINT = "variable/", snapshots.CHECKPOINT
 # Without state but for the variables below them.
 _PLAIN = (tf.Module, tf.keras.optimizers.Optimizer, tf.random.Generator, list, tuple, dict,
           tf.types.experimental.GenericFunction)
+_VIEWED = (tf.uint8, tf.int32, tf.int64, tf.float32, tf.float64)  # Types of Python's buffers.
 
 
 class CannotGrowError(ValueError):
@@ -130,13 +131,15 @@ def _some(names: set[str]) -> str:
 
 
 class _Values(Mapping[str, np.ndarray]):
-  """Reads a variable when it is asked for, since a memory may be large."""
+  """Reads a variable when it is asked for, since a memory may be large, and copies none."""
 
   def __init__(self, variables: Mapping[str, tf.Variable]):
     self._variables = variables
 
   def __getitem__(self, name: str) -> np.ndarray:
-    return np.asarray(self._variables[name].numpy())
+    value = self._variables[name].read_value()
+    # A variable that is written to while its value is held gets new memory.
+    return np.asarray(memoryview(value) if value.dtype in _VIEWED else value.numpy())
 
   def __iter__(self) -> Iterator[str]:
     return iter(self._variables)

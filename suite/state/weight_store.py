@@ -106,16 +106,24 @@ class WeightStore:
 
   def load(self, entry: Entry) -> List[np.ndarray]:
     """The arrays of an entry."""
+    arrays = self._read(entry)
+    return [arrays[key] for key in sorted(arrays)]
+
+  def load_one(self, entry: Entry, place: int) -> np.ndarray:
+    """The array at one place of an entry; the others are not read."""
+    return next(iter(self._read(entry, [f"{place:04d}"]).values()))
+
+  def _read(self, entry: Entry, keys: Sequence[str] | None = None) -> Dict[str, np.ndarray]:
     path = self._path(Entry(*entry))
     if not path.exists():
       raise FileNotFoundError(
           f"The store has no weights {entry}; it has {[tuple(e) for e in self._all()]} in "
           f"{self.folder}. If they were removed, restore them from a copy, or start again in a new "
           "work directory.")
-    arrays, comment = _contents(path)
+    arrays, comment = _contents(path, keys)
     if problem := _misplaced(path, comment, self.run):
       raise ValueError(problem)
-    return [arrays[key] for key in sorted(arrays)]
+    return arrays
 
   def copy(self, source: Entry, target: Entry) -> None:
     """Stores the arrays of one entry under another name of this event."""
@@ -211,11 +219,12 @@ def read_arrays(path: pathlib.Path) -> Dict[str, np.ndarray]:
   return _contents(path)[0]
 
 
-def _contents(path: pathlib.Path) -> Tuple[Dict[str, np.ndarray], bytes]:
-  """The arrays of a file by key, and the comment of its archive."""
+def _contents(path: pathlib.Path, keys: Sequence[str] | None = None
+              ) -> Tuple[Dict[str, np.ndarray], bytes]:
+  """The arrays of a file by key (None: all of them), and the comment of its archive."""
   try:
     with np.load(path, allow_pickle=False) as data:
-      return {key: data[key] for key in data.files}, data.zip.comment
+      return {key: data[key] for key in keys or data.files}, data.zip.comment
   except Exception as error:  # On damaged files zipfile and numpy raise errors of many kinds.
     if io_errors.of(error):
       raise

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 import weakref
 
@@ -10,11 +11,14 @@ import matrix_runs
 import numpy as np
 import pytest
 import stopped_runs
+import tensorflow as tf
 
 from suite.compute import flops
 from suite.configs import methods
 from suite.contracts import rehearsal
 from suite.data.images import tfds_source
+from suite.training.memories import gss
+from suite.training.memories import memory
 
 METHODS = {method.name: method for method in methods.load()}
 
@@ -141,3 +145,29 @@ def test_alike_rehearsals_count_what_they_share_once():
   for alike, options in (("another", {}), (None, {}), ("one run", {"measures": True})):
     assert ask(7, alike, **options) == (170, 7, 0)
   assert counted == [1, 2, 3, 7, 7, 7]
+
+
+def _resident_bytes():
+  with open("/proc/self/statm", encoding="utf-8") as file:
+    return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def test_without_measuring_rows_that_a_run_holds_take_no_memory():
+  shape = [6000, 200, 200, 3]  # 720 MB.
+  before = _resident_bytes()
+  with rehearsal.begun(measures=False) as found:
+    images = rehearsal.large(shape, tf.uint8, lambda: pytest.fail("made"))
+    both = rehearsal.joined([images, images])
+    kept = memory.Memory(3000, gss.Gss())
+    kept.build(shape[1:], tf.uint8, seed=(1, 2), num_classes=2)
+    for size in (2000, 3000):  # Gradients are not compared.
+      kept.add(images[:2000], tf.zeros([2000], tf.int64), compare=lambda *_: pytest.fail("done"))
+      held = kept.held()
+      assert [*held.codes.shape] == [size, *shape[1:]] and held.labels.shape == [size]
+    assert rehearsal.stored(both).shape == [0, *shape[1:]]
+    assert found.disk_bytes == 2 * 720_000_000 and both.shape == [12_000, *shape[1:]]
+    assert rehearsal.large([2, 3], tf.uint8, lambda: 5) == 5  # Few rows are made.
+  assert _resident_bytes() - before < 100_000_000
+  assert not images[0].numpy().any()
+  assert rehearsal.large(shape, tf.uint8, lambda: 5) == 5
+  assert rehearsal.stored(images) is images

@@ -114,3 +114,18 @@ def test_a_larger_learner_takes_over_what_a_smaller_one_knows():
 def test_a_learner_that_is_not_larger_cannot_take_it_over(large, message):
   with pytest.raises(learner_state.CannotGrowError, match=message):
     learner_state.grow(large(), Head(2, 3.0, step=5))
+
+
+@pytest.mark.parametrize("change", ["assign_add", "scatter_update", "compiled"])
+def test_values_that_were_read_do_not_change_with_their_variable(change):
+  learner = tf.Module()
+  learner.rows = tf.Variable(tf.ones([4, 2]))
+  found = learner_state.copied(learner)
+  if change == "assign_add":
+    learner.rows.assign_add(tf.ones([4, 2]))
+  elif change == "scatter_update":
+    learner.rows.scatter_update(tf.IndexedSlices(tf.zeros([1, 2]), [0]))
+  else:
+    tf.function(lambda: learner.rows.assign_sub(tf.ones([4, 2])), autograph=False)()
+  assert learner.rows.numpy().mean() != 1
+  assert [value.mean() for value in found.values()] == [1]

@@ -31,6 +31,12 @@ def test_more_than_ten_arrays_keep_their_order(tmp_path):
   assert [int(a) for a in store.load(entry)] == list(range(12))
 
 
+def test_one_array_is_read_without_the_others(tmp_path):
+  store = weight_store.WeightStore(tmp_path, 0)
+  entry = store.save("a", [np.arange(3), np.arange(5)])
+  assert store.load_one(entry, 1).tolist() == [0, 1, 2, 3, 4]
+
+
 def test_entries_come_in_the_order_of_events_not_of_text(tmp_path):
   for event in (10, 9, 100):
     weight_store.WeightStore(tmp_path, event).save("t", [np.zeros(1)])

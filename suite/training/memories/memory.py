@@ -24,6 +24,7 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import rehearsal
 from suite.data.images import sampling
 
 Places = Tuple[tf.Tensor, tf.Tensor]
@@ -164,7 +165,13 @@ class Memory(tf.Module):
     chosen, slots = self.take(
         labels, logits, compare, lambda slots: tf.gather(self.codes, slots),
         lambda new: tf.gather(codes, new), features)
-    self.codes.scatter_update(tf.IndexedSlices(tf.gather(codes, chosen), slots))
+    self.write(lambda: tf.gather(codes, chosen), slots)
+
+  def write(self, codes: Callable[[], tf.Tensor], slots: tf.Tensor) -> None:
+    """Stores codes() [m, ...] in slots [m]; images in a rehearsal that measures nothing are none.
+    """
+    if self.codes.dtype == tf.int64 or not rehearsal.counts_only():
+      self.codes.scatter_update(tf.IndexedSlices(codes(), slots))
 
   def take(self, labels: tf.Tensor, logits: tf.Tensor | None, compare: Compare | None,
            held_codes: CodesAt, new_codes: CodesAt, features: tf.Tensor | None = None
@@ -182,7 +189,10 @@ class Memory(tf.Module):
     labels = tf.cast(labels, tf.int64)
     # Read before anything is written: the rule must see the memory as it was.
     size, seen = self.size.read_value(), self.seen.read_value()
-    if self.rule.compares:
+    if self.rule.compares and rehearsal.counts_only():  # Gradients mean nothing there.
+      chosen = tf.range(tf.minimum(self.capacity - size, tf.size(labels, out_type=tf.int64)))
+      slots = size + chosen
+    elif self.rule.compares:
       if compare is None:
         raise ValueError(f"The rule {type(self.rule).__name__} compares gradients; give Memory.add "
                          "a compare that makes them.")
@@ -212,7 +222,11 @@ class Memory(tf.Module):
   def held(self) -> Held:
     """All that is held, in the order of the slots."""
     slots = tf.range(self.size.read_value())
-    return Held(*(tf.gather(v, slots) for v in (self.codes, self.labels, self.logits)))
+    labels, logits = tf.gather(self.labels, slots), tf.gather(self.logits, slots)
+    if rehearsal.counts_only() and self.codes.dtype != tf.int64:
+      shape, dtype = [int(self.size), *self.codes.shape[1:]], self.codes.dtype
+      return Held(rehearsal.large(shape, dtype, lambda: tf.zeros(shape, dtype)), labels, logits)
+    return Held(tf.gather(self.codes, slots), labels, logits)
 
   def held_groups(self) -> tf.Tensor | None:
     """The group of all that is held, such as its bucket, int64 [n]; None: the rule has none."""
@@ -271,8 +285,7 @@ class Intake:
   def end(self, codes: tf.Tensor) -> None:
     """Stores the codes of what is held; `codes` [N, ...] are those of all rows of the phase."""
     slots = tf.range(self.memory.size.read_value())
-    self.memory.codes.scatter_update(
-        tf.IndexedSlices(tf.gather(codes, tf.gather(self._places, slots)), slots))
+    self.memory.write(lambda: tf.gather(codes, tf.gather(self._places, slots)), slots)
 
 
 def about(memory: Memory | None, delivered: int, is_first: bool) -> dict[str, int]:
@@ -302,7 +315,8 @@ def sample(size: tf.Tensor, seed: tf.Tensor, num: int) -> tf.Tensor:
 
 
 def _variable(name: str, shape: Sequence[int], dtype: tf.DType) -> tf.Variable:
-  return tf.Variable(tf.zeros(shape, dtype), trainable=False, name=name)
+  zeros = rehearsal.large(shape, dtype, lambda: tf.zeros(shape, dtype))
+  return tf.Variable(zeros, trainable=False, name=name)
 
 
 Number = Union[int, tf.Tensor, tf.Variable]
