@@ -1,6 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """`kill -9` inside an event, then the same command again: the same records, byte for byte.
 
+The run has a budget that ends within its last training.
+
 The long version, on the whole quickstart: tools/kill_resume.py.
 """
 
@@ -32,7 +34,9 @@ def stream():
 """
 SMALLER = [
     "experiment.run.learners={'ft_d': %FT_D}", "conv4.conv4.filters=4", "conv4.conv4.blocks=1",
-    "STEPS=12", "VALIDATE_EVERY=4", "trainer.Trainer.save_every=2"
+    "STEPS=12", "VALIDATE_EVERY=4", "trainer.Trainer.save_every=2",
+    # Of 242: the training of the second task is cut.
+    "experiment.run.budget='200 MFLOP'"
 ]
 
 
@@ -84,6 +88,10 @@ def test_killed_inside_events_and_resumed_gives_the_same_records(processes, tmp_
   processes.finish(start(killed))
   assert processes.num_records(whole / "ft_d") == 4
   processes.assert_same(whole, killed, ["ft_d"])
+  lines = (killed / "ft_d" / "records.jsonl").read_text(encoding="utf-8").splitlines()
+  records = [json.loads(line) for line in lines]
+  assert [record["budget_cut"] for record in records] == [False, False, True, True]
+  assert records[0]["steps"] == 12 < records[2]["steps"] < 24
 
 
 def test_the_tool_tells_different_records(tool, tmp_path):

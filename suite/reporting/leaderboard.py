@@ -142,7 +142,7 @@ def load(table: table_dir.TableDir) -> list[Ranked]:
 
 def build(table: table_dir.TableDir) -> list[panels.Panel]:
   """Builds ranks, scores, what the columns are, tests of differences, scores against FLOPs, the
-  best at each budget, and lifelong estimates.
+  best at each budget, what learning spends and holds, and lifelong estimates.
   """
   columns = load(table)
   return [_ranks(table, columns), _scores(table, columns),
@@ -151,7 +151,7 @@ def build(table: table_dir.TableDir) -> list[panels.Panel]:
           column.tested, f"{table.title}: {column.heading}",
           table_dir.folder_name(column.name).lower())), *(
       panel for column in columns if (panel := _front(table, column)) is not None),
-          *_budgets(table, columns), *_lifelong(table)]
+          *_budgets(table, columns), *_costs(table, columns), *_lifelong(table)]
 
 
 def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel:
@@ -354,6 +354,22 @@ def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel
       ["The best mean score among the methods whose runs, answers included, cost at most the "
        f"budget; {quantities.NOTHING}: none does. In parentheses: methods within the budget that "
        "are not worse beyond chance."])]
+
+
+def _costs(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panels.Panel]:
+  """What methods spend and hold, if some are pretrained or have a budget; else []."""
+  rows = [[row, column.name, *column.cells[row].cost_cells()]
+          for row in table.rows for column in columns
+          if row in column.cells and column.cells[row].finished]
+  kept = [i for i in range(2 + len(run_streams.COSTS)) if any(row[i] is not None for row in rows)]
+  if not set(kept) - {0, 1, 2}:
+    return []
+  heads = [panels.Column("method"), panels.Column("protocol"), *run_streams.COSTS]
+  return [panels.Panel(
+      "costs", f"{table.title}: pretraining, budgets and bytes", [heads[i] for i in kept],
+      [[row[i] for i in kept] for row in rows],
+      ["Means over finished seeds. Pretraining by task: divided by the tasks or buckets that it "
+       "serves in a run."])]
 
 
 def _lifelong(table: table_dir.TableDir) -> list[panels.Panel]:

@@ -15,6 +15,7 @@ import pathlib
 import re
 from typing import Any
 
+from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.metrics import stream_groups
@@ -27,6 +28,13 @@ from suite.reporting import table_dir
 NOT_FINISHED = "not finished"
 ESTIMATE_NOTE = ("~: estimated from some of the answers, in brackets half of its 95% interval. "
                  "Paired tests need all answers and leave it out.")
+# Columns of `LearnerRuns.cost_cells`.
+COSTS = (panels.Column("FLOPs without answers", panels.FLOPS),
+         panels.Column("without pretraining", panels.FLOPS),
+         panels.Column("pretraining", panels.FLOPS),
+         panels.Column("pretraining by task", panels.FLOPS),
+         panels.Column("budget", panels.FLOPS), panels.Column("left of it", panels.FLOPS),
+         *(panels.Column(name.replace("_bytes", ""), panels.BYTES) for name in ledger.HELD))
 _SEED = re.compile(r"^(\s*experiment\.run\.seed\s*=.*|# Python objects, by suite\.run; seed \d+)$",
                    re.MULTILINE)
 
@@ -97,13 +105,29 @@ class LearnerRuns:
     values = [run.last(name) for run in self.finished or self.runs]
     return _mean(values)
 
-  def learning_flops(self) -> float | None:
+  def learning_flops(self, *without: str) -> float | None:
     """The mean of cumulative FLOPs without answers over the finished seeds.
 
     A summary without costs leaves them to the last record.
+
+    Args:
+      *without: further phases to leave out.
     """
-    return _mean([task_stream.cumulative_cost({**(run.records or [{}])[-1], **run.summary})
-                  for run in self.finished])
+    return _mean([task_stream.cumulative_cost(
+        {**(run.records or [{}])[-1], **run.summary}, without=without) for run in self.finished])
+
+  def cost_cells(self) -> list[Any]:
+    """The plain values of `COSTS`: what learning spends and holds."""
+    pretrained = _mean([{**(run.records or [{}])[-1], **run.summary}.get("flops_pretrain", 0)
+                        for run in self.finished])
+    served = [sum(record.get("kind") == deliveries.TRAIN for record in run.records)
+              for run in self.finished]
+    num = served[0] if served and len(set(served)) == 1 else 0
+    return [self.learning_flops(),
+            *([None] * 3 if pretrained == 0 else [
+                self.learning_flops("pretrain"), pretrained,
+                None if pretrained is None or not num else pretrained / num]),
+            *map(self.total, ("budget_flops", "budget_flops_left", *ledger.HELD))]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -320,6 +320,13 @@ def headline(stream: run_streams.StreamRuns, compared: Compared | None = None) -
     rows.append(["FLOPs without answers", *(
         quantities.Quantity(learner.learning_flops(), quantities.FLOPS)
         for learner in stream.learners)])
+  cells_of = [learner.cost_cells() for learner in stream.learners]
+  for place in range(1, 4):  # Of pretraining.
+    if any(cells[place] is not None for cells in cells_of):
+      column = run_streams.COSTS[place]
+      rows.append([f"FLOPs, {column.name}", *(
+          quantities.Quantity(cells[place], column.kind, printed=(
+              quantities.NOTHING if cells[place] is None else None)) for cells in cells_of)])
   for name, heading in _TOTALS.items():
     if any(name in {**(run.records[-1] if run.records else {}), **run.summary}
            for run in stream.runs):

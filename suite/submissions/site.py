@@ -31,7 +31,6 @@ from suite.submissions import bundle
 from suite.system import atomic_files
 
 NOT_VERIFIED = "not verified"
-_HELD = ("state_bytes", "memory_bytes", "stored_bytes")
 _LEFT_OUT = ("runs",)  # Panels with paths of the machine that makes the site.
 
 
@@ -138,32 +137,27 @@ def _board(stream: run_streams.StreamRuns, entries: Sequence[_Entry], out: pathl
     run, entry = learner.runs[0], _entry_of(learner.runs[0], entries)
     assert entry is not None
     method = str(_said(run, entry).get("method", run.folder.name))
-    held = [learner.total(name) for name in _HELD]
     rows.append([
         quantities.Quantity(str(out / "methods" / f"{method}.html"), quantities.LINK,
                             printed=learner.label if learner.label == method else
                             f"{method} ({learner.label})"),
         *map(learner.shown, measures),
-        len(learner.finished),
-        learner.learning_flops(), learner.total("flops"), learner.total("budget_flops"),
-        *held, entry.badge,
+        len(learner.finished), learner.total("flops"), *learner.cost_cells(), entry.badge,
         quantities.Quantity(str(out / "bundles" / f"{entry.name}.zip"), quantities.LINK,
                             printed=entry.name)])
   headline = measures[0] if measures else None
   if headline is not None:
     sign = 1 if headline.better == descriptions.LOWER else -1
     rows.sort(key=lambda row: (row[1].plain is None, sign * (row[1].plain or 0.0)))
-  first_held = 5 + len(measures)
+  first = 3 + len(measures)
   columns = [panels.Column("method", panels.LINK),
              *(panels.Column(f"{one.text}{', %' if one.unit == descriptions.SHARE else ''}",
                              panels.MIXED) for one in measures),
-             panels.Column("seeds", panels.COUNT),
-             panels.Column("FLOPs without answers", panels.FLOPS),
-             panels.Column("FLOPs", panels.FLOPS), panels.Column("budget", panels.FLOPS),
-             *(panels.Column(name.replace("_bytes", ""), panels.BYTES) for name in _HELD),
+             panels.Column("seeds", panels.COUNT), panels.Column("FLOPs", panels.FLOPS),
+             *run_streams.COSTS,
              panels.Column("verification"), panels.Column("bundle", panels.LINK)]
   # Costs that no run has make no column.
-  empty = {i for i in range(first_held - 1, first_held + len(_HELD))
+  empty = {i for i in range(first, first + len(run_streams.COSTS))
            if all(row[i] is None for row in rows)}
   kept = [i for i in range(len(columns)) if i not in empty]
   better = "" if headline is None else f" Sorted by {headline.text}, {headline.better} is better."

@@ -8,6 +8,8 @@ import json
 import pytest
 
 from suite.reporting import leaderboard
+from suite.reporting import run_dir
+from suite.reporting import run_streams
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting.run_panels import report_sections
@@ -96,6 +98,29 @@ def test_fronts_and_budgets_are_of_each_protocol_alone(table):
   assert best[10.0] == ["-", "-"] and best[30.0] == ["-", "b 75.00"]
   assert best[300.0] == ["a, b 30.00", "b 75.00"]  # Equal scores are both best.
   assert best[10_000.0] == ["c 10.00", "b 75.00"]
+
+
+def test_pretraining_is_shown_with_without_and_by_task(table):
+  assert "costs" not in _panels(table)  # Nothing is pretrained, and nothing has a budget.
+  folder = table.cell("b", "C", 1) / "b"
+  folder.mkdir(parents=True)
+  (folder.parent / "environment.json").write_text(json.dumps({"learners": ["b"]}))
+  totals = {"flops": 100, "flops_pretrain": 60, "flops_train": 30, "flops_predict": 10,
+            "budget_flops": 200, "budget_flops_left": 110, "budget_cut": False,
+            "state_bytes": 8, "memory_bytes": 0, "stored_bytes": 4}
+  (folder / "records.jsonl").write_text("".join(json.dumps({
+      "event": i, "protocol": "clear", "kind": kind, "seconds": 1.0, **totals}) + "\n"
+      for i, kind in enumerate(("train", "predict", "train", "predict"))))
+  (folder / "summary.json").write_text(json.dumps({
+      "protocol": "clear", "stream": "one", "accuracy": 0.8, **totals}))
+  alone = run_streams.LearnerRuns("b", run_dir.load([folder]))
+  # 60 of 90 FLOPs of learning, which serve two buckets.
+  assert alone.cost_cells() == [90, 30, 60, 30, 200, 110, 8, 0, 4]
+  (costs,) = [panel for panel in leaderboard.build(table) if panel.name == "costs"]
+  # Seeds that serve different numbers of buckets have no common share.
+  assert [column.name for column in costs.columns][:5] == [
+      "method", "protocol", "FLOPs without answers", "without pretraining", "pretraining"]
+  assert costs.rows[-1][0] == "c" and costs.rows[2][:2] == ["b", "N"] and len(costs.rows) == 5
 
 
 def test_runs_of_different_streams_are_not_averaged(table):

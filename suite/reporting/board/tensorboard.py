@@ -9,6 +9,8 @@
                         accuracy_matrix   an image, for buckets
                         samples/...       test images with answers, an image for each test set
                         error_against_megaflops, at step = cumulative MFLOPs
+                        error_against_kilobytes, at step = kB of state, memory and files, of runs
+                        with a budget
                         config, environment: text
                         the layout of the custom scalars: the headline first
     LOG_DIR/final/      the headline of a finished run, one row of the HParams tab
@@ -207,6 +209,9 @@ class TensorBoardView:
     if kind == "predict" and error is not None and cost is not None:
       # A step is an integer of 64 bits: MFLOPs leave room for any stream.
       self._file.add(round(cost / 1e6), event_file.scalars({"error_against_megaflops": error}))
+    if kind == "predict" and error is not None and "budget_cut" in record:
+      held = sum(record[name] for name in ledger.HELD)
+      self._file.add(round(held / 1e3), event_file.scalars({"error_against_kilobytes": error}))
     for trial in record.get("trials") or ():
       self._write_trial(record, trial)
 

@@ -71,6 +71,12 @@ def test_numbers_of_an_event_stand_at_the_event(tmp_path):
       "error_against_megaflops": [(3000, 0.25)]}
 
 
+def test_runs_with_a_budget_have_a_curve_over_bytes(tmp_path):
+  _written(tmp_path, {**PREDICT, "budget_cut": False, "state_bytes": 5000, "memory_bytes": 2000,
+                      "stored_bytes": 0})
+  assert _scalars(tmp_path)["error_against_kilobytes"] == [(7, 0.25)]
+
+
 def test_unknown_flops_give_no_point(tmp_path):
   _written(tmp_path, {**PREDICT, "flops": None})
   assert set(_scalars(tmp_path)) == {"one_event/predict/error", "running_mean/predict/error"}
