@@ -537,10 +537,19 @@ class GradientLearner(learner.SequenceLearner):
 
   @override
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
-    """Takes the net with its head as one that has learned the classes bool [C]."""
-    del context
+    """Takes the net with its head as one that has learned the classes bool [C].
+
+    A net that is meta-trained learns them from its images beside the sequence.
+    """
     if self.meta is not None:
-      raise ValueError(fomaml.NO_BASE.format(int(np.sum(known))))
+      beside = self.meta.base_examples()
+      if beside is None:
+        raise ValueError(fomaml.NO_BASE.format(int(np.sum(known))))
+      record = self.meta.train(beside, self.transform, context)
+      of_sequence = beside.labels < self.num_classes
+      codes, cost = self._codes(beside.images[of_sequence])
+      return {**record, **self._learn_base(
+          composition.arrays_of(codes, beside.labels[of_sequence]), cost, context)}
     if self.watched is not None:
       base = self._base or composition.Base()
       self.watched.keep_given(base.validation, self.objective)

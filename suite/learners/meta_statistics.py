@@ -209,14 +209,16 @@ class MetaMahalanobis(MetaStatistics):
     record = super()._adapt(read, context)
     began, num = time.monotonic(), len(read.images)
     embed, film = (user_code.compiled(fn) for fn in (self.net.embed, self.net.film))
-    graph = embed.get_concrete_function(
-        tf.TensorSpec([1, *read.images.shape[1:]], read.images.dtype))
+    graph = embed.get_concrete_function(tf.TensorSpec(
+        [1, *example_arrays.shape(self.transform)], example_arrays.dtype(self.transform)))
     of_z = tf.TensorSpec(graph.output_shapes[1:], graph.output_dtypes)
     cost = flops.count(graph) * num + flops.count(film.get_concrete_function(of_z))
     if not context.ledger.affords(lambda: cost):
       return {**record, "film_images": 0}
+    is_numbers = read.images.ndim == 1
     z = tf.reduce_mean(base_episodes.by_batches(
-        self, "embed", embed, read.images, self._batch_size), axis=0)
+        self, "embed", (lambda numbers: embed(self.transform.evaluate(numbers))) if is_numbers else
+        embed, read.images, self._batch_size), axis=0)
     self.statistics.set_film(film(z))
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, examples=num,
                           seconds=time.monotonic() - began)

@@ -24,7 +24,7 @@ import pathlib
 import shlex
 import sys
 from types import MappingProxyType
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, Optional, Union
 import warnings
 
 from absl import logging
@@ -48,6 +48,7 @@ Bindings = Mapping[str, Any]
 # What a row or column adds to its cells: a run file, bindings, or (run file, gin files, bindings).
 Part = Union[str, Bindings, tuple[Any, ...]]
 Runs = Mapping[str, Part]
+Exceptions = Mapping[str, Optional[Part]]
 _OURS = ("table.run.", "table.Report.")
 _TABLE = "{workdir}"  # In the bindings of the last run.
 
@@ -190,7 +191,7 @@ def run(
     columns: Runs,
     seeds: Sequence[table_dir.Seed] = (0, 1, 2),
     seed_parameters: Sequence[str] = ("experiment.run.seed",),
-    exceptions: Runs = MappingProxyType({}),
+    exceptions: Exceptions = MappingProxyType({}),
     protocols: Mapping[str, str] = MappingProxyType({}),
     last: Part | None = None,
     report: Report,
@@ -205,7 +206,8 @@ def run(
     columns: column label -> the same. Each cell has one run file: its row's, or its column's.
     seeds: seeds of each cell: numbers, or names, for example of sequences.
     seed_parameters: parameters that the seed is bound to.
-    exceptions: ROW/COLUMN -> the same, for single cells; their run file goes before.
+    exceptions: ROW/COLUMN -> the same, for single cells; their run file goes before. None: there is
+      no such cell.
     protocols: column label -> protocol, where the rows are methods of docs/methods.md: a method
       that is refused under the protocol has no cell there.
     last: a run over all that the cells left, made when they are finished, in WORKDIR/last; in its
@@ -217,16 +219,19 @@ def run(
     a `TableResult`.
   """
   file, settings = order.file, order.settings
+  changed = {cell: part for cell, part in exceptions.items() if part is not None}
+  absent = {cell: "not in this table" for cell, part in exceptions.items() if part is None
+            and cell in {f"{row}/{column}" for row in runs for column in columns}}
   table = table_dir.TableDir(
       pathlib.Path(settings.workdir), file.name, settings.command, list(runs), list(columns),
       list(seeds), dict(report.measures), list(report.costs), report.paper,
       [list(names) for names in report.matrices], list(report.notes),
-      refused(runs, columns, protocols), dict(report.scores))
+      {**refused(runs, columns, protocols), **absent}, dict(report.scores))
   ending = None if last is None else _last_cell(table, last, file)
   if ending is not None:
     table = dataclasses.replace(table, last=str(ending.folder.relative_to(table.folder)))
-  _check(table, exceptions)
-  cells = plan(table, runs, columns, exceptions, seed_parameters, file)
+  _check(table, [cell for cell in exceptions if cell not in absent])
+  cells = plan(table, runs, columns, changed, seed_parameters, file)
   fixed = sorted({key(param) for cell in cells for param in cell.own} & set(map(key, file.params)))
   if fixed:
     raise gin_files.ConfigError(

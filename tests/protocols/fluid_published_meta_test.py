@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import pathlib
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 import stopped_runs
 import tensorflow as tf
 
+from suite.data.published import image_places
 from suite.data.published import published_plans
 from suite.data.published import published_sequences
 from suite.learners import gradient
@@ -24,9 +27,12 @@ from suite.protocols import fluid
 from suite.training.episodic import base_episodes
 from suite.training.episodic import fomaml
 from suite.training.gradient import class_heads
+from suite.training.gradient import composition
+from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.sequence import update_strategies
 from tests.shared import published_fluid
+from tfds_builders.parsers import fixtures
 
 _SIZE, _CLASSES, _BASE, _PER_CLASS = 16, 8, 3, 4
 _EPISODES: Any = base_episodes.BaseEpisodes(
@@ -107,10 +113,66 @@ def test_without_images_of_the_base_classes_it_is_refused(where, tmp_path, make)
     _run(tmp_path, make(transform, None), where)
 
 
-def test_first_order_maml_has_no_images_beside_the_sequence_and_is_refused(where, tmp_path):
+def test_images_that_are_read_when_shown_are_those_that_are_held(where, tmp_path, monkeypatch):
+  transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
+  base = published_sequences.base_validation(3, **where)
+  held = _centroids(transform, base)
+  _run(tmp_path / "held", held, where)
+  monkeypatch.setattr(base_episodes, "HELD_BYTES", 0)
+  for make in (_centroids, _learner):
+    learner = make(transform, base)
+    _run(tmp_path / make.__name__, learner, where)
+    if make is _centroids:
+      assert [stopped_runs.records(tmp_path / name) for name in ("held", "_centroids")] == (
+          [stopped_runs.records(tmp_path / "held")] * 2)
+      for a, b in zip(learner.net.trainable_variables, held.net.trainable_variables):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_training_images_of_the_base_classes_or_of_all_but_those_that_are_delivered(
+    where, tmp_path):
+  planned = published_plans.read(3, pathlib.Path(where["folder"])).planned
+  names = published_plans.read(3, pathlib.Path(where["folder"])).names.tolist()
+  base = [f"n{wnid:08d}" for wnid in planned.classes[:_BASE].tolist()]
+  delivered = next(name for name in names if name.startswith(base[0]))
+  pictures = {f"{wnid}_{number}.JPEG": published_fluid.picture(place, number, (40, 48))
+              for place, wnid in enumerate(base) for number in (901, 902)}
+  pictures[delivered] = pictures[f"{base[0]}_901.JPEG"]
+  pictures["n99999999_1.JPEG"] = pictures[delivered]
+  fixtures.write_archive(tmp_path / "ILSVRC2012_img_train.tar", {
+      f"{wnid}.tar": fixtures.tar_bytes({
+          name: data for name, data in pictures.items() if name.startswith(wnid)})
+      for wnid in (*base, "n99999999")})
+  training = str(tmp_path / "ILSVRC2012_img_train.tar")
+  found = published_sequences.base_images(3, **where, training=training)
+  expected = sorted(name for name in pictures if name != delivered and name[:9] in base)
+  transform = published_sequences.samples(
+      3, size=_SIZE, resize=20, augments=False, **where, training=training)
+  assert [transform.reader.id_of(number) for number in found.images.tolist()] == expected
+  assert found.labels.tolist() == [base.index(name[:9]) for name in expected]
+  whole = transform.evaluate(found.images[-1:]).numpy()
+  np.testing.assert_array_equal(whole, transform.evaluate(
+      tf.io.decode_jpeg(pictures[expected[-1]], dct_method="INTEGER_ACCURATE")[None]))
+  again = published_sequences._places_of_classes(  # Kept in the cache, with their names.
+      sorted(base), training, where["cache"], "x")
+  assert again[0] == sorted([*expected, delivered])
+  with pytest.raises(image_places.MissingImagesError, match="1000 of the 1003 classes of train"):
+    published_sequences.base_images(3, **where, training=training, classes="all")
+  # What is meta-trained takes them, and first-order MAML learns its head of the base classes.
+  learner = gradient.GradientLearner(
+      transform=transform, net=trainable_parts.AllLayers(_net), train_on="all", batch_size=8,
+      head=class_heads.Linear("prototypes"), base=composition.Base(0),
+      optimizer=optimizers.Momentum(0.9, 1e-4, keep=True), meta=fomaml.FirstOrder(
+          episodes=dataclasses.replace(_EPISODES, shot=1, targets=1), steps=1, base=found))
+  _run(tmp_path / "run", learner, where)
+  first = stopped_runs.records(tmp_path / "run")[0]
+  assert (first["meta_classes"], first["meta_updates"], first["base_classes"]) == (_BASE, 3, _BASE)
+
+
+def test_first_order_maml_without_images_beside_the_sequence_is_refused(where, tmp_path):
   transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
   learner = gradient.GradientLearner(
       transform=transform, net=trainable_parts.AllLayers(_net), head=class_heads.Linear("zeros"),
       meta=fomaml.FirstOrder(episodes=_EPISODES, steps=1))
-  with pytest.raises(ValueError, match="the 3 base classes .* come without any. Set fluid.run"):
+  with pytest.raises(ValueError, match="the 3 base classes .* come without any. Give it base = "):
     _run(tmp_path, learner, where)

@@ -99,6 +99,15 @@ def test_the_last_run_waits_for_all_cells_and_is_made_again_for_more(capsys):
   assert _calls()[-1].startswith("last.gin w/last/6_cells ")
 
 
+def test_a_cell_whose_exception_is_none_is_not_there(capsys):
+  text = TABLE.replace("{'er/C': (", "{'er/N': None, 'er/C': (")
+  pathlib.Path("tab.gin").write_text(text.replace("{'N': 'nevis', 'C': 'clear'}", "{}"))
+  assert _run() == 0
+  assert [call.split()[1] for call in _calls()] == [
+      "w/ncm/N/0", "w/ncm/C/0", "w/er/C/0", "w/last/3_cells"]
+  assert "3 of 3 runs are finished" in capsys.readouterr().out
+
+
 def test_a_failed_last_run_fails_the_table_and_is_tried_again(capsys):
   pathlib.Path("broken").write_text("w/last/3_cells")
   assert _run() == 1

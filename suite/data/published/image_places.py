@@ -9,12 +9,13 @@ of bytes. Tars must not be compressed.
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 import io
 import os
 import pathlib
+import re
 import tarfile
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,6 +29,10 @@ _NAMED = 20  # Classes in a message.
 
 class MissingImagesError(errors.DataError):
   """Images of a sequence are in none of the places."""
+
+
+class _Names(Container[str], Iterable[str], Protocol):
+  """Base names, or ends of paths; of a class that is wanted as a whole at least one."""
 
 
 class Places(NamedTuple):
@@ -96,6 +101,47 @@ def find_present(names: Sequence[str], roots: Sequence[str | os.PathLike], where
   return of_rows([found[name] for name in names if name in found]), is_there
 
 
+def find_classes(wnids: Sequence[str], root: str | os.PathLike, where: str
+                 ) -> tuple[list[str], Places]:
+  """Finds all images of some classes, as n01440764_10026.JPEG; sorted base names, and places.
+
+  Args:
+    wnids: "n01440764", ...
+    root: a folder, searched with its subfolders, or a tar.
+    where: what the images are of, for messages.
+
+  Raises:
+    MissingImagesError: a class has no image there.
+  """
+  if not pathlib.Path(root).exists():
+    raise FileNotFoundError(f"There is no folder or tar {str(root)!r} with images of {where}.")
+  found: dict[str, tuple[str, int, int]] = {}
+  for name, path, first, length in _images(pathlib.Path(root), _OfClasses(wnids)):
+    found.setdefault(name, (path, first, length))
+  lacking = sorted(set(wnids) - {_class_of(name) for name in found})
+  if lacking:
+    raise MissingImagesError(
+        f"{len(lacking)} of the {len(set(wnids))} classes of {where} have no image in {root}: "
+        f"{', '.join(lacking[:_NAMED])}{', ...' if len(lacking) > _NAMED else ''}. Add the "
+        "folders or tars of these classes.")
+  names = sorted(found)
+  return names, of_rows([found[name] for name in names])
+
+
+class _OfClasses:
+  """The base names of all images of some classes, as a set that is not written out."""
+
+  def __init__(self, wnids: Sequence[str]):
+    self.wnids = frozenset(wnids)
+
+  def __contains__(self, name: object) -> bool:
+    match = re.fullmatch(r"(n\d{8})_\d+\.JPEG", str(name))
+    return match is not None and match[1] in self.wnids
+
+  def __iter__(self) -> Iterator[str]:
+    return (f"{wnid}_0.JPEG" for wnid in self.wnids)
+
+
 def by_class(names: Sequence[str]) -> dict[str, list[str]]:
   """Names by their class, in the order of classes and names."""
   found: dict[str, list[str]] = collections.defaultdict(list)
@@ -113,7 +159,7 @@ def of_rows(places: Sequence[tuple[str, int, int]]) -> Places:
                 np.array([length for *_, length in places], np.int64))
 
 
-def _images(root: pathlib.Path, wanted: set[str]) -> Iterator[tuple[str, str, int, int]]:
+def _images(root: pathlib.Path, wanted: _Names) -> Iterator[tuple[str, str, int, int]]:
   """Yields (base name, path, first byte, bytes) of the wanted images of a folder or tar."""
   depth = _depth(wanted)
   if root.is_file():
@@ -133,7 +179,7 @@ def _images(root: pathlib.Path, wanted: set[str]) -> Iterator[tuple[str, str, in
           yield from _in_tar(path, stream, 0, os.path.getsize(path), wanted)
 
 
-def _in_tar(path: str, stream: IO[bytes], first: int, size: int, wanted: set[str]
+def _in_tar(path: str, stream: IO[bytes], first: int, size: int, wanted: _Names
             ) -> Iterator[tuple[str, str, int, int]]:
   """Yields the wanted images of a tar at bytes first ... first + size of a file."""
   wnids, depth = {_class_of(name) for name in wanted}, _depth(wanted)
@@ -186,7 +232,7 @@ def _class_of(name: str) -> str:
   return name.rsplit("/", 1)[0] if "/" in name else name.split("_", 1)[0]
 
 
-def _depth(wanted: set[str]) -> int:
+def _depth(wanted: _Names) -> int:
   return next(iter(wanted)).count("/") + 1
 
 

@@ -32,11 +32,12 @@ from suite.data.images import decoding
 from suite.data.images import sampling
 from suite.data.published import image_places
 
+FIRST_TRAINING = 1 << 40  # The number of the first training image.
 _AT_ONCE = 16  # Images of a batch that are read, and then decoded, side by side.
 
 
 class Further(NamedTuple):
-  """M images besides the samples of a sequence, with numbers from N on.
+  """M images besides the samples of a sequence: numbers from N on, or from FIRST_TRAINING on.
 
   Attributes:
     ids: str [M]. labels: int64 [M].
@@ -56,11 +57,14 @@ class Reader:
     ids: [N].
     places: of the images; None: black ones, in a rehearsal.
     further: finds images besides, when one of them is read; None: there are none.
+    training: the same of training images, whose numbers begin with FIRST_TRAINING.
   """
 
   def __init__(self, name: str, ids: np.ndarray, places: image_places.Places | None,
-               further: Callable[[], Further] | None = None):
+               further: Callable[[], Further] | None = None,
+               training: Callable[[], Further] | None = None):
     self.name, self.ids, self._places, self._further = name, ids, places, further
+    self._training = training
 
   def __repr__(self) -> str:
     return f"Reader({self.name!r}, {len(self.ids)})"
@@ -71,7 +75,9 @@ class Reader:
 
   def _read(self, place: int) -> bytes:
     places = self._places
-    if place >= len(self.ids):
+    if place >= FIRST_TRAINING:
+      places, place = self.training().places, place - FIRST_TRAINING
+    elif place >= len(self.ids):
       places, place = self.further().places, place - len(self.ids)
     return decoding.blank() if places is None else places.read(place)
 
@@ -81,9 +87,21 @@ class Reader:
       raise ValueError(f"{self.name} has {len(self.ids)} images, and none besides.")
     return self._further()
 
+  def training(self) -> Further:
+    """The training images."""
+    if self._training is None:
+      raise ValueError(f"{self.name} has no training images: give `samples` their folder, too.")
+    return self._training()
+
+  def with_training(self, training: Callable[[], Further]) -> Reader:
+    """The same images, and training images."""
+    return Reader(self.name, self.ids, self._places, self._further, training)
+
   def id_of(self, number: int) -> str:
     """The id of a sample or of an image besides."""
     num = len(self.ids)
+    if number >= FIRST_TRAINING:
+      return str(self.training().ids[number - FIRST_TRAINING])
     return str(self.ids[number] if number < num else self.further().ids[number - num])
 
   def encoded(self, numbers: tf.Tensor) -> tf.Tensor:

@@ -11,8 +11,9 @@ Without a folder, it is the data set fluid/sequence3 that `suite data build` has
 Which of ImageNet-1K's validation images are of a sequence's base classes.
 
 FLUID's EWC has its Fisher information of these images (appendix E): 50 of each of 250 classes.
-Simple CNAPS is meta-trained on them. Their labels are in the development kit that comes with them,
-so the images may lie in one folder or tar, as they are distributed, or in folders of classes.
+Meta-trained learners take them where the training images are not at hand (`base_images`). Their
+labels are in the development kit that comes with them, so the images may lie in one folder or tar,
+as they are distributed, or in folders of classes.
 
 A published sequence that `suite data build fluid/sequence3` has prepared, read where it is.
 
@@ -22,7 +23,7 @@ files finds where each image is, so that samples are then read in their order, o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import functools
 import hashlib
 import json
@@ -46,6 +47,7 @@ from suite.data.sequences import sequences
 from suite.system import atomic_files
 from tfds_builders.parsers import fluid_sequence
 from tfds_builders.parsers import imagenet_validation
+from tfds_builders.rows import imagenet_classes
 
 ALTERNATING, PLACES_LT = "alternating", "places_lt"
 _TEST = (3, 4, 5)
@@ -79,9 +81,12 @@ def sequence(number: int | str, *, folder: str | None, images: tuple[str, ...] =
 def samples(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
             cache: str | None = None, num_samples: int | None = None, size: int = 224,
             resize: int = 256, interpolation: str = "bilinear", augments: bool = True,
-            on_missing: str = "stop") -> numbered_samples.Samples:
-  """The transform of a published sequence; arguments as of `sequence` and `Samples`."""
+            on_missing: str = "stop", training: str | None = None, classes: str = "base"
+            ) -> numbered_samples.Samples:
+  """The transform of a published sequence; arguments as of `sequence`, `Samples`, `base_images`."""
   reader = _found(number, folder, tuple(images), cache, num_samples, on_missing).reader
+  if training is not None:
+    reader = _with_training(reader, number, folder, training, cache, num_samples, classes)
   return numbered_samples.Samples(reader, size, resize, interpolation, augments)
 
 
@@ -113,6 +118,63 @@ def base_validation(number: int | str, *, folder: str | None, images: tuple[str,
   reader = _found(number, folder, tuple(images), cache, num_samples, on_missing).reader
   labels = reader.further().labels
   return example_arrays.Examples(len(reader.ids) + np.arange(len(labels)), labels)
+
+
+def base_images(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
+                cache: str | None = None, num_samples: int | None = None,
+                on_missing: str = "stop", training: str | None = None, classes: str = "base"
+                ) -> example_arrays.Examples:
+  """The images to meta-train on: ImageNet-1K's training images where they are at hand.
+
+  Those that the sequence itself delivers are left out. Labels are those of the sequence; classes
+  that it does not have follow them.
+
+  Args:
+    number, folder, images, cache, num_samples, on_missing: see `sequence`.
+    training: the folder or tar of ImageNet-1K's training images, as folders or tars of classes;
+      None: `base_validation`, 50 images of each base class.
+    classes: "base", those of the sequence (250), or "all", ImageNet-1K's 1,000.
+  """
+  if training is None:
+    return base_validation(number, folder=folder, images=images, cache=cache,
+                           num_samples=num_samples, on_missing=on_missing)
+  found = _training(number, folder, training, cache, num_samples, classes)
+  return example_arrays.Examples(
+      numbered_samples.FIRST_TRAINING + np.arange(len(found.labels)), found.labels)
+
+
+@functools.lru_cache(maxsize=4)
+def _with_training(reader: numbered_samples.Reader, *of: Any) -> numbered_samples.Reader:
+  return reader.with_training(functools.partial(_training, *of))
+
+
+@functools.lru_cache(maxsize=4)
+def _training(number: int | str, folder: str | None, training: str, cache: str | None,
+              num_samples: int | None, classes: str) -> numbered_samples.Further:
+  """ImageNet-1K's training images, less those of the sequence."""
+  if classes not in ("base", "all"):
+    raise ValueError(f"classes is {classes!r}; allowed are base, all.")
+  if number == PLACES_LT:
+    raise ValueError("places_lt has no base classes of ImageNet. Take one of its sequences.")
+  plan, name = _plan(number, folder, num_samples), f"training images of {_name(number)}"
+  label_of = {f"n{wnid:08d}": label for wnid, label in _base_labels(plan.planned).items()}
+  if classes == "all":
+    others = [wnid for wnid in imagenet_classes.WNIDS if wnid not in label_of]
+    label_of.update({wnid: len(plan.planned.classes) + i for i, wnid in enumerate(others)})
+  try:
+    names, places = _places_of_classes(sorted(label_of), training, cache, name)
+  except (image_places.MissingImagesError, FileNotFoundError) as error:
+    _note(name, error)
+    labels = np.repeat(np.sort(list(label_of.values())), _TRAINING_PER_CLASS)
+    ids = np.array([f"training_{i}.JPEG" for i in range(len(labels))])
+    return numbered_samples.Further(ids, labels, None)
+  delivered = {one.rsplit("/", 1)[-1] for one in plan.names.tolist()}
+  kept = np.array([one not in delivered for one in names])
+  ids = np.array(names)[kept]
+  return numbered_samples.Further(
+      ids, np.array([label_of[one[:9]] for one in ids.tolist()], np.int64),
+      image_places.Places(places.files, places.file[kept], places.first[kept],
+                          places.length[kept]))
 
 
 @functools.lru_cache(maxsize=4)
@@ -240,28 +302,46 @@ def _stamps(files: tuple[str, ...]) -> list[list[int]]:
 def _places(names: list[str], roots: tuple[str, ...], cache: str | None, where: str
             ) -> image_places.Places:
   """Finds the images, or reads where they were found before."""
+  return _cached(cache, [*map(os.path.abspath, roots), "", *names], where,
+                 lambda: (names, image_places.find(names, roots, where)))[1]
+
+
+def _places_of_classes(wnids: list[str], root: str, cache: str | None, where: str
+                       ) -> tuple[list[str], image_places.Places]:
+  """The same of all images of some classes, and their names."""
+  return _cached(cache, ["classes", os.path.abspath(root), *wnids], where,
+                 lambda: image_places.find_classes(wnids, root, where))
+
+
+def _cached(cache: str | None, key: Sequence[str], where: str,
+            find: Callable[[], tuple[list[str], image_places.Places]]
+            ) -> tuple[list[str], image_places.Places]:
+  """What `find` finds, kept in the folder `cache`; found again where its files have changed."""
   if cache is None:
-    return image_places.find(names, roots, where)
-  key = hashlib.sha256("\n".join([*map(os.path.abspath, roots), "", *names]).encode()).hexdigest()
-  path = pathlib.Path(cache) / f"places_{key[:16]}.npz"
+    return find()
+  digest = hashlib.sha256("\n".join(key).encode()).hexdigest()
+  path = pathlib.Path(cache) / f"places_{digest[:16]}.npz"
   if path.is_file():
     with np.load(path, allow_pickle=False) as kept:
-      found = image_places.Places(tuple(kept["files"].tolist()), kept["number"], kept["first"],
-                                  kept["length"])
+      places = image_places.Places(tuple(kept["files"].tolist()), kept["number"], kept["first"],
+                                   kept["length"])
       stamps = json.loads(str(kept["stamps"]))
-    if _stamps(found.files) == stamps:
-      return found
+      # Files of an earlier version have no names; their images have those of the key.
+      names = kept["names"].tolist() if "names" in kept else list(key[-len(places.file):])
+    if _stamps(places.files) == stamps:
+      return names, places
     logging.info("The images of %s have changed; they are searched again.", where)
-  found = image_places.find(names, roots, where)
+  names, places = find()
   path.parent.mkdir(parents=True, exist_ok=True)
   with atomic_files.replacing(path) as temporary:
-    np.savez(temporary, files=np.array(found.files), number=found.file, first=found.first,
-             length=found.length, stamps=np.array(json.dumps(_stamps(found.files))))
-  return found
+    np.savez(temporary, names=np.array(names), files=np.array(places.files), number=places.file,
+             first=places.first, length=places.length,
+             stamps=np.array(json.dumps(_stamps(places.files))))
+  return names, places
 
 
 KIT = "ILSVRC2012_devkit_t12.tar.gz"
-_PER_CLASS = 50
+_PER_CLASS, _TRAINING_PER_CLASS = 50, 1300
 
 
 class BaseValidation(NamedTuple):

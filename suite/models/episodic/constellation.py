@@ -1,13 +1,20 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The four-block net of ConstellationNet (Xu et al., 2021), for `constellation.ClusteredEmbedding`.
+"""Nets of ConstellationNet (Xu et al., 2021), for `constellation.ClusteredEmbedding`.
 
-A block is a 3x3 convolution; similarities of the cells of its output to K clusters; in the last
-blocks a layer of self-attention over the cells on these; a 1x1 convolution of both outputs; batch
-norm, ReLU and 2x2 max pooling. Features are the mean over the cells of the last block.
+`ConstellationConv4` has four blocks. A block is a 3x3 convolution; similarities of the cells of its
+output to K clusters; in the last blocks a layer of self-attention over the cells on these; a 1x1
+convolution of both outputs; batch norm, ReLU and 2x2 max pooling. Features are the mean over the
+cells of the last block.
 
 Self-attention is that of the authors' code, without its dropout: queries and keys are similarities
 plus sines and cosines of the cell's place, values are similarities; several heads; a sum with the
 input and a layer norm; two dense layers, a sum and a layer norm.
+
+`ConstellationResNet` is torchvision's ResNet of basic blocks, whose stages end in the same way:
+similarities, self-attention in the last ones, a 1x1 convolution of both, batch norm, ReLU. The
+convolution begins as the identity on the stage's output, so the net begins as the ResNet, which may
+be a pretrained one. The authors have it on a ResNet-12; FLUID's paper does not say how it put it on
+a ResNet-18.
 
 B images, H x W cells, C channels, F filters, K clusters, N blocks.
 
@@ -38,11 +45,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from suite.models import initial as initial_lib
 from suite.models import precision
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_call
 from suite.models.episodic import functional_conv4
 from suite.models.episodic import kinks
+from suite.models.torchvision import torch_resnet
 
 _NORM_EPSILON = 1e-5  # PyTorch's layer norm.
 _DENSE = ("query", "key", "value", "merge_heads", "hidden", "output")
@@ -96,13 +105,7 @@ class ConstellationConv4:
       weights[f"{name}/merge"] = rng.normal(
           0.0, spread, [self.filters + self.clusters, self.filters])
       if block > self.blocks - self.attended:  # The block has self-attention.
-        size, limit = self.clusters, 1.0 / math.sqrt(self.clusters)
-        for layer in _DENSE:
-          weights[f"{name}/{layer}/kernel"] = rng.uniform(-limit, limit, [size, size])
-          weights[f"{name}/{layer}/bias"] = rng.uniform(-limit, limit, [size])
-        for norm in ("norm1", "norm2"):
-          weights[f"{name}/{norm}/scale"] = np.ones([size])
-          weights[f"{name}/{norm}/offset"] = np.zeros([size])
+        weights.update(attention_weights(rng, name, self.clusters))
       channels = self.filters
     return weights
 
@@ -133,6 +136,147 @@ class ConstellationConv4:
   def prepare(self, images: tf.Tensor) -> tf.Tensor:
     """Scales pixels 0..255 of any type to floats in `pixel_range`."""
     return functional_conv4.scaled(images, self.pixel_range, self.dtype)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConstellationResNet:
+  """A ResNet with clusters; see the module.
+
+  Attributes:
+    name: of torchvision's ResNet of basic blocks, "resnet18" or "resnet34".
+    weights: its weights in Keras order, such as an encoder's; None: drawn.
+    clusters: K, a multiple of `heads` and of 4.
+    attended: number of last stages that have self-attention; the others have clusters alone.
+    heads: of the self-attention.
+    channels: of the stem; None: 64.
+    dtype: float64 is slow and serves to check gradients.
+  """
+
+  name: str = "resnet18"
+  weights: Sequence[np.ndarray] | None = None
+  clusters: int = 64
+  attended: int = 2
+  heads: int = 8
+  channels: int | None = None
+  dtype: str = "float32"
+
+  def __post_init__(self):
+    if self.clusters % self.heads or self.clusters % 4:
+      raise ValueError(f"ConstellationResNet.clusters is {self.clusters}; it must be a multiple of "
+                       f"heads, {self.heads}, and of 4.")
+    if torch_resnet.check_name(self.name).bottleneck:
+      raise ValueError(f"ConstellationResNet.name is {self.name!r}, a net of bottlenecks; allowed "
+                       "are resnet18 and resnet34.")
+    if not 0 <= self.attended <= len(self._net.blocks):
+      raise ValueError(f"ConstellationResNet.attended is {self.attended}; allowed are 0 to "
+                       f"{len(self._net.blocks)} stages.")
+
+  @property
+  def _net(self) -> torch_resnet.Architecture:
+    net = torch_resnet.KNOWN[self.name]
+    return net._replace(channels=self.channels or net.channels)
+
+  def initial(self, seed: int, image_shape: Sequence[int]) -> dict[str, np.ndarray]:
+    """Initial weights "stage1_block0_1_conv/kernel", "stage1/merge" [F + K, F], ... ."""
+    weights = {f"{layer}/kernel": arrays[0] for layer, arrays in self._arrays(seed).items()
+               if layer.endswith("_conv")}
+    rng, size = np.random.default_rng([seed, 2]), self.clusters
+    for stage, filters in self._stages():
+      weights[f"{stage}/merge"] = np.concatenate([np.eye(filters), np.zeros([size, filters])])
+      if stage in self._attended():
+        weights.update(attention_weights(rng, stage, size))
+    return weights
+
+  def initial_centers(self, seed: int) -> np.ndarray:
+    """Initial cluster centers [N, K, F]: random directions, zero beyond a stage's channels."""
+    stages = self._stages()
+    centers = np.zeros([len(stages), self.clusters, stages[-1][1]])
+    for number, (_, filters) in enumerate(stages):
+      drawn = np.random.default_rng([seed, 1, number]).normal(size=[self.clusters, filters])
+      centers[number, :, :filters] = drawn / np.linalg.norm(drawn, axis=-1, keepdims=True)
+    return centers
+
+  def norm_sizes(self, image_shape: Sequence[int]) -> list[int]:
+    del image_shape
+    return [len(column) for column in self._norms(0)[0]]
+
+  def norm_values(self) -> tuple[np.ndarray, ...]:
+    """Scales, offsets, running means and variances [F] of all norms, as they begin."""
+    return tuple(np.concatenate(column) for column in self._norms(0))
+
+  def features(self, weights: embedding.Weights, images: tf.Tensor,
+               normalize: embedding.Normalize, cluster: Callable[[tf.Tensor], tf.Tensor]
+               ) -> tf.Tensor:
+    """Computes features [B, F] of prepared images; `cluster`: see `ClusteredEmbedding`."""
+    def unit(x: tf.Tensor, layer: str, strides: int) -> tf.Tensor:
+      kernel = weights[f"{layer}_conv/kernel"]
+      border = int(kernel.shape[0]) // 2
+      x = tf.pad(x, [[0, 0], [border] * 2, [border] * 2, [0, 0]])
+      return normalize(tf.nn.conv2d(x, kernel, strides, "VALID"))
+
+    x = tf.nn.relu(unit(images, "stem", 2))
+    x = tf.nn.max_pool2d(tf.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]]), 3, 2, "VALID")
+    for stage, count in enumerate(self._net.blocks):
+      for block in range(count):
+        layer, strides = f"stage{stage + 1}_block{block}", 2 if stage and not block else 1
+        shortcut = (unit(x, f"{layer}_shortcut", strides)
+                    if torch_resnet.has_shortcut(self._net, stage, block) else x)
+        x = unit(tf.nn.relu(unit(x, f"{layer}_1", strides)), f"{layer}_2", 1)
+        x = tf.nn.relu(x + shortcut)
+      name = f"stage{stage + 1}"
+      near = cluster(x)
+      if name in self._attended():
+        near = self_attention(weights, name, near, self.heads)
+      x = tf.einsum("bhwc,cf->bhwf", tf.concat([x, near], -1), weights[f"{name}/merge"])
+      x = tf.nn.relu(normalize(x))
+    return tf.reduce_mean(x, axis=[1, 2])
+
+  def prepare(self, images: tf.Tensor) -> tf.Tensor:
+    """Scales pixels 0..255 of any type by ImageNet's means and deviations."""
+    return functional_conv4.scaled(images, "imagenet", self.dtype)
+
+  def _stages(self) -> list[tuple[str, int]]:
+    net = self._net
+    return [(f"stage{i + 1}", net.channels * 2 ** i) for i in range(len(net.blocks))]
+
+  def _attended(self) -> list[str]:
+    return [stage for stage, _ in self._stages()][len(self._net.blocks) - self.attended:]
+
+  def _arrays(self, seed: int) -> dict[str, list[np.ndarray]]:
+    """Layer of the ResNet -> its weights, in the order of its norms' calls."""
+    def build() -> tf.keras.Model:
+      return torch_resnet.resnet((32, 32, 3), self._net, self.name)
+
+    model = build()
+    model.set_weights(
+        initial_lib.initial_weights(build, seed) if self.weights is None else list(self.weights))
+    return {layer.name: layer.get_weights() for layer in model.layers if layer.weights}
+
+  def _norms(self, seed: int) -> list[list[np.ndarray]]:
+    """Scales, offsets, means and variances of each norm, in the order in which they are applied."""
+    arrays, columns = self._arrays(seed), []
+    for stage, count in enumerate(self._net.blocks):
+      columns += [arrays["stem_norm"]] if not stage else []
+      for block in range(count):
+        layer = f"stage{stage + 1}_block{block}"
+        parts = ("_shortcut", "_1", "_2") if torch_resnet.has_shortcut(
+            self._net, stage, block) else ("_1", "_2")
+        columns += [arrays[f"{layer}{part}_norm"] for part in parts]
+      size = self._stages()[stage][1]
+      columns.append([np.full([size], value, np.float32) for value in (1.0, 0.0, 0.0, 1.0)])
+    return [list(column) for column in zip(*columns)]
+
+
+def attention_weights(rng: np.random.Generator, name: str, size: int) -> dict[str, np.ndarray]:
+  """Initial weights of `self_attention`: uniform within 1 / sqrt(size)."""
+  weights, limit = {}, 1.0 / math.sqrt(size)
+  for layer in _DENSE:
+    weights[f"{name}/{layer}/kernel"] = rng.uniform(-limit, limit, [size, size])
+    weights[f"{name}/{layer}/bias"] = rng.uniform(-limit, limit, [size])
+  for norm in ("norm1", "norm2"):
+    weights[f"{name}/{norm}/scale"] = np.ones([size])
+    weights[f"{name}/{norm}/offset"] = np.zeros([size])
+  return weights
 
 
 def self_attention(weights: embedding.Weights, name: str, cells: tf.Tensor, heads: int
@@ -210,7 +354,8 @@ class ClusteredEmbedding(embedding.Embedding):
   """An `Embedding` of a net that sees distances to clusters, such as `ConstellationConv4`.
 
   The net has `initial_centers(seed)`, float [N, K, F], and its `features` take `cluster`, a
-  function of cells [B, H, W, F] to similarities [B, H, W, K], called once a layer.
+  function of cells [B, H, W, F] to similarities [B, H, W, K], called once a layer. A layer may have
+  fewer channels than F; the centers' others are not used.
 
   Args:
     net: the net. momentum: of norms, see `Embedding`.
@@ -239,8 +384,11 @@ class ClusteredEmbedding(embedding.Embedding):
     centers, found = iter(tf.unstack(self.centers)), []
 
     def cluster(cells: tf.Tensor) -> tf.Tensor:
-      near = similarities(cells, next(centers))
-      found.append(sums(tf.stop_gradient(cells), tf.stop_gradient(near), self._sharpness))
+      of_layer = next(centers)
+      near = similarities(cells, of_layer[:, :cells.shape[-1]])
+      total, number = sums(tf.stop_gradient(cells), tf.stop_gradient(near), self._sharpness)
+      unused = of_layer.shape[-1] - cells.shape[-1]
+      found.append((tf.pad(total, [[0, 0], [0, unused]]) if unused else total, number))
       return near
 
     features, seen = super().train(images, cluster=cluster, **layers)
@@ -249,7 +397,8 @@ class ClusteredEmbedding(embedding.Embedding):
   def encode(self, images: tf.Tensor, **layers: Any) -> tf.Tensor:
     centers = iter(tf.unstack(self.centers))
     return super().encode(
-        images, cluster=lambda cells: similarities(cells, next(centers)), **layers)
+        images, cluster=lambda cells: similarities(cells, next(centers)[:, :cells.shape[-1]]),
+        **layers)
 
   def zero_statistics(self) -> embedding.Seen:
     return super().zero_statistics()._replace(

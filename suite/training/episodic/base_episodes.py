@@ -30,6 +30,8 @@ from suite.state import context as context_lib
 from suite.training.episodic import episode_graphs
 
 OPTIMIZERS = ("sgd", "adamw")
+# Images of base classes that take more as arrays are decoded whenever an episode shows them.
+HELD_BYTES = 4 << 30
 
 
 class Stairs(tf.keras.optimizers.schedules.LearningRateSchedule):
@@ -114,19 +116,28 @@ class BaseEpisodes:
     return episodes_lib.Episodes(
         images, labels, setting, data="base classes", split="train", seed=seed)
 
-  def run(self, update: Any, images: np.ndarray, labels: np.ndarray, context: context_lib.Context
-          ) -> dict[str, Any]:
+  def run(self, update: Any, images: np.ndarray, labels: np.ndarray, context: context_lib.Context,
+          transform: examples_lib.Transform | None = None) -> dict[str, Any]:
     """Makes all updates, charged to the context's phase; returns values for the record.
 
     Args:
       update: a `tf.function` of a batch of one episode that returns its loss.
-      images: uint8 [N, H, W, 3].
+      images: uint8 [N, H, W, 3], or their numbers, int64 [N].
       labels: int64 [N].
       context: of the event.
+      transform: makes images of numbers.
     """
     precision.check_no_loss_scale("A network on base episodes")
-    began, source = time.monotonic(), self.source(images, labels, context.seeds.integer("episodes"))
-    losses, cost, batches, updates = [], flops.ZERO, source.batches(1), self.num_updates
+    began, seed = time.monotonic(), context.seeds.integer("episodes")
+    if images.ndim == 1:
+      assert transform is not None
+      # Places are drawn among black pixels.
+      source = self.source(np.zeros([len(images), 1, 1, 1], np.uint8), labels, seed)
+      batches = _read_when_shown(source, images, transform)
+    else:
+      source = self.source(images, labels, seed)
+      batches = source.batches(1)
+    losses, cost, updates = [], flops.ZERO, self.num_updates
     if updates:
       one = flops.count(update.get_concrete_function(batches.element_spec))
       updates = context.ledger.grant(updates, lambda num: one * num)
@@ -147,6 +158,19 @@ class BaseEpisodes:
     last = losses[-self.updates_per_epoch:]
     return {"way": source.setting.way, "meta_classes": len(np.unique(labels)),
             "meta_updates": updates, "meta_loss": float(np.mean(last)) if last else None}
+
+
+def _read_when_shown(source: episodes_lib.Episodes, numbers: np.ndarray,
+                     transform: examples_lib.Transform) -> tf.data.Dataset:
+  """Batches of one episode, whose images the transform makes of their numbers."""
+  every, num = tf.constant(numbers, tf.int64), source.num_support
+
+  def read(chosen: tf.Tensor) -> Any:
+    images = transform.evaluate(tf.gather(every, chosen[0]))
+    return source.gather(chosen)._replace(
+        support_images=images[None, None, :num], target_images=images[None, num:])
+
+  return source.place_batches(1).map(read).prefetch(tf.data.AUTOTUNE)
 
 
 def parts(batch: episodes_lib.Episode) -> tuple[tf.Tensor, ...]:
@@ -231,13 +255,15 @@ def train(net: learner.EpisodicLearner, episodes: BaseEpisodes,
   """
   read = episodes.examples(delivered, transform)
   graphs = episode_graphs.Graphs(net, episodes.way)
-  return episodes.run(graphs.update, read.images, read.labels, context)
+  return episodes.run(graphs.update, read.images, read.labels, context, transform)
 
 
 def base_images(base: example_arrays.Examples | None, known: np.ndarray,
                 transform: examples_lib.Transform, *, owner: Any, instead: str, batch_size: int
                 ) -> example_arrays.Examples:
   """Returns prepared images of a sequence's base classes, which come without examples.
+
+  If they take more than HELD_BYTES, their numbers are returned.
 
   Args:
     base: images as the transform stores them, and labels; None: an error.
@@ -252,6 +278,9 @@ def base_images(base: example_arrays.Examples | None, known: np.ndarray,
         f"{type(owner).__name__} is meta-trained on images, but the {int(np.sum(known))} base "
         "classes of the sequence come without any. Give it base = Examples(images, labels), as "
         f"BASE_IMAGES does for published sequences, or take {instead}.")
+  if base.images.ndim == 1 and len(base.images) * int(np.prod(example_arrays.shape(transform))) > (
+      HELD_BYTES):
+    return base
   images = by_batches(owner, "prepare", transform.evaluate, base.images, batch_size)
   return example_arrays.Examples(images, base.labels)
 

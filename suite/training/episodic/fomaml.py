@@ -33,9 +33,8 @@ _DEFAULT = base_episodes.BaseEpisodes()
 
 NO_BASE = (
     "FirstOrder meta-trains on images of the base classes, but the {} base classes of the sequence "
-    "come without any. Set fluid.run.base_is_known = False and give the sequence a base, or take "
-    "MetaCentroids or MetaMahalanobis, which have images beside it (base).")
-
+    "come without any. Give it base = Examples(images, labels), as BASE_IMAGES does for published "
+    "sequences, or set fluid.run.base_is_known = False and give the sequence a base.")
 
 
 class FirstOrder(tf.Module):
@@ -45,11 +44,14 @@ class FirstOrder(tf.Module):
     episodes: the episodes and the schedule of the updates.
     steps: n.
     rate: the rate of the inner steps.
+    base: images of the base classes as the learner's transform stores them (images or numbers), for
+      a sequence whose base classes are known without examples.
   """
 
   def __init__(self, *, episodes: base_episodes.BaseEpisodes = _DEFAULT, steps: int = 5,
-               rate: float = 0.01):
+               rate: float = 0.01, base: example_arrays.Examples | None = None):
     super().__init__()
+    self.base_examples = lambda: base  # Not an attribute itself: checkpoints hold variables alone.
     if steps < 1 or not rate > 0:
       raise ValueError(f"FirstOrder has steps={steps} of rate={rate}; take at least 1 step, of a "
                        "rate above 0.")
@@ -72,7 +74,7 @@ class FirstOrder(tf.Module):
     """Makes all updates, on the images of the episodes or else on those delivered first."""
     update = tf.function(self.update, autograph=False)
     read = self._episodes.examples(delivered, transform)
-    return self._episodes.run(update, read.images, read.labels, context)
+    return self._episodes.run(update, read.images, read.labels, context, transform)
 
   def update(self, batch: episodes_lib.Episode) -> tf.Tensor:
     """Updates the backbone on a batch of one episode; returns the targets' loss []."""

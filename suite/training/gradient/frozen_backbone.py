@@ -23,13 +23,18 @@ from suite.state import encoder_file
 FeatureFn = Callable[[tf.Tensor], tf.Tensor]
 
 
-def weights_in(place: str) -> list[np.ndarray] | None:
-  """Reads weights, from a directory or .npz; None in a rehearsal if they are not there yet."""
-  rehearsed = rehearsal.current()
-  if rehearsed is not None and not pathlib.Path(place).exists():
-    rehearsed.missing[f"weights {place}"] = "there is no such encoder", "suite weights convert"
+def weights_in(weights: str | None) -> list[np.ndarray] | None:
+  """Reads weights, from a directory or .npz; None in a rehearsal if they are not there yet.
+
+  Without a place they are None, too.
+  """
+  if weights is None:
     return None
-  return encoder_file.weights_in(place)
+  rehearsed = rehearsal.current()
+  if rehearsed is not None and not pathlib.Path(weights).exists():
+    rehearsed.missing[f"weights {weights}"] = "there is no such encoder", "suite weights convert"
+    return None
+  return encoder_file.weights_in(weights)
 
 
 class FrozenBackbone:

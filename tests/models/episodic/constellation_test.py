@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from suite.models.episodic import constellation
+from suite.models.torchvision import torch_resnet
 
 
 def weights_of(net, shape=(8, 8, 3), seed=0):
@@ -99,3 +100,31 @@ def test_sizes_that_do_not_fit_are_named(settings, message):
 def test_images_that_are_too_small_are_named():
   with pytest.raises(ValueError, match="8x8 pixels vanish in 4 blocks"):
     constellation.ConstellationConv4().initial(0, (8, 8, 3))
+
+
+def test_a_resnet_with_clusters_begins_as_the_resnet(monkeypatch):
+  architecture = torch_resnet.Architecture((1, 1), False, 4)
+  monkeypatch.setitem(torch_resnet.KNOWN, "resnet18", architecture)
+  model = torch_resnet.known((32, 32, 3), name="resnet18")
+  rng = np.random.default_rng(0)
+  model.set_weights([rng.uniform(0.5, 1.5, w.shape) * (1 if w.ndim == 1 else rng.choice(
+      [-0.2, 0.2], w.shape)) for w in model.get_weights()])
+  net = constellation.ConstellationResNet(
+      weights=model.get_weights(), clusters=8, heads=2, attended=1)
+  made = constellation.ClusteredEmbedding(net)
+  made.make(0, (32, 32, 3))
+  images = tf.constant(rng.integers(0, 256, [2, 32, 32, 3]), tf.uint8)
+  # A merge's norm, of mean 0 and variance 1, divides by sqrt(1 + epsilon) twice.
+  np.testing.assert_allclose(made.encode(images), model(tf.cast(images, tf.float32)), rtol=1e-3)
+  with tf.GradientTape() as tape:
+    features, seen = made.train(images)
+    loss = tf.reduce_sum(features)
+  assert features.shape == (2, 8) and seen.mean.shape == sum(net.norm_sizes((32, 32, 3)))
+  assert all(g is not None for g in tape.gradient(loss, made.trainable_variables))
+  before = made.centers.numpy()
+  made.update_statistics(seen)
+  # Stage 1 has 4 channels of 8: the others of its centers stay zero.
+  assert np.abs(made.centers.numpy() - before)[0, :, :4].max() > 0
+  np.testing.assert_array_equal(made.centers.numpy()[0, :, 4:], 0)
+  with pytest.raises(ValueError, match="'resnet50', a net of bottlenecks; allowed are resnet18"):
+    constellation.ConstellationResNet("resnet50")
