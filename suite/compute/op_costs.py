@@ -240,6 +240,12 @@ def _cholesky(node) -> int:
   return math.prod(shape[:-2]) * shape[-1] ** 3 // 3
 
 
+def _eigen(node) -> int:
+  """Cost: 9 n**3 for values and vectors of symmetric [.., n, n] (Golub & Van Loan, section 8.3)."""
+  shape = node.input(0)
+  return math.prod(shape[:-2]) * 9 * shape[-1] ** 3
+
+
 def _inverse(node) -> int:
   shape = node.input(0)
   return math.prod(shape[:-2]) * 2 * shape[-1] ** 3
@@ -284,6 +290,7 @@ COSTS = {
     "ImageProjectiveTransformV2": _projective_transform,
     "ImageProjectiveTransformV3": _projective_transform,
     "Cholesky": _cholesky,
+    "SelfAdjointEigV2": _eigen,
     "MatrixInverse": _inverse,
     "MatrixSolve": _solve,
     "MatrixTriangularSolve": _triangular_solve,

@@ -6,7 +6,9 @@
                                            (Prabhu et al., 2024)
     class_covariances.ClassCovariances     the classifier of Simple CNAPS (Bateni et al., 2020), and
                                            FeCAM (Goswami et al., 2023)
-    ridge_sums.RidgeSums                   ridge regression (Bertinetto et al., 2019)
+    ridge_sums.RidgeSums                   ridge regression (Bertinetto et al., 2019), and RanPAC
+                                           (McDonnell et al., 2023)
+    truncated_factors.TruncatedFactors     LoRanPAC (Peng et al., 2025)
     neighbors.Neighbors                    k nearest neighbors (kNN), which keeps the features
 
 Nothing is trained by gradient: learning a task, a bucket, a support set or a single sample adds
@@ -88,6 +90,11 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
 
   @property
   @override
+  def can_update(self) -> bool:
+    return not self._statistic.sets_only
+
+  @property
+  @override
   def can_answer_in_turn(self) -> bool:
     return self._statistic.has_turns
 
@@ -135,6 +142,10 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
 
   def _make(self, num_classes: int) -> statistic_lib.Running:
     """The statistics of a new task; a learner whose tasks have more than these overrides it."""
+    of_sets = self._statistic.of_sets()
+    if of_sets is not None and (
+        self._statistic.sets_only or self._delivery != deliveries.SEQUENCE):
+      return statistic_lib.Sets(of_sets, num_classes, self._num_features)
     return statistic_lib.Running(self._statistic, num_classes, self._num_features)
 
   @functools.cached_property
@@ -193,8 +204,9 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
 
     cost = adding(train, train.labels[order[:num]])
     if dev is not None:
-      cost += self.statistics.choose_cost(dev.labels) + adding(dev, dev.labels)
-    return cost + self.statistics.solve_cost() if self._statistic.has_phases else cost
+      cost += self.statistics.choose_cost(dev.labels, num) + adding(dev, dev.labels)
+      num += dev.size
+    return cost + self.statistics.solve_cost(num) if self._statistic.has_phases else cost
 
   def _forward_in(self, context: context_lib.Context) -> scoring.Forward:
     """`encode`, compiled once, or once for each task."""
@@ -249,9 +261,18 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   @override
   def learn_stored(
       self, stored: deliveries.Stored, context: context_lib.Context) -> dict[str, Any]:
-    """Inverts with all labels so far, if the budget covers it."""
-    del stored
-    if context.ledger.affords(self.statistics.solve_cost):
+    """Inverts with all labels so far, if the budget covers it.
+
+    A statistic of whole sets first adds those that are new.
+    """
+    codes, labels = stored.codes[stored.num_old:], stored.labels[stored.num_old:]
+    adds, statistics = self._statistic.sets_only and len(labels) > 0, self.statistics
+    if context.ledger.affords(lambda: statistics.solve_cost(adds * len(labels)) + (
+        statistics.add_cost(labels) if adds else flops.ZERO)):
+      if adds:
+        began, cost = time.monotonic(), statistics.add_set(codes, labels)
+        context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
+                              seconds=time.monotonic() - began)
       self._solve(context)
     return {"passes": 0}
 

@@ -25,7 +25,7 @@ METHODS = {method.name: method for method in methods.load()}
 CELLS = [(name, protocol) for protocol in methods.PROTOCOLS for name in METHODS]
 # Under `incremental`, whose column is that of `clear`, one method of each kind.
 GROWING = ("finetune", "er", "der_plus_plus", "ewc", "lwf", "icarl", "wa", "bic", "budgeted",
-           "er_aml", "ranpac", "slda", "ncm", "ft_prev")
+           "er_aml", "ranpac", "loranpac", "slda", "ncm", "ft_prev")
 # Under `nevis` these differ from CODA-Prompt in a layer and the objective, as a test below shows;
 # what is particular in them runs under `clear`.
 AS_CODA_PROMPT = ("l2p", "dual_prompt", "lora")
@@ -45,8 +45,8 @@ RESUMED = {
     # by features; heads; statistics of each kind; meta-trained nets.
     "fluid": ("finetune", "ewc", "lwf", "er", "der", "gdumb", "cumulative", "icarl",
               "cwr_star", "imprinting", "exemplar_tuning", "oltr", "ncm", "mdt", "slda", "knn",
-              "mahalanobis", "ranpac", "simple_cnaps", "protonet", "protomaml"),
-    "incremental": ("er", "ewc", "icarl", "bic", "ranpac", "ft_prev"),
+              "mahalanobis", "ranpac", "loranpac", "simple_cnaps", "protonet", "protomaml"),
+    "incremental": ("er", "ewc", "icarl", "bic", "ranpac", "loranpac", "ft_prev"),
     "cfsl": ("protonet", "simple_cnaps", "maml_plus_plus", "maml_high")}
 # These run on CFSL alone, with the variables of the two above.
 AS_MAML = {"maml_low", "anil", "boil", "sca", "pretrain_tune", "init_tune"}

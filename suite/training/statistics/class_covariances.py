@@ -37,7 +37,7 @@ Letters: B samples, C classes, D features, U classes in the block. State and sol
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -48,11 +48,13 @@ _MOST_BYTES = 8 * 2**30
 
 
 class Scatters(NamedTuple):
-  """sums [C, D], counts [C] and scatter [C, D, D] of the samples of each class."""
+  """sums [C, D], counts [C] and scatter [C, D, D] of the samples of each class; shrinkage float64
+  [2], g1 and g2, where held-out samples choose it, else ()."""
 
   sums: tf.Tensor
   counts: tf.Tensor
   scatter: tf.Tensor
+  shrinkage: Any = ()
 
 
 class Inverses(NamedTuple):
@@ -72,12 +74,15 @@ class ClassCovariances(statistic.Statistic):
     ridge: b, the multiple of the identity in every Q_k; 1 in Simple CNAPS.
     matrices: "mixed" with the covariance of all samples (Simple CNAPS), or "correlations" (FeCAM).
     shrinkage: g1 and g2 of "correlations"; 0 <= g2 <= g1 keeps every T_k without negative
-      eigenvalues.
+      eigenvalues. With `shrinkages`, until the first choice.
+    shrinkages: pairs that held-out samples choose among, with each task, bucket or set of base
+      classes: the first with the highest accuracy. (): none, as in the papers.
   """
 
   ridge: float = 1.0
   matrices: str = "mixed"
   shrinkage: tuple[float, float] = (1.0, 1.0)
+  shrinkages: tuple[tuple[float, float], ...] = ()
 
   has_turns = True
 
@@ -87,9 +92,18 @@ class ClassCovariances(statistic.Statistic):
                        "few samples has no inverse.")
     if self.matrices not in MATRICES:
       raise ValueError(f"matrices is {self.matrices!r}; allowed are {', '.join(MATRICES)}.")
-    if len(self.shrinkage) != 2 or not 0.0 <= self.shrinkage[1] <= self.shrinkage[0]:
-      raise ValueError(f"shrinkage is {self.shrinkage}; two numbers are expected, for variances "
-                       "and for the rest: the second at least 0 and at most the first.")
+    for pair in (self.shrinkage, *self.shrinkages):
+      if len(pair) != 2 or not 0.0 <= pair[1] <= pair[0]:
+        raise ValueError(f"shrinkage is {pair}; two numbers are expected, for variances "
+                         "and for the rest: the second at least 0 and at most the first.")
+    if self.shrinkages and self.matrices != "correlations":
+      raise ValueError(f"shrinkages are {self.shrinkages}, and matrices {self.matrices!r}, which "
+                       "are not shrunk. Take 'correlations', or leave shrinkages out.")
+
+  @property
+  def chooses(self) -> bool:
+    """Whether held-out samples choose the shrinkage."""
+    return bool(self.shrinkages)
 
   def zero(self, num_classes: int, num_features: int) -> Scatters:
     needed = 8 * num_classes * num_features ** 2
@@ -99,7 +113,8 @@ class ClassCovariances(statistic.Statistic):
           f"covariance and its inverse each; {_MOST_BYTES // 2**30} GiB are allowed. Take a "
           "backbone with fewer features, or SharedCovariance, which has one covariance.")
     return Scatters(tf.zeros([num_classes, num_features]), tf.zeros([num_classes]),
-                    tf.zeros([num_classes, num_features, num_features]))
+                    tf.zeros([num_classes, num_features, num_features]),
+                    tf.constant(self.shrinkage, tf.float64) if self.chooses else ())
 
   def add(self, state: Scatters, codes: tf.Tensor, labels: tf.Tensor) -> Scatters:
     is_class = tf.one_hot(labels, state.counts.shape[0], axis=0)  # [C, B]
@@ -118,9 +133,10 @@ class ClassCovariances(statistic.Statistic):
       products = tf.matmul(solution.solved, codes, transpose_b=True)
       return tf.transpose(_logits(_squares_of(solution, codes), products, state.counts[:, None],
                                   solution.squares[:, None]))
-    sums, counts, scatter = (tf.cast(part, tf.float64) for part in state)
+    sums, counts, scatter = (tf.cast(part, tf.float64) for part in state[:3])
     whole = _covariance_of_all(counts, sums, tf.reduce_sum(scatter, axis=0))
-    factors = tf.linalg.cholesky(self._covariances(scatter, counts, whole))  # L L^T = Q_k.
+    factors = tf.linalg.cholesky(  # L L^T = Q_k.
+        self._covariances(scatter, counts, whole, state.shrinkage))
     away = tf.cast(codes, tf.float64) - _means(Scatters(sums, counts, scatter))[:, None]
     # (z - m)^T Q^-1 (z - m) = |L^-1 (z - m)|^2: B solutions cost less than D of an inverse.
     whitened = tf.linalg.triangular_solve(factors, tf.linalg.matrix_transpose(away))  # [C, D, B]
@@ -134,7 +150,7 @@ class ClassCovariances(statistic.Statistic):
         counts, sums, tf.cast(tf.reduce_sum(state.scatter, axis=0), tf.float64))
 
     def precision_of(given: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:  # One class at a time.
-      mixed = self._covariances(tf.cast(given[0], tf.float64), given[1], whole)
+      mixed = self._covariances(tf.cast(given[0], tf.float64), given[1], whole, state.shrinkage)
       eye = tf.eye(mixed.shape[-1], dtype=tf.float64)
       found = tf.linalg.cholesky_solve(tf.linalg.cholesky(mixed), eye + tf.zeros_like(mixed))
       return tf.cast(found, tf.float32)
@@ -143,6 +159,14 @@ class ClassCovariances(statistic.Statistic):
                           fn_output_signature=tf.TensorSpec(state.scatter.shape[1:]))
     solved = tf.matmul(precision, tf.convert_to_tensor(state.sums)[:, :, None])[:, :, 0]
     return Inverses(precision, solved, tf.reduce_sum(state.sums * solved, axis=1))
+
+  def choose(self, state: Scatters, codes: tf.Tensor, labels: tf.Tensor) -> Scatters:
+    def accuracy(shrinkage: tf.Tensor) -> tf.Tensor:
+      return statistic.accuracy(self.answers(state._replace(shrinkage=shrinkage), codes), labels)
+
+    pairs = tf.constant(self.shrinkages, tf.float64)
+    found = tf.map_fn(accuracy, pairs, fn_output_signature=tf.float32, parallel_iterations=1)
+    return state._replace(shrinkage=tf.gather(pairs, tf.argmax(found)))
 
   def unsolved(self, num_classes: int, num_features: int) -> Inverses:
     least = self.ridge + (self.matrices == "correlations")
@@ -189,25 +213,28 @@ class ClassCovariances(statistic.Statistic):
                      block.moved(squares, own[:, None]))
     return block.put(found, within)
 
-  def _covariances(self, scatter: tf.Tensor, counts: tf.Tensor, whole: tf.Tensor) -> tf.Tensor:
+  def _covariances(self, scatter: tf.Tensor, counts: tf.Tensor, whole: tf.Tensor,
+                   shrinkage: Any) -> tf.Tensor:
     """Returns Q_k [..., D, D] of classes with scatter [..., D, D] and n_k [...].
 
     Args:
       scatter: of the classes.
       counts: n_k.
       whole: S [D, D].
+      shrinkage: [2], that was chosen; (): the setting.
     """
     counts = tf.maximum(counts, 1.0)[..., None, None]
     own = scatter / tf.maximum(counts - 1.0, 1.0)
     eye = tf.eye(whole.shape[0], dtype=whole.dtype)
     if self.matrices == "correlations":
-      found = _correlations(own, self.shrinkage) + self.ridge * eye
+      found = _correlations(
+          own, shrinkage if self.chooses else self.shrinkage) + self.ridge * eye
     else:
       found = (counts * own + whole) / (counts + 1.0) + self.ridge * eye
     return (found + tf.linalg.matrix_transpose(found)) / 2.0
 
 
-def _correlations(own: tf.Tensor, shrinkage: tuple[float, float]) -> tf.Tensor:
+def _correlations(own: tf.Tensor, shrinkage: tuple[float, float] | tf.Tensor) -> tf.Tensor:
   """Returns the correlations [..., D, D] of covariances [..., D, D] after shrinkage (FeCAM)."""
   num = own.shape[-1]
   variance = (tf.linalg.trace(own) / num)[..., None, None]
@@ -231,7 +258,8 @@ def _merged(a: Scatters, b: Scatters, means: tf.Tensor) -> Scatters:
   apart = means - _means(a)
   weights = a.counts * b.counts / tf.maximum(a.counts + b.counts, 1.0)
   between = weights[:, None, None] * apart[:, :, None] * apart[:, None]
-  return Scatters(a.sums + b.sums, a.counts + b.counts, a.scatter + b.scatter + between)
+  return Scatters(a.sums + b.sums, a.counts + b.counts, a.scatter + b.scatter + between,
+                  () if isinstance(a.shrinkage, tuple) else tf.convert_to_tensor(a.shrinkage))
 
 
 def _covariance_of_all(counts: tf.Tensor, sums: tf.Tensor, within: tf.Tensor) -> tf.Tensor:

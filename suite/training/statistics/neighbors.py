@@ -21,7 +21,7 @@ Letters: B samples, C classes, D features, N rows.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -41,12 +41,14 @@ class Rows(NamedTuple):
     labels: int64 [N]; -1 in rows that are not filled.
     counts: float32 [C], samples of each class, those that were replaced included.
     seen: int64 [1], samples so far; the next one takes row seen % N.
+    k: int64 [1], where held-out samples choose it; else ().
   """
 
   directions: tf.Tensor
   labels: tf.Tensor
   counts: tf.Tensor
   seen: tf.Tensor
+  k: Any = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,23 +57,33 @@ class Neighbors(statistic.Statistic):
 
   Attributes:
     size: N, the most samples that are kept.
-    k: the neighbors that vote; 20 in the papers of self-supervised nets (Caron et al., 2021).
+    k: the neighbors that vote; 20 in the papers of self-supervised nets (Caron et al., 2021). With
+      `ks`, until the first choice.
     temperature: T; their 0.07.
+    ks: numbers that held-out samples choose among, with each task, bucket or set of base classes:
+      the first with the highest accuracy. (): none.
   """
 
   size: int = 10000
   k: int = 20
   temperature: float = 0.07
+  ks: tuple[int, ...] = ()
 
   has_phases = False
   has_turns = True
 
   def __post_init__(self):
-    if self.k < 1 or self.size < self.k:
-      raise ValueError(f"size is {self.size} and k is {self.k}; k must be at least 1, and size at "
-                       "least k.")
+    for k in (self.k, *self.ks):
+      if k < 1 or self.size < k:
+        raise ValueError(f"size is {self.size} and k is {k}; k must be at least 1, and size at "
+                         "least k.")
     if not self.temperature > 0.0:
       raise ValueError(f"temperature is {self.temperature}; it must be above 0.")
+
+  @property
+  def chooses(self) -> bool:
+    """Whether held-out samples choose k."""
+    return bool(self.ks)
 
   def zero(self, num_classes: int, num_features: int) -> Rows:
     needed = 4 * self.size * num_features
@@ -80,7 +92,8 @@ class Neighbors(statistic.Statistic):
           f"{self.size} rows of {num_features} features need {needed / 2**30:.1f} GiB; "
           f"{_MOST_BYTES // 2**30} GiB are allowed. Set a smaller size.")
     return Rows(tf.zeros([self.size, num_features]), tf.constant(_EMPTY, tf.int64, [self.size]),
-                tf.zeros([num_classes]), tf.zeros([1], tf.int64))
+                tf.zeros([num_classes]), tf.zeros([1], tf.int64),
+                tf.constant([self.k], tf.int64) if self.chooses else ())
 
   def add(self, state: Rows, codes: tf.Tensor, labels: tf.Tensor) -> Rows:
     places, codes, of = self._placed(state, codes, labels)
@@ -88,7 +101,8 @@ class Neighbors(statistic.Statistic):
     return Rows(
         tf.tensor_scatter_nd_update(state.directions, places[:, None], codes),
         tf.tensor_scatter_nd_update(state.labels, places[:, None], of), state.counts + counts,
-        state.seen + tf.size(labels, tf.int64))
+        state.seen + tf.size(labels, tf.int64),
+        tf.convert_to_tensor(state.k) if self.chooses else ())
 
   def merge(self, a: Rows, b: Rows) -> Rows:
     """Returns the rows of a and then those of b, of which the newest are kept."""
@@ -113,10 +127,16 @@ class Neighbors(statistic.Statistic):
     return (places[-self.size:], tf.math.l2_normalize(codes[-self.size:], axis=1),
             tf.cast(labels[-self.size:], tf.int64))
 
+  def choose(self, state: Rows, codes: tf.Tensor, labels: tf.Tensor) -> Rows:
+    found = tf.stack([statistic.accuracy(
+        self.answers(state._replace(k=tf.constant([k], tf.int64)), codes), labels)
+                      for k in self.ks])
+    return state._replace(k=tf.gather(tf.constant(self.ks, tf.int64), [tf.argmax(found)]))
+
   def answers(self, state: Rows, codes: tf.Tensor, solution: tuple[()] | None = None) -> tf.Tensor:
     cosines = tf.matmul(tf.math.l2_normalize(codes, axis=1), state.directions, transpose_b=True)
     labels = tf.convert_to_tensor(state.labels)
-    found = self._votes(tf.where(labels != _EMPTY, cosines, _FAR), labels, state.counts.shape[0])
+    found = self._votes(tf.where(labels != _EMPTY, cosines, _FAR), labels, state)
     return tf.where(state.counts > 0.0, found,
                     statistic.NOT_SHOWN if solution is None else -float("inf"))
 
@@ -133,12 +153,15 @@ class Neighbors(statistic.Statistic):
         tf.where(is_new, tf.matmul(codes, codes, transpose_b=True), _FAR)], axis=1)
     one_hot = tf.one_hot(labels, state.counts.shape[0])
     shown = state.counts + tf.cumsum(one_hot, exclusive=True)
-    found = self._votes(cosines, tf.concat([kept, labels], axis=0), state.counts.shape[0])
+    found = self._votes(cosines, tf.concat([kept, labels], axis=0), state)
     return tf.where(shown > 0.0, found, -float("inf"))
 
-  def _votes(self, cosines: tf.Tensor, labels: tf.Tensor, num_classes: int) -> tf.Tensor:
+  def _votes(self, cosines: tf.Tensor, labels: tf.Tensor, state: Rows) -> tf.Tensor:
     """Returns votes [B, C] of the nearest of rows with cosines [B, M] and labels [M]."""
-    least = tf.math.top_k(cosines, self.k)[0][:, -1:] - _TIE
+    num_classes = state.counts.shape[0]
+    nearest = tf.math.top_k(cosines, max(self.k, *self.ks) if self.ks else self.k)[0]
+    place = state.k[0] if self.chooses else self.k
+    least = nearest[:, place - 1, None] - _TIE
     votes = tf.where(cosines >= least, tf.exp((cosines - 1.0) / self.temperature), 0.0)
     # A label of -1 is left out.
     found = tf.math.unsorted_segment_sum(tf.transpose(votes), labels, num_classes)

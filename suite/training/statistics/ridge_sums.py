@@ -26,6 +26,11 @@ factorization I + Z P Z^T = L E L^T with a unit lower triangular L:
 l may be chosen among several strengths: the one whose V, of all sums so far, has the smallest mean
 square error on the one-hot labels of held-out samples (RanPAC; McDonnell et al., 2023).
 
+Where sums are float64 (`exact`), tasks and buckets keep the rows of X as long as there are fewer
+than D of them (`RidgeRows`), and take the dual form: with N = D / 5 its products and factorizations
+cost a 25th and a 125th. From then on X^T X and X^T Y are kept. Nobody asks for P there, so it is
+not computed: V takes a factorization, and C solutions instead of D.
+
 ACIL (Zhuang et al., 2022) and GACL (Zhuang et al., 2024) learn tasks by this recursion, on random
 ReLU features with a fixed l: they are this estimator, whatever the order of tasks and whether their
 classes are disjoint or come again.
@@ -99,7 +104,8 @@ class RidgeSums(statistic.Statistic):
     strengths: those that held-out samples choose among, with each task, bucket or set of base
       classes; (): none. Strengths below `FLOOR` times the trace of X^T X count as that: they are
       less than what rounding adds.
-    exact: whether sums are float64, which strengths that small need; else float32.
+    exact: whether sums are float64, which strengths that small need; else float32. In tasks and
+      buckets rows then stand for sums while they are fewer; see the module.
     form: of the state of an episode: "primal", sums of D (D + C) numbers; "dual", the features of
       all support images; or "cheaper", the one of both that takes less memory and arithmetic.
     way, shot, num_support_sets: of the episodes; the dual form needs them. 0: "cheaper" is primal.
@@ -142,16 +148,23 @@ class RidgeSums(statistic.Statistic):
     """Whether held-out samples choose the strength."""
     return bool(self.strengths)
 
+  def of_sets(self) -> RidgeRows | None:
+    return RidgeRows(self) if self.exact else None
+
   def zero(self, num_classes: int, num_features: int) -> PrimalSums:
+    self.check_size(num_features)
+    dtype = tf.float64 if self.exact else tf.float32
+    return PrimalSums(tf.zeros([num_features, num_features], dtype),
+                      tf.zeros([num_features, num_classes], dtype), tf.zeros([num_classes]),
+                      tf.constant([self.strength] * self.chooses, tf.float64))
+
+  def check_size(self, num_features: int) -> None:
+    """Refuses more features than memory is for."""
     needed = (8 + 4 * self.exact) * num_features ** 2
     if needed > _MOST_BYTES:
       raise ValueError(
           f"{num_features} features need {needed / 2**30:.1f} GiB for their products and an "
           f"inverse; {_MOST_BYTES // 2**30} GiB are allowed. Take fewer features.")
-    dtype = tf.float64 if self.exact else tf.float32
-    return PrimalSums(tf.zeros([num_features, num_features], dtype),
-                      tf.zeros([num_features, num_classes], dtype), tf.zeros([num_classes]),
-                      tf.constant([self.strength] * self.chooses, tf.float64))
 
   def episode_zero(self, num_classes: int, num_features: int) -> State:
     if self.episode_form(num_features) == PRIMAL:
@@ -190,18 +203,10 @@ class RidgeSums(statistic.Statistic):
                       tf.convert_to_tensor(a.strength))
 
   def choose(self, state: PrimalSums, codes: tf.Tensor, labels: tf.Tensor) -> PrimalSums:
-    gram, cross = _symmetric(state.gram), tf.cast(state.cross, tf.float64)
-    codes = tf.cast(codes, tf.float64)
     wanted = tf.one_hot(labels, state.counts.shape[0], dtype=tf.float64)
-
-    def error(strength: tf.Tensor) -> tf.Tensor:
-      found = tf.matmul(codes, _solved(gram, cross, strength))
-      return tf.reduce_mean(tf.square(found - wanted))
-
-    strengths = tf.maximum(tf.constant(self.strengths, tf.float64),
-                           FLOOR[state.gram.dtype] * tf.linalg.trace(gram))
-    errors = tf.map_fn(error, strengths, parallel_iterations=1)
-    return state._replace(strength=tf.gather(strengths, [tf.argmin(errors)]))
+    return state._replace(strength=_best(
+        self.strengths, _symmetric(state.gram), tf.cast(state.cross, tf.float64),
+        tf.cast(codes, tf.float64), wanted, state.gram.dtype))
 
   def _strength(self, state: PrimalSums) -> tf.Tensor | float:
     return state.strength[0] if self.chooses else self.strength
@@ -251,6 +256,122 @@ class RidgeSums(statistic.Statistic):
     earlier = tf.cast(steps[:, None] > steps, tf.float32)  # Row t sees the labels before t only.
     shown = state.counts + tf.matmul(earlier, one_hot)  # [B, C]
     return tf.where(shown > 0.0, before + tf.matmul(unit * earlier, errors), -float("inf"))
+
+
+class RowsOrSums(NamedTuple):
+  """The state of `RidgeRows`; N is 0 once G is D.
+
+  Attributes:
+    rows: float32 [N, D], X. labels: int64 [N].
+    gram: float64 [G, D], X^T X, or none of it. cross: float64 [D, C], X^T Y, 0 while G is 0.
+    counts, strength: see `PrimalSums`.
+  """
+
+  rows: tf.Tensor
+  labels: tf.Tensor
+  gram: tf.Tensor
+  cross: tf.Tensor
+  counts: tf.Tensor
+  strength: tf.Tensor
+
+
+class Weights(NamedTuple):
+  """weights V [D, C]."""
+
+  weights: tf.Tensor
+
+
+@dataclasses.dataclass(frozen=True)
+class RidgeRows(statistic.Statistic):
+  """Ridge regression for `statistic.Sets`: dual while there are fewer samples than features.
+
+  Attributes:
+    ridge: the settings.
+  """
+
+  ridge: RidgeSums
+
+  @property
+  def chooses(self) -> bool:
+    return self.ridge.chooses
+
+  def zero(self, num_classes: int, num_features: int) -> RowsOrSums:
+    self.ridge.check_size(num_features)
+    return RowsOrSums(
+        tf.zeros([0, num_features]), tf.zeros([0], tf.int64),
+        tf.zeros([0, num_features], tf.float64), tf.zeros([num_features, num_classes], tf.float64),
+        tf.zeros([num_classes]), tf.constant([self.ridge.strength] * self.chooses, tf.float64))
+
+  def unsolved(self, num_classes: int, num_features: int) -> Weights:
+    return Weights(tf.zeros([num_features, num_classes]))
+
+  def add(self, state: RowsOrSums, codes: tf.Tensor, labels: tf.Tensor) -> RowsOrSums:
+    num, width = state.rows.shape[0] + codes.shape[0], codes.shape[1]
+    one_hot = tf.one_hot(labels, state.counts.shape[0])
+    state = state._replace(counts=state.counts + tf.reduce_sum(one_hot, axis=0))
+    codes, labels = (tf.concat(parts, axis=0) for parts in
+                     ((state.rows, codes), (state.labels, labels)))
+    if not state.gram.shape[0] and num < width:
+      return state._replace(rows=codes, labels=labels)
+    exact = tf.cast(codes, tf.float64)
+    one_hot = tf.one_hot(labels, state.counts.shape[0], dtype=tf.float64)
+    gram = tf.matmul(exact, exact, transpose_a=True)
+    return state._replace(
+        rows=codes[:0], labels=labels[:0], gram=state.gram + gram if state.gram.shape[0] else gram,
+        cross=state.cross + tf.matmul(exact, one_hot, transpose_a=True))
+
+  def choose(self, state: RowsOrSums, codes: tf.Tensor, labels: tf.Tensor) -> RowsOrSums:
+    products, targets, seen = self._system(state, codes)
+    wanted = tf.one_hot(labels, state.counts.shape[0], dtype=tf.float64)
+    return state._replace(strength=_best(
+        self.ridge.strengths, products, targets, seen, wanted, tf.float64))
+
+  def solve(self, state: RowsOrSums) -> Weights:
+    products, targets, _ = self._system(state, state.rows)
+    strength = state.strength[0] if self.chooses else self.ridge.strength
+    found = _solved(products, targets, strength)
+    if state.gram.shape[0]:
+      return Weights(found)
+    return Weights(tf.matmul(tf.cast(state.rows, tf.float64), found, transpose_a=True))
+
+  def answers(self, state: RowsOrSums, codes: tf.Tensor, solution: Weights | None = None
+              ) -> tf.Tensor:
+    weights = self.solve(state).weights if solution is None else solution.weights
+    return tf.where(state.counts > 0.0, tf.matmul(codes, tf.cast(weights, tf.float32)),
+                    statistic.NOT_SHOWN if solution is None else -float("inf"))
+
+  def _system(self, state: RowsOrSums, codes: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    """Products, right side and what solutions are multiplied with for answers to samples [B, D].
+
+    They are X^T X, X^T Y and Z, or X X^T, Y and Z X^T.
+    """
+    codes = tf.cast(codes, tf.float64)
+    if state.gram.shape[0]:
+      return _symmetric(state.gram), state.cross, codes
+    rows = tf.cast(state.rows, tf.float64)
+    return (tf.matmul(rows, rows, transpose_b=True),
+            tf.one_hot(state.labels, state.counts.shape[0], dtype=tf.float64),
+            tf.matmul(codes, rows, transpose_b=True))
+
+
+def _best(strengths: tuple[float, ...], products: tf.Tensor, targets: tf.Tensor, seen: tf.Tensor,
+          wanted: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+  """Returns the strength [1] whose answers have the smallest mean square error.
+
+  Args:
+    strengths: to choose among.
+    products, targets, seen: answers are seen (products + l I)^-1 targets.
+    wanted: [B, C].
+    dtype: of the sums, see `FLOOR`.
+  """
+  def error(strength: tf.Tensor) -> tf.Tensor:
+    found = tf.matmul(seen, _solved(products, targets, strength))
+    return tf.reduce_mean(tf.square(found - wanted))
+
+  allowed = tf.maximum(tf.constant(strengths, tf.float64),
+                       FLOOR[dtype] * tf.linalg.trace(products))
+  errors = tf.map_fn(error, allowed, parallel_iterations=1)
+  return tf.gather(allowed, [tf.argmin(errors)])
 
 
 def _solved(gram: tf.Tensor, right: tf.Tensor, strength: tf.Tensor | float) -> tf.Tensor:

@@ -3,7 +3,8 @@
 
 A `Statistic` holds settings only. Its methods are pure functions of two NamedTuples of tensors:
 
-    state      the sums: `zero`, `add` a set of samples, `merge` with the sums of other samples
+    state      the sums: `zero`, `add` a set of samples, `merge` with the sums of other samples; a
+               field that settings leave out is ()
     solution   what answers need besides the state and is computed from it, such as an inverse
 
 `answers(state, codes)` solves what it needs for these answers, within the same graph, and has
@@ -50,16 +51,23 @@ class Statistic:
     kinds: the kinds of tasks it can count.
     has_phases: whether `solve` is worth an offline phase; False: `update` keeps the solution exact.
     has_turns: whether there is `answers_in_turn`.
+    most_rows: samples of a set that `Sets` adds at once.
+    sets_only: whether there is no `update`: single samples are added in offline phases, as a set.
   """
 
   kinds: Sequence[str] = (tasks.SINGLE_LABEL,)
   has_phases = True
-  has_turns = False
+  has_turns = sets_only = False
+  most_rows = 10000
 
   @property
   def chooses(self) -> bool:
     """Whether held-out samples choose a setting; see `choose`."""
     return False
+
+  def of_sets(self) -> Statistic | None:
+    """Returns a form whose state grows with sets, for `Sets`; None: there is none, or no need."""
+    return None
 
   def zero(self, num_classes: int, num_features: int) -> State:
     """Returns the state of no sample."""
@@ -72,6 +80,10 @@ class Statistic:
   def add(self, state: State, codes: tf.Tensor, labels: tf.Tensor) -> State:
     """Returns the state after samples [B, D] with labels int [B], in their order."""
     raise NotImplementedError
+
+  def trimmed(self, state: State) -> State:
+    """Returns the state of `Sets` without what open dimensions have too much; not in a graph."""
+    return state
 
   def merge(self, a: State, b: State) -> State:
     """Returns the state of the samples of both states."""
@@ -152,16 +164,21 @@ class Running(tf.Module):
     self._types = {"state": type(zero), "solution": type(unsolved)}
     for part in (zero, unsolved):
       for name, value in zip(getattr(part, "_fields", ()), part):
-        setattr(self, name, tf.Variable(value, trainable=False, name=name))
+        if not _is_absent(value):
+          setattr(self, name, tf.Variable(
+              value, trainable=False, name=name, shape=self._shape_of(value)))
     self.add_chunk = user_code.compiled(self.add, input_signature=[
         tf.TensorSpec([None, num_features]), tf.TensorSpec([None], tf.int64)])
     self._solve = user_code.compiled(self.solve, input_signature=[])
     self._costs: dict[str, flops.Cost] = {}
 
+  def _shape_of(self, value: tf.Tensor) -> tf.TensorShape:
+    return value.shape
+
   def _variables(self, which: str) -> Any:
     kind = self._types[which]
     names = getattr(kind, "_fields", ())
-    return kind(*(getattr(self, name) for name in names))
+    return kind(*(getattr(self, name, ()) for name in names))
 
   @property
   def state(self) -> State:
@@ -226,8 +243,10 @@ class Running(tf.Module):
     graph(tf.cast(codes, tf.float32), tf.cast(labels, tf.int64))
     return flops.count(graph)
 
-  def choose_cost(self, labels: np.ndarray) -> flops.Cost:
-    """Returns the cost of `choose` for samples with labels [N]."""
+  def choose_cost(self, labels: np.ndarray, more: int = 0) -> flops.Cost:
+    """Returns the cost of `choose` for samples with labels [N], after `more` that are added first.
+    """
+    del more
     return flops.count(self._choosing(labels))
 
   def _choosing(self, labels: np.ndarray) -> Any:
@@ -244,8 +263,9 @@ class Running(tf.Module):
     """`solve` as a graph."""
     self._solve()
 
-  def solve_cost(self) -> flops.Cost:
-    """Returns the cost of `solve`."""
+  def solve_cost(self, more: int = 0) -> flops.Cost:
+    """Returns the cost of `solve`, after `more` samples that are added first."""
+    del more
     if "solve" not in self._costs:
       self._costs["solve"] = flops.count(self._solve.get_concrete_function())
     return self._costs["solve"]
@@ -261,7 +281,95 @@ class Running(tf.Module):
   def _assign(self, state: State, solution: Solution) -> None:
     for variables, values in ((self.state, state), (self.solution, solution)):
       for variable, value in zip(variables, values):
-        variable.assign(tf.cast(value, variable.dtype))
+        if not _is_absent(variable):
+          variable.assign(tf.cast(value, variable.dtype))
+
+
+def _is_absent(value: Any) -> bool:
+  """Whether a field is (), which is no tensor: one of a setting that nothing chooses."""
+  return isinstance(value, tuple)
+
+
+class Sets(Running):
+  """As `Running`, of a statistic whose state has open dimensions; samples come in whole sets.
+
+  A dimension of 0 in the state of no sample is open. Each function is a graph for the state as it
+  is, so that what it costs depends on how many samples there are, and is known.
+  """
+
+  def __init__(self, statistic: Statistic, num_classes: int, num_features: int):
+    super().__init__(statistic, num_classes, num_features)
+    graphs: dict[Any, Any] = {}
+    self._graphs = lambda: graphs  # In a function: a checkpoint goes through every dict.
+
+  def _shape_of(self, value: tf.Tensor) -> tf.TensorShape:
+    return tf.TensorShape([size or None for size in value.shape])
+
+  def _traced(self, name: str, function: Callable[..., Any], *specs: Any) -> Any:
+    """The graph of a function of a state and more, for these shapes."""
+    key = (name, *(tuple(spec.shape) for spec in tf.nest.flatten(specs)))
+    if key not in self._graphs():
+      self._graphs().clear()  # Shapes that were do not come again.
+      self._graphs()[key] = user_code.compiled(function).get_concrete_function(*specs)
+    return self._graphs()[key]
+
+  def _specs(self, more: int = 0) -> State:
+    """The shapes of the state after `more` samples."""
+    specs = tf.nest.map_structure(tf.type_spec_from_value, self._values())
+    for part in self._parts(more):
+      specs = self._adding(specs, part.stop - part.start).structured_outputs
+    return specs
+
+  def _values(self) -> State:
+    return self._types["state"](*(v.read_value() for v in self.state))
+
+  def _samples(self, num: int) -> tuple[tf.TensorSpec, tf.TensorSpec]:
+    return tf.TensorSpec([num, self._num_features]), tf.TensorSpec([num], tf.int64)
+
+  def _parts(self, num: int) -> list[slice]:
+    """The samples of a set of `num` that are added at once."""
+    most = self.statistic.most_rows
+    return [slice(i, min(i + most, num)) for i in range(0, num, most)]
+
+  def _adding(self, specs: State, num: int) -> Any:
+    return self._traced("add", self.statistic.add, specs, *self._samples(num))
+
+  def add_set(self, codes: np.ndarray, labels: np.ndarray) -> flops.Cost:
+    cost = flops.ZERO
+    for part in self._parts(len(labels)):
+      graph = self._adding(self._specs(), part.stop - part.start)
+      added = graph(*self._values(), tf.cast(codes[part], tf.float32),
+                    tf.cast(labels[part], tf.int64))
+      self._assign(self.statistic.trimmed(added), ())
+      cost += flops.count(graph)
+    return cost
+
+  def add_cost(self, labels: np.ndarray) -> flops.Cost:
+    specs, cost = self._specs(), flops.ZERO
+    for part in self._parts(len(labels)):
+      graph = self._adding(specs, part.stop - part.start)
+      specs, cost = graph.structured_outputs, cost + flops.count(graph)
+    return cost
+
+  def choose(self, codes: np.ndarray, labels: np.ndarray) -> flops.Cost:
+    cost = self.choose_cost(labels)
+    graph = self._traced("choose", self.statistic.choose, self._specs(),
+                         *self._samples(len(labels)))
+    self._assign(graph(*self._values(), tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)), ())
+    return cost
+
+  def choose_cost(self, labels: np.ndarray, more: int = 0) -> flops.Cost:
+    return flops.count(self._traced("choose", self.statistic.choose, self._specs(more),
+                                    *self._samples(len(labels))))
+
+  def solve(self) -> None:
+    self.solve_compiled()
+
+  def solve_compiled(self) -> None:
+    self._assign((), self._traced("solve", self.statistic.solve, self._specs())(*self._values()))
+
+  def solve_cost(self, more: int = 0) -> flops.Cost:
+    return flops.count(self._traced("solve", self.statistic.solve, self._specs(more)))
 
 
 class Block:
@@ -302,6 +410,11 @@ class Block:
   def put(self, found: tf.Tensor, within: tf.Tensor) -> tf.Tensor:
     """Returns logits [B, C]: [C, B] by the sums before the block, [U, B] of the block's classes."""
     return tf.transpose(tf.tensor_scatter_nd_update(found, self.classes[:, None], within))
+
+
+def accuracy(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+  """Returns the share of right answers, float32 [], of logits [B, C] and labels int64 [B]."""
+  return tf.reduce_mean(tf.cast(tf.argmax(logits, axis=1) == labels, tf.float32))
 
 
 def parts(size: tf.Tensor, num: int = 2) -> list[slice]:

@@ -268,3 +268,39 @@ def test_gradients_are_those_of_differences():
         moved.append(total(*values))
       expected[place] = (moved[0] - moved[1]) / 2e-5
     np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_held_out_samples_choose_the_shrinkage_by_their_accuracy():
+  """Of all pairs by brute force; sums stay as they are, and what follows has the choice."""
+  rng = np.random.default_rng(4)
+  scales = np.array([[1.0, 4.0, 1.0], [4.0, 1.0, 1.0]])
+  labels, held_labels = np.arange(16) % 2, np.arange(40) % 2
+  codes, held = ((rng.normal(size=[len(of), 3]) * scales[of] + of[:, None]).astype(np.float32)
+                 for of in (labels, held_labels))
+  pairs = ((0.0, 0.0), (0.5, 0.0), (1.0, 1.0), (50.0, 0.0))
+
+  def fitted(**settings):
+    found = class_covariances.ClassCovariances(1e-6, "correlations", **settings)
+    model = statistic.Running(found, 2, 3)
+    model.add_set(codes, labels)
+    return model
+
+  accuracies = []
+  for pair in pairs:
+    one = fitted(shrinkage=pair)
+    one.solve()
+    accuracies.append(np.mean(np.argmax(one.answer(tf.constant(held)), axis=1) == held_labels))
+  best = pairs[int(np.argmax(accuracies))]
+  assert min(accuracies) < max(accuracies) and best != (1.0, 1.0)
+  model = fitted(shrinkages=pairs)
+  assert model.shrinkage.numpy().tolist() == [1.0, 1.0]
+  assert model.choose(held, held_labels).flops > 4 * 2 * 3 ** 3 / 3
+  model.solve()
+  assert model.shrinkage.numpy().tolist() == list(best)
+  expected = fitted(shrinkage=best)
+  expected.solve()
+  np.testing.assert_allclose(model.precision, expected.precision, rtol=1e-5)
+  np.testing.assert_array_equal(model.scatter, expected.scatter)
+  assert not hasattr(expected, "shrinkage")
+  with pytest.raises(ValueError, match="which are not shrunk. Take 'correlations'"):
+    class_covariances.ClassCovariances(shrinkages=pairs)

@@ -99,3 +99,28 @@ def test_wrong_use_is_named():
     neighbors.Neighbors(temperature=0)
   with pytest.raises(ValueError, match="10000000 rows of 512 features need 19.1 GiB"):
     neighbors.Neighbors(10000000).zero(2, 512)
+
+
+def test_held_out_samples_choose_k_by_their_accuracy():
+  codes, labels = sequence(18)
+  held, held_labels = sequence(40, seed=9)
+  ks, accuracies = (1, 3, 9, 15), []
+  for k in ks:
+    one = statistic.Running(neighbors.Neighbors(SIZE, k, TEMPERATURE), CLASSES, FEATURES)
+    one.add_set(codes, labels)
+    accuracies.append(np.mean(np.argmax(one.answer(tf.constant(held)), axis=1) == held_labels))
+  assert min(accuracies) < max(accuracies)
+  model = statistic.Running(neighbors.Neighbors(SIZE, 4, TEMPERATURE, ks), CLASSES, FEATURES)
+  model.add_set(codes, labels)
+  assert model.k.numpy() == [4]
+  assert model.choose(held, held_labels).flops > 0
+  best = ks[int(np.argmax(accuracies))]
+  assert model.k.numpy() == [best]
+  expected = statistic.Running(neighbors.Neighbors(SIZE, best, TEMPERATURE), CLASSES, FEATURES)
+  expected.add_set(codes, labels)
+  for answers in ("answer_in_turn", "answer"):
+    given = [tf.constant(held)] + [tf.constant(held_labels)] * (answers == "answer_in_turn")
+    np.testing.assert_allclose(getattr(model, answers)(*given), getattr(expected, answers)(*given),
+                               rtol=1e-6)
+  with pytest.raises(ValueError, match="size is 20 and k is 21"):
+    neighbors.Neighbors(SIZE, ks=(1, 21))

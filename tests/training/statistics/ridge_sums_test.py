@@ -205,3 +205,38 @@ def test_bad_strengths_and_too_many_features_are_refused():
     ridge_sums.RidgeSums(strengths=(1.0, 0.0))
   with pytest.raises(ValueError, match="GiB .* are allowed. Take fewer features"):
     ridge_sums.RidgeSums().zero(10, 100_000)
+
+
+@pytest.mark.parametrize("width", [40, 12])
+def test_rows_of_sets_give_what_sums_give_before_and_after_they_are_as_many(width):
+  """Three sets of 9 samples: 40 features have the dual form throughout, 12 the sums from set 2."""
+  rng = np.random.default_rng(3)
+  codes = rng.normal(size=[27, width]).astype(np.float32)
+  labels = rng.integers(0, 3, 27)
+  held = rng.normal(size=[8, width]).astype(np.float32), rng.integers(0, 3, 8)
+  settings = ridge_sums.RidgeSums(strengths=(1e-2, 1.0, 1e2, 1e4), exact=True)
+  sums = statistic.Running(settings, 4, width)
+  rows = statistic.Sets(settings.of_sets(), 4, width)
+  for i in range(0, 27, 9):
+    part, of = codes[i:i + 9], labels[i:i + 9]
+    expected = rows.add_cost(of), rows.choose_cost(held[1], 9), rows.solve_cost(9)
+    added = rows.add_set(part, of)
+    assert (added, rows.choose(*held), rows.solve_cost()) == expected
+    rows.solve_compiled()
+    sums.add_set(part, of)
+    sums.choose(*held)
+    sums.solve()
+    for name in ("counts", "strength", "weights"):
+      np.testing.assert_allclose(getattr(rows, name), getattr(sums, name), rtol=1e-6, atol=1e-7)
+    assert len(rows.rows.numpy()) == (i + 9 if i + 9 < width else 0)
+    # The right side of X X^T, of as many equations as there are samples; of X^T X with D.
+    size = min(i + 9, width)
+    assert size ** 3 / 3 < rows.solve_cost().flops < size ** 3 + 8 * size * width * 4 + 4 * (
+        size ** 2 * width)
+  one = rows.answer(tf.constant(codes[:5]))
+  np.testing.assert_allclose(one, sums.answer(tf.constant(codes[:5])), rtol=1e-4, atol=1e-5)
+  assert np.isneginf(one[:, 3]).all()
+
+
+def test_sums_in_float32_are_kept_as_they_were():
+  assert ridge_sums.RidgeSums().of_sets() is None
