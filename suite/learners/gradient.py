@@ -6,6 +6,7 @@
   head, last layers  HeadOnly, LastLayers                               current
   split head         HeadOnly, Split                                    current
   EWC, MAS, SI, LwF  AllLayers           Ewc, ...                       current
+  RWalk              AllLayers           Rwalk                          current
   CWR*               AllLayers, CwrStar                                 current
   A-GEM              AllLayers           Agem          Reservoir        current
   ER                 AllLayers                         GroupBalanced    current     yes
