@@ -65,7 +65,7 @@ def pytest_collection_finish():
   """Excludes imported modules from garbage collection, which becomes rarer, too."""
   gc.collect()
   gc.freeze()
-  gc.set_threshold(20_000, 10, 10)
+  gc.set_threshold(50_000, 10, 10)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -183,7 +183,7 @@ def _import_all():
   context._reset_context()
   gc.collect()
   gc.freeze()
-  gc.set_threshold(20_000, 10, 10)
+  gc.set_threshold(50_000, 10, 10)
 
 
 def _serve(channel):

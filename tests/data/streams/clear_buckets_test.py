@@ -77,7 +77,8 @@ def test_challenge_tests_on_the_archive_of_test_images(data):
 def test_one_name_makes_a_challenge_run_of_a_run_file(data, tmp_path):
   gin_parse.parse([gin_files.run_files()["clear/table1_resnet18"]], [
       "MODE='challenge'", "EPOCHS=1", "experiment.run.only=('finetune',)",
-      "clear_transform.Clear.size=8", "resnet.resnet18.width=0.0625", "clear_buckets.load.first=9",
+      "clear_transform.Clear.size=8", "resnet.resnet18.width=0.0625", "resnet.resnet18.blocks=(1,)",
+      "clear_buckets.load.first=9",
       f"clear_buckets.load.data_dir={data!r}"])
   gin_parse.configured(experiment.run, {
       "settings": run_settings.RunSettings(workdir=str(tmp_path))})()
