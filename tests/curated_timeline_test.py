@@ -6,6 +6,7 @@ import json
 import pathlib
 import sys
 
+import cells_here
 import numpy as np
 from PIL import Image
 
@@ -13,6 +14,7 @@ from suite import cli
 from suite.curation.steps import exporting
 from suite.curation.steps import reviewing
 from suite.data.streams import timeline_buckets
+from suite.system import processes
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 
@@ -73,8 +75,8 @@ SMALL = {"data": ["--data_dir", "data"],
 
 
 def test_six_own_classes_from_images_to_a_report(tmp_path, monkeypatch, capsys):
-  # Slow: the table's cell is a process.
   monkeypatch.chdir(tmp_path)
+  monkeypatch.setattr(processes, "run_all", cells_here.run_all)
   _images(tmp_path)
   said = {}
   for words in _commands():
