@@ -34,7 +34,6 @@ from absl import logging
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops as flops_lib
 from suite.compute import ledger
-from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import run_settings
 from suite.contracts import planning
@@ -426,7 +425,7 @@ def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
     rate: FLOPs a second; None: measured.
   """
   jobs = order.get("jobs", table_lib.TableOrder.jobs)
-  _check_memory(jobs)
+  table_lib.check_memory(jobs, jobs, "plans", _PROCESS_BYTES)
 
   def report_cells(chosen: Sequence[table_lib.TableCell], waiting: Sequence[table_lib.TableCell]
                    ) -> str:
@@ -458,16 +457,6 @@ def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
                        jobs if rate is None else 1)
 
   return launch.table_run(file, settings, **order, instead=report_cells)()
-
-
-def _check_memory(jobs: int) -> None:
-  """Refuses more processes than the memory holds."""
-  fit = max(1, host_memory.available_bytes() // _PROCESS_BYTES)
-  if jobs > fit:
-    raise gin_files.ConfigError(
-        f"--jobs {jobs} plans {jobs} cells at the same time, each in a process of about "
-        f"{quantities.si(_PROCESS_BYTES, 'B')}, and "
-        f"{quantities.si(host_memory.available_bytes(), 'B')} are free: give at most {fit}.")
 
 
 def _processes(jobs: int, num_cells: int) -> int:

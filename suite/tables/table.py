@@ -35,10 +35,12 @@ from suite.configs import gin_parse
 from suite.configs import methods
 from suite.configs import run_settings
 from suite.reporting import paper_values
+from suite.reporting import quantities
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.state import snapshots
 from suite.system import folders
+from suite.system import host_memory
 from suite.system import processes
 
 COMMAND = (sys.executable, "-m", "suite", "run")
@@ -50,6 +52,7 @@ Part = Union[str, Bindings, tuple[Any, ...]]
 Runs = Mapping[str, Part]
 Exceptions = Mapping[str, Optional[Part]]
 _OURS = ("table.run.", "table.Report.")
+_LEAST_BYTES = 400_000_000  # Of a process that has imported TensorFlow.
 _TABLE = "{workdir}"  # In the bindings of the last run.
 
 
@@ -245,6 +248,8 @@ def run(
     return order.instead(chosen, waiting)
   if waiting:
     check_parameters(waiting, settings.gin_names)
+  if order.run_all is None:
+    check_memory(order.jobs, min(order.jobs, len(waiting)), "runs", _LEAST_BYTES)
   _claim(table, texts)
   run_all = order.run_all or processes.run_all
   outcomes = run_all([cell.job(settings) for cell in waiting], order.jobs)
@@ -254,6 +259,17 @@ def run(
   _write(table.folder / "report.txt", tables.report([settings.workdir]))
   return TableResult.of(
       tables.report([settings.workdir], most=processes.terminal_width()), outcomes)
+
+
+def check_memory(jobs: int, num: int, verb: str, num_bytes: int) -> None:
+  """Refuses `jobs` processes, of which `num` run, if each takes `num_bytes` and memory is short."""
+  free = host_memory.available_bytes()
+  fit = max(1, free // num_bytes)
+  if num > fit:
+    raise gin_files.ConfigError(
+        f"--jobs {jobs} {verb} {num} cells at the same time, each in a process of "
+        f"{quantities.si(num_bytes, 'B')} or more, and {quantities.si(free, 'B')} are free: give "
+        f"at most {fit}.")
 
 
 def _last_cell(table: table_dir.TableDir, last: Part, file: run_settings.RunFile) -> TableCell:

@@ -23,6 +23,7 @@ from suite.configs import gin_files
 from suite.configs import run_settings
 from suite.reporting import table_dir
 from suite.system import folders
+from suite.system import host_memory
 from suite.tables import budgets
 from suite.tables import table
 
@@ -297,6 +298,14 @@ def test_a_folder_of_something_else_is_refused(folder, capsys):
 def test_mistakes_are_found_before_any_cell_starts(flags, message, capsys):
   assert _run(*flags) == 2
   assert message in capsys.readouterr().err
+  assert not _calls() and not pathlib.Path("w").exists()
+
+
+def test_more_jobs_than_the_memory_holds_are_refused(monkeypatch, capsys):
+  monkeypatch.setattr(host_memory, "available_bytes", lambda: 2_100_000_000)
+  assert _run("--jobs", "60") == 2
+  assert ("--jobs 60 runs 8 cells at the same time, each in a process of 400 MB or more, and "
+          "2.10 GB are free: give at most 5.") in capsys.readouterr().err
   assert not _calls() and not pathlib.Path("w").exists()
 
 
