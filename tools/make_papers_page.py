@@ -4,10 +4,13 @@
     python tools/make_papers_page.py             writes the page
     python tools/make_papers_page.py --check     fails if it is out of date
 
-Revision and digest of the data are read from the page of results, if it was made from a run's
-records; runs with a line in docs/costs.md have a link to their plan. To add a paper, add its lines:
-paper, item, shows, run (a shipped run's short name), parameters (NAME=VALUE, separated by spaces),
-needs (what data the paper used), page (of docs), panel, state and note.
+The revision, and of Sort & Search the digest of the answers, are read from the page of results, if
+it was made from a run's records; the digests of data sets are those that a build verifies (the
+first file's, of the layout that was built from the real archive). Runs with a line in docs/costs.md
+have a link to their plan; `python tools/plans.py --papers` plans all of them. To add a paper, add
+its lines: paper, item, shows, run (a shipped run's short name), parameters (NAME=VALUE, separated
+by spaces), needs (what data the paper used), page (of docs), panel, sets (data sets here, separated
+by spaces), date (when the page was made), state and note.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import made_page
+
+from tfds_builders import catalog
 
 _DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
 PAGE, TABLE = _DOCS / "papers.md", _DOCS / "papers.csv"
@@ -60,6 +65,9 @@ def read() -> list[dict[str, str]]:
     if line["state"] not in STATES:
       raise ValueError(f"{TABLE}: {line['item']} has the state {line['state']!r}; allowed are "
                        f"{', '.join(STATES)}.")
+    if bool(line["page"]) != bool(line["date"]):
+      raise ValueError(f"{TABLE}: {line['item']} has the page {line['page']!r} and the date "
+                       f"{line['date']!r}; a page has the date on which it was made.")
     if bool(line["page"]) != (line["state"] in RUN):
       raise ValueError(f"{TABLE}: {line['item']} is {line['state']!r} and has the page "
                        f"{line['page']!r}; a page belongs to what was run.")
@@ -83,14 +91,16 @@ def page(lines: Sequence[Mapping[str, str]]) -> str:
       f"- **{name}**: {meaning}.\n" for name, meaning in STATES.items())]
   for paper in dict.fromkeys(line["paper"] for line in lines):
     text.append(f"\n## {paper}\n\n| item | shows | command | data of the paper | state | result | "
-                "revision | data here | plan | note |\n|---|---|---|---|---|---|---|---|---|---|\n")
+                "date | revision | data here | plan | note |\n"
+                "|---|---|---|---|---|---|---|---|---|---|---|\n")
     for line in (one for one in lines if one["paper"] == paper):
       made = facts(line["page"])
       result = f"[{line['panel']}]({line['page']})" if line["page"] else ""
       is_planned = line["run"] and f"`{line['run']}`" in plans
       cells = [line["item"], line["shows"], f"`{command(line)}`" if line["run"] else "",
-               line["needs"], line["state"], result, made.get("revision", ""),
-               made.get("cache", ""), "[cost](costs.md)" if is_planned else "", line["note"]]
+               line["needs"], line["state"], result, line["date"], made.get("revision", ""),
+               ", ".join([*map(digest, line["sets"].split()), *filter(None, [made.get("cache")])]),
+               "[cost](costs.md)" if is_planned else "", line["note"]]
       text.append("| " + " | ".join(cells) + " |\n")
   return "".join(text)
 
@@ -100,9 +110,17 @@ def facts(name: str) -> dict[str, str]:
   if not name:
     return {}
   text = (_DOCS / name).read_text(encoding="utf-8")
-  patterns = {"revision": r"^- git revision: (`[^`]+`)$", "cache": r"^- data: (`[^`]+`)"}
+  patterns = {"revision": r"^- git revision[^:]*: (`[^`]+`)", "cache": r"^- data: (`[^`]+`)"}
   return {key: match[1] for key, pattern in patterns.items()
           if (match := re.search(pattern, text, re.MULTILINE))}
+
+
+def digest(name: str) -> str:
+  """A data set and what identifies its archive."""
+  _, row = catalog.find(name)
+  sums = [file.checksums[0].partition(":")[2][:8] for layout in row.layouts
+          if layout.built_from_real for file in layout.files[:1] if file.checksums]
+  return f"{name} `{sums[0]}`" if sums else f"{name} (no sum is published)"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 writes docs/results/nevis_short.md and its figures, nevis_short.svg, ..., beside it. Without
 --output the page is printed and no figure is drawn. With --panel NAME, or --panel all, the page has
 the analyses of NEVIS'22 (docs/nevis.md) or of Sort & Search (docs/lifelong.md) in place of the
-tables of runs.
+tables of runs; --panel detection and --panel thresholds are FLUID's figures 3b and 5.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ from suite.reporting import panels
 from suite.reporting import paper_table
 from suite.reporting import quantities
 from suite.reporting import run_dir
+from suite.reporting import run_streams
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.run_panels import budget_panels
 from suite.reporting.run_panels import run_figures
+from suite.reporting.run_panels import scores
 
 _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision")
 
@@ -66,10 +68,15 @@ def _panels(dirs: Sequence[pathlib.Path], names: Sequence[str]
                                          if name in names or panel_list.ALL in names])
   if of_budgets:
     return of_budgets, run_dir.load(dirs)
+  runs = run_dir.load(dirs) if {scores.DETECTION, scores.THRESHOLDS} & set(names) else []
+  of_sequences = [panel for stream in run_streams.build(runs) for panel in scores.detection(stream)
+                  if panel.name in names]
+  if of_sequences:
+    return of_sequences, runs
   streams = stream_results.load(dirs)
   shown = panel_list.of_streams(streams, names)
   if not shown:
-    raise ValueError(f"No run of NEVIS'22 or of lifelong_figures has what --panel "
+    raise ValueError("No run of NEVIS'22, FLUID or lifelong_figures has what --panel "
                      f"{', '.join(names)} shows.")
   whole = [d.resolve() for d in dirs if table_dir.is_table(d)]
   return shown, [run for results in streams for learner in results.learners
@@ -93,7 +100,8 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument("--output", type=pathlib.Path, metavar="FILE.md")
   parser.add_argument("--title", default="Results")
   parser.add_argument("--panel", action="append", default=[], metavar="NAME",
-                      choices=[panel_list.ALL, *panel_list.NAMES, *budget_panels.NAMES],
+                      choices=[panel_list.ALL, *panel_list.NAMES, *budget_panels.NAMES,
+                               scores.DETECTION, scores.THRESHOLDS],
                       help="may be repeated")
   return parser
 
@@ -101,8 +109,11 @@ def _parser() -> argparse.ArgumentParser:
 def _draw(runs: Sequence[run_dir.Run], whole: Sequence[pathlib.Path], output: pathlib.Path,
           shown: Sequence[panels.Panel]) -> list[pathlib.Path]:
   """Writes the figures of panels, or of runs and tables, beside the page; returns their paths."""
-  figures_by_name = {f"{output.stem}_{panel.name}": panel.figure() for panel in shown
-                     if panel.figure} or run_figures.draw(runs, whole, stem=output.stem)
+  figures_by_name = {
+      f"{output.stem}_{panel.name}": panel.figure() if panel.figure else figures.plotted(
+          panel.chart) for panel in shown
+      if panel.figure or panel.name in (scores.DETECTION, scores.THRESHOLDS) and panel.chart}
+  figures_by_name = figures_by_name or run_figures.draw(runs, whole, stem=output.stem)
   drawn = {output.with_name(f"{name}.svg"): figure for name, figure in figures_by_name.items()}
   for path, figure in drawn.items():
     figures.save(figure, path)

@@ -3,6 +3,7 @@
 
     python tools/plans.py                     all shipped runs and tables
     python tools/plans.py fluid/paper_table   these; the lines of others stay
+    python tools/plans.py --papers            those of docs/papers.csv
     python tools/plans.py --limit 180         seconds after which one is stopped
 
 Each is one process, `suite run NAME --dry_run --rate 1e13`, with its children. Seconds are those of
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+import csv
 import os
 import pathlib
 import signal
@@ -96,8 +98,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
   parser.add_argument("names", nargs="*", help="shipped runs (all)")
   parser.add_argument("--limit", type=float, default=600.0, help="seconds (600)")
+  parser.add_argument("--papers", action="store_true", help="the runs of docs/papers.csv")
   args = parser.parse_args(arguments)
-  for name in args.names or gin_files.run_files():
+  names = list(args.names)
+  if args.papers:
+    with open(PAGE.with_name("papers.csv"), encoding="utf-8", newline="") as file:
+      names += [line["run"] for line in csv.DictReader(file) if line["run"]]
+  for name in dict.fromkeys(names or gin_files.run_files()):
     one = measured(name, args.limit)
     print(one.line(name), flush=True)
     PAGE.write_text(merged(PAGE.read_text(encoding="utf-8"), {name: one}), encoding="utf-8")

@@ -1,6 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Encoders of image files to features [n, D], for example a Keras model with weights.
 
+CLEAR takes CLIP's features of images and queries (section 3, "Visio-linguistic curation").
+
 An encoder has `width`, D, and `encode(paths) -> float32 [n, D]`. An encoder with
 `encode_text(texts)` also supports text queries (`queries.from_text`): CLIP has it. Other
 Keras models have none: with these, text queries need features that were computed elsewhere.

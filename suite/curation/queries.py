@@ -1,6 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The classes and their queries: texts, given as features, or images of the collection.
 
+CLEAR has one text or several subcategories for a class (section 3, "Visio-linguistic curation").
+
     class,prompt                        class,id
     laptop,"laptop, computer"           laptop,3001
     bus,bus                             laptop,3002

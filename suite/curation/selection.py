@@ -1,9 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Selection of candidates for review: the unambiguous top of each query, and background.
 
-CLEAR, section 3: the images with the highest scores of each bucket and query (the top 0.1%). Here
-an image in the top of two or more queries belongs to none (the released code assigns it to the
-highest score). The background class has the images with the lowest scores, a few for each query.
+CLEAR, section 3, "Visio-linguistic curation", and figure 2: the images with the highest scores of
+each bucket and query (the top 0.1%), each bucket by itself. An image in the top of two or more
+queries belongs to none (the released code assigns it to the highest score). The background class
+has the images with the lowest scores, a few for each query.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Time buckets of equal size, as in CLEAR (section 3)."""
+"""Time buckets of equal size, as in CLEAR (section 3, "Stream recreation")."""
 
 from __future__ import annotations
 

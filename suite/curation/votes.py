@@ -1,6 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Combination of several reviewers' votes: a majority accepts, one flag requires a decision.
 
+CLEAR has at least three workers for an image, and flags for inappropriate ones (section 3,
+"Crowd-sourced validation"); its rule for disagreement is in the supplement.
+
 Reviews in Label Studio: tasks in its JSON format, and votes from its JSON export.
 
 A task's data name the sheet, bucket, class and id; the votes are choices of the control "vote".

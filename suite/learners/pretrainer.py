@@ -2,6 +2,10 @@
 """Pretrains a backbone: MoCo V2, SimCLR's loss, or labels of one or several tasks, by one kind of
 update.
 
+CLEAR pretrains a ResNet-50 by MoCo V2 on the images of bucket 0, before all labels (section 5,
+"Unsupervised pre-training"; `clear/clear10_moco`); NEVIS'22 on its meta-train tasks or on ImageNet
+(appendix E.2: PT-MT, PT-ISup).
+
 The whole state is in variables (encoders, queue, velocities, update count), and update n is a
 function of them, the seed and n. A run resumed from a checkpoint thus gives the same numbers.
 

@@ -42,6 +42,9 @@ def test_each_command_parses_with_its_parameters_and_each_page_has_the_panel(too
       assert (DOCS / line["page"]).exists() and line["panel"]
       if line["run"] == "lifelong/paper_figures":
         assert line["panel"] in budget_panels.NAMES and len(tool.facts(line["page"])) >= 2
+      made = tool.facts(line["page"])
+      assert line["sets"] or "cache" in made or line["state"] == "reproduced"
+      assert "revision" in made or line["page"] == "nevis.md"  # Of the stream's table: no run.
     assert line["note"] or line["state"] in (*tool.RUN, "planned")
 
 
@@ -73,10 +76,14 @@ def test_each_figure_and_table_of_the_five_papers_has_a_line(tool):
 
 def test_states_and_pages_are_checked(tool, tmp_path, monkeypatch):
   monkeypatch.setattr(tool, "TABLE", tmp_path / "papers.csv")
-  head = "paper,item,shows,run,parameters,needs,page,panel,state,note\n"
-  (tmp_path / "papers.csv").write_text(head + "P,Figure 1,x,,,,,,perfect,\n")
+  head = "paper,item,shows,run,parameters,needs,page,panel,sets,date,state,note\n"
+  (tmp_path / "papers.csv").write_text(head + "P,Figure 1,x,,,,,,,,perfect,\n")
   with pytest.raises(ValueError, match="Figure 1 has the state 'perfect'; allowed are reproduced"):
     tool.read()
-  (tmp_path / "papers.csv").write_text(head + "P,Figure 1,x,,,,,,reproduced,\n")
+  (tmp_path / "papers.csv").write_text(head + "P,Figure 1,x,,,,,,,,reproduced,\n")
   with pytest.raises(ValueError, match="'reproduced' and has the page ''; a page belongs"):
     tool.read()
+  (tmp_path / "papers.csv").write_text(head + "P,Figure 1,x,,,,a.md,b,,,reproduced,\n")
+  with pytest.raises(ValueError, match="has the page 'a.md' and the date ''; a page has the date"):
+    tool.read()
+  assert tool.digest("nevis/cifar10") == "nevis/cifar10 `3448a12c`"

@@ -11,6 +11,8 @@ import sys
 import nevis_runs
 import pytest
 
+from suite.metrics import sequence_log
+
 TOOL = pathlib.Path(__file__).parents[2] / "tools" / "make_tables.py"
 
 ENVIRONMENT = {
@@ -105,8 +107,30 @@ def test_a_page_of_panels_has_their_figures_and_the_runs(tool, tmp_path, capsys)
   assert "![page_regret](page_regret.svg)" in text and (tmp_path / "page_regret.svg").exists()
   assert "**ft_d, indep**" in text
   assert tool.main([str(tmp_path / "w"), "--panel", "paper"]) == 1
-  assert ("No run of NEVIS'22 or of lifelong_figures has what --panel paper shows"
+  assert ("No run of NEVIS'22, FLUID or lifelong_figures has what --panel paper shows"
           in capsys.readouterr().err)
+
+
+def test_a_page_of_detection_has_the_curves_of_fluids_figures(tool, tmp_path):
+  log = sequence_log.Novelty("max_logit", None).log(
+      labels=[0, 1, 2, 0], unknown=[False, True, True, False], closed_answers=[0, 0, 0, 0],
+      max_logits=[-1.0, -4.0, -2.0, -3.0], energies=[-1.0, -4.0, -2.0, -3.0], num_classes=3)
+  folder = tmp_path / "w" / "ncm"
+  folder.mkdir(parents=True)
+  (folder / "records.jsonl").write_text(json.dumps({
+      "event": 0, "protocol": "fluid", "kind": "predict", "task": "t", "num_classes": 3,
+      "first_step": 0, "seconds": 1.0, **log.columns()}) + "\n")
+  (folder / "summary.json").write_text(json.dumps(
+      {"protocol": "fluid", "stream": "4 samples", "overall": 0.5, "matched_window": 2}))
+  page = tmp_path / "page.md"
+  assert tool.main([str(tmp_path / "w"), "--panel", "detection", "--panel", "thresholds",
+                    "--output", str(page)]) == 0
+  text = page.read_text()
+  # The new have 4 and 2, the known 1 and 3: three of four pairs are in order; the clock's are two.
+  assert "| ncm | max logit (distance, MDT) | 1 | 75.00 | 50.00 |" in text
+  for name in ("detection", "thresholds"):
+    assert f"![page_{name}](page_{name}.svg)" in text
+    assert (tmp_path / f"page_{name}.svg").stat().st_size > 5000
 
 
 def test_nothing_to_show_is_an_error_that_says_the_next_step(tool, tmp_path, capsys):

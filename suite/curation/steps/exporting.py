@@ -1,6 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The step `export`: accepted images as archives in the layout of CLEAR's present edition.
 
+Bucket 0 has an archive without labels, which encoders are pretrained on (section 5, "Unsupervised
+pre-training").
+
 Archives of equal content are byte-equal:
 
     train/class_names.txt
