@@ -1,36 +1,41 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Every method under every protocol (suite/configs/methods.csv), by its gin files.
 
-Where it runs it learns, is resumed bit for bit and knows its costs; elsewhere it is refused before
-anything is trained. A run that is not resumed is started once more when it is over: a new learner
-takes the state of its end.
+Where it runs it learns, is resumed bit for bit and knows its costs, or is made of the same parts as
+a method that does; elsewhere it is refused before anything is trained. A run that is not resumed is
+started once more when it is over: a new learner takes the state of its end.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Sequence
 
 from absl import logging
 import matrix_runs
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import methods
-from suite.training.objectives import objective as objective_lib
 
 METHODS = {method.name: method for method in methods.load()}
 CELLS = [(name, protocol) for protocol in methods.PROTOCOLS for name in METHODS]
 # Under `incremental`, whose column is that of `clear`, one method of each kind.
 GROWING = ("finetune", "er", "der_plus_plus", "ewc", "lwf", "icarl", "wa", "bic", "budgeted",
            "er_aml", "ranpac", "loranpac", "slda", "ncm", "ft_prev")
-# Under `nevis` these differ from CODA-Prompt in a layer and the objective, as a test below shows;
-# what is particular in them runs under `clear`.
-AS_CODA_PROMPT = ("l2p", "dual_prompt", "lora")
-RUNS = [*((n, p) for n, p in CELLS if p in METHODS[n].protocols
-          and not (p == "nevis" and n in AS_CODA_PROMPT)),
+# These are made of the same parts as another method that runs under the protocol, and differ in
+# numbers or in what is named; that is compared, and what is their own runs under `clear`.
+IN_THE_NET = ("_hooks", "objective")  # A layer of the net, and the loss.
+MADE_AS = {
+    **{(name, "nevis"): ("coda_prompt", IN_THE_NET) for name in ("l2p", "dual_prompt", "lora")},
+    ("online_ewc", "nevis"): ("ewc", ("anchor",)),
+    **{(name, protocol): (other, but) for protocol in ("nevis", "fluid") for name, other, but in (
+        ("first_order_maml", "protomaml", ("start",)), ("ncm_cosine", "ncm", ("similarity",)),
+        ("simple_cil", "ncm", ("similarity",)), ("acil", "ranpac", ()))}}
+RUNS = [*((n, p) for n, p in CELLS if p in METHODS[n].protocols and (n, p) not in MADE_AS),
         *((name, "incremental") for name in GROWING)]
 REFUSED = [(n, p) for n, p in CELLS if p in METHODS[n].refusals]
 
@@ -179,22 +184,30 @@ def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path
     assert {key: rehearsed[-1][key] for key in costs} == {key: real[-1][key] for key in costs}
 
 
-def kinds(learner: Any) -> list[Any]:
-  """What a `GradientLearner` is made of, but for the layer in its net and its objective."""
-  parts = {**vars(learner._composition), "objective": None}
-  return [type(learner), type(learner.net), learner._recipe, learner._reset, learner._base,
-          *(part if isinstance(part, (str, int, type(None))) else type(part)
-            for part in parts.values())]
+def made_of(part: Any, but: Sequence[str]) -> Any:
+  """The classes and functions that a learner is made of, and its options, but for its numbers."""
+  if isinstance(part, (bool, str)):
+    return part
+  function = getattr(part, "func", part)
+  if callable(function) and not isinstance(function, (tf.Module, type)) and hasattr(
+      function, "__qualname__"):
+    return function.__qualname__
+  if not type(part).__module__.startswith("suite."):
+    return type(part)
+  return type(part), {name: made_of(value, but) for name, value in vars(part).items()
+                      if name not in but}
 
 
-@pytest.mark.parametrize("name", AS_CODA_PROMPT)
-def test_what_does_not_run_on_tasks_is_made_as_what_does(name, tmp_path):
-  one = matrix_runs.CellRun(tmp_path / "one", METHODS[name], "nevis").learner()
-  gin_parse.gin.clear_config()
-  other = matrix_runs.CellRun(tmp_path / "other", METHODS["coda_prompt"], "nevis").learner()
-  assert kinds(one) == kinds(other)
-  assert one.net._hooks is not other.net._hooks
-  assert type(one.objective) in (type(other.objective), objective_lib.Objective)
+@pytest.mark.parametrize("name, protocol", MADE_AS)
+def test_a_method_that_is_not_run_is_made_as_one_that_is(name, protocol, tmp_path):
+  other, but = MADE_AS[name, protocol]
+  assert (other, protocol) in RUNS
+  found = []
+  for method in (name, other):
+    gin_parse.gin.clear_config()
+    learner = matrix_runs.CellRun(tmp_path / method, METHODS[method], protocol).learner()
+    found.append(made_of(learner, but))
+  assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("name, protocol", REFUSED)
