@@ -181,6 +181,12 @@ class Maml(learner.EpisodicLearner):
     """
     return self.folded(()).losses(episodes)[0], ()
 
+  @property
+  @override
+  def can_fold(self) -> bool:
+    """Whether the net has a grouped form."""
+    return isinstance(self._adapted.net, functional_conv4.Conv4)
+
   @override
   def folded(self, others: Sequence[Maml]) -> FoldedMaml:
     """Returns this learner and others of its settings as one net of grouped convolutions."""
