@@ -16,6 +16,7 @@ from tfds_builders.lifelong_cifar10 import (  # noqa: F401
 from tfds_builders.lifelong_imagenet import (  # noqa: F401
     lifelong_imagenet_dataset_builder as _lifelong_imagenet_builder,
 )
+from tfds_builders.mini_imagenet import mini_imagenet_dataset_builder as _mini  # noqa: F401
 from tfds_builders.nevis import nevis_dataset_builder as _nevis_dataset_builder  # noqa: F401
 from tfds_builders.slimagenet64 import slimagenet64_dataset_builder as _slimagenet  # noqa: F401
 from tfds_builders.timeline import timeline_dataset_builder as _timeline_builder  # noqa: F401

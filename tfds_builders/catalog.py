@@ -18,6 +18,7 @@ from tfds_builders.rows import row as row_lib
 FAMILIES: dict[str, tuple[row_lib.Row, ...]] = {
     "nevis": nevis.ROWS, "clear10": clear.CLEAR10_ROWS, "clear100": clear.CLEAR100_ROWS,
     "cfsl_omniglot": cfsl.OMNIGLOT_ROWS, "slimagenet64": cfsl.SLIMAGENET_ROWS,
+    "mini_imagenet": cfsl.MINI_IMAGENET_ROWS,
     "fluid": fluid.ROWS, "lifelong_cifar10": lifelong.CIFAR10_ROWS,
     "lifelong_imagenet": lifelong.IMAGENET_ROWS}
 _STAND_INS: dict[str, row_lib.Row] = {}

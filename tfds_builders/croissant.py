@@ -87,6 +87,7 @@ _USES = {
     "clear100": "CLEAR (Lin et al., 2021): continual learning over time buckets.",
     "cfsl_omniglot": "Continual few-shot learning (Antoniou et al., 2020).",
     "slimagenet64": "Continual few-shot learning (Antoniou et al., 2020).",
+    "mini_imagenet": "Few-shot learning (Ravi and Larochelle, 2017).",
     "fluid": "FLUID (Wallingford et al., 2023): learning from a sequence of single samples.",
     "lifelong_cifar10": "A source of Lifelong-CIFAR10 (Prabhu et al., 2024): evaluation of "
                         "models that cannot be evaluated in full.",

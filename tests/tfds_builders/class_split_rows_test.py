@@ -57,7 +57,8 @@ def test_every_character_of_omniglot_is_in_one_split(tmp_path):
     assert names[int(record["label"])] == record["id"].decode().rsplit("/", 1)[0]
 
 
-@pytest.mark.parametrize("name", ["slimagenet64/images", "slimagenet64/from_imagenet64"])
+@pytest.mark.parametrize("name", ["slimagenet64/images", "slimagenet64/from_imagenet64",
+                                  "mini_imagenet/images"])
 def test_slimagenet_has_whole_classes_in_each_split(name, tmp_path):
   row = _row(name, 10, images_per_class=3, classes=_SMALL)
   _, counts, records = _built(name, row, tmp_path)

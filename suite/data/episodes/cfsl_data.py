@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Data of continual few-shot learning as arrays: splits that have no class in common.
 
-"cfsl_omniglot" and "slimagenet64" are divided by class as they are built. Any other labelled data
-set can be divided here (`divided`): the images of all its splits go with their classes. "blank" is
-no data set: its black images are for costs, which depend on shapes alone.
+"cfsl_omniglot", "slimagenet64" and "mini_imagenet" are divided by class as they are built. Any
+other labelled data set can be divided here (`divided`): the images of all its splits go with their
+classes. "blank" is no data set: its black images are for costs, which depend on shapes alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from suite.data.images import tfds_source
 
 SPLITS = ("train", "validation", "test")
 BLANK = "blank"
-_FORMS = {"cfsl_omniglot": (28, 1), "slimagenet64": (64, 3)}  # Side and channels.
+# Side and channels.
+_FORMS = {"cfsl_omniglot": (28, 1), "slimagenet64": (64, 3), "mini_imagenet": (84, 3)}
 _CHUNK = 2048
 _DIVIDE = 4  # Purpose of the seed, beside those of episodes.py.
 
@@ -40,10 +41,10 @@ class ClassSplit(NamedTuple):
 
 
 def load(name: str, split: str, *, data_dir: Optional[str] = None) -> ClassSplit:
-  """A split of "cfsl_omniglot/..." (28 x 28 x 1) or "slimagenet64/..." (64 x 64 x 3)."""
+  """A split of "cfsl_omniglot" (28 x 28 x 1), "slimagenet64" (64 x 64 x 3) or "mini_imagenet"."""
   family = name.split("/")[0]
   if family not in _FORMS:
-    raise ValueError(f"Data set {name!r} is not divided by class, {' and '.join(_FORMS)} are. "
+    raise ValueError(f"Data set {name!r} is not divided by class, {', '.join(_FORMS)} are. "
                      "Divide it with cfsl_data.divided.")
   _check_split(split)
   side, channels = _FORMS[family]
