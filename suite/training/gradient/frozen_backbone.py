@@ -56,11 +56,12 @@ class FrozenBackbone:
                weights: str | None = None, seed: int = 0, channels: int = 3):
     image_shape = (size, size, channels)
     make = own_model.as_backbone(backbone, "FrozenBackbone.backbone")
-    if weights is None:
+    given = weights_in(weights)
+    if given is None:
       self.model, values = initial.made(lambda: make(image_shape=image_shape), seed)
     else:
       self.model = make(image_shape=image_shape)
-      values = weights_in(weights)[:len(self.model.weights)]
+      values = given[:len(self.model.weights)]
     self.model.trainable = False
     wanted = [tuple(w.shape) for w in self.model.weights]
     if [v.shape for v in values] != wanted:
