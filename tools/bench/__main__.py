@@ -20,6 +20,8 @@
   python tools/bench convs       the convolutions of such a task alone
   python tools/bench fluid       FLUID's sequences of 64x64 images and heads, 1,000 classes: one
                                     sample at a time against the suite's blocks; with --threads 2
+  python tools/bench statistics  closed forms on features, blocks of single samples: products of
+                                    each form for each CPU second, beside SLDA's
   python tools/bench gpu         steps of NEVIS, CLEAR at 224, MAML and FLUID on a GPU; without one
                                     it is skipped, or with --on_cpu measured small on the CPU
   python tools/bench ops         ops of the graph of a meta-update of MAML++
@@ -215,6 +217,11 @@ def fluid(args: argparse.Namespace) -> None:
   bench_fluid.run(args.rounds, args.steps)
 
 
+def closed_forms(args: argparse.Namespace) -> None:
+  import bench_statistics  # pylint: disable=import-outside-toplevel
+  bench_statistics.run(args.rounds)
+
+
 def state(args: argparse.Namespace) -> None:
   import bench_state  # pylint: disable=import-outside-toplevel
   bench_state.run(args.rounds, args.steps, args.other,
@@ -285,8 +292,9 @@ def describe(threads: int | None) -> str:
 def main() -> int:
   what = {"train": train, "pipeline": inputs, "data": data, "decode": inputs, "ahead": ahead,
           "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
-          "state": state, "gpu": gpu, "onednn": onednn, "ops": ops, "precision": precision,
-          "settings": settings, "setting_json": setting_json, "suite_json": suite_json}
+          "statistics": closed_forms, "state": state, "gpu": gpu, "onednn": onednn, "ops": ops,
+          "precision": precision, "settings": settings, "setting_json": setting_json,
+          "suite_json": suite_json}
   shown = [name for name in what if not name.endswith("_json")]
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -318,7 +326,7 @@ def main() -> int:
   if args.threads and args.what not in ("convs", "gpu"):
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
   if args.what in ("ahead", "decode", "pipeline", "lifelong", "clear", "fluid", "precision",
-                   "settings"):
+                   "settings", "statistics"):
     print(describe(args.threads))
   elif args.what not in ("suite_json", "setting_json", "cfsl", "convs", "gpu"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")

@@ -237,12 +237,15 @@ class RidgeSums(statistic.Statistic):
 
   def update(self, state: PrimalSums, solution: Regression, codes: tf.Tensor, labels: tf.Tensor
              ) -> None:
-    for variable, value in zip(state, self.add(state, codes, labels)):
-      variable.assign(value)
+    one_hot = tf.one_hot(labels, state.counts.shape[0])
+    exact, of_labels = (tf.cast(part, state.gram.dtype) for part in (codes, one_hot))
+    state.gram.assign_add(tf.matmul(exact, exact, transpose_a=True))
+    state.cross.assign_add(tf.matmul(exact, of_labels, transpose_a=True))
+    state.counts.assign_add(tf.reduce_sum(one_hot, axis=0))
     # Woodbury's identity for the block: with K = I + Z P Z^T, G = P Z^T K^-1.
     keys = tf.matmul(codes, solution.precision)  # Z P, [B, D]
     gains = tf.linalg.cholesky_solve(_kernel_factor(keys, codes), keys)  # K^-1 Z P, [B, D]
-    errors = tf.one_hot(labels, state.counts.shape[0]) - tf.matmul(codes, solution.weights)
+    errors = one_hot - tf.matmul(codes, solution.weights)
     solution.weights.assign_add(tf.matmul(gains, errors, transpose_a=True))
     solution.precision.assign_sub(tf.matmul(keys, gains, transpose_a=True))
 

@@ -32,6 +32,7 @@ from suite.contracts import tasks
 
 NOT_SHOWN = -1e9  # Logit of a class without a sample: finite, so that no loss becomes NaN.
 _CHUNK = 256  # Samples added in one call.
+_GRAPHS = 8  # Kept at once, of a state with open dimensions.
 
 State = Any  # A NamedTuple of tensors; one field is `counts`, [C].
 Solution = Any  # A NamedTuple of tensors, or ().
@@ -309,7 +310,8 @@ class Sets(Running):
     """The graph of a function of a state and more, for these shapes."""
     key = (name, *(tuple(spec.shape) for spec in tf.nest.flatten(specs)))
     if key not in self._graphs():
-      self._graphs().clear()  # Shapes that were do not come again.
+      if len(self._graphs()) >= _GRAPHS:  # Shapes of a state that still grows do not come again.
+        self._graphs().clear()
       self._graphs()[key] = user_code.compiled(function).get_concrete_function(*specs)
     return self._graphs()[key]
 
