@@ -110,6 +110,8 @@ def _add_features_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--out", required=True, metavar="DIR", help="directory for the features")
   action.add_argument("--split", action="append", default=[], metavar="SPLIT",
                       help="split to encode; may be repeated (all)")
+  action.add_argument("--sample", type=run_settings.positive, metavar="N", help="encode N images "
+                      "of each split, drawn at random (all)")
   action.add_argument("--batch_size", type=run_settings.positive, default=256, metavar="N",
                       help="batch size (256)")
   action.add_argument("--image_size", type=run_settings.positive, default=224, metavar="S",
@@ -323,7 +325,8 @@ def _features(args: argparse.Namespace) -> int:
   encoder = data_features.encoder(args.encoder, args.weights, args.image_size)
   source = feature_sources.find(args.name, data_dir=args.data_dir)
   rows = data_features.write(
-      source, encoder, args.out, splits=args.split, batch_size=args.batch_size)
+      source, encoder, args.out, splits=args.split, sample=args.sample,
+      batch_size=args.batch_size)
   print(parsing.table_text(("split", "images", "written", "width", "seconds"), [
       (row["split"], _count(row["num_examples"]), _count(row["written"]), str(row["feature_size"]),
        f"{row['seconds']:.1f}") for row in rows]))

@@ -82,24 +82,31 @@ def encoder(name: str, weights: str | None = None, image_size: int = 224) -> Fea
 
 
 def write(source: feature_sources.FeatureSource, encoder: FeatureEncoder, out: pathlib.Path, *,
-          splits: Sequence[str] = (), batch_size: int = 256, shard_size: int = SHARD_SIZE
-          ) -> list[dict[str, Any]]:
+          splits: Sequence[str] = (), sample: int | None = None, batch_size: int = 256,
+          shard_size: int = SHARD_SIZE) -> list[dict[str, Any]]:
   """Writes the missing shards; returns a row of facts for each split.
 
   Args:
     source: source of the images.
     out: a new folder, or one with features of the same source and encoder.
     splits: splits to write; all if empty.
+    sample: number of images of each split, drawn at random; None: all of them. The manifest says of
+      how many.
     batch_size: number of images in a batch.
     shard_size: number of images in a file.
   """
+  whole = source
+  if sample is not None:
+    source = feature_sources.Sample(source, sample)
   unknown = [split for split in splits if split not in source.splits]
   if unknown:
     raise ValueError(f"{source.name!r} has no split {', '.join(unknown)}; it has "
                      f"{', '.join(source.splits)}.")
   out = pathlib.Path(out)
   wanted = {split: source.splits[split] for split in splits or source.splits}
-  shard_size = _claim(out, source, encoder, wanted, shard_size)
+  shard_size = _claim(out, source, encoder, {
+      split: {"num_examples": num, **({"of": whole.splits[split]} if num < whole.splits[split]
+                                      else {})} for split, num in wanted.items()}, shard_size)
   forward = scoring.Forward(
       lambda images: encoder.model(images, training=False), distribution.build())
   rows = []
@@ -131,7 +138,7 @@ def write(source: feature_sources.FeatureSource, encoder: FeatureEncoder, out: p
 
 
 def _claim(out: pathlib.Path, source: feature_sources.FeatureSource, encoder: FeatureEncoder,
-           splits: dict[str, int], shard_size: int) -> int:
+           splits: dict[str, dict[str, int]], shard_size: int) -> int:
   """Writes the manifest, or compares it with the one that is there; returns the shards' size."""
   facts = {"data_set": source.name, "version": source.version, "encoder": encoder.about,
            "image_size": encoder.image_size, "feature_size": encoder.feature_size}
@@ -148,7 +155,12 @@ def _claim(out: pathlib.Path, source: feature_sources.FeatureSource, encoder: Fe
       path.name.startswith(atomic_files.TEMPORARY) for path in out.iterdir()):
     raise ValueError(f"{out} is not empty and holds no features; give another --out.")
   known = before.get("splits", {})
-  known = {**known, **{split: {"num_examples": num} for split, num in splits.items()}}
+  for split, sizes in splits.items():
+    if known.get(split, sizes) != sizes:
+      raise ValueError(f"{out} holds features of {known[split]['num_examples']} images of split "
+                       f"{split!r}, not of {sizes['num_examples']}. Give the same --sample, or "
+                       "another --out.")
+  known = {**known, **splits}
   manifest = {**facts, "shard_size": shard_size, "dtype": "float32", "splits": known}
   if manifest != before:
     snapshots.save_text(out / feature_set.MANIFEST, json.dumps(manifest, indent=1))

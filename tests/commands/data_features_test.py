@@ -16,8 +16,10 @@ from suite.contracts import tasks
 from suite.data.images import clear_transform
 from suite.data.images import feature_set
 from suite.data.images import image_set
+from suite.data.images import prepared_features
 from suite.data.images import prepared_sets
 from suite.data.streams import buckets
+from suite.data.streams import class_groups
 from suite.data.streams import drifting_buckets
 from suite.data.streams import feature_buckets
 from suite.data.streams import feature_sources
@@ -159,6 +161,39 @@ def test_features_of_a_test_archive_and_of_other_images(run_dir, pictures_dir, t
   np.save(tmp_path / "train" / "00000" / "features.npy", np.zeros([10, 5], np.float32))
   with pytest.raises(ValueError, match=r"has features \(10, 5\) and 10 ids; \(10, 16\) features"):
     feature_set.read_split(tmp_path, "train")
+
+
+def test_a_sample_of_each_split_and_nothing_is_left_out_unasked(run_dir, pictures_dir, tmp_path):
+  rows = _write(run_dir, pictures_dir, tmp_path, sample=12, splits=["train"])
+  rows += _write(run_dir, pictures_dir, tmp_path, splits=["test"])
+  assert [(r["split"], r["num_examples"]) for r in rows] == [("train", 12), ("test", 23)]
+  manifest = feature_set.read_manifest(tmp_path)
+  assert manifest["splits"] == {"train": {"num_examples": 12, "of": 23},
+                                "test": {"num_examples": 23}}
+  with pytest.raises(ValueError, match="holds features of 12 images of split 'train', not of 9"):
+    _write(run_dir, pictures_dir, tmp_path, sample=9, splits=["train"])
+  images = prepared_sets.read(NAME, "train", data_dir=pictures_dir)
+  drawn = feature_set.read_split(tmp_path, "train")
+  places = [images.ids.tolist().index(one) for one in drawn.ids]
+  assert places == sorted(set(places)) and places != list(range(12))
+  folder = prepared_features.Folder(str(tmp_path))
+  with pytest.raises(ValueError, match="an id does not say which image is meant"):
+    prepared_features.of(images, folder)
+  with pytest.raises(ValueError, match="11 of the 23 images .* by --sample. .* subset = True"):
+    prepared_features.of(images, folder, "train")
+  found = prepared_features.of(images, folder._replace(subset=True), "train")
+  assert found.name.endswith("train, 12 of 23 images")
+  np.testing.assert_array_equal(found.features, drawn.features)
+  np.testing.assert_array_equal(found.labels, images.labels[places])
+  # As tasks of classes, with the labels of the data set alone, in memory.
+  tasks_of_classes = buckets.of_classes(prepared_features.train_and_test(
+      NAME, str(tmp_path), subset=True, data_dir=pictures_dir), num_tasks=2, seed=0)
+  assert sum(one.train.size for one in tasks_of_classes) == 12
+  assert isinstance(tasks_of_classes[0].train, feature_set.FeatureSet)
+  entry, = class_groups.DatedGroups(
+      NAME, 1, 4, split="test", features=str(tmp_path)).entries(pictures_dir)
+  task = entry.load()
+  assert task.train.features.shape[1] == 16 and len(set(task.train.labels)) > 1
 
 
 def test_the_command(run_dir, pictures_dir, tmp_path, capsys):

@@ -14,6 +14,7 @@ from typing import Any, Iterator, List, Optional
 import numpy as np
 
 from suite.contracts import tasks
+from suite.data.images import prepared_features
 from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
 from suite.data.streams import stream_entry
@@ -26,10 +27,12 @@ class ClassGroups:
     data: the name of a data set, or what `stream_entry.of` takes.
     split: of a named data set without the four splits of a task: the one to divide.
     data_dir: where a named data set is prepared.
+    features: of its images, in place of them; None: the images.
   """
 
-  def __init__(self, data: Any, *, split: Optional[str] = None, data_dir: Optional[str] = None):
-    self._data_dir, self._split = data_dir, split
+  def __init__(self, data: Any, *, split: Optional[str] = None, data_dir: Optional[str] = None,
+               features: Optional[prepared_features.Folder] = None):
+    self._data_dir, self._split, self._features = data_dir, split, features
     self._given = None if isinstance(data, str) else stream_entry.of(data, 0, seed=0)
     if self._given is None:
       self.name, self._kind = str(data), tfds_source.label_facts(data, data_dir=data_dir).kind
@@ -97,7 +100,10 @@ class ClassGroups:
     """The four splits with all classes."""
     if self._given is not None:
       return self._given
-    read = functools.partial(prepared_sets.read, self.name, data_dir=self._data_dir)
+    read: Any = functools.partial(prepared_sets.read, self.name, data_dir=self._data_dir)
+    if self._features is not None:
+      read = functools.partial(prepared_features.read, self.name, folder=self._features,
+                               data_dir=self._data_dir)
     if self._split is not None:
       return stream_entry.of(read(self._split), 0, seed=0)
     found = tfds_source.num_examples(self.name, data_dir=self._data_dir)
@@ -131,6 +137,8 @@ class DatedGroups:
     first_year, every: task number 0, 1, ... is of the year first_year + number * every.
     split: of a data set without the four splits of a task: the one to divide, by class. A class
       that has no image there takes no part.
+    features, feature_size, subset: a folder of `suite data features`, whose features are taken in
+      place of the images, see `prepared_features.Folder`; None: the images.
   """
 
   data: str
@@ -139,10 +147,16 @@ class DatedGroups:
   first_year: int = 1
   every: int = 1
   split: Optional[str] = None
+  features: Optional[str] = None
+  feature_size: Optional[int] = None
+  subset: bool = False
 
   def entries(self, data_dir: Optional[str]) -> Iterator[stream_entry.StreamEntry]:
     """The tasks; all of them are meta-train."""
-    data = ClassGroups(self.data, split=self.split, data_dir=data_dir)
+    folder = None if self.features is None else prepared_features.Folder(
+        self.features, self.feature_size, self.subset,
+        f"suite data features {self.data} --encoder ENCODER --out {self.features}")
+    data = ClassGroups(self.data, split=self.split, data_dir=data_dir, features=folder)
     if self.num_classes is None:
       named = data.by_name()
     else:

@@ -13,8 +13,10 @@ from typing import Any, Dict, List, Optional, Protocol
 
 import numpy as np
 
+from suite.compute import seeds
 from suite.contracts import tasks
 from suite.data.images import image_set
+from suite.data.images import sampling
 from suite.data.images import tfds_source
 from suite.data.streams import drifting_buckets
 
@@ -41,6 +43,22 @@ def find(name: str, *, data_dir: Optional[str] = None) -> FeatureSource:
   if name in drifting_buckets.SERIES:
     return _Series(name, data_dir)
   return _DataSet(name, data_dir)
+
+
+class Sample:
+  """A source of at most `num` images of each split of another one, drawn by the seed 0."""
+
+  def __init__(self, source: FeatureSource, num: int):
+    self.name, self.version, self._source, self._num = source.name, source.version, source, num
+    self.splits = {split: min(num, size) for split, size in source.splits.items()}
+
+  def part(self, split: str, first: int, end: int) -> image_set.ImageSet:
+    size = self._source.splits[split]
+    if size <= self._num:
+      return self._source.part(split, first, end)
+    rows = sampling.draw_without_replacement(
+        size, self._num, seeds.derive(0, "sample of features", split))[first:end]
+    return self._source.part(split, int(rows[0]), int(rows[-1]) + 1).subset(rows - rows[0])
 
 
 class _DataSet:

@@ -1,0 +1,148 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Features that `suite data features` has written, in place of the images of a data set.
+
+Labels, names of classes and ids are those of the data set; the features of an image are found by
+its id. Features may have been written of a part of the images: `subset` then leaves out the others,
+which is said in the set's name and never happens unasked.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import NamedTuple, Optional, Sequence, Tuple
+
+from absl import logging
+import numpy as np
+
+from suite.contracts import examples
+from suite.contracts import rehearsal
+from suite.data.images import class_lists
+from suite.data.images import feature_set
+from suite.data.images import tfds_source
+
+
+class Folder(NamedTuple):
+  """A folder of features.
+
+  Attributes:
+    path: that `suite data features` wrote.
+    size: width of the features, which a rehearsal stands in for if there are none yet.
+    subset: whether images without features are left out; else they are an error.
+    command: the command that writes them, for a rehearsal.
+  """
+
+  path: str
+  size: Optional[int] = None
+  subset: bool = False
+  command: str = "suite data features NAME --encoder ENCODER --out DIR"
+
+  @property
+  def stands_in(self) -> bool:
+    """Whether zeros are taken, in a rehearsal without features; the rehearsal reports it."""
+    rehearsed = rehearsal.current()
+    if rehearsed is None or self.size is None or pathlib.Path(self.path).exists():
+      return False
+    rehearsed.missing[self.path] = "no features", self.command
+    return True
+
+
+class Labels(NamedTuple):
+  """What a set has besides its images; as of `image_set.ImageSet`."""
+
+  name: str
+  labels: np.ndarray
+  ids: Sequence[str]
+  kind: str
+  num_classes: int
+  class_names: class_lists.ClassNames = None
+
+
+def read(name: str, split: str, folder: Folder, *, data_dir: Optional[str] = None
+         ) -> feature_set.FeatureSet:
+  """The features of a prepared data set's split, or of several, "train+dev" (`with_features`)."""
+  parts = []
+  for one in split.split("+"):
+    source = tfds_source.open_split(name, one, data_dir=data_dir)
+    _, labels, ids = source.read()
+    parts.append(with_features(
+        Labels(source.title, labels, ids, source.kind, source.num_classes, source.class_names),
+        folder, one.partition("[")[0]))
+  if len(parts) == 1:
+    return parts[0]
+  ids = [one for part in parts for one in part.ids]
+  if len(set(ids)) < len(ids):  # As `tfds_source` joins them.
+    ids = [f"{one}/{name_}" for one, part in zip(split.split("+"), parts) for name_ in part.ids]
+  return feature_set.FeatureSet.from_arrays(
+      " + ".join(part.name for part in parts), np.concatenate([part.features for part in parts]),
+      np.concatenate([part.labels for part in parts]), kind=parts[0].kind,
+      num_classes=parts[0].num_classes, ids=ids, class_names=parts[0].class_names)
+
+
+def train_and_test(name: str, features: str, *, size: Optional[int] = None, subset: bool = False,
+                   data_dir: Optional[str] = None
+                   ) -> Tuple[feature_set.FeatureSet, feature_set.FeatureSet]:
+  """(all other splits, the split "test") of a prepared data set, for `buckets.of_classes`.
+
+  Args:
+    name: of the data set, "nevis/cifar10".
+    features, size, subset: as of `Folder`.
+    data_dir: of TFDS.
+  """
+  others = sorted(set(tfds_source.num_examples(name, data_dir=data_dir)) - {"test"})
+  folder = Folder(features, size, subset,
+                  f"suite data features {name} --encoder ENCODER --out {features}")
+  return (read(name, "+".join(others), folder, data_dir=data_dir),
+          read(name, "test", folder, data_dir=data_dir))
+
+
+def of(images: examples.ExampleSet, folder: Folder, split: Optional[str] = None
+       ) -> feature_set.FeatureSet:
+  """The features of a set of images; of a split of the folder, if one is given."""
+  return with_features(Labels(images.name, images.labels, images.ids, images.kind,
+                              images.num_classes, class_lists.of(images)), folder, split)
+
+
+def with_features(known: Labels, folder: Folder, split: Optional[str] = None
+                  ) -> feature_set.FeatureSet:
+  """Finds the features of a set by ids.
+
+  Raises:
+    ValueError: images have none, unless `folder.subset`; or none has.
+  """
+  ids, name = np.asarray(known.ids), known.name
+  if folder.stands_in:
+    features, kept = np.zeros([len(ids), folder.size or 1], np.float32), np.arange(len(ids))
+  else:
+    places, stored = _stored(folder.path, split)
+    kept = np.array([i for i, one in enumerate(ids) if one in places], np.int64)
+    missing = len(ids) - len(kept)
+    if missing and not (folder.subset and len(kept)):
+      lost = next(one for one in ids if one not in places)
+      where = f", split {split!r}" if split else ""
+      raise ValueError(
+          f"{missing} of the {len(ids)} images of {name!r} have no features in {folder.path}{where}"
+          f"; the first is {str(lost)!r}. They are of another data set or series than "
+          f"{feature_set.read_manifest(pathlib.Path(folder.path))['data_set']!r}, or were left out "
+          "by --sample. Write features of this one, or set subset = True to leave out images that "
+          "have none.")
+    if missing:
+      name = f"{name}, {len(kept)} of {len(ids)} images"
+      logging.info("%s have features", name)
+    features = stored[[places[one] for one in ids[kept]]]
+  return feature_set.FeatureSet.from_arrays(
+      name, features, known.labels[kept], kind=known.kind, num_classes=known.num_classes,
+      ids=ids[kept], class_names=known.class_names)
+
+
+def _stored(folder: str, split: Optional[str]) -> Tuple[dict[str, int], np.ndarray]:
+  """The row of each id, and the features [N, D], of a split; None: of all splits."""
+  path = pathlib.Path(folder)
+  splits = [split] if split else sorted(feature_set.read_manifest(path)["splits"])
+  read_ones = [feature_set.read_split(path, one) for one in splits]
+  ids = [one for part in read_ones for one in part.ids]
+  places = {one: place for place, one in enumerate(ids)}
+  if len(places) < len(ids):
+    raise ValueError(f"In {folder} {len(ids) - len(places)} ids stand in several splits "
+                     f"({', '.join(splits)}): an id does not say which image is meant. Write the "
+                     "features of one split, or of images with different ids.")
+  return places, np.concatenate([part.features for part in read_ones])
