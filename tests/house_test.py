@@ -94,7 +94,7 @@ PICKLES = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "mars
 SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "keras_tuner",
         "sklearn", "scipy", "apache_beam", "matplotlib", "pandas", "pyarrow", "tfds_builders",
         "tqdm", "plotly", "jinja2", "argcomplete", "faiss", "array_record",
-        "wandb", "mlflow", "ray")
+        "wandb", "mlflow", "ray", "fsspec")
 # A function here may also import a module of ours that imports a slow package: help stays quick.
 QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running",
          "suite.reporting.run_check")

@@ -64,6 +64,9 @@ def add(run: argparse.ArgumentParser) -> None:
                    "cluster has any)")
   run.add_argument("--cpus_per_task", type=run_settings.positive, metavar="N",
                    help="--engine ray: CPU cores of a run (1)")
+  run.add_argument("--copies", metavar="URL",
+                   help="--engine ray: a path of fsspec, such as s3://bucket/table2, through which "
+                   "work directories go where the nodes have no folder in common")
   run.add_argument("--dry_run", action="store_true",
                    help="say what the run or table will cost and what data is missing; run nothing")
   run.add_argument("--rate", type=_rate, metavar="FLOPS",
@@ -111,8 +114,9 @@ def _gpus(text: str) -> float:
 def _engine(args: argparse.Namespace) -> ray_tasks.RayEngine | None:
   """The engine that starts processes; None: this process does."""
   if args.engine == "ray":
-    return ray_tasks.RayEngine(args.address, args.gpus_per_task, args.cpus_per_task or 1, args.jobs)
-  for name in ("address", "gpus_per_task", "cpus_per_task"):
+    return ray_tasks.RayEngine(args.address, args.gpus_per_task, args.cpus_per_task or 1, args.jobs,
+                               args.copies)
+  for name in ("address", "gpus_per_task", "cpus_per_task", "copies"):
     if getattr(args, name) is not None:
       raise gin_files.ConfigError(f"--{name} is a flag of --engine ray: add that, or leave it out.")
   return None

@@ -193,7 +193,8 @@ def engine_run(file: run_settings.RunFile, settings: run_settings.RunSettings,
   gpus = settings.devices or int(settings.strategy == run_settings.STRATEGIES[0])
   outcomes = run_all([
       processes.Job(f"{folder.name}.{i}", command, folder.with_name(f"{folder.name}.{i}.log"),
-                    gpus=gpus) for i in range(number)], number)
+                    gpus=gpus, folder=folder if number == 1 else None)
+      for i in range(number)], number)
   text = tables.report([folder], most=processes.terminal_width()) if folder.is_dir() else ""
   return table.TableResult.of(text, outcomes)
 

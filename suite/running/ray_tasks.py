@@ -3,7 +3,8 @@
 
 A task starts the process that `--jobs` would start, on the node that Ray chooses, and waits for its
 end. All that a run keeps lies in its work directory, which every node must see, so the run of a
-node that is lost resumes on another one from its last saved state. Ray keeps no results.
+node that is lost resumes on another one from its last saved state. Ray keeps no results. Nodes that
+have no folder in common copy work directories to a path of fsspec, and from there (`Copies`).
 
 Without an address Ray is started on this machine, where it listens on the loopback interface alone
 and has no dashboard.
@@ -16,14 +17,20 @@ from collections.abc import Iterator, Mapping, Sequence
 import contextlib
 import dataclasses
 import os
+import pathlib
 import platform
+import shutil
 import sys
+import tarfile
+import tempfile
+import threading
 import time
 from typing import Any
 
 from absl import logging
 
 from suite.configs import gin_files
+from suite.system import atomic_files
 from suite.system import processes
 
 RETRIES = 3  # Of a task whose node, or whose process, was lost.
@@ -33,6 +40,8 @@ _POLL_SECONDS, _NEWS_SECONDS, _PATIENCE_SECONDS = 1.0, 30.0, 30.0
 # those of its node, and CUDA_VISIBLE_DEVICES is Ray's.
 _OF_DRIVER = ("LIFELONG_", "TFDS_", "TF_", "XLA_", "OMP_", "MKL_", "OPENBLAS_", "PYTHONPATH")
 _LOCAL = "local"
+_COPY_SECONDS, _COPY_TRIES = 60.0, 5
+_SAVED, _END = "state", "end"  # The folder with the state of a run; the last entry of a copy.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,12 +55,14 @@ class RayEngine:
       what the job needs if the cluster has GPUs, else 0.
     cpus_per_task: number of CPU cores that Ray reserves for a task.
     at_once: number of tasks at the same time; None: those for which the cluster has room.
+    copies: a path of fsspec through which work directories go; None: all nodes see the same ones.
   """
 
   address: str | None = None
   gpus_per_task: float | None = None
   cpus_per_task: float = 1
   at_once: int | None = None
+  copies: str | None = None
 
   def run_all(self, jobs: Sequence[processes.Job], at_once: int = 0) -> list[processes.Outcome]:
     """As `processes.run_all`; `at_once` is not used, since Ray starts what there is room for.
@@ -62,14 +73,19 @@ class RayEngine:
     del at_once
     if not jobs:
       return []
+    copies = None if self.copies is None else Copies(self.copies)
+    if copies and not all(job.folder for job in jobs):
+      raise gin_files.ConfigError("--copies is for runs each of which has a folder, and those of "
+                                  "--share and --fold_seeds have one in common. Leave it out.")
     with _connected(self.address) as ray, processes.ended_like_interrupted():
       gpus = self._gpus(ray, jobs)
       _check_room(ray, gpus, self.cpus_per_task, may_grow=self.address is not None)
       given = {name: value for name, value in os.environ.items() if name.startswith(_OF_DRIVER)}
       # Retries are ours: a second attempt waits for the lock of the first.
       task = ray.remote(num_gpus=gpus, num_cpus=self.cpus_per_task, max_retries=0)(run_on_node)
-      return _Tasks(ray, lambda job, patience: task.remote(job, os.getcwd(), given, patience),
-                    jobs).run(self.at_once or len(jobs))
+      return _Tasks(
+          ray, lambda job, patience: task.remote(job, os.getcwd(), given, patience, self.copies),
+          jobs, copies).run(self.at_once or len(jobs))
 
   def _gpus(self, ray: Any, jobs: Sequence[processes.Job]) -> float:
     """Number of GPUs of a task."""
@@ -83,8 +99,125 @@ class RayEngine:
     return max(job.gpus for job in jobs)
 
 
-def run_on_node(job: processes.Job, folder: str, given: Mapping[str, str], patience: float
-                ) -> tuple[str, str, float]:
+class Copies:
+  """Copies of what jobs write, at a path of fsspec: NAME/00000007.tar, the last two of each job.
+
+  A copy that a node has not put whole, since it was lost, is passed over.
+  """
+
+  def __init__(self, url: str):
+    try:
+      import fsspec
+      self._files, self._root = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+      raise gin_files.ConfigError(
+          f"--copies {url} cannot be opened: {error}. Give a path of fsspec, such as "
+          "s3://bucket/table2 with s3fs installed on every node.") from error
+
+  def _of(self, job: processes.Job) -> tuple[str, list[str]]:
+    """The folder of a job's copies, and their names, oldest first."""
+    folder = f"{self._root.rstrip('/')}/{job.name}"
+    self._files.invalidate_cache()
+    found = self._files.ls(folder, detail=False) if self._files.exists(folder) else []
+    return folder, sorted(path.rsplit("/", 1)[-1] for path in found if path.endswith(".tar"))
+
+  def fetch(self, job: processes.Job) -> None:
+    """Puts the newest whole copy in the place of a job's folder and log; none: they stay."""
+    folder, names = self._of(job)
+    assert job.folder is not None
+    job.folder.parent.mkdir(parents=True, exist_ok=True)
+    for name in reversed(names):
+      with tempfile.TemporaryDirectory(
+          prefix=atomic_files.TEMPORARY, dir=job.folder.parent) as temporary:
+        if not self._extracted(f"{folder}/{name}", pathlib.Path(temporary)):
+          continue
+        shutil.rmtree(job.folder, ignore_errors=True)
+        for path in pathlib.Path(temporary).iterdir():
+          path.replace(job.folder.parent / path.name)
+        return
+
+  def _extracted(self, copy: str, folder: pathlib.Path) -> bool:
+    """Whether a copy is whole; its files are then in the folder."""
+    try:
+      with self._files.open(copy, "rb") as file, tarfile.open(fileobj=file, mode="r|") as archive:
+        for member in archive:
+          if member.name == _END:
+            return True
+          path = folder / member.name
+          if not member.isfile() or folder.resolve() not in path.resolve().parents:
+            return False
+          path.parent.mkdir(parents=True, exist_ok=True)
+          content = archive.extractfile(member)
+          assert content is not None
+          with open(path, "wb") as target:
+            shutil.copyfileobj(content, target)
+    except (tarfile.TarError, EOFError):
+      pass
+    return False
+
+  def put(self, job: processes.Job) -> None:
+    """Copies a job's folder and log as of its last saved state, unless it saves all the time."""
+    for _ in range(_COPY_TRIES):
+      with tempfile.TemporaryFile() as whole:
+        if self._packed(job, whole):
+          folder, names = self._of(job)
+          number = 1 + int(names[-1].partition(".")[0]) if names else 0
+          self._files.makedirs(folder, exist_ok=True)
+          with self._files.open(f"{folder}/{number:08d}.tar", "wb") as file:
+            shutil.copyfileobj(whole, file)
+          for name in names[:-1]:
+            self._files.rm_file(f"{folder}/{name}")
+          return
+
+  def _packed(self, job: processes.Job, whole: Any) -> bool:
+    """Writes a copy; False if the state of the run was saved meanwhile.
+
+    The state goes first: records and predictions that are newer than it are cut back on resume.
+    """
+    assert job.folder is not None
+
+    folder = job.folder
+
+    def files(saved: bool) -> list[pathlib.Path]:
+      return sorted(path for path in folder.rglob("*") if path.is_file()
+                    and not path.name.startswith(atomic_files.TEMPORARY)
+                    and saved == (path.relative_to(folder).parts[0] == _SAVED))
+
+    state = files(True)
+    with tarfile.open(fileobj=whole, mode="w") as archive:
+      for path in [*state, *files(False), job.log]:
+        with contextlib.suppress(FileNotFoundError):
+          archive.add(path, path.relative_to(folder.parent), recursive=False)
+      archive.addfile(tarfile.TarInfo(_END))
+    whole.seek(0)
+    return files(True) == state
+
+  @contextlib.contextmanager
+  def kept(self, job: processes.Job) -> Iterator[None]:
+    """Fetches what a job wrote elsewhere, and copies what it writes: now and then, and at its end.
+    """
+    self.fetch(job)
+    ended = threading.Event()
+
+    def put() -> None:
+      while not ended.wait(_COPY_SECONDS):
+        try:
+          self.put(job)
+        except OSError as error:
+          logging.warning("%s: not copied now (%s).", job.name, error)
+
+    worker = threading.Thread(target=put, daemon=True)
+    worker.start()
+    try:
+      yield
+    finally:
+      ended.set()
+      worker.join()
+      self.put(job)
+
+
+def run_on_node(job: processes.Job, folder: str, given: Mapping[str, str], patience: float,
+                copies: str | None = None) -> tuple[str, str, float]:
   """The task: runs a job on this node; returns state, reason and seconds of its outcome.
 
   Args:
@@ -92,13 +225,16 @@ def run_on_node(job: processes.Job, folder: str, given: Mapping[str, str], patie
     folder: where the command was given.
     given: variables that replace those of this node.
     patience: see `processes.run_one`.
+    copies: see `RayEngine`.
   """
   try:
+    if copies is not None:
+      os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
   except OSError as error:
     return processes.FAILED, (
         f"node {platform.node()} cannot open {folder} ({error.strerror}). Give the command in a "
-        "folder that all nodes mount, such as one on NFS"), 0.0
+        "folder that all nodes mount, such as one on NFS, or a path of fsspec as --copies"), 0.0
   # Ray limits OpenMP to the cores that it reserves; other threads are other rounding.
   environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
   environment.setdefault(processes.GROWTH, "true")  # Tasks may have parts of one GPU.
@@ -106,15 +242,17 @@ def run_on_node(job: processes.Job, folder: str, given: Mapping[str, str], patie
   command = list(job.command)
   if command[1:2] == ["-m"]:  # This node's Python.
     command[0] = sys.executable
-  outcome = processes.run_one(job._replace(command=command), environment, patience)
+  with Copies(copies).kept(job) if copies is not None else contextlib.nullcontext():
+    outcome = processes.run_one(job._replace(command=command), environment, patience)
   return outcome.state, outcome.reason, outcome.seconds
 
 
 class _Tasks:
   """The tasks of one call: begins them, begins lost ones again, and says how many have ended."""
 
-  def __init__(self, ray: Any, begin: Any, jobs: Sequence[processes.Job]):
-    self._ray, self._begin, self._jobs = ray, begin, jobs
+  def __init__(self, ray: Any, begin: Any, jobs: Sequence[processes.Job],
+               copies: Copies | None = None):
+    self._ray, self._begin, self._jobs, self._copies = ray, begin, jobs, copies
     self._waiting = collections.deque(jobs)
     self._running: dict[Any, processes.Job] = {}
     self._lost: collections.Counter[str] = collections.Counter()
@@ -162,6 +300,12 @@ class _Tasks:
                    lost, self._lost[job.name] + 1, RETRIES + 1)
       self._waiting.appendleft(job)
     else:
+      if self._copies is not None:
+        try:
+          self._copies.fetch(job)
+        except OSError as error:
+          outcome = outcome._replace(state=processes.FAILED, reason=(
+              f"its copy cannot be fetched ({error}); the same command resumes"))
       logging.info("%s: %s%s.", job.name, outcome.state, f" ({lost})" if lost else "")
       self._outcomes[job.name] = outcome
 

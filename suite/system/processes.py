@@ -66,6 +66,7 @@ class Job(NamedTuple):
       that a result needs.
     gpus: number of GPUs that it sees where several jobs run at a time, the least used ones of
       `visible_gpus`; 0: all of them. A job that runs alone sees all of them, too.
+    folder: in which it writes, and no other job does; None: not known.
   """
 
   name: str
@@ -73,6 +74,7 @@ class Job(NamedTuple):
   log: pathlib.Path
   is_finished: Optional[Callable[[], bool]] = None
   gpus: int = 0
+  folder: Optional[pathlib.Path] = None
 
 
 class Outcome(NamedTuple):

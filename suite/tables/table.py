@@ -126,7 +126,8 @@ class TableCell(NamedTuple):
     # Several devices without a number are all that there are.
     gpus = settings.devices or int(settings.strategy == run_settings.STRATEGIES[0])
     return processes.Job(
-        name, command, log, functools.partial(_are_finished, [cell.folder for cell in cells]), gpus)
+        name, command, log, functools.partial(_are_finished, [cell.folder for cell in cells]), gpus,
+        folder=self.folder if fold_with is None else None)
 
 
 def _are_finished(cells: Sequence[pathlib.Path]) -> bool:
@@ -279,7 +280,7 @@ def run(
       [cell.job(settings) for cell in waiting], order.jobs)
   if ending is not None and table.num_finished() == table.num_cells and not ending.is_finished:
     job = ending.job(settings)._replace(name="last", log=ending.folder.with_suffix(".log"))
-    outcomes += run_all([job], 1)
+    outcomes += processes.run_all([job], 1)  # Here, where all cells are.
   _write(table.folder / "report.txt", tables.report([settings.workdir]))
   return TableResult.of(
       tables.report([settings.workdir], most=processes.terminal_width()), outcomes)

@@ -54,7 +54,7 @@ class FakeRay(types.ModuleType):
   def remote(self, **options):
     self.options = options
 
-    def begin(job, folder, given, patience):
+    def begin(job, folder, given, patience, copies):
       self.begun.append((job.name, patience))
       return job.name, len(self.begun)
 
@@ -193,7 +193,63 @@ def test_the_process_of_a_killed_worker_ends_with_it(tmp_path):
     pass
 
 
+WRITE = """
+import pathlib, sys
+folder, more = pathlib.Path("w/row/0"), int(sys.argv[1])
+(folder / "state" / "events").mkdir(parents=True, exist_ok=True)
+done = len(list((folder / "state" / "events").iterdir()))
+for event in range(done, done + more):
+  with open(folder / "records.jsonl", "a") as file:
+    file.write(f"{event}\\n")
+  (folder / "state" / "events" / f"{event:08d}.json").write_text(str(event))
+print("has", done, flush=True)
+sys.exit(0 if done + more >= 4 else 7)
+"""
+
+
+def test_without_a_common_folder_a_run_goes_on_from_its_copy(tmp_path, monkeypatch, fake):
+  monkeypatch.chdir(tmp_path)
+  url = f"memory://{tmp_path.name}"
+  folder = pathlib.Path("w/row/0")
+
+  def job(more):
+    return processes.Job("row/0", [sys.executable, "-c", WRITE, str(more)],
+                         folder.with_name("0.log"), (folder / "end").exists, folder=folder)
+
+  def run(node, more):
+    return ray_tasks.run_on_node(
+        job(more)._replace(is_finished=None), str(tmp_path / node), {}, 0.0, url)[:2]
+
+  assert run("a", 2) == ("failed", "has 0")
+  assert run("b", 1) == ("failed", "has 2")
+  copies = ray_tasks.Copies(url)
+  files = copies._files
+  (newest,) = [path for path in files.find(url) if path.endswith("00000001.tar")]
+  torn = newest.replace("00000001", "00000002")
+  with files.open(newest, "rb") as whole, files.open(torn, "wb") as file:
+    file.write(whole.read()[:-10_000])  # Its node was lost.
+  assert run("c", 1) == ("finished", "")
+  assert len(files.find(url)) == 2  # The last two are kept.
+  # The process that asked has all of it, and so it is what one process would have left.
+  fake({"row/0": [DONE]})
+  monkeypatch.chdir(tmp_path)
+  (outcome,) = ray_tasks.RayEngine(copies=url).run_all([job(1)])
+  assert outcome.state == "finished" and (folder / "records.jsonl").read_text() == "0\n1\n2\n3\n"
+  assert len(list((folder / "state" / "events").iterdir())) == 4
+  lines = folder.with_name("0.log").read_text().splitlines()
+  assert [line for line in lines if line.startswith("has")] == ["has 0", "has 2", "has 3"]
+
+
+def test_copies_need_a_folder_for_each_run_and_a_known_kind_of_path(fake):
+  fake({"a": [DONE]})
+  with pytest.raises(gin_files.ConfigError, match="--copies none://y cannot be opened: .*none"):
+    ray_tasks.RayEngine(copies="none://y").run_all(_jobs("a"))
+  with pytest.raises(gin_files.ConfigError, match="those of --share and --fold_seeds have one"):
+    ray_tasks.RayEngine(copies="memory://y").run_all(_jobs("a"))
+
+
 @pytest.mark.parametrize("flags, message", [
+    (["--copies", "memory://x"], "--copies is a flag of --engine ray: add that, or leave it out."),
     (["--address", "auto"], "--address is a flag of --engine ray: add that, or leave it out."),
     (["--gpus_per_task", "0.5"], "--gpus_per_task is a flag of --engine ray"),
     (["--engine", "ray", "--gpus_per_task", "1.5"], "got '1.5', allowed are a part of a GPU such"),
