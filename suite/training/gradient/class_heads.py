@@ -66,7 +66,7 @@ class Linear(tf.Module):
 
   is_per_task = reads_exemplars = False
   held_out_share = 0.0  # Of the exemplars of a class that are not trained on, for `correct`.
-  heads: tf.Variable | None = None  # See `objective.Batch`.
+  heads: Any = None  # A variable, or None; see `objective.Batch`.
 
   def __init__(self, start: str = "glorot"):
     super().__init__()
