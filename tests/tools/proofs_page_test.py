@@ -27,8 +27,8 @@ def test_a_difference_is_within_the_deviation_or_near_or_explained(tool):
             for s, a in enumerate(("70.0", "74.0"))]
   text = tool.page({"b": types.SimpleNamespace(title="B", about="About.")}, stored,
                    [_published("er", "70", "3", "Why."), _published("gem", "5")])
-  assert "**1 numbers: 1 within its deviation, 0 within 2 points, 0 explained, 0 not" in text
-  assert "| ER | 70 ± 3 | 72.00 ± 2.8 | 2 | +2.00 | within its deviation |" in text
+  assert "**1 numbers: 1 within the deviation, 0 within 2 points, 0 explained, 0 not" in text
+  assert "| ER | 70 ± 3 | 72.00 ± 2.8 | 2 | +2.00 | within the deviation |" in text
   assert "* ER: Why." in text and "GEM" not in text
 
 

@@ -16,7 +16,7 @@ STORED = ROOT / "docs" / "results" / "proofs.csv"
 PUBLISHED = ROOT / "docs" / "results" / "published.csv"
 CLOSE = 2.0  # Points beyond which a number that has no deviation, or is outside it, is explained.
 VERDICTS = WITHIN, NEAR, EXPLAINED, OPEN = (
-    "within its deviation", "within 2 points", "explained", "not explained")
+    "within the deviation", "within 2 points", "explained", "not explained")
 
 Rows = Sequence[Mapping[str, str]]
 
