@@ -68,6 +68,9 @@ def folded_runs(file: run_settings.RunFile, settings: run_settings.RunSettings,
   Their updates and answers are computed together, see `seed_folding`. The configuration that is
   stored beside each is that of a run of its seed alone.
   """
+  if settings.keep:
+    raise gin_files.ConfigError("--fold_seeds rounds otherwise than a run of one seed, which "
+                                "suite verify --replay repeats: leave --keep out, or --fold_seeds.")
   if settings.share or settings.strategy != run_settings.STRATEGIES[0]:
     raise gin_files.ConfigError("--fold_seeds computes several runs on one device: leave "
                                 f"{'--share' if settings.share else '--strategy'} out.")

@@ -30,8 +30,10 @@ def test_each_seed_has_its_folder_its_configuration_and_its_command(tmp_path, mo
   assert len(runs) == 2
 
 
-def test_they_are_on_one_device():
+def test_what_runs_of_one_seed_alone_can_do_is_refused():
   file = run_settings.find("digits/cfsl_maml")
-  for settings in (dict(share=True), dict(strategy="mirrored")):
-    with pytest.raises(gin_files.ConfigError, match="on one device: leave --.* out"):
+  for settings, message in ((dict(share=True), "on one device: leave --share out"),
+                            (dict(strategy="mirrored"), "on one device: leave --strategy out"),
+                            (dict(keep="states=1"), "leave --keep out, or --fold_seeds")):
+    with pytest.raises(gin_files.ConfigError, match=message):
       launch.folded_runs(file, run_settings.RunSettings(workdir="w", **settings), [0, 1])

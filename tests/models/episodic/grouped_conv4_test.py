@@ -80,11 +80,12 @@ def test_losses_gradients_and_answers_are_those_of_a_loop(inner, training):
   for a, *parts in zip(found, *every[0]):
     _assert_close(a, np.mean(parts, axis=0))
 
-  # The first learner has episode 0, the second one episode 2.
-  beside = [tf.gather(part, [0, 2]) for part in batch]
+  # The second learner has the last two episodes, the first one the first two.
+  beside = [tf.gather(part, [0, 1, 1, 2]) for part in batch]
   losses, *found = _gradients(lambda: one.folded([other]).losses(beside),
                               one.trainable_variables + other.trainable_variables)
-  wanted = every[0][0], every[1][2]
+  wanted = [[np.mean(parts, axis=0) for parts in zip(*found_of)]
+            for found_of in (every[0][:2], every[1][1:])]
   for a, b in zip([*losses, *found], [
       wanted[0][0], wanted[1][0], *wanted[0][1:], *wanted[1][1:]]):
     _assert_close(a, b)
