@@ -99,11 +99,13 @@ def test_losses_gradients_and_answers_are_those_of_a_loop(inner, training):
 
 
 def test_a_graph_costs_as_much_as_that_of_a_loop():
-  spec = episode_graphs.episodes_lib.Episode(
-      *(tf.TensorSpec(part.shape, part.dtype) for part in _batch()))
+  images, labels, *targets = _batch()
+  spec = episode_graphs.episodes_lib.Episode(*(tf.TensorSpec(part.shape, part.dtype) for part in (
+      images[:, :1], labels[:, :1], *targets)))
   costs = []
   for batching in episode_graphs.BATCHINGS:
-    graphs = episode_graphs.Graphs(_learner({}, {}, blocks=1), WAY * 2, batching=batching)
+    graphs = episode_graphs.Graphs(
+        _learner(dict(num_support_sets=1), {}, blocks=1), WAY * 2, batching=batching)
     asked = (graphs.update, spec), (graphs.answer, tuple(spec[:3]))
     costs.append([graphs.cost(*one) for one in asked])
   assert costs[0] == costs[1] and not costs[1][0].uncounted
