@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from suite.contracts import rehearsal
 from suite.models import conv4
 from suite.state import weight_store
 from suite.training.gradient import frozen_backbone
@@ -33,6 +34,15 @@ def test_weights_of_a_file_with_a_head_behind_them(tmp_path):
   wider = functools.partial(conv4.conv4, filters=8, blocks=2)
   with pytest.raises(ValueError, match="Give weights of this very backbone"):
     frozen_backbone.FrozenBackbone(wider, 8, weights=str(tmp_path / "w.npz"))
+
+
+def test_a_rehearsal_without_the_encoder_takes_random_weights_and_names_it(tmp_path):
+  place = str(tmp_path / "none.npz")
+  with rehearsal.begun() as rehearsed:
+    found = frozen_backbone.FrozenBackbone(SMALL, 8, weights=place, seed=3)
+  np.testing.assert_array_equal(
+      found(IMAGES), frozen_backbone.FrozenBackbone(SMALL, 8, seed=3)(IMAGES))
+  assert list(rehearsed.missing) == [f"weights {place}"]
 
 
 def test_a_learner_that_holds_it_does_not_save_it(tmp_path):
