@@ -5,7 +5,8 @@
 
 Each stored matrix (CLEAR, incremental learning) is asked again cell by cell, as
 `suite.protocols.few_answers` asks: the first models of a column in full, of later ones some of the
-stored answers. Beside it stands the mean of as many answers to the same number of random images.
+stored answers; with --others the models of all other runs are known, and none is asked in full.
+Beside it stands the mean of as many answers to the same number of random images.
 """
 
 from __future__ import annotations
@@ -53,13 +54,16 @@ class Tally:
     self.scores: list[tuple[bool, float]] = []
     self.asked = self.every = 0
 
-  def add(self, run: Mapping[int, Column], answers: int, full: int, seed: int) -> None:
-    """Asks the cells of a run again."""
+  def add(self, run: Mapping[int, Column], answers: int, full: int, seed: int,
+          others: Sequence[Mapping[int, Column]] = ()) -> None:
+    """Asks the cells of a run again; `others` are known runs."""
     size = 1 + max(max(run), max(number for column in run.values() for number, _ in column))
     truth = np.full([size, size], np.nan)
     value, low, high = truth.copy(), truth.copy(), truth.copy()
     for tested, column in run.items():
-      known = np.array([row for _, row in column[:full]])
+      known = np.array([row for other in others for _, row in other[tested]]
+                       or [row for _, row in column[:full]])
+      full = 0 if others else full
       search = factor_model.FactorSearch(seed=seed)
       for place, (trained, row) in enumerate(column):
         truth[trained, tested] = row.mean()
@@ -100,17 +104,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
   parser.add_argument("dirs", nargs="+")
   parser.add_argument("--answers", default="256", help="numbers of answers a cell")
   parser.add_argument("--full", default="2", help="numbers of models that are asked in full")
+  parser.add_argument("--others", action="store_true",
+                      help="the known models are those of all other runs, in place of the first "
+                      "models of the run")
   parser.add_argument("--draws", type=int, default=1, help="choices of images")
   args = parser.parse_args(arguments)
   began = time.process_time()
   runs = [columns(run) for run in run_dir.load(map(pathlib.Path, args.dirs)) if run.is_finished]
   rows = []
   for answers in map(int, args.answers.split(",")):
-    for full in map(int, args.full.split(",")):
+    for full in [0] if args.others else map(int, args.full.split(",")):
       tally = Tally()
-      for run in runs:
+      for place, run in enumerate(runs):
+        others = [*runs[:place], *runs[place + 1:]] if args.others else []
         for seed in range(args.draws):
-          tally.add(run, answers, full, seed)
+          tally.add(run, answers, full, seed, others)
       if tally.cells:
         rows.append(tally.row(answers, full))
   sizes = sorted({len(row) for run in runs for column in run.values() for _, row in column})

@@ -68,6 +68,8 @@ def add_leaderboard(leaderboard: argparse.ArgumentParser) -> None:
   build.add_argument("folder", metavar="FOLDER", type=pathlib.Path, help="of bundles")
   build.add_argument("--out", type=pathlib.Path, required=True, metavar="DIR",
                      help="the site, a folder")
+  build.add_argument("--tables", action="store_true",
+                     help="tables alone: pages of some kB, without figures")
   build.add_argument("--title", default="Leaderboard", metavar="TEXT", help="(%(default)s)")
   build.set_defaults(do=_build)
 
@@ -76,6 +78,6 @@ def _build(args: argparse.Namespace) -> int:
   from suite.submissions import site
   if not args.folder.is_dir() or not any(args.folder.glob("*.zip")):
     raise gin_files.ConfigError(f"{args.folder} has no bundles, *.zip. suite submit makes them.")
-  for line in site.build(args.folder, args.out, args.title):
+  for line in site.build(args.folder, args.out, args.title, figures=not args.tables):
     print(line)
   return 0

@@ -358,16 +358,15 @@ def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel
 
 def _costs(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panels.Panel]:
   """What methods spend and hold, if some are pretrained or have a budget; else []."""
-  rows = [[row, column.name, *column.cells[row].cost_cells()]
-          for row in table.rows for column in columns
-          if row in column.cells and column.cells[row].finished]
-  kept = [i for i in range(2 + len(run_streams.COSTS)) if any(row[i] is not None for row in rows)]
-  if not set(kept) - {0, 1, 2}:
+  places = [(row, column) for row in table.rows for column in columns
+            if row in column.cells and column.cells[row].finished]
+  heads, cells = run_streams.cost_table([column.cells[row] for row, column in places])
+  if len(heads) < 2:
     return []
-  heads = [panels.Column("method"), panels.Column("protocol"), *run_streams.COSTS]
   return [panels.Panel(
-      "costs", f"{table.title}: pretraining, budgets and bytes", [heads[i] for i in kept],
-      [[row[i] for i in kept] for row in rows],
+      "costs", f"{table.title}: pretraining, budgets and bytes",
+      [panels.Column("method"), panels.Column("protocol"), *heads],
+      [[row, column.name, *found] for (row, column), found in zip(places, cells)],
       ["Means over finished seeds. Pretraining by task: divided by the tasks or buckets that it "
        "serves in a run."])]
 

@@ -78,7 +78,7 @@ class LearnerRuns:
   def bounds(self, name: str) -> tuple[float, float] | None:
     """Bounds (95%) of a score that is estimated from some answers (`protocols.few_answers`).
 
-    The means over finished seeds; None if all answers were asked.
+    The means over finished seeds; None if all answers that it is of were asked.
     """
     found = [(run.summary.get("intervals") or {}).get(name) or [table_dir.value(run.summary, name)]
              for run in self.finished]
@@ -86,7 +86,7 @@ class LearnerRuns:
         _is_number(bound) for one in found for bound in one):
       return None
     low, high = (_mean([one[end] for one in found]) for end in (0, -1))
-    return None if low is None or high is None else (low, high)
+    return None if low is None or high is None or low == high else (low, high)
 
   def shown(self, measure: descriptions.Measure, note: str = "") -> quantities.Quantity:
     """The mean score as tables print it: with its deviation over seeds, and, if it is an estimate,
@@ -128,6 +128,16 @@ class LearnerRuns:
                 self.learning_flops("pretrain"), pretrained,
                 None if pretrained is None or not num else pretrained / num]),
             *map(self.total, ("budget_flops", "budget_flops_left", *ledger.HELD))]
+
+
+def cost_table(learners: Sequence[LearnerRuns]) -> tuple[list[panels.Column], list[list[Any]]]:
+  """The first of `COSTS`, the others that a learner has a value of, and the cells of each learner.
+  """
+  rows = [learner.cost_cells() for learner in learners]
+  kept = [i for i in range(1, len(COSTS)) if any(row[i] is not None for row in rows)]
+  return [COSTS[0], *(COSTS[i]._replace(kind=panels.MIXED) for i in kept)], [
+      [row[0], *(None if row[i] is None else quantities.Quantity(row[i], COSTS[i].kind)
+                 for i in kept)] for row in rows]
 
 
 @dataclasses.dataclass(frozen=True)

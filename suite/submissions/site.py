@@ -13,6 +13,7 @@ the bundle whose digest it has.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import dataclasses
 import json
 import pathlib
 import shutil
@@ -48,13 +49,15 @@ class _Entry(NamedTuple):
     return str(self.found.get("badge", NOT_VERIFIED))
 
 
-def build(folder: pathlib.Path, out: pathlib.Path, title: str) -> list[str]:
+def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool = True
+          ) -> list[str]:
   """Makes the site; returns lines that say what was made and what was left out.
 
   Args:
     folder: of bundles NAME.zip, and what was found out about them, NAME.json.
     out: a folder, made or written over.
     title: of the pages.
+    figures: False: tables alone, pages of some kB in place of some MB.
   """
   with tempfile.TemporaryDirectory(prefix="lifelong-site-") as scratch:
     lines, entries = [], []
@@ -80,7 +83,12 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str) -> list[str]:
     if not entries:
       return [*lines, "no bundle is left, and no page was made"]
     methods = sorted({run["method"] for entry in entries for run in entry.about["runs"]})
-    pages = {out / "index.html": (title, _index(entries, out))}
+    index = _index(entries, out)
+    if not figures:
+      index = [section._replace(panels=[
+          dataclasses.replace(panel, chart=None, figure=None) for panel in section.panels])
+               for section in index]
+    pages = {out / "index.html": (title, index)}
     for method in methods:
       pages[out / "methods" / f"{method}.html"] = (
           f"{title}: {method}", _method(method, entries, out))
@@ -133,7 +141,8 @@ def _board(stream: run_streams.StreamRuns, entries: Sequence[_Entry], out: pathl
   """The table of a stream: a row for each method and settings, best first."""
   measures = tables.measures(stream)[:3]
   rows: list[list[Any]] = []
-  for learner in stream.learners:
+  heads, costs = run_streams.cost_table(stream.learners)
+  for learner, spent in zip(stream.learners, costs):
     run, entry = learner.runs[0], _entry_of(learner.runs[0], entries)
     assert entry is not None
     method = str(_said(run, entry).get("method", run.folder.name))
@@ -142,28 +151,22 @@ def _board(stream: run_streams.StreamRuns, entries: Sequence[_Entry], out: pathl
                             printed=learner.label if learner.label == method else
                             f"{method} ({learner.label})"),
         *map(learner.shown, measures),
-        len(learner.finished), learner.total("flops"), *learner.cost_cells(), entry.badge,
+        len(learner.finished), learner.total("flops"), *spent, entry.badge,
         quantities.Quantity(str(out / "bundles" / f"{entry.name}.zip"), quantities.LINK,
                             printed=entry.name)])
   headline = measures[0] if measures else None
   if headline is not None:
     sign = 1 if headline.better == descriptions.LOWER else -1
     rows.sort(key=lambda row: (row[1].plain is None, sign * (row[1].plain or 0.0)))
-  first = 3 + len(measures)
   columns = [panels.Column("method", panels.LINK),
              *(panels.Column(f"{one.text}{', %' if one.unit == descriptions.SHARE else ''}",
                              panels.MIXED) for one in measures),
              panels.Column("seeds", panels.COUNT), panels.Column("FLOPs", panels.FLOPS),
-             *run_streams.COSTS,
+             *heads,
              panels.Column("verification"), panels.Column("bundle", panels.LINK)]
-  # Costs that no run has make no column.
-  empty = {i for i in range(first, first + len(run_streams.COSTS))
-           if all(row[i] is None for row in rows)}
-  kept = [i for i in range(len(columns)) if i not in empty]
   better = "" if headline is None else f" Sorted by {headline.text}, {headline.better} is better."
   return panels.Panel(
-      "board", f"{stream.title}: methods", [columns[i] for i in kept],
-      [[row[i] for i in kept] for row in rows],
+      "board", f"{stream.title}: methods", columns, rows,
       [f"Mean ± standard deviation over seeds.{better} Whether methods differ beyond chance is "
        "tested below, where there are several.",
        *([run_streams.ESTIMATE_NOTE] if stream.has_estimates else []),

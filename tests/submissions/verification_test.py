@@ -1,6 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """A small run is handed in, changed and verified; tools/tampering.py does it at length."""
 
+import functools
 import importlib.util
 import json
 import pathlib
@@ -13,6 +14,7 @@ import pytest
 from suite import cli
 from suite.running import python_run
 from suite.submissions import bundle
+from suite.submissions import recomputation
 from suite.submissions import site
 from suite.submissions import verification
 
@@ -59,6 +61,38 @@ def test_an_honest_bundle_is_recomputed_and_replayed(made, tmp_path):
   assert waiting.waits and "state/kept/" in verification.text(waiting)
   assert [one.event for one in waiting.drawn] == [
       one.event for one in verification.verify(path, replay=2, draw=1, recompute=False).drawn]
+
+
+def test_a_replay_in_another_environment_has_tolerances(made, tampering, tmp_path, monkeypatch):
+  workdir, path = made
+  monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "0")  # Another fingerprint, as of other kernels.
+  report = verification.verify(path, replay=2, states=workdir, draw=5, recompute=False)
+  assert report.badge == "replayed 2 of 3 events", verification.text(report)
+  texts = [check.text for check in report.checks if check.kind == "replay"]
+  assert all("within 2% and 2% of its answers: this machine differs (arithmetic: " in text
+             and "'onednn': False" in text for text in texts)
+  # More answers of event 4 are altered than tolerances allow.
+  for number in range(40):
+    copy = tampering.Copy(tmp_path / str(number), {}, {})
+    copy.root.mkdir()
+    copy.about = bundle.unpack(path, copy.root)
+    said = tampering.KINDS["answer"][0](copy, np.random.default_rng(number)).split()
+    if said[-1] == "4" and int(said[0]) > 6:
+      break
+  copy.write(tmp_path / "b.zip")
+  report = verification.verify(tmp_path / "b.zip", replay=3, states=workdir, recompute=False)
+  assert _failed(report) == {"replay"}
+
+
+def test_tolerances_are_two_percent_and_costs_are_equal():
+  said = {"error": 0.10, "flops_train": 100, "seen": 200, "correct": 180, "loss": 3.0, "row": [1]}
+  differences = functools.partial(recomputation._differences, said, is_exact=False)
+  near = {**said, "error": 0.12, "correct": 176, "loss": 3.05, "row": [0.9]}
+  assert differences(near) == []
+  for name, value in (("error", 0.121), ("correct", 175), ("loss", 3.07), ("flops_train", 101),
+                      ("seen", 199)):
+    assert len(differences({**near, name: value})) == 1, name
+  assert len(differences({name: near[name] for name in near if name != "loss"})) == 1
 
 
 @pytest.mark.parametrize("kind, found", [
