@@ -27,6 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import hashlib
 import json
+import math
 import pathlib
 import resource
 import shutil
@@ -349,7 +350,10 @@ def campaign(folder: pathlib.Path, first: int, num: int, replay: int, only: Sequ
     print(f"{number:4} {kind}: {said}: {', '.join(kinds) or 'not found'} ({seconds:.1f} s)",
           flush=True)
   spent = [made.verify(made.bundle((0,)), 1, replay=k, draw=1)[1] for k in (0, 0, replay)]
-  return {"rows": rows, "kept": kept, "replay": replay, "run": made.run_seconds,
+  records, _ = _read(made.runs[SEEDS[0]] / METHOD)
+  trained = sum(record["kind"] == "train" for record in records)
+  return {"rows": rows, "kept": kept, "trained": trained, "replay": replay,
+          "run": made.run_seconds,
           "recomputed": min(spent[:2]), "replayed": spent[2]}
 
 
@@ -388,6 +392,11 @@ def page(found: Mapping[str, Any], command: str) -> str:
     lines += ["", f"Of altered answers {caught} of {len(alone)} were found, and K / N is "
               f"{replay / kept:.2f}: {replay / kept * len(alone):.1f} were expected. Whoever "
               "alters m of N events is missed with a chance of about (1 - m / N) ** K."]
+  if others := found["rows"].get("seed", []):
+    caught, trained = sum(bool(kinds) for kinds, _ in others), found["trained"]
+    chance = 1 - math.comb(kept - trained, replay) / math.comb(kept, replay)
+    lines += ["", f"Of other seeds {caught} of {len(others)} were found: with T = {trained} of "
+              f"{kept} events that train, {chance * len(others):.1f} were expected."]
   lines += [
       "", "What is not found: an altered answer of an event that was not drawn; seeds that were "
       "chosen, where none are prescribed; what was spent before the run that is handed in, such as "
