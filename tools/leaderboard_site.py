@@ -47,7 +47,7 @@ class _Entry(NamedTuple):
 
 ENTRIES = (
     _Entry("er", "er", SHORT, {"replay": 3}),
-    _Entry("er_20_mflop", "er", (*SHORT, "experiment.run.budget='20 MFLOP'"), {}),
+    _Entry("er_400_mflop", "er", (*SHORT, "experiment.run.budget='400 MFLOP'"), {}),
     _Entry("finetune", "finetune", SHORT),
     _Entry("ncm", "ncm", verified={"recompute": False}),
     _Entry("slda_48_answers", "slda", ("clear.run.test_answers=48",), verified={"replay": 2}))

@@ -149,7 +149,7 @@ def _board(stream: run_streams.StreamRuns, entries: Sequence[_Entry], out: pathl
     rows.append([
         quantities.Quantity(str(out / "methods" / f"{method}.html"), quantities.LINK,
                             printed=learner.label if learner.label == method else
-                            f"{method} ({learner.label})"),
+                            f"{method} ({learner.label.partition('/runs/')[0]})"),
         *map(learner.shown, measures),
         len(learner.finished), learner.total("flops"), *spent, entry.badge,
         quantities.Quantity(str(out / "bundles" / f"{entry.name}.zip"), quantities.LINK,
