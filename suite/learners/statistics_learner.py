@@ -190,6 +190,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     self._add(train, context)
     if dev is not None:
       self._add(dev, context, choose=True)
+      record = {**record, **self.statistics.chosen()}
     if self._statistic.has_phases:
       self._solve(context)
     return {"classes_with_a_mean": self.statistics.num_nonempty, **record}

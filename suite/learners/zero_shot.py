@@ -87,36 +87,34 @@ class ClipZeroShot(statistics_learner.StatisticsLearner):
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Reads the names of the classes that have come."""
+    names = self._class_names or experience.train.class_names
+    return self._read(names, experience.task.key, context)
+
+  @override
+  def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
+    """Reads the names that the learner was given; without them there are none yet."""
+    return self._read(self._class_names, self._key, context)
+
+  def _read(self, names: Sequence[str] | None, key: str, context: context_lib.Context
+            ) -> dict[str, Any]:
+    """Gives the classes that have none yet the directions of their names."""
     began, statistics = time.monotonic(), self.statistics
-    names = self._names(experience)
-    new = np.flatnonzero(statistics.state.counts.numpy() == 0)
-    texts, cost = self._encoded([names[place] for place in new])
+    if names is None or len(names) < statistics.num_classes:
+      num = statistics.num_classes
+      raise refusals.RefusedError(
+          f"Task {key!r} has {num} classes and {len(names or ())} names of them; "
+          "ClipZeroShot answers by names. Give the data class_names, or the learner those of all "
+          "labels in order.")
     sums, counts = statistics.state.sums.numpy(), statistics.state.counts.numpy()
-    sums[new], counts[new] = texts, 1
+    new = np.flatnonzero(counts == 0)
+    sums[new], cost = self._encoded([names[place] for place in new])
+    counts[new] = 1
     statistics.state.sums.assign(sums)
     statistics.state.counts.assign(counts)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                           seconds=time.monotonic() - began)
     self._solve(context)
     return {"classes_with_a_mean": statistics.num_nonempty}
-
-  @override
-  def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
-    """Refuses base classes without a set that has their names, unless names were given."""
-    raise refusals.RefusedError(
-        f"{int(np.sum(known))} classes are known without an example of them, and ClipZeroShot "
-        "reads the names of classes with the examples. Give the sequence base classes with "
-        "examples.")
-
-  def _names(self, experience: deliveries_lib.Experience) -> Sequence[str]:
-    """The names of all classes of the task."""
-    names, num = self._class_names or experience.train.class_names, experience.task.num_classes
-    if names is None or len(names) < num:
-      raise refusals.RefusedError(
-          f"Task {experience.task.key!r} has {num} classes and {len(names or ())} names of them; "
-          "ClipZeroShot answers by names. Give the data class_names, or the learner those of all "
-          "labels in order.")
-    return names[:num]
 
   def _encoded(self, names: Sequence[str]) -> tuple[np.ndarray, flops.Cost]:
     """Directions [n, E] of the names, and their cost."""

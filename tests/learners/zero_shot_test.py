@@ -74,5 +74,7 @@ def test_names_are_needed_and_prompts_have_one_place_for_them(tmp_path):
   given = zero_shot.ClipZeroShot(str(FOLDER), transform=image_ops.Plain(12), class_names=NAMES[:2])
   with pytest.raises(refusals.RefusedError, match="3 classes and 2 names"):
     learned(given, tmp_path, NAMES)
+  with pytest.raises(refusals.RefusedError, match="3 classes and 0 names"):
+    learner.know_base(np.array([True, True, False]), None)
   with pytest.raises(ValueError, match="each needs one {}, where the name of the class goes"):
     zero_shot.ClipZeroShot(str(FOLDER), transform=image_ops.Plain(12), templates=("a photo",))

@@ -168,6 +168,9 @@ class ClassCovariances(statistic.Statistic):
     found = tf.map_fn(accuracy, pairs, fn_output_signature=tf.float32, parallel_iterations=1)
     return state._replace(shrinkage=tf.gather(pairs, tf.argmax(found)))
 
+  def chosen(self, state: Scatters) -> dict[str, list[float]]:
+    return {"shrinkage": [float(g) for g in state.shrinkage]} if self.chooses else {}
+
   def unsolved(self, num_classes: int, num_features: int) -> Inverses:
     least = self.ridge + (self.matrices == "correlations")
     return Inverses(tf.eye(num_features, batch_shape=[num_classes]) / least,

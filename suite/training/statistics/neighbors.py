@@ -133,6 +133,9 @@ class Neighbors(statistic.Statistic):
                       for k in self.ks])
     return state._replace(k=tf.gather(tf.constant(self.ks, tf.int64), [tf.argmax(found)]))
 
+  def chosen(self, state: Rows) -> dict[str, int]:
+    return {"k": int(state.k[0])} if self.chooses else {}
+
   def answers(self, state: Rows, codes: tf.Tensor, solution: tuple[()] | None = None) -> tf.Tensor:
     cosines = tf.matmul(tf.math.l2_normalize(codes, axis=1), state.directions, transpose_b=True)
     labels = tf.convert_to_tensor(state.labels)

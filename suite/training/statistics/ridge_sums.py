@@ -208,6 +208,9 @@ class RidgeSums(statistic.Statistic):
         self.strengths, _symmetric(state.gram), tf.cast(state.cross, tf.float64),
         tf.cast(codes, tf.float64), wanted, state.gram.dtype))
 
+  def chosen(self, state: PrimalSums) -> dict[str, float]:
+    return {"strength": float(state.strength[0])} if self.chooses else {}
+
   def _strength(self, state: PrimalSums) -> tf.Tensor | float:
     return state.strength[0] if self.chooses else self.strength
 
@@ -328,6 +331,9 @@ class RidgeRows(statistic.Statistic):
     wanted = tf.one_hot(labels, state.counts.shape[0], dtype=tf.float64)
     return state._replace(strength=_best(
         self.ridge.strengths, products, targets, seen, wanted, tf.float64))
+
+  def chosen(self, state: RowsOrSums) -> dict[str, float]:
+    return {"strength": float(state.strength[0])} if self.chooses else {}
 
   def solve(self, state: RowsOrSums) -> Weights:
     products, targets, _ = self._system(state, state.rows)

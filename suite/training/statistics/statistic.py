@@ -114,6 +114,11 @@ class Statistic:
     del codes, labels
     return state
 
+  def chosen(self, state: State) -> dict[str, Any]:
+    """Returns plain values of what was chosen, for records; {}: nothing is."""
+    del state
+    return {}
+
   def unsolved(self, num_classes: int, num_features: int) -> Solution:
     """Returns the solution before the first `solve`; default: that of no sample."""
     return self.solve(self.zero(num_classes, num_features))
@@ -259,6 +264,10 @@ class Running(tf.Module):
   def solve(self) -> None:
     """Computes the solution for the samples so far."""
     self._assign((), self.statistic.solve(self.state))
+
+  def chosen(self) -> dict[str, Any]:
+    """What held-out samples chose last, for records."""
+    return self.statistic.chosen(self.state)
 
   def solve_compiled(self) -> None:
     """`solve` as a graph."""

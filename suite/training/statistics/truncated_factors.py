@@ -94,16 +94,18 @@ class TruncatedFactors(statistic.Statistic):
     most = self._most(width)
     leading = tf.reverse(vectors[:, -min(most, num):], axis=[1])
     squares = tf.reverse(values[-min(most, num):], axis=[0])
-    kept = tf.round((1.0 - self.share) * tf.reduce_sum(counts))
     places = tf.range(min(most, num), dtype=tf.float32)
-    is_kept = (places < kept) & _counts(squares, values)
+    is_kept = (places < self._kept(counts)) & _counts(squares, values)
     basis = tf.where(is_kept[:, None], tf.matmul(leading, exact, transpose_a=True), 0.0)
     cross = tf.matmul(tf.cast(codes, tf.float64), tf.cast(one_hot, tf.float64), transpose_a=True)
     return Factors(tf.cast(basis, tf.float32), state.cross + cross, counts)
 
+  def _kept(self, counts: tf.Tensor) -> tf.Tensor:
+    return tf.round((1.0 - self.share) * tf.reduce_sum(counts))
+
   def trimmed(self, state: Factors) -> Factors:
-    some = int(tf.math.count_nonzero(tf.reduce_any(state.basis != 0.0, axis=1)))
-    return state._replace(basis=state.basis[:some])
+    # By the number of samples, whatever they are, so that a rehearsal has the same rows.
+    return state._replace(basis=state.basis[:int(self._kept(state.counts))])
 
   def solve(self, state: Factors) -> ridge_sums.Weights:
     basis = tf.cast(state.basis, tf.float64)

@@ -296,7 +296,7 @@ def test_held_out_samples_choose_the_shrinkage_by_their_accuracy():
   assert model.shrinkage.numpy().tolist() == [1.0, 1.0]
   assert model.choose(held, held_labels).flops > 4 * 2 * 3 ** 3 / 3
   model.solve()
-  assert model.shrinkage.numpy().tolist() == list(best)
+  assert model.chosen() == {"shrinkage": list(best)} and fitted().chosen() == {}
   expected = fitted(shrinkage=best)
   expected.solve()
   np.testing.assert_allclose(model.precision, expected.precision, rtol=1e-5)

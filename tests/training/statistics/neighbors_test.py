@@ -115,7 +115,7 @@ def test_held_out_samples_choose_k_by_their_accuracy():
   assert model.k.numpy() == [4]
   assert model.choose(held, held_labels).flops > 0
   best = ks[int(np.argmax(accuracies))]
-  assert model.k.numpy() == [best]
+  assert model.k.numpy() == [best] and model.chosen() == {"k": best}
   expected = statistic.Running(neighbors.Neighbors(SIZE, best, TEMPERATURE), CLASSES, FEATURES)
   expected.add_set(codes, labels)
   for answers in ("answer_in_turn", "answer"):

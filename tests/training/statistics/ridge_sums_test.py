@@ -179,7 +179,7 @@ def test_held_out_samples_choose_the_strength(exact):
   before = [v.numpy() for v in model.state[:3]]
   cost = model.choose(held, their_labels)
   assert cost.flops > len(strengths) * 6 ** 3 / 3
-  assert model.state.strength.numpy().tolist() == [best]
+  assert model.state.strength.numpy().tolist() == [best] and model.chosen() == {"strength": best}
   for variable, value in zip(model.state, before):
     np.testing.assert_array_equal(variable, value)
   model.solve()
@@ -228,6 +228,7 @@ def test_rows_of_sets_give_what_sums_give_before_and_after_they_are_as_many(widt
     sums.solve()
     for name in ("counts", "strength", "weights"):
       np.testing.assert_allclose(getattr(rows, name), getattr(sums, name), rtol=1e-6, atol=1e-7)
+    assert rows.chosen() == {"strength": rows.strength.numpy()[0]}
     assert len(rows.rows.numpy()) == (i + 9 if i + 9 < width else 0)
     # The right side of X X^T, of as many equations as there are samples; of X^T X with D.
     size = min(i + 9, width)
