@@ -168,12 +168,24 @@ def large(shape: Sequence[int], dtype: tf.DType, make: Callable[[], tf.Tensor]) 
 
   Their pages are taken when they are written. Numbers of rows and labels, int64, are made.
   """
-  num_bytes = math.prod(shape) * dtype.size
-  if not counts_only() or num_bytes < _LARGE_BYTES or dtype == tf.int64:
+  if not counts_only() or math.prod(shape) * dtype.size < _LARGE_BYTES or dtype == tf.int64:
     return make()
+  return tensor(zeros(shape, dtype.as_numpy_dtype))
+
+
+def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
+  """Zeros that `tensor` makes a tensor of without a copy."""
+  num_bytes = math.prod(shape) * np.dtype(dtype).itemsize
   memory = np.zeros([num_bytes + _ALIGNED], np.uint8)
   first = -memory.ctypes.data % _ALIGNED
-  rows = memory[first:first + num_bytes].view(dtype.as_numpy_dtype).reshape(shape)
+  return memory[first:first + num_bytes].view(dtype).reshape(shape)
+
+
+def tensor(rows: np.ndarray) -> tf.Tensor:
+  """Rows as a tensor; where nothing is measured without a copy, if they are large and `zeros`."""
+  if (not counts_only() or rows.nbytes < _LARGE_BYTES or rows.ctypes.data % _ALIGNED
+      or not rows.flags.c_contiguous or not rows.flags.writeable):
+    return tf.convert_to_tensor(rows)
   return tf.experimental.dlpack.from_dlpack(rows.__dlpack__())
 
 

@@ -72,7 +72,8 @@ def settle(*, debug: bool = False) -> None:
   """
   from suite.compute import private_tensorflow
   gc.collect()
-  gc.freeze()  # What was imported stays.
+  if not gc.get_freeze_count():  # What was imported stays; nets of runs before this one must not.
+    gc.freeze()
   gc.set_threshold(_COLLECT_AFTER, 10, 10)
   private_tensorflow.keep_stacks(debug)
 

@@ -167,6 +167,10 @@ def test_without_measuring_rows_that_a_run_holds_take_no_memory():
     assert rehearsal.stored(both).shape == [0, *shape[1:]]
     assert found.disk_bytes == 2 * 720_000_000 and both.shape == [12_000, *shape[1:]]
     assert rehearsal.large([2, 3], tf.uint8, lambda: 5) == 5  # Few rows are made.
+    rows = rehearsal.zeros(shape, np.uint8)
+    shared, part = rehearsal.tensor(rows), rehearsal.tensor(rows[1:4, 1:, 1:])
+    rows[2, 3, 4] = 7  # A tensor of a part that is not contiguous is a copy.
+    assert shared[2, 3, 4, 0] == 7 and not part.numpy().any()
   assert _resident_bytes() - before < 100_000_000
   assert not images[0].numpy().any()
   assert rehearsal.large(shape, tf.uint8, lambda: 5) == 5

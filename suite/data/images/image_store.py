@@ -18,6 +18,7 @@ import tensorflow as tf
 from suite.compute import byte_rows
 from suite.compute import private_tensorflow
 from suite.contracts import examples
+from suite.contracts import rehearsal
 from suite.data.images import decoding
 from suite.data.images import file_damage
 from suite.data.images import sampling
@@ -54,7 +55,8 @@ class RawStore:
     if images.shape[-1] not in (1, 3):
       raise ValueError(f"Images have {images.shape[-1]} channels; allowed are 1 and 3.")
     with tf.device("CPU:0"):
-      self._images = tf.convert_to_tensor(images)
+      self._images = rehearsal.tensor(images) if isinstance(
+          images, np.ndarray) else tf.convert_to_tensor(images)
 
   def __len__(self) -> int:
     return int(self._images.shape[0])

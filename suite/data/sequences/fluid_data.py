@@ -9,6 +9,7 @@ from typing import List, NamedTuple, Optional
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.episodes import cfsl_data
 from suite.data.images import decoding
@@ -129,6 +130,8 @@ def _decoded(name: str, index: np.ndarray, side: int, channels: int, data_dir: O
   """uint8 [B, side, side, channels] of the images of the data set; all have one shape there."""
   data = _encoded(name, data_dir)
   height, width = tf.io.decode_image(data.images[index[0]], expand_animations=False).shape[:2]
+  if rehearsal.counts_only() and "/stand-in/" in data.ids[index[0]]:  # Black images.
+    return rehearsal.zeros([len(index), side, side, channels], np.uint8)
   parts = []
   for start in range(0, len(index), _CHUNK):
     part = index[start:start + _CHUNK]

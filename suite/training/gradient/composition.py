@@ -16,6 +16,7 @@ from suite.compute import flops
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.models import initial
@@ -416,5 +417,7 @@ class ComposedNet(tf.Module):
 def arrays_of(codes: Any, labels: Any) -> tuple[tf.Tensor, tf.Tensor]:
   """Codes [N, ...] and labels as tensors; class indices as int64, multi-hot rows as float32."""
   labels = np.asarray(labels)
-  return tf.convert_to_tensor(codes), tf.constant(
+  rows = rehearsal.large(list(codes.shape), tf.as_dtype(codes.dtype),
+                         lambda: tf.convert_to_tensor(codes))
+  return rows, tf.constant(
       labels, tf.int64 if labels.ndim == 1 else tf.float32)

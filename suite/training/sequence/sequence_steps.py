@@ -120,7 +120,7 @@ class SequenceSteps:
     order = self._sequence.order[:self.num_revealed]
     labels = self._sequence.reveal_next(0, self.num_revealed)
     codes = self.codes[0:self.num_answered]
-    if not np.array_equal(order, np.arange(len(order))):
+    if not np.array_equal(order, np.arange(len(order))) and not rehearsal.counts_only():
       codes = codes[order]
     return deliveries.Stored(codes[:len(order)], labels, self.known.copy(), num_old)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from suite.contracts import rehearsal
 from suite.data.sequences import fluid_data
 from suite.data.sequences import fluid_sequences
 
@@ -73,3 +74,12 @@ def test_wrong_names_are_told():
     fluid_data.sequence("x", spec="big")
   with pytest.raises(ValueError, match="'test_7' of x as 'small'; allowed are validation_0"):
     fluid_data.sequence("x", spec="small", part="test_7")
+
+
+def test_a_plan_decodes_no_stand_ins(data, monkeypatch):
+  stand_ins = data._replace(ids=[f"train/stand-in/{i}" for i in range(len(data.ids))])
+  monkeypatch.setattr(fluid_data, "_encoded", lambda *_: stand_ins)
+  monkeypatch.setattr(fluid_data.decoding, "decode_all", lambda *_, **__: pytest.fail("decoded"))
+  with rehearsal.begun(measures=False):
+    assert fluid_data.sequence("x", spec="small", side=2).images(0, 3).shape == (3, 2, 2, 3)
+    assert fluid_data.base("x", spec="small", side=2).pixels().shape[1:] == (2, 2, 3)
