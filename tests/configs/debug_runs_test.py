@@ -202,7 +202,7 @@ def _begin(name: str, folder: pathlib.Path) -> list[str]:
 def test_every_table_plans_its_cells_and_the_first_is_parsed(home):
   for name in TABLES:
     cells = _cells(name, home / "tables" / name)
-    gin_parse.parse([FILES[cells[0].run], DEBUG], cells[0].params)
+    gin_parse.parse(cells[0].file().paths(), cells[0].params)
 
 
 def _cells(name: str, folder: pathlib.Path) -> list[table.TableCell]:
