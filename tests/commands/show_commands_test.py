@@ -51,7 +51,7 @@ def test_lines_fit_the_terminal(words, capsys, monkeypatch):
 
 
 def test_methods_are_listed_with_paper_protocols_and_settings(capsys, monkeypatch):
-  monkeypatch.setenv("COLUMNS", "400")
+  monkeypatch.setenv("COLUMNS", "2000")  # A row on one line, however many settings there are.
   lines = shown(capsys, "list", "--methods").splitlines()
   row = next(line for line in lines if line.startswith("der_plus_plus"))
   assert "DER++ (Buzzega et al., 2020)" in row and "clear fluid" in row
