@@ -73,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
   graph = tf.function(lambda images: encoder.model(images, training=False)).get_concrete_function(
       tf.TensorSpec(shape, tf.float32))
   forward, pretraining = flops.count(graph).flops, encoder.about["cost"]["flops"]
+  if forward is None:
+    raise ValueError(f"The FLOPs of {encoder.about['name']} cannot be counted; give an encoder of "
+                     "layers that the suite counts.")
   loaded = {one.name: one for one in leaderboard.load(table_dir.read(args.table))}
   lines = [
       "# What the leaderboard cost with its pretraining", "",

@@ -51,7 +51,7 @@ class Labels(NamedTuple):
 
   name: str
   labels: np.ndarray
-  ids: Sequence[str]
+  ids: Sequence[str] | np.ndarray
   kind: str
   num_classes: int
   class_names: class_lists.ClassNames = None
