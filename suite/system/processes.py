@@ -281,13 +281,20 @@ def ended_like_interrupted() -> Iterator[None]:
     yield  # Python lets only the main thread set handlers.
     return
 
+  told = threading.Event()
+
   def interrupt(number, frame):
     del number, frame
+    told.set()
     raise Terminated
 
   before = signal.signal(signal.SIGTERM, interrupt)
   try:
     yield
+  except Exception as error:
+    if told.is_set():  # TensorFlow's C++ has swallowed it, and stumbled over what it took for true.
+      raise Terminated from error
+    raise
   finally:
     signal.signal(signal.SIGTERM, before)
 

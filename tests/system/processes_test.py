@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -66,6 +67,17 @@ def test_an_interrupt_ends_the_processes(tmp_path, monkeypatch):
     _run(["endless", "later"], 1, tmp_path)
   assert time.monotonic() - began < 30
   assert not (tmp_path / "later.began").exists()
+
+
+def test_an_error_after_a_swallowed_end_is_the_end():
+  with pytest.raises(processes.Terminated), processes.ended_like_interrupted():
+    try:  # As C++ does it that asks Python for a type.
+      signal.raise_signal(signal.SIGTERM)
+    except KeyboardInterrupt:
+      pass
+    raise AttributeError("'Readings' object has no attribute 'keys'")
+  with pytest.raises(AttributeError), processes.ended_like_interrupted():
+    raise AttributeError("of its own")
 
 
 def test_a_job_with_a_result_is_not_run_and_one_without_a_result_has_failed(tmp_path):
