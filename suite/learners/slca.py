@@ -39,10 +39,10 @@ from suite.state import context as context_lib
 from suite.training.gradient import array_loop
 from suite.training.gradient import composition
 from suite.training.gradient import optimizers
-from suite.training.gradient import phase as phase_lib
+from suite.training.gradient import phase
 from suite.training.gradient import train_step
 from suite.training.objectives import losses
-from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import objective
 from suite.training.scoring import scoring
 
 _RIDGE = 1e-4  # Added to each covariance, as in the authors' code.
@@ -159,9 +159,9 @@ class Slca(learner.Learner):
     for epoch in range(self._epochs):
       drawn = rng.standard_normal([len(shown), num, width])
       rows = (means[:, None] + drawn @ factors.transpose(0, 2, 1)).reshape(-1, width)
-      data = phase_lib.data_of(
+      data = phase.data_of(
           tf.constant(rows, tf.float32), tf.constant(np.repeat(shown, num), tf.int64),
-          objective_lib.Classes(known, known, known))
+          objective.Classes(known, known, known))
       plan = array_loop.PhaseRows(
           len(rows), 1, num, context.seeds.pair("order of samples", epoch), seeded=False)
       rate = self._rate * (1 + math.cos(math.pi * epoch / self._epochs)) / 2
@@ -176,7 +176,7 @@ class Slca(learner.Learner):
     return tf.where(self.phase_of != _UNKNOWN, self._answers(self._features(images)), -float("inf"))
 
 
-class NormedLogits(objective_lib.Objective):
+class NormedLogits(objective.Objective):
   """Cross-entropy of logits divided by their mean norm over phases; see the module.
 
   Args:
@@ -190,7 +190,7 @@ class NormedLogits(objective_lib.Objective):
     super().__init__()
     self._temperature, self.phases = temperature, tf.zeros([0, 0])
 
-  def loss(self, batch: objective_lib.Batch) -> tf.Tensor:
+  def loss(self, batch: objective.Batch) -> tf.Tensor:
     logits = tf.cast(batch.logits, tf.float32)
     if self._temperature is not None:
       logits = normed(logits, self.phases, self._temperature)

@@ -31,7 +31,7 @@ from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import intervals
 from suite.lifelong.estimators import factor_model
 from suite.protocols import run_state
-from suite.state import predictions as predictions_lib
+from suite.state import predictions
 from suite.training.scoring import evaluation
 
 _LEAST = 2  # Models that an estimate by factors needs.
@@ -209,7 +209,7 @@ class Asking:
           known = np.empty([len(table.models), images.size], np.uint8)
           known[:, order] = np.stack([table.answers.row(m) for m in range(len(table.models))])
     if number < len(own):
-      saved = [predictions_lib.load(self._state.folder / path) for path in own[max(number, 0):]]
+      saved = [predictions.load(self._state.folder / path) for path in own[max(number, 0):]]
       known = np.concatenate([known, *(one.correct[None].astype(np.uint8) for one in saved)])
       self._known[name] = len(own), known
     return self._known.setdefault(name, (len(own), known))[1]
