@@ -8,7 +8,8 @@ et al., 2020, table 2) prints the second.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,14 @@ def over_tasks(task_accuracies: Sequence[float] | np.ndarray) -> dict[str, float
       "accuracy_interval_95": interval_95(values),
       "num_tasks": len(values),
   }
+
+
+def num_episodes(record: Mapping[str, Any]) -> int:
+  """The number of episodes that the answers of a Predict record are of; 0: of none.
+
+  In a record of a series (incremental learning) `num_tasks` is the length of the series.
+  """
+  return 0 if "bucket" in record else int(record.get("num_tasks") or 0)
 
 
 def over_seeds(seed_accuracies: Sequence[float] | np.ndarray) -> dict[str, float]:

@@ -6,12 +6,13 @@ measure that is no mean of answers, such as a mean average precision, a maximum 
 classes, is reported as not tested.
 
 A unit is a test image with all answers to it, of one model or of the models of all buckets; in
-continual few-shot learning it is an episode, whose images were answered by one adapted model.
+continual few-shot learning it is an episode, whose images were answered by one adapted model. Seeds
+that divide the same images into other test sets, as other orders of classes do, share the units.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import math
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ import numpy as np
 
 from suite.contracts import deliveries
 from suite.contracts import descriptions
+from suite.metrics import episodic
 from suite.metrics import matrix
 from suite.metrics import paired_tests
 from suite.reporting import run_dir
@@ -28,6 +30,11 @@ from suite.reporting import table_dir
 
 _CLOSE = 1e-6
 _META_TEST = "meta_test"
+# The linear scores of suite/protocols/incremental.py, by the names of its summaries.
+_INCREMENTAL: Mapping[str, Callable[[np.ndarray], float]] = {
+    "final_average_accuracy": matrix.final_average_accuracy,
+    "average_incremental_accuracy": matrix.average_incremental_accuracy,
+    "backward_transfer": matrix.lopez_paz_backward_transfer}
 
 
 class UnitSet(NamedTuple):
@@ -104,6 +111,7 @@ def test(learners: Mapping[str, run_streams.LearnerRuns], measure: descriptions.
         break
   if len(answers) < 2:
     return None
+  answers = _divided_alike(answers)
   references: dict[str, dict[str, UnitSet]] = {}  # By seed, whose images may be its own.
   sizes: dict[str, int] = {}  # Of all seeds.
   aligned: dict[str, dict[str, list[np.ndarray]]] = {}
@@ -127,6 +135,52 @@ def test(learners: Mapping[str, run_streams.LearnerRuns], measure: descriptions.
       comparison, lower_is_better=measure.better == descriptions.LOWER)
   tested = Tested(list(aligned), comparison, ranks, (), measure, len(strata), left_out)
   return dataclasses.replace(tested, groups=paired_tests.groups(comparison, tested.order))
+
+
+def _divided_alike(answers: dict[str, dict[str, dict[str, UnitSet]]]
+                   ) -> dict[str, dict[str, dict[str, UnitSet]]]:
+  """The answers in test sets that are the same for all seeds.
+
+  Seeds with different orders of classes have the same images in different tasks. Compared task by
+  task, an image of one seed would stand for another image of the next, and the variance of a mean
+  over seeds would lack what the seeds' common images add. The sets returned are the intersections
+  of the seeds' sets. Nothing changes if all seeds have the same sets, or other images.
+  """
+  import pyarrow as pa  # pylint: disable=import-outside-toplevel
+  firsts: dict[str, dict[str, UnitSet]] = {}
+  for by_seed in answers.values():
+    for seed, found in by_seed.items():
+      firsts.setdefault(seed, found)
+  if len({tuple(found) for found in firsts.values()}) > 1 or not all(
+      found for found in firsts.values()):
+    return answers
+  joined = {seed: _joined(found) for seed, found in firsts.items()}
+  images = next(iter(joined.values()))[0]
+  if len(np.unique(images)) < len(images) or not all(
+      np.array_equal(ids, images) for ids, _, _ in joined.values()):
+    return answers
+  of_seeds = np.stack([sets for _, sets, _ in joined.values()], axis=1)
+  if np.all(of_seeds == of_seeds[:, :1]):
+    return answers
+  _, cells = np.unique(of_seeds, axis=0, return_inverse=True)
+  places = [np.flatnonzero(cells.ravel() == cell) for cell in range(cells.max() + 1)]
+
+  def divided(found: dict[str, UnitSet]) -> dict[str, UnitSet]:
+    ids, _, adds = _joined(found)
+    if not np.array_equal(ids, images):
+      return found  # Of other images: it is left out.
+    return {str(i): UnitSet(pa.array(ids[place]), adds[place]) for i, place in enumerate(places)}
+
+  return {name: {seed: divided(found) for seed, found in by_seed.items()}
+          for name, by_seed in answers.items()}
+
+
+def _joined(found: Mapping[str, UnitSet]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+  """The ids of all units, the number of each unit's set and what it adds, in the order of ids."""
+  ids = np.concatenate([units.ids.to_numpy(zero_copy_only=False) for units in found.values()])
+  sets = np.repeat(np.arange(len(found)), [len(units.adds) for units in found.values()])
+  order = np.argsort(ids, kind="stable")
+  return ids[order], sets[order], np.concatenate([u.adds for u in found.values()])[order]
 
 
 def _in_order(found: Mapping[str, UnitSet], reference: Mapping[str, UnitSet]
@@ -196,7 +250,7 @@ def _ways(run: run_dir.Run, key: str, tested: Sequence[Mapping[str, Any]]) -> li
     return []
   kinds = run.description.panels
   if descriptions.BUCKETS in kinds and all("trained_bucket" in r for r in tested):
-    return [shares] if (shares := _of_matrix(key, tested)) else []
+    return _of_matrix(key, tested)
   if descriptions.TASKS in kinds:
     is_mean = [r.get("metric", "error") == "error" for r in tested]  # No mean average precision.
     chosen = [[r.get("role") == _META_TEST for r in tested], [True] * len(tested)]
@@ -207,20 +261,26 @@ def _ways(run: run_dir.Run, key: str, tested: Sequence[Mapping[str, Any]]) -> li
   return [[_Share("", r["seen"] / total, is_error) for r in tested] for is_error in (False, True)]
 
 
-def _of_matrix(key: str, tested: Sequence[Mapping[str, Any]]) -> list[_Share]:
-  """Weights of the cells of an accuracy matrix: the score of a matrix with a 1 in that cell."""
+def _of_matrix(key: str, tested: Sequence[Mapping[str, Any]]) -> list[list[_Share]]:
+  """Weights of the cells of an accuracy matrix: the score of a matrix with a 1 in that cell.
+
+  One name may be of two scores, CLEAR's and one of the incremental protocol.
+  """
   size = 1 + max(max(r["bucket"], r["trained_bucket"]) for r in tested)
   blank = np.full([size, size], np.nan)
   for record in tested:
     blank[record["trained_bucket"], record["bucket"]] = 0.0
-  if matrix.summary(blank).get(key) != 0.0:
-    return []
-  shares = []
-  for record in tested:
-    cell = blank.copy()
-    cell[record["trained_bucket"], record["bucket"]] = 1.0
-    shares.append(_Share(str(record["bucket"]), matrix.summary(cell)[key]))
-  return shares
+  ways = []
+  for name, score in (*matrix.scores().items(), *_INCREMENTAL.items()):
+    if name != key or score(blank) != 0.0:
+      continue
+    shares = []
+    for record in tested:
+      cell = blank.copy()
+      cell[record["trained_bucket"], record["bucket"]] = 1.0
+      shares.append(_Share(str(record["bucket"]), score(cell)))
+    ways.append(shares)
+  return ways
 
 
 def _units(run: run_dir.Run, tested: Sequence[Mapping[str, Any]], shares: Sequence[_Share]
@@ -245,7 +305,7 @@ def _units(run: run_dir.Run, tested: Sequence[Mapping[str, Any]], shares: Sequen
     if len(correct) != record["seen"] or int(correct.sum()) != record["correct"]:
       raise ValueError(f"{path.name} of its saved predictions is not what its record counted")
     adds = share.weight * (~correct if share.is_error else correct) / len(correct)
-    episodes = record.get("num_tasks")
+    episodes = episodic.num_episodes(record)
     if episodes and len(adds) % episodes == 0:  # Images of an episode are one unit.
       adds = adds.reshape(episodes, -1).sum(axis=1)
       ids = pa.array([f"episode {i}" for i in range(episodes)])

@@ -215,9 +215,9 @@ def _check_answers(report: Report, name: str, run: run_dir.Run) -> None:
         if not (np.array_equal(log.answers, saved.top1) and np.array_equal(log.labels, labels)):
           problems.append(f"event {record['event']}: its answers are not those of its record")
       again.update(seen=len(saved), correct=int(correct.sum()))
-      if record.get("num_tasks"):  # Episodes, each with as many images.
+      if episodes := episodic.num_episodes(record):  # Each with as many images.
         again.update(records.to_plain(episodic.over_tasks(
-            correct.reshape(record["num_tasks"], -1).mean(axis=1))))
+            correct.reshape(episodes, -1).mean(axis=1))))
       elif not record.get("estimated"):  # Estimates are made again by a rehearsal.
         again["accuracy"] = again["correct"] / again["seen"]
       if record.get("estimated"):

@@ -24,6 +24,8 @@ ACCURACY = descriptions.Measure("accuracy", "accuracy")
 DESCRIPTIONS = {
     "clear": descriptions.ProtocolDescription(
         "clear", (ACCURACY,), panels=(descriptions.BUCKETS,), identity=()),
+    "incremental": descriptions.ProtocolDescription(
+        "incremental", panels=(descriptions.BUCKETS,), identity=()),
     "nevis": descriptions.ProtocolDescription("nevis", panels=(descriptions.TASKS,)),
     "fluid": descriptions.ProtocolDescription("fluid"),
     "cfsl": descriptions.ProtocolDescription("cfsl")}
@@ -125,6 +127,51 @@ def test_images_in_another_order_are_the_same_images(tmp_path):
   found = run_answers.test({"a": run_streams.LearnerRuns("a", [run]),
                             "b": run_streams.LearnerRuns("b", [turned])}, ACCURACY)
   assert found.comparison.margin[0, 1] == 0 and found.comparison.p_value[0, 1] == 1
+
+
+def _incremental(folder, orders, right):
+  """A seed of class-incremental learning: tasks of classes, whose images "c0", "c1", ... are right
+  after the last task where `right` has them.
+  """
+  events, rows = [], np.full([len(orders)] * 2, np.nan)
+  for trained in range(len(orders)):
+    for bucket in range(trained + 1):
+      ids = [f"{c}{i}" for c in orders[bucket] for i in range(4)]
+      correct = np.array([trained < len(orders) - 1 or name in right for name in ids])
+      rows[trained, bucket] = correct.mean()
+      events.append(({"trained_bucket": trained, "bucket": bucket, "num_classes": 4,
+                      "num_tasks": 2}, ids, correct))
+  return _write(folder, events, {
+      "protocol": "incremental", "final_average_accuracy": rows[-1].mean(),
+      "backward_transfer": rows[1, 0] - rows[0, 0]})
+
+
+def test_seeds_with_other_orders_of_classes_share_the_images(tmp_path):
+  # Seed 0 has the tasks abc, d and seed 1 the tasks ab, cd: the sets of both are ab, c and d.
+  orders = (("abc", "d"), ("ab", "cd"))
+  right = {"one": {"a0", "b0", "c0", "c1", "d0"}, "two": {"a1", "c0", "c1", "d0", "d1", "d2"}}
+  learners = {name: run_streams.LearnerRuns(name, [
+      _incremental(tmp_path / name / str(seed) / "x", order, images)
+      for seed, order in enumerate(orders)]) for name, images in right.items()}
+  for learner in learners.values():
+    for seed, run in enumerate(learner.runs):
+      (run.folder.parent / "config.gin").write_text(f"experiment.run.seed = {seed}\n")
+  run = learners["one"].runs[0]
+  back = run_answers.read(run, "backward_transfer")["0"]  # Seven of 12 become wrong at the end.
+  assert sum(back.adds) == pytest.approx(4 / 12 - 1)
+  measure = descriptions.Measure("final_average_accuracy", "final average accuracy")
+  found = run_answers.test(learners, measure)
+  assert found.num_units == 16 and found.names == ["one", "two"]
+  # Means of the tasks: (4 / 12 + 1 / 4) / 2 and (2 / 8 + 3 / 8) / 2 of one.
+  assert found.comparison.parts[0].mean == pytest.approx((7 / 24 + 5 / 16) / 2)
+  # An image adds 1 / 24 or 1 / 8 with seed 0, 1 / 16 with seed 1. What the mean over both seeds
+  # varies by: in ab one of 2 right images of 8, in c 2 of 4, in d 1 of 4.
+  of_seeds = np.array([[1 / 24, 1 / 16]] * 3 + [[1 / 8, 1 / 16]]).mean(axis=1)
+  shares = [(8, 2 / 8, of_seeds[0]), (4, 2 / 4, of_seeds[2]), (4, 1 / 4, of_seeds[3])]
+  assert found.comparison.parts[0].units == pytest.approx(sum(
+      n * n / (n - 1) * share * (1 - share) * add ** 2 for n, share, add in shares))
+  assert found.comparison.parts[0].seeds == pytest.approx(max(0, np.var(
+      [7 / 24, 5 / 16], ddof=1) / 2 - found.comparison.parts[0].both))
 
 
 def test_leaderboards_and_pages_mark_a_group(tmp_path):

@@ -63,6 +63,14 @@ def test_an_honest_bundle_is_recomputed_and_replayed(made, tmp_path):
       one.event for one in verification.verify(path, replay=2, draw=1, recompute=False).drawn]
 
 
+def test_class_incremental_runs_are_recomputed_and_replayed(tmp_path):
+  python_run.run("digits/incremental", learners=["ncm"], workdir=tmp_path / "w", keep="states=3",
+                 params={"NUM_TASKS": 2})
+  bundle.pack(tmp_path / "w", tmp_path / "b.zip", ABOUT)
+  report = verification.verify(tmp_path / "b.zip", replay=2, states=tmp_path / "w", draw=1)
+  assert report.badge == "recomputed, replayed 2 of 2 events", verification.text(report)
+
+
 def test_a_replay_in_another_environment_has_tolerances(made, tampering, tmp_path, monkeypatch):
   workdir, path = made
   monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "0")  # Another fingerprint, as of other kernels.

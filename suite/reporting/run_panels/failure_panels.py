@@ -19,6 +19,7 @@ import numpy as np
 
 from suite.contracts import deliveries
 from suite.contracts import descriptions
+from suite.metrics import episodic
 from suite.metrics import failure_groups
 from suite.metrics import sequence_log
 from suite.reporting import panels
@@ -102,7 +103,7 @@ def _of_test_sets(run: run_dir.Run) -> Answers:
   """(names of all images, bool [N] of wrong ones, groups) of tasks or buckets."""
   last = {str(record.get("bucket", record.get("task_key"))): record for record in run.records
           if record.get("kind") == deliveries.PREDICT and record.get("predictions")
-          and not record.get("num_tasks")}  # Classes of an episode are its own.
+          and not episodic.num_episodes(record)}  # Classes of an episode are its own.
   if not last:
     raise ValueError("it has no saved answers outside of episodes")
   ids: list[str] = []
