@@ -30,6 +30,8 @@
   python tools/bench settings    the same nets in float32, with --xla, and with --deterministic
   python tools/bench state       what saving an event costs (RunState.commit), and what a run of
                                     many events holds; --other FOLDER: another revision, in turns
+  python tools/bench turns       --case train, clear, fluid, cfsl or lifelong, --other FOLDER: this
+                                    checkout's and another's in turns, CPU time; with --threads 1
   python tools/bench onednn      suite's loop with and without oneDNN, in separate processes
 
 `--threads N` pins TensorFlow's intra-op threads; `--steps` and `--rounds` set the duration.
@@ -228,6 +230,11 @@ def state(args: argparse.Namespace) -> None:
                   args.cases.split(",") if args.cases else [])
 
 
+def turns(args: argparse.Namespace) -> None:
+  import bench_turns  # pylint: disable=import-outside-toplevel
+  bench_turns.run(args)
+
+
 def gpu(args: argparse.Namespace) -> None:
   import bench_gpu  # pylint: disable=import-outside-toplevel
   bench_gpu.run(args)
@@ -292,9 +299,9 @@ def describe(threads: int | None) -> str:
 def main() -> int:
   what = {"train": train, "pipeline": inputs, "data": data, "decode": inputs, "ahead": ahead,
           "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
-          "statistics": closed_forms, "state": state, "gpu": gpu, "onednn": onednn, "ops": ops,
-          "precision": precision, "settings": settings, "setting_json": setting_json,
-          "suite_json": suite_json}
+          "statistics": closed_forms, "state": state, "gpu": gpu, "turns": turns,
+          "onednn": onednn, "ops": ops, "precision": precision, "settings": settings,
+          "setting_json": setting_json, "suite_json": suite_json}
   shown = [name for name in what if not name.endswith("_json")]
   parser = argparse.ArgumentParser(description=__doc__,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -307,7 +314,8 @@ def main() -> int:
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all); cfsl: of each side")
   parser.add_argument("--other", metavar="FOLDER",
-                      help="state, pipeline, decode: a checkout of another revision")
+                      help="state, pipeline, decode, turns: a checkout of another revision")
+  parser.add_argument("--case", metavar="NAME", help="turns: the case")
   parser.add_argument("--on_cpu", action="store_true", help="gpu: small, if there is none")
   parser.add_argument("--precisions", nargs="+", default=["float32"], metavar="NAME",
                       help="gpu: of the nets, one after the other (float32)")
@@ -326,7 +334,7 @@ def main() -> int:
   if args.threads and args.what not in ("convs", "gpu"):
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
   if args.what in ("ahead", "decode", "pipeline", "lifelong", "clear", "fluid", "precision",
-                   "settings", "statistics"):
+                   "settings", "statistics", "turns"):
     print(describe(args.threads))
   elif args.what not in ("suite_json", "setting_json", "cfsl", "convs", "gpu"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")
