@@ -125,11 +125,6 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
           "take ClassMeans, which counts an image for each of its labels.")
     self._delivery = context.delivery
     if self._delivery == deliveries.EPISODES:
-      shape = example_arrays.shape(self.transform)
-      if len(shape) != 3:
-        raise ValueError(
-            f"The transform makes feature vectors {shape}, but episodes are of images. Give the "
-            "learner a transform of images, for example image_ops.Plain.")
       return
     if task.key not in self._by_key:
       self._by_key[task.key] = self._make(task.num_classes)
@@ -152,7 +147,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   def _num_features(self) -> int:
     # Once: a pass through the backbone takes as long as many answers, and `begin` comes often.
     shape = example_arrays.shape(self.transform)
-    if self._delivery == deliveries.EPISODES:
+    if self._delivery == deliveries.EPISODES and len(shape) == 3:
       shape = (*shape[:2], self._channels)
     found = self.encode(tf.zeros([1, *shape], example_arrays.dtype(self.transform))).shape
     if found.rank != 2:
@@ -237,7 +232,8 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Returns codes [B, D] of prepared examples; learning does not change them."""
-    if self._delivery == deliveries.EPISODES and images.shape[-1] != self._channels:
+    if (self._delivery == deliveries.EPISODES and len(images.shape) == 4
+        and images.shape[-1] != self._channels):
       raise ValueError(
           f"Images have {images.shape[-1]} channels, but the learner was made for "
           f"{self._channels}. Set its channels = {images.shape[-1]}.")

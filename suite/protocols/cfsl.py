@@ -163,6 +163,7 @@ def run(
   """
   learner = refusals.check_learner(
       learner, deliveries.EPISODES, also=refusals.META if updates else ())
+  episodes_test.check_transform(learner.transform)
   _check([episodes_train, *([validation.episodes] if validation else []), episodes_test], updates,
          updates_per_event, test_episodes)
   if updates:
@@ -288,7 +289,7 @@ class _EpisodicRun:
 
     refusals.check_width(  # Logits are [B, W] before the first support set.
         learner, self._task, logits,
-        tf.TensorSpec([1, *episodes_test.images.shape[1:]], tf.uint8))
+        tf.TensorSpec([1, *episodes_test.images.shape[1:]], episodes_test.images.dtype))
     self.graphs = episode_graphs.Graphs(
         learner, num_classes, at_once=compute.episodes_at_once,
         distribution=state.distribution, batching=compute.task_batching, compiled=compute.compiled)
@@ -310,7 +311,8 @@ class _EpisodicRun:
     done = self._state.records[-1]["updates"] if event else 0
     feed = _Feed(training.episodes, self._learner.transform, training.tasks_per_update,
                  self._first + done * training.tasks_per_update, self._state.distribution.holds(
-                     int(np.prod(training.episodes.images.shape)), self._compute.device_share))
+                     training.episodes.images.dtype.size * int(np.prod(
+                         training.episodes.images.shape)), self._compute.device_share))
     cost = self._cost = self._cost or feed.update_cost(
         self.graphs, self._counter, self._task, context)
     looks = None

@@ -300,7 +300,8 @@ class RunState:
       return
     try:
       if isinstance(images, episodes.Episodes):
-        sample_images.save(path, *images.examples(sample_images.MOST))
+        if images.images.dtype == tf.uint8:  # No features.
+          sample_images.save(path, *images.examples(sample_images.MOST))
         return
       places = sample_images.chosen(len(images) if size is None else size)
       if found := images.few_pixels(places):

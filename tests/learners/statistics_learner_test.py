@@ -479,8 +479,9 @@ def test_a_lift_makes_the_codes(tmp_path):
 
 
 def test_wrong_use_within_episodes_is_named(tmp_path):
-  with pytest.raises(ValueError, match=r"feature vectors \(7,\), but episodes are of images"):
-    _in_episodes(tmp_path, EVERY["means"], transform=feature_set.Features(7))
+  with pytest.raises(ValueError, match=r"feature vectors \(7,\), but these episodes are of images"):
+    _run(_learner(EVERY["means"], transform=feature_set.Features(7), features=None),
+         tmp_path / "run")
   with pytest.raises(ValueError, match="1 channels, but .* made for 3. Set its channels = 1"):
     _in_episodes(tmp_path, EVERY["means"]).encode(tf.zeros([2, 8, 8, 1], tf.uint8))
   with pytest.raises(ValueError, match="'m' is multi_label; SharedCovariance counts .*ClassMeans"):

@@ -10,9 +10,12 @@ from suite.compute import distribution
 from suite.contracts import tasks
 from suite.data.episodes import episodes
 from suite.data.episodes import task_types
+from suite.data.images import feature_set
 from suite.data.images import image_ops
+from suite.learners import gradient
 from suite.learners import maml
 from suite.learners import protonet
+from suite.learners import statistics_learner
 from suite.models.episodic import embedding
 from suite.models.episodic import functional_conv4
 from suite.protocols import cfsl
@@ -27,6 +30,10 @@ from suite.training.episodic import episode_questions
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 from suite.training.episodic import seed_folding
+from suite.training.gradient import class_heads
+from suite.training.gradient import optimizers
+from suite.training.gradient import trainable_parts
+from suite.training.statistics import class_means
 
 SETTING = dict(updates=4, updates_per_event=2, tasks_per_update=3, test_episodes=10)
 
@@ -121,6 +128,35 @@ def test_an_unrolled_graph_answers_as_a_loop(make, tmp_path, monkeypatch):
     assert a.keys() == b.keys()
     for name in a:
       assert a[name] == (pytest.approx(b[name]) if isinstance(a[name], float) else b[name]), name
+
+
+def _head(transform):
+  return gradient.GradientLearner(
+      transform=transform, net=trainable_parts.HeadOnly(), epochs=2, batch_size=8,
+      head=class_heads.Linear(start="zeros"),
+      learning_rate=0.1, optimizer=optimizers.Momentum(0.0))
+
+
+def _means(transform):
+  return statistics_learner.StatisticsLearner(class_means.ClassMeans(), transform=transform)
+
+
+@pytest.mark.parametrize("make", [_head, _means])
+def test_features_answer_as_the_images_whose_features_they_are(make, tmp_path):
+  images = _episodes(1)
+  features = episodes.Episodes(
+      tf.reshape(tf.cast(images.images, tf.float32), [80, 12]) / 255.0, np.repeat(np.arange(4), 20),
+      images.setting, seed=1)
+  found = []
+  for source, transform in ((images, image_ops.Plain(2)), (features, feature_set.Features(12))):
+    folder = tmp_path / str(len(found))
+    _run(folder, make(transform), episodes_train=source, episodes_test=source, updates=0)
+    found.append(predictions.load(folder / "predictions/0000.parquet"))
+  for name in ("label", "top1"):
+    np.testing.assert_array_equal(getattr(found[0], name), getattr(found[1], name))
+  with pytest.raises(ValueError, match=r"features of width 12, but .* examples \(7,\)"):
+    _run(tmp_path / "other", make(feature_set.Features(7)), episodes_train=features,
+         episodes_test=features, updates=0)
 
 
 def test_records_add_up(whole):

@@ -1,6 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Data of continual few-shot learning as arrays: splits that have no class in common.
 
+Features that `suite data features` has written may be in place of images.
+
 "cfsl_omniglot", "slimagenet64" and "mini_imagenet" are divided by class as they are built. Any
 other labelled data set can be divided here (`divided`): the images of all its splits go with their
 classes. "blank" is no data set: its black images are for costs, which depend on shapes alone.
@@ -19,6 +21,7 @@ from suite.data.episodes import episodes as episodes_lib
 from suite.data.episodes import task_types
 from suite.data.images import decoding
 from suite.data.images import image_set
+from suite.data.images import prepared_features
 from suite.data.images import sampling
 from suite.data.images import tfds_source
 
@@ -31,7 +34,8 @@ _DIVIDE = 4  # Purpose of the seed, beside those of episodes.py.
 
 
 class ClassSplit(NamedTuple):
-  """Images uint8 [N, H, W, C], labels int64 [N], ids [N]; the name with version, and the split."""
+  """Images uint8 [N, H, W, C], or features float32 [N, D]; labels int64 [N]; ids [N]; the name with
+  version, and the split."""
 
   images: np.ndarray
   labels: np.ndarray
@@ -40,8 +44,12 @@ class ClassSplit(NamedTuple):
   split: str
 
 
-def load(name: str, split: str, *, data_dir: Optional[str] = None) -> ClassSplit:
-  """A split of "cfsl_omniglot" (28 x 28 x 1), "slimagenet64" (64 x 64 x 3) or "mini_imagenet"."""
+def load(name: str, split: str, *, data_dir: Optional[str] = None,
+         features: Optional[prepared_features.Folder] = None) -> ClassSplit:
+  """A split of "cfsl_omniglot" (28 x 28 x 1), "slimagenet64" (64 x 64 x 3) or "mini_imagenet".
+
+  `features` are taken in place of the images; None: the images.
+  """
   family = name.split("/")[0]
   if family not in _FORMS:
     raise ValueError(f"Data set {name!r} is not divided by class, {', '.join(_FORMS)} are. "
@@ -49,11 +57,12 @@ def load(name: str, split: str, *, data_dir: Optional[str] = None) -> ClassSplit
   _check_split(split)
   side, channels = _FORMS[family]
   data = f"{name}:{tfds_source.version(name, data_dir=data_dir)}"
-  return ClassSplit(*_read(name, [split], side, channels, data_dir), data, split)
+  return ClassSplit(*_read(name, [split], side, channels, data_dir, features=features), data, split)
 
 
 def divided(name: str, split: str, *, counts: Mapping[str, int], side: int = 64,
-            channels: int = 3, seed: int = 0, data_dir: Optional[str] = None) -> ClassSplit:
+            channels: int = 3, seed: int = 0, data_dir: Optional[str] = None,
+            features: Optional[prepared_features.Folder] = None) -> ClassSplit:
   """The images of some of a data set's classes.
 
   Args:
@@ -64,6 +73,7 @@ def divided(name: str, split: str, *, counts: Mapping[str, int], side: int = 64,
     channels: 1 or 3.
     seed: of the shuffle of the classes.
     data_dir: of TFDS.
+    features: in place of the images; None: the images.
   """
   _check_split(split, tuple(counts))
   chosen = classes_of(split, counts, tfds_source.label_facts(name, data_dir=data_dir).num_classes,
@@ -71,7 +81,8 @@ def divided(name: str, split: str, *, counts: Mapping[str, int], side: int = 64,
   version = tfds_source.version(name, data_dir=data_dir)
   data = f"{name}:{version} divided {dict(counts)} by seed {seed}"
   anything = tfds_source.open_split(name, "train", data_dir=data_dir)
-  read = _read(name, sorted(anything.builder.info.splits), side, channels, data_dir, chosen)
+  read = _read(name, sorted(anything.builder.info.splits), side, channels, data_dir, chosen,
+               features=features)
   return ClassSplit(*read, data, split)
 
 
@@ -90,11 +101,12 @@ def classes_of(split: str, counts: Mapping[str, int], num_classes: int, *, seed:
 
 @functools.lru_cache(maxsize=4)
 def _cached(name: str, split: str, counts: Tuple[Tuple[str, int], ...], side: int,
-            channels: int, data_dir: Optional[str]) -> ClassSplit:
+            channels: int, data_dir: Optional[str],
+            features: Optional[prepared_features.Folder] = None) -> ClassSplit:
   if counts:
     return divided(name, split, counts=dict(counts), side=side, channels=channels,
-                   data_dir=data_dir)
-  return load(name, split, data_dir=data_dir)
+                   data_dir=data_dir, features=features)
+  return load(name, split, data_dir=data_dir, features=features)
 
 
 def blank(setting: task_types.Setting, split: str, *, side: int, channels: int) -> ClassSplit:
@@ -129,7 +141,8 @@ def episodes(name: str = "cfsl_omniglot", split: str = "train", *, task_type: st
              convention: str = "spec", seed: int = 0, data_dir: Optional[str] = None,
              counts: Optional[Mapping[str, int]] = None, side: int = 64, channels: int = 3,
              turns: bool = False, class_change_interval: Optional[int] = None,
-             with_classes: bool = False) -> episodes_lib.Episodes:
+             with_classes: bool = False, features: Optional[str] = None,
+             feature_size: Optional[int] = None, subset: bool = False) -> episodes_lib.Episodes:
   """Episodes of a task type over a split.
 
   Args:
@@ -141,13 +154,19 @@ def episodes(name: str = "cfsl_omniglot", split: str = "train", *, task_type: st
     counts: classes by split, as of `divided`; None: the data set's own splits.
     side, channels: of the images of `divided` and of "blank".
     turns: whether each class is four, see `with_turns`.
+    features, feature_size, subset: a folder of `suite data features`, whose features are taken in
+      place of the images, see `prepared_features.Folder`; None: the images.
   """
   setting = task_types.named(task_type, num_support_sets, way=way, shot=shot, targets=targets,
                              class_change_interval=class_change_interval)
   if name == BLANK:
     data = blank(setting, split, side=side, channels=channels)
   else:
-    data = _cached(name, split, tuple((counts or {}).items()), side, channels, data_dir)
+    data = _cached(name, split, tuple((counts or {}).items()), side, channels, data_dir,
+                   prepared_features.folder(name, features, feature_size, subset))
+  if turns and features is not None:
+    raise ValueError(f"turns=True turns images, and {features} has features. Set turns=False, or "
+                     "leave features out.")
   if turns:
     data = with_turns(data)
   return episodes_lib.Episodes(data.images, data.labels, setting, ids=data.ids.tolist(),
@@ -178,8 +197,13 @@ def nearest(images: np.ndarray, side: int) -> np.ndarray:
 
 
 def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: Optional[str],
-          classes: Optional[np.ndarray] = None) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-  """(images, labels, ids) of the splits, or of some classes; a split's images have one shape."""
+          classes: Optional[np.ndarray] = None,
+          features: Optional[prepared_features.Folder] = None
+          ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+  """(images or features, labels, ids) of the splits, or of some classes.
+
+  A split's images have one shape.
+  """
   images: List[np.ndarray] = []
   labels: List[np.ndarray] = []
   ids: List[str] = []
@@ -189,8 +213,18 @@ def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: 
       raise ValueError(f"{source.title} has several labels for an image; few-shot classes need "
                        "one. Choose another data set.")
     encoded, found, names = source.read()
-    stored = tf.io.decode_image(encoded[0], expand_animations=False).shape[:2]
     keep = np.arange(len(found)) if classes is None else np.flatnonzero(np.isin(found, classes))
+    if features is not None:
+      if not keep.size:
+        continue
+      rows = prepared_features.with_features(prepared_features.Labels(
+          source.title, found[keep], np.asarray(names)[keep], source.kind, source.num_classes),
+                                             features, split)
+      images.append(rows.features)
+      labels.append(rows.labels)
+      ids.extend(rows.ids if classes is None else [f"{split}/{one}" for one in rows.ids])
+      continue
+    stored = tf.io.decode_image(encoded[0], expand_animations=False).shape[:2]
     labels.append(found[keep])
     names = [names[i] if classes is None else f"{split}/{names[i]}" for i in keep]
     if source.is_stand_in:  # All are black: this memory is taken when it is written.

@@ -34,6 +34,8 @@ import tensorflow as tf
 from suite.compute import byte_rows
 from suite.compute import private_tensorflow
 from suite.compute import seeds as seeds_lib
+from suite.contracts import examples
+from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.episodes import episode_conventions
@@ -85,7 +87,7 @@ class Episodes:
   """An endless, indexed source of episodes over the images and labels of one split.
 
   Args:
-    images: uint8 [N, H, W, C]; a tensor is shared, not copied.
+    images: uint8 [N, H, W, C], or features float32 [N, D]; a tensor is shared, not copied.
     labels: int [N], the classes.
     setting: of the tasks.
     ids: N different strings. With them episodes do not depend on the order of the images.
@@ -97,7 +99,8 @@ class Episodes:
 
   Attributes:
     setting, convention, with_classes: as given.
-    images: uint8 tensor [N, H, W, C], on the CPU; one image where costs alone are counted.
+    images: uint8 tensor [N, H, W, C], or features float32 [N, D], on the CPU; one image where costs
+      alone are counted.
     labels: int64 [S * way * shot + T], the labels of an episode, support sets first.
     num_support: S * way * shot.
     num_labels: number of output classes of an episode.
@@ -109,11 +112,14 @@ class Episodes:
                convention: str = episode_conventions.SPEC, with_classes: bool = False):
     labels = np.asarray(labels, np.int64)
     shape = tuple(images.shape)
-    if (images.dtype not in (np.uint8, tf.uint8) or len(shape) != 4 or shape[-1] not in (1, 3)
-        or labels.shape != shape[:1]):
+    are_images = (images.dtype in (np.uint8, tf.uint8) and len(shape) == 4
+                  and shape[-1] in (1, 3))
+    are_features = images.dtype in (np.float32, tf.float32) and len(shape) == 2
+    if not (are_images or are_features) or labels.shape != shape[:1]:
       raise ValueError(
-          f"Images must be uint8 [N, H, W, 1 or 3] with N labels, got {images.dtype} {shape} with "
-          f"labels {labels.shape}. Keep pixels as bytes; the model scales them.")
+          f"Images must be uint8 [N, H, W, 1 or 3], or features float32 [N, D], with N labels, got "
+          f"{images.dtype} {shape} with labels {labels.shape}. Keep pixels as bytes; the model "
+          "scales them.")
     self.setting, self.convention, self._seed = setting, convention, seed
     self.with_classes = with_classes
     self._data, self._split = data, split
@@ -133,7 +139,7 @@ class Episodes:
     if self.fallback:
       logging.info("%s: %s", source, self.fallback)
     if rehearsal.counts_only():  # No episode is drawn, and SlimageNet64 has 2.4 GB.
-      rehearsal.holds(int(np.prod(shape)))
+      rehearsal.holds(int(np.prod(shape)) * tf.as_dtype(images.dtype).size)
       images = images[:1]
     with tf.device("CPU:0"):
       self.images = tf.convert_to_tensor(images)
@@ -161,6 +167,19 @@ class Episodes:
     for row in self._ids[self.indices(0, count)]:
       sha.update(json.dumps([row.tolist(), self.labels.tolist()]).encode() + b"\n")
     return sha.hexdigest()
+
+  def check_transform(self, transform: examples.Transform) -> None:
+    """Refuses a transform of features for images, of images for features, or of another width."""
+    shape, wanted = tuple(self.images.shape[1:]), tuple(transform.shape)
+    if len(shape) == 3 and len(wanted) == 1:
+      raise refusals.RefusedError(
+          f"The transform makes feature vectors {wanted}, but these episodes are of images. Give "
+          "the learner a transform of images, for example image_ops.Plain, or the episodes "
+          "features: cfsl_data.episodes.features = 'FOLDER'.")
+    if len(shape) == 1 and wanted != shape:
+      raise refusals.RefusedError(
+          f"The episodes are of features of width {shape[0]}, but the learner's transform makes "
+          f"examples {wanted}. Set it to feature_set.Features(size={shape[0]}).")
 
   def describe(self) -> Dict[str, Any]:
     """The part of a record that describes the tasks."""

@@ -46,6 +46,13 @@ class Folder(NamedTuple):
     return True
 
 
+def folder(name: str, path: Optional[str], size: Optional[int], subset: bool = False
+           ) -> Optional[Folder]:
+  """The folder of the features of a data set; None if there is no path."""
+  return None if path is None else Folder(
+      path, size, subset, f"suite data features {name} --encoder ENCODER --out {path}")
+
+
 class Labels(NamedTuple):
   """What a set has besides its images; as of `image_set.ImageSet`."""
 
@@ -89,10 +96,10 @@ def train_and_test(name: str, features: str, *, size: Optional[int] = None, subs
     data_dir: of TFDS.
   """
   others = sorted(set(tfds_source.num_examples(name, data_dir=data_dir)) - {"test"})
-  folder = Folder(features, size, subset,
-                  f"suite data features {name} --encoder ENCODER --out {features}")
-  return (read(name, "+".join(others), folder, data_dir=data_dir),
-          read(name, "test", folder, data_dir=data_dir))
+  found = folder(name, features, size, subset)
+  assert found is not None
+  return (read(name, "+".join(others), found, data_dir=data_dir),
+          read(name, "test", found, data_dir=data_dir))
 
 
 def of(images: examples.ExampleSet, folder: Folder, split: Optional[str] = None

@@ -101,10 +101,14 @@ TINY_DISJOINT = scaled(11, 33, 500, num_pretrain=100, base_cap=250, update_inter
 # 964 characters to pretrain on, 300 of the 659 others are novel: few shots in the extreme.
 OMNIGLOT = scaled(100, 300, 20, num_pretrain=964, minimum=1, base_cap=10, update_interval=43,
                   segment_length=200)
+# The same within the 423 characters of cfsl_omniglot's validation and test splits, for a backbone
+# that was pretrained elsewhere.
+OMNIGLOT_423 = dataclasses.replace(OMNIGLOT, num_pretrain=123)
 # Images turned by 90, 180 and 270 degrees as further images of their class.
 OMNIGLOT_TURNED = scaled(100, 300, 80, num_pretrain=964, minimum=1, base_cap=40,
                          update_interval=170, segment_length=800)
 SPECS = {"paper": PAPER, "tiny": TINY, "tiny_disjoint": TINY_DISJOINT, "omniglot": OMNIGLOT,
+         "omniglot_423": OMNIGLOT_423,
          "omniglot_turned": OMNIGLOT_TURNED}
 
 

@@ -153,9 +153,8 @@ class DatedGroups:
 
   def entries(self, data_dir: Optional[str]) -> Iterator[stream_entry.StreamEntry]:
     """The tasks; all of them are meta-train."""
-    folder = None if self.features is None else prepared_features.Folder(
-        self.features, self.feature_size, self.subset,
-        f"suite data features {self.data} --encoder ENCODER --out {self.features}")
+    folder = prepared_features.folder(
+        self.data, self.features, self.feature_size, self.subset)
     data = ClassGroups(self.data, split=self.split, data_dir=data_dir, features=folder)
     if self.num_classes is None:
       named = data.by_name()

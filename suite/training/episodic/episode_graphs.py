@@ -199,7 +199,7 @@ class Graphs:
     shape = episodes.images.shape[1:]
     per_set = episodes.setting.way * episodes.setting.shot
     kept = tf.function(last_state, autograph=False).get_concrete_function(
-        tf.TensorSpec([per_set, *shape], tf.uint8), tf.TensorSpec([per_set], tf.int64))
+        tf.TensorSpec([per_set, *shape], episodes.images.dtype), tf.TensorSpec([per_set], tf.int64))
     held = sum(part.shape.num_elements() * part.dtype.size
                for part in tf.nest.flatten(kept.structured_outputs))
     return held / (4 * episodes.num_support * int(np.prod(shape)))

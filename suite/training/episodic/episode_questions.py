@@ -160,7 +160,8 @@ class EpisodeQuestions:
                              lambda: self._graphs.cost(self._graphs.encode, spec))
 
   def _images_spec(self, num_images: int) -> tf.TensorSpec:
-    return tf.TensorSpec([num_images, *self._episodes.images.shape[1:]], tf.uint8)
+    images = self._episodes.images
+    return tf.TensorSpec([num_images, *images.shape[1:]], images.dtype)
 
 
 def prepared(batches: tf.data.Dataset, transform: examples.Transform) -> tf.data.Dataset:

@@ -149,7 +149,7 @@ class TuneInEpisode(learner.EpisodicLearner):
 
   Args:
     tuning: the steps on a support set.
-    transform: image preparation; its `size` is H = W.
+    transform: image preparation, whose `size` is H = W, or `feature_set.Features`.
     net: `HeadOnly`, for a linear head on its features that starts at zero; or a net whose weights
       are all tuned, from random ones. Its batch norms normalize each batch by its own statistics,
       so the learner is then transductive.
@@ -161,10 +161,11 @@ class TuneInEpisode(learner.EpisodicLearner):
                net: trainable_parts.HeadOnly | functional_conv4.Conv4):
     super().__init__()
     shape = example_arrays.shape(transform)
-    if len(shape) != 3:
+    if len(shape) != 3 and isinstance(net, functional_conv4.Conv4):
       raise refusals.RefusedError(
-          f"The transform makes feature vectors {shape}, but episodes are of images. Give the "
-          "learner a transform of images, for example image_ops.Plain.")
+          f"The transform makes feature vectors {shape}, but the net is of images. Give the "
+          "learner a transform of images, for example image_ops.Plain, or trainable_parts.HeadOnly "
+          "as its net.")
     self.transform, self._tuning, self._net, self._image_shape = transform, tuning, net, shape
     self._num_classes = 0
 
@@ -195,7 +196,7 @@ class TuneInEpisode(learner.EpisodicLearner):
 
   @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Returns features [B, D] of images [B, H, W, C]; for a whole net, images as it takes them."""
+    """Returns features [B, D] of examples; for a whole net, images [B, ...] as it takes them."""
     if images.shape[-1] != self._image_shape[-1]:
       raise refusals.RefusedError(
           f"Images have {images.shape[-1]} channels, but the learner's transform makes "

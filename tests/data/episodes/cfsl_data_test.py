@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
 
 from suite.data.episodes import cfsl_data
+from suite.data.images import feature_set
+from suite.data.images import prepared_features
 import tfds_builders
 from tfds_builders import catalog
 from tfds_builders import testing
@@ -47,6 +50,28 @@ def test_episodes_of_a_task_type(omniglot):
   made = cfsl_data.episodes("cfsl_omniglot/images", "test", task_type="C", num_support_sets=2,
                             targets=1, data_dir=omniglot)
   assert made.episode(0).support_images.shape == (2, 5, 28, 28, 1) and made.num_labels == 5
+
+
+@pytest.mark.parametrize("counts", [None, {"train": 1000, "test": 600}])
+def test_features_are_found_by_split_and_id(omniglot, tmp_path, counts):
+  splits = {}
+  for split in cfsl_data.SPLITS:  # A feature is the label of its image.
+    data = cfsl_data.load("cfsl_omniglot/images", split, data_dir=omniglot)
+    shard = feature_set.shard_folder(tmp_path, split, 0)
+    shard.mkdir(parents=True)
+    feature_set.write_shard(shard, data.labels[::-1, None].astype(np.float32), data.ids[::-1])
+    splits[split] = {"num_examples": len(data.ids)}
+  (tmp_path / feature_set.MANIFEST).write_text(json.dumps({
+      "data_set": "x", "feature_size": 1, "shard_size": 9999, "splits": splits}))
+  folder = prepared_features.Folder(str(tmp_path))
+  images, found = (
+      cfsl_data.load("cfsl_omniglot/images", "test", data_dir=omniglot, features=one)
+      if counts is None else cfsl_data.divided(
+          "cfsl_omniglot/images", "test", counts=counts, data_dir=omniglot, features=one)
+      for one in (None, folder))
+  np.testing.assert_array_equal(found.labels, images.labels)
+  np.testing.assert_array_equal(found.images[:, 0], images.labels)
+  assert found.ids.tolist() == images.ids.tolist()
 
 
 @pytest.mark.parametrize("size, side", [(105, 28), (64, 64), (10, 3), (7, 4)])

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from suite.contracts import rehearsal
+from suite.data.images import feature_set
 from suite.data.sequences import fluid_data
 from suite.data.sequences import fluid_sequences
 
@@ -22,7 +25,7 @@ def _data(monkeypatch):
   grays = [20 * label + i % 12 for i, label in enumerate(labels)]
   encoded = [tf.io.encode_png(np.full([4, 4, 3], g, np.uint8)).numpy() for g in grays]
   made = fluid_data.Encoded(encoded, labels, [f"train/{i:02d}" for i in range(72)])
-  monkeypatch.setattr(fluid_data, "_encoded", lambda name, data_dir: made)
+  monkeypatch.setattr(fluid_data, "_encoded", lambda *_: made)
   monkeypatch.setitem(fluid_sequences.SPECS, "small", SPEC)
   fluid_data.plan.cache_clear()
   yield made
@@ -57,6 +60,23 @@ def test_base_classes_have_the_labels_of_the_sequence_and_no_image_of_it():
   grays = [20 * drawn.classes[label] for label in base.labels]
   numbers = [int(one.split("/")[1]) for one in base.ids]
   assert [n // 12 * 20 for n in numbers] == grays
+
+
+def test_features_are_found_by_id(data, tmp_path):
+  order = np.random.default_rng(0).permutation(72)  # A feature is the number of its image.
+  shard = feature_set.shard_folder(tmp_path, "train", 0)
+  shard.mkdir(parents=True)
+  feature_set.write_shard(shard, order[:, None].astype(np.float32), [f"{i:02d}" for i in order])
+  (tmp_path / feature_set.MANIFEST).write_text(json.dumps({
+      "data_set": "x", "feature_size": 1, "shard_size": 99,
+      "splits": {"train": {"num_examples": 72}}}))
+  settings = dict(spec="small", features=str(tmp_path))
+  made, base = fluid_data.sequence("x", **settings), fluid_data.base("x", **settings)
+  for features, ids in ((made.images(0, len(made)), made.ids), (base.features, base.ids)):
+    assert [f"train/{int(one):02d}" for one in features[:, 0]] == list(ids)
+  images = fluid_data.sequence("x", spec="small"), fluid_data.base("x", spec="small")
+  assert made.ids.tolist() == images[0].ids.tolist()
+  np.testing.assert_array_equal(base.labels, images[1].labels)
 
 
 def test_a_backbone_is_pretrained_on_all_base_classes():
