@@ -14,12 +14,13 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.contracts import learner as learner_lib
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
-from suite.learners import gradient
 from suite.models import mlp
+from suite.protocols import clear
 from suite.protocols import incremental
 from suite.protocols import run_state
 from suite.reporting import progress
@@ -27,6 +28,7 @@ from suite.reporting import run_writer
 
 Pair = tuple[image_set.ImageSet, image_set.ImageSet]
 MEAN, DEVIATION = 0.1307, 0.3081  # Of MNIST's pixels in [0, 1], as PyTorch's examples have them.
+ALL_OUTPUTS = "all outputs"
 _PREDICTED_AT_ONCE = 5000
 
 
@@ -37,15 +39,18 @@ class Benchmark:
   Attributes:
     title, about: of its part of docs/proofs.md.
     tasks: makes the tasks from (training set, test set) and a seed.
-    scenario: of `incremental`.
+    scenario: of `incremental`; or `ALL_OUTPUTS`, class-incremental with an output for every class
+      from the first task on, which learns to be low until its class comes (protocol `clear`).
     methods: make the learner of each method.
+    validation_share: of each task's training images; a gradient learner trains on these, too.
   """
 
   title: str
   about: str
   tasks: Callable[[Pair, int], buckets_lib.Buckets]
   scenario: str
-  methods: Mapping[str, Callable[[], gradient.GradientLearner]]
+  methods: Mapping[str, Callable[[], learner_lib.Learner]]
+  validation_share: float = 0.1
 
 
 def run(benchmark: Benchmark, method: str, buckets: buckets_lib.Buckets, seed: int) -> float:
@@ -54,11 +59,15 @@ def run(benchmark: Benchmark, method: str, buckets: buckets_lib.Buckets, seed: i
     writer = run_writer.RunWriter(pathlib.Path(folder), None, progress.Progress("proof"))
     state = run_state.RunState(pathlib.Path(folder), writer, name="proof", seed=seed,
                                distribution=distribution.build())
+    learner, share = benchmark.methods[method](), benchmark.validation_share
     try:
-      # A gradient learner trains on validation images, too.
+      if benchmark.scenario == ALL_OUTPUTS:
+        summary = clear.run(learner, state=state, buckets=buckets, validation_share=share,
+                            eval_batch_size=_PREDICTED_AT_ONCE)
+        return 100 * float(np.mean(summary["matrix"][-1]))
       summary = incremental.run(
-          benchmark.methods[method](), state=state, buckets=buckets, scenario=benchmark.scenario,
-          tested=incremental.LAST, eval_batch_size=_PREDICTED_AT_ONCE)
+          learner, state=state, buckets=buckets, scenario=benchmark.scenario,
+          tested=incremental.LAST, validation_share=share, eval_batch_size=_PREDICTED_AT_ONCE)
     finally:
       writer.close()
   return 100 * float(summary["final_average_accuracy"])

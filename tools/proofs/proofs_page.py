@@ -37,7 +37,9 @@ python tools/proofs BENCHMARK --data DIR --methods er --seeds 0   # DIR/mnist: t
 {summary}
 
 The deviation is the published one between seeds, or what the line below a table says; a number that
-is neither within it nor within {close:g} points has a remark.
+is neither within it nor within {close:g} points has a remark. Numbers of
+the papers whose protocols the suite has, such as ProtoNets on Omniglot, are in
+[results](results/README.md).
 """
 
 
