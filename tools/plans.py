@@ -4,10 +4,12 @@
     python tools/plans.py                     all shipped runs and tables
     python tools/plans.py fluid/paper_table   these; the lines of others stay
     python tools/plans.py --papers            those of docs/papers.csv
-    python tools/plans.py --limit 180         seconds after which one is stopped
+    python tools/plans.py --missing           those without a line: goes on where it was stopped
+    python tools/plans.py --limit 180         seconds of all cores after which one is stopped
 
 Each is one process, `suite run NAME --dry_run --rate 1e13`, with its children. Seconds are those of
-the clock and of all cores; memory is the greatest sum over the processes, shared pages once.
+the clock and of all cores; memory is the greatest sum over the processes, shared pages once; FLOPs
+are those of all phases and cells.
 """
 
 from __future__ import annotations
@@ -30,8 +32,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from suite.configs import gin_files
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "costs.md"
-HEAD = ("| dry run | seconds | of all cores | memory | |", "|---|---:|---:|---:|---|")
+HEAD = ("| dry run | seconds | of all cores | memory | FLOPs | |", "|---|---:|---:|---:|---:|---|")
 _POLL_SECONDS = 1.0
+_FLOPS = "FLOPs: ", " in all."  # Around what a dry run says of all its FLOPs.
 
 
 class DryRun(NamedTuple):
@@ -40,20 +43,28 @@ class DryRun(NamedTuple):
   seconds: float
   cpu_seconds: float
   num_bytes: int
+  flops: str
   says: str
 
   def line(self, name: str) -> str:
     """A line of the table."""
     return (f"| `{name}` | {self.seconds:.0f} | {self.cpu_seconds:.0f} | "
-            f"{self.num_bytes / 1e9:.1f} GB | {self.says} |")
+            f"{self.num_bytes / 1e9:.1f} GB | {self.flops} | {self.says} |")
+
+
+def known(text: str) -> dict[str, str]:
+  """The lines of the page's table by the name of the run."""
+  lines = text.splitlines()
+  first = lines.index(HEAD[0]) + len(HEAD)
+  end = next((i for i in range(first, len(lines)) if not lines[i].startswith("| `")), len(lines))
+  return {line.split("`")[1]: line for line in lines[first:end]}
 
 
 def merged(text: str, found: Mapping[str, DryRun]) -> str:
   """The page with the lines of these runs in its table, sorted by name; other lines stay."""
-  lines = text.splitlines()
+  lines, rows = text.splitlines(), known(text)
   first = lines.index(HEAD[0]) + len(HEAD)
-  end = next((i for i in range(first, len(lines)) if not lines[i].startswith("| `")), len(lines))
-  rows = {line.split("`")[1]: line for line in lines[first:end]}
+  end = first + len(rows)
   rows.update({name: one.line(name) for name, one in found.items()})
   return "\n".join([*lines[:first], *(rows[name] for name in sorted(rows)), *lines[end:]]) + "\n"
 
@@ -69,35 +80,42 @@ def measured(name: str, limit: float) -> DryRun:
       pid, status, usage, says = 0, 0, None, ""
       while not pid:
         time.sleep(_POLL_SECONDS)
-        peak = max(peak, _group_bytes(process.pid))
-        if not says and time.monotonic() - began > limit:
-          says = f"stopped after {limit:.0f} s"
+        size, spent = _of_group(process.pid)
+        peak = max(peak, size)
+        if not says and spent > limit:
+          says = f"stopped after {limit:.0f} s of all cores"
           os.killpg(process.pid, signal.SIGKILL)
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
     process.returncode = os.waitstatus_to_exitcode(status)
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["nothing"]
     if process.returncode and not says:
-      text = log.read_text(encoding="utf-8", errors="replace").strip()
-      says = (text.splitlines() or ["nothing"])[-1][:120].replace("|", "/")
-    return DryRun(time.monotonic() - began, usage.ru_utime + usage.ru_stime, peak, says)
+      says = lines[-1][:120].replace("|", "/")
+    amount = next((line[len(_FLOPS[0]):-len(_FLOPS[1])] for line in lines
+                   if line.startswith(_FLOPS[0]) and line.endswith(_FLOPS[1])), "")
+    return DryRun(time.monotonic() - began, usage.ru_utime + usage.ru_stime, peak, amount, says)
 
 
-def _group_bytes(group: int) -> int:
-  """The memory of a process group; pages that several share count once."""
-  total = 0
+def _of_group(group: int) -> tuple[int, float]:
+  """The memory of a process group, whose shared pages count once, and its seconds of all cores."""
+  size, ticks = 0, 0
   for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
     try:
-      if int(path.read_text().rpartition(")")[2].split()[2]) == group:
+      stat = path.read_text().rpartition(")")[2].split()
+      if int(stat[2]) == group:
+        ticks += sum(map(int, stat[11:15]))  # Of children that have ended, too.
         lines = path.with_name("smaps_rollup").read_text().splitlines()
-        total += 1024 * int(next(one for one in lines if one.startswith("Pss:")).split()[1])
+        size += 1024 * int(next(one for one in lines if one.startswith("Pss:")).split()[1])
     except (OSError, ValueError, IndexError, StopIteration):
       continue  # It has ended.
-  return total
+  return size, ticks / os.sysconf("SC_CLK_TCK")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
   parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
   parser.add_argument("names", nargs="*", help="shipped runs (all)")
-  parser.add_argument("--limit", type=float, default=600.0, help="seconds (600)")
+  parser.add_argument("--limit", type=float, default=600.0,
+                      help="seconds of all cores (600)")
+  parser.add_argument("--missing", action="store_true", help="only those without a line")
   parser.add_argument("--papers", action="store_true", help="the runs of docs/papers.csv")
   args = parser.parse_args(arguments)
   names = list(args.names)
@@ -105,6 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with open(PAGE.with_name("papers.csv"), encoding="utf-8", newline="") as file:
       names += [line["run"] for line in csv.DictReader(file) if line["run"]]
   for name in dict.fromkeys(names or gin_files.run_files()):
+    if args.missing and name in known(PAGE.read_text(encoding="utf-8")):
+      continue
     one = measured(name, args.limit)
     print(one.line(name), flush=True)
     PAGE.write_text(merged(PAGE.read_text(encoding="utf-8"), {name: one}), encoding="utf-8")

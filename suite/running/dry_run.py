@@ -279,9 +279,10 @@ def run_text(facts: Mapping[str, Any]) -> str:
            *costs(one["totals"], phases), *rest(one)] for name, one in learners.items()]
   table = quantities.TextTable(
       f"Dry run of {facts['stream']}", ["learner", "events", "steps", *phases, *_HEADER], rows)
-  lines = [table.text(), *times(facts), *limits(
-      {**facts, "weight_bytes": max(one["memory_bytes"] for one in learners.values())},
-      [one["totals"] for one in learners.values()]), *_MEANING]
+  totals = [one["totals"] for one in learners.values()]
+  weights = max(one["memory_bytes"] for one in learners.values())
+  lines = [table.text(), _in_all(totals), *times(facts),
+           *limits({**facts, "weight_bytes": weights}, totals), *_MEANING]
   lines.append(f"memory: {quantities.si(facts['peak_bytes'], 'B')} of {facts['peak_of']} after "
                "these steps" + (f", and images of two tasks, "
                                 f"{quantities.si(facts['data_bytes'], 'B')} at most as pixels."
@@ -354,6 +355,11 @@ def limits(facts: Mapping[str, Any], totals: Sequence[Mapping[str, Any]]) -> lis
         f"{shown / _PREPARED_A_SECOND / 3600:,.1f} core-hours of the host if all are JPEG files of "
         f"500 x 400 pixels ({_PREPARED_A_SECOND} a second); sets in memory are decoded once.")
   return lines
+
+
+def _in_all(totals: Sequence[Mapping[str, Any]]) -> str:
+  """The line of all FLOPs, which `tools/plans.py` reads."""
+  return f"FLOPs: {flops(_sum(totals)['flops'])} in all."
 
 
 def phases_of(totals: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -512,7 +518,7 @@ def _table_text(num_chosen: int,
     widest = {**largest, "weight_bytes": whole["memory_bytes"], **{
         name: max(facts.get(name, 0) for _, facts in known)
         for name in ("graph_bytes", "array_bytes")}}
-    lines += [table.text(), *times(known[0][1]), *limits(widest, [
+    lines += [table.text(), _in_all([whole["totals"]]), *times(known[0][1]), *limits(widest, [
         one["totals"] for cells, facts in known for _ in cells
         for one in facts["learners"].values()])]
     followed = sum(1 for _, facts in known if facts.get("followed"))

@@ -12,14 +12,14 @@ def _plans(load_tool):
 
 
 def test_lines_are_replaced_by_name_and_sorted(plans):
-  page = "\n".join(["# Costs", "", *plans.HEAD, "| `b` | 1 | 1 | 0.1 GB |  |",
-                    "| `c` | 2 | 2 | 0.2 GB |  |", "", "More."]) + "\n"
-  found = {"c": plans.DryRun(61.4, 100.2, 2_440_000_000, ""),
-           "a": plans.DryRun(600.0, 0.0, 10**9, "stopped after 600 s")}
+  page = "\n".join(["# Costs", "", *plans.HEAD, "| `b` | 1 | 1 | 0.1 GB | 1 MFLOP |  |",
+                    "| `c` | 2 | 2 | 0.2 GB | - |  |", "", "More."]) + "\n"
+  found = {"c": plans.DryRun(61.4, 100.2, 2_440_000_000, "3.1 GFLOP", ""),
+           "a": plans.DryRun(600.0, 0.0, 10**9, "", "stopped after 600 s")}
   text = plans.merged(page, found)
   assert text.splitlines()[4:] == [
-      "| `a` | 600 | 0 | 1.0 GB | stopped after 600 s |", "| `b` | 1 | 1 | 0.1 GB |  |",
-      "| `c` | 61 | 100 | 2.4 GB |  |", "", "More."]
+      "| `a` | 600 | 0 | 1.0 GB |  | stopped after 600 s |", "| `b` | 1 | 1 | 0.1 GB | 1 MFLOP |  |",
+      "| `c` | 61 | 100 | 2.4 GB | 3.1 GFLOP |  |", "", "More."]
   assert plans.merged(text, {}) == text
 
 
