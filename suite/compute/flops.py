@@ -368,6 +368,7 @@ class ShapeCosts:
   def __call__(self, rows: int, classes: int) -> Cost:
     """Returns the cost; if it is unknown for one shape, it is unknown for all."""
     if (rows, classes) in self._known:
+      watch(self._known[rows, classes])
       return self._known[rows, classes]
     if not rows:
       return ZERO

@@ -79,7 +79,9 @@ class PlanContext:
   Attributes:
     past: the Train events before this one, oldest first.
     planned_before: names of the learners of the same run that are planned already.
-    shared: what learners of one command may share, such as the counted costs of equal nets.
+    name: the learner's own in the run.
+    shared: what learners of one command may share, such as the counted costs of equal nets: those
+      of a run, and of runs with the same settings but for lengths and numbers of trials.
     offer: offers a `Probe`, or None; of each phase the one of most FLOPs is measured.
   """
 
@@ -89,6 +91,7 @@ class PlanContext:
   distribution: distribution_lib.Distribution
   past: Sequence[PlannedTask]
   planned_before: Sequence[str]
+  name: str
   shared: dict[Any, Any]
   offer: Callable[[Probe | None], None]
   phase: str = "train"
@@ -160,8 +163,8 @@ class PlannedRun:
     return PlanContext(
         event=self.num_events, ledger=self.ledger,
         seeds=self._seeds.child("event", self.num_events), distribution=self.distribution,
-        past=tuple(self._past), planned_before=self._planned_before, shared=self._shared,
-        offer=self._offer)
+        past=tuple(self._past), planned_before=self._planned_before, name=self.name,
+        shared=self._shared, offer=self._offer)
 
   def _offer(self, probe: Probe | None) -> None:
     if probe is None:

@@ -173,6 +173,30 @@ def large(shape: Sequence[int], dtype: tf.DType, make: Callable[[], tf.Tensor]) 
   return tensor(zeros(shape, dtype.as_numpy_dtype))
 
 
+def blanked(make: Callable[[], _T]) -> _T:
+  """Returns make(), tensors that a run holds and changes; where nothing is measured as `large`."""
+  if not counts_only():
+    return make()
+  specs = tf.function(make, autograph=False).get_concrete_function().structured_outputs
+  if all(_is_small(spec) for spec in tf.nest.flatten(specs)):
+    return make()
+  return tf.nest.map_structure(lambda spec: large(
+      spec.shape, spec.dtype, lambda: tf.zeros(spec.shape, spec.dtype)), specs)
+
+
+def unwritten(variables: Sequence[tf.Variable]) -> dict[str, np.ndarray]:
+  """Adds large variables to `Rehearsal.disk_bytes` in place of writing them; returns the others."""
+  assert _current is not None
+  large_ones = [v for v in variables if v.shape.is_fully_defined() and not _is_small(v)]
+  _current.disk_bytes += sum(math.prod(v.shape) * v.dtype.size for v in large_ones)
+  found = {id(v) for v in large_ones}
+  return {str(i): v.numpy() for i, v in enumerate(variables) if id(v) not in found}
+
+
+def _is_small(part: Any) -> bool:
+  return math.prod(part.shape) * part.dtype.size < _LARGE_BYTES
+
+
 def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
   """Zeros that `tensor` makes a tensor of without a copy."""
   num_bytes = math.prod(shape) * np.dtype(dtype).itemsize
@@ -235,6 +259,20 @@ def counted(key: Hashable, terms: tuple[int, ...], count: Callable[[], flops.Cos
   cost = costs(terms, count)
   _current.num_followed += costs.num_followed - before
   return cost
+
+
+def traced(key: Hashable, variables: Sequence[Any], specs: Any, count: Callable[[], flops.Cost]
+           ) -> flops.Cost:
+  """Returns count(), as `counted`, of a graph that depends on shapes and is on no line.
+
+  Args:
+    key: see `counted`.
+    variables: what the graph reads and changes.
+    specs: of its arguments, in any structure.
+    count: traces the graph and counts it.
+  """
+  shapes = [(str(part.shape), part.dtype.name) for part in (*variables, *tf.nest.flatten(specs))]
+  return counted((key, *shapes), (1,), count)
 
 
 def save(owner: Any, run: Callable[[], object]) -> None:

@@ -289,9 +289,11 @@ class Finetune(learner.Learner):
     finetune_plan.predict(self._planned_parts(context), planned, num, batch_size, context)
 
   def _planned_parts(self, context: planning.PlanContext) -> finetune_plan.Parts:
+    trainer = self._trainer
     costs = finetune_plan.shared_costs(
         self._held.named, self._make_network, self.transform, context,
-        same=(self._trainer, self.transform, self._search.values("schedule")))
+        same=(trainer.momentum, trainer.weight_decay, trainer.optimizer, trainer.loss,
+              self.transform, self._search.values("schedule")))
     return finetune_plan.Parts(
         self._start, self._search, self._trainer, self._static, self._multitask,
         self._models.num_members, costs)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 import dataclasses
 import functools
 import pathlib
+import re
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from suite.training.gradient import trainer as trainer_lib
 from suite.training.multitask import auxiliary as auxiliary_lib
 
 _FEW = 16  # Images of the step that is measured first.
+_MOST_NETWORKS = 3  # As many as `flops.ShapeCosts` has numbers of classes.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,18 +74,21 @@ def shared_costs(named: Mapping[str, own_model.Backbone], make: Callable[..., ne
     context: of the event.
     same: what two learners must have in common besides the backbone.
   """
-  known = context.shared.setdefault("networks", [])
+  known = context.shared.setdefault("networks", [])  # (what was asked for, same, costs)
 
-  def find(backbone: own_model.Backbone) -> NetworkCosts:
-    asked = (backbone.given, same)
-    for given, costs in known:
-      if given == asked:
+  def find(name: str, backbone: own_model.Backbone) -> NetworkCosts:
+    of_run, of_cell = backbone.given, (context.name, name)
+    for asked, rest, costs in known:
+      if rest == same and asked in (of_cell, of_run):
         return costs
     costs = NetworkCosts(lambda task: make(backbone, task, context), transform)
-    known.append((asked, costs))
-    return costs
+    # Another run of the same settings makes its functions again: their nets are compared.
+    alike = next((one for _, rest, one in known if rest == same and one.signature
+                  and one.signature == costs.signature), costs)
+    known.extend([(of_run, same, alike), (of_cell, same, alike)])
+    return alike
 
-  return {name: find(backbone) for name, backbone in named.items()}
+  return {name: find(name, backbone) for name, backbone in named.items()}
 
 
 def learn(parts: Parts, planned: planning.PlannedTask, context: planning.PlanContext
@@ -237,16 +242,35 @@ class NetworkCosts:
     """The backbone's features of `num` images in batches; `statistics` as of `Network.extract`."""
     return _in_batches(lambda rows: self._features[statistics](rows, 2), num, batch_size)
 
-  @property
+  @functools.cached_property
+  def signature(self) -> str | None:
+    """The layers of the backbone with their settings and inputs, not their names; None: unknown."""
+    backbone = self.network(tasks.SINGLE_LABEL, 2).backbone
+    try:
+      text = backbone.to_json()
+    except (NotImplementedError, TypeError, ValueError):  # A layer of the user's.
+      return None
+    places = {name: str(i) for i, name in enumerate(
+        dict.fromkeys(re.findall(r'"name": "([^"]+)"', text)))}
+    shapes = [tuple(v.shape) for v in backbone.weights]
+    return re.sub(r'"([^"]+)"', lambda one: places.get(one[1], one[0]), text) + str(shapes)
+
+  @functools.cached_property
   def feature_size(self) -> int:
     """D."""
     return int(self.network(tasks.SINGLE_LABEL, 2).backbone.output_shape[-1])
 
   def weight_bytes(self, num_classes: int) -> int:
     """Size of the backbone and a head of C classes."""
+    two, three = self._weight_bytes
+    return two + (num_classes - 2) * (three - two)
+
+  @functools.cached_property
+  def _weight_bytes(self) -> tuple[int, int]:
+    """Of 2 and 3 classes."""
     two, three = (sum(v.dtype.size * int(np.prod(v.shape)) for v in network.model.weights)
                   for network in (self.network(tasks.SINGLE_LABEL, c) for c in (2, 3)))
-    return two + (num_classes - 2) * (three - two)
+    return two, three
 
   def step_probe(self, phase: str, task: tasks.Task, batch_size: int) -> planning.Probe | None:
     """A training step on blank images; None if its cost is unknown."""
@@ -283,9 +307,14 @@ class NetworkCosts:
     return flops.count(compiled.get_concrete_function(self._image_spec(rows)))
 
   def network(self, kind: str, num_classes: int) -> network_lib.Network:
-    """The network of such a task, for counting: its weights are scratch."""
+    """The network of such a task, for counting: its weights are scratch.
+
+    The last few are kept: they take memory, and their graphs as much again.
+    """
     key = (kind, num_classes)
     if key not in self._networks:
+      if len(self._networks) == _MOST_NETWORKS:
+        del self._networks[next(iter(self._networks))]
       self._networks[key] = self._make(tasks.Task("planned", kind, num_classes))
     return self._networks[key]
 

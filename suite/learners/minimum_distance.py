@@ -41,6 +41,7 @@ from suite.compute import user_code
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.metrics import novelty_scores
@@ -92,6 +93,8 @@ class DpMeans:
     if best > 0.0:
       raise ValueError(f"DpMeans got a logit of {best:.4g}; minus a squared distance is never "
                        "above 0. Take NCM with similarity='euclidean', or LeastShare.")
+    if rehearsal.counts_only():
+      return -1.0  # Codes are blank.
     flat = codes.reshape(len(codes), -1)
     within, between = novelty_scores.variances(flat, labels)
     threshold = novelty_scores.dp_means_threshold(within, between, 1.0, flat.shape[1])

@@ -309,7 +309,8 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
 
   def _solve(self, context: context_lib.Context) -> None:
     start, cost = time.monotonic(), self.statistics.solve_cost()
-    rehearsal.save(self.statistics, self.statistics.solve_compiled)
+    if not rehearsal.counts_only():
+      rehearsal.save(self.statistics, self.statistics.solve_compiled)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, steps=1,
                           seconds=time.monotonic() - start)
 

@@ -350,7 +350,8 @@ class RunState:
         self._log.add(self.done, position, self.ledger.snapshot(),
                       {} if self._learner is None else learner_state.arrays(self._learner))
     if not is_short or now - self._last_save >= _SHORT_SECONDS:
-      rehearsal.save(self, self._save)
+      if not rehearsal.counts_only():  # One at the end is as large.
+        rehearsal.save(self, self._save)
       self._last_save = max(self._last_save, now)  # Also where a rehearsal has left it out.
 
   def _save(self) -> None:
@@ -361,9 +362,12 @@ class RunState:
       self._flusher.add(self._log.path)
     self._flusher.add(*self._writer.files(),
                       then=functools.partial(setattr, self, "_on_disk", self.done))
+    arrays: Optional[Mapping[str, np.ndarray]] = None
+    if self._learner is not None:
+      arrays = (rehearsal.unwritten(learner_state.variables(self._learner))
+                if rehearsal.counts_only() else learner_state.arrays(self._learner))
     self._snapshots.write(
-        {**self._unsaved, "ledger": self.ledger.snapshot(), "on_disk": self._on_disk},
-        learner_state.arrays(self._learner) if self._learner is not None else None)
+        {**self._unsaved, "ledger": self.ledger.snapshot(), "on_disk": self._on_disk}, arrays)
     self._unsaved, self._last_save = None, time.monotonic()
 
   def flush(self) -> None:

@@ -13,7 +13,8 @@ The costs of a table are those of its unfinished cells, one by one and in total.
 and column differ in their seed, so one of them is planned and stands for all. Where time is
 measured each is planned in a separate process, as it would run, and as many at once as `--jobs`
 says. With a rate nothing is measured: processes plan one row after the other, on all cores, and
-cells of a row whose graphs differ in sizes only share what was counted (`rehearsal.counted`).
+cells whose graphs differ in sizes only share what was counted (`rehearsal.counted`; of plans
+`PlanContext.shared`).
 """
 
 from __future__ import annotations
@@ -54,15 +55,23 @@ _LAUNCH_SECONDS, _PREPARED_A_SECOND = 5e-6, 480
 # Of a process that plans, the cells that it plans before another one takes its place, and the cells
 # below which another process takes longer to start than it saves.
 _PROCESS_BYTES, _KEPT, _WORTH_A_PROCESS = 1_200_000_000, 24, 3
-# Settings that no graph depends on but by its sizes, which `rehearsal.counted` is given.
-_SIZES = ("experiment.run.seed", "TASK_TYPE", "NUM_SUPPORT_SETS", "cfsl.run.test_episodes",
-          "VALIDATE_TASKS", "VALIDATE_EVERY")
+# Settings that no graph depends on but by its sizes, which `rehearsal.counted` is given, or which
+# name the learners: the values of rates and of weights, how long a run is, and what it reads.
+_SIZES = ("experiment.run.seed", "experiment.run.only",
+          "TASK_TYPE", "NUM_SUPPORT_SETS", "cfsl.run.test_episodes", "VALIDATE_TASKS",
+          "VALIDATE_EVERY", "UPDATES", "UPDATES_PER_EVENT",
+          "STREAM", "STEPS", "search.Search.num_trials", "ENCODER",
+          "RATE", "HEAD_RATE", "EPOCHS", "SEQUENCE", "NUMBER", "START", "WEIGHTS",
+          "MODE", "MEMORY", "SPLIT", "ALPHA", "ALPHA_SCHEDULE")
 _MAX_NAMED = 12  # Data sets that are missing.
 _HEADER = ("in all", "time", "disk", "weights")
 _MEANING = (
     "disk: of a run directory; of NEVIS'22's learners the weights of all tasks and the most that "
     "one event keeps beside them, to which predictions and records come.",
     "weights: memory of weights and optimizer, in NEVIS'22 with gradients.")
+
+
+_SHARED: dict[str, dict[Any, Any]] = {}  # Of plans, by settings; see `_plan`.
 
 
 def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
@@ -87,7 +96,8 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
   settings = _settings_of_graphs() if shares else None
   with flops_lib.watched() as graphs:
     if planning.takes_plans(protocol):
-      rest = _plan(protocol, learners, seed, distribution, budget, rate, facts)
+      shared = {} if settings is None else _SHARED.setdefault(settings, {})
+      rest = _plan(protocol, learners, seed, distribution, budget, rate, facts, shared)
     for name, make in rest.items():
       logging.info("%s: rehearsing its events", name)
       with rehearsal.begun(measures=rate is None,
@@ -96,7 +106,7 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
       gc.collect()  # The learner's nets and graphs: a process plans many.
       facts["followed"] += found.num_followed
       facts["array_bytes"] = max(facts["array_bytes"], found.array_bytes)
-  largest = max(graphs, key=lambda cost: cost.ops, default=flops_lib.ZERO)
+  largest = max(graphs, key=lambda cost: (cost.ops, cost.flops or 0), default=flops_lib.ZERO)
   facts.update(rate=rate, ops=largest.ops, ops_flops=largest.flops,
                graph_bytes=max((cost.peak_bytes for cost in graphs), default=0))
   if not facts["learners"]:
@@ -115,11 +125,14 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
 
 def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
           distribution: distribution_lib.Distribution, budget: ledger.Budget | None,
-          rate: float | None, facts: dict[str, Any]) -> dict[str, Callable[[], Any]]:
-  """Adds the learners that have a plan to the facts; returns the others."""
+          rate: float | None, facts: dict[str, Any], shared: dict[Any, Any]
+          ) -> dict[str, Callable[[], Any]]:
+  """Adds the learners that have a plan to the facts; returns the others.
+
+  `shared` is what plans of this process share that have the same settings, but for sizes.
+  """
   plans: dict[str, planning.PlannedRun] = {}
   rest: dict[str, Callable[[], Any]] = {}
-  shared: dict[Any, Any] = {}
   for name, make in learners.items():
     plan = planning.PlannedRun(name, seed=seed, distribution=distribution, shared=shared,
                                planned_before=list(plans), budget=budget)
@@ -442,16 +455,12 @@ def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
     seeds: dict[tuple[str, str], list[table_lib.TableCell]] = {}
     for cell in waiting:
       seeds.setdefault((cell.row, cell.column), []).append(cell)
-    # {row: its cells, one of each column}: a process plans those that share costs.
-    rows: dict[str, list[_CellOrder]] = {}
-    for cells in seeds.values():
-      rows.setdefault(cells[0].row, []).append(_CellOrder(cells[0], settings, rate))
-    parts, num_processes, kept = [[one] for row in rows.values() for one in row], jobs, 1
+    orders = [_CellOrder(cells[0], settings, rate) for cells in seeds.values()]
+    parts, num_processes, kept = [[one] for one in orders], jobs, 1
     if rate is not None:
-      num_processes = _processes(jobs, len(parts))
-      most = -(-len(parts) // num_processes)
-      parts = [row[i:i + most] for row in rows.values() for i in range(0, len(row), most)]
-      kept = max(1, _KEPT * len(parts) // sum(map(len, parts)))
+      num_processes = _processes(jobs, len(orders))
+      parts = _alike(orders, -(-len(orders) // num_processes))
+      kept = max(1, _KEPT * len(parts) // len(orders))
     found: list[dict[str, Any]] = []
     # A new process for each cell that is measured: what others leave would be measured, too. It
     # imports TensorFlow before this module, which would not hold back what the import says.
@@ -460,11 +469,32 @@ def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
       for part, planned in zip(parts, pool.imap(_planned_cells, parts)):
         found += planned
         logging.info("%s: planned; %d of %d.", part[-1].cell.name, len(found), len(seeds))
-    cells_of = [seeds[one.cell.row, one.cell.column] for part in parts for one in part]
-    return _table_text(len(chosen), list(zip(cells_of, found)),
+    of_cell = {(one.cell.row, one.cell.column): facts for one, facts in zip(
+        (one for part in parts for one in part), found)}
+    return _table_text(len(chosen), [(cells, of_cell[key]) for key, cells in seeds.items()],
                        jobs if rate is None else 1)
 
   return launch.table_run(file, settings, **order, instead=report_cells)()
+
+
+def _alike(orders: Sequence[_CellOrder], most: int) -> list[list[_CellOrder]]:
+  """Cells whose settings differ in `_SIZES` together, for one process; whole rows, up to `most`."""
+  rows: dict[str, list[_CellOrder]] = {}
+  for one in orders:
+    rows.setdefault(one.cell.row, []).append(one)
+  groups: dict[Any, list[list[_CellOrder]]] = {}
+  for row in rows.values():
+    cell = row[0].cell
+    groups.setdefault((cell.run, cell.extra_files, cell.methods, *(
+        one for one in cell.params if one.partition("=")[0].strip() not in _SIZES)), []).append(row)
+  parts: list[list[_CellOrder]] = []
+  for group in groups.values():
+    parts.append([])
+    for row in group:
+      if parts[-1] and len(parts[-1]) + len(row) > most:
+        parts.append([])
+      parts[-1] += row
+  return parts
 
 
 def _processes(jobs: int, num_cells: int) -> int:

@@ -147,6 +147,32 @@ def test_alike_rehearsals_count_what_they_share_once():
   assert counted == [1, 2, 3, 7, 7, 7]
 
 
+def test_alike_rehearsals_count_graphs_of_the_same_shapes_once():
+  counted, variables = [], [tf.Variable([1.0, 2.0])]
+
+  def ask(rows, **options):
+    with rehearsal.begun(measures=False, alike="rows", **options):
+      return rehearsal.traced("step", variables, tf.TensorSpec([rows, 3]), lambda: (
+          counted.append(rows), flops.Cost(rows, rows))[1]).flops
+
+  assert [ask(rows) for rows in (2, 2, 3, 4)] == [2, 2, 3, 4] and counted == [2, 3, 4]
+  variables.append(tf.Variable([0, 1]))
+  assert ask(2) == 2 and counted == [2, 3, 4, 2]
+
+
+def test_without_measuring_large_variables_take_no_memory_and_are_not_written():
+  def make():
+    return tf.eye(4), tf.eye(3000, batch_shape=[20])  # 720 MB.
+
+  with rehearsal.begun(measures=False) as found:
+    before = _resident_bytes()
+    few, many = map(tf.Variable, rehearsal.blanked(make))
+    assert list(rehearsal.unwritten([few, many])) == ["0"] and found.disk_bytes == 720_000_000
+    assert _resident_bytes() - before < 100_000_000 and many.shape == [20, 3000, 3000]
+    assert not many[3, 3].numpy().any()
+  assert rehearsal.blanked(lambda: tf.eye(2)).numpy().tolist() == [[1, 0], [0, 1]]
+
+
 def _resident_bytes():
   with open("/proc/self/statm", encoding="utf-8") as file:
     return int(file.read().split()[1]) * resource.getpagesize()

@@ -172,7 +172,24 @@ def test_cells_share_costs_if_their_settings_differ_in_sizes_only(monkeypatch):
     monkeypatch.setattr(dry_run.gin_parse, "config_text", lambda: "\n".join(lines))
     return dry_run._settings_of_graphs()
 
-  one = of("RATE = 0.1", "NUM_SUPPORT_SETS = 3", "experiment.run.seed = 0")
-  assert one == of("RATE = 0.1", "NUM_SUPPORT_SETS = 10", "TASK_TYPE = 'B'")
-  assert one != of("RATE = 0.2", "NUM_SUPPORT_SETS = 3")
+  one = of("SIZE = 28", "NUM_SUPPORT_SETS = 3", "experiment.run.seed = 0", "RATE = 0.1")
+  assert one == of("SIZE = 28", "NUM_SUPPORT_SETS = 10", "TASK_TYPE = 'B'", "RATE = 0.2")
+  assert one != of("SIZE = 64", "NUM_SUPPORT_SETS = 3")
   assert one != of("RATE = 0.1", "inner_loop.InnerLoop.num_support_sets = 3")
+
+
+def test_a_process_plans_rows_that_differ_in_sizes_only(tmp_path):
+  def order(row, column, run, *own):
+    cell = dry_run.table_lib.TableCell(row, column, 0, run, own, 0, (), (), tmp_path)
+    return dry_run._CellOrder(cell, None, 1e13)
+
+  orders = [order(row, column, run, f"experiment.run.only={row!r}", f"STEPS={column}", *own)
+            for row, run, *own in (("a", "x"), ("b", "y"), ("c", "x"), ("d", "x", "SIZE=3"))
+            for column in "12"]
+
+  def parts(most):
+    return [[one.cell.row + one.cell.column for one in part]
+            for part in dry_run._alike(orders, most)]
+
+  assert parts(4) == [["a1", "a2", "c1", "c2"], ["b1", "b2"], ["d1", "d2"]]
+  assert parts(1) == [["a1", "a2"], ["c1", "c2"], ["b1", "b2"], ["d1", "d2"]]  # Whole rows.

@@ -18,7 +18,8 @@ def test_lines_are_replaced_by_name_and_sorted(plans):
            "a": plans.DryRun(600.0, 0.0, 10**9, "", "stopped after 600 s")}
   text = plans.merged(page, found)
   assert text.splitlines()[4:] == [
-      "| `a` | 600 | 0 | 1.0 GB |  | stopped after 600 s |", "| `b` | 1 | 1 | 0.1 GB | 1 MFLOP |  |",
+      "| `a` | 600 | 0 | 1.0 GB |  | stopped after 600 s |",
+      "| `b` | 1 | 1 | 0.1 GB | 1 MFLOP |  |",
       "| `c` | 61 | 100 | 2.4 GB | 3.1 GFLOP |  |", "", "More."]
   assert plans.merged(text, {}) == text
 

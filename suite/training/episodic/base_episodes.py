@@ -139,7 +139,9 @@ class BaseEpisodes:
       batches = source.batches(1)
     losses, cost, updates = [], flops.ZERO, self.num_updates
     if updates:
-      one = flops.count(update.get_concrete_function(batches.element_spec))
+      spec = batches.element_spec
+      one = rehearsal.traced("base episodes", (), spec, lambda: flops.count(
+          update.get_concrete_function(spec)))
       updates = context.ledger.grant(updates, lambda num: one * num)
       cost = one * updates
 

@@ -341,10 +341,13 @@ class ArrayLoop:
     return _specs(rows, self._prepare(tf.zeros([1, *codes.shape[1:]], codes.dtype)))
 
   def _count(self, key: Any, function: Callable[..., Any], *specs: Any) -> flops.Cost:
-    if key not in self._costs:
+    def count() -> flops.Cost:
       with self.step.scaling.left_out():
-        graph = tf.function(function, autograph=self._converts).get_concrete_function(*specs)
-        self._costs[key] = flops.count(graph)
+        return flops.count(
+            tf.function(function, autograph=self._converts).get_concrete_function(*specs))
+
+    if key not in self._costs:
+      self._costs[key] = rehearsal.traced(("rows", key), self.step.variables, specs, count)
     return self._costs[key]
 
 

@@ -162,12 +162,15 @@ class GradientLoop:
   def cost(self, batch_spec: dict[str, tf.TensorSpec]) -> flops.Cost:
     """FLOPs and MACs of one step on such a batch; one device only (see `Network.step_cost`)."""
     key, scaling = str(sorted(batch_spec.items())), self._train.scaling
-    if key not in self._costs:
+    def count() -> flops.Cost:
       with scaling.left_out():
         step = self.step
         if scaling.scales:
           step = tf.function(self._step, autograph=self._converts)
-        self._costs[key] = flops.count(step.get_concrete_function(batch_spec))
+        return flops.count(step.get_concrete_function(batch_spec))
+
+    if key not in self._costs:
+      self._costs[key] = rehearsal.traced(("batch", key), self._changed, batch_spec, count)
     return self._costs[key]
 
   def state(self) -> list[np.ndarray]:

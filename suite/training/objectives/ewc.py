@@ -29,6 +29,7 @@ import tensorflow as tf
 from typing_extensions import override
 
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.training.objectives import example_gradients
 from suite.training.objectives import objective
 
@@ -158,10 +159,10 @@ class Ewc(objective.Objective):
 
   def _estimate(self) -> list[tf.Tensor]:
     """Returns F of the observed examples and forgets them."""
-    if not self.count.numpy():
+    if not self.count.numpy() and not rehearsal.counts_only():
       raise ValueError("Ewc observed no example of the phase. Call observe() for each of its "
                        "batches after training on it.")
-    found = [squares / self.count for squares in self.squares]
+    found = [tf.math.divide_no_nan(squares, self.count) for squares in self.squares]
     for squares in self.squares:
       squares.assign(tf.zeros_like(squares))
     self.count.assign(0.0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from suite.contracts import rehearsal
 from suite.training.objectives import example_gradients
 from suite.training.objectives import objective
 
@@ -59,12 +60,12 @@ class Mas(objective.Objective):
 
   def after_phase(self, known: tf.Tensor | None = None) -> None:
     del known
-    if not self.count.numpy():
+    if not self.count.numpy() and not rehearsal.counts_only():
       raise ValueError("Mas observed no example of the phase. Call observe() for each of its "
                        "batches after training on it.")
     for importance, sums, anchor, variable in zip(
         self.importance, self.sums, self.anchors, self._variables):
-      importance.assign(self.decay * importance + sums / self.count)
+      importance.assign(self.decay * importance + tf.math.divide_no_nan(sums, self.count))
       sums.assign(tf.zeros_like(sums))
       anchor.assign(variable)
     self.count.assign(0.0)

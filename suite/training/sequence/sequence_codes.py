@@ -72,7 +72,7 @@ class SequenceCodes:
     if self._codes is None and rehearsal.current() is not None:  # One batch stands for all.
       self._codes = rehearsal.rows(
           self._learner, "codes", size, self._batch_size, lambda num: self._batch(0)[:num],
-          lambda: np.asarray(self._learner.encode(self.images(0, 1))))
+          lambda: np.asarray(self._learner.encode(tf.convert_to_tensor(self.images(0, 1)))))
       self._num = size
     elif self._codes is None:
       self._path = path(self._learner, self._sequence, self._batch_size)

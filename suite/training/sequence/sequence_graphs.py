@@ -14,6 +14,7 @@ import tensorflow as tf
 from suite.compute import flops
 from suite.compute import user_code
 from suite.contracts import learner as learner_lib
+from suite.contracts import rehearsal
 from suite.training.statistics import statistic
 
 FAR = 2**62  # A step that never comes.
@@ -81,20 +82,28 @@ class SequenceGraphs:
     numbers = tf.TensorSpec([None], tf.int64)
     block = [codes, tf.TensorSpec([num_classes], tf.int64), numbers, numbers]
     seen = self._see(tf.constant(code))  # Preparing an image is not counted.
-    answer = user_code.compiled(learner.answer).get_concrete_function(
-        tf.TensorSpec(seen.shape, seen.dtype))
-    shape = answer.structured_outputs.shape
-    if shape != [1, num_classes]:
-      raise ValueError(
-          f"{type(learner).__name__}.answer returns logits {list(shape)} for one code; expected "
-          f"[1, {num_classes}], one for each class slot, whether its class is known or not.")
-    encode = user_code.compiled(learner.encode).get_concrete_function(
-        tf.TensorSpec(images.shape, images.dtype))
+    one, image = (tf.TensorSpec(part.shape, part.dtype) for part in (seen, images))
+
+    def counted(name: str, function: Callable[..., Any], *specs: tf.TensorSpec) -> flops.Cost:
+      def count() -> flops.Cost:
+        graph = user_code.compiled(function).get_concrete_function(*specs)
+        if name == "answer" and (shape := graph.structured_outputs.shape) != [
+            1, num_classes]:
+          raise ValueError(
+              f"{type(learner).__name__}.answer returns logits {list(shape)} for one code; "
+              f"expected [1, {num_classes}], one for each class slot, whether its class is known "
+              "or not.")
+        return flops.count(graph)
+
+      return rehearsal.traced(
+          (name, num_classes), learner.variables, specs, count)
+
+    answer = counted("answer", learner.answer, one)
+    encode = counted("encode", learner.encode, image)
     update = flops.ZERO
     if learner.can_update:
-      update = flops.count(user_code.compiled(learner.update).get_concrete_function(
-          tf.TensorSpec(seen.shape, seen.dtype), tf.TensorSpec([1], tf.int64)))
-    self.costs = SampleCosts(flops.count(encode), flops.count(answer), update)
+      update = counted("update", learner.update, one, tf.TensorSpec([1], tf.int64))
+    self.costs = SampleCosts(encode, answer, update)
     self._whole, self._halves = _Traced(self._at_once, block), _Traced(self._in_halves, block)
     self.in_turn = _Traced(self._in_turn, block)
     self.one_by_one = _Traced(self._one_by_one, [*block, codes, numbers, numbers])

@@ -209,7 +209,8 @@ class SequenceSteps:
     Answers from `stop` on are discarded; call `answer` again.
     """
     self._sequence.rewind(stop)
-    if self._updates and self._sequence.num_revealed(stop) > self.num_revealed:
+    if (self._updates and self._sequence.num_revealed(stop) > self.num_revealed
+        and not rehearsal.counts_only()):
       self._graphs.update(*self._revealed(stop))
     self.num_answered = stop
     self._reveal_to(stop)

@@ -28,6 +28,7 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import user_code
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 
 NOT_SHOWN = -1e9  # Logit of a class without a sample: finite, so that no loss becomes NaN.
@@ -165,8 +166,8 @@ class Running(tf.Module):
   def __init__(self, statistic: Statistic, num_classes: int, num_features: int):
     super().__init__()
     self.statistic, self._num_features = statistic, num_features
-    zero = statistic.zero(num_classes, num_features)
-    unsolved = statistic.unsolved(num_classes, num_features)
+    zero, unsolved = rehearsal.blanked(lambda: (
+        statistic.zero(num_classes, num_features), statistic.unsolved(num_classes, num_features)))
     self._types = {"state": type(zero), "solution": type(unsolved)}
     for part in (zero, unsolved):
       for name, value in zip(getattr(part, "_fields", ()), part):
@@ -224,7 +225,7 @@ class Running(tf.Module):
       self._assign(state, self.statistic.solve(state))
       return flops.Cost(whole.num_flops, 0)
     given, of = tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)
-    for start in range(0, len(labels), _CHUNK):
+    for start in range(0, 0 if rehearsal.counts_only() else len(labels), _CHUNK):
       self.add_chunk(given[start:start + _CHUNK], of[start:start + _CHUNK])
     return self.add_cost(labels)
 
