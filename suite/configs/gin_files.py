@@ -246,7 +246,7 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks:
   rank = _RUN
   for path in paths:
     reading.read(pathlib.Path(path), rank, found)
-    rank = rank if _is_in(path, _LIBRARY) else _USER
+    rank = rank if _is_in(os.path.realpath(path), _LIBRARY) else _USER
   reading.note(found)
   for binding in bindings:
     _scan_binding(binding, found)
@@ -344,9 +344,9 @@ class _Reading:
       found.functions.setdefault(function, source.path)
 
 
-def _is_in(path: str | os.PathLike, folders: Sequence[str]) -> bool:
-  real = os.path.realpath(path)
-  return any(real.startswith(_real(root() / folder) + os.sep) for folder in folders)
+def _is_in(path: str, folders: Sequence[str]) -> bool:
+  """Whether a real path is in one of these folders."""
+  return any(path.startswith(_real(root() / folder) + os.sep) for folder in folders)
 
 
 @functools.cache

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Every method under every protocol (suite/configs/methods.csv), by its gin files.
 
-Where it runs it learns, is resumed bit for bit and knows its costs, or is made of the same parts as
-a method that does; elsewhere it is refused before anything is trained. A run that is not resumed is
-started once more when it is over: a new learner takes the state of its end.
+Where it runs it learns, is resumed bit for bit and knows its costs, or its learner is made of the
+same parts as that of a cell which does; elsewhere it is refused before anything is trained. A run
+that is not resumed is started once more when it is over: a new learner takes the state of its end.
 """
 
 from __future__ import annotations
@@ -20,47 +20,78 @@ import tensorflow as tf
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import methods
+from suite.contracts import deliveries
+from suite.contracts import refusals
 
 METHODS = {method.name: method for method in methods.load()}
 CELLS = [(name, protocol) for protocol in methods.PROTOCOLS for name in METHODS]
 # Under `incremental`, whose column is that of `clear`, one method of each kind.
-GROWING = ("finetune", "er", "der_plus_plus", "ewc", "lwf", "icarl", "wa", "bic", "budgeted",
-           "er_aml", "ranpac", "loranpac", "slda", "ncm", "ft_prev")
-# These are made of the same parts as another method that runs under the protocol, and differ in
-# numbers or in what is named; that is compared, and what is their own runs under `clear`.
+GROWING = ("finetune", "er", "ewc", "lwf", "icarl", "wa", "bic", "ranpac", "loranpac", "slda",
+           "ncm", "ft_prev")
+# These cells are not run: their learners are made of the same parts as those of a cell that is,
+# and differ in numbers or in what is named; that is compared. First those with another method:
 IN_THE_NET = ("_hooks", "objective")  # A layer of the net, and the loss.
-MADE_AS = {
+AS_OTHERS = {
     **{(name, "nevis"): ("coda_prompt", IN_THE_NET) for name in ("l2p", "dual_prompt", "lora")},
     ("online_ewc", "nevis"): ("ewc", ("anchor",)),
     **{(name, protocol): (other, but) for protocol in ("nevis", "fluid") for name, other, but in (
         ("first_order_maml", "protomaml", ("start",)), ("ncm_cosine", "ncm", ("similarity",)),
-        ("simple_cil", "ncm", ("similarity",)), ("acil", "ranpac", ()))}}
+        ("simple_cil", "ncm", ("similarity",)), ("acil", "ranpac", ()))},
+    ("lwf_growing", "fluid"): ("lwf", ("_growing", "_is_constant"))}
+# Then those with the cell of the method itself under another protocol. What a protocol adds runs
+# under it with methods of the same family, on sequences in fluid_oracle_test.py, too.
+# What a protocol sets, and what its cells have in place of images, is not compared.
+SETTINGS = {"nevis": ("head",), "clear": ("schedule", "start"), "cfsl": ("_training",),
+            "fluid": ("_base", "augments", "keep", "keeps_velocities", "train_on")}
+INPUT = ("transform", "_features", "given")
+RUN_ELSEWHERE = {
+    "nevis": {"clear": ("aper_adapter", "ease", "inf_lora", "mas", "rwalk", "last_layers", "ridge",
+                        "mahalanobis", "fecam", "randumb", "loranpac", "constellation"),
+              "fluid": ("simple_cnaps",)},
+    "clear": {"nevis": ("clip_zero_shot", "clip_prototypes", "indep", "ft_prev", "ft_s"),
+              "fluid": ("lora",)},
+    "fluid": {"clear": ("mas", "rwalk", "online_ewc", "er_aml", "mer", "gss",
+                        "agem", "der_plus_plus", "scr", "wa", "reservoir", "biased_reservoir",
+                        "joint", "cumulative", "each_bucket", "budgeted", "last_layers",
+                        "aper_adapter", "constellation", "randumb", "ridge"),
+              "nevis": ("clip_zero_shot",)},
+    "cfsl": {"clear": ("constellation",)}}
+MADE_AS = {
+    **{(name, protocol): ((other, protocol), but)
+       for (name, protocol), (other, but) in AS_OTHERS.items()},
+    **{(name, protocol): ((name, other), (
+        *SETTINGS[protocol], *SETTINGS[other], *INPUT,
+        *(["net"] if protocol == "fluid" and METHODS[name].file == "gradient" else [])))
+       for protocol, found in RUN_ELSEWHERE.items() for other, names in found.items()
+       for name in names}}
+DELIVERIES = {"nevis": deliveries.TASKS, "clear": deliveries.BUCKETS, "cfsl": deliveries.EPISODES,
+              "fluid": deliveries.SEQUENCE}
 RUNS = [*((n, p) for n, p in CELLS if p in METHODS[n].protocols and (n, p) not in MADE_AS),
         *((name, "incremental") for name in GROWING)]
 REFUSED = [(n, p) for n, p in CELLS if p in METHODS[n].refusals]
 
-# Stopped and resumed: one of each kind of state under each protocol; under `clear` all but these.
-ELSEWHERE = ("indep", "ft_d", "ft_s", "simple_cnaps")
+# Stopped and resumed: one of each kind of state under each protocol; under `clear` all that run but
+# these.
+NOT_THERE = ("ft_d", "simple_cnaps")
 RESUMED = {
     "nevis": ("finetune", "ewc", "slda", "protonet", "protomaml", "indep", "ft_prev", "ft_d",
-              "ft_s"),
-    "clear": tuple(name for name, method in METHODS.items()
-                   if "clear" in method.protocols and name not in ELSEWHERE),
-    # Objectives that watch examples or have a teacher; memories of numbers of samples, of logits,
-    # by features; heads; statistics of each kind; meta-trained nets.
-    "fluid": ("finetune", "ewc", "lwf", "er", "der", "gdumb", "cumulative", "icarl",
-              "cwr_star", "imprinting", "exemplar_tuning", "oltr", "ncm", "mdt", "slda", "knn",
-              "mahalanobis", "ranpac", "loranpac", "simple_cnaps", "protonet", "protomaml"),
-    "incremental": ("er", "ewc", "icarl", "bic", "ranpac", "loranpac", "ft_prev"),
-    "cfsl": ("protonet", "simple_cnaps", "maml_plus_plus", "maml_high")}
-# These run on CFSL alone, with the variables of the two above.
+              "ft_s", "clip_zero_shot", "clip_prototypes"),
+    "clear": tuple(name for name, protocol in RUNS
+                   if protocol == "clear" and name not in NOT_THERE),
+    # A teacher; memories of numbers of samples, of logits; exemplars; statistics that answer in
+    # turn; nets and heads that labels change.
+    "fluid": ("finetune", "lwf", "er", "der", "icarl", "exemplar_tuning", "oltr", "ncm", "mdt",
+              "knn", "loranpac", "lora", "simple_cnaps", "protomaml"),
+    "incremental": ("er", "icarl", "bic", "ranpac", "loranpac", "ft_prev"),
+    "cfsl": ("protonet", "maml_plus_plus", "maml_high")}
+# These run on CFSL alone, with the variables of the last two.
 AS_MAML = {"maml_low", "anil", "boil", "sca", "pretrain_tune", "init_tune"}
 # Resumed after an event that was worked through and not committed, as after `kill -9` in the second
 # training: images that are kept, rows of a memory, weights.
 UNCOMMITTED = {("cumulative", "clear"): 3, ("er", "clear"): 3, ("finetune", "fluid"): 2}
 # Rehearsed, too: what that charges is what the run charges. The value: whether steps are measured.
 REHEARSED = {("ewc", "clear"): True, ("er", "fluid"): False, ("protonet", "cfsl"): True,
-             ("ft_d", "clear"): False, ("maml_high", "cfsl"): False,
+             ("ft_d", "clear"): False, ("maml_plus_plus", "cfsl"): False,
              ("simple_cnaps", "fluid"): True}
 
 # The events after which a run is stopped: a task, a bucket and a part of another, an offline phase;
@@ -198,16 +229,27 @@ def made_of(part: Any, but: Sequence[str]) -> Any:
                       if name not in but}
 
 
-@pytest.mark.parametrize("name, protocol", MADE_AS)
-def test_a_method_that_is_not_run_is_made_as_one_that_is(name, protocol, tmp_path):
-  other, but = MADE_AS[name, protocol]
-  assert (other, protocol) in RUNS
-  found = []
-  for method in (name, other):
+@pytest.fixture(scope="module", name="compared")
+def _compared(tmp_path_factory):
+  """The learners that `MADE_AS` compares, by cell."""
+  alike, found = {}, {}
+  for name, protocol in dict.fromkeys([*MADE_AS, *(other for other, _ in MADE_AS.values())]):
+    key = protocol, matrix_runs.settings_of(METHODS[name], protocol)
+    alike.setdefault(key, []).append(METHODS[name])
+  for (protocol, _), chosen in alike.items():
     gin_parse.gin.clear_config()
-    learner = matrix_runs.CellRun(tmp_path / method, METHODS[method], protocol).learner()
-    found.append(made_of(learner, but))
-  assert found[0] == found[1]
+    made = matrix_runs.learners(tmp_path_factory.mktemp("learners") / "gin", chosen, protocol)
+    found.update(((name, protocol), learner) for name, learner in made.items())
+  gin_parse.gin.clear_config()
+  return found
+
+
+@pytest.mark.parametrize("name, protocol", MADE_AS)
+def test_a_method_that_is_not_run_is_made_as_one_that_is(name, protocol, compared):
+  other, but = MADE_AS[name, protocol]
+  assert other in RUNS
+  assert made_of(compared[name, protocol], but) == made_of(compared[other], but)
+  refusals.check_learner(compared[name, protocol], DELIVERIES[protocol])
 
 
 @pytest.mark.parametrize("name, protocol", REFUSED)
@@ -219,10 +261,11 @@ def test_a_method_is_refused_before_anything_is_trained(name, protocol, tmp_path
   assert cell.records("whole") == []
 
 
-def test_every_method_is_resumed_under_a_protocol():
+def test_every_method_runs_and_each_state_is_resumed():
   resumed = {(name, protocol) for protocol, names in RESUMED.items() for name in names}
   assert resumed <= set(RUNS)
   assert {name for name, _ in resumed} | AS_MAML == set(METHODS)
+  assert {name for name, _ in RUNS} == set(METHODS)
   for name in AS_MAML:
     assert METHODS[name].protocols == ["cfsl"]
 

@@ -10,7 +10,7 @@ import dataclasses
 import json
 import pathlib
 import shutil
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import numpy as np
 import safetensors_writer
@@ -239,9 +239,18 @@ def tested_on_one_batch(buckets: buckets_lib.Buckets) -> buckets_lib.Buckets:
       dataclasses.replace(one, test=one.test.subset(range(256))) for one in buckets.buckets))
 
 
-def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = ""
-          ) -> pathlib.Path:
-  """Writes the run file of a cell into a new folder; `extra` bindings win over all others."""
+def settings_of(method: methods.Method, protocol: str) -> tuple[Any, ...]:
+  """Methods for which this is the same have the same run file under a protocol."""
+  return (method.file, protocol in ("clear", "incremental") and method.name not in _ON_IMAGES,
+          protocol == "fluid" and method.name not in _WHOLE_NETS)
+
+
+def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = "",
+          others: Sequence[methods.Method] = ()) -> pathlib.Path:
+  """Writes the run file of a cell into a new folder; `extra` bindings win over all others.
+
+  It has the learners of `others` by their names, too: methods of the same `settings_of`.
+  """
   folder.mkdir(parents=True)
   includes = ["debug/small_nets", *_INCLUDES[protocol]]
   settings = [_ALL, _PROTOCOLS[protocol]]
@@ -266,8 +275,17 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
       "from __gin__ import dynamic_registration", "from suite import experiment",
       f"from suite.protocols import {protocol}", *(f"include '{name}'" for name in files),
       f"experiment.run.protocol = @{protocol}.run",
-      f"experiment.run.learners = {{'{LEARNER}': %{method.macro}}}", ""]), encoding="utf-8")
+      f"experiment.run.learners = {{'{LEARNER}': %{method.macro}"
+      + "".join(f", '{one.name}': %{one.macro}" for one in others) + "}", ""]), encoding="utf-8")
   return run
+
+
+def learners(folder: pathlib.Path, chosen: Sequence[methods.Method], protocol: str
+             ) -> dict[str, Any]:
+  """New learners, by name, of methods that have the same `settings_of`."""
+  gin_parse.parse([write(folder, chosen[0], protocol, others=chosen)])
+  made = gin_parse.gin.get_bindings(experiment.run)["learners"]
+  return {method.name: made[method.name]() for method in chosen}
 
 
 class CellRun:
@@ -285,10 +303,6 @@ class CellRun:
     bound = gin_parse.gin.get_bindings(experiment.run)
     self._protocol: Callable[..., dict[str, Any]] = bound["protocol"]
     self._make: Callable[[], Any] = bound["learners"][LEARNER]
-
-  def learner(self) -> Any:
-    """A learner of the cell that has begun nothing."""
-    return self._make()
 
   def on(self, devices: distribution.Distribution, name: str) -> list[dict[str, Any]]:
     """The records of a run on devices, kept under a name."""
