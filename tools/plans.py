@@ -33,7 +33,7 @@ from suite.configs import gin_files
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "costs.md"
 HEAD = ("| dry run | seconds | of all cores | memory | FLOPs | |", "|---|---:|---:|---:|---:|---|")
-_POLL_SECONDS = 1.0
+_POLL_SECONDS = 2.0
 _FLOPS = "FLOPs: ", " in all."  # Around what a dry run says of all its FLOPs.
 
 

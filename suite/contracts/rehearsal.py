@@ -185,12 +185,16 @@ def blanked(make: Callable[[], _T]) -> _T:
 
 
 def unwritten(variables: Sequence[tf.Variable]) -> dict[str, np.ndarray]:
-  """Adds large variables to `Rehearsal.disk_bytes` in place of writing them; returns the others."""
+  """Adds large variables to `Rehearsal.disk_bytes` in place of writing them; returns the others.
+
+  A run keeps its last two states, so that all are added once more.
+  """
   assert _current is not None
-  large_ones = [v for v in variables if v.shape.is_fully_defined() and not _is_small(v)]
-  _current.disk_bytes += sum(math.prod(v.shape) * v.dtype.size for v in large_ones)
-  found = {id(v) for v in large_ones}
-  return {str(i): v.numpy() for i, v in enumerate(variables) if id(v) not in found}
+  written = {str(i): v.numpy() for i, v in enumerate(variables)
+             if not v.shape.is_fully_defined() or _is_small(v)}
+  _current.disk_bytes += sum(array.nbytes for array in written.values()) + 2 * sum(
+      math.prod(v.shape) * v.dtype.size for i, v in enumerate(variables) if str(i) not in written)
+  return written
 
 
 def _is_small(part: Any) -> bool:

@@ -350,7 +350,7 @@ class RunState:
         self._log.add(self.done, position, self.ledger.snapshot(),
                       {} if self._learner is None else learner_state.arrays(self._learner))
     if not is_short or now - self._last_save >= _SHORT_SECONDS:
-      if not rehearsal.counts_only():  # One at the end is as large.
+      if not rehearsal.counts_only():  # The one at the end is counted twice.
         rehearsal.save(self, self._save)
       self._last_save = max(self._last_save, now)  # Also where a rehearsal has left it out.
 

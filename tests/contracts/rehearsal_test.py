@@ -167,7 +167,8 @@ def test_without_measuring_large_variables_take_no_memory_and_are_not_written():
   with rehearsal.begun(measures=False) as found:
     before = _resident_bytes()
     few, many = map(tf.Variable, rehearsal.blanked(make))
-    assert list(rehearsal.unwritten([few, many])) == ["0"] and found.disk_bytes == 720_000_000
+    assert list(rehearsal.unwritten([few, many])) == ["0"]
+    assert found.disk_bytes == 4 * 16 + 2 * 720_000_000  # Of the last two states.
     assert _resident_bytes() - before < 100_000_000 and many.shape == [20, 3000, 3000]
     assert not many[3, 3].numpy().any()
   assert rehearsal.blanked(lambda: tf.eye(2)).numpy().tolist() == [[1, 0], [0, 1]]
