@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import dataclasses
 import functools
+import gc
 import pathlib
 import re
 from typing import Any
@@ -74,17 +75,18 @@ def shared_costs(named: Mapping[str, own_model.Backbone], make: Callable[..., ne
     context: of the event.
     same: what two learners must have in common besides the backbone.
   """
-  known = context.shared.setdefault("networks", [])  # (what was asked for, same, costs)
+  shared = context.shared
+  known = shared.setdefault("networks", [])  # (what was asked for, same, costs)
+  kept = shared.setdefault("kept", {})
 
   def find(name: str, backbone: own_model.Backbone) -> NetworkCosts:
-    of_run, of_cell = backbone.given, (context.name, name)
+    of_run, of_cell = backbone.given, (shared.get("settings"), context.name, name)
     for asked, rest, costs in known:
       if rest == same and asked in (of_cell, of_run):
         return costs
-    costs = NetworkCosts(lambda task: make(backbone, task, context), transform)
-    # Another run of the same settings makes its functions again: their nets are compared.
+    costs = NetworkCosts(lambda task: make(backbone, task, context), transform, kept)
     alike = next((one for _, rest, one in known if rest == same and one.signature
-                  and one.signature == costs.signature), costs)
+                  and one.signature == costs.signature), costs)  # Other runs have other functions.
     known.extend([(of_run, same, alike), (of_cell, same, alike)])
     return alike
 
@@ -191,12 +193,13 @@ class NetworkCosts:
   Args:
     make: makes the network of a task.
     transform: of the learner's images.
+    kept: networks, which several objects share: the last few are kept.
   """
 
   def __init__(self, make: Callable[[tasks.Task], network_lib.Network],
-               transform: examples_lib.Transform):
-    self._make, self._transform = make, transform
-    self._networks: dict[tuple[str, int], network_lib.Network] = {}
+               transform: examples_lib.Transform,
+               kept: dict[tuple[NetworkCosts, str, int], network_lib.Network]):
+    self._make, self._transform, self._kept = make, transform, kept
     self._specs: dict[tuple[str, int], dict[str, tf.TensorSpec]] = {}
     self._steps: dict[str, flops.ShapeCosts] = {}
     self._auxiliary: dict[tuple[str, int], flops.ShapeCosts] = {}
@@ -307,16 +310,14 @@ class NetworkCosts:
     return flops.count(compiled.get_concrete_function(self._image_spec(rows)))
 
   def network(self, kind: str, num_classes: int) -> network_lib.Network:
-    """The network of such a task, for counting: its weights are scratch.
-
-    The last few are kept: they take memory, and their graphs as much again.
-    """
-    key = (kind, num_classes)
-    if key not in self._networks:
-      if len(self._networks) == _MOST_NETWORKS:
-        del self._networks[next(iter(self._networks))]
-      self._networks[key] = self._make(tasks.Task("planned", kind, num_classes))
-    return self._networks[key]
+    """The network of such a task, for counting: its weights are scratch."""
+    key = (self, kind, num_classes)
+    if key not in self._kept:
+      if len(self._kept) >= _MOST_NETWORKS:  # Its graphs take as much memory as its weights.
+        del self._kept[next(iter(self._kept))]
+        gc.collect()
+      self._kept[key] = self._make(tasks.Task("planned", kind, num_classes))
+    return self._kept[key]
 
   def _image_spec(self, rows: int) -> tf.TensorSpec:
     return self._spec(tasks.SINGLE_LABEL, 2, rows)["image"]

@@ -60,7 +60,9 @@ _PROCESS_BYTES, _KEPT, _WORTH_A_PROCESS = 1_200_000_000, 24, 3
 _SIZES = ("experiment.run.seed", "experiment.run.only",
           "TASK_TYPE", "NUM_SUPPORT_SETS", "cfsl.run.test_episodes", "VALIDATE_TASKS",
           "VALIDATE_EVERY", "UPDATES", "UPDATES_PER_EVENT",
-          "STREAM", "STEPS", "search.Search.num_trials", "ENCODER",
+          "STREAM", "STREAM_SEED", "ORDER", "FIRST_SOURCE", "STEPS", "ENCODER",
+          "search.Search.num_trials", "search.Search.oracle", "finetune.Finetune.ensemble",
+          "trainer.Trainer.max_batch_size", "STRATEGY", "COUNT",
           "RATE", "HEAD_RATE", "EPOCHS", "SEQUENCE", "NUMBER", "START", "WEIGHTS",
           "MODE", "MEMORY", "SPLIT", "ALPHA", "ALPHA_SCHEDULE")
 _MAX_NAMED = 12  # Data sets that are missing.
@@ -71,7 +73,8 @@ _MEANING = (
     "weights: memory of weights and optimizer, in NEVIS'22 with gradients.")
 
 
-_SHARED: dict[str, dict[Any, Any]] = {}  # Of plans, by settings; see `_plan`.
+# Of the plans of this process; see `PlanContext.shared`.
+_SHARED: dict[Any, Any] = {"networks": [], "kept": {}}
 
 
 def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
@@ -96,7 +99,7 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
   settings = _settings_of_graphs() if shares else None
   with flops_lib.watched() as graphs:
     if planning.takes_plans(protocol):
-      shared = {} if settings is None else _SHARED.setdefault(settings, {})
+      shared = {"settings": settings, **({} if settings is None else _SHARED)}
       rest = _plan(protocol, learners, seed, distribution, budget, rate, facts, shared)
     for name, make in rest.items():
       logging.info("%s: rehearsing its events", name)
@@ -127,10 +130,7 @@ def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]
           distribution: distribution_lib.Distribution, budget: ledger.Budget | None,
           rate: float | None, facts: dict[str, Any], shared: dict[Any, Any]
           ) -> dict[str, Callable[[], Any]]:
-  """Adds the learners that have a plan to the facts; returns the others.
-
-  `shared` is what plans of this process share that have the same settings, but for sizes.
-  """
+  """Adds the learners that have a plan to the facts; returns the others."""
   plans: dict[str, planning.PlannedRun] = {}
   rest: dict[str, Callable[[], Any]] = {}
   for name, make in learners.items():
