@@ -34,6 +34,7 @@ import tensorflow as tf
 import suite
 from suite.compute import arithmetic
 from suite.compute import distribution as distribution_lib
+from suite.compute import ledger
 from suite.compute import private_tensorflow
 from suite.configs import gin_files
 from suite.configs import gin_parse
@@ -283,6 +284,10 @@ def _learner_run(
                 else trial_queue.InTurn()), budget=settings.limits(),
         keep_every=settings.keep_every())
     yield _LearnerRun(state, finish)
+  except ledger.BudgetError as error:  # An outcome, which leaderboards have.
+    if distribution.is_chief:
+      snapshots.save_text(folder / run_dir.REFUSED, run_dir.sealed({"reason": str(error)}))
+    raise
   finally:
     writer.close()
     trace.stop()
@@ -290,6 +295,7 @@ def _learner_run(
     snapshots.save_text(summary_path, run_dir.sealed(
         records.to_plain(finished[0]), num_records=len(state.records),
         last_digest=state.last_digest))
+    (folder / run_dir.REFUSED).unlink(missing_ok=True)
 
 
 def _tracked(settings: run_settings.RunSettings, name: str) -> List[trackers.TrackerView]:

@@ -70,6 +70,8 @@ def add_leaderboard(leaderboard: argparse.ArgumentParser) -> None:
                      help="the site, a folder")
   build.add_argument("--tables", action="store_true",
                      help="tables alone: pages of some kB, without figures")
+  build.add_argument("--no_bundles", action="store_true",
+                     help="name the bundles with their digests, without copies of them")
   build.add_argument("--title", default="Leaderboard", metavar="TEXT", help="(%(default)s)")
   build.set_defaults(do=_build)
 
@@ -78,6 +80,7 @@ def _build(args: argparse.Namespace) -> int:
   from suite.submissions import site
   if not args.folder.is_dir() or not any(args.folder.glob("*.zip")):
     raise gin_files.ConfigError(f"{args.folder} has no bundles, *.zip. suite submit makes them.")
-  for line in site.build(args.folder, args.out, args.title, figures=not args.tables):
+  for line in site.build(args.folder, args.out, args.title, figures=not args.tables,
+                         copies=not args.no_bundles):
     print(line)
   return 0

@@ -253,6 +253,7 @@ def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Pane
        *([run_streams.ESTIMATE_NOTE] if any(
            cell.bounds(c.measure.key) for c in columns for cell in c.cells.values()) else []),
        *(f"No cell: {', '.join(names)}: {why}." for why, names in refusals.items()),
+       *(f"Does not fit: {name}: {why}" for name, (_, why) in table.refused().items()),
        *_stream_notes(columns)],
       best=frozenset((i, 1 + j) for i, row in enumerate(table.rows)
                      for j, column in enumerate(columns)
@@ -291,9 +292,10 @@ def _protocols(table: table_dir.TableDir, columns: Sequence[Ranked]
 
 
 def _progress(table: table_dir.TableDir) -> list[str]:
-  done = table.num_finished()
+  done, refused = table.num_finished(), sum(num for num, _ in table.refused().values())
   return [f"{done} of {table.num_cells} runs are finished"
-          + ("." if done == table.num_cells else ": partial, not final.")]
+          + (f", {refused} do not fit the budget" if refused else "")
+          + ("." if done + refused == table.num_cells else ": partial, not final.")]
 
 
 def _stream_notes(columns: Sequence[Ranked]) -> list[str]:

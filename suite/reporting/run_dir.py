@@ -25,6 +25,7 @@ from suite.system import io_errors
 
 RECORDS = "records.jsonl"
 SUMMARY = "summary.json"
+REFUSED = "refused.json"  # Of a learner that does not fit its budget: {"reason": "..."}.
 _NUM_RECORDS, _LAST_DIGEST = "num_records", "last_record_digest"  # Of a summary.
 ENVIRONMENT = "environment.json"
 CONFIG = run_identity.CONFIG

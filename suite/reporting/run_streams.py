@@ -257,7 +257,7 @@ def seed_groups(runs: Sequence[run_dir.Run]) -> list[list[run_dir.Run]]:
     workdir, seed = run.folder.parent, seed_of(run)
     text = _config_text(run)
     settings = (str(workdir.parent) if _is_cell(workdir) else
-                _SEED.sub("", text) if text.strip() else str(run.folder))
+                _seed_and_rest(text)[1] if text.strip() else str(run.folder))
     copy = seen[run.folder.name, settings, seed]
     seen[run.folder.name, settings, seed] += 1
     members.setdefault((run.folder.name, settings, copy), []).append(run)
@@ -268,8 +268,22 @@ def seed_of(run: run_dir.Run) -> str:
   """The seed of a configuration, or the name of the seed's folder in a table; "" if unknown."""
   if _is_cell(run.folder.parent):
     return run.folder.parent.name
-  line = _SEED.search(_config_text(run))
-  return re.split("[ =]", line[0].strip())[-1] if line else ""
+  return _seed_and_rest(_config_text(run))[0]
+
+
+def _seed_and_rest(text: str) -> tuple[str, str]:
+  """The seed of a configuration, "" without one, and the text without it.
+
+  It may be a macro, of which other settings are made, too: a cell of a table whose seeds are more
+  than those of training.
+  """
+  line = _SEED.search(text)
+  if line is None:
+    return "", text
+  seed, text = re.split("[ =]", line[0].strip())[-1], _SEED.sub("", text)
+  macro = re.search(rf"^{re.escape(seed[1:])} = (\S+)$", text, re.MULTILINE)
+  return (seed, text) if seed[:1] != "%" or macro is None else (
+      macro[1], text.replace(macro[0], ""))
 
 
 def _config_text(run: run_dir.Run) -> str:

@@ -150,6 +150,17 @@ class TableDir:
   def num_finished(self) -> int:
     return sum(is_finished(self.cell(r, c, s)) for r, c in self.pairs() for s in self.seeds)
 
+  def refused(self) -> dict[str, tuple[int, str]]:
+    """ROW/COLUMN -> the number of seeds that do not fit the budget, and why the first does not."""
+    found: dict[str, tuple[int, str]] = {}
+    for row, column in self.pairs():
+      reasons = [run_dir.read_json(path)["reason"] for seed in self.seeds
+                 for path in self.cell(row, column, seed).glob(f"*/{run_dir.REFUSED}")
+                 if not (path.parent / run_dir.SUMMARY).exists()]
+      if reasons:
+        found[f"{row}/{column}"] = len(reasons), reasons[0]
+    return found
+
   def environments(self, rows: Sequence[str] | None = None) -> list[dict[str, Any]]:
     """Environments of the started cells of all rows, or of some."""
     every = (run_dir.read_json(self.cell(r, c, s) / run_dir.ENVIRONMENT)

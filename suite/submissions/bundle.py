@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """A bundle: a zip of finished runs, as they are handed in to a leaderboard.
 
-    submission.json                    format, title, license, contact; each run with its method
+    submission.json                    format, title, license, contact; each run with its method,
+                                       and runs that do not fit their budget
     MANIFEST.sha256                    the SHA-256 of every other member (`sha256sum -c`)
     runs/000/                          a work directory: config.gin, environment.json, ...
              LEARNER/                  records.jsonl, summary.json, protocol.json
@@ -45,6 +46,7 @@ from suite.state import state_log
 from suite.system import atomic_files
 
 FORMAT = 1
+OK, FAILED, SKIPPED = "ok", "failed", "not done"  # States of a verifier's check.
 ABOUT, MANIFEST = "submission.json", "MANIFEST.sha256"
 _TEXTS = (run_dir.CONFIG, run_dir.ENVIRONMENT, "operative_config.gin", "report.txt", run_dir.SUMS)
 _OF_LEARNER = (run_dir.RECORDS, run_dir.SUMMARY, descriptions.FILE, state_log.FILE,
@@ -59,6 +61,9 @@ _MAX_RATIO, _FREE_BYTES = 200, 4 << 20  # Unpacked to packed bytes, beyond the f
 _MAX_ABOUT_BYTES, _MAX_ROWS = 1 << 20, 20_000_000
 _FIELDS = {"format": int, "title": str, "license": str, "contact": str, "suite": str, "runs": list}
 _RUN_FIELDS = {"folder": str, "learner": str, "method": str, "protocol": str, "seed": int}
+REFUSED = "refused"  # A field of submission.json, if there are runs that do not fit.
+_REFUSED_FIELDS = {"learner": str, "method": str, "protocol": str, "seed": int, "budget": str,
+                   "reason": str}
 
 
 class SubmitError(ValueError):
@@ -113,18 +118,10 @@ def of_method(config: pathlib.Path, learner: str) -> str:
   except gin_files.ConfigError as error:
     raise SubmitError(f"{learner} is not registered: {gin_files.first_line(error)}") from error
 
-  def macro_of(value: Any) -> tuple[Any, str]:
-    name = ""
-    while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-      name = name or value.scope
-      settings = found.history.get((value.scope, gin_bindings.MACRO, "value"), [])
-      value = settings[-1].value if settings else None
-    return value, name
-
   bound = found.history.get(("", gin_bindings.ROOTS[0], gin_bindings.LEARNERS), [])
-  made, _ = macro_of(bound[-1].value if bound else None)
+  made, _ = _resolved(found, bound[-1].value if bound else None)
   of_learner = made.get(learner) if isinstance(made, dict) else None
-  _, macro = macro_of(of_learner)
+  _, macro = _resolved(found, of_learner)
   names = [one.name for one in methods.load() if one.macro == macro]
   if not names:
     known = [one.name for one in methods.load()]
@@ -133,6 +130,27 @@ def of_method(config: pathlib.Path, learner: str) -> str:
         f"{str(of_learner)!r:.60}. {gin_files.nearest(learner, known)} All of them: suite list "
         "--methods.")
   return learner if learner in names else names[0]
+
+
+def _resolved(found: gin_files.Scan, value: Any) -> tuple[Any, str]:
+  """What a value is when macros are replaced, and the first macro; "" if there is none."""
+  name, seen = "", set()
+  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+    if value.scope in seen:  # A text by somebody else, whose macros go round.
+      return None, name
+    seen.add(value.scope)
+    name = name or value.scope
+    settings = found.history.get((value.scope, gin_bindings.MACRO, "value"), [])
+    value = settings[-1].value if settings else None
+  return value, name
+
+
+def bound_value(config: pathlib.Path, name: str) -> Any:
+  """The value that a configuration binds to a parameter of `experiment.run`; None if it is unbound.
+  """
+  found = gin_files.scan_text(config.read_text(encoding="utf-8"))
+  bound = found.history.get(("", gin_bindings.ROOTS[0], name), [])
+  return _resolved(found, bound[-1].value)[0] if bound else None
 
 
 def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any]:
@@ -144,9 +162,13 @@ def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any
   """
   workdirs = _finished(folder)
   members: dict[str, pathlib.Path] = {}
-  runs, problems = [], []
+  runs, refused, problems = [], [], []
   for number, workdir in enumerate(workdirs):
     prefix = f"runs/{number:03d}"
+    without = _refused(workdir)
+    refused += without
+    if without and not any(workdir.glob(f"*/{run_dir.SUMMARY}")):
+      continue
     members.update({f"{prefix}/{name}": workdir / name
                     for name in _TEXTS if (workdir / name).is_file()})
     damaged = [one for one in run_check.check(workdir) if one.state != run_check.WHOLE]
@@ -154,6 +176,8 @@ def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any
     if damaged:
       continue
     for run in run_dir.load([workdir]):
+      if run.folder.name in [one["learner"] for one in without]:
+        continue
       try:
         runs.append(_about_run(run, prefix))
       except SubmitError as error:
@@ -161,6 +185,8 @@ def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any
       members.update({f"{prefix}/{run.folder.name}/{name}": run.folder / name for name in (
           *(one for one in _OF_LEARNER if (run.folder / one).is_file()),
           *(record["predictions"] for record in run.records if record.get("predictions")))})
+  if not runs and not problems:
+    raise SubmitError(f"No run in {folder} fits its budget: {refused[0]['reason']}")
   if problems:
     raise SubmitError("\n  ".join([f"Nothing of {folder} can be handed in:", *problems]))
   wrong = [name for name in members if not _MEMBER.fullmatch(name)]
@@ -168,7 +194,7 @@ def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any
     raise SubmitError(f"{members[wrong[0]]} has a name that a bundle cannot have: letters, digits "
                       "and _.+@- are allowed. Run it again under another name.")
   content = {"format": FORMAT, **dataclasses.asdict(about), "suite": suite.__version__,
-             "runs": runs}
+             "runs": runs, **({REFUSED: refused} if refused else {})}
   write(out, content, members)
   return content
 
@@ -205,7 +231,8 @@ def _finished(folder: pathlib.Path) -> list[pathlib.Path]:
     read = table_dir.read(table)
     missing += [f"{row}/{column}, seed {seed}" for row, column in read.pairs()
                 for seed in read.seeds
-                if not any(read.cell(row, column, seed).rglob(run_dir.SUMMARY))]
+                if not any(any(read.cell(row, column, seed).glob(f"*/{name}"))
+                           for name in (run_dir.SUMMARY, run_dir.REFUSED))]
   workdirs = sorted({path.parent for path in run_dir.find(folder)})
   for workdir in workdirs:
     environment = run_dir.read_json(workdir / run_dir.ENVIRONMENT)
@@ -216,12 +243,24 @@ def _finished(folder: pathlib.Path) -> list[pathlib.Path]:
         name for name in run_dir.learner_names(environment, workdir)
         if not chosen or name in chosen)])
     missing += [str(workdir / name) for name in names
-                if not (workdir / name / run_dir.SUMMARY).is_file()]
+                if not any((workdir / name / done).is_file()
+                           for done in (run_dir.SUMMARY, run_dir.REFUSED))]
   if missing:
     raise SubmitError("\n  ".join([
         "These runs have not finished; the same command finishes them. All that was begun is "
         "handed in, failures too:", *dict.fromkeys(missing)]))
   return workdirs
+
+
+def _refused(workdir: pathlib.Path) -> list[dict[str, Any]]:
+  """What a bundle says of the learners of a work directory that do not fit its budget."""
+  return [{
+      "learner": run.folder.name, "method": of_method(workdir / run_dir.CONFIG, run.folder.name),
+      "protocol": run.protocol, "seed": int(run.environment.get("seed", 0)),
+      "budget": str(bound_value(workdir / run_dir.CONFIG, "budget")),
+      "reason": run_dir.read_json(run.folder / run_dir.REFUSED)["reason"]}
+          for run in run_dir.load([workdir])
+          if not run.is_finished and (run.folder / run_dir.REFUSED).is_file()]
 
 
 def _only(config: pathlib.Path) -> list[str]:
@@ -348,7 +387,10 @@ def _check_parquet(path: pathlib.Path, name: str) -> None:
 
 def _checked_about(content: bytes) -> dict[str, Any]:
   about = json.loads(content)
+  refused = isinstance(about, dict) and about.pop(REFUSED, [])
   _check_fields(about, _FIELDS, ABOUT)
+  if not isinstance(refused, list) or len(refused) > 10_000:
+    raise BundleError(f"{REFUSED} of {ABOUT} is {refused!r:.60}")
   if about["format"] != FORMAT:
     raise BundleError(f"{ABOUT} has format {about['format']}; this suite reads {FORMAT}")
   About(about["license"], about["contact"], about["title"])
@@ -361,7 +403,12 @@ def _checked_about(content: bytes) -> dict[str, Any]:
     for name in ("learner", "method", "protocol"):  # Pages are called so.
       if not re.fullmatch(_NAME, run[name], re.ASCII):
         raise BundleError(f"run {number} of {ABOUT} has the {name} {run[name]!r:.60}")
-  return about
+  for run in refused:
+    _check_fields(run, _REFUSED_FIELDS, f"{REFUSED} of {ABOUT}")
+    if any(not re.fullmatch(_NAME, run[name], re.ASCII)
+           for name in ("learner", "method", "protocol")):
+      raise BundleError(f"{REFUSED} of {ABOUT} has the run {run!r:.60}")
+  return {**about, REFUSED: refused} if refused else about
 
 
 def _check_fields(values: Any, fields: Mapping[str, type], where: str) -> None:
@@ -370,6 +417,32 @@ def _check_fields(values: Any, fields: Mapping[str, type], where: str) -> None:
   for name, kind in fields.items():
     if type(values[name]) is not kind:
       raise BundleError(f"{name} of {where} is {values[name]!r:.60}")
+
+
+def badge(checks: Iterable[Mapping[str, str]], num_kept: int) -> str:
+  """What was found out about a bundle, or about some of its runs, in words.
+
+  "refused", "recomputed, replayed 3 of 40 events", "recomputed", "answers agree".
+
+  Args:
+    checks: their kinds and states, see `verification.Check`.
+    num_kept: the number of events whose states were kept.
+  """
+  checks = list(checks)
+  if any(check["state"] == FAILED for check in checks):
+    return "refused"
+  done = {check["kind"] for check in checks if check["state"] == OK}
+  skipped = {check["kind"] for check in checks if check["state"] == SKIPPED}
+  replayed = sum(check["kind"] == "replay" and check["state"] == OK for check in checks)
+  parts = [*(["recomputed"] if {"scores", "costs"} <= done - skipped else []),
+           *([f"replayed {replayed} of {num_kept} events"] if replayed else [])]
+  return ", ".join(parts) or "answers agree"
+
+
+def kept_events(run: run_dir.Run) -> range:
+  """The events of a run before which the state was kept."""
+  every = state_log.read(run.folder / state_log.FILE)[0][state_log.EVERY]
+  return range(0, len(run.records), every)
 
 
 def strip(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """A leaderboard of bundles as static pages: tables by stream, a page for each method, provenance.
 
-    index.html             a table for each protocol and stream, with the report's figures below it
+    index.html             a table for each protocol, stream and budget, with the report's figures
+                           below it, and a table of all budgets of a stream
     methods/NAME.html      all runs of a method: where they come from, and how they were verified
     bundles/NAME.zip       the bundles
 
@@ -15,16 +16,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import dataclasses
 import json
+import math
 import pathlib
 import shutil
 import tempfile
 from typing import Any, NamedTuple
 
+from suite.compute import ledger
 from suite.contracts import descriptions
 from suite.reporting import panels
 from suite.reporting import quantities
 from suite.reporting import run_dir
 from suite.reporting import run_streams
+from suite.reporting import significance
 from suite.reporting import tables
 from suite.reporting.formats import html_page
 from suite.reporting.run_panels import report_sections
@@ -48,9 +52,17 @@ class _Entry(NamedTuple):
   def badge(self) -> str:
     return str(self.found.get("badge", NOT_VERIFIED))
 
+  def badge_of(self, runs: Sequence[run_dir.Run]) -> str:
+    """What was found out about some of the runs, with what was about the whole bundle."""
+    if not self.found:
+      return NOT_VERIFIED
+    names = ["", *(run.folder.resolve().relative_to(self.root).as_posix() for run in runs)]
+    return bundle.badge([check for check in self.found.get("checks", ()) if check["run"] in names],
+                        sum(len(bundle.kept_events(run)) for run in runs))
 
-def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool = True
-          ) -> list[str]:
+
+def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool = True,
+          copies: bool = True) -> list[str]:
   """Makes the site; returns lines that say what was made and what was left out.
 
   Args:
@@ -58,6 +70,7 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
     out: a folder, made or written over.
     title: of the pages.
     figures: False: tables alone, pages of some kB in place of some MB.
+    copies: False: bundles are named with their digests, and not copied.
   """
   with tempfile.TemporaryDirectory(prefix="lifelong-site-") as scratch:
     lines, entries = [], []
@@ -78,12 +91,13 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
         lines.append(f"left out, {path.name}: its verification failed")
         continue
       entries.append(entry)
-      (out / "bundles").mkdir(parents=True, exist_ok=True)
-      shutil.copyfile(path, out / "bundles" / path.name)
+      if copies:
+        (out / "bundles").mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, out / "bundles" / path.name)
     if not entries:
       return [*lines, "no bundle is left, and no page was made"]
     methods = sorted({run["method"] for entry in entries for run in entry.about["runs"]})
-    index = _index(entries, out)
+    index = _index(entries, out, copies)
     if not figures:
       index = [section._replace(panels=[
           dataclasses.replace(panel, chart=None, figure=None) for panel in section.panels])
@@ -91,7 +105,7 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
     pages = {out / "index.html": (title, index)}
     for method in methods:
       pages[out / "methods" / f"{method}.html"] = (
-          f"{title}: {method}", _method(method, entries, out))
+          f"{title}: {method}", _method(method, entries, out, copies))
     for path, (heading, sections) in pages.items():
       path.parent.mkdir(parents=True, exist_ok=True)
       atomic_files.write(path, html_page.render(sections, path, heading).encode("utf-8"))
@@ -108,22 +122,46 @@ def _found(path: pathlib.Path, digest: str) -> Mapping[str, Any]:
   return found if isinstance(found, dict) and found.get("bundle") == digest else {}
 
 
-def _index(entries: Sequence[_Entry], out: pathlib.Path) -> list[panels.Section]:
-  """A section for each stream: the table of methods, then what a report has of them."""
-  streams = run_streams.build(run_dir.load([entry.root for entry in entries]))
-  reports = {section.title: section
-             for section in report_sections.load([entry.root for entry in entries])}
-  found = []
-  for stream in streams:
-    report = reports.get(stream.title)
-    shown = [] if report is None else [
-        panel for panel in report.panels if panel.name not in (*_LEFT_OUT, "headline")]
-    found.append(panels.Section(
-        stream.title, [_board(stream, entries, out), *shown],
-        None if report is None or report.num_main is None else report.num_main,
-        [("bundles", ", ".join(entry.name for entry in entries if any(
-            _entry_of(run, [entry]) for run in stream.runs)))]))
-  return found
+def _index(entries: Sequence[_Entry], out: pathlib.Path, copies: bool) -> list[panels.Section]:
+  """A section for each stream and budget: the table of methods, then what a report has of them.
+
+  Streams with several budgets have a section before that, with all of them.
+  """
+  by_budget: dict[str, list[pathlib.Path]] = {}
+  for run in run_dir.load([entry.root for entry in entries]):
+    workdir = run.folder.parent
+    budget = str(bundle.bound_value(workdir / run_dir.CONFIG, "budget") or "")
+    by_budget.setdefault(budget, []).append(workdir)
+  found, overviews = [], []
+  boards: dict[str, dict[str, _Board]] = {}  # By stream and budget.
+  for budget in sorted(by_budget, key=_size):
+    reports = {section.title: section for section in report_sections.load(by_budget[budget])}
+    for stream in run_streams.build(run_dir.load(by_budget[budget])):
+      title = stream.title + (f", within {budget}" if budget else
+                              ", without a budget" if len(by_budget) > 1 else "")
+      board = _Board(stream, budget, entries, out, copies)
+      boards.setdefault(stream.title, {})[budget] = board
+      report = reports.get(stream.title)
+      shown = [] if report is None else [
+          dataclasses.replace(panel, title=panel.title.replace(stream.title, title))
+          for panel in report.panels if panel.name not in (*_LEFT_OUT, "headline")]
+      found.append(panels.Section(
+          title, [board.panel(title), *shown],
+          None if report is None or report.num_main is None else report.num_main,
+          [("bundles", ", ".join(entry.name for entry in entries if any(
+              _entry_of(run, [entry]) for run in stream.runs)))]))
+  for title, of_budgets in boards.items():
+    if len(of_budgets) > 1:
+      overviews.append(panels.Section(f"{title}, by budget", [_by_budget(title, of_budgets)]))
+  return [*overviews, *found]
+
+
+def _size(budget: str) -> tuple[float, float, float]:
+  """The limits of a budget, for sorting; no budget is the largest."""
+  limits = ledger.Budget.parse(budget) if budget else ledger.Budget()
+  flops, macs, held = (math.inf if limit is None else float(limit)
+                       for limit in (limits.flops, limits.macs, limits.bytes))
+  return flops, macs, held
 
 
 def _entry_of(run: run_dir.Run, entries: Sequence[_Entry]) -> _Entry | None:
@@ -136,46 +174,147 @@ def _said(run: run_dir.Run, entry: _Entry) -> Mapping[str, Any]:
   return next((one for one in entry.about["runs"] if one["folder"] == name), {})
 
 
-def _board(stream: run_streams.StreamRuns, entries: Sequence[_Entry], out: pathlib.Path
-           ) -> panels.Panel:
-  """The table of a stream: a row for each method and settings, best first."""
-  measures = tables.measures(stream)[:3]
-  rows: list[list[Any]] = []
-  heads, costs = run_streams.cost_table(stream.learners)
-  for learner, spent in zip(stream.learners, costs):
-    run, entry = learner.runs[0], _entry_of(learner.runs[0], entries)
+class _Board:
+  """The methods of one stream within one budget, compared.
+
+  Args:
+    stream: the runs.
+    budget: as configurations have it; "": none.
+    entries: the bundles.
+    out: the site.
+    copies: whether it has the bundles.
+  """
+
+  def __init__(self, stream: run_streams.StreamRuns, budget: str, entries: Sequence[_Entry],
+               out: pathlib.Path, copies: bool):
+    self._stream, self._budget, self._entries = stream, budget, entries
+    self._out, self._copies = out, copies
+    self.measure, self.tested = tables.headline_test(stream)
+    self.refused: dict[str, tuple[list[int], str]] = {}  # By method: seeds, and why.
+    for entry in entries:
+      for run in entry.about.get(bundle.REFUSED, ()):
+        if run["budget"] == budget and run["protocol"] == stream.runs[0].protocol:
+          self.refused.setdefault(run["method"], ([], run["reason"]))[0].append(run["seed"])
+
+  def methods(self) -> dict[str, run_streams.LearnerRuns]:
+    """The learners by the names shown, best first."""
+    named = {self._name(learner): learner for learner in self._stream.learners}
+    sign = 1 if self.measure.better == descriptions.LOWER else -1
+    scores = {name: learner.score(self.measure.key) for name, learner in named.items()}
+    return dict(sorted(named.items(), key=lambda item: (
+        not scores[item[0]].num, sign * scores[item[0]].mean if scores[item[0]].num else 0.0)))
+
+  def _name(self, learner: run_streams.LearnerRuns) -> str:
+    method = self.method(learner)
+    return method if learner.label == method else (
+        f"{method} ({learner.label.partition('/runs/')[0]})")
+
+  def method(self, learner: run_streams.LearnerRuns) -> str:
+    run, entry = learner.runs[0], _entry_of(learner.runs[0], self._entries)
     assert entry is not None
-    method = str(_said(run, entry).get("method", run.folder.name))
-    rows.append([
-        quantities.Quantity(str(out / "methods" / f"{method}.html"), quantities.LINK,
-                            printed=learner.label if learner.label == method else
-                            f"{method} ({learner.label.partition('/runs/')[0]})"),
-        *map(learner.shown, measures),
-        len(learner.finished), learner.total("flops"), *spent, entry.badge,
-        quantities.Quantity(str(out / "bundles" / f"{entry.name}.zip"), quantities.LINK,
-                            printed=entry.name)])
-  headline = measures[0] if measures else None
-  if headline is not None:
-    sign = 1 if headline.better == descriptions.LOWER else -1
-    rows.sort(key=lambda row: (row[1].plain is None, sign * (row[1].plain or 0.0)))
-  columns = [panels.Column("method", panels.LINK),
-             *(panels.Column(f"{one.text}{', %' if one.unit == descriptions.SHARE else ''}",
-                             panels.MIXED) for one in measures),
-             panels.Column("seeds", panels.COUNT), panels.Column("FLOPs", panels.FLOPS),
-             *heads,
-             panels.Column("verification"), panels.Column("bundle", panels.LINK)]
-  better = "" if headline is None else f" Sorted by {headline.text}, {headline.better} is better."
+    return str(_said(run, entry).get("method", run.folder.name))
+
+  def link(self, name: str, learner: run_streams.LearnerRuns) -> quantities.Quantity:
+    """The method's name, which leads to its page."""
+    return quantities.Quantity(str(self._out / "methods" / f"{self.method(learner)}.html"),
+                               quantities.LINK, printed=name)
+
+  def score(self, learner: run_streams.LearnerRuns) -> quantities.Quantity:
+    """The mean score, marked in the group of the best."""
+    return learner.shown(self.measure, significance.mark(self.tested, learner.label))
+
+  def is_best(self, learner: run_streams.LearnerRuns) -> bool:
+    return self.tested is not None and learner.label in self.tested.best
+
+  def panel(self, title: str) -> panels.Panel:
+    """The table: a row for each method and settings, best first."""
+    stream, tested = self._stream, self.tested
+    measures, methods = tables.measures(stream)[:3], self.methods()
+    heads, costs = run_streams.cost_table(list(methods.values()))
+    kept = [i for i, head in enumerate(heads) if head.name != "budget"]  # It is in the title.
+    rows: list[list[Any]] = []
+    for (name, learner), spent in zip(methods.items(), costs):
+      entry = _entry_of(learner.runs[0], self._entries)
+      assert entry is not None
+      groups: list[Any] = [quantities.NOTHING, quantities.NOTHING]
+      if tested is not None and learner.label in tested.names:
+        place = tested.names.index(learner.label)
+        first, last = tested.ranks[place]
+        groups = [tested.groups[place], f"{first} to {last}" if first < last else str(first)]
+      rows.append([
+          self.link(name, learner), *([self.score(learner)] if measures else []),
+          *(groups if tested is not None else []),
+          *map(learner.shown, measures[1:]), len(learner.finished), learner.total("flops"),
+          *(spent[i] for i in kept), entry.badge_of(learner.runs),
+          _bundle(entry, self._out, self._copies)])
+    words = [f"{one.text}{', %' if one.unit == descriptions.SHARE else ''}" for one in measures]
+    columns = [
+        panels.Column("method", panels.LINK), *(panels.Column(one, panels.MIXED)
+                                                for one in words[:1]),
+        *([panels.Column("groups"), panels.Column("possible ranks")] if tested is not None else []),
+        *(panels.Column(one, panels.MIXED) for one in words[1:]),
+        panels.Column("seeds", panels.COUNT), panels.Column("FLOPs", panels.FLOPS),
+        *(heads[i] for i in kept), panels.Column("verification"),
+        panels.Column("bundle", panels.LINK if self._copies else panels.TEXT)]
+    better = (f" Sorted by {self.measure.text}, {self.measure.better} is better." if measures else
+              "")
+    tests = [] if tested is None else [
+        "* in the group of the best: no method is better beyond chance. Methods that share a "
+        "letter cannot be told apart, and possible ranks hold for all methods at once (5%, all "
+        "pairs corrected by Holm): tested below."]
+    return panels.Panel(
+        "board", f"{title}: methods", columns, rows,
+        [f"Mean ± standard deviation over seeds.{better}", *tests,
+         *([run_streams.ESTIMATE_NOTE] if stream.has_estimates else []),
+         *(f"Does not fit this budget, as the submission says: {method} (seeds "
+           f"{', '.join(map(str, sorted(seeds)))}): {why}"
+           for method, (seeds, why) in sorted(self.refused.items())),
+         "Verification: replayed, events were executed again from committed states; recomputed, "
+         "all scores and FLOPs were; answers agree, records were compared with saved answers; not "
+         "verified, nobody has done so yet."],
+        best=frozenset((i, 1) for i, learner in enumerate(methods.values())
+                       if measures and self.is_best(learner)))
+
+
+def _by_budget(title: str, boards: Mapping[str, _Board]) -> panels.Panel:
+  """Scores of all methods within each budget, sorted by the last budget that has a method."""
+  methods = {budget: board.methods() for budget, board in boards.items()}
+  names = list(dict.fromkeys([
+      *(name for found in reversed(list(methods.values())) for name in found),
+      *(name for board in boards.values() for name in board.refused)]))
+  rows, best = [], set()
+  for i, name in enumerate(names):
+    budget = next((one for one in methods if name in methods[one]), None)
+    row: list[Any] = [quantities.words(name) if budget is None else
+                      boards[budget].link(name, methods[budget][name])]
+    for j, (one, board) in enumerate(boards.items(), 1):
+      learner = methods[one].get(name)
+      row.append(quantities.words("does not fit" if name in board.refused else quantities.NOTHING)
+                 if learner is None else board.score(learner))
+      if learner is not None and board.is_best(learner):
+        best.add((i, j))
+    rows.append(row)
+  measure = next(iter(boards.values())).measure
   return panels.Panel(
-      "board", f"{stream.title}: methods", columns, rows,
-      [f"Mean ± standard deviation over seeds.{better} Whether methods differ beyond chance is "
-       "tested below, where there are several.",
-       *([run_streams.ESTIMATE_NOTE] if stream.has_estimates else []),
-       "Verification: replayed, events were executed again from committed states; recomputed, all "
-       "scores and FLOPs were; answers agree, records were compared with saved answers; not "
-       "verified, nobody has done so yet."])
+      "by_budget", f"{title}, by budget: {measure.text}",
+      [panels.Column("method", panels.LINK), *(
+          panels.Column(budget or "no budget", panels.MIXED) for budget in boards)], rows,
+      [f"{'In percent: m' if measure.unit == descriptions.SHARE else 'M'}ean ± standard deviation "
+       f"over seeds, {measure.better} is better. {significance.MARK} in the group of the best "
+       "within that budget. A budget limits what is spent on learning, not on answers, and the "
+       "bytes that are held."], best=frozenset(best))
 
 
-def _method(method: str, entries: Sequence[_Entry], out: pathlib.Path) -> list[panels.Section]:
+def _bundle(entry: _Entry, out: pathlib.Path, copies: bool) -> quantities.Quantity:
+  """The name of a bundle, which leads to it, or names its digest."""
+  if copies:
+    return quantities.Quantity(
+        str(out / "bundles" / f"{entry.name}.zip"), quantities.LINK, printed=entry.name)
+  return quantities.words(entry.name)
+
+
+def _method(method: str, entries: Sequence[_Entry], out: pathlib.Path, copies: bool
+            ) -> list[panels.Section]:
   """The page of a method: its runs, where they come from, and what was found out about them."""
   rows, checks = [], []
   for entry in entries:
@@ -187,12 +326,11 @@ def _method(method: str, entries: Sequence[_Entry], out: pathlib.Path) -> list[p
       headline = run.description.headline
       rows.append([
           run.protocol, run.folder.name, said["seed"],
-          None if headline is None else quantities.Quantity(
+          str(bundle.bound_value(run.folder.parent / run_dir.CONFIG, "budget")
+              or quantities.NOTHING), None if headline is None else quantities.Quantity(
               run.summary.get(headline.key), quantities.PERCENT
               if headline.unit == descriptions.SHARE else quantities.NUMBER),
-          run.last("flops"), entry.badge,
-          quantities.Quantity(str(out / "bundles" / f"{entry.name}.zip"), quantities.LINK,
-                              printed=entry.name),
+          run.last("flops"), entry.badge_of([run]), _bundle(entry, out, copies),
           entry.digest[:16], entry.about["license"], entry.about["contact"],
           f"suite {environment.get('suite')}, {environment.get('git_revision') or 'a release'}, "
           f"TensorFlow {packages.get('tensorflow')}",
@@ -205,8 +343,10 @@ def _method(method: str, entries: Sequence[_Entry], out: pathlib.Path) -> list[p
   section = panels.Section(f"Method {method}", [
       panels.Panel("provenance", f"Method {method}: runs", [
           panels.Column("protocol"), panels.Column("learner"), panels.Column("seed", panels.COUNT),
+          panels.Column("budget"),
           panels.Column("score", panels.MIXED), panels.Column("FLOPs", panels.FLOPS),
-          panels.Column("verification"), panels.Column("bundle", panels.LINK),
+          panels.Column("verification"),
+          panels.Column("bundle", panels.LINK if copies else panels.TEXT),
           panels.Column("SHA-256"), panels.Column("license"), panels.Column("contact"),
           panels.Column("versions"), panels.Column("machine"), panels.Column("command")], rows),
       *([panels.Panel("checks", f"Method {method}: verification", [

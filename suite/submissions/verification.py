@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from suite.compute import seeds as seeds_lib
-from suite.configs import gin_files
 from suite.contracts import deliveries
 from suite.metrics import classification
 from suite.metrics import episodic
@@ -41,7 +40,7 @@ from suite.submissions import bundle
 from suite.submissions import recomputation
 from suite.system import atomic_files
 
-OK, FAILED, SKIPPED = "ok", "failed", "not done"
+OK, FAILED, SKIPPED = bundle.OK, bundle.FAILED, bundle.SKIPPED
 KINDS = ("whole", "answers", "scores", "costs", "data", "seeds", "replay")
 _MOST = 20  # Lines of a check.
 
@@ -97,15 +96,8 @@ class Report:
 
   @property
   def badge(self) -> str:
-    """In words: "refused", "recomputed, replayed 3 of 40 events", "recomputed", "answers agree"."""
-    if self.failed:
-      return "refused"
-    done = {check.kind for check in self.checks if check.state == OK}
-    skipped = {check.kind for check in self.checks if check.state == SKIPPED}
-    replayed = sum(check.kind == "replay" and check.state == OK for check in self.checks)
-    parts = [*(["recomputed"] if {"scores", "costs"} <= done - skipped else []),
-             *([f"replayed {replayed} of {self.num_kept} events"] if replayed else [])]
-    return ", ".join(parts) or "answers agree"
+    """In words, see `bundle.badge`."""
+    return bundle.badge(map(dataclasses.asdict, self.checks), self.num_kept)
 
   @property
   def waits(self) -> bool:
@@ -175,10 +167,9 @@ def _whole(report: Report, root: pathlib.Path, said: Mapping[str, Any]) -> run_d
       problems.append("it has not finished")
     method = bundle.of_method(folder.parent / run_dir.CONFIG, folder.name)
     seed = run.environment.get("seed", 0)
-    bound = gin_files.scan_text((folder.parent / run_dir.CONFIG).read_text(
-        encoding="utf-8")).parameters.get("experiment.run.seed")
-    if bound is not None and bound.value != seed:
-      seed = f"{bound.value} and {seed}"
+    bound = bundle.bound_value(folder.parent / run_dir.CONFIG, "seed")
+    if bound is not None and bound != seed:
+      seed = f"{bound} and {seed}"
     for key, value in (("method", method), ("protocol", run.protocol),
                        ("seed", seed), ("learner", folder.name)):
       if said[key] != value:
@@ -247,7 +238,7 @@ def _check_seeds(report: Report, seeds: Sequence[int]) -> None:
     return
   problems: list[str] = []
   there: dict[tuple[str, str, str], list[int]] = {}
-  for run in report.about["runs"]:
+  for run in (*report.about["runs"], *report.about.get(bundle.REFUSED, ())):
     there.setdefault((run["protocol"], run["method"], run["learner"]), []).append(run["seed"])
   for (protocol, method, _), found in there.items():
     if missing := sorted(set(seeds) - set(found)):
@@ -263,10 +254,9 @@ def _draw(report: Report, runs: Mapping[str, run_dir.Run], num: int, draw: int |
   """Draws events from all whose states are committed to and kept."""
   kept: list[Drawn] = []
   for name, run in sorted(runs.items()):
-    every = state_log.read(run.folder / state_log.FILE)[0][state_log.EVERY]
     kept += [Drawn(name, event, "" if not event else
                    f"{run.folder.name}/state/kept/{event:08d}")
-             for event in range(0, len(run.records), every)]
+             for event in bundle.kept_events(run)]
   report.draw = secrets.randbits(31) if draw is None else draw
   report.num_kept = len(kept)
   chosen = seeds_lib.generator(report.draw, report.bundle).permutation(len(kept))[:num]

@@ -64,6 +64,17 @@ def _panels(table):
   return {panel.name: panel for panel in leaderboard.build(table)}
 
 
+def test_runs_that_do_not_fit_their_budget_are_an_outcome(table):
+  cell = table.cell("b", "C", 1) / "b"
+  cell.mkdir(parents=True)
+  (cell / "refused.json").write_text(run_dir.sealed({"reason": "too large"}))
+  notes = _panels(table)["scores"].notes
+  assert "8 of 10 runs are finished, 1 do not fit the budget: partial, not final." in notes
+  assert "Does not fit: b/C: too large" in notes
+  (cell / "summary.json").write_text("{}")
+  assert not table.refused()
+
+
 def test_ranks_are_within_the_scored_and_means_say_over_how_many(table):
   panel = _panels(table)["ranks"]
   # N: c 10%, then a and b with 30% share 2.5. C: b 75%, a 50%. Of a and b alone under N: 1.5 each.

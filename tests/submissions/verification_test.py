@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from suite import cli
+from suite.compute import ledger
 from suite.running import python_run
 from suite.submissions import bundle
 from suite.submissions import recomputation
@@ -157,6 +158,44 @@ def test_the_commands_and_the_site(made, tmp_path, capsys):
   page = (tmp_path / "site" / "methods" / "ncm.html").read_text()
   assert "me@example.org" in page and 'href="../bundles/mine.zip"' in page
   assert str(tmp_path) not in page
+
+
+def test_budgets_are_tables_and_what_does_not_fit_is_handed_in(made, tmp_path):
+  _, path = made
+  with pytest.raises(ledger.BudgetError, match="holds"):  # SLDA has a covariance matrix.
+    python_run.run("digits/clear", learners=["ncm", "slda"], workdir=tmp_path / "w",
+                   keep="states=2", params={"digits.buckets.num_buckets": 2},
+                   budget="10 MFLOP, 10 kB")
+  content = bundle.pack(tmp_path / "w", tmp_path / "b" / "small.zip", ABOUT)
+  assert [run["method"] for run in content["runs"]] == ["ncm"]
+  refused, = content["refused"]
+  assert refused["method"] == "slda" and refused["budget"] == "10 MFLOP, 10 kB"
+  assert refused["reason"].startswith("The budget of this run is 10,000 bytes")
+  report = verification.verify(tmp_path / "b" / "small.zip", seeds=(0,))
+  assert report.badge == "recomputed" and report.about["refused"] == [refused]
+  assert not verification.verify(tmp_path / "b" / "small.zip", recompute=False).failed
+  (tmp_path / "b" / "small.json").write_text(json.dumps(report.values()))
+  shutil.copyfile(path, tmp_path / "b" / "any.zip")
+  site.build(tmp_path / "b", tmp_path / "site", "Digits", figures=False, copies=False)
+  page = (tmp_path / "site" / "index.html").read_text()
+  for text in (", by budget</h2>", "within 10 MFLOP, 10 kB</h2>", ", without a budget</h2>",
+               ">does not fit</td>", "Does not fit this budget, as the submission says: slda",
+               ">recomputed</td>", ">not verified</td>"):
+    assert text in page, text
+  assert not (tmp_path / "site" / "bundles").exists() and "bundles/" not in page
+  # The table of the small budget has the columns of what is held, and no column of the budget.
+  table = page[page.index("within 10 MFLOP, 10 kB</h2>"):]
+  heads = [part.partition("</button>")[0] for part in table.partition("</thead>")[0].split(
+      '<button type="button">')[1:]]
+  assert "left of it" in heads and "state" in heads and "budget" not in heads
+
+
+def test_macros_that_name_each_other_have_no_value(tmp_path):
+  config = tmp_path / "config.gin"
+  config.write_text("from suite import experiment\nA = %B\nB = %A\nC = 3\n"
+                    "experiment.run.seed = %A\nexperiment.run.budget = %C\n")
+  assert bundle.bound_value(config, "seed") is None
+  assert bundle.bound_value(config, "budget") == 3
 
 
 def test_what_cannot_be_handed_in_is_named(made, tmp_path):
