@@ -217,10 +217,11 @@ class _Study:
     known = self._table.answers.chosen(sort)
     shape = len(budgets), len(test)
     mae, unseen, epistemic, by_answers, by_cut = (np.zeros(shape) for _ in range(5))
-    truth, aleatoric = np.zeros(len(test)), np.full(len(test), np.nan)
+    truth, oracle = np.zeros(len(test)), np.zeros(len(test))
+    aleatoric, array_bytes = np.full(len(test), np.nan), 0
     for column, model in enumerate(test.tolist()):
       row, best = self._table.answers.row(model), None
-      truth[column] = row.mean()
+      truth[column], oracle[column] = row.mean(), _error_of_oracle(row)
       for place, budget in enumerate(budgets):
         found, asked = self._estimate(known, row, budget)
         wrong = found.answers != row
@@ -229,6 +230,7 @@ class _Study:
                                  if len(asked) < len(row) else np.nan)
         by_answers[place, column], by_cut[place, column] = found.accuracy, found.cut / len(row)
         if found.order is not None:
+          array_bytes = max(array_bytes, found.order.nbytes + found.answers.nbytes)
           if best is None:  # Equation 3: the best cut of the order of the sort models.
             best = ranking.step_predictions(found.order, ranking.dp_threshold(row[found.order]))
             aleatoric[column] = np.mean(best != row)
@@ -240,6 +242,7 @@ class _Study:
         "sort_models": len(sort), "test_models": len(test), "budgets": list(budgets),
         "num_samples": len(self._table.ids), "mae": _means(mae), "unseen": _means(unseen),
         "constant": float(np.mean(np.minimum(truth, 1.0 - truth))),
+        "oracle": float(oracle.mean()), "array_bytes": array_bytes or None,
         "aleatoric": float(aleatoric.mean()) if has_order else None,
         "epistemic": _means(epistemic) if has_order else None,
         "accuracy_error": _means(np.abs(by_answers - truth)),
@@ -340,6 +343,16 @@ class _Study:
             for model in test.tolist()]
     return {name: None if any(one[name] is None for one in each) else sum(one[name] for one in each)
             for name in each[0]}
+
+
+def _error_of_oracle(row: np.ndarray) -> float:
+  """The error of as many ones as the row has, all at its beginning (section 2.1).
+
+  Its number of ones is right: an estimate of the accuracy may be perfect and say nothing of the
+  samples.
+  """
+  num = int(row.sum(dtype=np.int64))
+  return float((num - row[:num].sum(dtype=np.int64)) * 2 / len(row))
 
 
 def _means(values: np.ndarray) -> List[float]:

@@ -33,6 +33,7 @@ from suite.training.gradient import trainable_parts
 from suite.training.sequence import update_strategies
 from tests.shared import published_fluid
 from tfds_builders.parsers import fixtures
+from tfds_builders.rows import imagenet_classes
 
 _SIZE, _CLASSES, _BASE, _PER_CLASS = 16, 8, 3, 4
 _EPISODES: Any = base_episodes.BaseEpisodes(
@@ -154,10 +155,16 @@ def test_training_images_of_the_base_classes_or_of_all_but_those_that_are_delive
   np.testing.assert_array_equal(whole, transform.evaluate(
       tf.io.decode_jpeg(pictures[expected[-1]], dct_method="INTEGER_ACCURATE")[None]))
   again = published_sequences._places_of_classes(  # Kept in the cache, with their names.
-      sorted(base), training, where["cache"], "x")
+      sorted(base), training, where["cache"], "x", every=True)
   assert again[0] == sorted([*expected, delivered])
   with pytest.raises(image_places.MissingImagesError, match="1000 of the 1003 classes of train"):
     published_sequences.base_images(3, **where, training=training, classes="all")
+  folder = tmp_path / "some" / imagenet_classes.WNIDS[1]  # One of the 1,000; not of the sequence.
+  folder.mkdir(parents=True)
+  (folder / f"{folder.name}_7.JPEG").write_bytes(pictures[expected[0]])
+  some = published_sequences.base_images(
+      3, **where, training=str(tmp_path / "some"), classes="found")
+  assert some.labels.tolist() == [len(planned.classes) + 1]
   # What is meta-trained takes them, and first-order MAML learns its head of the base classes.
   learner = gradient.GradientLearner(
       transform=transform, net=trainable_parts.AllLayers(_net), train_on="all", batch_size=8,

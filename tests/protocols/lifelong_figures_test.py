@@ -107,6 +107,10 @@ def test_errors_of_models_by_brute_force(tmp_path, matrix):
         assert one["unseen"][place] is None
     assert one["aleatoric"] == pytest.approx(
         np.mean([np.mean(b != ANSWERS[m]) for b, m in zip(best, test)]))
+    # As many ones as the model has, at the beginning; an order of int64 and answers of a byte.
+    assert one["oracle"] == pytest.approx(np.mean([np.mean(
+        (np.arange(24) < ANSWERS[m].sum()) != ANSWERS[m]) for m in test]))
+    assert one["array_bytes"] == 24 * (8 + 1)
     assert one["epistemic"][-1] == 0.0 and one["mae"][-1] == pytest.approx(one["aleatoric"])
   assert summary["mean_absolute_error"] == pytest.approx(
       np.mean([one["mae"][-1] for one in found[:4:2]]))

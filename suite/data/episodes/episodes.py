@@ -23,6 +23,7 @@ M episodes, P pools of k classes, G rows of m images, L places.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
@@ -120,8 +121,7 @@ class Episodes:
           f"Images must be uint8 [N, H, W, 1 or 3], or features float32 [N, D], with N labels, got "
           f"{images.dtype} {shape} with labels {labels.shape}. Keep pixels as bytes; the model "
           "scales them.")
-    self.setting, self.convention, self._seed = setting, convention, seed
-    self.with_classes = with_classes
+    self.convention, self._seed, self.with_classes = convention, seed, with_classes
     self._data, self._split = data, split
     self._ids = np.asarray(range(len(labels)) if ids is None else ids).astype(np.str_)
     if self._ids.shape != labels.shape:
@@ -132,12 +132,7 @@ class Episodes:
       raise ValueError(f"Id {str(different[uses.argmax()])!r} stands for {uses.max()} images, so "
                        "an image could come twice in a task. Give each image a different id.")
     _, classes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    source = f"Split {split!r} of {data or 'the images'}"
-    self._layout = episode_conventions.layout(convention, setting, counts, source)
-    self.labels, self.num_support = self._layout.labels.astype(np.int64), self._layout.num_support
-    self.num_labels, self.fallback = self._layout.num_labels, self._layout.fallback
-    if self.fallback:
-      logging.info("%s: %s", source, self.fallback)
+    self._arrange(setting, counts)
     if rehearsal.counts_only():  # No episode is drawn, and SlimageNet64 has 2.4 GB.
       rehearsal.holds(int(np.prod(shape)) * tf.as_dtype(images.dtype).size)
       images = images[:1]
@@ -151,6 +146,21 @@ class Episodes:
         order.astype(np.int32), (np.cumsum(counts) - counts).astype(np.int32),
         counts.astype(np.int32), *(np.uint64(sampling.root_seed(root, purpose).numpy())
                                    for purpose in (_CLASSES, _IMAGES)))
+
+  def _arrange(self, setting: task_types.Setting, counts: np.ndarray) -> None:
+    source = f"Split {self._split!r} of {self._data or 'the images'}"
+    self.setting = setting
+    self._layout = episode_conventions.layout(self.convention, setting, counts, source)
+    self.labels, self.num_support = self._layout.labels.astype(np.int64), self._layout.num_support
+    self.num_labels, self.fallback = self._layout.num_labels, self._layout.fallback
+    if self.fallback:
+      logging.info("%s: %s", source, self.fallback)
+
+  def resized(self, setting: task_types.Setting) -> Episodes:
+    """Episodes of another setting over the same images, which both share."""
+    made = copy.copy(self)
+    made._arrange(setting, self._source.counts)
+    return made
 
   def indices(self, first: int, count: int) -> np.ndarray:
     """Indices of the images of episodes first ... first + count - 1: [count, S * way * shot + T].

@@ -101,7 +101,7 @@ def find_present(names: Sequence[str], roots: Sequence[str | os.PathLike], where
   return of_rows([found[name] for name in names if name in found]), is_there
 
 
-def find_classes(wnids: Sequence[str], root: str | os.PathLike, where: str
+def find_classes(wnids: Sequence[str], root: str | os.PathLike, where: str, every: bool = True
                  ) -> tuple[list[str], Places]:
   """Finds all images of some classes, as n01440764_10026.JPEG; sorted base names, and places.
 
@@ -109,6 +109,7 @@ def find_classes(wnids: Sequence[str], root: str | os.PathLike, where: str
     wnids: "n01440764", ...
     root: a folder, searched with its subfolders, or a tar.
     where: what the images are of, for messages.
+    every: whether each class must be there; otherwise one of them must.
 
   Raises:
     MissingImagesError: a class has no image there.
@@ -119,7 +120,7 @@ def find_classes(wnids: Sequence[str], root: str | os.PathLike, where: str
   for name, path, first, length in _images(pathlib.Path(root), _OfClasses(wnids)):
     found.setdefault(name, (path, first, length))
   lacking = sorted(set(wnids) - {_class_of(name) for name in found})
-  if lacking:
+  if lacking if every else not found:
     raise MissingImagesError(
         f"{len(lacking)} of the {len(set(wnids))} classes of {where} have no image in {root}: "
         f"{', '.join(lacking[:_NAMED])}{', ...' if len(lacking) > _NAMED else ''}. Add the "

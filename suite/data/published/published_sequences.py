@@ -133,7 +133,8 @@ def base_images(number: int | str, *, folder: str | None, images: tuple[str, ...
     number, folder, images, cache, num_samples, on_missing: see `sequence`.
     training: the folder or tar of ImageNet-1K's training images, as folders or tars of classes;
       None: `base_validation`, 50 images of each base class.
-    classes: "base", those of the sequence (250), or "all", ImageNet-1K's 1,000.
+    classes: "base", those of the sequence (250); "all", ImageNet-1K's 1,000; or "found", those of
+      the 1,000 that `training` has, such as the 64 of MiniImageNet.
   """
   if training is None:
     return base_validation(number, folder=folder, images=images, cache=cache,
@@ -152,17 +153,18 @@ def _with_training(reader: numbered_samples.Reader, *of: Any) -> numbered_sample
 def _training(number: int | str, folder: str | None, training: str, cache: str | None,
               num_samples: int | None, classes: str) -> numbered_samples.Further:
   """ImageNet-1K's training images, less those of the sequence."""
-  if classes not in ("base", "all"):
-    raise ValueError(f"classes is {classes!r}; allowed are base, all.")
+  if classes not in ("base", "all", "found"):
+    raise ValueError(f"classes is {classes!r}; allowed are base, all, found.")
   if number == PLACES_LT:
     raise ValueError("places_lt has no base classes of ImageNet. Take one of its sequences.")
   plan, name = _plan(number, folder, num_samples), f"training images of {_name(number)}"
   label_of = {f"n{wnid:08d}": label for wnid, label in _base_labels(plan.planned).items()}
-  if classes == "all":
+  if classes != "base":
     others = [wnid for wnid in imagenet_classes.WNIDS if wnid not in label_of]
     label_of.update({wnid: len(plan.planned.classes) + i for i, wnid in enumerate(others)})
   try:
-    names, places = _places_of_classes(sorted(label_of), training, cache, name)
+    names, places = _places_of_classes(
+        sorted(label_of), training, cache, name, every=classes != "found")
   except (image_places.MissingImagesError, FileNotFoundError) as error:
     _note(name, error)
     labels = np.repeat(np.sort(list(label_of.values())), _TRAINING_PER_CLASS)
@@ -306,11 +308,11 @@ def _places(names: list[str], roots: tuple[str, ...], cache: str | None, where: 
                  lambda: (names, image_places.find(names, roots, where)))[1]
 
 
-def _places_of_classes(wnids: list[str], root: str, cache: str | None, where: str
+def _places_of_classes(wnids: list[str], root: str, cache: str | None, where: str, every: bool
                        ) -> tuple[list[str], image_places.Places]:
   """The same of all images of some classes, and their names."""
-  return _cached(cache, ["classes", os.path.abspath(root), *wnids], where,
-                 lambda: image_places.find_classes(wnids, root, where))
+  return _cached(cache, ["classes" if every else "found", os.path.abspath(root), *wnids], where,
+                 lambda: image_places.find_classes(wnids, root, where, every))
 
 
 def _cached(cache: str | None, key: Sequence[str], where: str,

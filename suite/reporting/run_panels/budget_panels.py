@@ -340,12 +340,38 @@ def _level(found: Results) -> Found:
 
 
 def _constant(found: Results) -> Found:
-  value, records = found.at("sum", 128), found.learners.get("sum")
-  if value is None or records is None:
+  value = found.at("sum", 128)
+  if value is None:
     return None
-  constant = np.array([record["constant"] for record in records.of("models")
-                       if record["sort_models"] == records.counts()[0]])
+  constant = np.array([record["constant"] for record in _main_records(found)])
   return f"{value.mean():.3f} at 128 against {constant.mean():.3f}", _better(value, constant)
+
+
+def _oracle(found: Results) -> Found:
+  records = [record for record in _main_records(found) if "oracle" in record]
+  if not records:
+    return None
+  error, constant = (float(np.mean([record[name] for record in records]))
+                     for name in ("oracle", "constant"))
+  return f"{error:.3f}; 2 min(a, 1 - a), the most, is {2 * constant:.3f}", 0.4 <= error <= 0.5
+
+
+def _storage(found: Results) -> Found:
+  records = [record for record in _main_records(found) if record.get("array_bytes")]
+  if not records:
+    return None
+  one = records[0]
+  each, share = one["array_bytes"] / one["num_samples"], one["array_bytes"] / (
+      one["num_samples"] * one["sort_models"])
+  return (f"{each:g} bytes a sample, {one['array_bytes'] / 1e6:.2f} MB: {share:.1%} of the answers "
+          f"of {one['sort_models']} sort models at a byte each", one["array_bytes"] < 100e6)
+
+
+def _main_records(found: Results) -> list[Mapping[str, Any]]:
+  """The records of "sum" with the main number of sort models."""
+  one = found.learners.get("sum")
+  return [] if one is None else [
+      record for record in one.of("models") if record["sort_models"] == one.counts()[0]]
 
 
 def _exponential(found: Results) -> Found:
@@ -518,12 +544,13 @@ def _no_drift(found: Results) -> Found:
 
 
 _CHECKS: Mapping[str, Callable[[Results], Found]] = {
-    "level": _level, "constant": _constant, "decay": _exponential, "saving": _saving,
-    "copy_accuracy": _copy_accuracy, "copy_speed": _copy_speed, "samples_level": _samples_level,
-    "samples_sorts": _samples_sorts, "more_models": _more_models, "models_speed": _models_speed,
-    "few_models": _few_models, "confidence": _confidence, "recursive": _recursive,
-    "uniform_small": _uniform_small, "uniform_large": _uniform_large, "epistemic": _epistemic,
-    "aleatoric": _aleatoric, "positive": _positive, "ranking": _ranking, "same_order": _same_order,
+    "level": _level, "constant": _constant, "oracle": _oracle, "decay": _exponential,
+    "saving": _saving, "storage": _storage, "copy_accuracy": _copy_accuracy,
+    "copy_speed": _copy_speed, "samples_level": _samples_level, "samples_sorts": _samples_sorts,
+    "more_models": _more_models, "models_speed": _models_speed, "few_models": _few_models,
+    "confidence": _confidence, "recursive": _recursive, "uniform_small": _uniform_small,
+    "uniform_large": _uniform_large, "epistemic": _epistemic, "aleatoric": _aleatoric,
+    "positive": _positive, "ranking": _ranking, "same_order": _same_order,
     "no_drift": _no_drift}
 
 

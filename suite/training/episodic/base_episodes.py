@@ -3,20 +3,25 @@
 
 The images come from a pretraining set, on which the backbones of other learners were trained, or
 from the base classes of the sequence. The paper trains Prototypical Networks and MAML from scratch
-on 5-shot 30-way episodes, for 100 epochs at a rate of 0.01 that is halved every 40.
+on 5-shot 30-way episodes, for 100 epochs at a rate of 0.01 that is halved every 40. Its Table 14
+has other numbers of ways and shots, and some that are drawn anew for each episode.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import dataclasses
+import functools
+import itertools
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Union
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import flops
+from suite.compute import seeds as seeds_lib
 from suite.contracts import examples as examples_lib
 from suite.contracts import learner
 from suite.contracts import rehearsal
@@ -30,6 +35,7 @@ from suite.state import context as context_lib
 from suite.training.episodic import episode_graphs
 
 OPTIMIZERS = ("sgd", "adamw")
+Count = Union[int, "tuple[int, int]"]  # A number, or the least and the most of a drawn one.
 # Images of base classes that take more as arrays are decoded whenever an episode shows them.
 HELD_BYTES = 4 << 30
 
@@ -53,8 +59,10 @@ class BaseEpisodes:
   """The episodes of a meta-training and their schedule.
 
   Attributes:
-    way: classes of an episode; all base classes, if there are fewer.
-    shot: support images of a class.
+    way: classes of an episode; all base classes, if there are fewer. (least, most): each episode
+      draws its own number between them, uniformly.
+    shot: support images of a class, drawn as `way` if it is a pair, and at most as many as the
+      smallest class leaves beside its targets.
     targets: target images of a class.
     epochs: the number of epochs.
     updates_per_epoch: updates in an epoch, of one episode each.
@@ -66,8 +74,8 @@ class BaseEpisodes:
       first.
   """
 
-  way: int = 30
-  shot: int = 5
+  way: Count = 30
+  shot: Count = 5
   targets: int = 5
   epochs: int = 100
   updates_per_epoch: int = 100
@@ -81,6 +89,21 @@ class BaseEpisodes:
     if self.optimizer_name not in OPTIMIZERS:
       raise ValueError(f"BaseEpisodes.optimizer_name is {self.optimizer_name!r}; allowed are "
                        f"{', '.join(OPTIMIZERS)}.")
+    for name, count, lowest in (("way", self.way, 2), ("shot", self.shot, 1)):
+      least, most = _bounds(count)
+      if not lowest <= least <= most:
+        raise ValueError(f"BaseEpisodes.{name} is {count!r}; it is a number from {lowest} on, or a "
+                         "pair (least, most) of such numbers.")
+
+  @property
+  def most_ways(self) -> int:
+    """The classes of an episode at most."""
+    return _bounds(self.way)[1]
+
+  @property
+  def has_sizes(self) -> bool:
+    """Whether each episode draws its size."""
+    return not (isinstance(self.way, int) and isinstance(self.shot, int))
 
   @property
   def num_updates(self) -> int:
@@ -105,16 +128,30 @@ class BaseEpisodes:
     return example_arrays.read([found], task, transform)
 
   def source(self, images: np.ndarray, labels: np.ndarray, seed: int) -> episodes_lib.Episodes:
-    """Returns episodes over base images uint8 [N, H, W, 3] with labels int64 [N]."""
-    num_classes = len(np.unique(labels))
-    if num_classes < 2:
-      raise ValueError(f"The images to meta-train on have {num_classes} class; an episode needs at "
+    """Returns episodes over base images uint8 [N, H, W, 3] with labels int64 [N].
+
+    Where each episode draws its size, they have the largest one.
+    """
+    counts = np.unique(labels, return_counts=True)[1]
+    if len(counts) < 2:
+      raise ValueError(f"The images to meta-train on have {len(counts)} class; an episode needs at "
                        "least 2. Give images of more classes, or a learner that is not "
                        "meta-trained, such as StatisticsLearner.")
-    way = min(self.way, num_classes)
-    setting = task_types.Setting(way=way, shot=self.shot, targets=self.targets)
+    shot = _bounds(self.shot)[1]
+    if not isinstance(self.shot, int):
+      shot = max(self.shot[0], min(shot, int(counts.min()) - self.targets))
+    setting = task_types.Setting(
+        way=min(self.most_ways, len(counts)), shot=shot, targets=self.targets)
     return episodes_lib.Episodes(
         images, labels, setting, data="base classes", split="train", seed=seed)
+
+  def sizes(self, largest: task_types.Setting, seed: int) -> list[task_types.Setting]:
+    """The setting of each update's episode, none above the largest one."""
+    ranges = [(min(_bounds(count)[0], most), most) for count, most in (
+        (self.way, largest.way), (self.shot, largest.shot))]
+    drawn = seeds_lib.generator(seed, "sizes").integers(
+        *np.transpose(ranges), size=[self.num_updates, 2], endpoint=True)
+    return [dataclasses.replace(largest, way=way, shot=shot) for way, shot in drawn.tolist()]
 
   def run(self, update: Any, images: np.ndarray, labels: np.ndarray, context: context_lib.Context,
           transform: examples_lib.Transform | None = None) -> dict[str, Any]:
@@ -129,50 +166,112 @@ class BaseEpisodes:
     """
     precision.check_no_loss_scale("A network on base episodes")
     began, seed = time.monotonic(), context.seeds.integer("episodes")
+    read = None
     if images.ndim == 1:
       assert transform is not None
-      # Places are drawn among black pixels.
-      source = self.source(np.zeros([len(images), 1, 1, 1], np.uint8), labels, seed)
-      batches = _read_when_shown(source, images, transform)
-    else:
-      source = self.source(images, labels, seed)
-      batches = source.batches(1)
-    losses, cost, updates = [], flops.ZERO, self.num_updates
+      read = _reader(images, transform)
+      images = np.zeros([len(images), 1, 1, 1], np.uint8)  # Places are drawn among black pixels.
+    source = self.source(images, labels, seed)
+    updates, drawn = self.num_updates, self.sizes(source.setting, seed) if self.has_sizes else []
+    batches = _batches(source, read) if not drawn else _batches_of_sizes(source, drawn, read)
+    losses, until = [], [flops.ZERO]  # Costs of the first 0, 1, ... updates.
     if updates:
-      spec = batches.element_spec
-      one = rehearsal.traced("base episodes", (), spec, lambda: flops.count(
-          update.get_concrete_function(spec)))
-      updates = context.ledger.grant(updates, lambda num: one * num)
-      cost = one * updates
+      until = list(itertools.accumulate(
+          _costs(update, batches.element_spec, drawn or [source.setting] * updates),
+          initial=flops.ZERO))
+      updates = context.ledger.grant(updates, until.__getitem__)
 
     def make(num: int) -> None:
+      # One graph for all sizes: a compiled function traces each of them otherwise.
+      step = update.get_concrete_function(batches.element_spec) if drawn else update
       for number, batch in enumerate(batches.take(num)):
-        losses.append(update(batch))
+        losses.append(step(batch))
         if (number + 1) % self.updates_per_epoch == 0:
           context.report(step=number + 1, steps=self.num_updates, loss=float(losses[-1]))
 
     if updates:
       rehearsal.few(source, "update", updates, make, blank=lambda: None)
-    shown = updates * len(source.labels)
+    images_of = [sum(_images(setting)) for setting in drawn[:updates]]
     context.ledger.charge(
-        context.phase, flops=cost.flops, macs=cost.macs, steps=updates, examples=shown,
+        context.phase, flops=until[updates].flops, macs=until[updates].macs, steps=updates,
+        examples=sum(images_of) if drawn else updates * len(source.labels),
         seconds=time.monotonic() - began)
     last = losses[-self.updates_per_epoch:]
-    return {"way": source.setting.way, "meta_classes": len(np.unique(labels)),
+    sizes = {} if not drawn else {
+        "least_way": min(one.way for one in drawn), "shot": source.setting.shot,
+        "least_shot": min(one.shot for one in drawn)}
+    return {"way": source.setting.way, **sizes, "meta_classes": len(np.unique(labels)),
             "meta_updates": updates, "meta_loss": float(np.mean(last)) if last else None}
 
 
-def _read_when_shown(source: episodes_lib.Episodes, numbers: np.ndarray,
-                     transform: examples_lib.Transform) -> tf.data.Dataset:
-  """Batches of one episode, whose images the transform makes of their numbers."""
-  every, num = tf.constant(numbers, tf.int64), source.num_support
+def _bounds(count: Count) -> tuple[int, int]:
+  return (count, count) if isinstance(count, int) else count
 
-  def read(chosen: tf.Tensor) -> Any:
-    images = transform.evaluate(tf.gather(every, chosen[0]))
+
+def _images(setting: task_types.Setting) -> tuple[int, int]:
+  """The numbers of an episode's support images and targets."""
+  return setting.way * setting.shot, setting.way * setting.targets
+
+
+_Read = Callable[[episodes_lib.Episodes, tf.Tensor], Any]
+
+
+def _reader(numbers: np.ndarray, transform: examples_lib.Transform) -> _Read:
+  """Makes an episode of its places, whose images the transform makes of their numbers."""
+  every = tf.constant(numbers, tf.int64)
+
+  def read(source: episodes_lib.Episodes, chosen: tf.Tensor) -> Any:
+    images, num = transform.evaluate(tf.gather(every, chosen[0])), source.num_support
     return source.gather(chosen)._replace(
         support_images=images[None, None, :num], target_images=images[None, num:])
 
-  return source.place_batches(1).map(read).prefetch(tf.data.AUTOTUNE)
+  return read
+
+
+def _batches(source: episodes_lib.Episodes, read: _Read | None) -> tf.data.Dataset:
+  """Batches of one episode."""
+  if read is None:
+    return source.batches(1)
+  return source.place_batches(1).map(functools.partial(read, source)).prefetch(tf.data.AUTOTUNE)
+
+
+def _batches_of_sizes(source: episodes_lib.Episodes, settings: Sequence[task_types.Setting],
+                      read: _Read | None) -> tf.data.Dataset:
+  """Batches of one episode, each of its own setting."""
+  def episodes() -> Iterator[Any]:
+    for number, setting in enumerate(settings):
+      sized = source.resized(setting)
+      chosen = tf.constant(sized.indices(number, 1))
+      yield sized.gather(chosen) if read is None else read(sized, chosen)
+
+  smallest = source.resized(dataclasses.replace(source.setting, way=2, shot=1))
+  spec = _batches(smallest, read).element_spec
+  return tf.data.Dataset.from_generator(
+      episodes, output_signature=_with_sizes(spec, None, None)).prefetch(2)
+
+
+def _with_sizes(spec: Any, num_support: int | None, num_targets: int | None) -> Any:
+  """The spec of a batch of one episode with other numbers of images."""
+  def sized(part: tf.TensorSpec, axis: int, num: int | None) -> tf.TensorSpec:
+    return tf.TensorSpec([*part.shape[:axis], num, *part.shape[axis + 1:]], part.dtype)
+
+  return type(spec)(sized(spec[0], 2, num_support), sized(spec[1], 2, num_support),
+                    sized(spec[2], 1, num_targets), sized(spec[3], 1, num_targets))
+
+
+def _costs(update: Any, spec: Any, settings: Sequence[task_types.Setting]) -> list[flops.Cost]:
+  """The costs of updates of episodes of these settings, linear in their numbers of images.
+
+  The classes of a smaller episode are among those of the net, whose absent ones are computed, too.
+  """
+  costs = flops.SizeCosts()
+
+  def cost(num_support: int, num_targets: int) -> flops.Cost:
+    sized = _with_sizes(spec, num_support, num_targets)
+    return costs((1, num_support, num_targets), lambda: rehearsal.traced(
+        "base episodes", (), sized, lambda: flops.count(update.get_concrete_function(sized))))
+
+  return [cost(*_images(setting)) for setting in settings]
 
 
 def parts(batch: episodes_lib.Episode) -> tuple[tf.Tensor, ...]:
@@ -240,7 +339,7 @@ def begin(net: learner.EpisodicLearner, episodes: BaseEpisodes,
           context: context_lib.Context) -> None:
   """Makes the net's variables on one device: an update has one episode, which is not shared."""
   alone = dataclasses.replace(context, distribution=distribution.build())
-  net.begin(tasks.Task("episodes", tasks.SINGLE_LABEL, episodes.way), alone)
+  net.begin(tasks.Task("episodes", tasks.SINGLE_LABEL, episodes.most_ways), alone)
 
 
 def train(net: learner.EpisodicLearner, episodes: BaseEpisodes,
@@ -256,7 +355,7 @@ def train(net: learner.EpisodicLearner, episodes: BaseEpisodes,
     context: charged.
   """
   read = episodes.examples(delivered, transform)
-  graphs = episode_graphs.Graphs(net, episodes.way)
+  graphs = episode_graphs.Graphs(net, episodes.most_ways)
   return episodes.run(graphs.update, read.images, read.labels, context, transform)
 
 

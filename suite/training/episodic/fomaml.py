@@ -51,6 +51,9 @@ class FirstOrder(tf.Module):
   def __init__(self, *, episodes: base_episodes.BaseEpisodes = _DEFAULT, steps: int = 5,
                rate: float = 0.01, base: example_arrays.Examples | None = None):
     super().__init__()
+    if episodes.has_sizes:
+      raise ValueError("FirstOrder's episodes have one size, since a head of their classes is made "
+                       f"for each; got way {episodes.way} and shot {episodes.shot}. Give numbers.")
     self.base_examples = lambda: base  # Not an attribute itself: checkpoints hold variables alone.
     if steps < 1 or not rate > 0:
       raise ValueError(f"FirstOrder has steps={steps} of rate={rate}; take at least 1 step, of a "

@@ -27,6 +27,7 @@ def _models(curve, count, split, **further):
   return {"figure": "models", "kind": "predict", "protocol": "lifelong_figures", "cache": "c",
           "sort_models": count, "test_models": 20, "budgets": BUDGETS, "num_samples": 2_000_000,
           "split": split, "mae": mae, "unseen": mae, "constant": 0.4, "aleatoric": 0.149,
+          "oracle": 0.48, "array_bytes": 10_000_000,
           "epistemic": [0.1, 0.05, 0.04, 0.02, 0.004, 0.002, 0.001],
           "rank_correlation": [0.6] * 6 + [0.9], "rank_correlation_by_cut": [0.5] * 7, **further}
 
