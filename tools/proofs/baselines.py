@@ -28,6 +28,7 @@ from suite.training.memories import reservoir
 from suite.training.objectives import lwf
 from suite.training.objectives import mir
 from suite.training.objectives import objective
+from suite.training.objectives import rwalk
 from suite.training.objectives import si
 
 _IN_FEW = 1000  # Training images of each task of the short series.
@@ -47,6 +48,12 @@ def replayed(slots: int, rule: Any, **further: Any) -> dict[str, Any]:
 
 def adam() -> tf.keras.optimizers.Optimizer:
   return tf.keras.optimizers.Adam(1e-3, epsilon=1e-8)
+
+
+def with_heads(made: Callable[[], objective.Objective]) -> gradient.GradientLearner:
+  return learner({"hidden": (256, 256)}, lambda: {
+      "head": class_heads.MultiHead("pytorch"), "objective": made(), "epochs": 10,
+      "batch_size": 64, "optimizer": optimizers.Keras(adam, keep=True), "learning_rate": 0.001})
 
 
 class LwfOfTasks(lwf.Lwf):
@@ -108,10 +115,9 @@ BENCHMARKS = {
         "Split-MNIST of continual-learning-baselines, task-incremental",
         f"Five tasks of two digits, a head for each; two layers of 256, ten passes {_SOURCE}",
         split, incremental.TASK, {
-            "si": functools.partial(learner, {"hidden": (256, 256)}, lambda: {
-                "head": class_heads.MultiHead("pytorch"),
-                "objective": si.Si(strength=2.0, epsilon=0.1), "epochs": 10, "batch_size": 64,
-                "optimizer": optimizers.Keras(adam, keep=True), "learning_rate": 0.001})}),
+            "si": functools.partial(with_heads, lambda: si.Si(strength=2.0, epsilon=0.1)),
+            "rwalk": functools.partial(
+                with_heads, lambda: rwalk.Rwalk(strength=0.1, alpha=0.9, interval=10))}),
     "baselines_permuted_short": proof.Benchmark(
         "Short Permuted MNIST of continual-learning-baselines",
         f"Ten tasks, 1,000 training images each {_SOURCE}", permuted, incremental.DOMAIN,
