@@ -39,9 +39,22 @@ def _gin_forgets():
   gin_config._REGISTRY, gin_config._INVERSE_REGISTRY = registered
 
 
+_SETTINGS = ("LIFELONG_DATA_DIR", "LIFELONG_MIRROR", "TFDS_DATA_DIR", "TF_CONFIG")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _settings_of_a_module():
+  """What a module's fixtures set ends with it; with other settings no process is a fork."""
+  with pytest.MonkeyPatch.context() as patch:
+    for name in _SETTINGS:
+      patch.setenv(name, "")
+      patch.delenv(name)
+    yield
+
+
 @pytest.fixture(autouse=True)
 def _own_settings(monkeypatch):
-  for name in ("LIFELONG_DATA_DIR", "LIFELONG_MIRROR", "TFDS_DATA_DIR", "TF_CONFIG"):
+  for name in _SETTINGS:
     monkeypatch.setenv(name, "")  # Noted, so that what a test sets is undone after it.
     monkeypatch.delenv(name)
   monkeypatch.setenv("COLUMNS", "400")  # Whatever terminal the tests are started in.

@@ -51,11 +51,11 @@ def test_pixels_are_scaled_as_asked(tmp_path):
 
 
 def test_an_application_takes_local_weights_without_top(tmp_path):
-  make = tf.keras.applications.MobileNetV2
+  make = tf.keras.applications.MobileNet
   model = make(include_top=False, weights=None, input_shape=(32, 32, 3), pooling="avg")
   model.save_weights(tmp_path / "w_notop.h5")
   paths = _files(tmp_path, [(200, 10, 10), (0, 0, 0)])
-  encoder = encoders.application("MobileNetV2", tmp_path / "w_notop.h5", 32, 2)
+  encoder = encoders.application("MobileNet", tmp_path / "w_notop.h5", 32, 2)
   pixels = np.stack([pictures.square(path, 32) for path in paths]).astype(np.float32)
   np.testing.assert_allclose(encoder.encode(paths), model.predict_on_batch(pixels / 127.5 - 1),
                              rtol=1e-4, atol=1e-5)

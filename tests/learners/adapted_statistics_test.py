@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.compute import flops
 from suite.compute import ledger
 from suite.compute import seeds
 from suite.contracts import deliveries
@@ -75,6 +77,20 @@ def test_prototypes_are_class_means_of_both_nets_features_joined(tmp_path):
   feature = np.concatenate([frozen(tf.constant(image)), adapted(image)], axis=1)[0]
   cosines = [feature @ p / np.linalg.norm(feature) / np.linalg.norm(p) for p in prototypes]
   np.testing.assert_allclose(learner.predict(image)[0], cosines, atol=1e-5)
+  (nets,), (answers,) = learner.mac_layers()
+  assert (nets.trained, answers.macs) == (False, 3 * 16)  # Products with 3 means of 2 x 8 features.
+  one = tf.TensorSpec([1, 8, 8, 3], tf.uint8)
+  assert nets.macs == sum(flops.count(tf.function(net).get_concrete_function(one)).macs
+                          for net in (frozen, adapted))
+
+
+def test_a_second_task_has_means_of_its_own_and_trains_nothing(tmp_path):
+  learner, here = make(), context_in(tmp_path)
+  learner.begin(TASK, here)
+  net, statistics = learner.tuned.composed, learner.statistics
+  learner.begin(dataclasses.replace(TASK, name="u", num_classes=2), here)
+  assert learner.tuned.composed is net and learner.statistics is not statistics
+  assert learner.statistics.num_classes == 2
 
 
 def test_a_learner_without_a_transformer_is_refused():

@@ -16,6 +16,7 @@ from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.learners import gradient
+from suite.learners import learner_each_task
 from suite.learners import subspace_ensemble
 from suite.models import vit
 from suite.models import vit_hooks
@@ -100,6 +101,12 @@ def test_each_phase_has_a_subspace_and_the_last_one_serves_further_phases(tmp_pa
   own = np.array([[1, .1], [1, .1], [.1, 1], [.1, 1]])
   np.testing.assert_allclose(
       learner.predict(shown[2][:1])[0], (own * cosines).sum(axis=1), atol=1e-4)
+
+
+def test_separate_tasks_have_an_ensemble_each():
+  learner = make()
+  assert learner.form(deliveries.BUCKETS) is learner
+  assert isinstance(learner.form(deliveries.TASKS), learner_each_task.LearnerEachTask)
 
 
 def test_compositions_that_keep_their_weights_are_refused():

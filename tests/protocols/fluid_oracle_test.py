@@ -233,7 +233,7 @@ def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
     ("drift", "on_error"), ("drift", "budget"), ("drift", "either"), ("linear_head", "never"),
     ("linear_head", "after_errors")])
 def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strategy, tmp_path):
-  found = compare(name, strategy, tmp_path, seed=1, num=60)
+  found = compare(name, strategy, tmp_path, seed=1, num=60, afresh=False)
   # Errors that are as frequent as ever raise no alarm.
   assert bool(found.updates) == (strategy != "never") or strategy == "on_error"
 
@@ -243,7 +243,7 @@ def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strat
     ("linear_head", "either", (0, 9)), ("drift", "on_new_classes", 7),
     ("drift", "on_new_classes", (0, 9))])
 def test_late_labels_come_as_in_the_loop(name, strategy, delay, tmp_path):
-  compare(name, strategy, tmp_path, seed=2, delay=delay, num=50)
+  compare(name, strategy, tmp_path, seed=2, delay=delay, num=50, afresh=False)
 
 
 @pytest.mark.parametrize("seed", range(3))

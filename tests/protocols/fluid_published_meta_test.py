@@ -92,12 +92,17 @@ def test_images_beside_the_sequence_train_it_and_make_its_film_layers(where, tmp
   assert float(tf.reduce_sum(learner.statistics.counts)) == _CLASSES * 5
 
 
-def test_images_beside_the_sequence_train_the_embedding_of_class_means(where, tmp_path):
+@pytest.fixture(name="held", scope="module")
+def _held(where, tmp_path_factory):
+  """A run of class means: transform, base, learner, summary, records."""
   transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
   base = published_sequences.base_validation(3, **where)
-  learner = _centroids(transform, base)
-  whole = _run(tmp_path / "whole", learner, where)
-  found = stopped_runs.records(tmp_path / "whole")
+  learner, folder = _centroids(transform, base), tmp_path_factory.mktemp("held") / "whole"
+  return transform, base, learner, _run(folder, learner, where), stopped_runs.records(folder)
+
+
+def test_images_beside_the_sequence_train_the_embedding_of_class_means(where, held, tmp_path):
+  transform, base, learner, whole, found = held
   assert (found[0]["meta_classes"], found[0]["meta_updates"]) == (_BASE, 3)
   assert bool(learner.is_trained)
   with pytest.raises(stopped_runs.Stop):
@@ -114,20 +119,18 @@ def test_without_images_of_the_base_classes_it_is_refused(where, tmp_path, make)
     _run(tmp_path, make(transform, None), where)
 
 
-def test_images_that_are_read_when_shown_are_those_that_are_held(where, tmp_path, monkeypatch):
-  transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
-  base = published_sequences.base_validation(3, **where)
-  held = _centroids(transform, base)
-  _run(tmp_path / "held", held, where)
+def test_images_that_are_read_when_shown_are_those_that_are_held(
+    where, held, tmp_path, monkeypatch):
+  transform, base, of_held, _, found = held
   monkeypatch.setattr(base_episodes, "HELD_BYTES", 0)
-  for make in (_centroids, _learner):
-    learner = make(transform, base)
-    _run(tmp_path / make.__name__, learner, where)
-    if make is _centroids:
-      assert [stopped_runs.records(tmp_path / name) for name in ("held", "_centroids")] == (
-          [stopped_runs.records(tmp_path / "held")] * 2)
-      for a, b in zip(learner.net.trainable_variables, held.net.trainable_variables):
-        np.testing.assert_array_equal(a, b)
+  learner = _centroids(transform, base)
+  _run(tmp_path / "read", learner, where)
+  assert stopped_runs.records(tmp_path / "read") == found
+  for a, b in zip(learner.net.trainable_variables, of_held.net.trainable_variables):
+    np.testing.assert_array_equal(a, b)
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path / "film", _learner(transform, base), where, stop_after=1)
+  assert stopped_runs.records(tmp_path / "film")[0]["meta_updates"] == 3
 
 
 def test_training_images_of_the_base_classes_or_of_all_but_those_that_are_delivered(
@@ -171,7 +174,8 @@ def test_training_images_of_the_base_classes_or_of_all_but_those_that_are_delive
       head=class_heads.Linear("prototypes"), base=composition.Base(0),
       optimizer=optimizers.Momentum(0.9, 1e-4, keep=True), meta=fomaml.FirstOrder(
           episodes=dataclasses.replace(_EPISODES, shot=1, targets=1), steps=1, base=found))
-  _run(tmp_path / "run", learner, where)
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path / "run", learner, where, stop_after=1)
   first = stopped_runs.records(tmp_path / "run")[0]
   assert (first["meta_classes"], first["meta_updates"], first["base_classes"]) == (_BASE, 3, _BASE)
 
