@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from tfds_builders.rows import row as row_lib
 
 # Part of a URL -> kind of source; the first match counts.
@@ -60,7 +62,8 @@ def how_to_get(file: row_lib.File) -> str:
 
 
 def instructions(row: row_lib.Row, layout: row_lib.Layout, name: str | None = None) -> str:
-  """Returns the manual steps for one layout, one line per file, and where to read more."""
+  """Returns the manual steps for one layout, a line per file, what is in it and where to read more.
+  """
   if layout.steps:
     lines = [f"  {step}" for step in layout.steps]
     lines += [f"  {how_to_get(file)}" for file in layout.files if file.url]
@@ -73,6 +76,17 @@ def instructions(row: row_lib.Row, layout: row_lib.Layout, name: str | None = No
       lines.append(f"  ... and {len(layout.files) - 8} more files like these")
   if row.homepage:
     lines.append(f"  home page: {row.homepage}")
-  if "template" in layout.args:
-    lines.append(f"  inside: {layout.args['template']}")
+  lines.append(f"  inside: {_inside(layout)}")
+  if layout.notes:
+    lines.append(f"  note: {layout.notes}")
   return "\n".join([*lines, f"  then: suite data build {name or 'NAME'} --mirror DIR"])
+
+
+def _inside(layout: row_lib.Layout) -> str:
+  """The pattern of the members' names, or what the parser says of its archives."""
+  if "template" in layout.args:
+    return str(layout.args["template"])
+  parser = layout.parser
+  if isinstance(layout.args.get("parser"), str):  # Reads what another parser finds.
+    parser = importlib.import_module(f"tfds_builders.parsers.{layout.args['parser']}")
+  return (parser.__doc__ or "").splitlines()[0]

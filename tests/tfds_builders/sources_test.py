@@ -8,6 +8,7 @@ import functools
 import hashlib
 import http.server
 import json
+import re
 import struct
 import threading
 import tokenize
@@ -17,6 +18,7 @@ import tensorflow_datasets as tfds
 from tensorflow_datasets.core.download import downloader
 
 import tfds_builders
+from tfds_builders import access
 from tfds_builders import catalog
 from tfds_builders import errors
 from tfds_builders import sources
@@ -259,3 +261,10 @@ def test_a_message_about_missing_files_says_where_the_home_page_is_and_what_is_i
   said = sources.not_found("slimagenet64/images", catalog.find("slimagenet64/images")[1])
   assert "home page: https://zenodo.org/record/3672132" in said
   assert "inside: {split}/{label}/{item}.png" in said
+  assert "save the archive of https://zenodo.org/record/3672132 as DIR/SlimageNet64" in said
+  for name in catalog.names():  # Of every row: what is inside, and where to read more.
+    _, row = catalog.find(name)
+    for layout in row.layouts:
+      said = access.instructions(row, layout, name)
+      assert re.search(r"^  inside: \S", said, re.M) and f"home page: {row.homepage}" in said, name
+      assert layout.notes in said

@@ -80,7 +80,10 @@ SLIMAGENET_ROWS = (
                      "split_folders": {"train": splits.TRAIN, "val": splits.VALIDATION,
                                        "test": splits.TEST},
                      "classes": _SPLIT_CLASSES, "images_per_class": 200},
-               num_examples=_SPLIT_IMAGES),
+               num_examples=_SPLIT_IMAGES,
+               steps=("save the archive of https://zenodo.org/record/3672132 as "
+                      "DIR/SlimageNet64.tar.bz2 (the name that it has there, and its sum, were not "
+                      "checked)",)),
         "1,000 ImageNet classes with 200 images of 64 x 64 pixels each; splits are by class, 700 / "
         "100 / 200, as the folders of the archive say, and nothing else is trusted. Labels are the "
         "sorted folder names n0001, n0002, ... The paper names zenodo.org/record/3672132; the name "

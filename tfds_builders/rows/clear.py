@@ -17,6 +17,7 @@ from tfds_builders.rows.row import Row
 
 _HOST = ("https://huggingface.co/datasets/elvishelvis6/CLEAR-Continual_Learning_Benchmark/resolve/"
          "main")
+_FORMER_HOST = "https://clear-challenge.s3.us-east-2.amazonaws.com"
 _FEATURE_SIZE = 2048
 
 _CITATION = """@inproceedings{lin2021clear,
@@ -53,6 +54,9 @@ _FILES: dict[str, File] = {file.name: file for file in (
     File("clear100-workshop-avalanche.zip"),
 )}
 _FIRST_EDITION = {"clear10": "clear10-public.zip", "clear100": "clear100-workshop-avalanche.zip"}
+# Where it may still be: neither link was tried.
+_FIRST_WAS_AT = ("The first edition was at {host}/{name}, which was reported gone in 2025; "
+                 "Zenodo's record 5528797 is said to be of CLEAR.")
 
 
 def _splits(with_tests: bool) -> dict[str, dict[str, float]]:
@@ -84,10 +88,12 @@ def _rows(family: str, label: str) -> tuple[Row, ...]:
   small, full, test = (f"{family}-train-image-only.zip", f"{family}-train.zip",
                        f"{family}-test.zip")
   first = _FIRST_EDITION[family]
+  was_at = _FIRST_WAS_AT.format(host=_FORMER_HOST, name=first)
   unlabeled = f"{family}-bucket-0.zip"
   tests: dict[str, Any] = {"tests": (test,)}
   kinds = ("moco_b0", "moco_imagenet", "byol_imagenet", "imagenet")
-  features = {kind: [_layout(clear_features, (first,), edition=clear_listing.FIRST, kind=kind)]
+  features = {kind: [_layout(clear_features, (first,), was_at, edition=clear_listing.FIRST,
+                             kind=kind)]
               for kind in (kinds if family == "clear10" else kinds[:1])}
   features["moco_b0"].insert(0, _layout(clear_features, (full,), kind="moco_b0"))
   images = _row(
@@ -97,7 +103,7 @@ def _rows(family: str, label: str) -> tuple[Row, ...]:
        _layout(clear_images, (small, test), **tests),
        _layout(clear_images, (full, test), **tests),
        _layout(clear_images, (first,), edition=clear_listing.FIRST,
-               notes="The first edition, without test images.")],
+               notes=f"Without test images. {was_at}")],
       "`bucket_00` is what the archive has of it: nothing in CLEAR-10, labeled images in some "
       "editions of CLEAR-100; unlabeled images (label -1) if they are given as "
       "all_images/0/*.jpg in a separate zip. `test_bucket_*` are the released test images, where "

@@ -176,6 +176,7 @@ _VALIDATION = (File("ILSVRC2012_img_val.tar", None, ("md5:29b22e2961454d5413ddab
                     size=6744924160),
                File("ILSVRC2012_devkit_t12.tar.gz", None,
                     ("md5:fa75699e90414af021442c21a62c3abf",)))
+_BY_IMAGENET = "Both files are at https://image-net.org/download-images; an account is needed."
 _VALIDATION_ARGS = {"image_file": "ILSVRC2012_img_val.tar",
                     "kit_file": "ILSVRC2012_devkit_t12.tar.gz", "domain": "imagenet"}
 _TESTBED = ("https://raw.githubusercontent.com/modestyachts/imagenet-testbed/"
@@ -193,7 +194,8 @@ _RUSSAKOVSKY = _bibtex("russakovsky2015imagenet",
 
 IMAGENET_ROWS = (
     _imagenet("imagenet", "ImageNet, validation images",
-              (Layout(imagenet_validation, files=_VALIDATION, args=_VALIDATION_ARGS),),
+              (Layout(imagenet_validation, files=_VALIDATION, args=_VALIDATION_ARGS,
+                      notes=_BY_IMAGENET),),
               homepage="https://image-net.org/", license=_BY_ACCOUNT, citation=_RUSSAKOVSKY),
     _imagenet("imagenet_v2", "ImageNet-V2, three test sets",
               (Layout(domain_folders,
@@ -250,7 +252,7 @@ IMAGENET_ROWS = (
               homepage="https://zenodo.org/records/2235448", license="CC BY 4.0",
               citation=_HENDRYCKS),
     _imagenet("imagenet_c_generated", "ImageNet validation images, 19 corruptions, 5 severities",
-              (Layout(corrupted, files=_VALIDATION,
+              (Layout(corrupted, files=_VALIDATION, notes=_BY_IMAGENET,
                       args={"parser": "imagenet_validation", "parser_args": _VALIDATION_ARGS,
                             "level_set": "imagenet", "domain": "imagenet_c_generated/{kind}",
                             "side": 224}),),
@@ -298,7 +300,7 @@ IMAGENET_ROWS = (
               citation=_bibtex("kuznetsova2020open", "The Open Images dataset V4", "Kuznetsova, "
                                "Alina and Rom, Hassan and Alldrin, Neil and others", 2020)),
     _imagenet("greyscale", "ImageNet, validation images without color",
-              (Layout(one_domain, files=_VALIDATION,
+              (Layout(one_domain, files=_VALIDATION, notes=_BY_IMAGENET,
                       args={"parser": "imagenet_validation", "parser_args": _VALIDATION_ARGS,
                             "domain": "greyscale", "grey": True}),),
               homepage="https://github.com/modestyachts/imagenet-testbed", license=_BY_ACCOUNT,

@@ -22,6 +22,7 @@ from suite.metrics import task_stream
 from suite.metrics import task_transfer
 from suite.reporting import figures
 from suite.reporting import panels
+from suite.reporting import paper_values
 from suite.reporting.nevis_panels import stream_results
 from suite.state import weight_store
 
@@ -31,8 +32,7 @@ _FILLS = ("#A6CEE3", "#FDBF6F", "#B2DF8A", "#FB9A99", "#CAB2D6", "#FFFF99", "#E5
           "#F4CAE4", "#CCCCCC", "#FFFFFF", "#B3B8FF")
 _EDGES = ({"edgecolor": "#555555", "linewidth": 0.6}, {"edgecolor": "#000000", "linewidth": 1.8},
           {"edgecolor": "#000000", "linewidth": 1.8, "linestyle": ":"})
-# Section 5.13: means over the 9 repeated tasks of the full stream.
-PAPER_MEANS = "The paper's means over 9 tasks: FT-prev 0.199, FT-s 0.456."
+PAPER = "nevis_forward_transfer"
 MEAN_ROW = "mean"
 
 
@@ -333,15 +333,20 @@ def repeated_tasks(results: stream_results.StreamResults) -> list[panels.Panel]:
                   - {t.label for t in found if t.value.num})
   notes = [f"Without learning curves in the records: {', '.join(silent)}."] if silent else []
   title = f"{results.title}: forward transfer on repeated tasks"
+  sources, lines = paper_values.table(PAPER)
+  methods = {learner.label: learner.method for learner in results.learners}
+  means = {line["learner"]: float(line["mean"]) for line in lines}
   return [panels.Panel(
       "forward_transfer", title,
       [panels.Column("task"), panels.Column("learner"),
        panels.Column("seeds", panels.COUNT),
        panels.Column("forward transfer", panels.PERCENT),
-       panels.Column("deviation", panels.PERCENT)],
+       panels.Column("deviation", panels.PERCENT), panels.Column("paper", panels.PERCENT)],
       [[t.task, t.label, t.value.num, panels.plain(t.value.mean),
-        panels.plain(t.value.deviation)] for t in found],
-      [PAPER_MEANS, *notes, *results.notes], figure=lambda: draw_repeated_tasks(found, title))]
+        panels.plain(t.value.deviation),
+        means.get(methods[t.label]) if t.task == MEAN_ROW else None] for t in found],
+      [*(f"Paper: {source}" for source in sources), *notes, *results.notes],
+      figure=lambda: draw_repeated_tasks(found, title))]
 
 
 def draw_repeated_tasks(found: list[Transfer], title: str) -> Any:

@@ -118,10 +118,17 @@ def test_groups_of_several_budgets_are_drawn_against_flops(tmp_path):
 def test_forward_transfer_of_repeated_tasks(panels):
   rows = {tuple(row[:2]): row[2:] for row in panels["forward_transfer"].rows}
   # Areas (0.2 + 0.6) / 2 = 0.4 and (0.2 + 0.9) / 2 = 0.55.
-  assert rows["a@2", "ft_d"] == [2, pytest.approx(0.25), 0.0]
-  assert rows["mean", "ft_d"] == [2, pytest.approx(0.25), 0.0]
-  assert rows["a@2", "slow"] == [0, None, None]
+  assert rows["a@2", "ft_d"] == [2, pytest.approx(0.25), 0.0, None]
+  assert rows["mean", "ft_d"] == [2, pytest.approx(0.25), 0.0, None]  # Not printed of FT-d.
+  assert rows["a@2", "slow"] == [0, None, None, None]
   assert any(note.endswith("records: slow.") for note in panels["forward_transfer"].notes)
+
+
+def test_printed_forward_transfer_stands_beside_the_mean(tmp_path):
+  nevis_runs.write(tmp_path / "ft_prev", (0.4, 0.3, 0.2, 0.4), starts=("random", "a", "b", "a@2"))
+  panel, = panel_list.load([tmp_path], ["forward_transfer"])
+  rows = {row[0]: row[-1] for row in panel.rows}
+  assert rows == {"a@2": None, "mean": 0.199} and any("5.13" in note for note in panel.notes)
 
 
 def test_starts_name_hubs_and_domains(panels):
