@@ -30,12 +30,13 @@ import dark_experience
 import gdumb_memories
 import proof
 import proofs_page
+import randumb
 import three_scenarios
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BENCHMARKS: Mapping[str, proof.Benchmark] = {
     **dark_experience.BENCHMARKS, **three_scenarios.BENCHMARKS, **gdumb_memories.BENCHMARKS,
-    **baselines.BENCHMARKS}
+    **baselines.BENCHMARKS, **randumb.BENCHMARKS}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
