@@ -31,10 +31,10 @@ _HEAD = """# Methods
 {num_methods} methods. Of the {cells} cells of NEVIS, CLEAR and FLUID (without methods for
 episodes alone) {running} run, {percent:.0f}%; {on_cfsl} methods run on CFSL.
 `tests/contracts/method_matrix_test.py` runs the cells on the embedded digits: a method learns above
-chance, has known FLOPs and MACs, and takes its saved state again; one of each kind of state is
-stopped under each protocol, and resumes bit for bit. Every method runs under one protocol at least;
-a cell that is not run has a learner of the same parts as one that is, which is compared. What a
-protocol does not serve is refused by a message before anything is trained.
+chance and has known FLOPs and MACs; one of each kind of state is stopped under each protocol, and
+resumes bit for bit. Every method runs under one protocol at least; a cell that is not run has a
+learner of the same parts as one that is, which is compared. What a protocol does not serve is
+refused by a message before anything is trained.
 
 A method has one macro, in a file of `gin/learners`, and the same settings under all protocols. A
 run file includes that file and its protocol's, `gin/learners/nevis.gin`, `clear.gin`, `fluid.gin`

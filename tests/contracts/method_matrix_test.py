@@ -78,15 +78,15 @@ RESUMED = {
               "ft_s", "clip_zero_shot", "clip_prototypes"),
     "clear": tuple(name for name, protocol in RUNS
                    if protocol == "clear" and name not in NOT_THERE),
-    # A teacher; memories of numbers of samples, of logits; exemplars; statistics that answer in
-    # turn; nets and heads that labels change.
-    "fluid": ("finetune", "lwf", "er", "der", "icarl", "exemplar_tuning", "oltr", "ncm", "mdt",
+    # A teacher; a memory of numbers of samples; exemplars; statistics that answer in turn; nets and
+    # heads that labels change.
+    "fluid": ("finetune", "lwf", "er", "icarl", "exemplar_tuning", "oltr", "ncm", "mdt",
               "knn", "loranpac", "lora", "simple_cnaps", "protomaml"),
-    "incremental": ("er", "icarl", "bic", "ranpac", "loranpac", "ft_prev"),
+    "incremental": ("er", "icarl", "ranpac", "loranpac"),
     "cfsl": ("protonet", "maml_plus_plus", "maml_high")}
 # These run on CFSL alone, with the variables of the last two.
 AS_MAML = {"maml_low", "anil", "boil", "sca", "pretrain_tune", "init_tune"}
-# Under NEVIS'22, where a task has variables of its own, and of methods that are resumed nowhere.
+# Under NEVIS'22, where a task has variables of its own, and of what is meta-trained on CFSL alone.
 AGAIN = {(name, protocol) for name, protocol in RUNS if name not in RESUMED[protocol]
          and (protocol == "nevis" or name in AS_MAML)}
 # Resumed after an event that was worked through and not committed, as after `kill -9` in the second
