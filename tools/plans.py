@@ -7,9 +7,10 @@
     python tools/plans.py --missing           those without a line: goes on where it was stopped
     python tools/plans.py --limit 180         seconds of all cores after which one is stopped
 
-Each is one process, `suite run NAME --dry_run --rate 1e13`, with its children. Seconds are those of
-the clock and of all cores; memory is the greatest sum over the processes, shared pages once; FLOPs
-are those of all phases and cells.
+Each is one process, `suite run NAME --dry_run --rate 1e13`, with its children; it is a fork of this
+one, whose start, TensorFlow's import above all, is taken once and counts each time. Seconds are
+those of the clock and of all cores; memory is the greatest sum over the processes; FLOPs are those
+of all phases and cells.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 import csv
+import importlib
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -29,7 +30,9 @@ from typing import NamedTuple
 # Lets the tool run from a checkout without an installation.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+from suite import cli
 from suite.configs import gin_files
+from suite.running import this_process
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "costs.md"
 HEAD = ("| dry run | seconds | of all cores | memory | FLOPs | |", "|---|---:|---:|---:|---:|---|")
@@ -69,34 +72,43 @@ def merged(text: str, found: Mapping[str, DryRun]) -> str:
   return "\n".join([*lines[:first], *(rows[name] for name in sorted(rows)), *lines[end:]]) + "\n"
 
 
-def measured(name: str, limit: float) -> DryRun:
-  """Plans one run or table in a process of its own."""
+def measured(name: str, limit: float, start: float) -> DryRun:
+  """Plans one run or table in a fork of this process, whose start has taken so many seconds."""
   with tempfile.TemporaryDirectory(prefix="lifelong-plans-") as folder:
     log, began, peak = pathlib.Path(folder, "log.txt"), time.monotonic(), 0
-    command = [sys.executable, "-m", "suite", "run", name, "--dry_run", "--rate", "1e13",
-               "--workdir", str(pathlib.Path(folder, "run"))]
-    with log.open("wb") as stream:
-      process = subprocess.Popen(command, stdout=stream, stderr=stream, start_new_session=True)
-      pid, status, usage, says = 0, 0, None, ""
-      while not pid:
-        time.sleep(_POLL_SECONDS)
-        size, spent = _of_group(process.pid)
-        peak = max(peak, size)
-        if not says and spent > limit:
-          says = f"stopped after {limit:.0f} s of all cores"
-          os.killpg(process.pid, signal.SIGKILL)
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    child = os.fork()
+    if not child:
+      code = 1
+      try:
+        os.setsid()
+        with log.open("wb") as stream:
+          for number in (1, 2):
+            os.dup2(stream.fileno(), number)
+          code = cli.main(["run", name, "--dry_run", "--rate", "1e13",
+                           "--workdir", str(pathlib.Path(folder, "run"))])
+          sys.stdout.flush()
+      finally:
+        os._exit(code)
+    pid, status, usage, says = 0, 0, None, ""
+    while not pid:
+      time.sleep(_POLL_SECONDS)
+      size, spent = _of_group(child)
+      peak = max(peak, size)
+      if not says and spent > limit:
+        says = f"stopped after {limit:.0f} s of all cores"
+        os.killpg(child, signal.SIGKILL)
+      pid, status, usage = os.wait4(child, os.WNOHANG)
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["nothing"]
-    if process.returncode and not says:
+    if os.waitstatus_to_exitcode(status) and not says:
       says = lines[-1][:120].replace("|", "/")
     amount = next((line[len(_FLOPS[0]):-len(_FLOPS[1])] for line in lines
                    if line.startswith(_FLOPS[0]) and line.endswith(_FLOPS[1])), "")
-    return DryRun(time.monotonic() - began, usage.ru_utime + usage.ru_stime, peak, amount, says)
+    return DryRun(time.monotonic() - began + start, usage.ru_utime + usage.ru_stime + start, peak,
+                  amount, says)
 
 
 def _of_group(group: int) -> tuple[int, float]:
-  """The memory of a process group, whose shared pages count once, and its seconds of all cores."""
+  """The memory of a process group, pages shared with this one too, and its seconds of all cores."""
   size, ticks = 0, 0
   for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
     try:
@@ -104,7 +116,7 @@ def _of_group(group: int) -> tuple[int, float]:
       if int(stat[2]) == group:
         ticks += sum(map(int, stat[11:15]))  # Of children that have ended, too.
         lines = path.with_name("smaps_rollup").read_text().splitlines()
-        size += 1024 * int(next(one for one in lines if one.startswith("Pss:")).split()[1])
+        size += 1024 * int(next(one for one in lines if one.startswith("Rss:")).split()[1])
     except (OSError, ValueError, IndexError, StopIteration):
       continue  # It has ended.
   return size, ticks / os.sysconf("SC_CLK_TCK")
@@ -122,10 +134,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
   if args.papers:
     with open(PAGE.with_name("papers.csv"), encoding="utf-8", newline="") as file:
       names += [line["run"] for line in csv.DictReader(file) if line["run"]]
+  this_process.import_tensorflow()
+  importlib.import_module("suite.running.dry_run")
+  start = time.process_time()
   for name in dict.fromkeys(names or gin_files.run_files()):
     if args.missing and name in known(PAGE.read_text(encoding="utf-8")):
       continue
-    one = measured(name, args.limit)
+    one = measured(name, args.limit, start)
     print(one.line(name), flush=True)
     PAGE.write_text(merged(PAGE.read_text(encoding="utf-8"), {name: one}), encoding="utf-8")
   return 0
