@@ -117,7 +117,7 @@ def not_found(full_name: str, row: row_lib.Row) -> str:
     wanted = [" and ".join(link.url for link in links.of_tfds(row.tfds))]
   for layout in row.layouts:
     unknown = ("behind one of the links below" if layout.links else
-               "made by hand, see below" if layout.steps else "no direct link")
+               "by hand, see below" if layout.steps else "no direct link")
     wanted.append(" and ".join(
         f"{file.name} ({file.url or unknown})" for file in layout.files))
   by_hand = "" if not row.layouts else (

@@ -10,8 +10,12 @@ import pytest
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import run_settings
+from suite.models.episodic import dense_attention
+from suite.models.episodic import functional_conv4
+from suite.models.episodic import proto_conv4
 from suite.reporting.run_panels import budget_panels
 from suite.tables import table
+from suite.training.episodic import meta_schedules
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
@@ -59,6 +63,23 @@ def _cells(name, path, params, folder):
           run_settings.RunSettings(workdir=str(folder)),
           instead=lambda cells, _: seen.extend(cells))})()
   return seen
+
+
+def test_rows_of_cfsl_are_alike_in_optimizer_decay_schedule_and_pixels(tmp_path):
+  cells = {cell.row: cell for cell in _cells(
+      "cfsl/table2", gin_files.run_files()["cfsl/table2"], [], tmp_path / "table")}
+  nets = {"protonet": ("", proto_conv4.ProtoConv4), "pretrain_tune": (
+      "decoupled", functional_conv4.Conv4), "maml_low": ("decoupled", functional_conv4.Conv4),
+          "maml_high": ("coupled", dense_attention.DenseAttention),
+          "sca": ("coupled", dense_attention.DenseAttention)}
+  for row, (scope, net) in nets.items():
+    cell = cells[f"omniglot_{row}"]
+    gin_parse.parse([gin_files.run_files()[cell.run]], list(cell.params))
+    with gin_parse.gin.config_scope(scope or None):
+      made = gin_parse.configured(meta_schedules.MetaTraining, {})()
+    assert (made.learning_rate, made.end_rate, made.weight_decay, made.decoupled) == (
+        0.001, None, 0.0001, True), row
+    assert gin_parse.gin.get_bindings(net).get("pixel_range") == (0.0, 1.0), row
 
 
 def test_each_figure_and_table_of_the_five_papers_has_a_line(tool):
