@@ -65,11 +65,13 @@ class Footprint:
     stored_bytes: on disk from this event to the end of the run.
     scratch_bytes: on disk during the event.
     memory_bytes: of weights and optimizer, without activations and data.
+    state_bytes: of the variables that the learner has after the event, which a budget limits.
   """
 
   stored_bytes: int = 0
   scratch_bytes: int = 0
   memory_bytes: int = 0
+  state_bytes: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,6 +125,7 @@ class PlannedRun:
     num_events: number of events so far.
     probes: {phase: the probe of most FLOPs}.
     stored_bytes, scratch_bytes, memory_bytes: sum, maximum and maximum of the footprints.
+    held: the bytes that a budget limits, by `ledger.HELD`, after the last event.
     data_bytes: greatest size of images in memory that the protocol named.
     facts: what else the protocol reports, {"missing": [...], ...}.
   """
@@ -133,6 +136,8 @@ class PlannedRun:
     self.name, self.distribution = name, distribution
     self.ledger = ledger_lib.Ledger(budget)
     self.num_events = self.stored_bytes = self.scratch_bytes = self.memory_bytes = 0
+    self.held = dict.fromkeys(ledger_lib.HELD, 0)
+    self.ledger.held = lambda: self.held
     self.data_bytes: int | None = None
     self.probes: dict[str, Probe] = {}
     self.facts: dict[str, Any] = {}
@@ -146,6 +151,9 @@ class PlannedRun:
     self.stored_bytes += footprint.stored_bytes
     self.scratch_bytes = max(self.scratch_bytes, footprint.scratch_bytes)
     self.memory_bytes = max(self.memory_bytes, footprint.memory_bytes)
+    # What a planner holds of examples is stored with its weights; it has no memory of slots.
+    self.held = dict(zip(ledger_lib.HELD, (footprint.state_bytes, 0, self.stored_bytes)))
+    self.ledger.check_bytes()
     self._past.append(planned)
     self.num_events += 1
 

@@ -122,7 +122,8 @@ def learn(parts: Parts, planned: planning.PlannedTask, context: planning.PlanCon
   return planning.Footprint(
       stored_bytes=size * (_members(parts, hypers) + trains_static),
       scratch_bytes=size * (parts.search.num_trials + 3),
-      memory_bytes=4 * size)  # Weights, momentum, gradients, best weights.
+      memory_bytes=4 * size,  # Weights, momentum, gradients, best weights.
+      state_bytes=size)  # The net at hand.
 
 
 def predict(parts: Parts, planned: planning.PlannedTask, num: int, batch_size: int,

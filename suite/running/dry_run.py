@@ -144,7 +144,8 @@ def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]
       logging.info("%s: counting the costs of its steps", name)
       protocol(learner, state=plan)
       plans[name] = plan
-    except (planning.NoEstimateError, OSError) as error:  # Some streams must read their data.
+    # Some streams must read their data, and some learners do not fit the budget.
+    except (planning.NoEstimateError, ledger.BudgetError, OSError) as error:
       facts["refused"][name] = str(error)
   rates = {} if rate is not None else measured_rates(plans.values())
   for phase, one in rates.items():
@@ -157,7 +158,7 @@ def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]
         "events": plan.num_events, "totals": totals,
         "seconds": None if took is None else took if rate is not None else 3600 * took,
         "disk_bytes": plan.stored_bytes + plan.scratch_bytes, "memory_bytes": plan.memory_bytes,
-        "held": {"stored_bytes": plan.stored_bytes}, "notes": []}
+        "held": {} if budget is None else dict(plan.held), "notes": []}
   if plans:
     known = next(iter(plans.values())).facts
     sizes = [plan.data_bytes for plan in plans.values()]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from suite.compute import distribution
+from suite.compute import ledger
 from suite.contracts import planning
 from suite.data.digits import digits
 from suite.data.images import image_ops
@@ -67,7 +68,7 @@ def test_a_run_spends_what_was_planned(tmp_path, options, stream, shared):
   try:
     state = run_state.RunState(tmp_path, writer, name="x", seed=3,
                                distribution=distribution.build())
-    nevis.run(_learner(**options), state=state, stream=stream)
+    nevis.run(learner := _learner(**options), state=state, stream=stream)
   finally:
     writer.close()
   spent, planned = state.ledger.totals(), plan.ledger.totals()
@@ -84,9 +85,21 @@ def test_a_run_spends_what_was_planned(tmp_path, options, stream, shared):
   assert plan.stored_bytes == sum(array.nbytes for entry in store.entries()
                                   if not entry.name.startswith("card")
                                   for array in store.load(entry))
+  held = run_state.held_bytes(learner, tmp_path / "weights")
+  assert {**held, "stored_bytes": plan.stored_bytes} == plan.held
+  # Files have heads, and cards of some numbers.
+  assert plan.stored_bytes < held["stored_bytes"] < plan.stored_bytes + 4000 * len(store.entries())
   for probe in plan.probes.values():
     assert probe.flops > 0
     probe.run()
+
+
+def test_a_net_above_the_limit_of_bytes_is_refused(shared):
+  stream = streams.Stream("one", digits.nevis_stream(max_train_images=30).entries[:1])
+  plan = planning.PlannedRun("x", seed=3, distribution=distribution.build(), shared=shared,
+                             budget=ledger.Budget.parse("1 GFLOP, 100 B"))
+  with pytest.raises(ledger.BudgetError, match="100 bytes, and the learner holds .*state_bytes"):
+    nevis.run(_learner(), state=plan, stream=stream)
 
 
 def test_what_cannot_be_planned_is_named():
