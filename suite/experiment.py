@@ -286,7 +286,8 @@ def _learner_run(
     yield _LearnerRun(state, finish)
   except ledger.BudgetError as error:  # An outcome, which leaderboards have.
     if distribution.is_chief:
-      snapshots.save_text(folder / run_dir.REFUSED, run_dir.sealed({"reason": str(error)}))
+      snapshots.save_text(folder / run_dir.REFUSED, run_dir.sealed({
+          "reason": gin_files.first_line(error)}))  # Without gin's lines of calls.
     raise
   finally:
     writer.close()

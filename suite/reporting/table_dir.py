@@ -158,7 +158,7 @@ class TableDir:
                  for path in self.cell(row, column, seed).glob(f"*/{run_dir.REFUSED}")
                  if not (path.parent / run_dir.SUMMARY).exists()]
       if reasons:
-        found[f"{row}/{column}"] = len(reasons), reasons[0]
+        found[f"{row}/{column}"] = len(reasons), reasons[0].partition("\n")[0]
     return found
 
   def environments(self, rows: Sequence[str] | None = None) -> list[dict[str, Any]]:

@@ -258,7 +258,7 @@ def _refused(workdir: pathlib.Path) -> list[dict[str, Any]]:
       "learner": run.folder.name, "method": of_method(workdir / run_dir.CONFIG, run.folder.name),
       "protocol": run.protocol, "seed": int(run.environment.get("seed", 0)),
       "budget": str(bound_value(workdir / run_dir.CONFIG, "budget")),
-      "reason": run_dir.read_json(run.folder / run_dir.REFUSED)["reason"]}
+      "reason": run_dir.read_json(run.folder / run_dir.REFUSED)["reason"].partition("\n")[0]}
           for run in run_dir.load([workdir])
           if not run.is_finished and (run.folder / run_dir.REFUSED).is_file()]
 

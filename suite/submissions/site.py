@@ -36,7 +36,9 @@ from suite.submissions import bundle
 from suite.system import atomic_files
 
 NOT_VERIFIED = "not verified"
-_LEFT_OUT = ("runs",)  # Panels with paths of the machine that makes the site.
+_HELD = [name.replace("_bytes", "") for name in ledger.HELD]  # Names of columns.
+# Panels with paths of the machine that makes the site, and with what bundles and commands say.
+_LEFT_OUT = ("runs", "configuration")
 
 
 class _Entry(NamedTuple):
@@ -229,9 +231,11 @@ class _Board:
   def panel(self, title: str) -> panels.Panel:
     """The table: a row for each method and settings, best first."""
     stream, tested = self._stream, self.tested
-    measures, methods = tables.measures(stream)[:3], self.methods()
+    measures, methods = tables.measures(stream)[:2], self.methods()  # Others stand below.
     heads, costs = run_streams.cost_table(list(methods.values()))
-    kept = [i for i, head in enumerate(heads) if head.name != "budget"]  # It is in the title.
+    # The budget is in the title, and kinds of bytes that nobody has say nothing.
+    kept = [i for i, head in enumerate(heads) if head.name != "budget" and (
+        head.name not in _HELD or any(row[i] is not None and row[i].value for row in costs))]
     rows: list[list[Any]] = []
     for (name, learner), spent in zip(methods.items(), costs):
       entry = _entry_of(learner.runs[0], self._entries)
@@ -246,7 +250,7 @@ class _Board:
           *(groups if tested is not None else []),
           *map(learner.shown, measures[1:]), len(learner.finished), learner.total("flops"),
           *(spent[i] for i in kept), entry.badge_of(learner.runs),
-          _bundle(entry, self._out, self._copies)])
+          *([_bundle(entry, self._out, True)] if self._copies else [])])
     words = [f"{one.text}{', %' if one.unit == descriptions.SHARE else ''}" for one in measures]
     columns = [
         panels.Column("method", panels.LINK), *(panels.Column(one, panels.MIXED)
@@ -255,7 +259,7 @@ class _Board:
         *(panels.Column(one, panels.MIXED) for one in words[1:]),
         panels.Column("seeds", panels.COUNT), panels.Column("FLOPs", panels.FLOPS),
         *(heads[i] for i in kept), panels.Column("verification"),
-        panels.Column("bundle", panels.LINK if self._copies else panels.TEXT)]
+        *([panels.Column("bundle", panels.LINK)] if self._copies else [])]
     better = (f" Sorted by {self.measure.text}, {self.measure.better} is better." if measures else
               "")
     tests = [] if tested is None else [
@@ -316,7 +320,7 @@ def _bundle(entry: _Entry, out: pathlib.Path, copies: bool) -> quantities.Quanti
 def _method(method: str, entries: Sequence[_Entry], out: pathlib.Path, copies: bool
             ) -> list[panels.Section]:
   """The page of a method: its runs, where they come from, and what was found out about them."""
-  rows, checks = [], []
+  rows, commands, checks = [], [], []
   for entry in entries:
     for run in run_dir.load([entry.root]):
       said = _said(run, entry)
@@ -325,7 +329,8 @@ def _method(method: str, entries: Sequence[_Entry], out: pathlib.Path, copies: b
       environment, packages = run.environment, run.environment.get("packages") or {}
       headline = run.description.headline
       rows.append([
-          run.protocol, run.folder.name, said["seed"],
+          quantities.Quantity(str(out / "index.html"), quantities.LINK, printed=run.protocol),
+          run.folder.name, said["seed"],
           str(bundle.bound_value(run.folder.parent / run_dir.CONFIG, "budget")
               or quantities.NOTHING), None if headline is None else quantities.Quantity(
               run.summary.get(headline.key), quantities.PERCENT
@@ -335,22 +340,24 @@ def _method(method: str, entries: Sequence[_Entry], out: pathlib.Path, copies: b
           f"suite {environment.get('suite')}, {environment.get('git_revision') or 'a release'}, "
           f"TensorFlow {packages.get('tensorflow')}",
           f"{environment.get('device')}, "
-          f"{str(environment.get('instruction_set', 'unknown')).partition(' ')[0]}",
-          str(environment.get("command"))])
+          f"{str(environment.get('instruction_set', 'unknown')).partition(' ')[0]}"])
+      commands.append([entry.name, said["folder"], str(environment.get("command"))])
       checks += [[entry.name, one.get("run", ""), one.get("kind", ""), one.get("state", ""),
                   one.get("text", "")] for one in entry.found.get("checks", ())
                  if one.get("run") in ("", said["folder"])]
   section = panels.Section(f"Method {method}", [
       panels.Panel("provenance", f"Method {method}: runs", [
-          panels.Column("protocol"), panels.Column("learner"), panels.Column("seed", panels.COUNT),
-          panels.Column("budget"),
+          panels.Column("leaderboard", panels.LINK), panels.Column("learner"),
+          panels.Column("seed", panels.COUNT), panels.Column("budget"),
           panels.Column("score", panels.MIXED), panels.Column("FLOPs", panels.FLOPS),
           panels.Column("verification"),
           panels.Column("bundle", panels.LINK if copies else panels.TEXT),
           panels.Column("SHA-256"), panels.Column("license"), panels.Column("contact"),
-          panels.Column("versions"), panels.Column("machine"), panels.Column("command")], rows),
+          panels.Column("versions"), panels.Column("machine")], rows),
       *([panels.Panel("checks", f"Method {method}: verification", [
           panels.Column("bundle"), panels.Column("run"), panels.Column("what"),
           panels.Column("outcome"), panels.Column("text")],
-          [list(row) for row in dict.fromkeys(map(tuple, checks))])] if checks else [])])
+          [list(row) for row in dict.fromkeys(map(tuple, checks))])] if checks else []),
+      panels.Panel("commands", f"Method {method}: commands", [
+          panels.Column("bundle"), panels.Column("run"), panels.Column("command")], commands)])
   return [section]
