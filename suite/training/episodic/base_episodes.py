@@ -38,6 +38,7 @@ OPTIMIZERS = ("sgd", "adamw")
 Count = Union[int, "tuple[int, int]"]  # A number, or the least and the most of a drawn one.
 # Images of base classes that take more as arrays are decoded whenever an episode shows them.
 HELD_BYTES = 4 << 30
+_GRAPHS = 16  # Graphs of drawn sizes that are kept; others are traced again.
 
 
 class Stairs(tf.keras.optimizers.schedules.LearningRateSchedule):
@@ -60,7 +61,7 @@ class BaseEpisodes:
 
   Attributes:
     way: classes of an episode; all base classes, if there are fewer. (least, most): each episode
-      draws its own number between them, uniformly.
+      draws its own number between them, uniformly; each size is traced, which takes seconds.
     shot: support images of a class, drawn as `way` if it is a pair, and at most as many as the
       smallest class leaves beside its targets.
     targets: target images of a class.
@@ -181,10 +182,13 @@ class BaseEpisodes:
           initial=flops.ZERO))
       updates = context.ledger.grant(updates, until.__getitem__)
 
+    # Nets count the images of a batch as they are traced, so that each size has a graph.
+    graph_of = functools.lru_cache(maxsize=_GRAPHS)(
+        lambda *sizes: tf.function(update.python_function, autograph=False))
+
     def make(num: int) -> None:
-      # One graph for all sizes: a compiled function traces each of them otherwise.
-      step = update.get_concrete_function(batches.element_spec) if drawn else update
       for number, batch in enumerate(batches.take(num)):
+        step = graph_of(*(tuple(part.shape) for part in batch)) if drawn else update
         losses.append(step(batch))
         if (number + 1) % self.updates_per_epoch == 0:
           context.report(step=number + 1, steps=self.num_updates, loss=float(losses[-1]))
