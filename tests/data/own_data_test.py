@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from suite.data.episodes import episodes
 from suite.data.own import image_sources
@@ -242,3 +243,12 @@ def test_permuted_and_rotated_buckets_have_the_same_images_changed():
   assert turned[0].train.ids.tolist() == found[0].train.ids.tolist()
   turned = buckets.rotated(images, num_tasks=2, seed=0)
   assert not np.array_equal(turned[1].train.pixels(), turned[0].train.pixels())
+
+
+@pytest.mark.parametrize("shape", [(70, 28, 28, 1), (3, 9, 12, 3), (2, 1, 5, 1)])
+def test_rotated_pixels_are_those_of_scipy_an_image_at_a_time(shape):
+  images = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
+  for angle in (0.0, 30.0, 45.0, 60.0, 90.0, 127.3, 180.0, 359.9):  # 60 degrees: many halves.
+    np.testing.assert_array_equal(
+        buckets._turned(images, angle),
+        ndimage.rotate(images, angle, axes=(1, 2), reshape=False, order=1), err_msg=str(angle))
