@@ -187,7 +187,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
       self._add(dev, context, choose=True)
       record = {**record, **self.statistics.chosen()}
     if self._statistic.has_phases:
-      self._solve(context)
+      record = {**record, **self._solve(context)}
     return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
 
   def _learning_cost(self, train: examples.ExampleSet, dev: examples.ExampleSet | None,
@@ -263,6 +263,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     A statistic of whole sets first adds those that are new.
     """
     codes, labels = stored.codes[stored.num_old:], stored.labels[stored.num_old:]
+    record: dict[str, Any] = {}
     adds, statistics = self._statistic.sets_only and len(labels) > 0, self.statistics
     if context.ledger.affords(lambda: statistics.solve_cost(adds * len(labels)) + (
         statistics.add_cost(labels) if adds else flops.ZERO)):
@@ -270,8 +271,8 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
         began, cost = time.monotonic(), statistics.add_set(codes, labels)
         context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                               seconds=time.monotonic() - began)
-      self._solve(context)
-    return {"passes": 0}
+      record = self._solve(context)
+    return {"passes": 0, **record}
 
   @override
   def stored_macs(self, num_stored: int) -> int | None:
@@ -307,12 +308,16 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     """Returns logits [B, W] of codes [B, D]."""
     return self._statistic.answers(state, codes)
 
-  def _solve(self, context: context_lib.Context) -> None:
+  def _solve(self, context: context_lib.Context) -> dict[str, Any]:
+    """Solves; returns what records say of it, see `statistic.Factorization`."""
     start, cost = time.monotonic(), self.statistics.solve_cost()
     if not rehearsal.counts_only():
       rehearsal.save(self.statistics, self.statistics.solve_compiled)
+    found = self.statistics.factorization
+    cost *= max(found.attempts, 1)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, steps=1,
                           seconds=time.monotonic() - start)
+    return found.record()
 
 
 class RandomRelu:

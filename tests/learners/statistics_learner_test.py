@@ -288,7 +288,7 @@ def test_base_classes_are_told_apart_where_means_alone_cannot(tmp_path):
   data, images = base()
   learner, now = _begun(tmp_path, shared_covariance.SharedCovariance(weights="class"))
   record = learner.learn(deliveries.Experience(TASK, data, data, deliveries.History()), now)
-  assert record == {"classes_with_a_mean": 2}
+  assert record == {"classes_with_a_mean": 2, "condition_number": record["condition_number"]}
   found = learner.predict(tf.constant(images)).numpy()
   assert np.isneginf(found[:, 2]).all()
   assert np.mean(np.argmax(found, 1) == data.labels) > 0.95
@@ -309,7 +309,7 @@ def test_an_offline_phase_inverts_and_trains_nothing(tmp_path):
   learner.update(tf.constant(codes), tf.constant(labels))
   np.testing.assert_array_equal(learner.statistics.precision, np.eye(2))
   stored = deliveries.Stored(codes, labels, np.ones(3, bool), 0)
-  assert learner.learn_stored(stored, now) == {"passes": 0}
+  assert learner.learn_stored(stored, now) == {"passes": 0, "condition_number": 1.15}
   assert (learner.statistics.precision.numpy() != np.eye(2)).all()
   assert now.ledger.totals()["macs"] == learner.stored_macs(30)
   views = mac_views.views(*learner.mac_layers(), num_samples=30, num_passes=0)
@@ -371,7 +371,8 @@ def around_zero(num=200):
 def test_a_class_within_another_is_told_apart_by_its_spread(of_features):
   points, labels = around_zero()
   learner, now = of_features(COVARIANCES)
-  assert learner.learn(_features(points, labels), now) == {"classes_with_a_mean": 2}
+  assert learner.learn(_features(points, labels), now) == {
+      "classes_with_a_mean": 2, "condition_number": 1.23}
   found = learner.predict(tf.constant(points, tf.float32)).numpy()
   assert np.isneginf(found[:, 2]).all()
   # Far from zero the second class is nearer in units of its spread, where means tell nothing.

@@ -59,11 +59,12 @@ class Scatters(NamedTuple):
 
 class Inverses(NamedTuple):
   """precision P_k [C, D, D]; solved [C, D], P_k times the sum of class k; squares [C], the product
-  of both."""
+  of both; scales [C, D], see `Statistic.solve`."""
 
   precision: tf.Tensor
   solved: tf.Tensor
   squares: tf.Tensor
+  scales: Any = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +85,7 @@ class ClassCovariances(statistic.Statistic):
   shrinkage: tuple[float, float] = (1.0, 1.0)
   shrinkages: tuple[tuple[float, float], ...] = ()
 
-  has_turns = True
+  has_turns = has_fallback = True
 
   def __post_init__(self):
     if not self.ridge > 0.0:
@@ -144,21 +145,24 @@ class ClassCovariances(statistic.Statistic):
     found = tf.cast(-0.5 * tf.transpose(distances), tf.float32)
     return tf.where(state.counts > 0.0, found, statistic.NOT_SHOWN)
 
-  def solve(self, state: Scatters) -> Inverses:
+  def solve(self, state: Scatters, added: float = 0.0) -> Inverses:
     counts, sums = tf.cast(state.counts, tf.float64), tf.cast(state.sums, tf.float64)
     whole = _covariance_of_all(
         counts, sums, tf.cast(tf.reduce_sum(state.scatter, axis=0), tf.float64))
 
-    def precision_of(given: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:  # One class at a time.
+    def precision_of(given: tuple[tf.Tensor, tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
       mixed = self._covariances(tf.cast(given[0], tf.float64), given[1], whole, state.shrinkage)
       eye = tf.eye(mixed.shape[-1], dtype=tf.float64)
-      found = tf.linalg.cholesky_solve(tf.linalg.cholesky(mixed), eye + tf.zeros_like(mixed))
-      return tf.cast(found, tf.float32)
+      factor = statistic.factor(mixed, added)
+      found = tf.linalg.cholesky_solve(factor, eye + tf.zeros_like(mixed))
+      return tf.cast(found, tf.float32), tf.linalg.diag_part(factor)
 
-    precision = tf.map_fn(precision_of, (tf.convert_to_tensor(state.scatter), counts),
-                          fn_output_signature=tf.TensorSpec(state.scatter.shape[1:]))
+    size = state.scatter.shape[1:]
+    precision, scales = tf.map_fn(  # One class at a time.
+        precision_of, (tf.convert_to_tensor(state.scatter), counts),
+        fn_output_signature=(tf.TensorSpec(size), tf.TensorSpec(size[:1], tf.float64)))
     solved = tf.matmul(precision, tf.convert_to_tensor(state.sums)[:, :, None])[:, :, 0]
-    return Inverses(precision, solved, tf.reduce_sum(state.sums * solved, axis=1))
+    return Inverses(precision, solved, tf.reduce_sum(state.sums * solved, axis=1), scales)
 
   def choose(self, state: Scatters, codes: tf.Tensor, labels: tf.Tensor) -> Scatters:
     def accuracy(shrinkage: tf.Tensor) -> tf.Tensor:
@@ -178,7 +182,7 @@ class ClassCovariances(statistic.Statistic):
 
   def update(self, state: Scatters, solution: Inverses, codes: tf.Tensor, labels: tf.Tensor
              ) -> None:
-    num = tf.size(labels)
+    num, precision = tf.size(labels), tf.convert_to_tensor(solution.precision)
 
     def body(i: tf.Tensor) -> list[tf.Tensor]:
       label, z = labels[i], codes[i][None]
@@ -189,25 +193,22 @@ class ClassCovariances(statistic.Statistic):
       state.scatter.scatter_add(tf.IndexedSlices(spread[None], place))
       state.sums.scatter_add(tf.IndexedSlices(z, place))
       state.counts.scatter_add(tf.IndexedSlices(tf.ones([1]), place))
-      solution.solved.scatter_add(tf.IndexedSlices(
-          tf.matmul(z, tf.gather(solution.precision, label)), place))
-      square = tf.reduce_sum(tf.gather(state.sums, label) * tf.gather(solution.solved, label))
-      solution.squares.scatter_update(tf.IndexedSlices(square[None], place))
+      # A slice of a matrix is no copy of it, what tf.gather returns is.
+      solution.solved.scatter_add(tf.IndexedSlices(tf.matmul(z, precision[label]), place))
       return [i + 1]
 
     tf.while_loop(lambda i: i < num, body, [0])
+    rows = tf.gather(state.sums, labels) * tf.gather(solution.solved, labels)
+    solution.squares.scatter_update(tf.IndexedSlices(tf.reduce_sum(rows, axis=1), labels))
 
   def answers_in_turn(self, state: Scatters, solution: Inverses, codes: tf.Tensor,
                       labels: tf.Tensor) -> tf.Tensor:
-    own_squares = _squares_of(solution, codes)  # [C, B]
+    own_squares, keys = _squares_and_keys(solution, codes, labels)
     products = tf.matmul(solution.solved, codes, transpose_b=True)
     counts, squares = state.counts[:, None], solution.squares[:, None]
     found = _logits(own_squares, products, counts, squares)
     # Again for the classes of the block, with the samples that it has added by each step.
     block = statistic.Block(labels)
-    keys = tf.map_fn(
-        lambda i: tf.linalg.matvec(tf.gather(solution.precision, labels[i]), codes[i]),
-        tf.range(tf.size(labels)), fn_output_signature=tf.TensorSpec(codes.shape[1:]))
     gram = tf.matmul(keys, codes, transpose_b=True)  # z_j^T P z_t, P being that of y_j.
     products = block.moved(products, gram)
     # (S + z)^T P (S + z) = S^T P S + 2 z^T P S + z^T P z.
@@ -279,6 +280,25 @@ def _squares_of(solution: Inverses, codes: tf.Tensor) -> tf.Tensor:
   return tf.map_fn(lambda p: tf.reduce_sum(tf.matmul(codes, p) * codes, axis=1),
                    tf.convert_to_tensor(solution.precision),
                    fn_output_signature=tf.TensorSpec([codes.shape[0]]))
+
+
+def _squares_and_keys(solution: Inverses, codes: tf.Tensor, labels: tf.Tensor
+                      ) -> tuple[tf.Tensor, tf.Tensor]:
+  """Returns `_squares_of` [C, B], and P z of each sample's own class, [B, D]."""
+  precision = tf.convert_to_tensor(solution.precision)
+
+  def body(c: tf.Tensor, squares: tf.TensorArray, keys: tf.TensorArray) -> tuple[Any, ...]:
+    products = tf.matmul(codes, precision[c])
+    rows = tf.where(labels == tf.cast(c, labels.dtype))[:, 0]
+    return (c + 1, squares.write(c, tf.reduce_sum(products * codes, axis=1)),
+            keys.scatter(tf.cast(rows, tf.int32), tf.gather(products, rows)))
+
+  num = precision.shape[0]
+  _, squares, keys = tf.while_loop(
+      lambda c, *_: c < num, body,
+      [0, tf.TensorArray(tf.float32, num, element_shape=[codes.shape[0]]),
+       tf.TensorArray(tf.float32, tf.size(labels), element_shape=codes.shape[1:])])
+  return squares.stack(), keys.stack()
 
 
 def _logits(own_squares: tf.Tensor, products: tf.Tensor, counts: tf.Tensor, squares: tf.Tensor

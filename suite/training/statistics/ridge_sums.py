@@ -41,7 +41,7 @@ Letters: N samples so far, B samples of a set, C classes, D features.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 import tensorflow as tf
 
@@ -85,10 +85,11 @@ class DualRows(NamedTuple):
 
 
 class Regression(NamedTuple):
-  """precision P [D, D] and weights V [D, C]."""
+  """precision P [D, D], weights V [D, C] and scales [D], see `Statistic.solve`."""
 
   precision: tf.Tensor
   weights: tf.Tensor
+  scales: Any = ()
 
 
 State = Union[PrimalSums, DualRows]
@@ -119,7 +120,7 @@ class RidgeSums(statistic.Statistic):
   strengths: tuple[float, ...] = ()
   exact: bool = False
 
-  has_turns = True
+  has_turns = has_fallback = True
 
   def __post_init__(self):
     if not self.strength > 0:
@@ -230,10 +231,11 @@ class RidgeSums(statistic.Statistic):
     found = tf.matmul(codes, tf.cast(self.weights(state), tf.float32))
     return tf.where(state.counts > 0.0, found, statistic.NOT_SHOWN)
 
-  def solve(self, state: PrimalSums) -> Regression:
-    precision = _solved(_symmetric(state.gram), tf.eye(state.gram.shape[0], dtype=tf.float64),
-                        self._strength(state))
-    return Regression(precision, tf.matmul(precision, tf.cast(state.cross, tf.float64)))
+  def solve(self, state: PrimalSums, added: float = 0.0) -> Regression:
+    factor = _factor(_symmetric(state.gram), self._strength(state), added)
+    precision = tf.linalg.cholesky_solve(factor, tf.eye(factor.shape[0], dtype=tf.float64))
+    return Regression(precision, tf.matmul(precision, tf.cast(state.cross, tf.float64)),
+                      tf.linalg.diag_part(factor))
 
   def unsolved(self, num_classes: int, num_features: int) -> Regression:
     return Regression(tf.eye(num_features) / self.strength, tf.zeros([num_features, num_classes]))
@@ -241,9 +243,13 @@ class RidgeSums(statistic.Statistic):
   def update(self, state: PrimalSums, solution: Regression, codes: tf.Tensor, labels: tf.Tensor
              ) -> None:
     one_hot = tf.one_hot(labels, state.counts.shape[0])
-    exact, of_labels = (tf.cast(part, state.gram.dtype) for part in (codes, one_hot))
+    exact = tf.cast(codes, state.gram.dtype)
     state.gram.assign_add(tf.matmul(exact, exact, transpose_a=True))
-    state.cross.assign_add(tf.matmul(exact, of_labels, transpose_a=True))
+    if codes.shape[0] == 1:
+      cross = tf.matmul(exact, tf.cast(one_hot, exact.dtype), transpose_a=True)
+    else:  # The same additions, without the products with 0.
+      cross = tf.transpose(tf.math.unsorted_segment_sum(exact, labels, state.counts.shape[0]))
+    state.cross.assign_add(cross)
     state.counts.assign_add(tf.reduce_sum(one_hot, axis=0))
     # Woodbury's identity for the block: with K = I + Z P Z^T, G = P Z^T K^-1.
     keys = tf.matmul(codes, solution.precision)  # Z P, [B, D]
@@ -282,9 +288,10 @@ class RowsOrSums(NamedTuple):
 
 
 class Weights(NamedTuple):
-  """weights V [D, C]."""
+  """weights V [D, C] and scales, see `Statistic.solve`."""
 
   weights: tf.Tensor
+  scales: Any = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -296,6 +303,8 @@ class RidgeRows(statistic.Statistic):
   """
 
   ridge: RidgeSums
+
+  has_fallback = True
 
   @property
   def chooses(self) -> bool:
@@ -335,13 +344,13 @@ class RidgeRows(statistic.Statistic):
   def chosen(self, state: RowsOrSums) -> dict[str, float]:
     return {"strength": float(state.strength[0])} if self.chooses else {}
 
-  def solve(self, state: RowsOrSums) -> Weights:
+  def solve(self, state: RowsOrSums, added: float = 0.0) -> Weights:
     products, targets, _ = self._system(state, state.rows)
-    strength = state.strength[0] if self.chooses else self.ridge.strength
-    found = _solved(products, targets, strength)
-    if state.gram.shape[0]:
-      return Weights(found)
-    return Weights(tf.matmul(tf.cast(state.rows, tf.float64), found, transpose_a=True))
+    factor = _factor(products, state.strength[0] if self.chooses else self.ridge.strength, added)
+    found = tf.linalg.cholesky_solve(factor, targets)
+    if not state.gram.shape[0]:
+      found = tf.matmul(tf.cast(state.rows, tf.float64), found, transpose_a=True)
+    return Weights(found, tf.linalg.diag_part(factor))
 
   def answers(self, state: RowsOrSums, codes: tf.Tensor, solution: Weights | None = None
               ) -> tf.Tensor:
@@ -385,8 +394,11 @@ def _best(strengths: tuple[float, ...], products: tf.Tensor, targets: tf.Tensor,
 
 def _solved(gram: tf.Tensor, right: tf.Tensor, strength: tf.Tensor | float) -> tf.Tensor:
   """Returns (gram + l I)^-1 right, by Cholesky's factorization."""
-  eye = tf.eye(gram.shape[0], dtype=gram.dtype)
-  return tf.linalg.cholesky_solve(tf.linalg.cholesky(gram + strength * eye), right)
+  return tf.linalg.cholesky_solve(_factor(gram, strength), right)
+
+
+def _factor(gram: tf.Tensor, strength: tf.Tensor | float, added: float = 0.0) -> tf.Tensor:
+  return statistic.factor(gram + strength * tf.eye(gram.shape[0], dtype=gram.dtype), added)
 
 
 def _symmetric(gram: tf.Tensor) -> tf.Tensor:

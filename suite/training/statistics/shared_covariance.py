@@ -30,7 +30,7 @@ Letters: B samples, C classes, D features, U classes in the block.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -49,11 +49,13 @@ class Scatter(NamedTuple):
 
 
 class Inverse(NamedTuple):
-  """precision P [D, D]; solved [C, D], the sums times P; squares [C], S_c^T P S_c of the sums."""
+  """precision P [D, D]; solved [C, D], the sums times P; squares [C], S_c^T P S_c of the sums;
+  scales [D], see `Statistic.solve`."""
 
   precision: tf.Tensor
   solved: tf.Tensor
   squares: tf.Tensor
+  scales: Any = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +73,7 @@ class SharedCovariance(statistic.Statistic):
   weights: str = "steps"
   oas: bool = False
 
-  has_turns = True
+  has_turns = has_fallback = True
 
   def __post_init__(self):
     if not 0.0 < self.shrinkage <= 1.0:
@@ -160,12 +162,14 @@ class SharedCovariance(statistic.Statistic):
     found = tf.matmul(codes, tf.cast(solved, tf.float32)) - tf.cast(offsets, tf.float32)
     return tf.where(state.counts > 0.0, found, statistic.NOT_SHOWN)
 
-  def solve(self, state: Scatter) -> Inverse:
+  def solve(self, state: Scatter, added: float = 0.0) -> Inverse:
     sums, counts, scatter = (tf.cast(part, tf.float64) for part in state)
     eye = tf.eye(state.scatter.shape[0], dtype=tf.float64)
-    precision = tf.linalg.cholesky_solve(tf.linalg.cholesky(self._shrunk(scatter, counts)), eye)
+    factor = statistic.factor(self._shrunk(scatter, counts), added)
+    precision = tf.linalg.cholesky_solve(factor, eye)
     solved = tf.matmul(sums, precision)
-    return Inverse(precision, solved, tf.reduce_sum(sums * solved, axis=1))
+    return Inverse(precision, solved, tf.reduce_sum(sums * solved, axis=1),
+                   tf.linalg.diag_part(factor))
 
   def unsolved(self, num_classes: int, num_features: int) -> Inverse:
     return Inverse(tf.eye(num_features), tf.zeros([num_classes, num_features]),

@@ -21,6 +21,7 @@ Letters: B samples, N samples of a set, C classes, D features, U classes in a bl
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
@@ -33,6 +34,8 @@ from suite.contracts import tasks
 
 NOT_SHOWN = -1e9  # Logit of a class without a sample: finite, so that no loss becomes NaN.
 _CHUNK = 256  # Samples added in one call.
+# Shares of the mean of the diagonal that are added to a matrix, the next if a factorization failed.
+_ADDED = (0.0, 1e-12, 1e-8, 1e-4)
 _GRAPHS = 8  # Kept at once, of a state with open dimensions.
 
 State = Any  # A NamedTuple of tensors; one field is `counts`, [C].
@@ -46,6 +49,29 @@ class SetSums(NamedTuple):
   num_flops: int
 
 
+class Factorization(NamedTuple):
+  """How the last `solve` went.
+
+  Attributes:
+    condition: an estimate from below of the condition number of the matrix that was factorized, the
+      largest of several: the square of the ratio of the largest and the smallest of `scales`, see
+      `Statistic.solve`. None: there is no such matrix, or it is not finite.
+    added: the share of the mean of the diagonal that was added to it, after factorizations with
+      less had failed.
+    attempts: factorizations that were begun.
+  """
+
+  condition: float | None
+  added: float
+  attempts: int
+
+  def record(self) -> dict[str, float]:
+    """Returns fields of a record: `ridge_added` where it is not 0."""
+    found = {} if self.condition is None else {
+        "condition_number": float(f"{self.condition:.3g}")}  # The rest is rounding.
+    return {**found, "ridge_added": self.added} if self.added else found
+
+
 class Statistic:
   """Settings and functions of one statistic; see the module.
 
@@ -55,11 +81,12 @@ class Statistic:
     has_turns: whether there is `answers_in_turn`.
     most_rows: samples of a set that `Sets` adds at once.
     sets_only: whether there is no `update`: single samples are added in offline phases, as a set.
+    has_fallback: whether `solve` takes `added`.
   """
 
   kinds: Sequence[str] = (tasks.SINGLE_LABEL,)
   has_phases = True
-  has_turns = sets_only = False
+  has_turns = sets_only = has_fallback = False
   most_rows = 10000
 
   @property
@@ -102,9 +129,17 @@ class Statistic:
     """
     raise NotImplementedError
 
-  def solve(self, state: State) -> Solution:
-    """Returns the solution for a state, solved in float64."""
-    del state
+  def solve(self, state: State, added: float = 0.0) -> Solution:
+    """Returns the solution for a state, solved in float64.
+
+    A field `scales` [..., D] of it, if there is one, is no variable of `Running`: the diagonals of
+    Cholesky's factors, or singular values, for `Factorization`.
+
+    Args:
+      state: the sums.
+      added: see `factor`; above 0 if a factorization without it failed, and `has_fallback`.
+    """
+    del state, added
     return ()
 
   def choose(self, state: State, codes: tf.Tensor, labels: tf.Tensor) -> State:
@@ -150,6 +185,19 @@ class Statistic:
     return None
 
 
+def factor(matrix: tf.Tensor, added: float = 0.0) -> tf.Tensor:
+  """Returns Cholesky's factors of matrices [..., D, D].
+
+  Args:
+    matrix: symmetric.
+    added: times the mean of its diagonal, is added to the diagonal before.
+  """
+  if added:
+    mean = tf.linalg.trace(matrix) / matrix.shape[-1]
+    matrix += added * mean[..., None, None] * tf.eye(matrix.shape[-1], dtype=matrix.dtype)
+  return tf.linalg.cholesky(matrix)
+
+
 class Running(tf.Module):
   """State and solution of a statistic as variables, which are attributes by the fields' names.
 
@@ -176,7 +224,8 @@ class Running(tf.Module):
               value, trainable=False, name=name, shape=self._shape_of(value)))
     self.add_chunk = user_code.compiled(self.add, input_signature=[
         tf.TensorSpec([None, num_features]), tf.TensorSpec([None], tf.int64)])
-    self._solve = user_code.compiled(self.solve, input_signature=[])
+    self._solve = user_code.compiled(self._solved, input_signature=[])
+    self._factorization = functools.partial(Factorization, None, 0.0, 0)  # A module wraps a tuple.
     self._costs: dict[str, flops.Cost] = {}
 
   def _shape_of(self, value: tf.Tensor) -> tf.TensorShape:
@@ -196,6 +245,11 @@ class Running(tf.Module):
   def solution(self) -> Solution:
     """The solution, a NamedTuple of variables."""
     return self._variables("solution")
+
+  @property
+  def factorization(self) -> Factorization:
+    """How the last `solve` went."""
+    return self._factorization()
 
   @property
   def num_classes(self) -> int:
@@ -263,8 +317,37 @@ class Running(tf.Module):
         tf.TensorSpec([len(labels), self._num_features]), tf.TensorSpec(labels.shape, tf.int64))
 
   def solve(self) -> None:
-    """Computes the solution for the samples so far."""
-    self._assign((), self.statistic.solve(self.state))
+    """Computes the solution for the samples so far.
+
+    If a factorization of finite sums fails, a small share of the mean of the diagonal is added, a
+    larger one if that fails, too: `factorization` says which.
+
+    Raises:
+      ValueError: no share was enough.
+    """
+    self._guarded(self._solved)
+
+  def _solved(self, added: float = 0.0) -> Any:
+    """Solves; returns the `scales` of the solution, () if it has none."""
+    solution = self.statistic.solve(self.state, *([added] if added else []))
+    self._assign((), solution)
+    return getattr(solution, "scales", ())
+
+  def _guarded(self, solve: Callable[[float], Any]) -> None:
+    shares = _ADDED if self.statistic.has_fallback else _ADDED[:1]
+    for attempts, added in enumerate(shares, 1):
+      # What is not positive definite has factors of NaN; so has what is not finite.
+      scales = solve(added)
+      found = Factorization(_condition(scales), added, attempts)
+      self._factorization = functools.partial(Factorization, *found)
+      if found.condition is not None or len(shares) == 1 or not all(
+          np.isfinite(part.numpy()).all() for part in self.state if not _is_absent(part)):
+        return
+    raise ValueError(
+        f"{type(self.statistic).__name__}: the sums of {np.sum(self.state.counts.numpy()):.0f} "
+        f"samples cannot be factorized, not with {shares[-1]:g} of the mean of the diagonal added "
+        "to it either. Features may differ by more than the sums hold: scale them, for example by "
+        "unit_length, or take a larger ridge.")
 
   def chosen(self) -> dict[str, Any]:
     """What held-out samples chose last, for records."""
@@ -272,7 +355,8 @@ class Running(tf.Module):
 
   def solve_compiled(self) -> None:
     """`solve` as a graph."""
-    self._solve()
+    self._guarded(lambda added: self._solve() if not added else user_code.compiled(
+        functools.partial(self._solved, added))())
 
   def solve_cost(self, more: int = 0) -> flops.Cost:
     """Returns the cost of `solve`, after `more` samples that are added first."""
@@ -310,26 +394,29 @@ class Sets(Running):
 
   def __init__(self, statistic: Statistic, num_classes: int, num_features: int):
     super().__init__(statistic, num_classes, num_features)
-    graphs: dict[Any, Any] = {}
+    graphs: dict[Any, tuple[Any, flops.Cost]] = {}
     self._graphs = lambda: graphs  # In a function: a checkpoint goes through every dict.
 
   def _shape_of(self, value: tf.Tensor) -> tf.TensorShape:
     return tf.TensorShape([size or None for size in value.shape])
 
-  def _traced(self, name: str, function: Callable[..., Any], *specs: Any) -> Any:
-    """The graph of a function of a state and more, for these shapes."""
+  def _traced(self, name: str, function: Callable[..., Any], *specs: Any) -> tuple[Any, flops.Cost]:
+    """The graph of a function of a state and more, for these shapes, and its cost."""
     key = (name, *(tuple(spec.shape) for spec in tf.nest.flatten(specs)))
-    if key not in self._graphs():
+    if key in self._graphs():
+      flops.watch(self._graphs()[key][1])
+    else:
       if len(self._graphs()) >= _GRAPHS:  # Shapes of a state that still grows do not come again.
         self._graphs().clear()
-      self._graphs()[key] = user_code.compiled(function).get_concrete_function(*specs)
+      graph = user_code.compiled(function).get_concrete_function(*specs)
+      self._graphs()[key] = graph, flops.count(graph)
     return self._graphs()[key]
 
   def _specs(self, more: int = 0) -> State:
     """The shapes of the state after `more` samples."""
     specs = tf.nest.map_structure(tf.type_spec_from_value, self._values())
     for part in self._parts(more):
-      specs = self._adding(specs, part.stop - part.start).structured_outputs
+      specs = self._adding(specs, part.stop - part.start)[0].structured_outputs
     return specs
 
   def _values(self) -> State:
@@ -343,45 +430,61 @@ class Sets(Running):
     most = self.statistic.most_rows
     return [slice(i, min(i + most, num)) for i in range(0, num, most)]
 
-  def _adding(self, specs: State, num: int) -> Any:
+  def _adding(self, specs: State, num: int) -> tuple[Any, flops.Cost]:
     return self._traced("add", self.statistic.add, specs, *self._samples(num))
 
   def add_set(self, codes: np.ndarray, labels: np.ndarray) -> flops.Cost:
-    cost = flops.ZERO
+    total = flops.ZERO
     for part in self._parts(len(labels)):
-      graph = self._adding(self._specs(), part.stop - part.start)
-      added = graph(*self._values(), tf.cast(codes[part], tf.float32),
+      graph, cost = self._adding(self._specs(), part.stop - part.start)
+      # In the structure of the trace: other arguments cost TensorFlow a message with all values.
+      added = graph(self._values(), tf.cast(codes[part], tf.float32),
                     tf.cast(labels[part], tf.int64))
       self._assign(self.statistic.trimmed(added), ())
-      cost += flops.count(graph)
-    return cost
+      total += cost
+    return total
 
   def add_cost(self, labels: np.ndarray) -> flops.Cost:
-    specs, cost = self._specs(), flops.ZERO
+    specs, total = self._specs(), flops.ZERO
     for part in self._parts(len(labels)):
-      graph = self._adding(specs, part.stop - part.start)
-      specs, cost = graph.structured_outputs, cost + flops.count(graph)
-    return cost
+      graph, cost = self._adding(specs, part.stop - part.start)
+      specs, total = graph.structured_outputs, total + cost
+    return total
 
   def choose(self, codes: np.ndarray, labels: np.ndarray) -> flops.Cost:
-    cost = self.choose_cost(labels)
-    graph = self._traced("choose", self.statistic.choose, self._specs(),
-                         *self._samples(len(labels)))
-    self._assign(graph(*self._values(), tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)), ())
+    graph, cost = self._traced("choose", self.statistic.choose, self._specs(),
+                               *self._samples(len(labels)))
+    self._assign(graph(self._values(), tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)), ())
     return cost
 
   def choose_cost(self, labels: np.ndarray, more: int = 0) -> flops.Cost:
-    return flops.count(self._traced("choose", self.statistic.choose, self._specs(more),
-                                    *self._samples(len(labels))))
-
-  def solve(self) -> None:
-    self.solve_compiled()
+    return self._traced("choose", self.statistic.choose, self._specs(more),
+                        *self._samples(len(labels)))[1]
 
   def solve_compiled(self) -> None:
-    self._assign((), self._traced("solve", self.statistic.solve, self._specs())(*self._values()))
+    self._guarded(self._solved)
+
+  def _solved(self, added: float = 0.0) -> Any:
+    solution = self._solving(self._specs(), added)[0](self._values())
+    self._assign((), solution)
+    return getattr(solution, "scales", ())
+
+  def _solving(self, specs: State, added: float = 0.0) -> tuple[Any, flops.Cost]:
+    return self._traced(f"solve, {added} added", lambda state: self.statistic.solve(
+        state, *([added] if added else [])), specs)
 
   def solve_cost(self, more: int = 0) -> flops.Cost:
-    return flops.count(self._traced("solve", self.statistic.solve, self._specs(more)))
+    return self._solving(self._specs(more))[1]
+
+
+def _condition(scales: Any) -> float | None:
+  """The largest square of a ratio of the largest and the smallest of [..., D] that are not 0."""
+  if _is_absent(scales):
+    return None
+  values = np.asarray(scales, np.float64)
+  least = np.min(values, axis=-1, where=values != 0.0, initial=np.inf)
+  found = float(np.max(np.square(np.max(values, axis=-1) / least), initial=0.0))
+  return found if np.isfinite(found) and found > 0.0 else None
 
 
 class Block:

@@ -11,8 +11,9 @@ vectors u_i of X alone, set by set,
 
 where t, the share that is cut, acts like a ridge. No row of X is kept. Here the decomposition is
 that of the Gram matrix of the rows above, in float64, an eigenproblem of as many equations as there
-are rows, k and the new ones; the rows s_i u_i are the state. What is cut depends on the order of
-the sets, so states are not merged, and single samples are added in offline phases, as a set.
+are rows, k and the new ones; the rows s_i u_i are the state, so that only products with new rows
+are not known. What is cut depends on the order of the sets, so states are not merged, and single
+samples are added in offline phases, as a set.
 
 Letters: N samples so far, B samples of a set, C classes, D features, R rows.
 """
@@ -20,7 +21,7 @@ Letters: N samples so far, B samples of a set, C classes, D features, R rows.
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 import tensorflow as tf
 
@@ -28,6 +29,7 @@ from suite.training.statistics import ridge_sums
 from suite.training.statistics import statistic
 
 _MOST_BYTES = 8 * 2**30
+_COLUMNS = 8192  # In float64 at once.
 
 
 class Factors(NamedTuple):
@@ -87,18 +89,22 @@ class TruncatedFactors(statistic.Statistic):
   def add(self, state: Factors, codes: tf.Tensor, labels: tf.Tensor) -> Factors:
     one_hot = tf.one_hot(labels, state.counts.shape[0])
     counts = state.counts + tf.reduce_sum(one_hot, axis=0)
-    rows = tf.concat([state.basis, codes], axis=0)
-    num, width = rows.shape
-    exact = tf.cast(rows, tf.float64)
-    values, vectors = tf.linalg.eigh(tf.matmul(exact, exact, transpose_b=True))  # Ascending.
-    most = self._most(width)
-    leading = tf.reverse(vectors[:, -min(most, num):], axis=[1])
-    squares = tf.reverse(values[-min(most, num):], axis=[0])
-    places = tf.range(min(most, num), dtype=tf.float32)
+    width = codes.shape[1]
+    most = min(self._most(width), state.basis.shape[0] + codes.shape[0])
+    values, vectors = tf.linalg.eigh(_gram(state.basis, codes))  # Ascending.
+    leading = tf.reverse(vectors[:, -most:], axis=[1])
+    squares = tf.reverse(values[-most:], axis=[0])
+    places = tf.range(most, dtype=tf.float32)
     is_kept = (places < self._kept(counts)) & _counts(squares, values)
-    basis = tf.where(is_kept[:, None], tf.matmul(leading, exact, transpose_a=True), 0.0)
-    cross = tf.matmul(tf.cast(codes, tf.float64), tf.cast(one_hot, tf.float64), transpose_a=True)
-    return Factors(tf.cast(basis, tf.float32), state.cross + cross, counts)
+    leading = tf.where(is_kept, leading, 0.0)
+    above, below = leading[:state.basis.shape[0]], leading[state.basis.shape[0]:]
+    basis = _in_parts(width, lambda part: tf.cast(
+        tf.matmul(above, _exact(state.basis[:, part]), transpose_a=True) +
+        tf.matmul(below, _exact(codes[:, part]), transpose_a=True), tf.float32))
+    cross = _in_parts(width, lambda part: tf.math.unsorted_segment_sum(
+        _exact(codes[:, part]), labels, state.counts.shape[0]))
+    return Factors(tf.concat(basis, axis=1),
+                   state.cross + tf.transpose(tf.concat(cross, axis=1)), counts)
 
   def _kept(self, counts: tf.Tensor) -> tf.Tensor:
     return tf.round((1.0 - self.share) * tf.reduce_sum(counts))
@@ -107,18 +113,62 @@ class TruncatedFactors(statistic.Statistic):
     # By the number of samples, whatever they are, so that a rehearsal has the same rows.
     return state._replace(basis=state.basis[:int(self._kept(state.counts))])
 
-  def solve(self, state: Factors) -> ridge_sums.Weights:
-    basis = tf.cast(state.basis, tf.float64)
-    squares = tf.reduce_sum(tf.square(basis), axis=1)  # s_i^2
-    products = tf.matmul(basis, state.cross)  # diag(s) U^T X^T Y
+  def solve(self, state: Factors, added: float = 0.0) -> ridge_sums.Weights:
+    del added  # Nothing is factorized here, and the smallest singular values are cut.
+    width = state.basis.shape[1]
+    products = tf.add_n(_in_parts(width, lambda part: tf.matmul(
+        _exact(state.basis[:, part]), state.cross[part])))  # diag(s) U^T X^T Y
+    squares = _squares(state.basis)
     scaled = tf.math.divide_no_nan(products, tf.square(squares)[:, None])
-    return ridge_sums.Weights(tf.matmul(basis, scaled, transpose_a=True))
+    weights = _in_parts(width, lambda part: tf.matmul(
+        _exact(state.basis[:, part]), scaled, transpose_a=True))
+    return ridge_sums.Weights(tf.concat(weights, axis=0), tf.sqrt(squares))
 
   def answers(self, state: Factors, codes: tf.Tensor,
               solution: ridge_sums.Weights | None = None) -> tf.Tensor:
     weights = self.solve(state).weights if solution is None else solution.weights
     return tf.where(state.counts > 0.0, tf.matmul(codes, tf.cast(weights, tf.float32)),
                     statistic.NOT_SHOWN if solution is None else -float("inf"))
+
+
+def _in_parts(width: int, function: Callable[[slice], tf.Tensor]) -> list[tf.Tensor]:
+  """Returns a function of slices of D columns for all of them, one after the other.
+
+  In float64 all columns of the rows would take three times the memory of the state.
+  """
+  found: list[tf.Tensor] = []
+  for start in range(0, width, _COLUMNS):
+    with tf.control_dependencies(found[-1:]):
+      found.append(function(slice(start, start + _COLUMNS)))
+  return found
+
+
+def _exact(values: tf.Tensor) -> tf.Tensor:
+  return tf.cast(values, tf.float64)
+
+
+def _squares(basis: tf.Tensor) -> tf.Tensor:
+  """Returns s_i^2, float64 [R]."""
+  return tf.add_n(_in_parts(basis.shape[1], lambda part: tf.reduce_sum(
+      tf.square(_exact(basis[:, part])), axis=1)))
+
+
+def _gram(basis: tf.Tensor, codes: tf.Tensor) -> tf.Tensor:
+  """Returns the products [R, R], float64, of all rows, those of a basis and then codes.
+
+  Rows of a basis are orthogonal, as in `solve`: products of two of them are not computed.
+  """
+  def products(part: slice) -> tf.Tensor:
+    own = _exact(codes[:, part])
+    rows = tf.concat([_exact(basis[:, part]), own], axis=0) if basis.shape[0] else own
+    return tf.matmul(rows, own, transpose_b=True)
+
+  found = tf.add_n(_in_parts(codes.shape[1], products))  # [R, B].
+  if not basis.shape[0]:
+    return found
+  first = tf.concat([tf.linalg.diag(_squares(basis)),
+                     tf.transpose(found[:basis.shape[0]])], axis=0)
+  return tf.concat([first, found], axis=1)
 
 
 def _counts(squares: tf.Tensor, values: tf.Tensor) -> tf.Tensor:

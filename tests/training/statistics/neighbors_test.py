@@ -70,6 +70,26 @@ def test_blocks_are_the_definition_sample_by_sample(size):
   np.testing.assert_array_equal(without[:, 3], np.full(70, statistic.NOT_SHOWN))
 
 
+def test_many_rows_and_more_ties_than_are_looked_at_first():
+  rng = np.random.default_rng(1)
+  codes, labels = rng.normal(size=[1190, FEATURES]).astype(np.float32), rng.integers(0, 3, 1190)
+  codes[300:340] = codes[1160]  # 40 copies, whose votes all count.
+  form = neighbors.Neighbors(1100, 1, TEMPERATURE)
+  block, turns = (statistic.Running(form, CLASSES, FEATURES) for _ in range(2))
+  for model in (block, turns):  # The ring begins anew, and the block replaces some of its rows.
+    model.add_set(codes[:1150], labels[:1150])
+  found = []
+  for part in (slice(1150, 1158), slice(1158, 1190)):  # Without ties and with them.
+    given = tf.constant(codes[part]), tf.constant(labels[part])
+    found.extend(block.answer_in_turn(*given).numpy())
+    block.add(*given)
+  for t in range(1150, 1190):
+    np.testing.assert_allclose(found[t - 1150], turns.answer(tf.constant(codes[t:t + 1]))[0],
+                               rtol=1e-5, err_msg=str(t))
+    turns.add_chunk(tf.constant(codes[t:t + 1]), tf.constant(labels[t:t + 1]))
+  assert found[10][:3].sum() > 39
+
+
 @pytest.mark.parametrize("cut", [3, 33, 60])
 def test_merged_rows_are_those_of_all_samples(cut):
   codes, labels = sequence()

@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from suite.training.statistics import class_covariances
 from suite.training.statistics import class_means
+from suite.training.statistics import ridge_sums
+from suite.training.statistics import shared_covariance
 from suite.training.statistics import statistic
+from suite.training.statistics import truncated_factors
 
 
 @pytest.mark.parametrize("num", [1, 2, 4])
@@ -76,3 +80,49 @@ def test_a_checkpoint_holds_state_and_solution(tmp_path):
   tf.train.Checkpoint(it=other).read(path).assert_consumed()
   np.testing.assert_array_equal(other.sums, [[0, 0], [1, 2]])
   np.testing.assert_array_equal(other.squares, [0, 5])
+
+
+# A matrix of 4s or 1s, which has no factorization; nothing is left of ridges beside it.
+SINGULAR = {
+    "ridge": (statistic.Running, ridge_sums.RidgeSums(1e-300, exact=True), [[2, 2]], [0]),
+    "rows": (statistic.Sets, ridge_sums.RidgeRows(ridge_sums.RidgeSums(1e-300, exact=True)),
+             [[2, 0, 0], [2, 0, 0]], [0, 0]),
+    "shared": (statistic.Running, shared_covariance.SharedCovariance(1e-300, "class"),
+               [[2, 2], [-2, -2]], [0, 0]),
+    "classes": (statistic.Running, class_covariances.ClassCovariances(
+        1e-300, "correlations", (0.0, 0.0)), [[2, 2], [-2, -2], [0, 0]], [0, 0, 0])}
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+def test_a_singular_matrix_is_solved_with_a_share_of_its_diagonal(name):
+  kind, form, codes, labels = SINGULAR[name]
+  model = kind(form, 2, len(codes[0]))
+  model.add_set(np.array(codes, np.float32), np.array(labels))
+  model.solve_compiled()
+  found = model.factorization
+  assert (found.added, found.attempts) == (1e-12, 2) and found.condition > 1e11
+  assert found.record() == {
+      "condition_number": float(f"{found.condition:.3g}"), "ridge_added": 1e-12}
+  assert np.isfinite(model.answer(tf.constant(codes, tf.float32))[:, 0]).all()
+  if name == "ridge":  # The least squares of the smallest norm.
+    np.testing.assert_allclose(model.weights[:, 0], [0.25, 0.25], rtol=1e-6)
+
+
+def test_the_condition_number_is_that_of_the_factorized_matrix():
+  model = statistic.Running(ridge_sums.RidgeSums(1.0), 2, 2)
+  assert model.factorization.record() == {}
+  model.add(tf.constant([[1.0, 0]] * 3), tf.constant([0, 0, 0], tf.int64))
+  model.solve()  # Of diag(4, 1).
+  assert model.factorization == statistic.Factorization(4.0, 0.0, 1)
+  model = statistic.Sets(truncated_factors.TruncatedFactors(2, 0.0), 2, 3)
+  model.add_set(np.diag([5.0, 2.0, 1.0]).astype(np.float32), np.array([0, 1, 0]))
+  model.solve()
+  np.testing.assert_allclose(model.factorization.condition, 6.25, rtol=1e-6)
+
+
+def test_what_no_share_of_the_diagonal_mends_is_an_error():
+  model = statistic.Running(ridge_sums.RidgeSums(), 2, 2)
+  model.gram.assign(-2.0 * np.eye(2))
+  with pytest.raises(ValueError, match="RidgeSums: the sums of 0 samples cannot be factorized, not "
+                                       "with 0.0001 of the mean of the diagonal"):
+    model.solve()
