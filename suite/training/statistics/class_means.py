@@ -89,7 +89,8 @@ class ClassMeans(statistic.Statistic):
   def merge(self, a: Sums, b: Sums) -> Sums:
     return Sums(a.sums + b.sums, a.counts + b.counts)
 
-  def solve(self, state: Sums) -> Squares:
+  def solve(self, state: Sums, added: float = 0.0) -> Squares:
+    del added  # Nothing is factorized.
     return Squares(_squares(tf.cast(state.sums, tf.float64)))
 
   def unsolved(self, num_classes: int, num_features: int) -> Squares:
