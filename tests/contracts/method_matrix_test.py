@@ -53,9 +53,10 @@ RUN_ELSEWHERE = {
     "fluid": {"clear": ("mas", "rwalk", "online_ewc", "er_aml", "mer", "gss", "agem",
                         "der_plus_plus", "scr", "reservoir", "biased_reservoir", "joint",
                         "cumulative", "each_bucket", "last_layers", "aper_adapter",
-                        "constellation", "randumb", "ridge"),
-              "nevis": ("clip_zero_shot",)},
-    "cfsl": {"clear": ("constellation",)}}
+                        "constellation", "randumb", "ridge", "der", "oltr", "imprinting",
+                        "cwr_star", "slda", "mahalanobis", "fecam"),
+              "nevis": ("clip_zero_shot", "clip_prototypes")},
+    "cfsl": {"clear": ("constellation",), "nevis": ("clip_prototypes",)}}
 MADE_AS = {
     **{(name, protocol): ((other, protocol), but)
        for (name, protocol), (other, but) in AS_OTHERS.items()},
@@ -80,8 +81,8 @@ RESUMED = {
                    if protocol == "clear" and name not in NOT_THERE),
     # A teacher; a memory of numbers of samples; exemplars; statistics that answer in turn; nets and
     # heads that labels change.
-    "fluid": ("finetune", "lwf", "er", "icarl", "exemplar_tuning", "oltr", "ncm", "mdt",
-              "knn", "loranpac", "lora", "simple_cnaps", "protomaml"),
+    "fluid": ("finetune", "lwf", "er", "icarl", "exemplar_tuning", "ncm", "mdt", "knn",
+              "loranpac", "lora", "simple_cnaps", "protomaml"),
     "incremental": ("er", "icarl", "ranpac", "loranpac"),
     "cfsl": ("protonet", "maml_plus_plus", "maml_high")}
 # These run on CFSL alone, with the variables of the last two.
