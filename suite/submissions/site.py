@@ -39,6 +39,7 @@ NOT_VERIFIED = "not verified"
 _HELD = [name.replace("_bytes", "") for name in ledger.HELD]  # Names of columns.
 # Panels with paths of the machine that makes the site, and with what bundles and commands say.
 _LEFT_OUT = ("runs", "configuration")
+_LONG = ("summary", "classes", "confusion")  # Some 100 kB each; not in pages of tables alone.
 
 
 class _Entry(NamedTuple):
@@ -83,6 +84,7 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
       try:
         entry = _Entry(path.stem, digest, bundle.unpack(path, root), _found(path, digest), root)
         for run in run_dir.load([root]):
+          _size(_budget(run))  # A ValueError if it is none.
           method = bundle.of_method(run.folder.parent / run_dir.CONFIG, run.folder.name)
           if _said(run, entry)["method"] != method:
             raise ValueError(f"{run.folder.name} is {method}, and {bundle.ABOUT} says otherwise")
@@ -101,8 +103,11 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
     methods = sorted({run["method"] for entry in entries for run in entry.about["runs"]})
     index = _index(entries, out, copies)
     if not figures:
-      index = [section._replace(panels=[
-          dataclasses.replace(panel, chart=None, figure=None) for panel in section.panels])
+      index = [section._replace(
+          panels=[dataclasses.replace(panel, chart=None, figure=None)
+                  for panel in section.panels if panel.name not in _LONG],
+          num_main=section.num_main and sum(
+              panel.name not in _LONG for panel in section.panels[:section.num_main]))
                for section in index]
     pages = {out / "index.html": (title, index)}
     for method in methods:
@@ -131,9 +136,7 @@ def _index(entries: Sequence[_Entry], out: pathlib.Path, copies: bool) -> list[p
   """
   by_budget: dict[str, list[pathlib.Path]] = {}
   for run in run_dir.load([entry.root for entry in entries]):
-    workdir = run.folder.parent
-    budget = str(bundle.bound_value(workdir / run_dir.CONFIG, "budget") or "")
-    by_budget.setdefault(budget, []).append(workdir)
+    by_budget.setdefault(_budget(run), []).append(run.folder.parent)
   found, overviews = [], []
   boards: dict[str, dict[str, _Board]] = {}  # By stream and budget.
   for budget in sorted(by_budget, key=_size):
@@ -156,6 +159,11 @@ def _index(entries: Sequence[_Entry], out: pathlib.Path, copies: bool) -> list[p
     if len(of_budgets) > 1:
       overviews.append(panels.Section(f"{title}, by budget", [_by_budget(title, of_budgets)]))
   return [*overviews, *found]
+
+
+def _budget(run: run_dir.Run) -> str:
+  """The budget of a run as its configuration has it; "": none."""
+  return str(bundle.bound_value(run.folder.parent / run_dir.CONFIG, "budget") or "")
 
 
 def _size(budget: str) -> tuple[float, float, float]:
@@ -331,8 +339,7 @@ def _method(method: str, entries: Sequence[_Entry], out: pathlib.Path, copies: b
       rows.append([
           quantities.Quantity(str(out / "index.html"), quantities.LINK, printed=run.protocol),
           run.folder.name, said["seed"],
-          str(bundle.bound_value(run.folder.parent / run_dir.CONFIG, "budget")
-              or quantities.NOTHING), None if headline is None else quantities.Quantity(
+          _budget(run) or quantities.NOTHING, None if headline is None else quantities.Quantity(
               run.summary.get(headline.key), quantities.PERCENT
               if headline.unit == descriptions.SHARE else quantities.NUMBER),
           run.last("flops"), entry.badge_of([run]), _bundle(entry, out, copies),
