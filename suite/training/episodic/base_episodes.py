@@ -148,10 +148,11 @@ class BaseEpisodes:
 
   def sizes(self, largest: task_types.Setting, seed: int) -> list[task_types.Setting]:
     """The setting of each update's episode, none above the largest one."""
-    ranges = [(min(_bounds(count)[0], most), most) for count, most in (
+    ranges = [(min(_bounds(count)[0], end), end) for count, end in (
         (self.way, largest.way), (self.shot, largest.shot))]
+    least, most = np.transpose(ranges)
     drawn = seeds_lib.generator(seed, "sizes").integers(
-        *np.transpose(ranges), size=[self.num_updates, 2], endpoint=True)
+        least, most, size=[self.num_updates, 2], endpoint=True)
     return [dataclasses.replace(largest, way=way, shot=shot) for way, shot in drawn.tolist()]
 
   def run(self, update: Any, images: np.ndarray, labels: np.ndarray, context: context_lib.Context,
