@@ -9,8 +9,8 @@
 
 Each is one process, `suite run NAME --dry_run --rate 1e13`, with its children; it is a fork of this
 one, whose start, TensorFlow's import above all, is taken once and counts each time. Seconds are
-those of the clock and of all cores; memory is the greatest sum over the processes; FLOPs are those
-of all phases and cells.
+those of the clock and of all cores; memory is the greatest sum over the processes, with the files
+that they map once; FLOPs are those of all phases and cells.
 """
 
 from __future__ import annotations
@@ -108,18 +108,20 @@ def measured(name: str, limit: float, start: float) -> DryRun:
 
 
 def _of_group(group: int) -> tuple[int, float]:
-  """The memory of a process group, pages shared with this one too, and its seconds of all cores."""
-  size, ticks = 0, 0
+  """The memory of a process group, mapped files once, and its seconds of all cores."""
+  size, files, ticks = 0, 0, 0
   for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
     try:
       stat = path.read_text().rpartition(")")[2].split()
       if int(stat[2]) == group:
         ticks += sum(map(int, stat[11:15]))  # Of children that have ended, too.
         lines = path.with_name("smaps_rollup").read_text().splitlines()
-        size += 1024 * int(next(one for one in lines if one.startswith("Rss:")).split()[1])
+        rss, own = (1024 * int(next(one for one in lines if one.startswith(name)).split()[1])
+                    for name in ("Rss:", "Anonymous:"))
+        size, files = size + own, max(files, rss - own)
     except (OSError, ValueError, IndexError, StopIteration):
       continue  # It has ended.
-  return size, ticks / os.sysconf("SC_CLK_TCK")
+  return size + files, ticks / os.sysconf("SC_CLK_TCK")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -301,7 +301,7 @@ def rows(owner: Any, key: Hashable, num: int, at_once: int, run: Callable[[int],
     return run(num)
   if not _current.measures:
     like = few(owner, (key, "one"), 2, lambda _: one() if one is not None else run(1))
-    return np.zeros([num, *like.shape[1:]], like.dtype)
+    return zeros([num, *like.shape[1:]], like.dtype)
   if num <= at_once:
     return run(num)
   def batches(count: int) -> np.ndarray:

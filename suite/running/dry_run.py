@@ -64,6 +64,7 @@ _SIZES = ("experiment.run.seed", "experiment.run.only",
           "search.Search.num_trials", "search.Search.oracle", "finetune.Finetune.ensemble",
           "trainer.Trainer.max_batch_size", "STRATEGY", "COUNT",
           "RATE", "HEAD_RATE", "EPOCHS", "SEQUENCE", "NUMBER", "START", "WEIGHTS",
+          "CLASSIFIER",
           "MODE", "MEMORY", "SPLIT", "ALPHA", "ALPHA_SCHEDULE")
 _MAX_NAMED = 12  # Data sets that are missing.
 _HEADER = ("in all", "time", "disk", "weights")

@@ -19,6 +19,7 @@ from suite.contracts import rehearsal
 from suite.data.images import tfds_source
 from suite.training.memories import gss
 from suite.training.memories import memory
+from suite.training.memories import reservoir
 
 METHODS = {method.name: method for method in methods.load()}
 
@@ -191,6 +192,12 @@ def test_without_measuring_rows_that_a_run_holds_take_no_memory():
       kept.add(images[:2000], tf.zeros([2000], tf.int64), compare=lambda *_: pytest.fail("done"))
       held = kept.held()
       assert [*held.codes.shape] == [size, *shape[1:]] and held.labels.shape == [size]
+    numbered = memory.Memory(3000, reservoir.Reservoir())  # With 720 MB of logits.
+    numbered.build([], tf.int64, seed=(1, 2), num_classes=60_000, with_logits=True)
+    logits = rehearsal.large([3000, 60_000], tf.float32, lambda: pytest.fail("made"))
+    numbered.add(tf.range(3000, dtype=tf.int64), tf.zeros([3000], tf.int64), logits)
+    held = numbered.held()
+    assert held.logits.shape == [3000, 60_000] and len(np.unique(held.codes)) == 3000
     assert rehearsal.stored(both).shape == [0, *shape[1:]]
     assert found.disk_bytes == 2 * 720_000_000 and both.shape == [12_000, *shape[1:]]
     assert rehearsal.large([2, 3], tf.uint8, lambda: 5) == 5  # Few rows are made.

@@ -309,7 +309,7 @@ class ArrayLoop:
           autograph=self._converts_rows or user_code.is_reached(function))
     size, cost = int(codes.shape[0]), self.forward_cost(name, function, codes)
     if rehearsal.current() is not None and (size > _CHUNK or rehearsal.counts_only()):
-      return tf.constant(rehearsal.rows(
+      return rehearsal.tensor(rehearsal.rows(
           self, key, size, _CHUNK, lambda num: self._graphs[key](codes[:num]).numpy(),
           lambda: function(self.prepared(codes[:1])).numpy())), cost
     for first in range(0, size, _CHUNK):
@@ -347,8 +347,18 @@ class ArrayLoop:
             tf.function(function, autograph=self._converts).get_concrete_function(*specs))
 
     if key not in self._costs:
-      self._costs[key] = rehearsal.traced(("rows", key), self.step.variables, specs, count)
+      step = self.step
+      about = (key, step.kind, step.training, self._replay_batch, type(step.model).__name__,
+               len(step.model.variables), _plain(step.objective), _plain(step.optimizer))
+      self._costs[key] = rehearsal.traced(about, step.variables, specs, count)
     return self._costs[key]
+
+
+def _plain(part: Any) -> tuple[Any, ...]:
+  """The type of an objective or an optimizer, and its numbers and names."""
+  values = {name: value for name, value in getattr(part, "__dict__", {}).items()
+            if isinstance(value, (bool, int, float, str)) and not name.startswith("_self_")}
+  return (type(part).__qualname__, *sorted(values.items()))
 
 
 class _Counter:

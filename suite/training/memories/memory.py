@@ -213,7 +213,7 @@ class Memory(tf.Module):
     else:
       chosen, slots = self.rule.place(labels, self.labels.read_value(), size, seen)
     self.labels.scatter_update(tf.IndexedSlices(tf.gather(labels, chosen), slots))
-    if self.logits.shape[1]:
+    if self.logits.shape[1] and not rehearsal.counts_only():
       self.logits.scatter_update(tf.IndexedSlices(tf.gather(logits, chosen), slots))
     self.size.assign_add(tf.math.count_nonzero(slots >= size))
     self.seen.assign_add(tf.size(labels, out_type=tf.int64))
@@ -222,7 +222,9 @@ class Memory(tf.Module):
   def held(self) -> Held:
     """All that is held, in the order of the slots."""
     slots = tf.range(self.size.read_value())
-    labels, logits = tf.gather(self.labels, slots), tf.gather(self.logits, slots)
+    labels = tf.gather(self.labels, slots)
+    logits = rehearsal.large([int(self.size), self.logits.shape[1]], tf.float32,
+                             lambda: tf.gather(self.logits, slots))
     if rehearsal.counts_only() and self.codes.dtype != tf.int64:
       shape, dtype = [int(self.size), *self.codes.shape[1:]], self.codes.dtype
       return Held(rehearsal.large(shape, dtype, lambda: tf.zeros(shape, dtype)), labels, logits)

@@ -14,6 +14,7 @@ from small_loops import make
 import tensorflow as tf
 
 from suite.compute import flops
+from suite.contracts import rehearsal
 from suite.training.gradient import array_loop
 from suite.training.objectives import ewc
 from suite.training.objectives import gem
@@ -53,6 +54,20 @@ def test_replayed_rows_cost_as_much_as_incoming_ones(name):
   in_threes = array_loop.PhaseRows(6, 1, 4, (1, 2), held=K, replay_batch=3, last="even")
   teacher = 12 * D * C if name == "lwf" else 0
   assert loop.cost(data(K, stored=True), in_threes).macs == (7 + 5) * ROW + teacher
+
+
+def test_loops_of_one_shape_share_costs_in_a_plan_if_their_objectives_are_alike():
+  plan = array_loop.PhaseRows(8, 1, 4, (1, 2), held=K, replay_batch=3)
+
+  def cost(name):
+    return make(OBJECTIVES[name]()).cost(data(K, stored=True), plan)
+
+  names = ("plain", "der", "ewc", "lwf")
+  alone = [cost(name) for name in names]
+  with rehearsal.begun(measures=False, alike="loops"), flops.watched() as counted_there:
+    assert [cost(name) for name in names] == alone
+    assert [cost(name) for name in names] == alone and len({one.flops for one in alone}) == 4
+  assert len(counted_there) >= len(alone)
 
 
 def test_a_gem_costs_the_gradient_of_all_that_is_held():
