@@ -22,8 +22,8 @@ def test_files_are_found_by_name():
       "cfsl_table2", "clear_challenge_clear10", "clear_challenge_clear100", "clear_figure6",
       "clear_table1", "clear_table2", "fluid_table11", "fluid_table12", "fluid_table13",
       "fluid_table14", "fluid_table15", "fluid_table3_7", "fluid_table5", "fluid_table8",
-      "fluid_table9", "lifelong_claims", "nevis_appendix_n", "nevis_landmarks", "nevis_orders",
-      "nevis_table5"]
+      "fluid_table9", "lifelong_claims", "nevis_appendix_n", "nevis_forward_transfer",
+      "nevis_landmarks", "nevis_orders", "nevis_table5"]
 
 
 @pytest.mark.parametrize("name", ["cfsl_table2", "clear_table1", "clear_table2"])

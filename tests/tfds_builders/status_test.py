@@ -43,7 +43,8 @@ def test_size_and_command_of_a_download_and_what_is_known_of_its_link(tmp_path):
 def test_a_size_of_tfds_is_known(tmp_path):
   assert status.inspect("nevis/cifar100", tmp_path).size_bytes == 168513733
   assert status.inspect("nevis/dtd", tmp_path).size_bytes == 625239812
-  assert status.inspect("nevis/domainnet", tmp_path).size_bytes is None
+  assert status.inspect("nevis/domainnet", tmp_path).size_bytes == 5_600_000_000
+  assert status.inspect("nevis/brodatz", tmp_path).size_bytes is None
 
 
 @pytest.mark.parametrize("name, reason, command", [
