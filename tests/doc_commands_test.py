@@ -96,6 +96,8 @@ def test_commands_that_are_not_run_have_flags_and_names_that_exist(capsys):
   assert len(COMMANDS) > 30
   for block, words in COMMANDS:
     words = [word for word in words[words.index("suite") + 1:] if word != "&"]
+    if ">" in words:  # What follows is the shell's.
+      words = words[:words.index(">")]
     try:
       args = cli.parser().parse_args(words)
     except SystemExit:
