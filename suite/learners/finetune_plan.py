@@ -271,7 +271,7 @@ class NetworkCosts:
 
   @functools.cached_property
   def _weight_bytes(self) -> tuple[int, int]:
-    """Of 2 and 3 classes."""
+    """Size with a head of 2 classes, and with one of 3."""
     two, three = (sum(v.dtype.size * int(np.prod(v.shape)) for v in network.model.weights)
                   for network in (self.network(tasks.SINGLE_LABEL, c) for c in (2, 3)))
     return two, three

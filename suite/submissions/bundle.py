@@ -133,7 +133,7 @@ def of_method(config: pathlib.Path, learner: str) -> str:
 
 
 def _resolved(found: gin_files.Scan, value: Any) -> tuple[Any, str]:
-  """What a value is when macros are replaced, and the first macro; "" if there is none."""
+  """Returns a value with its macros replaced, and the first macro's name; "" without one."""
   name, seen = "", set()
   while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
     if value.scope in seen:  # A text by somebody else, whose macros go round.
@@ -253,7 +253,7 @@ def _finished(folder: pathlib.Path) -> list[pathlib.Path]:
 
 
 def _refused(workdir: pathlib.Path) -> list[dict[str, Any]]:
-  """What a bundle says of the learners of a work directory that do not fit its budget."""
+  """The entries of submission.json for learners that do not fit the work directory's budget."""
   return [{
       "learner": run.folder.name, "method": of_method(workdir / run_dir.CONFIG, run.folder.name),
       "protocol": run.protocol, "seed": int(run.environment.get("seed", 0)),
@@ -267,9 +267,7 @@ def _only(config: pathlib.Path) -> list[str]:
   """The learners that a configuration chooses; [] if it chooses none."""
   if not config.is_file():
     return []
-  bound = gin_files.scan_text(config.read_text(encoding="utf-8")).history.get(
-      ("", gin_bindings.ROOTS[0], gin_bindings.ONLY), [])
-  value = bound[-1].value if bound else ()
+  value = bound_value(config, gin_bindings.ONLY)
   return [value] if isinstance(value, str) else list(value or ())
 
 
