@@ -6,7 +6,8 @@
 writes docs/results/nevis_short.md and its figures, nevis_short.svg, ..., beside it. Without
 --output the page is printed and no figure is drawn. With --panel NAME, or --panel all, the page has
 the analyses of NEVIS'22 (docs/nevis.md) or of Sort & Search (docs/lifelong.md) in place of the
-tables of runs; --panel detection and --panel thresholds are FLUID's figures 3b and 5.
+tables of runs; --panel detection and --panel thresholds are FLUID's figures 3b and 5, --panel
+curves the score along any stream (figures 2a and 3a of FLUID).
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from suite.reporting.run_panels import budget_panels
 from suite.reporting.run_panels import run_figures
 from suite.reporting.run_panels import scores
 
+# Panels of single runs under any protocol; their figure is the chart of the report's page.
+_CHARTS = {scores.CURVES, scores.DETECTION, scores.THRESHOLDS}
 _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision")
 
 
@@ -68,8 +71,9 @@ def _panels(dirs: Sequence[pathlib.Path], names: Sequence[str]
                                          if name in names or panel_list.ALL in names])
   if of_budgets:
     return of_budgets, run_dir.load(dirs)
-  runs = run_dir.load(dirs) if {scores.DETECTION, scores.THRESHOLDS} & set(names) else []
-  of_sequences = [panel for stream in run_streams.build(runs) for panel in scores.detection(stream)
+  runs = run_dir.load(dirs) if _CHARTS & set(names) else []
+  of_sequences = [panel for stream in run_streams.build(runs)
+                  for panel in (*scores.detection(stream), *scores.curves(stream))
                   if panel.name in names]
   if of_sequences:
     return of_sequences, runs
@@ -101,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument("--title", default="Results")
   parser.add_argument("--panel", action="append", default=[], metavar="NAME",
                       choices=[panel_list.ALL, *panel_list.NAMES, *budget_panels.NAMES,
-                               scores.DETECTION, scores.THRESHOLDS],
+                               *sorted(_CHARTS)],
                       help="may be repeated")
   return parser
 
@@ -112,7 +116,7 @@ def _draw(runs: Sequence[run_dir.Run], whole: Sequence[pathlib.Path], output: pa
   figures_by_name = {
       f"{output.stem}_{panel.name}": panel.figure() if panel.figure else figures.plotted(
           panel.chart) for panel in shown
-      if panel.figure or panel.name in (scores.DETECTION, scores.THRESHOLDS) and panel.chart}
+      if panel.figure or panel.name in _CHARTS and panel.chart}
   figures_by_name = figures_by_name or run_figures.draw(runs, whole, stem=output.stem)
   drawn = {output.with_name(f"{name}.svg"): figure for name, figure in figures_by_name.items()}
   for path, figure in drawn.items():

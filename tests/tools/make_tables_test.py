@@ -133,6 +133,21 @@ def test_a_page_of_detection_has_the_curves_of_fluids_figures(tool, tmp_path):
     assert (tmp_path / f"page_{name}.svg").stat().st_size > 5000
 
 
+def test_a_page_of_curves_has_the_accuracy_along_the_sequence(tool, tmp_path):
+  folder = tmp_path / "w" / "ncm"
+  folder.mkdir(parents=True)
+  (folder / "records.jsonl").write_text("".join(json.dumps({
+      "event": event, "protocol": "fluid", "kind": "predict", "task": "t", "num_classes": 3,
+      "seen_so_far": seen, "correct_so_far": correct}) + "\n"
+                                                for event, (seen, correct) in enumerate(
+                                                    [(4, 1), (8, 5)])))
+  (folder / "summary.json").write_text(json.dumps({"protocol": "fluid", "overall": 0.625}))
+  page = tmp_path / "page.md"
+  assert tool.main([str(tmp_path / "w"), "--panel", "curves", "--output", str(page)]) == 0
+  assert "| ncm | 2 | 8 | 25.00 | 62.50 |" in page.read_text()  # 1 / 4 and 5 / 8.
+  assert (tmp_path / "page_curves.svg").stat().st_size > 5000
+
+
 def test_nothing_to_show_is_an_error_that_says_the_next_step(tool, tmp_path, capsys):
   assert tool.main([str(tmp_path)]) == 1
   assert "There is no run in" in capsys.readouterr().err

@@ -5,6 +5,7 @@
   of          image sets of a user, a task each
   of_classes  groups of classes of one data set, a task each (Split-ImageNet, section 5.14)
   of_groups   groups of classes of several data sets, each with a year
+  without     any stream without some of its meta-train tasks, as in table 5
 
 The tasks of NEVIS'22 as entries of a stream, over the data sets "nevis/...".
 
@@ -215,6 +216,32 @@ def of_groups(groups: Sequence[class_groups.DatedGroups], *, num_meta_test: int,
   for entry in entries[-num_meta_test:]:
     entry.role = META_TEST
   return Stream(name, entries)
+
+
+def without(stream: Stream, keys: Sequence[str]) -> Stream:
+  """The stream without some of its meta-train tasks, as in table 5 of NEVIS'22.
+
+  The meta-test tasks stay, so that headline scores are means over the same tasks.
+
+  Args:
+    stream: any stream.
+    keys: of the tasks to leave out, such as "mnist", "mnist@2".
+  """
+  allowed = [entry.key for entry in stream.entries if entry.role == META_TRAIN]
+  if isinstance(keys, str) or set(keys) - set(allowed) or not set(allowed) - set(keys):
+    raise ValueError(f"Got keys={keys!r} to leave out of stream {stream.name!r}; allowed is a list "
+                     f"of some, not all, of its meta-train tasks {', '.join(allowed)}.")
+  entries = [entry for entry in stream.entries if entry.key not in keys]
+  first = {entry.key.partition("@")[0]: entry.key for entry in reversed(entries)}
+  for key in keys:
+    if "@" in (later := first.get(key.partition("@")[0], "")):
+      raise ValueError(f"Got keys={list(keys)!r}, but {later!r} of stream {stream.name!r} repeats "
+                       "a task that is left out. Leave out the later one, or both.")
+  expected = None if stream.expected is None else {
+      role: count - (len(set(keys)) if role == META_TRAIN else 0)
+      for role, count in stream.expected.items()}
+  return Stream(f"{stream.name}, without {', '.join(dict.fromkeys(keys))}", entries, expected,
+                stream.left_out, stream.resized_side, order=stream.order, cut_off=stream.cut_off)
 
 
 def data_sets(lines: Sequence[nevis_table.StreamLine], splits: str) -> Dict[str, str]:

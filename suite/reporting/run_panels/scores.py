@@ -26,7 +26,7 @@ from suite.reporting import run_streams
 from suite.reporting import tables
 
 _MOST_POINTS = 300  # Approximately; the last point is always drawn.
-DETECTION, THRESHOLDS = "detection", "thresholds"
+CURVES, DETECTION, THRESHOLDS = "curves", "detection", "thresholds"
 _CLOCK = "clock"
 _NOVELTY_SCORES = {
     "max_softmax": "max softmax", "max_logit": "max logit (distance, MDT)", "energy": "energy",
@@ -134,7 +134,7 @@ def curves(stream: run_streams.StreamRuns) -> list[panels.Panel]:
                          deviation=[panels.percent(d) for d in line.deviation])
            for line in drawn]
   return [panels.Panel(
-      "curves", f"{stream.title}: {name} along the stream", columns, rows, stream.notes,
+      CURVES, f"{stream.title}: {name} along the stream", columns, rows, stream.notes,
       chart=panels.Plot(curve.x_text, curve.y_text, shown, y_unit="%"))]
 
 

@@ -111,6 +111,18 @@ def test_wrong_orders_are_refused(entries, message):
     streams.Stream("s", entries)
 
 
+def test_meta_train_tasks_can_be_left_out():
+  stream = streams.Stream("s", [_entry("a"), _entry("b"), _entry("b", occurrence=2),
+                                _entry("c", role="meta_test")], {"meta_train": 3, "meta_test": 1})
+  part = streams.without(stream, ["b", "b@2"])
+  assert [entry.key for entry in part.entries] == ["a", "c"]
+  assert (part.name, part.expected) == ("s, without b, b@2", {"meta_train": 1, "meta_test": 1})
+  for keys, message in ((["c"], "not all, of its meta-train tasks a, b, b@2"), ("b@2", "a list"),
+                        (["a", "b", "b@2"], "not all"), (["b"], "'b@2' of stream 's' repeats")):
+    with pytest.raises(ValueError, match=message):
+      streams.without(stream, keys)
+
+
 def test_the_order_is_a_property_of_the_stream():
   late_first = [_entry("a", 2001), _entry("b", 2000)]
   stream = streams.Stream("s", late_first, order="over_years")
