@@ -107,9 +107,12 @@ OMNIGLOT_423 = dataclasses.replace(OMNIGLOT, num_pretrain=123)
 # Images turned by 90, 180 and 270 degrees as further images of their class.
 OMNIGLOT_TURNED = scaled(100, 300, 80, num_pretrain=964, minimum=1, base_cap=40,
                          update_interval=170, segment_length=800)
+# Characters in three sequences that share no novel one, for the non-stationary variant.
+OMNIGLOT_DISJOINT = scaled(70, 210, 20, num_pretrain=964, minimum=1, base_cap=10,
+                           update_interval=30, num_validation=0, disjoint=True, segment_length=60)
 SPECS = {"paper": PAPER, "tiny": TINY, "tiny_disjoint": TINY_DISJOINT, "omniglot": OMNIGLOT,
-         "omniglot_423": OMNIGLOT_423,
-         "omniglot_turned": OMNIGLOT_TURNED}
+         "omniglot_423": OMNIGLOT_423, "omniglot_turned": OMNIGLOT_TURNED,
+         "omniglot_disjoint": OMNIGLOT_DISJOINT}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ def test_scaling_down_keeps_the_papers_shape():
 @pytest.mark.parametrize("name, first, last, total, head", [
     ("tiny", 500, 15, 7_659, 32), ("tiny_disjoint", 500, 23, 3_478, 47),
     ("omniglot", 20, 1, 774, 1), ("omniglot_423", 20, 1, 774, 1),
-    ("omniglot_turned", 80, 2, 3_034, 4)])
+    ("omniglot_turned", 80, 2, 3_034, 4), ("omniglot_disjoint", 20, 1, 556, 1)])
 def test_small_specs(name, first, last, total, head):
   spec = fluid_sequences.SPECS[name]
   counts = spec.counts()
