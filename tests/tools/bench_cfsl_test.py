@@ -141,11 +141,14 @@ def test_the_suite_takes_steps(suite_side, cases, make):
   assert step() == expected and step() == expected
 
 
-def test_a_worker_serves_rounds_until_its_input_ends():
-  done = subprocess.run(
-      [sys.executable, str(TOOLS / "suite_cfsl.py"), "--case", "episodes", "--seconds", "0.02",
-       "--threads", "1"], input="\n\n", capture_output=True, text=True, check=True,
-      env={**os.environ, "PYTHONPATH": str(TOOLS.parents[1])})
+def test_a_worker_serves_rounds_until_its_input_ends(python):
+  # A fork has the input of the one that it is forked from.
+  code = f"""
+import io, runpy, sys
+sys.stdin, sys.path[:0] = io.StringIO("\\n\\n"), [{str(TOOLS)!r}]
+runpy.run_path({str(TOOLS / "suite_cfsl.py")!r}, run_name="__main__")"""
+  done = python.run(["-c", code, "--case", "episodes", "--seconds", "0.02", "--threads", "1"])
+  assert not done.returncode, done.stderr[-3000:]
   start, *rounds = [json.loads(line) for line in done.stdout.splitlines()]
   assert "1 thread(s) within an operation, 1 between them" in start["version"]
   assert len(rounds) == 2 and all(one["tasks_per_second"] > 0 for one in rounds)

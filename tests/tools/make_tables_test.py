@@ -153,10 +153,15 @@ def test_nothing_to_show_is_an_error_that_says_the_next_step(tool, tmp_path, cap
   assert "There is no run in" in capsys.readouterr().err
 
 
-def test_it_runs_as_a_script_from_anywhere(workdir, tmp_path):
-  done = subprocess.run([sys.executable, str(TOOL), str(workdir)], cwd=tmp_path, check=True,
+def test_it_runs_as_a_script_from_anywhere(tmp_path):
+  done = subprocess.run([sys.executable, str(TOOL), "--help"], cwd=tmp_path, check=True,
                         capture_output=True, text=True)
-  assert done.stdout.startswith("# Results\n")
+  assert "--output FILE.md" in done.stdout
+
+
+def test_without_a_file_the_page_is_printed(tool, workdir, capsys):
+  assert tool.main([str(workdir)]) == 0
+  assert capsys.readouterr().out.startswith("# Results\n")
 
 
 def test_a_whole_table_has_its_figure_and_one_provenance(tool, tmp_path):
