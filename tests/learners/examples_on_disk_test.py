@@ -66,7 +66,7 @@ def run(folder, learner, stop=None, several_sizes=False):
 @pytest.mark.parametrize("name, several_sizes", [("gss", False), ("ewc_all", True)])
 def test_records_are_the_same_and_a_stopped_run_goes_on(name, several_sizes, tmp_path):
   wanted = run(tmp_path / "device", make(**COMPOSITIONS[name]()), several_sizes=several_sizes)
-  if name == "gss":
+  if name == "gss":  # Stopped and resumed.
     with pytest.raises(stopped_runs.Stop):
       run(tmp_path / "disk", make(examples_on="disk", **COMPOSITIONS[name]()), stop=3)
   on_disk = make(examples_on="disk", **COMPOSITIONS[name]())

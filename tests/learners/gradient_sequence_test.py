@@ -81,6 +81,12 @@ def stored(num, num_old=0, num_classes=5):
       images, np.arange(num) % num_classes, np.ones(num_classes, bool), num_old)
 
 
+def stored_pixels(num, num_old=0):
+  """As `frozen_backbone.pixels` makes codes."""
+  data = stored(num, num_old)
+  return data._replace(codes=data.codes.reshape([num, -1]) / np.float32(255))
+
+
 def begun(folder, **settings):
   learner = make(**settings)
   learner.begin(tasks.Task("t", tasks.SINGLE_LABEL, 5), here(folder))
@@ -95,6 +101,9 @@ PASS = 3 * FORWARD - FIRST  # No gradient of the images.
 TINY_HEAD = 128 * 5
 TINY_FORWARD = FIRST + TINY_HEAD
 TINY_PASS = 2 * FIRST + 3 * TINY_HEAD
+# The head alone, on pixels: a pass has the gradient of the weights besides.
+HEAD_FORWARD = 8 * 8 * 3 * 5
+HEAD_PASS = 2 * HEAD_FORWARD
 
 
 def test_macs_of_a_phase_by_formula(tmp_path):
@@ -123,14 +132,14 @@ def test_macs_of_a_teacher(tmp_path):
 def test_macs_of_a_teacher_of_the_head_alone(tmp_path):
   learner = begun(tmp_path, objective=lwf.Lwf(0.8, 2.0, teacher="first"),
                   features=frozen_backbone.pixels)
-  now, codes, head = here(tmp_path), stored(20).codes / np.float32(255), 8 * 8 * 3 * 5
-  record = learner.learn_stored(stored(20)._replace(codes=codes.reshape([20, -1])), now)
+  now = here(tmp_path)
+  record = learner.learn_stored(stored_pixels(20), now)
   assert (record["passes"], record["teacher_passes"]) == (40, 40)
   # A forward pass and the weights' gradient, and one forward pass of the teacher.
-  assert now.ledger.totals()["macs"] == learner.stored_macs(20) == 40 * 3 * head
+  assert now.ledger.totals()["macs"] == learner.stored_macs(20) == 40 * (HEAD_PASS + HEAD_FORWARD)
   found = mac_views.views(
       *learner.mac_layers(), num_samples=20, num_passes=40, teacher_passes=40)
-  assert found["macs_exact_cached"] == 20 * head + now.ledger.totals()["macs"]
+  assert found["macs_exact_cached"] == 20 * HEAD_FORWARD + now.ledger.totals()["macs"]
 
 
 def test_macs_of_gradients_that_a_memory_compares(tmp_path):
@@ -138,49 +147,48 @@ def test_macs_of_gradients_that_a_memory_compares(tmp_path):
                   memory=memory.Memory(12, gss.Gss(subset=3, block=8)))
   # 20 new ones in three blocks, nothing held before the first; then 10 in two, 12 being held.
   for num, num_old, compared in ((20, 0, 12 + 2 * 3), (30, 20, 10 + 2 * 3)):
-    now, planned, data = here(tmp_path), learner.stored_macs(num), stored(num, num_old)
-    codes = data.codes.reshape([num, -1]) / np.float32(255)
-    record = learner.learn_stored(data._replace(codes=codes), now)
+    now, planned = here(tmp_path), learner.stored_macs(num)
+    record = learner.learn_stored(stored_pixels(num, num_old), now)
     replayed = 8 * now.ledger.totals()["steps_train"] if num_old else 0
     assert record["passes"] == 2 * num + replayed + compared
-    # Forward, and the gradient of the weights.
-    assert now.ledger.totals()["macs"] == planned == record["passes"] * 2 * 192 * 5
+    assert now.ledger.totals()["macs"] == planned == record["passes"] * HEAD_PASS
 
 
 def test_macs_of_updates_on_single_rows(tmp_path):
   learner = begun(tmp_path, features=frozen_backbone.pixels, objective=mer.Mer(batches=2),
                   memory=held(), replay_batch=8)
-  now, planned, data = here(tmp_path), learner.stored_macs(20), stored(20)
-  codes = data.codes.reshape([20, -1]) / np.float32(255)
-  record = learner.learn_stored(data._replace(codes=codes), now)
+  now, planned = here(tmp_path), learner.stored_macs(20)
+  record = learner.learn_stored(stored_pixels(20), now)
   assert record["passes"] == 2 * 2 * 20  # Two epochs, two batches; nothing to replay as yet.
-  assert now.ledger.totals()["macs"] == planned == record["passes"] * 2 * 192 * 5
+  assert now.ledger.totals()["macs"] == planned == record["passes"] * HEAD_PASS
 
 
 def test_macs_of_a_memory(tmp_path):
-  learner = begun(tmp_path, objective=der.Der(), memory=held(), replay_batch=8)
+  learner = begun(tmp_path, features=frozen_backbone.pixels, objective=der.Der(), memory=held(),
+                  replay_batch=8)
   first, second = here(tmp_path), here(tmp_path)
   expected = learner.stored_macs(20)
-  record = learner.learn_stored(stored(20), first)
+  record = learner.learn_stored(stored_pixels(20), first)
   # 20 samples twice, and once more for the logits that are stored; nothing to replay as yet.
   assert (record["passes"], record["teacher_passes"], record["memory_held"]) == (40, 20, 20)
-  assert first.ledger.totals()["macs"] == expected == 40 * TINY_PASS + 20 * TINY_FORWARD
+  assert first.ledger.totals()["macs"] == expected == 40 * HEAD_PASS + 20 * HEAD_FORWARD
   found = mac_views.views(
       *learner.mac_layers(), num_samples=20, num_passes=40, teacher_passes=20)
-  assert found["macs_exact_cached"] == 20 * TINY_FORWARD + expected
+  assert found["macs_exact_cached"] == 20 * HEAD_FORWARD + expected
   expected = learner.stored_macs(30)
-  record = learner.learn_stored(stored(30, num_old=20), second)
+  record = learner.learn_stored(stored_pixels(30, num_old=20), second)
   # 60 rows are 4 steps of 16 with 8 of the memory besides.
   assert record["passes"] == 60 + 32 and record["teacher_passes"] == 10
-  assert second.ledger.totals()["macs"] == expected == 92 * TINY_PASS + 10 * TINY_FORWARD
+  assert second.ledger.totals()["macs"] == expected == 92 * HEAD_PASS + 10 * HEAD_FORWARD
 
 
 def test_macs_that_are_foretold_charged_and_viewed_are_the_same(tmp_path):
-  learner = begun(tmp_path, objective=mir.Mir(12), memory=held(), replay_batch=4)
+  learner = begun(tmp_path, features=frozen_backbone.pixels, objective=mir.Mir(12), memory=held(),
+                  replay_batch=4)
   num_old = 0
   for num in (20, 33, 90):
     now, expected = here(tmp_path), learner.stored_macs(num)
-    record = learner.learn_stored(stored(num, num_old=num_old), now)
+    record = learner.learn_stored(stored_pixels(num, num_old=num_old), now)
     found = mac_views.views(*learner.mac_layers(), num_samples=0, num_passes=record["passes"],
                             teacher_passes=record["teacher_passes"])
     assert expected == now.ledger.totals()["macs"] == found["macs_exact_cached"] > 0
@@ -188,18 +196,20 @@ def test_macs_that_are_foretold_charged_and_viewed_are_the_same(tmp_path):
 
 
 def test_replay_on_new_samples_alone(tmp_path):
-  learner, now = begun(tmp_path, memory=held(), train_on="current", replay_batch=8), here(tmp_path)
-  learner.learn_stored(stored(20), now)
+  learner = begun(tmp_path, features=frozen_backbone.pixels, memory=held(), train_on="current",
+                  replay_batch=8)
+  learner.learn_stored(stored_pixels(20), here(tmp_path))
   expected = learner.stored_macs(28)
-  record = learner.learn_stored(stored(28, num_old=20), here(tmp_path))
+  record = learner.learn_stored(stored_pixels(28, num_old=20), here(tmp_path))
   # Two epochs of 8 new samples are two steps, each with 8 of the memory besides.
-  assert record["passes"] == 32 and expected == 32 * TINY_PASS
+  assert record["passes"] == 32 and expected == 32 * HEAD_PASS
 
 
 def test_a_memory_stores_logits_of_known_classes_after_the_phase(tmp_path):
-  learner = begun(tmp_path, objective=der.Der(), memory=held(), replay_batch=8)
+  learner = begun(tmp_path, features=frozen_backbone.pixels, objective=der.Der(), memory=held(),
+                  replay_batch=8)
   known = np.array([True, True, True, False, True])
-  data = stored(8)._replace(known=known, labels=np.array([0, 1, 2, 4] * 2))
+  data = stored_pixels(8)._replace(known=known, labels=np.array([0, 1, 2, 4] * 2))
   learner.learn_stored(data, here(tmp_path))
   places, _, logits = learner.memory.held()
   expected = learner.composed.logits(tf.constant(data.codes)).numpy()[places]

@@ -12,6 +12,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.compute import flops
 from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.digits import digits
@@ -44,39 +45,44 @@ def make(name):
     net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4(filters=8, blocks=1)),
                             transform=TRANSFORM, training=EPISODES)
     return meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
-  if name == "constellation":
-    net = protonet.ProtoNet(
-        constellation.ClusteredEmbedding(constellation.ConstellationConv4(
-            filters=8, blocks=2, clusters=4, heads=2, attended=1)),
-        transform=TRANSFORM, training=EPISODES, similarity="cosine")
-    return meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
-  net = protonet.ProtoNet(tuned_embedding.TunedEmbedding(small), transform=TRANSFORM,
-                          training=EPISODES, similarity="cosine")
+  net = protonet.ProtoNet(
+      constellation.ClusteredEmbedding(constellation.ConstellationConv4(
+          filters=8, blocks=2, clusters=4, heads=2, attended=1)),
+      transform=TRANSFORM, training=EPISODES, similarity="cosine")
   return meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
 
 
-def test_it_meta_trains_once_and_costs_what_its_layers_say(digit_runs, tmp_path):
-  whole = digit_runs.run(make("meta_baseline"), tmp_path, length=90, record_every=40)
-  assert whole["closed"]["overall"] > 0.6 and whole["updates"] == 0
-  found = digit_runs.records(tmp_path)
-  assert (found[0]["way"], found[0]["meta_updates"]) == (4, 20)
-  assert found[0]["classes_with_a_mean"] == 4
-  # A convolution 3 -> 8 at 8 x 8; 10 means of 128 features.
-  assert whole["macs_predict"] == 90 * (8 * 8 * 27 * 8 + 1280)
-  assert found[-1]["macs_exact_cached"] == whole["macs_predict"]
+def learned(learner, folder):
+  """The record of four base classes out of ten, and the share of their images that is answered."""
+  task, base = tasks.Task("t", tasks.SINGLE_LABEL, 10), digits.sequence_base()
+  context = _context(folder)
+  learner.begin(task, context)
+  record = learner.learn(deliveries.Experience(task, base, base, deliveries.History()), context)
+  read = example_arrays.read([base], task, TRANSFORM)
+  answers = np.argmax(learner.predict(tf.constant(read.images)), axis=1)
+  return record, np.mean(answers == read.labels)
 
 
-def test_a_net_of_clusters_costs_what_its_layers_say_and_moves_its_centers(digit_runs, tmp_path):
+def macs(learner, num_features):
+  """Multiply-adds of encoding an image and of an answer, counted; the views' layers have the same.
+  """
+  (net,), (head,) = learner.mac_layers()
+  image, code = tf.TensorSpec([1, 8, 8, 3], tf.uint8), tf.TensorSpec([1, num_features])
+  found = [flops.count(tf.function(function).get_concrete_function(spec)).macs
+           for function, spec in ((learner.encode, image), (learner.answer, code))]
+  assert found == [net.macs, head.macs] and not net.trained
+  return found
+
+
+def test_a_net_of_clusters_costs_what_its_layers_say_and_moves_its_centers(tmp_path):
   learner = make("constellation")
-  whole = digit_runs.run(learner, tmp_path, length=90, record_every=40)
-  assert whole["closed"]["overall"] > 0.5
-  found = digit_runs.records(tmp_path)
+  record, accuracy = learned(learner, tmp_path)
+  assert accuracy > 0.5 and record["classes_with_a_mean"] == 4
   # Convolution, clusters and merging of 64 and 16 cells; self-attention on the latter has six dense
   # layers, and products of cells with cells; 10 means of 8 features.
   first = 64 * (27 * 8 + 8 * 4 + 12 * 8)
   second = 16 * (72 * 8 + 8 * 4 + 12 * 8 + 6 * 4 * 4) + 2 * 16 * 16 * 4
-  assert whole["macs_predict"] == 90 * (first + second + 80)
-  assert found[-1]["macs_exact_cached"] == whole["macs_predict"]
+  assert macs(learner, 8) == [first + second, 80]
   # 20 episodes of 4 classes with 3 + 3 images of 64 and 16 cells; each center began with one.
   np.testing.assert_allclose(np.sum(learner.net._embedding.counts, axis=1),
                              [4 + 20 * 24 * 64, 4 + 20 * 24 * 16], rtol=1e-4)
@@ -84,19 +90,17 @@ def test_a_net_of_clusters_costs_what_its_layers_say_and_moves_its_centers(digit
   assert (np.linalg.norm(learner.net._embedding.centers, axis=-1) < 0.999).all()
 
 
-def test_the_net_may_be_meta_trained_on_a_pretraining_set(digit_runs, tmp_path):
+def test_the_net_may_be_meta_trained_on_a_pretraining_set(tmp_path):
   everything = digits.buckets(1)[0].train  # All ten digits; the sequence has four base classes.
   episodes = dataclasses.replace(EPISODES, way=6, images=lambda: everything)
   net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4(filters=8, blocks=1)),
                           transform=TRANSFORM, training=episodes)
   made = meta_statistics.MetaCentroids(net, episodes=episodes, transform=TRANSFORM)
-  summary = digit_runs.run(made, tmp_path, length=30)
-  found = digit_runs.records(tmp_path)[0]
-  assert (found["way"], found["meta_classes"], found["classes_with_a_mean"]) == (6, 10, 4)
-  assert (summary["meta_classes"], summary["meta_updates"]) == (10, 20)
+  record, accuracy = learned(made, tmp_path)
+  assert (record["way"], record["meta_classes"], record["classes_with_a_mean"]) == (6, 10, 4)
+  assert record["meta_updates"] == 20 and accuracy > 0.6
   # A convolution 3 -> 8 at 8 x 8; 10 means of 128 features.
-  assert summary["macs_predict"] == 30 * (8 * 8 * 27 * 8 + 1280)
-  assert digit_runs.records(tmp_path)[-1]["macs_exact_cached"] == summary["macs_predict"]
+  assert macs(made, 128) == [8 * 8 * 27 * 8, 1280]
 
 
 def _context(tmp_path):
@@ -160,6 +164,9 @@ def test_the_temperature_multiplies_answers(tmp_path):
   learner.update(tf.constant([[3.0, 4.0, 0]]), tf.constant([1], tf.int64))
   found = learner.answer(tf.constant([[1.0, 0, 0]]))
   np.testing.assert_allclose(found, [[-np.inf, 3, -np.inf]], rtol=1e-5)
+  # In a block, too: label 2 is revealed between the two answers.
+  found = learner.answer_in_turn(tf.constant([[1.0, 0, 0]] * 2), tf.constant([2, 2], tf.int64))
+  np.testing.assert_allclose(found, [[-np.inf, 3, -np.inf], [-np.inf, 3, 5]], rtol=1e-5)
 
 
 def test_norms_of_a_pretrained_network_keep_their_statistics():

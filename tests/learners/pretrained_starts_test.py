@@ -128,12 +128,6 @@ def test_what_is_no_pretrained_model_is_refused(stream, pretrained, tmp_path):
   refused(FileNotFoundError, "nowhere has no encoder.npz", starts.Pretrained("nowhere"))
 
 
-def test_one_task_may_be_multi_label(stream, tmp_path):
-  mosaics = task_mixture.one_task(stream, "digits_mosaic")
-  _, summary = _pretrain(tmp_path, mosaics, updates=40)
-  assert summary["last_loss"] < summary["first_loss"] < 1.0
-
-
 def test_sets_and_pretexts_must_belong_together(stream, tmp_path):
   images = task_mixture.one_task(stream, "digits")
   assert images.name.startswith("digits") and images.num_classes == 10

@@ -186,12 +186,6 @@ def test_predictions_are_saved_once_for_each_target(whole):
       saved.label, np.concatenate([source.episode(i).target_labels for i in range(10)]))
 
 
-def test_meta_training_helps(tmp_path):
-  before = _run(tmp_path / "before", updates=0)
-  after = _run(tmp_path / "after", _protonet(learning_rate=0.05), updates=60, updates_per_event=60)
-  assert after["accuracy"] > before["accuracy"] + 0.2
-
-
 def test_the_seed_of_the_run_chooses_weights_and_episodes(tmp_path, whole):
   with pytest.raises(KeyboardInterrupt):
     _run(tmp_path, seed=1, stop_after=1)
@@ -276,13 +270,29 @@ def test_a_diverged_meta_training_stops(tmp_path):
     _run(tmp_path, _protonet(learning_rate=1e38))
 
 
-def _validated(ensemble=2):
-  return dict(updates=6, validation=cfsl.Validation(_episodes(2), 6, ensemble=ensemble))
+@pytest.fixture(name="validated", scope="module")
+def _validated_run(tmp_path_factory):
+  """A folder with the folder "whole" of a run, its summary and its settings.
+
+  Beside "whole" are its states after each event, by their number.
+  """
+  folder, commit = tmp_path_factory.mktemp("validated"), run_state.RunState.commit
+  settings = dict(updates=3, updates_per_event=1,
+                  validation=cfsl.Validation(_episodes(2), 6, ensemble=2))
+
+  def copying(state, *arguments):
+    commit(state, *arguments)
+    shutil.copytree(state.folder, folder / str(state.done))
+
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(run_state.RunState, "commit", copying)
+    summary = _run(folder / "whole", **settings)
+  return folder, summary, settings
 
 
-def test_the_best_models_on_validation_answer_together(tmp_path):
-  summary = _run(tmp_path / "a", **_validated())
-  *train, test = _records(tmp_path / "a")
+def test_the_best_models_on_validation_answer_together(validated):
+  folder, summary, _ = validated
+  *train, test = _records(folder / "whole")
   accuracies = [record["validation_accuracy"] for record in train]
   best = sorted(range(3), key=lambda event: (-accuracies[event], event))[:2]
   assert test["models"] == best == cfsl.best_models(train, 2)
@@ -323,27 +333,18 @@ def _saved_models(folder):
   return sorted(int(path.name[:6]) for path in (folder / "weights").glob("*.meta-model.npz"))
 
 
-def test_a_validated_run_stopped_after_an_event_goes_on_the_same(tmp_path, monkeypatch):
-  settings, commit = {**_validated(), "updates": 3, "updates_per_event": 1}, (
-      run_state.RunState.commit)
-
-  def copying(state, *arguments):
-    commit(state, *arguments)
-    shutil.copytree(state.folder, tmp_path / str(state.done))
-
-  with monkeypatch.context() as patch:
-    patch.setattr(run_state.RunState, "commit", copying)
-    _run(tmp_path / "whole", **settings)
+def test_a_validated_run_stopped_after_an_event_goes_on_the_same(validated):
+  folder, _, settings = validated
   before = []
   for stop in range(1, 5):
     # Stopped between a commit and the removal: one more model than the ensemble's may be there.
-    best = cfsl.best_models(_records(tmp_path / str(stop)), 2)
-    assert set(best) <= set(_saved_models(tmp_path / str(stop))) <= {*best, *before}
+    best = cfsl.best_models(_records(folder / str(stop)), 2)
+    assert set(best) <= set(_saved_models(folder / str(stop))) <= {*best, *before}
     before = best
-  for stop in (2, 3):  # After two models of three, and before the test.
-    _run(tmp_path / str(stop), **settings)
-    assert _records(tmp_path / str(stop)) == _records(tmp_path / "whole")
-    assert _saved_models(tmp_path / str(stop)) == _saved_models(tmp_path / "whole") == sorted(best)
+  # After two models of three: the third is validated, one is removed, and two are tested.
+  _run(folder / "2", **settings)
+  assert _records(folder / "2") == _records(folder / "whole")
+  assert _saved_models(folder / "2") == _saved_models(folder / "whole") == sorted(best)
 
 
 @pytest.mark.parametrize("ensemble", [1, 2, 5])

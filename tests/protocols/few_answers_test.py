@@ -129,11 +129,18 @@ def test_intervals_contain_the_accuracies_of_planted_models():
   assert np.mean(widths) < 0.9 * np.mean(plain)
 
 
-def test_first_models_are_asked_in_full_and_records_say_what_is_an_estimate(tmp_path):
-  full = _run(tmp_path / "full")
-  found = _run(tmp_path / "few", test_answers=ASKED)
+@pytest.fixture(name="few", scope="module")
+def _few(tmp_path_factory):
+  """The folder and the summary of a run whose later models are asked in part."""
+  folder = tmp_path_factory.mktemp("work") / "x"
+  return folder, _run(folder, test_answers=ASKED)
+
+
+def test_first_models_are_asked_in_full_and_records_say_what_is_an_estimate(few, tmp_path):
+  full = _run(tmp_path)
+  folder, found = few
   assert not {"intervals", "saved_flops", "matrix_low"} & set(full)
-  plain, records = (stopped_runs.records(tmp_path / name) for name in ("full", "few"))
+  plain, records = (stopped_runs.records(path) for path in (tmp_path, folder))
   assert "estimated" not in plain[1] and "error_interval" not in plain[1]
   cells = [r for r in records if r["kind"] == "predict"]
   assert [r["estimated"] for r in cells] == [False] * 8 + [True] * 8
@@ -156,7 +163,7 @@ def test_first_models_are_asked_in_full_and_records_say_what_is_an_estimate(tmp_
   assert found["saved_flops"] == 8 * 404 and full["flops_predict"] == 16 * 602
   assert found["flops_predict"] == 8 * 602 + 8 * 202
   # All rows are asked the same images, of which the answers are saved.
-  ids = [set(predictions.load(tmp_path / "few" / r["predictions"]).id) for r in cells
+  ids = [set(predictions.load(folder / r["predictions"]).id) for r in cells
          if r["bucket"] == 1 and r["estimated"]]
   assert ids[0] == ids[1] and len(ids[0]) == ASKED
   for name, (low, high) in found["intervals"].items():
@@ -164,22 +171,21 @@ def test_first_models_are_asked_in_full_and_records_say_what_is_an_estimate(tmp_
   assert found["matrix_low"][0] == found["matrix"][0] and (
       found["matrix_low"][3][0] < found["matrix"][3][0] < found["matrix_high"][3][0])
   with pytest.raises(ValueError, match=r"8 of its 16 test sets were asked a part"):
-    run_answers.read(run_dir.Run("x", tmp_path / "few", records, found, {}), "accuracy")
+    run_answers.read(run_dir.Run("x", folder, records, found, {}), "accuracy")
 
 
-def test_a_run_asked_in_part_goes_on_the_same_after_every_stop(tmp_path):
-  expected = _run(tmp_path / "whole", test_answers=ASKED)
-  for stop in (1, 9, 13, 14, 19):
+def test_a_run_asked_in_part_goes_on_the_same_after_every_stop(few, tmp_path):
+  folder, expected = few
+  for stop in (9, 13):  # While models answer in full, and amid estimates.
     with pytest.raises(stopped_runs.Stop):
-      _run(tmp_path / "stopped", stop_before=stop, test_answers=ASKED)
-  found = _run(tmp_path / "stopped", test_answers=ASKED)
-  assert found == expected
-  whole, stopped = (stopped_runs.records(tmp_path / name) for name in ("whole", "stopped"))
+      _run(tmp_path, stop_before=stop, test_answers=ASKED)
+  assert _run(tmp_path, test_answers=ASKED) == expected
+  whole, stopped = (stopped_runs.records(path) for path in (folder, tmp_path))
   assert whole == stopped
   for record in whole:
     if "predictions" in record:
       whole_bytes, stopped_bytes = (
-          (tmp_path / name / record["predictions"]).read_bytes() for name in ("whole", "stopped"))
+          (path / record["predictions"]).read_bytes() for path in (folder, tmp_path))
       assert whole_bytes == stopped_bytes
 
 
@@ -222,10 +228,9 @@ def test_what_needs_all_answers_is_refused_by_name(tmp_path):
                       test_answers=8)
 
 
-def test_tables_mark_estimates_and_show_their_intervals(tmp_path):
-  summary = _run(tmp_path / "work" / "x", test_answers=ASKED)
-  run = run_dir.Run("x", tmp_path / "work" / "x",
-                    records_lib.read(tmp_path / "work/x/records.jsonl"), summary, {})
+def test_tables_mark_estimates_and_show_their_intervals(few):
+  folder, summary = few
+  run = run_dir.Run("x", folder, records_lib.read(folder / "records.jsonl"), summary, {})
   (stream,) = run_streams.build([run])
   low, high = summary["intervals"]["accuracy"]
   value = 100 * summary["accuracy"]

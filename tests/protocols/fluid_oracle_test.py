@@ -31,7 +31,6 @@ from suite.metrics import sequence_log
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
-from suite.reporting import records
 from suite.reporting import run_writer
 from suite.training.sequence import update_search
 from suite.training.sequence import update_strategies
@@ -216,12 +215,12 @@ def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, ne
 
 
 # Their answers are seldom below a threshold of 0.2, or always.
-WITHOUT_THRESHOLD = (
-    "exemplar_tuning_euclidean", "exemplar_tuning_cosine", "exemplar_tuning_crops",
-    "exemplar_tuning_code", "mahalanobis", "oltr", "oltr_net", "constellation", "simple_cnaps")
+WITHOUT_THRESHOLD = ("exemplar_tuning_crops", "mahalanobis", "oltr")
+# These have several strategies below, or random sequences.
+FURTHER_BELOW = ("drift", "linear_head", "finetune_new")
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in FURTHER_BELOW])
 def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
   found = compare(name, "every", tmp_path, seed=0, num=60 if name == "last_layers" else 40,
                   new_below=None if name in WITHOUT_THRESHOLD else 0.2, afresh=False)
@@ -230,7 +229,7 @@ def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
 
 # When others may update is in tests/training/sequence; blocks end there for all of them.
 @pytest.mark.parametrize("name, strategy", [
-    ("drift", "on_error"), ("drift", "budget"), ("drift", "either"), ("linear_head", "never"),
+    ("drift", "on_error"), ("drift", "budget"), ("linear_head", "never"),
     ("linear_head", "after_errors")])
 def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strategy, tmp_path):
   found = compare(name, strategy, tmp_path, seed=1, num=60, afresh=False)
@@ -239,9 +238,8 @@ def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strat
 
 
 @pytest.mark.parametrize("name, strategy, delay", [
-    ("ncm", "never", (0, 9)), ("exemplar_tuning", "on_error", 7), ("linear_head", "either", 1),
-    ("linear_head", "either", (0, 9)), ("drift", "on_new_classes", 7),
-    ("drift", "on_new_classes", (0, 9))])
+    ("ncm", "never", (0, 9)), ("exemplar_tuning", "on_error", 7),
+    ("linear_head", "either", (0, 9)), ("drift", "on_new_classes", (0, 9))])
 def test_late_labels_come_as_in_the_loop(name, strategy, delay, tmp_path):
   compare(name, strategy, tmp_path, seed=2, delay=delay, num=50, afresh=False)
 
@@ -253,20 +251,3 @@ def test_random_sequences_in_random_blocks(seed, tmp_path):
   compare(name, strategies[rng.integers(1, len(strategies))], tmp_path,
           seed=seed + 10, num=int(rng.integers(40, 80)), with_base=seed == 1,
           block_size=int(rng.integers(1, 60)), record_every=int(rng.integers(1, 100)))
-
-
-def test_what_a_block_is_makes_no_difference(tmp_path):
-  def run(folder, **settings):
-    state = state_in(folder)
-    summary = fluid.run(LEARNERS["exemplar_tuning"](), state=state, sequence=sequence_of(3, 50),
-                        base=base_set(), update=STRATEGIES["either"](),
-                        blocks=fluid.Blocks(**settings))
-    summary.pop("num_events")
-    return summary, records.strip_times(state.records)[-1]["macs_exact_cached"]
-
-  whole = run(tmp_path / "whole", block_size=50)
-  parts = run(tmp_path / "parts", block_size=9, record_every=10)
-  assert parts[1] == whole[1]
-  for key, value in whole[0].items():
-    if isinstance(value, (int, float)):  # Thresholds are alike to the rounding of logits.
-      assert parts[0][key] == pytest.approx(value, rel=1e-4), key

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import shutil
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import stopped_runs
 import tensorflow as tf
 
+from suite.contracts import tasks
 from suite.data.published import image_places
 from suite.data.published import published_plans
 from suite.data.published import published_sequences
@@ -19,11 +21,12 @@ from suite.learners import gradient
 from suite.learners import meta_statistics
 from suite.learners import protonet
 from suite.learners import simple_cnaps
+from suite.models import conv4
 from suite.models.episodic import embedding
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
-from suite.models.torchvision import torch_resnet
 from suite.protocols import fluid
+from suite.protocols import run_state
 from suite.training.episodic import base_episodes
 from suite.training.episodic import fomaml
 from suite.training.gradient import class_heads
@@ -51,19 +54,19 @@ def _where(tmp_path_factory):
 
 
 def _net(image_shape):
-  return torch_resnet.resnet(image_shape, torch_resnet.Architecture((1,), False, 8))
+  return conv4.conv4(image_shape, filters=4, blocks=1)
 
 
 def _learner(transform, base):
   net = simple_cnaps.SimpleCnaps(
-      _net, set_encoder=film.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=2)),
+      _net, set_encoder=film.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=1)),
       adaptation=film.AdaptationNet(), transform=transform, training=_EPISODES)
   return meta_statistics.MetaMahalanobis(
       net, episodes=_EPISODES, transform=transform, base=base, batch_size=5)
 
 
 def _centroids(transform, base):
-  net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4(filters=4, blocks=2)),
+  net = protonet.ProtoNet(embedding.Embedding(proto_conv4.ProtoConv4(filters=4, blocks=1)),
                           transform=transform, training=_EPISODES)
   return meta_statistics.MetaCentroids(
       net, episodes=_EPISODES, transform=transform, base=base, batch_size=5)
@@ -80,35 +83,51 @@ def test_images_beside_the_sequence_train_it_and_make_its_film_layers(where, tmp
   transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
   base = published_sequences.base_validation(3, **where)
   learner = _learner(transform, base)
-  whole = _run(tmp_path / "whole", learner, where)
-  found = stopped_runs.records(tmp_path / "whole")
-  assert (found[0]["meta_classes"], found[0]["meta_updates"]) == (_BASE, 3)
-  assert found[0]["film_images"] == _BASE * _PER_CLASS and found[0]["train_size"] == 0
-  assert whole["updates"] == 2 and whole["macs"] is not None
+  with stopped_runs.state(tmp_path) as state:
+    learner.begin(tasks.Task("sequence", tasks.SINGLE_LABEL, _CLASSES), state.context())
+    record = learner.know_base(np.arange(_CLASSES) < _BASE, state.context())
+  assert (record["meta_classes"], record["meta_updates"]) == (_BASE, 3)
+  assert record["film_images"] == _BASE * _PER_CLASS
   z = tf.reduce_mean(learner.net.embed(transform.evaluate(base.images)), axis=0)
   for a, b in zip(learner.statistics.film, learner.net.film(z)):
     np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
-  # Class means have no images but those of the sequence.
-  assert float(tf.reduce_sum(learner.statistics.counts)) == _CLASSES * 5
+  # Class means have no images but those of the sequence, which follow.
+  assert float(tf.reduce_sum(learner.statistics.counts)) == 0
 
 
 @pytest.fixture(name="held", scope="module")
 def _held(where, tmp_path_factory):
-  """A run of class means: transform, base, learner, summary, records."""
+  """A run of class means: transform, base, learner, summary, and its folder, "whole", in another.
+
+  Beside it is "stopped", what a run that is killed before its fourth event leaves.
+  """
   transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
   base = published_sequences.base_validation(3, **where)
-  learner, folder = _centroids(transform, base), tmp_path_factory.mktemp("held") / "whole"
-  return transform, base, learner, _run(folder, learner, where), stopped_runs.records(folder)
+  learner, folder = _centroids(transform, base), tmp_path_factory.mktemp("held")
+  commit = run_state.RunState.commit
+
+  def copying(state, *arguments, **named):
+    if state.done == 3:
+      shutil.copytree(folder / "whole", folder / "stopped")
+    commit(state, *arguments, **named)
+
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(run_state.RunState, "commit", copying)
+    summary = _run(folder / "whole", learner, where)
+  return transform, base, learner, summary, folder
 
 
-def test_images_beside_the_sequence_train_the_embedding_of_class_means(where, held, tmp_path):
-  transform, base, learner, whole, found = held
+def test_images_beside_the_sequence_train_the_embedding_of_class_means(where, held):
+  _, _, learner, whole, folder = held
+  found = stopped_runs.records(folder / "whole")
   assert (found[0]["meta_classes"], found[0]["meta_updates"]) == (_BASE, 3)
+  assert found[0]["train_size"] == 0 and whole["macs"] is not None
   assert bool(learner.is_trained)
-  with pytest.raises(stopped_runs.Stop):
-    _run(tmp_path / "again", _centroids(transform, base), where, stop_after=3)
-  assert _run(tmp_path / "again", _centroids(transform, base), where) == whole
-  assert stopped_runs.records(tmp_path / "again") == found
+  assert float(tf.reduce_sum(learner.statistics.counts)) == _CLASSES * 5
+  transform = published_sequences.samples(3, size=_SIZE, resize=20, augments=False, **where)
+  base = published_sequences.base_validation(3, **where)
+  assert _run(folder / "stopped", _centroids(transform, base), where) == whole
+  assert stopped_runs.records(folder / "stopped") == found
 
 
 @pytest.mark.parametrize("make", [_learner, _centroids])
@@ -121,16 +140,14 @@ def test_without_images_of_the_base_classes_it_is_refused(where, tmp_path, make)
 
 def test_images_that_are_read_when_shown_are_those_that_are_held(
     where, held, tmp_path, monkeypatch):
-  transform, base, of_held, _, found = held
+  transform, base, of_held, _, folder = held
   monkeypatch.setattr(base_episodes, "HELD_BYTES", 0)
   learner = _centroids(transform, base)
-  _run(tmp_path / "read", learner, where)
-  assert stopped_runs.records(tmp_path / "read") == found
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path, learner, where, stop_after=1)
+  assert stopped_runs.records(tmp_path) == stopped_runs.records(folder / "whole")[:1]
   for a, b in zip(learner.net.trainable_variables, of_held.net.trainable_variables):
     np.testing.assert_array_equal(a, b)
-  with pytest.raises(stopped_runs.Stop):
-    _run(tmp_path / "film", _learner(transform, base), where, stop_after=1)
-  assert stopped_runs.records(tmp_path / "film")[0]["meta_updates"] == 3
 
 
 def test_training_images_of_the_base_classes_or_of_all_but_those_that_are_delivered(

@@ -18,7 +18,6 @@ from suite.data.sequences import sequences
 from suite.learners import exemplar_tuning
 from suite.learners import gradient
 from suite.learners import statistics_learner
-from suite.models.torchvision import torch_resnet
 from suite.protocols import fluid
 from suite.protocols import run_state
 from suite.reporting import progress
@@ -51,7 +50,12 @@ def _where(tmp_path_factory):
 
 
 def _net(image_shape):
-  return torch_resnet.resnet(image_shape, torch_resnet.Architecture((1,), False, 8))
+  """Its names are part of what names its features."""
+  return tf.keras.Sequential([
+      tf.keras.Input(image_shape, name="image"), tf.keras.layers.Rescaling(1 / 255, name="scaled"),
+      tf.keras.layers.Conv2D(8, 3, strides=4, activation="relu", name="conv"),
+      tf.keras.layers.BatchNormalization(name="norm"),
+      tf.keras.layers.GlobalAveragePooling2D(name="mean")], name="net")
 
 
 def _run(folder, learner, sequence, **settings):

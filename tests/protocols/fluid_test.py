@@ -196,9 +196,8 @@ def _run(folder, learner=_exemplar_tuning, num=100, **settings):
   return fluid.run(learner(), state=_state(folder), **{**arguments, **settings})
 
 
-# A kill inside a block before it counts, between two blocks of one record, between events.
-KILLS = {"answer-2": (sequence_steps.SequenceSteps, "answer", 2),
-         "accept-5": (sequence_steps.SequenceSteps, "accept", 5),
+# A kill between two blocks of one record, and between events.
+KILLS = {"accept-5": (sequence_steps.SequenceSteps, "accept", 5),
          "commit-2": (run_state.RunState, "commit", 2)}
 
 
@@ -267,9 +266,10 @@ def test_a_run_that_is_complete_has_nothing_left_to_do(whole):
 def test_stopped_after_any_answers_late_labels_and_strategies_go_on(tmp_path, monkeypatch):
   settings = dict(label_delay=(0, 6), update=update_strategies.OnError(1.0, 0.01, 3), num=40)
   summary, whole = _run(tmp_path / "whole", **settings), _records(tmp_path / "whole")
-  monkeypatch.setattr(run_state.RunState, "commit",
-                      stopped_runs.stopping(run_state.RunState.commit, after=True))
-  for _ in whole:  # A new process for each event.
+  commits = stopped_runs.stopping(
+      run_state.RunState.commit, lambda state, *_: state.done % 2, after=True)
+  monkeypatch.setattr(run_state.RunState, "commit", commits)
+  for _ in whole[1::2]:  # A new process for each second event.
     with pytest.raises(stopped_runs.Stop):
       _run(tmp_path / "stopped", **settings)
   monkeypatch.undo()

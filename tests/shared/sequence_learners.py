@@ -1,5 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Learners of sequences, small: each has an answer, codes or updates that no other one has."""
+"""Learners of sequences, small: each has an answer, codes or updates that no other one has.
+
+Learners that only join these parts are held against their own answers, one by one, in each run.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,11 @@ from suite.data.images import image_ops
 from suite.learners import crop_centroids
 from suite.learners import exemplar_tuning
 from suite.learners import gradient
-from suite.learners import meta_statistics
 from suite.learners import minimum_distance
 from suite.learners import oltr
-from suite.learners import protonet
-from suite.learners import simple_cnaps
 from suite.learners import statistics_learner
 from suite.learners import weight_imprinting
 from suite.models import conv4
-from suite.models.episodic import constellation
-from suite.models.episodic import film
-from suite.models.episodic import proto_conv4
-from suite.training.episodic import base_episodes
-from suite.training.episodic import tuned_embedding
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
@@ -121,70 +116,30 @@ def _exemplars(**settings):
       **{"transform": TRANSFORM, **settings})
 
 
-def _oltr(net):
-  return oltr.Oltr(transform=TRANSFORM, net=net, epochs=2, batch_size=8, refresh_until=60)
-
-
 def _imprinting():
   return weight_imprinting.WeightImprinting(
       transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8)
 
 
-def _layers(**settings):
-  """Trains a small net."""
-  return _gradient(trainable_parts.AllLayers(_backbone), **settings)
-
-
-EPISODES = base_episodes.BaseEpisodes(
-    way=3, shot=2, targets=2, epochs=1, updates_per_epoch=2, every=1)
-
-
-def _meta(make_net, embedded):
-  net = make_net(embedded, transform=TRANSFORM, training=EPISODES)
-  return meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
-
-
-def _cnaps():
-  net = simple_cnaps.SimpleCnaps(
-      _backbone, set_encoder=film.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=1)),
-      adaptation=film.AdaptationNet(), transform=TRANSFORM, training=EPISODES)
-  return meta_statistics.MetaMahalanobis(net, episodes=EPISODES, transform=TRANSFORM)
-
-
 LEARNERS = {
     "ncm": _centroids,
     "exemplar_tuning": _exemplars(),
-    "exemplar_tuning_euclidean": _exemplars(similarity="euclidean", learning_rate=0.01),
-    "exemplar_tuning_cosine": _exemplars(similarity="cosine", scale=8.0),
-    "exemplar_tuning_code": lambda: exemplar_tuning.ExemplarTuning(
-        transform=TRANSFORM, net=trainable_parts.Drifting(_small_net), epochs=2, batch_size=8,
-        rules="code"),
     "exemplar_tuning_crops": lambda: crop_centroids.CropCentroids(_exemplars(transform=CROPS)()),
     "linear_head": LinearHead,
     "drift": Drift,
     "finetune_new": lambda: _gradient(_frozen(), train_on="current"),
     "split_head": lambda: _gradient(_frozen(), head=class_heads.Split()),
-    "cwr": lambda: _layers(head=class_heads.CwrStar()),
+    "cwr": lambda: _gradient(trainable_parts.AllLayers(_backbone), head=class_heads.CwrStar()),
     "last_layers": lambda: _gradient(trainable_parts.LastLayers(_small_net, norms="trained")),
-    "standard": lambda: _layers(epochs=1),
     "imprinting": _imprinting,
-    "oltr": lambda: _oltr(_frozen()),
-    "oltr_net": lambda: _oltr(trainable_parts.AllLayers(_backbone)),
+    "oltr": lambda: oltr.Oltr(
+        transform=TRANSFORM, net=_frozen(), epochs=2, batch_size=8, refresh_until=60),
     "slda": lambda: statistics_learner.StatisticsLearner(
         shared_covariance.SharedCovariance(0.01), transform=TRANSFORM),
     "mahalanobis": lambda: statistics_learner.StatisticsLearner(
         class_covariances.ClassCovariances(), transform=TRANSFORM),
     "ridge": lambda: statistics_learner.StatisticsLearner(
         ridge_sums.RidgeSums(), transform=TRANSFORM, lift=statistics_learner.unit_length),
-    "mdt_ncm": lambda: minimum_distance.MinimumDistance(_centroids()),
     "mdt_finetune": lambda: minimum_distance.MinimumDistance(
         _gradient(_frozen()), minimum_distance.LeastShare(0.1)),
-    "constellation": lambda: _meta(
-        functools.partial(protonet.ProtoNet, similarity="cosine"),
-        constellation.ClusteredEmbedding(constellation.ConstellationConv4(
-            filters=4, blocks=1, clusters=4, heads=2, attended=1))),
-    "meta_baseline": lambda: _meta(
-        functools.partial(protonet.ProtoNet, similarity="cosine"),
-        tuned_embedding.TunedEmbedding(_backbone)),
-    "simple_cnaps": _cnaps,
 }

@@ -1,6 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import dataclasses
 import functools
+import shutil
 import types
 
 import numpy as np
@@ -55,10 +56,21 @@ def _run(folder, learner, buckets=BUCKETS, **stops):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-  """(summary, records, learner, folder of the encoder it ended with)."""
-  folder = tmp_path_factory.mktemp("whole")
-  learner = _learner()
-  summary = _run(folder, learner)
+  """(summary, records, learner, folder of the encoder it ended with).
+
+  Beside the folder is "killed": the second bucket's updates as they are saved, after 3 of 4.
+  """
+  folder = tmp_path_factory.mktemp("runs") / "whole"
+  learner, save = _learner(), journal.Journal.save_partial
+
+  def copying(one, *arguments):
+    save(one, *arguments)
+    if one._event == 3 and not (folder.parent / "killed").exists():
+      shutil.copytree(folder, folder.parent / "killed")
+
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(journal.Journal, "save_partial", copying)
+    summary = _run(folder, learner)
   encoder_file.save(folder, learner.pretrainer.encoder, {"cost": {"flops": 7, "macs": 3}})
   return summary, stopped_runs.records(folder), learner, folder
 
@@ -84,14 +96,11 @@ def test_features_of_the_memory_are_those_of_the_encoder_as_it_is(whole):
       learner.head.encode(images), learner.pretrainer.encoder(images, training=False), atol=1e-6)
 
 
-def test_stopped_within_updates_and_resumed_gives_the_same_records(whole, tmp_path, monkeypatch):
-  # Within the updates of the second bucket, after 3 of 4.
-  with monkeypatch.context() as patch, pytest.raises(stopped_runs.Stop):
-    patch.setattr(journal.Journal, "save_partial", stopped_runs.stopping(
-        journal.Journal.save_partial, lambda one, *_: one._event == 3, after=True))
-    _run(tmp_path, _learner())
-  _run(tmp_path, _learner())
-  assert stopped_runs.records(tmp_path) == whole[1]
+def test_stopped_within_updates_and_resumed_gives_the_same_records(whole):
+  killed = whole[3].parent / "killed"
+  assert len(stopped_runs.records(killed)) == 3
+  _run(killed, _learner())
+  assert stopped_runs.records(killed) == whole[1]
 
 
 def test_without_updates_the_encoder_stays_as_it_starts(whole, tmp_path):

@@ -1,5 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import functools
+import shutil
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from suite.learners import gradient
 from suite.learners import statistics_learner
 from suite.learners.semi_supervised import pseudo_labels
 from suite.protocols import clear
+from suite.protocols import run_state
 from suite.training.gradient import trainable_parts
 from suite.training.statistics import class_means
 
@@ -66,13 +68,20 @@ def test_without_a_sure_image_the_student_is_the_learner_alone(tmp_path):
   assert summary["flops_train"] == 2 * alone["flops_train"]
 
 
-def test_stopped_in_the_second_bucket_and_resumed_gives_the_same_records(tmp_path):
+def test_stopped_in_the_second_bucket_and_resumed_gives_the_same_records(tmp_path, monkeypatch):
   make = functools.partial(_linear, "all")  # Teacher and student store examples, each its own.
-  _run(tmp_path / "whole", make, 0.4)
+  commit = run_state.RunState.commit
+
+  def copying(state, *arguments):
+    if state.done == 3:
+      shutil.copytree(tmp_path / "whole", tmp_path / "killed")
+    commit(state, *arguments)
+
+  with monkeypatch.context() as patch:
+    patch.setattr(run_state.RunState, "commit", copying)
+    _run(tmp_path / "whole", make, 0.4)
   whole = stopped_runs.records(tmp_path / "whole")
   assert whole[0]["pseudo_labels"] > 0
-  with pytest.raises(stopped_runs.Stop):
-    _run(tmp_path / "killed", make, 0.4, stop_uncommitted=3)
   _run(tmp_path / "killed", make, 0.4)
   assert stopped_runs.records(tmp_path / "killed") == whole
 
