@@ -7,7 +7,7 @@ writes docs/results/nevis_short.md and its figures, nevis_short.svg, ..., beside
 --output the page is printed and no figure is drawn. With --panel NAME, or --panel all, the page has
 the analyses of NEVIS'22 (docs/nevis.md) or of Sort & Search (docs/lifelong.md) in place of the
 tables of runs; --panel detection and --panel thresholds are FLUID's figures 3b and 5, --panel
-curves the score along any stream (figures 2a and 3a of FLUID).
+curves the score along any stream (figures 2a and 3a of FLUID), --panel scores that at its end.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from suite.reporting.run_panels import run_figures
 from suite.reporting.run_panels import scores
 
 # Panels of single runs under any protocol; their figure is the chart of the report's page.
-_CHARTS = {scores.CURVES, scores.DETECTION, scores.THRESHOLDS}
+_CHARTS = {scores.SCORES, scores.CURVES, scores.DETECTION, scores.THRESHOLDS}
 _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision")
 
 
@@ -73,7 +73,8 @@ def _panels(dirs: Sequence[pathlib.Path], names: Sequence[str]
     return of_budgets, run_dir.load(dirs)
   runs = run_dir.load(dirs) if _CHARTS & set(names) else []
   of_sequences = [panel for stream in run_streams.build(runs)
-                  for panel in (*scores.detection(stream), *scores.curves(stream))
+                  for panel in (*scores.build(stream), *scores.detection(stream),
+                                *scores.curves(stream))
                   if panel.name in names]
   if of_sequences:
     return of_sequences, runs

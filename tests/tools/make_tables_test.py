@@ -143,8 +143,10 @@ def test_a_page_of_curves_has_the_accuracy_along_the_sequence(tool, tmp_path):
                                                     [(4, 1), (8, 5)])))
   (folder / "summary.json").write_text(json.dumps({"protocol": "fluid", "overall": 0.625}))
   page = tmp_path / "page.md"
-  assert tool.main([str(tmp_path / "w"), "--panel", "curves", "--output", str(page)]) == 0
+  assert tool.main([str(tmp_path / "w"), "--panel", "curves", "--panel", "scores",
+                    "--output", str(page)]) == 0
   assert "| ncm | 2 | 8 | 25.00 | 62.50 |" in page.read_text()  # 1 / 4 and 5 / 8.
+  assert "| ncm | finished | 1 | 62.50 |" in page.read_text()
   assert (tmp_path / "page_curves.svg").stat().st_size > 5000
 
 

@@ -26,7 +26,7 @@ from suite.reporting import run_streams
 from suite.reporting import tables
 
 _MOST_POINTS = 300  # Approximately; the last point is always drawn.
-CURVES, DETECTION, THRESHOLDS = "curves", "detection", "thresholds"
+SCORES, CURVES, DETECTION, THRESHOLDS = "scores", "curves", "detection", "thresholds"
 _CLOCK = "clock"
 _NOVELTY_SCORES = {
     "max_softmax": "max softmax", "max_logit": "max logit (distance, MDT)", "energy": "energy",
@@ -69,7 +69,7 @@ def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
                  sum(seconds) / len(seconds) if len(seconds) == len(runs) else None])
   notes = ["Mean over finished seeds; ± is the standard deviation (n - 1)."] if several else []
   notes += [run_streams.ESTIMATE_NOTE] if stream.has_estimates else []
-  return [panels.Panel("scores", f"{stream.title}: scores", columns, rows,
+  return [panels.Panel(SCORES, f"{stream.title}: scores", columns, rows,
                           [*notes, *stream.notes]), *_front(stream, shown)]
 
 
