@@ -33,15 +33,16 @@ PATH = re.compile(r"`((?:suite|gin|tests|tools|docs|tfds_builders)/[\w./]*)(?::[
 
 
 @pytest.fixture(name="short")
-def _short(monkeypatch):
-  """Two buckets, two tasks of 64 training images, and 100 samples, unless a block says more.
+def _short(block, monkeypatch):
+  """A bucket, two tasks of 64 training images, and 100 samples, unless a block says more.
 
   Two tasks in any case where classes make them, since the net is traced for each.
   """
   of_classes = suite.buckets.of_classes
   monkeypatch.setattr(suite.buckets, "of_classes", lambda data, num_tasks, **settings: of_classes(
       data, num_tasks=2, **settings))
-  monkeypatch.setattr(digits.buckets, "__defaults__", (2,))
+  # A second bucket replays rows, in a second graph; the rule of a memory of a page is to have one.
+  monkeypatch.setattr(digits.buckets, "__defaults__", (2 if "place(" in block.code else 1,))
   monkeypatch.setattr(digits.nevis_stream, "__defaults__", (64,))
   monkeypatch.setattr(digits.nevis_stream, "__kwdefaults__", {"num_tasks": 2})
   monkeypatch.setattr(digits.sequence, "__defaults__", (100,))

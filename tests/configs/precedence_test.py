@@ -163,7 +163,8 @@ def test_a_learner_of_a_shelf_joins_a_run_and_sets_nothing_else(tmp_path):
   """The stored configuration is what is used: that of the run, and the learner."""
   learners = "experiment.run.learners={'mir': %MIR}"
   args = ["run", "digits/clear_table", "--gin_file", "gin/learners/gradient.gin", "--gin_file",
-          "gin/debug.gin", "--gin_param", learners, "--workdir", str(tmp_path / "w")]
+          "gin/debug.gin", "--gin_param", learners, "--gin_param", "NUM_BUCKETS=1",
+          "--workdir", str(tmp_path / "w")]
   for name in ("EPOCHS", "MEMORY"):
     assert f"{name} =" in gin_files.run_files()["digits/clear_table"].read_text()
   assert cli.main(args) == 0
@@ -175,7 +176,7 @@ def test_a_learner_of_a_shelf_joins_a_run_and_sets_nothing_else(tmp_path):
   assert len(used) > 5
   for name, setting in used.items():
     assert setting.value == bound[name].value
-    if name in given and name not in ("NUM_BUCKETS", "WEIGHTS"):  # These are debug.gin's.
+    if name in given and name not in ("NUM_BUCKETS", "WEIGHTS"):  # Ours and debug.gin's.
       assert setting.value == given[name].value
   gin.clear_config()
 

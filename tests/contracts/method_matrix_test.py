@@ -32,30 +32,37 @@ GROWING = ("finetune", "er", "ewc", "lwf", "icarl", "wa", "bic", "ranpac", "lora
 # and differ in numbers or in what is named; that is compared. First those with another method:
 IN_THE_NET = ("_hooks", "objective")  # A layer of the net, and the loss.
 AS_OTHERS = {
-    **{(name, "nevis"): ("coda_prompt", IN_THE_NET) for name in ("l2p", "dual_prompt", "lora")},
+    **{(name, "nevis"): ("lora", IN_THE_NET) for name in ("l2p", "dual_prompt", "coda_prompt")},
     ("online_ewc", "nevis"): ("ewc", ("anchor",)),
+    # What a task changes; tests/training/episodic/inner_loop_test.py has both.
+    **{(name, "cfsl"): ("maml_low", ("adapted",)) for name in ("anil", "boil")},
     **{(name, protocol): (other, but) for protocol in ("nevis", "fluid") for name, other, but in (
-        ("first_order_maml", "protomaml", ("start",)), ("ncm_cosine", "ncm", ("similarity",)),
-        ("simple_cil", "ncm", ("similarity",)), ("acil", "ranpac", ()))},
+        ("ncm_cosine", "ncm", ("similarity",)), ("simple_cil", "ncm", ("similarity",)))},
+    ("acil", "nevis"): ("ranpac", ()),
     ("lwf_growing", "fluid"): ("lwf", ("_growing", "_is_constant"))}
 # Then those with the cell of the method itself under another protocol. What a protocol adds runs
 # under it with methods of the same family, on sequences in fluid_oracle_test.py, too.
 # What a protocol sets, and what its cells have in place of images, is not compared.
-SETTINGS = {"nevis": ("head",), "clear": ("schedule", "start"), "cfsl": ("_training",),
-            "fluid": ("_base", "augments", "keep", "keeps_velocities", "train_on")}
+SETTINGS = {"nevis": ("head",), "clear": ("schedule", "start", "max_importance"),
+            "cfsl": ("_training",),
+            # The last two are EWC's there: tests/protocols/fluid_published_ewc_test.py.
+            "fluid": ("_base", "augments", "keep", "keeps_velocities", "train_on", "anchor",
+                      "observes")}
 INPUT = ("transform", "_features", "given")
 RUN_ELSEWHERE = {
     "nevis": {"clear": ("aper_adapter", "ease", "inf_lora", "mas", "rwalk", "last_layers", "ridge",
-                        "mahalanobis", "fecam", "randumb", "loranpac", "constellation"),
-              "fluid": ("simple_cnaps",)},
-    "clear": {"nevis": ("clip_zero_shot", "clip_prototypes", "indep", "ft_prev", "ft_s"),
-              "fluid": ("lora",)},
+                        "mahalanobis", "fecam", "randumb", "loranpac", "constellation", "oltr",
+                        "protomaml", "slca", "each_bucket", "si", "exemplar_tuning",
+                        "meta_baseline", "imprinting", "knn", "first_order_maml", "simple_cnaps")},
+    "clear": {"nevis": ("clip_zero_shot", "clip_prototypes", "indep", "ft_prev", "ft_s", "lora")},
     "fluid": {"clear": ("mas", "rwalk", "online_ewc", "er_aml", "mer", "gss", "agem",
                         "der_plus_plus", "scr", "reservoir", "biased_reservoir", "joint",
                         "cumulative", "each_bucket", "last_layers", "aper_adapter",
                         "constellation", "randumb", "ridge", "der", "oltr", "imprinting",
-                        "cwr_star", "slda", "mahalanobis", "fecam"),
-              "nevis": ("clip_zero_shot", "clip_prototypes")},
+                        "cwr_star", "slda", "mahalanobis", "fecam", "ewc", "wa", "protomaml",
+                        "mir", "gdumb", "simple_cnaps", "si", "gem", "split_head", "meta_baseline",
+                        "budgeted", "protonet", "ranpac", "first_order_maml", "acil"),
+              "nevis": ("clip_zero_shot", "clip_prototypes", "lora")},
     "cfsl": {"clear": ("constellation",), "nevis": ("clip_prototypes",)}}
 MADE_AS = {
     **{(name, protocol): ((other, protocol), but)
@@ -73,30 +80,30 @@ REFUSED = [(n, p) for n, p in CELLS if p in METHODS[n].refusals]
 
 # Stopped and resumed: one of each kind of state under each protocol; under `clear` all that run but
 # these.
-NOT_THERE = ("ft_d", "simple_cnaps")
+IN_ATTENTION = ("l2p", "dual_prompt", "lora")  # Variables of a layer of the net, as CODA-Prompt's.
+NOT_THERE = ("ft_d", *IN_ATTENTION)
 RESUMED = {
-    "nevis": ("finetune", "ewc", "slda", "protonet", "protomaml", "indep", "ft_prev", "ft_d",
-              "ft_s", "clip_zero_shot", "clip_prototypes"),
+    "nevis": ("finetune", "ewc", "slda", "protonet", "indep", "ft_prev", "ft_d", "ft_s",
+              "clip_zero_shot", "clip_prototypes"),
     "clear": tuple(name for name, protocol in RUNS
                    if protocol == "clear" and name not in NOT_THERE),
-    # A teacher; a memory of numbers of samples; exemplars; statistics that answer in turn; nets and
-    # heads that labels change.
+    # A teacher; a memory of numbers of samples; exemplars; statistics that answer in turn; heads
+    # that labels change.
     "fluid": ("finetune", "lwf", "er", "icarl", "exemplar_tuning", "ncm", "mdt", "knn",
-              "loranpac", "lora", "simple_cnaps", "protomaml"),
+              "loranpac"),
     "incremental": ("er", "icarl", "ranpac", "loranpac"),
     "cfsl": ("protonet", "maml_plus_plus", "maml_high")}
 # These run on CFSL alone, with the variables of the last two.
 AS_MAML = {"maml_low", "anil", "boil", "sca", "pretrain_tune", "init_tune"}
 # Under NEVIS'22, where a task has variables of its own, and of what is meta-trained on CFSL alone.
 AGAIN = {(name, protocol) for name, protocol in RUNS if name not in RESUMED[protocol]
-         and (protocol == "nevis" or name in AS_MAML)}
+         and (protocol == "nevis" or name in AS_MAML or name in IN_ATTENTION)}
 # Resumed after an event that was worked through and not committed, as after `kill -9` in the second
 # training: images that are kept, rows of a memory, weights.
 UNCOMMITTED = {("cumulative", "clear"): 3, ("er", "clear"): 3, ("finetune", "fluid"): 2}
 # Rehearsed, too: what that charges is what the run charges. The value: whether steps are measured.
 REHEARSED = {("ewc", "clear"): True, ("er", "fluid"): False, ("protonet", "cfsl"): True,
-             ("ft_d", "clear"): False, ("maml_plus_plus", "cfsl"): False,
-             ("simple_cnaps", "fluid"): True}
+             ("ft_d", "clear"): False, ("maml_low", "cfsl"): False, ("protonet", "clear"): True}
 
 # The events after which a run is stopped: a task, a bucket and a part of another, an offline phase;
 # under `incremental` a task, before the classes of the next one come.
@@ -117,7 +124,7 @@ SLOWLY = {("l2p", "clear"): """
 EPOCHS = 10
 BATCH_SIZE = 32
 RATE = 0.05
-""", ("lora", "fluid"): "RATE = 0.05"}
+"""}
 # These train on the rows of a small memory alone.
 FEW_ROWS, MORE_EPOCHS = ("gdumb", "reservoir", "biased_reservoir"), "EPOCHS = 20"
 # Their inner steps are not learned: they take more of them, with a small rate.
@@ -142,10 +149,9 @@ gss.Gss.block = 64
 """
 # The gradient of a critic is differentiated twice; MAML_HIGH has the second order of the steps.
 FIRST_ORDER = "coupled/meta_schedules.MetaTraining.second_order = False"
-# Their episodes of base classes are one code under three protocols; under the others than this one
+# Their episodes of base classes are one code under three protocols; under the others than `clear`
 # the net stays as it began.
-BASE_EPISODES = {"simple_cnaps": "fluid", **dict.fromkeys(
-    ("protonet", "meta_baseline", "first_order_maml", "protomaml"), "clear")}
+BASE_EPISODES = ("simple_cnaps", "protonet", "meta_baseline", "first_order_maml", "protomaml")
 NO_EPISODES = """
 base_episodes.BaseEpisodes.epochs = 0
 first_order/base_episodes.BaseEpisodes.epochs = 0
@@ -160,10 +166,12 @@ def extra(name: str, protocol: str) -> str:
     return f"UPDATES = {30 * (name in META_TRAINED)}" + THREE_STEPS + WITH_CLASSES
   if protocol == "cfsl":
     updates = ["UPDATES = 30"] if name in META_TRAINED else []
+    if name in ("sca", "maml_plus_plus"):  # MAML_LOW and MAML_HIGH have two.
+      updates.append("NUM_SUPPORT_SETS = 1")
     return "\n".join(updates + ([FIRST_ORDER] if name == "sca" else []))
   if name == "constellation":
     return OF_CELLS
-  if protocol != BASE_EPISODES.get(name, protocol):
+  if protocol != "clear" and name in BASE_EPISODES:
     return NO_EPISODES
   if protocol == "clear" and name == "gss":
     return FEW_BLOCKS
@@ -268,8 +276,9 @@ def test_a_method_is_refused_before_anything_is_trained(name, protocol, tmp_path
 def test_every_method_runs_and_each_state_is_resumed():
   resumed = {(name, protocol) for protocol, names in RESUMED.items() for name in names}
   assert resumed <= set(RUNS)
-  assert {name for name, _ in resumed} | AS_MAML == set(METHODS)
-  assert {name for name, _ in RUNS} == set(METHODS)
+  made_as_maml = {name for name, protocol in AS_OTHERS if protocol == "cfsl"}
+  assert {name for name, _ in resumed} | AS_MAML | set(IN_ATTENTION) == set(METHODS)
+  assert {name for name, _ in RUNS} == set(METHODS) - made_as_maml
   for name in AS_MAML:
     assert METHODS[name].protocols == ["cfsl"]
 

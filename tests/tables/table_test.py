@@ -7,6 +7,7 @@ test lets the real one run.
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -28,6 +29,7 @@ from suite.tables import budgets
 from suite.tables import table
 
 ROOT = pathlib.Path(suite.__file__).parents[1]
+COMMAND, CHECK_PARAMETERS = table.COMMAND, table.check_parameters
 
 TOY = """# A run.
 from __gin__ import dynamic_registration
@@ -379,12 +381,20 @@ def test_an_unknown_budget_is_refused():
     budgets.choose(budget="tiny", by_budget={"smoke": 1, "paper": 2})
 
 
-def test_the_cells_are_runs(folder):
-  done = subprocess.run(
-      [sys.executable, "-m", "suite", "run", "tab.gin", "--workdir", "v", "--only", "high/A*/0"],
-      capture_output=True, text=True, check=False)
-  assert done.returncode == 0, done.stderr
-  assert "11.00 (1/2)" in done.stdout
+def test_the_cells_are_runs_whose_parameters_gin_has_parsed(folder, monkeypatch, capsys):
+  # In a thread in place of a process, which would import TensorFlow.
+  monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor",
+                      lambda num, mp_context: concurrent.futures.ThreadPoolExecutor(num))
+  monkeypatch.setattr(table, "check_parameters", CHECK_PARAMETERS)
+  monkeypatch.setattr(table, "COMMAND", COMMAND)
+  monkeypatch.syspath_prepend(str(folder))
+  monkeypatch.delitem(sys.modules, "two_events", raising=False)  # Another test's.
+  command = ["run", "tab.gin", "--workdir", "v", "--only", "high/A*/0"]
+  assert cli.main([*command, "--gin_param", "two_events.run.scal=1"]) == 2
+  assert "two_events.run has no parameter 'scal'" in capsys.readouterr().err
+  assert not (folder / "v").exists()
+  assert cli.main(command) == 0
+  assert "11.00 (1/2)" in capsys.readouterr().out
   assert table_dir.is_finished(folder / "v" / "high" / "A_1" / "0")
   assert (folder / "v" / "high" / "A_1" / "0" / "config.gin").exists()
 

@@ -1,5 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The notebook of docs/own runs as it stands, and its stored outputs are of its own cells."""
+"""The notebook of docs/own runs, and its stored outputs are of its own cells.
+
+Its runs are shorter here: fewer updates, inner steps and tasks.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ import json
 import pathlib
 
 import pytest
+
+import suite
+from suite.training.episodic import inner_loop
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "docs" / "own" / "notebook.ipynb"
@@ -38,6 +44,26 @@ def test_the_cell_that_fails_is_named(tool):
   assert "ZeroDivisionError" in text
 
 
+@pytest.fixture(name="short")
+def _short(monkeypatch):
+  run, make, of = suite.run, suite.learner, suite.streams.of
+
+  def short(**named):
+    return run(**{**named, **{key: 2 for key in ("updates", "updates_per_event", "test_episodes")
+                              if key in named}})
+
+  def learner(*arguments, **settings):
+    if "inner" in settings:
+      settings["inner"] = inner_loop.InnerLoop(steps=1, rate=0.1)
+    return make(*arguments, **settings)
+
+  monkeypatch.setattr(suite, "run", short)
+  monkeypatch.setattr(suite, "learner", learner)
+  monkeypatch.setattr(suite.streams, "of", lambda parts, names: of(parts[::2], names=names[::2]))
+  monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_, **named: None)
+
+
+@pytest.mark.usefixtures("short")
 def test_the_notebook_runs_all_four_protocols(tool, capsys):
   pytest.importorskip("pandas")
   assert tool.main([str(NOTEBOOK), "--check"]) == 0, capsys.readouterr().err
