@@ -313,7 +313,7 @@ class GroupedConv4:
   def folded_images(self, images: tf.Tensor) -> tf.Tensor:
     """Returns images [E, ..., H, W, C] of episodes as [..., H, W, E * C]."""
     rank = len(images.shape)
-    images = tf.transpose(images, [*range(1, rank - 1), 0, rank - 1])
+    images = twice_norm.permuted(images, [*range(1, rank - 1), 0, rank - 1])
     return tf.reshape(images, [*images.shape[:-2], self.groups * images.shape[-1]])
 
   def folded_labels(self, labels: tf.Tensor) -> tf.Tensor:
@@ -332,11 +332,14 @@ class GroupedConv4:
     codes = features(weights, norms_row, images, statistics)
     size, groups = codes.shape[0], self.groups
     width = weights["block1/kernel"].shape[-1] // groups
-    by_episode = tf.transpose(tf.reshape(codes, [size, -1, groups, width]), [2, 0, 1, 3])
+    by_episode = twice_norm.permuted(
+        tf.reshape(codes, [size, -1, groups, width]), [2, 0, 1, 3])
     kernel = weights["head/kernel"]
-    kernels = tf.transpose(tf.reshape(kernel, [kernel.shape[0], groups, -1]), [1, 0, 2])
+    kernels = twice_norm.permuted(
+        tf.reshape(kernel, [kernel.shape[0], groups, -1]), [1, 0, 2])
     logits = tf.matmul(tf.reshape(by_episode, [groups, size, kernel.shape[0]]), kernels)
-    return tf.transpose(logits, [1, 0, 2]) + tf.reshape(weights["head/bias"], [groups, -1])
+    return twice_norm.permuted(logits, [1, 0, 2]) + tf.reshape(
+        weights["head/bias"], [groups, -1])
 
   def measure(self, weights: Weights, norms_row: Norms,
               images: Images) -> Statistics:

@@ -63,6 +63,7 @@ import contextlib
 import math
 from typing import Any, Callable, NamedTuple, Union
 
+import numpy as np
 import tensorflow as tf
 
 from suite.compute import own_gradients
@@ -238,12 +239,27 @@ def folds(kernel: tf.Tensor) -> bool:
   return tuple(kernel.shape[:3]) == (3, 3, 1)
 
 
+def permuted(x: tf.Tensor, order: Sequence[int]) -> tf.Tensor:
+  """`tf.transpose` with constant orders in the gradients of all orders, too.
+
+  TensorFlow inverts the order in the graph of a gradient, and a loop that is differentiated again
+  hands that on as a value of each trip: XLA compiles no such transposition.
+  """
+  back = [int(i) for i in np.argsort(order)]
+
+  @own_gradients.custom_gradient
+  def transpose(x: tf.Tensor) -> Any:
+    return tf.transpose(x, order), lambda upstream: permuted(upstream, back)
+
+  return transpose(x)
+
+
 def observe(images: tf.Tensor) -> Patches:
   """Returns the moments of the patches of images [B, H, W, G] as one batch."""
   height, width, groups = images.shape[1:]
   padded = tf.pad(tf.cast(images, tf.float64), [[0, 0], [1, 1], [1, 1], [0, 0]])
   taps = [padded[:, i:i + height, j:j + width] for i in range(3) for j in range(3)]
-  every = tf.reshape(tf.transpose(tf.stack(taps), [4, 0, 1, 2, 3]), [groups, 9, -1])
+  every = tf.reshape(permuted(tf.stack(taps), [4, 0, 1, 2, 3]), [groups, 9, -1])
   mean = tf.reduce_mean(every, 2)
   centered = every - mean[:, :, None]
   return Patches(mean, tf.matmul(centered, centered, transpose_b=True) / every.shape[2])
@@ -253,7 +269,7 @@ def patch_moments(patches: Patches, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Te
   """Returns the mean and variance [F] of the convolution by a kernel [3, 3, 1, F]."""
   groups, filters = patches.mean.shape[0], kernel.shape[3]
   columns = tf.reshape(tf.cast(kernel, tf.float64), [-1, groups, filters // groups])
-  columns = tf.transpose(columns, [1, 0, 2])  # [G, 9, F / G]
+  columns = permuted(columns, [1, 0, 2])  # [G, 9, F / G]
   mean = tf.matmul(patches.mean[:, None], columns)
   variance = tf.reduce_sum(columns * tf.matmul(patches.covariance, columns), 1)
   return tuple(tf.cast(tf.reshape(m, [filters]), kernel.dtype) for m in (mean, variance))

@@ -126,3 +126,30 @@ def test_sums_of_squares_are_the_same_without_the_operation_that_xla_lacks():
   with twice_norm.for_xla():
     by_xla = twice_norm.group_mean_square(x)
   np.testing.assert_allclose(by_xla, twice_norm.group_mean_square(x), rtol=1e-5)
+
+
+def test_a_loop_with_permutations_is_differentiated_twice_and_compiled():
+  def value(x):
+    """Of x [2, 3]: two trips, each with a gradient inside."""
+    def trip(i, x):
+      with tf.GradientTape() as tape:
+        tape.watch(x)
+        turned = twice_norm.permuted(x, [1, 0])
+        loss = tf.reduce_sum(tf.matmul(turned, x) ** 3)
+      return [i + 1, x - 0.1 * tape.gradient(loss, x)]
+
+    return tf.reduce_sum(tf.while_loop(
+        lambda i, _: i < 2, trip, [tf.constant(0), x], maximum_iterations=2)[1])
+
+  def gradient(x):
+    with tf.GradientTape() as tape:
+      tape.watch(x)
+      loss = value(x)
+    return tape.gradient(loss, x)
+
+  x = tf.reshape(tf.range(6.0), [2, 3]) / 10
+  compiled = tf.function(gradient, jit_compile=True)(x)
+  np.testing.assert_allclose(compiled, gradient(x), rtol=1e-5)
+  steps = [np.reshape([1e-3 * (i == j) for j in range(6)], [2, 3]) for i in range(6)]
+  slopes = [(value(x + s) - value(x - s)) / 2e-3 for s in steps]
+  np.testing.assert_allclose(compiled, np.reshape(slopes, [2, 3]), rtol=1e-2)
