@@ -70,7 +70,8 @@ def _commands():
 SMALL = {"data": ["--data_dir", "data"],
          "run": ["--gin_file", "gin/debug/short.gin", "--gin_param",
                  "experiment.run.only=('er',)", "--gin_param", "IMAGE_SIZE=8",
-                 "--gin_param", "conv4.conv4.blocks=2", "--data_dir", "data", "--only",
+                 "--gin_param", "conv4.conv4.blocks=1", "--gin_param",
+                 "conv4.conv4.filters=4", "--data_dir", "data", "--only",
                  "small net/iid"]}
 
 

@@ -150,12 +150,16 @@ def weighted(model):
   return [layer.name for layer in model.layers if layer.weights]
 
 
+@pytest.fixture(name="residual", scope="module")
+def _residual():
+  return resnet.resnet18((32, 32, 3), width=0.125)
+
+
 @pytest.mark.parametrize("first", [0, 9, 16, 17, -1])
-def test_as_counted_on_a_traced_residual_net(first):
-  model = resnet.resnet18((32, 32, 3), width=0.125)
-  names = weighted(model)[first:]
-  found = mac_views.costs(mac_views.model_layers(model, names))
-  assert found.uncached_pass == gradient_macs(model, names)
+def test_as_counted_on_a_traced_residual_net(first, residual):
+  names = weighted(residual)[first:]
+  found = mac_views.costs(mac_views.model_layers(residual, names))
+  assert found.uncached_pass == gradient_macs(residual, names)
 
 
 def test_the_models_own_flags_say_what_is_trained():

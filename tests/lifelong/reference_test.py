@@ -94,9 +94,10 @@ def test_only_models_that_are_left_out_are_counted_again(cache, answers, monkeyp
 
 def test_graded_answers_count_by_their_score(cache, answers):
   scores = 0.2 + 0.6 * answers[30]
-  found = lifelong.Reference(cache).estimate(_predict(scores), 200)
+  reference = lifelong.Reference(cache, num_factors=[2])
+  found = reference.estimate(_predict(scores), 200)
   assert found.interval[0] <= scores.mean() <= found.interval[1]
-  plain = lifelong.Reference(cache).estimate(_predict(answers[30]), 200)
+  plain = reference.estimate(_predict(answers[30]), 200)
   # Their variance is 0.36 of that of 0/1 answers.
   assert found.interval[1] - found.interval[0] < 0.8 * (plain.interval[1] - plain.interval[0])
   np.testing.assert_allclose(found.probabilities(found.observed), scores[found.observed])
@@ -128,13 +129,14 @@ def test_half_of_the_budget_may_be_spent_on_informative_samples(cache, answers):
     asked.extend(ids.tolist())
     return answers[31][ids.astype(int)]
 
-  found = lifelong.Reference(cache).estimate(predict, 100, adaptive=0.5)
+  reference = lifelong.Reference(cache, num_factors=[2])
+  found = reference.estimate(predict, 100, adaptive=0.5)
   assert len(asked) == len(set(asked)) == len(found.observed) == 100
-  assert asked[:50] == lifelong.Reference(cache).questions(50).tolist()
+  assert asked[:50] == reference.questions(50).tolist()
   assert len(found.sample.samples) == 50
   assert found.interval[0] <= answers[31].mean() <= found.interval[1]
   with pytest.raises(lifelong.CacheError, match="adaptive=1.0"):
-    lifelong.Reference(cache).estimate(predict, 100, adaptive=1.0)
+    reference.estimate(predict, 100, adaptive=1.0)
 
 
 def test_groups_and_their_pairs_are_features(answers):

@@ -75,7 +75,7 @@ def test_the_page_of_a_small_matrix(tool, tmp_path, monkeypatch):
 
   monkeypatch.setattr(tool.multiprocessing, "get_context", lambda _: type("C", (), {"Pool": Pool}))
   assert tool.main([str(tmp_path / "matrix.npz"), str(tmp_path / "page.md"), "--known", "7",
-                    "--splits", "2", "--budgets", "16", "32", "--skip", "anchors"]) == 0
+                    "--splits", "1", "--budgets", "16", "32", "--skip", "anchors"]) == 0
   page = (tmp_path / "page.md").read_text()
   assert "9 real models x 300 samples: 7 random models are known, 2 others" in page
   assert "--budgets 16 32 --skip anchors" in page and "k-means" not in page.split("## Made by")[0]

@@ -44,7 +44,7 @@ def _drawings(num_sets):
 @pytest.fixture(name="sides", scope="module")
 def _sides(runs):
   def make(dtype):
-    made = maml.Maml(functional_conv4.Conv4(filters=4, blocks=2, pixel_range=(0.0, 1.0),
+    made = maml.Maml(functional_conv4.Conv4(filters=4, blocks=1, pixel_range=(0.0, 1.0),
                                             dtype=dtype),
                      inner=inner_loop.InnerLoop(steps=1, num_support_sets=2, transductive=True),
                      transform=image_ops.AsStored(12), channels=1,

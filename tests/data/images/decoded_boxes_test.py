@@ -55,12 +55,12 @@ def _through_pipeline(files, transform, seeds, training, headers=None):
 
 
 @pytest.mark.parametrize("transform, num", [
-    (NEVIS, 88), (dataclasses.replace(NEVIS, uniform_in="area", area=(0.01, 0.2)), 44),
+    (NEVIS, 44), (dataclasses.replace(NEVIS, uniform_in="area", area=(0.01, 0.2)), 33),
     (dataclasses.replace(NEVIS, crop=False, flip_probability=1.0), 22),
-    (dataclasses.replace(NEVIS, size=1), 22), (clear_transform.Clear(16, longest=1.5), 44),
-    (image_ops.Augmented(NEVIS, (image_ops.Cutout(4),)), 22), (image_ops.Plain(8), 20),
-    (contrastive_views.Views((contrastive_views.AugPlus(16), contrastive_views.AugPlus(
-        16, number=1))), 22)])
+    (clear_transform.Clear(16, longest=1.5), 33),
+    (image_ops.Augmented(dataclasses.replace(NEVIS, size=1), (image_ops.Cutout(4),)), 22),
+    (image_ops.Plain(8), 11),
+    (contrastive_views.Views((NEVIS, dataclasses.replace(NEVIS, uniform_in="area"))), 22)])
 def test_pixels_are_those_of_whole_images(transform, num):
   files = _files(num)
   seeds = sampling.row_seeds((1, num), tf.range(num, dtype=tf.int64))
@@ -80,14 +80,15 @@ def test_pixels_are_those_of_whole_images(transform, num):
   assert (image_ops.cropping(transform) is None) == isinstance(transform, image_ops.Plain)
 
 
-@pytest.mark.parametrize("is_chosen", [lambda form: form.get("format") in ("JPEG", "PNG"),
-                                       lambda form: "subsampling" in form])
-def test_headers_that_are_known_give_the_same_pixels(is_chosen):
+@pytest.mark.parametrize("is_chosen, trainings", [
+    (lambda form: form.get("format") in ("JPEG", "PNG"), (True, False)),
+    (lambda form: "subsampling" in form, (True,))])
+def test_headers_that_are_known_give_the_same_pixels(is_chosen, trainings):
   files = [file for i, file in enumerate(_files(44)) if is_chosen(FORMS[i % len(FORMS)])]
   headers = decoding.headers(files)
   seeds = sampling.row_seeds((1, 2), tf.range(len(files), dtype=tf.int64))
   np.testing.assert_array_equal(headers, [decoding._header(file) for file in files])
-  for training in (True, False):
+  for training in trainings:
     np.testing.assert_array_equal(_through_pipeline(files, NEVIS, seeds, training, headers),
                                   _through_pipeline(files, NEVIS, seeds, training))
   assert decoding.headers([*files, b"GIF89a"]) is None

@@ -96,9 +96,11 @@ def test_a_row_is_the_same_in_any_batch_eager_or_in_a_pipeline(transform, channe
   images = _images(13, 21, channels)
   eager = transform.train(images, SEEDS).numpy()
   alone = np.concatenate([transform.train(images[b:b + 1], SEEDS[b:b + 1]) for b in range(3)])
-  dataset = tf.data.Dataset.from_tensors((images, SEEDS)).map(transform.train)
+  train = tf.autograph.experimental.do_not_convert(transform.train)
+  dataset = tf.data.Dataset.from_tensors((images, SEEDS)).map(train)
   unknown = tf.function(transform.train, input_signature=[
-      tf.TensorSpec([None, None, None, channels], tf.uint8), tf.TensorSpec([None], tf.uint64)])
+      tf.TensorSpec([None, None, None, channels], tf.uint8), tf.TensorSpec([None], tf.uint64)],
+                        autograph=False)
   np.testing.assert_array_equal(eager[:3], alone)
   np.testing.assert_array_equal(eager, next(iter(dataset)))
   np.testing.assert_array_equal(eager, unknown(images, SEEDS))
@@ -223,7 +225,8 @@ def test_extra_ops_change_training_only_and_a_row_is_the_same_in_any_batch():
   assert eager.dtype == np.uint8 and (eager != images).mean() > 0.5
   alone = np.concatenate([transform.train(images[b:b + 1], SEEDS[b:b + 1]) for b in range(3)])
   np.testing.assert_array_equal(eager[:3], alone)
-  dataset = tf.data.Dataset.from_tensors((images, SEEDS)).map(transform.train)
+  dataset = tf.data.Dataset.from_tensors((images, SEEDS)).map(
+      tf.autograph.experimental.do_not_convert(transform.train))
   np.testing.assert_array_equal(eager, next(iter(dataset)))
 
 

@@ -41,7 +41,7 @@ def _ask(row, asked):
 
 
 @pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("budget", [1, 8, 64, 600])
+@pytest.mark.parametrize("budget", [1, 64, 600])
 def test_an_estimate_asks_no_more_than_its_budget_and_answers_for_every_sample(
     answers, name, budget):
   known, row = answers[:-1], answers[-1]
@@ -82,7 +82,7 @@ def test_factors_see_what_one_order_cannot(answers):
     method = METHODS[name]()
     error[name] = np.mean([np.mean(
         method.estimate(np.delete(answers, m, 0), _ask(answers[m], []), 128).answers != answers[m])
-                           for m in range(4)])
+                           for m in range(2)])
   assert error["factors"] < error["sum"] - 0.03
 
 

@@ -70,17 +70,17 @@ def test_one_example_a_call_with_alpha_one_is_the_uniform_reservoir(run):
   k, num, runs = 4, 8, 400
   memory = make(k, 1.0)
 
-  @tf.function
-  def ids():
-    held = tf.TensorArray(tf.int64, runs)
-    for i in tf.range(runs):
-      forget(memory, run)
-      for j in tf.range(num, dtype=tf.int64):
-        memory.add(j[None], tf.zeros([1]))
-      held = held.write(i, memory.codes.read_value())
-    return held.concat()
+  def offer_one(j):
+    memory.add(j[None], tf.zeros([1]))
+    return j + 1
 
-  counts = np.bincount(ids(), minlength=num)
+  @tf.function(autograph=False)
+  def ids():
+    forget(memory, run)
+    tf.while_loop(lambda j: j < num, offer_one, [tf.constant(0, tf.int64)])
+    return memory.codes.read_value()
+
+  counts = np.bincount(np.concatenate([ids() for _ in range(runs)]), minlength=num)
   assert abs(counts - runs * k / num).max() < 4.5 * np.sqrt(runs * k / num * (1 - k / num))
 
 

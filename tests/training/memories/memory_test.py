@@ -1,4 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -110,6 +112,7 @@ def test_a_sample_is_a_function_of_its_seed():
   assert (first != memory_lib.sample(100, (4, 4), 20)).numpy().any()
 
 
+@functools.cache
 def samples(size, num, runs):
   """Samples of one seed each, in one graph: [runs, num]."""
   draw = tf.function(lambda: tf.map_fn(
