@@ -47,6 +47,18 @@ _BUILT_WHOLE = {_signature(row): row.name for row in sorted(
     _ROWS, key=lambda row: -row.num_classes)}.values()
 
 
+def _reading(row: row_lib.Row, number: int):
+  """What decides which code reads a layout of a row."""
+  layout = row.layouts[number]
+  return layout.parser, tuple(sorted(layout.args)), len(layout.files), row.kind
+
+
+# The row with the fewest classes of each way to read is read by another process, too.
+_REORDERED = {_reading(row, number): (row.name, number) for row in sorted(
+    _ROWS, key=lambda row: -row.num_classes) if not row.base
+              for number in range(len(row.layouts))}.values()
+
+
 class _Once:
   """A parser that reads files once and keeps what it found."""
 
@@ -106,7 +118,8 @@ def _reordered(request, files):
   rows = [item.callspec.params["row"] for item in request.session.items
           if item.path == request.path and hasattr(item, "callspec")]
   cases = [{"folder": str(files(row, number)[0]), "name": f"nevis/{row.name}", "layout": number}
-           for row in rows if not row.base for number in range(len(row.layouts))]
+           for row in rows for number in range(len(row.layouts))
+           if (row.name, number) in _REORDERED]
   seed = "1" if os.environ.get("PYTHONHASHSEED") == "2" else "2"
   done = subprocess.run(
       [sys.executable, reordered_rows.__file__], input=json.dumps(cases), check=True, text=True,
@@ -125,7 +138,7 @@ def test_a_row_keeps_the_contract(row, files, reordered, tmp_path, read_splits):
     _check_that_images_are_jpeg_or_png_and_decode(read)
     _check_that_splits_are_those_of_the_division(read)
     _check_that_facts_are_stored(read)
-    if not row.base:
+    if (row.name, number) in _REORDERED:
       lines = reordered_rows.lines((split, record["id"].decode(), read.labels(record))
                                    for split, records in read.records.items()
                                    for record in records)
@@ -224,11 +237,10 @@ def _check_that_tfds_writes_what_was_read(read: Read, data_dir, read_splits):
   assert status.state == "prepared" and status.size_bytes > 1000 and status.command == ""
   tfds_builders.build(name, data_dir)  # No mirror is set: it must not look for one.
   decoders = {"image": tfds.decode.SkipDecoding()}
-  for split, found in records.items():
-    by_tf_data = tfds.as_numpy(builder.as_dataset(split=split, decoders=decoders))
-    assert sorted((one["id"], one["image"]) for one in by_tf_data) == sorted(
-        (one["id"], one["image"]) for one in found)
-  image, label = next(iter(builder.as_dataset(split=split, as_supervised=True)))
+  by_tf_data = tfds.as_numpy(builder.as_dataset(split="train", decoders=decoders))
+  assert sorted((one["id"], one["image"]) for one in by_tf_data) == sorted(
+      (one["id"], one["image"]) for one in records["train"])
+  image, label = next(iter(builder.as_dataset(split="test", as_supervised=True)))
   assert image.dtype == tf.uint8 and label.dtype in (tf.int64, tf.uint8)
 
 

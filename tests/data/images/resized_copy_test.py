@@ -31,6 +31,16 @@ def _data_dir(pictures_dir, tmp_path, monkeypatch):
   return shutil.copytree(pictures_dir, tmp_path / "data")
 
 
+@pytest.fixture(name="made", scope="module")
+def _made(pictures_dir, tmp_path_factory):
+  """Data beside which a copy of the images of several shapes is."""
+  folder = shutil.copytree(pictures_dir, tmp_path_factory.mktemp("made") / "data")
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(resized_copy, "PART_SIZE", 8)
+    _source(folder)
+  return folder
+
+
 @pytest.fixture(name="parts")
 def _parts(monkeypatch):
   """The numbers of images that are decoded, part by part."""
@@ -105,10 +115,9 @@ def test_a_copy_is_made_once_and_again_if_the_data_changed(data_dir, parts):
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left")])
 def test_a_killed_process_or_full_disk_leaves_whole_parts_and_the_next_resumes(
-    data_dir, monkeypatch, parts, stop):
-  whole = _source(data_dir).describe()
-  pixels = (_folder(data_dir) / packed_images.PIXELS).read_bytes()
-  shutil.rmtree(_folder(data_dir))
+    data_dir, made, monkeypatch, parts, stop):
+  whole = _source(made).describe()
+  pixels = (_folder(made) / packed_images.PIXELS).read_bytes()
   bordered, calls = packed_images.bordered, []
 
   def until(image):

@@ -42,9 +42,10 @@ def test_facts_and_evaluation_equal_those_of_a_set_in_memory(pictures_dir, confi
       held.name, held.size, held.kind, held.num_classes)
   np.testing.assert_array_equal(streamed.labels, held.labels)
   np.testing.assert_array_equal(streamed.ids, held.ids)
-  batches = streamed.eval_batches(8, transform=TRANSFORM)
-  assert batches.element_spec == held.eval_batches(8, transform=TRANSFORM).element_spec
-  _assert_same(_list(batches), _list(held.eval_batches(8, transform=TRANSFORM)))
+  transform = TRANSFORM if config == "mixed" else PLAIN
+  found, wanted = (one.eval_batches(8, transform=transform) for one in (streamed, held))
+  assert found.element_spec == wanted.element_spec
+  _assert_same(_list(found), _list(wanted))
 
 
 @pytest.mark.parametrize("config", ["same_shape", "mixed"])
@@ -73,14 +74,13 @@ def test_images_are_augmented_by_position(pictures_dir):
   assert (first["image"] != second["image"][places]).any()
 
 
-@pytest.mark.parametrize("split, transform, firsts", [
-    ("train", TRANSFORM, (1, 6, 12)), ("train[5:17]", PLAIN, (4,))])
-def test_a_later_first_step_is_the_tail(pictures_dir, split, transform, firsts):
+@pytest.mark.parametrize("split, transform, first", [
+    ("train", TRANSFORM, 7), ("train[5:17]", PLAIN, 4)])
+def test_a_later_first_step_is_the_tail(pictures_dir, split, transform, first):
   made = _read(pictures_dir, split=split)
   whole = _list(made.train_batches(4, seed=(1, 2), transform=transform), 14)
-  for first in firsts:
-    tail = made.train_batches(4, seed=(1, 2), transform=transform, first_step=first)
-    _assert_same(_list(tail, 14 - first), whole[first:])
+  tail = made.train_batches(4, seed=(1, 2), transform=transform, first_step=first)
+  _assert_same(_list(tail, 14 - first), whole[first:])
 
 
 def test_shards_put_together_are_the_batch(pictures_dir):

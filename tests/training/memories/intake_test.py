@@ -146,7 +146,7 @@ def _whole(tmp_path_factory):
 # The other rules have no more state than these.
 @pytest.mark.parametrize("name", ["gss", "mer"])
 def test_what_is_held_does_not_depend_on_how_a_phase_is_cut(name, whole, tmp_path, monkeypatch):
-  """One graph call a step against one a phase; the method matrix stops runs between their events."""
+  """One graph call a step against one a phase; the method matrix stops runs between events."""
   learner, folder = whole(name)
   monkeypatch.setattr(array_loop, "_ROWS", 1)
   cut = run(tmp_path / "cut", MAKE[name]())
