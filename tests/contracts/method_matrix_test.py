@@ -43,11 +43,11 @@ AS_OTHERS = {
 # Then those with the cell of the method itself under another protocol. What a protocol adds runs
 # under it with methods of the same family, on sequences in fluid_oracle_test.py, too.
 # What a protocol sets, and what its cells have in place of images, is not compared.
-SETTINGS = {"nevis": ("head",), "clear": ("schedule", "start", "max_importance"),
-            "cfsl": ("_training",),
-            # The last two are EWC's there: tests/protocols/fluid_published_ewc_test.py.
-            "fluid": ("_base", "augments", "keep", "keeps_velocities", "train_on", "anchor",
-                      "observes")}
+SETTINGS = {"nevis": ("head",), "clear": ("schedule", "start"), "cfsl": ("_training",),
+            "fluid": ("_base", "augments", "keep", "keeps_velocities", "train_on")}
+# And of these methods what they set anew: CLEAR bounds SI's weights; on sequences EWC's penalty is
+# as published (tests/protocols/fluid_published_ewc_test.py).
+OWN_SETTINGS = {"si": ("max_importance",), "ewc": ("anchor", "observes")}
 INPUT = ("transform", "_features", "given")
 RUN_ELSEWHERE = {
     "nevis": {"clear": ("aper_adapter", "ease", "inf_lora", "mas", "rwalk", "last_layers", "ridge",
@@ -68,7 +68,7 @@ MADE_AS = {
     **{(name, protocol): ((other, protocol), but)
        for (name, protocol), (other, but) in AS_OTHERS.items()},
     **{(name, protocol): ((name, other), (
-        *SETTINGS[protocol], *SETTINGS[other], *INPUT,
+        *SETTINGS[protocol], *SETTINGS[other], *OWN_SETTINGS.get(name, ()), *INPUT,
         *(["net"] if protocol == "fluid" and METHODS[name].file == "gradient" else [])))
        for protocol, found in RUN_ELSEWHERE.items() for other, names in found.items()
        for name in names}}
