@@ -136,7 +136,7 @@ def test_labels_never_reach_a_learner_that_is_not_to_have_them(whole):
   assert sorted(batch) == ["image", "mask"]
 
 
-def test_byol_saves_its_predictor_and_its_target():
+def test_byol_saves_its_predictor_and_its_target_and_trains_all_but_the_target():
   """What it saves is resumed, as above."""
   pretext = pretexts.Byol(dim=8, hidden=16)
   pretext.build(functools.partial(SMALL, (SIZE, SIZE, 3)), num_classes=CLASSES, batch_size=BATCH,
@@ -144,6 +144,8 @@ def test_byol_saves_its_predictor_and_its_target():
   saved = {id(variable) for variable in pretext.variables}
   for model in (pretext.model, pretext.predictor, pretext.target):
     assert {id(variable) for variable in model.variables} <= saved
+  trained = [*pretext.model.trainable_variables, *pretext.predictor.trainable_variables]
+  assert {id(v) for v in pretext.variables_to_train} == {id(v) for v in trained}
 
 
 def _probe(model):

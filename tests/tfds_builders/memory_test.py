@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """A builder's memory does not grow with its archive.
 
-A 20 GiB archive scaled down by 140: an archive of 140 MB under bounds of 1 MB a spool file and 8
+A 20 GiB archive scaled down by 70: an archive of 280 MB under bounds of 1 MB a spool file and 16
 MB in TFDS's shuffler (64 MB and 1 GB in use). The peak may exceed that of
 TensorFlow alone by half the archive; a builder that kept the images would exceed it.
 """
@@ -39,7 +39,7 @@ class Parser:
       yield example.Example("all", f"{{index:06d}}", index % 40, image, "noise")
 
 spool._MEMORY_BYTES = 1 << 20
-shuffle.MAX_MEM_BUFFER_SIZE = 8 << 20
+shuffle.MAX_MEM_BUFFER_SIZE = 16 << 20
 folder = pathlib.Path(sys.argv[1])
 (folder / "x").write_text("")
 row = dataclasses.replace(olivetti_face.ROW, class_names=None, channels=3, layouts=(
@@ -54,9 +54,9 @@ print("RESULT", before, peak_mb(), builder.info.dataset_size >> 20,
 
 
 def test_memory_stays_bounded_while_the_archive_does_not(tmp_path):
-  done = subprocess.run([sys.executable, "-c", _BUILD.format(num=1500), str(tmp_path)], check=True,
+  done = subprocess.run([sys.executable, "-c", _BUILD.format(num=3000), str(tmp_path)], check=True,
                         stdout=subprocess.PIPE, text=True, cwd=pathlib.Path(__file__).parents[2])
   result = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
   before, peak, archive, num_examples = (int(value) for value in result.split()[1:])
-  assert num_examples == 1500 and archive > 135
+  assert num_examples == 3000 and archive > 270
   assert peak - before < archive / 2, f"{peak - before} MB for an archive of {archive} MB"
