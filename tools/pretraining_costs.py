@@ -2,7 +2,7 @@
 """Makes the page of what a leaderboard on features cost with its encoder's pretraining.
 
     python tools/pretraining_costs.py runs/leaderboard/frozen --encoder encoders/lite0 \
-        --column INCREMENTAL 5 features/lite0/cifar10 --output docs/results/leaderboard/costs.md
+        --column INCREMENTAL 5 features/lite0/cifar10 --output frozen_costs.md
 
 Each --column names a column of the table, the tasks that its stream has, and the folders of
 features that its runs read. Learning and answers are those of the records; encoding is counted from
