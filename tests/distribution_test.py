@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Two logical CPU devices and two worker processes, killed and resumed, give the same records.
 
-tests/devices_test.py compares two devices with one.
+One of the processes is fresh. tests/devices_test.py compares two devices with one.
 """
 
 import json
@@ -48,16 +48,16 @@ def stream():
 
 @pytest.fixture(name="start", scope="module")
 def start(python, tmp_path_factory):
-  """start(workdir, *flags) starts the run in a process."""
+  """start(workdir, *flags) starts the run in a process; of two that are compared, one is fresh."""
   folder = tmp_path_factory.mktemp("run")
   (folder / "two.gin").write_text(RUN_FILE)
   (folder / "two_tasks.py").write_text(MODULE)
 
-  def start(workdir, *flags, environment=None):
+  def start(workdir, *flags, environment=None, fresh=False):
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_NUM_INTRAOP_THREADS": "1",
            "PYTHONPATH": os.pathsep.join([str(ROOT), str(folder)]), **(environment or {})}
     command = ["-m", "suite", "run", str(folder / "two.gin"), "--workdir", str(workdir), *flags]
-    return python.start(command, env=env)
+    return python.start(command, env=env, fresh=fresh)
 
   return start
 
@@ -104,9 +104,10 @@ def _assert_close(a, b, where):
     assert a == b, (where, a, b)
 
 
-def _two_workers(start, workdir):
-  return [start(workdir, "--strategy", "multi_worker", environment={"TF_CONFIG": config})
-          for config in _configs()]
+def _two_workers(start, workdir, *flags, fresh=False):
+  return [start(workdir, "--strategy", "multi_worker", *flags, environment={"TF_CONFIG": config},
+                fresh=fresh and index > 0)
+          for index, config in enumerate(_configs())]
 
 
 def _configs():
@@ -126,7 +127,7 @@ def _slurm_tasks():
 
 def test_workers_of_which_one_was_killed_resume_and_are_those_of_two_devices(start, tmp_path):
   killed, devices = tmp_path / "killed", tmp_path / "devices"
-  chief, second = _two_workers(start, killed)
+  chief, second = _two_workers(start, killed, fresh=True)
   try:
     deadline = time.monotonic() + 200
     while not list(killed.glob("ft_d/state/progress/0*.bin")):  # In the first training.

@@ -31,9 +31,9 @@ def test_killed_processes_that_share_trials_leave_the_records_of_one(processes, 
   (tmp_path / "one_task.py").write_text(MODULE)
   whole, shared = tmp_path / "whole", tmp_path / "shared"
 
-  def start(workdir, *flags):
+  def start(workdir, *flags, fresh=False):
     return processes.start(
-        tmp_path / "one.gin", workdir, params=SMALLER, path=tmp_path, flags=flags)
+        tmp_path / "one.gin", workdir, params=SMALLER, path=tmp_path, flags=flags, fresh=fresh)
 
   def in_progress():
     trials = list((shared / "indep" / "state" / "search").glob("0*/*"))
@@ -52,7 +52,7 @@ def test_killed_processes_that_share_trials_leave_the_records_of_one(processes, 
     processes.kill_when(killed, lambda: True)
     running.remove(killed)
   processes.finish(running[0])
-  processes.finish(start(whole))
+  processes.finish(start(whole, fresh=True))
   assert processes.num_records(shared / "indep") == 2
   assert not (shared / "indep" / "state" / "search").exists()
   processes.assert_same(whole, shared, ["indep"])

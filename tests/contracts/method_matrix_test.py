@@ -45,8 +45,8 @@ AS_OTHERS = {
 # What a protocol sets, and what its cells have in place of images, is not compared.
 SETTINGS = {"nevis": ("head",), "clear": ("schedule", "start"), "cfsl": ("_training",),
             "fluid": ("_base", "augments", "keep", "keeps_velocities", "train_on")}
-# And of these methods what they set anew: CLEAR bounds SI's weights; on sequences EWC's penalty is
-# as published (tests/protocols/fluid_published_ewc_test.py).
+# Two methods have further settings that depend on the protocol: CLEAR bounds SI's importance, and
+# FLUID's EWC has the published penalty (tests/protocols/fluid_published_ewc_test.py).
 OWN_SETTINGS = {"si": ("max_importance",), "ewc": ("anchor", "observes")}
 INPUT = ("transform", "_features", "given")
 RUN_ELSEWHERE = {

@@ -215,7 +215,8 @@ def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, ne
 
 
 # Their answers are seldom below a threshold of 0.2, or always.
-WITHOUT_THRESHOLD = ("exemplar_tuning_crops", "mahalanobis", "oltr")
+WITHOUT_THRESHOLD = ("exemplar_tuning_cosine", "exemplar_tuning_crops", "exemplar_tuning_code",
+                     "mahalanobis", "oltr", "constellation", "simple_cnaps")
 # These have several strategies below, or random sequences.
 FURTHER_BELOW = ("drift", "linear_head", "finetune_new")
 

@@ -137,7 +137,7 @@ def test_labels_never_reach_a_learner_that_is_not_to_have_them(whole):
 
 
 def test_byol_saves_its_predictor_and_its_target_and_trains_all_but_the_target():
-  """What it saves is resumed, as above."""
+  """A resumed run reads the saved variables, which the test of a killed run shows."""
   pretext = pretexts.Byol(dim=8, hidden=16)
   pretext.build(functools.partial(SMALL, (SIZE, SIZE, 3)), num_classes=CLASSES, batch_size=BATCH,
                 distribution=distribution.build(), seeds=seeds.Seeds(0))

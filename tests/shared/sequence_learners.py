@@ -1,8 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Learners of sequences, small: each has an answer, codes or updates that no other one has.
-
-Learners that only join these parts are held against their own answers, one by one, in each run.
-"""
+"""Learners of sequences, small: each has an answer, codes or updates that no other one has."""
 
 from __future__ import annotations
 
@@ -16,11 +13,19 @@ from suite.data.images import image_ops
 from suite.learners import crop_centroids
 from suite.learners import exemplar_tuning
 from suite.learners import gradient
+from suite.learners import meta_statistics
 from suite.learners import minimum_distance
 from suite.learners import oltr
+from suite.learners import protonet
+from suite.learners import simple_cnaps
 from suite.learners import statistics_learner
 from suite.learners import weight_imprinting
 from suite.models import conv4
+from suite.models.episodic import constellation
+from suite.models.episodic import film
+from suite.models.episodic import proto_conv4
+from suite.training.episodic import base_episodes
+from suite.training.episodic import tuned_embedding
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
@@ -121,9 +126,29 @@ def _imprinting():
       transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8)
 
 
+EPISODES = base_episodes.BaseEpisodes(
+    way=3, shot=2, targets=2, epochs=1, updates_per_epoch=2, every=1)
+
+
+def _meta(make_net, embedded):
+  net = make_net(embedded, transform=TRANSFORM, training=EPISODES)
+  return meta_statistics.MetaCentroids(net, episodes=EPISODES, transform=TRANSFORM)
+
+
+def _cnaps():
+  net = simple_cnaps.SimpleCnaps(
+      _backbone, set_encoder=film.SetEncoder(proto_conv4.ProtoConv4(filters=4, blocks=1)),
+      adaptation=film.AdaptationNet(), transform=TRANSFORM, training=EPISODES)
+  return meta_statistics.MetaMahalanobis(net, episodes=EPISODES, transform=TRANSFORM)
+
+
 LEARNERS = {
     "ncm": _centroids,
     "exemplar_tuning": _exemplars(),
+    "exemplar_tuning_cosine": _exemplars(similarity="cosine", scale=8.0),
+    "exemplar_tuning_code": lambda: exemplar_tuning.ExemplarTuning(
+        transform=TRANSFORM, net=trainable_parts.Drifting(_small_net), epochs=2, batch_size=8,
+        rules="code"),
     "exemplar_tuning_crops": lambda: crop_centroids.CropCentroids(_exemplars(transform=CROPS)()),
     "linear_head": LinearHead,
     "drift": Drift,
@@ -142,4 +167,12 @@ LEARNERS = {
         ridge_sums.RidgeSums(), transform=TRANSFORM, lift=statistics_learner.unit_length),
     "mdt_finetune": lambda: minimum_distance.MinimumDistance(
         _gradient(_frozen()), minimum_distance.LeastShare(0.1)),
+    "constellation": lambda: _meta(
+        functools.partial(protonet.ProtoNet, similarity="cosine"),
+        constellation.ClusteredEmbedding(constellation.ConstellationConv4(
+            filters=4, blocks=1, clusters=4, heads=2, attended=1))),
+    "meta_baseline": lambda: _meta(
+        functools.partial(protonet.ProtoNet, similarity="cosine"),
+        tuned_embedding.TunedEmbedding(_backbone)),
+    "simple_cnaps": _cnaps,
 }

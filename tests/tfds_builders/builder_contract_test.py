@@ -48,7 +48,7 @@ _BUILT_WHOLE = {_signature(row): row.name for row in sorted(
 
 
 def _reading(row: row_lib.Row, number: int):
-  """What decides which code reads a layout of a row."""
+  """Returns what selects the code that reads a layout; layouts with equal values share it."""
   layout = row.layouts[number]
   return layout.parser, tuple(sorted(layout.args)), len(layout.files), row.kind
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The notebook of docs/own runs, and its stored outputs are of its own cells.
+"""Runs the notebook of docs/own, and checks that its stored outputs belong to its cells.
 
-Its runs are shorter here: fewer updates, inner steps and tasks.
+The runs have fewer updates, inner steps and tasks than those of the notebook.
 """
 
 from __future__ import annotations

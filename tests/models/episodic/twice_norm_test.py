@@ -130,7 +130,7 @@ def test_sums_of_squares_are_the_same_without_the_operation_that_xla_lacks():
 
 def test_a_loop_with_permutations_is_differentiated_twice_and_compiled():
   def value(x):
-    """Of x [2, 3]: two trips, each with a gradient inside."""
+    """The sum after two trips of a loop over x [2, 3]; each trip has a gradient inside."""
     def trip(i, x):
       with tf.GradientTape() as tape:
         tape.watch(x)

@@ -76,7 +76,7 @@ def test_many_rows_and_more_ties_than_are_looked_at_first():
   codes[300:340] = codes[1160]  # 40 copies, whose votes all count.
   form = neighbors.Neighbors(1100, 1, TEMPERATURE)
   block, turns = (statistic.Running(form, CLASSES, FEATURES) for _ in range(2))
-  for model in (block, turns):  # The ring begins anew, and the block replaces some of its rows.
+  for model in (block, turns):  # The store is full: new rows replace the oldest.
     model.add_set(codes[:1150], labels[:1150])
   found = []
   for part in (slice(1150, 1158), slice(1158, 1190)):  # Without ties and with them.
