@@ -89,11 +89,11 @@ def measured(name: str, limit: float, start: float) -> DryRun:
           sys.stdout.flush()
       finally:
         os._exit(code)
-    pid, status, usage, says = 0, 0, None, ""
+    pid, status, usage, says, spent = 0, 0, None, "", 0.0
     while not pid:
       time.sleep(_POLL_SECONDS)
-      size, spent = _of_group(child)
-      peak = max(peak, size)
+      size, now = _of_group(child)
+      peak, spent = max(peak, size), max(spent, now)
       if not says and spent > limit:
         says = f"stopped after {limit:.0f} s of all cores"
         os.killpg(child, signal.SIGKILL)
@@ -103,8 +103,9 @@ def measured(name: str, limit: float, start: float) -> DryRun:
       says = lines[-1][:120].replace("|", "/")
     amount = next((line[len(_FLOPS[0]):-len(_FLOPS[1])] for line in lines
                    if line.startswith(_FLOPS[0]) and line.endswith(_FLOPS[1])), "")
-    return DryRun(time.monotonic() - began + start, usage.ru_utime + usage.ru_stime + start, peak,
-                  amount, says)
+    # Processes that are forks of a server are not among the children that the system counts.
+    spent = max(spent, usage.ru_utime + usage.ru_stime)
+    return DryRun(time.monotonic() - began + start, spent + start, peak, amount, says)
 
 
 def _of_group(group: int) -> tuple[int, float]:

@@ -48,9 +48,10 @@ class Rehearsal:
       there are no others.
     answers: (ids, labels, C) of a test set -> the logits [N, C] that stand for those of its event;
       None where none are given. Called where nothing is measured.
+    data: what several rehearsals have in common, see `shared`; None: they have nothing.
 
   Attributes:
-    alike, answers: as given.
+    alike, answers, data: as given.
     num_followed: costs that followed from those of other rehearsals.
     array_bytes: of the images that the run would hold as arrays, see `holds`.
     disk_bytes: of rows that the run would write to files, see `stored`.
@@ -60,8 +61,8 @@ class Rehearsal:
   """
 
   def __init__(self, *, measures: bool = True, alike: Hashable = None,
-               answers: Answers | None = None) -> None:
-    self._measures, self.alike, self.answers = measures, alike, answers
+               answers: Answers | None = None, data: dict[str, Any] | None = None) -> None:
+    self._measures, self.alike, self.answers, self.data = measures, alike, answers, data
     self.num_followed = self.array_bytes = self.disk_bytes = 0
     self.skipped_seconds = 0.0
     self.missing: dict[str, tuple[str, str]] = {}
@@ -134,11 +135,10 @@ def _timed(run: Callable[[int], _T], num: int) -> tuple[float, _T]:
 
 
 @contextlib.contextmanager
-def begun(*, measures: bool = True, alike: Hashable = None,
-          answers: Answers | None = None) -> Iterator[Rehearsal]:
+def begun(**settings: Any) -> Iterator[Rehearsal]:
   """Rehearses what runs meanwhile; arguments as of `Rehearsal`."""
   global _current
-  before, _current = _current, Rehearsal(measures=measures, alike=alike, answers=answers)
+  before, _current = _current, Rehearsal(**settings)
   try:
     yield _current
   finally:
@@ -161,6 +161,34 @@ def holds(num_bytes: int) -> None:
   """Adds to `Rehearsal.array_bytes`, if one goes on: an array that it does not fill."""
   if _current is not None:
     _current.array_bytes += num_bytes
+
+
+def shared(reader: str, key: Hashable, make: Callable[[], _T]) -> _T:
+  """Returns make(), data that no run changes; rehearsals that have `data` in common read it once.
+
+  Args:
+    reader: what reads it; its last data is kept.
+    key: tells apart the data of a reader.
+    make: reads it. What it notes, of `Rehearsal.missing` and `holds`, is noted for each.
+  """
+  if not counts_only() or _current is None or _current.data is None:
+    return make()
+  known = _current.data
+  if known.get(reader, (None,))[0] != key:
+    known.pop(reader, None)  # Memory holds one of a reader's.
+    missing, array_bytes = _current.missing, _current.array_bytes
+    _current.missing, _current.array_bytes = {}, 0
+    try:
+      found = make()
+      known[reader] = key, found, dict(_current.missing), _current.array_bytes
+    finally:
+      _current.missing = {**missing, **_current.missing}
+      _current.array_bytes += array_bytes
+    return found
+  _, found, noted, held = known[reader]
+  _current.missing.update(noted)
+  _current.array_bytes += held
+  return found
 
 
 def large(shape: Sequence[int], dtype: tf.DType, make: Callable[[], tf.Tensor]) -> tf.Tensor:

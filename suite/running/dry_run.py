@@ -20,6 +20,7 @@ cells whose graphs differ in sizes only share what was counted (`rehearsal.count
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+import contextlib
 import functools
 import gc
 import json
@@ -46,6 +47,7 @@ from suite.reporting import quantities
 from suite.reporting import run_writer
 from suite.running import launch
 from suite.running import this_process
+from suite.system import atomic_files
 from suite.system import host_memory
 from suite.tables import table as table_lib
 
@@ -76,6 +78,7 @@ _MEANING = (
 
 # Of the plans of this process; see `PlanContext.shared`.
 _SHARED: dict[Any, Any] = {"networks": [], "kept": {}}
+_DATA: dict[str, Any] = {}  # Of the rehearsals of this process; see `rehearsal.shared`.
 
 
 def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
@@ -97,15 +100,15 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
                            "left_out": [], "rates": [], "stream": "", "data_bytes": 0,
                            "array_bytes": 0, "followed": 0}
   rest = dict(learners)
-  settings = _settings_of_graphs() if shares else None
+  settings, read = (_settings_of_graphs(), _DATA) if shares else (None, {})
   with flops_lib.watched() as graphs:
     if planning.takes_plans(protocol):
       shared = {"settings": settings, **({} if settings is None else _SHARED)}
       rest = _plan(protocol, learners, seed, distribution, budget, rate, facts, shared)
     for name, make in rest.items():
       logging.info("%s: rehearsing its events", name)
-      with rehearsal.begun(measures=rate is None,
-                           alike=settings and (settings, name)) as found:
+      with rehearsal.begun(measures=rate is None, alike=settings and (settings, name),
+                           data=read) as found:
         _rehearse(protocol, name, make, seed, distribution, budget, rate, facts, found)
       gc.collect()  # The learner's nets and graphs: a process plans many.
       facts["followed"] += found.num_followed
@@ -176,7 +179,8 @@ def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], 
               distribution: distribution_lib.Distribution, budget: ledger.Budget | None,
               rate: float | None, facts: dict[str, Any], found: rehearsal.Rehearsal) -> None:
   """Adds what one learner's run will cost to the facts, or why nobody can say."""
-  with tempfile.TemporaryDirectory(prefix="lifelong-dry-run-") as root:
+  with tempfile.TemporaryDirectory(prefix="lifelong-dry-run-") as root, (
+      contextlib.nullcontext() if rate is None else atomic_files.unflushed()):
     began, folder = time.monotonic(), pathlib.Path(root) / name
     writer = run_writer.RunWriter(folder, None, progress.Silent())
     try:
@@ -464,9 +468,8 @@ def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
       parts = _alike(orders, -(-len(orders) // num_processes))
       kept = max(1, _KEPT * len(parts) // len(orders))
     found: list[dict[str, Any]] = []
-    # A new process for each cell that is measured: what others leave would be measured, too. It
-    # imports TensorFlow before this module, which would not hold back what the import says.
-    with multiprocessing.get_context("spawn").Pool(
+    # A new process for each cell that is measured: what others leave would be measured, too.
+    with _processes_context().Pool(
         num_processes, this_process.import_tensorflow, maxtasksperchild=kept) as pool:
       for part, planned in zip(parts, pool.imap(_planned_cells, parts)):
         found += planned
@@ -505,6 +508,15 @@ def _processes(jobs: int, num_cells: int) -> int:
     return jobs
   fit = host_memory.available_bytes() // _PROCESS_BYTES
   return max(1, min(len(os.sched_getaffinity(0)), fit, num_cells // _WORTH_A_PROCESS))
+
+
+def _processes_context() -> Any:
+  """Forks of a server that has imported what they need; new processes where there are no forks."""
+  if "forkserver" not in multiprocessing.get_all_start_methods():
+    return multiprocessing.get_context("spawn")
+  context = multiprocessing.get_context("forkserver")
+  context.set_forkserver_preload(["suite.running.plan_processes"])
+  return context
 
 
 def _planned_cells(orders: Sequence[_CellOrder]) -> list[dict[str, Any]]:

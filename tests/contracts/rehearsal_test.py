@@ -161,6 +161,44 @@ def test_alike_rehearsals_count_graphs_of_the_same_shapes_once():
   assert ask(2) == 2 and counted == [2, 3, 4, 2]
 
 
+def test_data_is_read_once_and_noted_in_each_rehearsal():
+  reads, data = [], {}
+
+  def read(name):
+    def make():
+      reads.append(name)
+      rehearsal.holds(3)
+      rehearsal.current().missing[name] = "it is not prepared", "build it"
+      return [name]
+
+    return rehearsal.shared("reader", name, make)
+
+  for name in ("a", "a", "b", "a"):
+    with rehearsal.begun(measures=False, data=data) as found:
+      found.missing["other"] = "why", ""
+      rehearsal.holds(1)
+      assert read(name) == read(name) == [name]
+    assert set(found.missing) == {"other", name} and found.array_bytes == 7
+  assert reads == ["a", "b", "a"]  # A reader's last data is kept.
+  with rehearsal.begun(measures=False):  # Alone.
+    assert read("a") == ["a"]
+  with rehearsal.begun(data=data):  # Reading is measured.
+    assert read("a") == ["a"]
+  assert reads == ["a", "b", "a", "a", "a"]
+
+
+def test_data_that_cannot_be_read_is_noted_and_not_kept():
+  data = {}
+
+  def fails():
+    rehearsal.current().missing["name"] = "why", ""
+    raise ValueError("no")
+
+  with rehearsal.begun(measures=False, data=data) as found, pytest.raises(ValueError, match="no"):
+    rehearsal.shared("reader", "key", fails)
+  assert list(found.missing) == ["name"] and not data
+
+
 def test_without_measuring_large_variables_take_no_memory_and_are_not_written():
   def make():
     return tf.eye(4), tf.eye(3000, batch_shape=[20])  # 720 MB.

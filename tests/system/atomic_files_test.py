@@ -112,3 +112,16 @@ def test_the_names_of_new_folders_are_flushed_once(tmp_path, steps):
   atomic_files.make_folder(tmp_path / "a" / "b")
   atomic_files.make_folder(tmp_path / "a" / "b")
   assert steps == [f"fsync {tmp_path.name}", "fsync a"]
+
+
+def test_files_that_are_removed_in_the_end_need_not_be_flushed(tmp_path, steps):
+  with atomic_files.unflushed():
+    with atomic_files.replacing(tmp_path / "new" / "f") as temporary:
+      temporary.write_text("a")
+    with (tmp_path / "g").open("w") as file:
+      file.write("b")
+      atomic_files.sync_file(file)
+      assert (tmp_path / "g").read_text() == "b"  # Written, all the same.
+  assert steps == ["rename tmp-f f"]
+  atomic_files.sync_path(tmp_path / "g")
+  assert steps[1:] == ["fsync g"]

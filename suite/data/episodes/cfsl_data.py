@@ -16,6 +16,7 @@ from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 import tensorflow as tf
 
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.episodes import task_types
@@ -228,7 +229,7 @@ def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: 
     labels.append(found[keep])
     names = [names[i] if classes is None else f"{split}/{names[i]}" for i in keep]
     if source.is_stand_in:  # All are black: this memory is taken when it is written.
-      images.append(np.zeros([len(keep), side, side, channels], np.uint8))
+      images.append(rehearsal.zeros([len(keep), side, side, channels], np.uint8))
       ids.extend(names)
       continue
     for start in range(0, len(keep), _CHUNK):

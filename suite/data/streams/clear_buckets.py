@@ -16,6 +16,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 from absl import logging
 import numpy as np
 
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import class_lists
 from suite.data.images import feature_set
@@ -60,6 +61,13 @@ def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, 
   if seed not in SEEDS:
     raise ValueError(f"seed={seed}; the released iid splits have the seeds "
                      f"{', '.join(map(str, SEEDS))}.")
+  return rehearsal.shared(
+      __name__, (name, protocol, seed, first, last, test_name, data_dir),
+      lambda: _read(name, protocol, seed, first, last, test_name, data_dir))
+
+
+def _read(name: str, protocol: str, seed: int, first: int, last: Optional[int],
+          test_name: Optional[str], data_dir: Optional[str]) -> buckets.Buckets:
   numbers = (list(range(first, last + 1)) if last is not None else
              [i for i in bucket_numbers(name, data_dir=data_dir) if i >= first])
   train = _Splits(name, [f"bucket_{i:02d}" for i in numbers], data_dir)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from typing import Optional
+from typing import Optional, Tuple
 
 from suite.contracts import examples
+from suite.contracts import rehearsal
 from suite.data.images import feature_set
 from suite.data.images import prepared_features
 from suite.data.streams import buckets as buckets_lib
@@ -37,12 +38,16 @@ def load(buckets: buckets_lib.Buckets, features: str, size: Optional[int] = None
     is_apart = apart in known and (apart in images.name or apart.startswith("unlabelled"))
     return prepared_features.of(images, folder, apart if is_apart else bucket)
 
-  found = []
-  for bucket in buckets:
-    train = test = part(bucket.train, bucket.name)
-    if bucket.test is not bucket.train:
-      test = part(bucket.test, bucket.name, f"test_{bucket.name}")
-    unlabelled = bucket.unlabelled and part(
-        bucket.unlabelled, bucket.name, f"unlabelled_{bucket.name}")
-    found.append(buckets_lib.Bucket(bucket.name, train, test, unlabelled))
-  return dataclasses.replace(buckets, buckets=tuple(found))
+  def joined() -> Tuple[buckets_lib.Buckets, buckets_lib.Buckets]:
+    found = []
+    for bucket in buckets:
+      train = test = part(bucket.train, bucket.name)
+      if bucket.test is not bucket.train:
+        test = part(bucket.test, bucket.name, f"test_{bucket.name}")
+      unlabelled = bucket.unlabelled and part(
+          bucket.unlabelled, bucket.name, f"unlabelled_{bucket.name}")
+      found.append(buckets_lib.Bucket(bucket.name, train, test, unlabelled))
+    return dataclasses.replace(buckets, buckets=tuple(found)), buckets
+
+  # The buckets are kept beside: as long as they are, no others have their id.
+  return rehearsal.shared(__name__, (id(buckets), features, size, subset), joined)[0]

@@ -69,8 +69,8 @@ class Forward:
     self._batch_size = 0
     self._row: Any = None  # The spec of outputs.
     self._latest: tuple[Any, ...] = ()
-    # (transform, batch size, the spec of images) of decoded ones, where nothing is read.
-    self._decoded: tuple[Any, int, tf.TensorSpec | None] = (None, 0, None)
+    # (transform, batch size, the spec of what it makes), where nothing is read.
+    self._unread: tuple[Any, int, tf.TensorSpec | None] = (None, 0, None)
 
   def _prepare(self, spec: tf.TensorSpec) -> None:
     if spec == self._spec:
@@ -127,14 +127,14 @@ class Forward:
     """
     start = time.monotonic()
     # A pipeline that decodes takes long to make. In a rehearsal one stands for those of all sets.
-    unread = rehearsal.counts_only() and batches is None and _is_decoded(image_set)
-    if unread and self._decoded[:2] == (transform, batch_size):
-      found, spec = None, self._decoded[2]
+    unread = rehearsal.counts_only() and batches is None and _is_of_one_shape(image_set)
+    if unread and self._unread[:2] == (transform, batch_size):
+      found, spec = None, self._unread[2]
     else:
       found = self._batches(image_set, transform, batch_size) if batches is None else batches
       spec = found.element_spec["image"]
     if unread:
-      self._decoded = transform, batch_size, spec
+      self._unread = transform, batch_size, spec
     self._prepare(spec)
     result = self._outputs(image_set, found)
     cost = self._cost_of(image_set.size)
@@ -215,10 +215,11 @@ def extract(
       phase=context.phase, batches=image_set.eval_batches(batch_size, transform=transform))
 
 
-def _is_decoded(image_set: Any) -> bool:
-  """Whether batches of a set have the shape that their transform makes of images of any size."""
-  return isinstance(image_set, image_set_lib.ImageSet) and isinstance(
-      image_set.store, image_store.EncodedStore)
+def _is_of_one_shape(image_set: Any) -> bool:
+  """Whether the transform alone says the shape of batches: of encoded images, and of features."""
+  return isinstance(image_set, feature_set.FeatureSet) or (
+      isinstance(image_set, image_set_lib.ImageSet)
+      and isinstance(image_set.store, image_store.EncodedStore))
 
 
 def _without_padding(batch: Any) -> dict[str, tf.Tensor]:
