@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from suite.lifelong import drift
+from suite.lifelong.answers import partial_answers
 from suite.lifelong.cache import accuracy_cache
 
 KNOWN, TASKS, SIZE = 24, 3, 120
@@ -92,3 +93,14 @@ def test_answers_in_another_order_are_found_though_their_mean_is_the_same(tmp_pa
   few = accuracy_cache.AccuracyCache(tmp_path / "few", create=True)
   few.add_models(["a", "b"], row.reshape(1, -1).repeat(2, 0), [str(i) for i in range(row.size)])
   assert not drift.tests(few, {"b": np.arange(row.size)})  # Too few to compare with.
+
+
+def test_the_slope_of_answers_is_that_against_the_log_odds_of_the_known_models():
+  rng = np.random.default_rng(0)
+  part = partial_answers.Part(rng.random((12, 200)).round(), None, np.zeros(200, int),
+                              np.array([200]))
+  logits = part.logits(np.arange(0))[0]
+  for slope in (-0.05, 0.1):
+    answers = 1 / (1 + np.exp(-(1 + slope) * logits - 0.4))  # Graded: nothing is left to chance.
+    found = drift._order_test("n", "t", answers, part)
+    assert found.observed == pytest.approx(slope, rel=0.1)

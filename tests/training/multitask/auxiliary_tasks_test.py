@@ -28,6 +28,7 @@ def test_wrong_settings_are_refused():
     auxiliary.Multitask(batch_size=0)
   with pytest.raises(ValueError, match="Multitask.weight is -1.0; it must not be negative"):
     auxiliary.Multitask(weight=-1.0)
+  assert auxiliary.Multitask(weight=0.0).weight == 0.0
 
 
 def test_a_search_overrides_the_weight():

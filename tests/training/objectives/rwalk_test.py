@@ -38,7 +38,8 @@ def expected(phases, alpha, interval, strength):
 @pytest.mark.parametrize("alpha, interval", [(0.9, 1), (0.5, 2)])
 def test_penalties_are_those_of_the_equations_without_the_penaltys_own_gradient(alpha, interval):
   rng = np.random.default_rng(0)
-  phases = [[(rng.normal(size=2), 0.3 * rng.normal(size=2)) for _ in range(num)] for num in (4, 3)]
+  phases = [[(rng.normal(size=2), 0.3 * rng.normal(size=2)) for _ in range(num)]
+            for num in (4, 3, 3)]
   layer = tf.keras.layers.Dense(1, use_bias=False)
   model = tf.keras.Sequential([tf.keras.Input([2]), layer])
   layer.kernel.assign([[1.0], [1.0]])
