@@ -192,6 +192,8 @@ def test_a_bucket_too_small_to_divide_is_named_before_the_first_event(tmp_path):
   with pytest.raises(ValueError, match="bucket June is too small; so is July. Join it with"):
     _run(tmp_path, LastTwo(), buckets=buckets)
   assert not (tmp_path / "records.jsonl").read_text()
+  with pytest.raises(ValueError, match="bucket June is too small. Join it with"):
+    _run(tmp_path / "s", LastTwo(), buckets=buckets, mode="streaming")
   # The last bucket is not trained on.
   assert _run(tmp_path / "s", LastTwo(), buckets=buckets_lib.Buckets(
       TASK, (buckets[0], buckets[2])), mode="streaming")["mode"] == "streaming"
