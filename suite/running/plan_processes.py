@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What processes that plan cells of a table begin with; see `multiprocessing`'s fork server.
+"""The imports of the processes that plan cells of a table.
 
-The server imports this module once; each process is a fork of it, which saves what the imports
-take. TensorFlow comes first, since what it prints while it is imported is held back.
+`multiprocessing`'s fork server imports this module once, and each process is a fork of the server,
+which saves the time of the imports. TensorFlow comes first, since its messages are held back.
 """
 
 from suite.running import this_process

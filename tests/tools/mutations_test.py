@@ -115,4 +115,4 @@ def test_a_table_has_a_line_for_each(tool):
   outcome = tool.Outcome(one, tool.TIMEOUT, 4, 1.2)
   text = tool.table([outcome, dataclasses.replace(outcome, state=tool.SURVIVED)])
   assert "| a.py:3 | sign | `a \\| b` | `(a - b)` | 4 | time limit | 1 |  |" in text
-  assert text.endswith("1 of 2 mutations are caught.")
+  assert text.endswith("0 of 2 mutations are caught, and 1 ended at the time limit.")
