@@ -8,6 +8,15 @@ chosen: predictions are averaged (`mix`), since a few answers cannot tell which 
 weighted by the probability that it gives to every answer after the others (pseudo-BMA weights, Yao
 et al., 2018); the evidence, which also counts how surprising an answer is *before* most others,
 prefers too few features when there are thousands of answers.
+
+With few answers the prior decides much, and the weights of models are not normal: there are
+families, and models of hardly any skill. In `mix_kernels` the normal prior is replaced by a kernel
+density estimate of the S known models' weights w_s: components N(c_s, h C) of equal share, where C
+is the covariance of the normal prior, and centers c_s = mean + sqrt(1 - h) (w_s - mean) keep the
+covariance of the whole (West, 1993, "Approximating posterior distributions by mixtures"). A
+component's share after the answers is proportional to its evidence. The likelihood is replaced by
+its quadratic expansion at the optimum under the normal prior, so all components have one Hessian,
+and fits and evidences are closed forms.
 """
 
 from __future__ import annotations
@@ -201,3 +210,94 @@ def log_loss(answers: np.ndarray, predicted: np.ndarray) -> float:
   answers = np.asarray(answers, np.float64)
   predicted = np.clip(predicted, 1e-6, 1.0 - 1e-6)
   return float(-np.mean(answers * np.log(predicted) + (1.0 - answers) * np.log1p(-predicted)))
+
+
+def mix_kernels(features: np.ndarray, answers: np.ndarray, candidates: Sequence[PriorCandidate],
+                bandwidths: Sequence[float], scales: Sequence[float] = ()
+                ) -> tuple[list[Fitted], float]:
+  """Fits each candidate with each bandwidth h in (0, 1], and at each scale of the normal prior.
+
+  Wide normal priors are for models that are unlike all known ones. The components of one bandwidth
+  are replaced by one: the mean of their weights, and the normal prior of the mean and covariance of
+  the components as weighted by the answers. The share of each is proportional to its evidence.
+  Returns as `mix`.
+  """
+  found, evidence = [], []
+  for columns, prior in candidates:
+    narrow = features[:, columns]
+    start = fit(narrow, answers, prior)
+    for bandwidth in bandwidths:
+      around, precision = centers(prior, bandwidth), prior.precision / bandwidth
+      weights, each = components(narrow, answers, start, around, precision)
+      together = float(special.logsumexp(each))
+      shares = np.exp(each - together)
+      mean = shares @ around
+      spread = (around - mean).T @ ((around - mean) * shares[:, None])
+      whole = Prior(mean, np.linalg.inv(np.linalg.inv(precision) + spread), prior.weights)
+      found.append(Fitted(1.0, columns, whole, shares @ weights))
+      evidence.append(together - float(np.log(len(around))))
+    for scale in scales:
+      wide = Prior(prior.mean, prior.precision / scale)
+      weights = fit(narrow, answers, wide, start)
+      found.append(Fitted(1.0, columns, wide, weights))
+      evidence.append(log_evidence(narrow, answers, wide, weights))
+  return shared(found, evidence), mean_evidence(evidence)
+
+
+def held_out_kernels(features: np.ndarray, answers: np.ndarray,
+                     candidates: Sequence[PriorCandidate], bandwidths: Sequence[float],
+                     scales: Sequence[float] = (), folds: int = 5, pool: np.ndarray | None = None
+                     ) -> tuple[np.ndarray, float]:
+  """Predicts each answer from the others, and the mean answer to a pool from the same fits.
+
+  Answer j is in fold j % folds; with fewer than four answers the prior predicts. A fit to four
+  fifths of the answers is closer to the prior than one to all: its residuals belong to its mean.
+
+  Returns:
+    (probabilities [n], mean over the answers of the mean prediction for features [m, D] of a pool;
+    0 without one).
+  """
+  pool = np.zeros([0, features.shape[1]]) if pool is None else pool
+  folds = min(folds, len(answers) // 2)
+  fold, found = np.arange(len(answers)) % max(folds, 1), np.zeros(len(answers))
+  mean = 0.0
+  for index in range(max(folds, 1)):
+    out = fold == index
+    left = ~out if folds > 1 else np.zeros(len(answers), bool)
+    mixture = mix_kernels(features[left], answers[left], candidates, bandwidths, scales)[0]
+    found[out] = predict(features[out], mixture)
+    if len(pool):
+      mean += float(np.mean(out)) * float(predict(pool, mixture).mean(dtype=np.float64))
+  return found, mean
+
+
+def centers(prior: Prior, bandwidth: float) -> np.ndarray:
+  """Centers of the components: [S, D]."""
+  return prior.mean + np.sqrt(1.0 - bandwidth) * (prior.weights - prior.mean)
+
+
+def components(features: np.ndarray, answers: np.ndarray, start: np.ndarray, around: np.ndarray,
+               precision: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+  """Fits S weights under the priors N(around[s], 1 / precision) to answers [n].
+
+  Args:
+    features: [n, D].
+    answers: [n].
+    start: weights [D] at which the log likelihood is expanded.
+    around: [S, D].
+    precision: [D, D].
+
+  Returns:
+    (weights [S, D], log evidence [S]).
+  """
+  expected = probabilities(features, start)
+  slope = features.T @ (answers - expected)
+  bend = (features * (expected * (1.0 - expected))[:, None]).T @ features
+  away = around - start
+  moved = np.linalg.solve(bend + precision, (slope + away @ precision).T).T  # From `start`.
+  off = moved - away
+  likelihood = -len(answers) * log_loss(answers, expected) if len(answers) else 0.0
+  evidence = likelihood + moved @ slope - (
+      np.sum((moved @ bend) * moved, axis=1) + np.sum((off @ precision) * off, axis=1)) / 2.0 + (
+          np.linalg.slogdet(precision)[1] - np.linalg.slogdet(bend + precision)[1]) / 2.0
+  return start + moved, evidence

@@ -11,7 +11,7 @@ widths are averaged, weighted by how well they predict. The one with most factor
 ridge regression on the known models' answers themselves. A known model has contributed to the
 factors; its own contribution is taken out before its weights are fitted, since a new model has
 none. Up to 256
-answers the prior is not normal but has a component at each known model (`kernel_prior`), and below
+answers the prior is not normal but has a component at each known model (`mix_kernels`), and below
 1,024 the predictions of single samples are shrunk towards Sort & Search (below).
 
 The accuracy is the mean of the predictions, corrected by the mean held-out residual of the answers
@@ -53,7 +53,6 @@ from suite.lifelong.answers import answer_factors
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import hierarchical_logistic
 from suite.lifelong.answers import intervals
-from suite.lifelong.answers import kernel_prior
 from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
@@ -139,11 +138,11 @@ class FactorModel:
     likened = None if regression is None or sample is None else regression.predict(answers)
     constant = hierarchical_logistic.constant_evidence(answers[some])
     if len(samples) <= _FEW:
-      mixture, evidence = kernel_prior.mix(features, answers, self._learned, _BANDWIDTHS,
-                                            _WIDE)
+      mixture, evidence = hierarchical_logistic.mix_kernels(
+          features, answers, self._learned, _BANDWIDTHS, _WIDE)
       held_out = np.empty(len(samples))
       some = self.pool()[::max(1, len(self.pool()) // _SHIFTED)].astype(np.float64)
-      held_out[order], mean = kernel_prior.held_out(
+      held_out[order], mean = hierarchical_logistic.held_out_kernels(
           features[order], answers[order], self._learned, _BANDWIDTHS, _WIDE, pool=some)
       shift = mean - float(hierarchical_logistic.predict(some, mixture).mean())
       return Fit(self, samples, answers, mixture, features, held_out, sample, evidence - constant,
@@ -519,7 +518,7 @@ def learn(features: Callable[[int], np.ndarray], responses: np.ndarray, counts: 
         asked = order[
           np.sort(rank_order.nested_ranks(len(own), budget, _STEP_DRAWS * model + draw))
         ]
-        mixture, _ = kernel_prior.mix(
+        mixture, _ = hierarchical_logistic.mix_kernels(
             inputs[asked], own[asked].astype(np.float64),
             [hierarchical_logistic.PriorCandidate(np.arange(inputs.shape[1]), without)],
             (bandwidth,))
