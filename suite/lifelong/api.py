@@ -30,7 +30,6 @@ import numpy as np
 
 from suite.lifelong import standings
 from suite.lifelong.answers import answer_sampling
-from suite.lifelong.answers import insertion
 from suite.lifelong.answers import intervals
 from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import ranking
@@ -117,7 +116,7 @@ def insert_models(cache: Cache, models: Mapping[str, Predict], budget: int = DEF
 
 def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], np.ndarray],
                    budget: int | None = None, *, models: Sequence[str] | None = None,
-                   place_by: str = insertion.MEAN, **facts: Any) -> insertion.Inserted:
+                   place_by: str = ranking.MEAN, **facts: Any) -> ranking.Inserted:
   """Estimates the difficulty of new samples by a few models, and adds the samples to the cache.
 
   Args:
@@ -127,7 +126,7 @@ def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], 
     budget: m, number of models to ask; they are evenly spaced from the best to the worst.
     models: names of the models to ask, in place of a budget.
     place_by: how many models solve a sample: "mean" of the answers, or "cut", as in the paper
-      (`insertion.insert_samples`). Only observed answers are added, whatever it is.
+      (`ranking.insert_samples`). Only observed answers are added, whatever it is.
     **facts: threshold, tasks and hashes, of `AccuracyCache.add_samples`.
   """
   opened = opened_cache(cache)
@@ -135,7 +134,7 @@ def insert_samples(cache: Cache, ids: Sequence[str], ask: Callable[[list[str]], 
     raise CacheError(f"{opened.folder} keeps scores as values; samples are inserted by right and "
                      "wrong answers. Add them with whatever scores there are: suite lifelong "
                      "add-samples.")
-  found = insertion.insert_samples(
+  found = ranking.insert_samples(
       _accuracies(opened), lambda asked: ask([opened.models[model] for model in asked]), budget,
       place_by=place_by, models=None if models is None else _places(opened, models))
   opened.add_samples(list(ids), found.answers, [opened.models[model] for model in found.models],

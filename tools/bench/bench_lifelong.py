@@ -25,8 +25,8 @@ from typing import Any, Callable
 
 import numpy as np
 
-from suite.lifelong.answers import insertion
 from suite.lifelong.answers import rank_order
+from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_counts
@@ -69,7 +69,7 @@ class Suite:
     rank_order.RankOrder(counts)
 
   def prepare(self, asked: np.ndarray) -> None:
-    self._questions = insertion.OrderQuestions(self._order,
+    self._questions = ranking.OrderQuestions(self._order,
                                           rank_order.nested_ranks(self._size, BUDGET))
     self._answers = piece_files.at(self._rows[0], self._questions.samples)
     self._asked = asked

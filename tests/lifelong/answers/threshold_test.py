@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suite.lifelong.answers import insertion
 from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
 
@@ -40,7 +39,7 @@ def test_it_equals_the_slow_one(seed, monkeypatch):
   size = int(rng.integers(1, 200))
   budget = int(rng.integers(1, size + 1))
   counts = rng.integers(0, 9, size).astype(np.uint8)
-  questions = insertion.OrderQuestions(rank_order.RankOrder(counts),
+  questions = ranking.OrderQuestions(rank_order.RankOrder(counts),
                                   rank_order.nested_ranks(size, budget, seed))
   rows = (rng.random((5, budget)) < rng.random((5, 1)) * 1.4 - 0.2).astype(np.uint8)
   for answers, cut in zip(rows, questions.cuts(rows)):
@@ -54,7 +53,7 @@ def test_it_equals_the_slow_one(seed, monkeypatch):
 
 def test_every_short_row_is_cut_as_well_as_can_be():
   order = rank_order.RankOrder(np.ones(8, np.uint8))
-  questions = insertion.OrderQuestions(order, np.arange(8))
+  questions = ranking.OrderQuestions(order, np.arange(8))
   rows = (np.arange(256)[:, None] >> np.arange(8)) & 1
   cuts = questions.cuts(rows)
   for row, cut in zip(rows, cuts):
@@ -67,7 +66,7 @@ def test_every_short_row_is_cut_as_well_as_can_be():
 def test_by_hand():
   # From easy to hard: samples 3, 0, 4, 1, 5, 2. Asked are ranks 4, 0 and 2: samples 5, 3 and 4.
   order = rank_order.RankOrder(np.array([2, 1, 0, 3, 2, 1], np.uint8))
-  questions = insertion.OrderQuestions(order, np.array([4, 0, 2]))
+  questions = ranking.OrderQuestions(order, np.array([4, 0, 2]))
   assert questions.samples.tolist() == [5, 3, 4]
   found = questions.threshold(np.array([0, 1, 1]))
   assert found.cut == 3  # Between ranks 2 and 4.
@@ -79,14 +78,14 @@ def test_by_hand():
 @pytest.mark.parametrize("value, cut", [(0, 0), (1, 50)])
 def test_a_model_that_solves_nothing_or_everything(value, cut):
   order = rank_order.RankOrder(np.arange(50).astype(np.uint8))
-  found = insertion.OrderQuestions(order, np.arange(5) * 9).threshold(np.full(5, value))
+  found = ranking.OrderQuestions(order, np.arange(5) * 9).threshold(np.full(5, value))
   assert (found.cut, found.wrong) == (cut, 0)
   assert set(found.predictions(np.arange(50))) == {value}
 
 
 def test_bad_input():
   order = rank_order.RankOrder(np.array([1, 2], np.uint8))
-  questions = insertion.OrderQuestions(order, np.array([1]))
+  questions = ranking.OrderQuestions(order, np.array([1]))
   with pytest.raises(ValueError, match=r"shape \[2\]"):
     questions.threshold(np.array([0, 1]))
   with pytest.raises(ValueError, match="1 \\(correct\\) or 0"):
@@ -106,7 +105,7 @@ def test_it_says_what_the_estimator_of_one_order_says():
   estimate = order_search.OrderSearch(num_groups=0).estimate(
       known, lambda wanted: truth[wanted], 64)
   order = rank_order.RankOrder(ranking.checked_counts(known))
-  questions = insertion.OrderQuestions(order, rank_order.nested_ranks(500, 64))
+  questions = ranking.OrderQuestions(order, rank_order.nested_ranks(500, 64))
   found = questions.threshold(truth[questions.samples])
   np.testing.assert_array_equal(questions.samples, estimate.observed)
   np.testing.assert_array_equal(found.probabilities(np.arange(500)),
