@@ -72,10 +72,10 @@ def add_compare_flags(action: argparse.ArgumentParser) -> None:
 
 
 def compare(args: argparse.Namespace) -> int:
-  from suite.lifelong import comparison
+  from suite.lifelong import standings
   cache = lifelong_answers.opened(args)
-  found = comparison.compare(cache, lifelong_answers.scale(args, list(cache.tasks)),
-                             models=args.models, top=args.top, level=args.level)
+  found = standings.compare(cache, lifelong_answers.scale(args, list(cache.tasks)),
+                            models=args.models, top=args.top, level=args.level)
   if args.json:
     sys.stdout.write(json.dumps({
         "by": found.by, "level": found.level, "models": [

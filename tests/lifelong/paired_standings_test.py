@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from suite.lifelong import comparison
 from suite.lifelong import standings
 from suite.lifelong.answers import intervals
 from suite.lifelong.cache import accuracy_cache
@@ -24,8 +23,8 @@ def _cache(folder, answers, ids, tasks=()):
 def test_two_models_are_compared_exactly_about_samples_like_these(tmp_path):
   first, second = np.zeros(1000, int), np.zeros(1000, int)
   first[:700], second[100:790] = 1, 1  # 100 to 90.
-  one, = comparison.compare(_cache(tmp_path, {"b": second, "a": first},
-                                   [str(i) for i in range(1000)])).pairs
+  one, = standings.compare(_cache(tmp_path, {"b": second, "a": first},
+                                  [str(i) for i in range(1000)])).pairs
   assert (one.first, one.second, one.num_samples) == ("a", "b", 1000)
   assert one.difference == pytest.approx(0.01)
   assert one.p == one.corrected == pytest.approx(stats.binomtest(100, 190).pvalue)
@@ -42,7 +41,7 @@ def test_clusters_and_ranks(tmp_path):
   rng = np.random.default_rng(0)
   rows = {name: (rng.random(2000) < chance).astype(int)
           for name, chance in (("a", .9), ("b", .9), ("c", .6), ("d", .3), ("e", .31))}
-  found = comparison.compare(_cache(tmp_path, rows, [str(i) for i in range(2000)]))
+  found = standings.compare(_cache(tmp_path, rows, [str(i) for i in range(2000)]))
   by_name = {one.name: (cluster, ranks) for one, cluster, ranks in
              zip(found.models, found.clusters, found.ranks)}
   assert by_name["a"] == by_name["b"] == (1, (1, 2)) and by_name["c"] == (2, (3, 3))
@@ -50,7 +49,7 @@ def test_clusters_and_ranks(tmp_path):
   for one in found.pairs:
     assert one.corrected >= one.p and (one.corrected < 0.05) == (
         {one.first, one.second} not in ({"a", "b"}, {"d", "e"}))
-  best = comparison.compare(accuracy_cache.AccuracyCache(tmp_path), top=2)
+  best = standings.compare(accuracy_cache.AccuracyCache(tmp_path), top=2)
   assert {one.name for one in best.models} == {"a", "b"}
 
 
@@ -61,22 +60,22 @@ def test_a_mean_of_tasks_is_compared_within_tasks(tmp_path):
   a = np.concatenate([np.arange(900) < 720, np.arange(100) < 50, np.arange(100) < 40])
   b = np.concatenate([np.arange(900) < 630, np.arange(100) < 70, np.arange(100) < 70])
   cache = _cache(tmp_path, {"a": a, "b": b}, ids, ("big", "one", "two"))
-  found = comparison.compare(cache)
+  found = standings.compare(cache)
   one, = found.pairs
   assert found.by == "tasks" and (one.first, one.second) == ("b", "a")
   assert one.difference == pytest.approx((-0.1 + 0.2 + 0.3) / 3) and one.interval[0] > 0
   assert one.p < 1e-6
-  over, = comparison.compare(cache, standings.Scale("samples")).pairs
+  over, = standings.compare(cache, standings.Scale("samples")).pairs
   assert over.first == "a" and over.p == pytest.approx(stats.binomtest(90, 140).pvalue)
 
 
 def test_what_both_have_answered_counts(tmp_path):
   rows = {"a": [1, 1, 1, 1, -1, -1], "b": [0, 0, 1, -1, 1, 1], "c": [-1, -1, -1, -1, 1, 0]}
-  found = comparison.compare(_cache(tmp_path, rows, [str(i) for i in range(6)]))
+  found = standings.compare(_cache(tmp_path, rows, [str(i) for i in range(6)]))
   pairs = {frozenset((one.first, one.second)): one for one in found.pairs}
   assert pairs[frozenset("ab")].num_samples == 3 and pairs[frozenset("bc")].num_samples == 2
   assert pairs[frozenset("ac")].p is None and pairs[frozenset("ac")].corrected is None
   for options, message in (({"models": ["a", "x"]}, "no answers of x"),
                            ({"top": 1}, "Got 1 models"), ({"level": 0}, "between 0 and 1")):
     with pytest.raises(accuracy_cache.CacheError, match=message):
-      comparison.compare(accuracy_cache.AccuracyCache(tmp_path), **options)
+      standings.compare(accuracy_cache.AccuracyCache(tmp_path), **options)
