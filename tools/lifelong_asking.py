@@ -23,10 +23,10 @@ from typing import Callable
 import numpy as np
 
 from suite import lifelong
+from suite.lifelong import adaptive_session
 from suite.lifelong.answers import intervals
 from suite.lifelong.answers import random_sample
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.estimators import active_sampling
 
 METHODS = ("random questions, mean", "fixed questions, factors", "adaptive session")
 Truth = Callable[[np.ndarray], np.ndarray]  # Samples [n] -> answers [n].
@@ -50,14 +50,14 @@ def family(name: str) -> str:
 
 
 def widened(interval: intervals.Interval, num: int, target: float) -> int:
-  """Number of answers after the next round, planned as those of `active_sampling`."""
+  """Number of answers after the next round, planned as those of `adaptive_session`."""
   wanted = int(np.ceil(1.05 * num * (interval.width / target) ** 2))
   return max(num + max(32, num // 8), min(2 * num, wanted))
 
 
 def ask_random(truth: Truth, num_samples: int, target: float, seed: int
                ) -> tuple[int, intervals.Interval]:
-  order, num = np.random.default_rng(seed).permutation(num_samples), active_sampling.FIRST
+  order, num = np.random.default_rng(seed).permutation(num_samples), adaptive_session.FIRST
   while True:
     found = intervals.accuracy(truth(order[:num]), num_samples,
                                random_sample.of_all(order[:num], num_samples))
@@ -68,7 +68,7 @@ def ask_random(truth: Truth, num_samples: int, target: float, seed: int
 
 def ask_fixed(reference: lifelong.Reference, truth: Truth, target: float
               ) -> tuple[int, intervals.Interval]:
-  num, total = active_sampling.FIRST, reference.num_samples
+  num, total = adaptive_session.FIRST, reference.num_samples
   while True:
     ids = reference.questions(num).tolist()
     one = reference.estimate_from(dict(zip(ids, truth(np.array(ids, np.int64)).tolist())))
