@@ -49,7 +49,7 @@ from suite.reporting import records
 from suite.reporting import run_dir
 from suite.reporting import run_writer
 from suite.reporting import tables
-from suite.reporting.board import board_directory
+from suite.reporting.board import tensorboard
 from suite.reporting.board import trackers
 from suite.state import snapshots
 from suite.state import trial_queue
@@ -117,7 +117,7 @@ def run(
     if distribution.is_chief:
       _claim(settings, origin.config_text, list(learners), distribution, own)
     _check_as_chief(distribution, own)
-    board = board_directory.BoardDirectory(
+    board = tensorboard.BoardDirectory(
         folder, origin.config_text, _stored_environment(folder) if distribution.is_chief else {})
     description = descriptions.of(protocol)
     for number, (name, make_learner) in enumerate(learners.items(), 1):
@@ -248,7 +248,7 @@ class _LearnerRun(NamedTuple):
 @contextlib.contextmanager
 def _learner_run(
     name: str, settings: run_settings.RunSettings, distribution: distribution_lib.Distribution,
-    board: board_directory.BoardDirectory, metrics: own_metrics.OwnMetrics,
+    board: tensorboard.BoardDirectory, metrics: own_metrics.OwnMetrics,
     progress: Callable[[], progress_lib.Progress]) -> Iterator[Optional[_LearnerRun]]:
   """Opens the run of a learner, and closes its files; None if it has finished before."""
   folder = pathlib.Path(settings.workdir, name)
@@ -431,7 +431,7 @@ def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
   # Whether a learner's directory holds anything, a record or a part of its first event.
   has_begun = any(path.is_file() and path.stat().st_size for path in folder.glob("*/**/*")
-                  if not {*board_directory.FOLDERS, trackers.FOLDER} & set(path.parts))
+                  if not {*tensorboard.FOLDERS, trackers.FOLDER} & set(path.parts))
   if config_path.exists() and not has_begun:
     for path in (environment_path, config_path):
       path.unlink(missing_ok=True)

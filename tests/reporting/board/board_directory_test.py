@@ -21,8 +21,8 @@ from tensorboard.plugins.hparams import plugin_data_pb2
 import tensorflow as tf
 
 from suite.reporting import records
-from suite.reporting.board import board_directory
 from suite.reporting.board import event_file
+from suite.reporting.board import tensorboard
 from suite.state import predictions
 from suite.state import sample_images
 
@@ -34,10 +34,10 @@ def _workdir(tmp_path_factory):
   """A work directory of two finished learners and one that is not, and its event files."""
   workdir = tmp_path_factory.mktemp("runs") / "two"
   nevis_runs.write(workdir / "ft", [0.5, 0.25, 0.125, 0.375])
-  board_directory.BoardDirectory(workdir).complete()  # Independent is not there yet.
+  tensorboard.BoardDirectory(workdir).complete()  # Independent is not there yet.
   nevis_runs.write(workdir / "indep", [0.5, 0.5, 0.5, 0.25])
   nevis_runs.write(workdir / "going", [0.5, 0.25], is_finished=False)
-  board = board_directory.BoardDirectory(workdir, "A = 1", ENVIRONMENT)
+  board = tensorboard.BoardDirectory(workdir, "A = 1", ENVIRONMENT)
   view = board.view("going")
   view.rebuild(records.read(workdir / "going" / "records.jsonl"))
   view.close()
@@ -134,7 +134,7 @@ def test_test_images_are_shown_with_their_answers(tmp_path):
       ("cat", "dog", 0.5, False), ("dog", "dog", 0.75, True)]
   assert [one.image.getpixel((32, 32)) for one in shown] == [(7, 7, 7), (9, 9, 9)]
   assert not sample_images.answered(run, {**record, "task_key": "b"})
-  view = board_directory.BoardDirectory(tmp_path).view("ft")
+  view = tensorboard.BoardDirectory(tmp_path).view("ft")
   view.rebuild([record, {**record, "event": 2}])
   view.finish({"protocol": "nevis", "mean_error": 0.5})
   view.close()
@@ -196,16 +196,16 @@ def test_the_front_is_an_image_and_is_drawn_once(workdir):
   width, height, image = tf.make_ndarray(found.Tensors("pareto")[0].tensor_proto)
   assert tf.io.decode_png(image).shape == [int(height), int(width), 3]
   before = {path: path.stat().st_mtime_ns for path in workdir.rglob("events*")}
-  board_directory.BoardDirectory(workdir).complete()
+  tensorboard.BoardDirectory(workdir).complete()
   assert {path: path.stat().st_mtime_ns for path in workdir.rglob("events*")} == before
 
 
 def test_a_regret_is_added_to_what_finished_before_independent(tmp_path):
   nevis_runs.write(tmp_path / "ft", [0.5, 0.25, 0.125, 0.375])
-  board_directory.BoardDirectory(tmp_path).complete()
+  tensorboard.BoardDirectory(tmp_path).complete()
   ft = tmp_path / "tensorboard" / "ft"
   assert "headline/regret" not in _read(ft).Tags()["tensors"]
-  board = board_directory.BoardDirectory(tmp_path)  # Of the process that runs Independent.
+  board = tensorboard.BoardDirectory(tmp_path)  # Of the process that runs Independent.
   nevis_runs.write(tmp_path / "indep", [0.5, 0.5, 0.5, 0.25])
   board.complete()
   assert [value for _, value in _points(ft, "headline/regret")] == [0, -0.25, -0.625, -0.5]
