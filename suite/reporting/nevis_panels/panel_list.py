@@ -1,16 +1,26 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""All panels of NEVIS'22 for run directories, by name."""
+"""All panels of NEVIS'22 for run directories, by name, and the panel of the stream itself.
+
+That shows what a dated stream is made of, year by year: figure 2 and the left half of figure 3. No
+learner is needed: the facts are the stream's own (`stream_results.facts_of`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
 import os
+from typing import Any, NamedTuple
 
+from matplotlib import ticker
+import numpy as np
+
+from suite.data.streams import nevis_table
+from suite.metrics import stream_groups
+from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting.nevis_panels import error_panels
 from suite.reporting.nevis_panels import reference_panels
-from suite.reporting.nevis_panels import stream_panels
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import transfer_panels
 
@@ -45,7 +55,7 @@ def build(results: stream_results.StreamResults, names: Sequence[str] = (ALL,),
                      f"{', '.join(NAMES)}.")
   known = stream_results.facts_of(results.tasks, facts)
   makers = {
-    "stream": lambda: stream_panels.by_year(results.title, results.tasks, known),
+    "stream": lambda: by_year(results.title, results.tasks, known),
     "tasks": lambda: error_panels.by_task(results),
     "pareto": lambda: error_panels.against_flops(results),
     "pretraining": lambda: reference_panels.pretraining(results),
@@ -75,3 +85,92 @@ def of_streams(
   found = [build(results, names, facts) for results in streams]
   return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
           for i, panels in enumerate(found, 1) for panel in panels]
+
+
+class StreamYear(NamedTuple):
+  """The data sets of one year.
+
+  Attributes:
+    year: of the paper that a data set was taken from.
+    num: number of data sets.
+    mean_size: mean number of training images of those whose size is known; None without one.
+    cumulative_size: images of all years so far, of data sets of known size.
+    domains: in the order of the stream, each once; unknown ones are left out.
+  """
+
+  year: int
+  num: int
+  mean_size: float | None
+  cumulative_size: float
+  domains: Sequence[str]
+
+
+def years(tasks: Sequence[stream_results.TaskRow], facts: Sequence[stream_results.TaskFacts]
+          ) -> list[StreamYear]:
+  """Groups the tasks that have a year by it, in order."""
+  found, total = [], 0.0
+  for year in sorted({task.year for task in tasks if task.year is not None}):
+    own = [fact for task, fact in zip(tasks, facts) if task.year == year]
+    sizes = [fact.size for fact in own if fact.size]
+    total += sum(sizes)
+    found.append(StreamYear(
+        year, len(own), float(np.mean(sizes)) if sizes else None, total,
+        list(dict.fromkeys(f.domain for f in own if f.domain != stream_groups.UNKNOWN))))
+  return found
+
+
+def full_stream() -> panels.Panel:
+  """The panel of NEVIS'22's whole stream, from its table alone."""
+  tasks = [stream_results.TaskRow(line.key, line.name, line.year, line.role)
+           for line in nevis_table.full()]
+  [panel] = by_year("NEVIS'22", tasks, stream_results.facts_of(tasks))
+  return panel
+
+
+def by_year(title: str, tasks: Sequence[stream_results.TaskRow],
+            facts: Sequence[stream_results.TaskFacts]) -> list[panels.Panel]:
+  """Builds the panel; [] if fewer than two years are known."""
+  found = years(tasks, facts)
+  if len(found) < 2:
+    return []
+  unknown = sum(not fact.size for task, fact in zip(tasks, facts) if task.year is not None)
+  notes = [f"{unknown} data sets have no known size and count without images."] if unknown else []
+  return [panels.Panel(
+      "stream", f"{title}: data sets by year",
+      [panels.Column("year"), panels.Column("data sets", panels.COUNT),
+       panels.Column("mean images", panels.COUNT), panels.Column("images so far", panels.COUNT),
+       panels.Column("domains")],
+      [[str(one.year), one.num, None if one.mean_size is None else round(one.mean_size),
+        round(one.cumulative_size), ", ".join(one.domains)] for one in found],
+      notes, figure=lambda: draw_years(title, found))]
+
+
+def draw_years(title: str, found: Sequence[StreamYear]) -> Any:
+  """Draws sizes, data sets and domains against the year."""
+  domains = sorted({name for one in found for name in one.domains})
+  ticks = [one.year for one in found]
+  with figures.style():
+    figure, sizes = figures.new_axes("", width=9.6, height=5.6)
+    grid = figure.add_gridspec(2, 2)
+    sizes.set_subplotspec(grid[0, 0])
+    counts, shown = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, :])
+    known = [one for one in found if one.mean_size]
+    sizes.bar([one.year for one in known], [one.mean_size for one in known],
+              color=figures.look(0)["color"], label="mean of the year")
+    sizes.plot(ticks, [one.cumulative_size for one in found], color=figures.look(1)["color"],
+               label="all so far")
+    sizes.set_yscale("log")
+    sizes.set_ylabel("Training images")
+    sizes.legend(frameon=False, fontsize=8, loc="upper left")
+    counts.bar(ticks, [one.num for one in found], color=figures.look(0)["color"])
+    counts.set_ylabel("Data sets")
+    counts.yaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+    points = [(one.year, domains.index(name)) for one in found for name in one.domains]
+    if points:
+      shown.scatter(*zip(*points), s=22, color=figures.look(0)["color"])
+    shown.set_yticks(range(len(domains)), domains, fontsize=8)
+    for axes in (sizes, counts, shown):
+      axes.set_xlabel("Year")
+      axes.grid(True, which="major", axis="y")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+  return figure

@@ -9,7 +9,6 @@ import pytest
 from suite.metrics import task_transfer
 from suite.reporting import figures
 from suite.reporting.nevis_panels import panel_list
-from suite.reporting.nevis_panels import stream_panels
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import transfer_panels
 
@@ -56,7 +55,7 @@ def test_data_sets_sizes_and_domains_by_year(panels):
 
 
 def test_the_whole_stream_is_figure_2(panels):
-  rows = {row[0]: row for row in stream_panels.full().rows}
+  rows = {row[0]: row for row in panel_list.full_stream().rows}
   assert sum(row[1] for row in rows.values()) == 106 and not {"2002", "2003"} & set(rows)
   assert "satellite" in rows["1992"][4]
 
