@@ -111,7 +111,7 @@ def _report(args: argparse.Namespace, found: Any, costs: Any) -> None:
     is_new = bool(by_status[watching.ADDED] or reasons[watching.REFUSED])
     if args.out and (is_new or not args.out.exists()):
       from suite.reporting import watch_page
-      from suite.reporting.formats import html_page
+      from suite.reporting.formats import renderers
       updates = watching.history(args.cache)
       order = (watching.REFUSED, watching.WAITING, watching.ADDED, watching.SKIPPED)
       files = {**watching.files(updates), **{one.path: one for one in by_status[watching.WAITING]}}
@@ -119,7 +119,7 @@ def _report(args: argparse.Namespace, found: Any, costs: Any) -> None:
           cache, args.folder, scores, ranked, saved, updates,
           sorted(files.values(), key=lambda one: (order.index(one.status), one.path)),
           args.false_alarms)
-      atomic_files.write(args.out, html_page.render([section], args.out).encode())
+      atomic_files.write(args.out, renderers.html_page([section], args.out).encode())
     record["page"] = str(args.out) if args.out else None
   lines = [f"{record['time']}: {len(record['added']):,} files added, {found.num_answers:,} new "
            f"answers, {len(found.models):,} new models, {found.num_samples:,} new samples"]

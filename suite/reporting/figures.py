@@ -3,7 +3,7 @@
 
 Equal numbers give equal bytes, as PNG and as SVG, so figures can be kept under version control.
 Files and TensorBoard need such static figures; the page draws a panel's chart by Plotly instead
-(`suite/reporting/formats/html_page.py`), with the colors and line styles of this module.
+(`suite/reporting/formats/renderers.py`), with the colors and line styles of this module.
 """
 
 from __future__ import annotations

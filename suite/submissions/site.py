@@ -30,7 +30,7 @@ from suite.reporting import run_dir
 from suite.reporting import run_streams
 from suite.reporting import significance
 from suite.reporting import tables
-from suite.reporting.formats import html_page
+from suite.reporting.formats import renderers
 from suite.reporting.run_panels import report_sections
 from suite.submissions import bundle
 from suite.system import atomic_files
@@ -115,7 +115,7 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
           f"{title}: {method}", _method(method, entries, out, copies))
     for path, (heading, sections) in pages.items():
       path.parent.mkdir(parents=True, exist_ok=True)
-      atomic_files.write(path, html_page.render(sections, path, heading).encode("utf-8"))
+      atomic_files.write(path, renderers.html_page(sections, path, heading).encode("utf-8"))
     return [*lines, f"{out / 'index.html'}: {len(entries)} bundles, {len(methods)} methods"]
 
 

@@ -27,7 +27,7 @@ from suite.reporting import run_answers
 from suite.reporting import run_dir
 from suite.reporting import run_streams
 from suite.reporting import tables
-from suite.reporting.formats import html_page
+from suite.reporting.formats import renderers
 from suite.reporting.run_panels import bucket_panels
 from suite.reporting.run_panels import scores
 from suite.state import predictions
@@ -241,6 +241,6 @@ def test_tables_mark_estimates_and_show_their_intervals(few):
   assert run_streams.ESTIMATE_NOTE in head.notes
   shown = [[str(cell) for cell in row[1:]] for row in matrix_panel.rows]
   assert shown[0][0] == f"{100 * summary['matrix'][0][0]:.2f}" and shown[3][3].startswith("~")
-  page = html_page.render([panels.Section(stream.title, [
+  page = renderers.html_page([panels.Section(stream.title, [
       *scores.build(stream), *bucket_panels.accuracy_matrices(stream)])], None)
   assert f"~{value:.2f} [{half:.2f}]" in page and page.count("~") > 8

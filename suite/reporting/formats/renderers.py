@@ -1,19 +1,48 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A report in each format, from the sections of panels."""
+"""A report in each format, from the sections of panels.
+
+Of these html is one page that needs no other file and no network; its template is in page/. Charts
+of panels become interactive figures by Plotly, with the colors and line styles of `figures`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+from collections.abc import Callable, Sequence
+import html
+import os
 import pathlib
+import re
+import textwrap
 from typing import Any
+import urllib.parse
 
+import numpy as np
+
+import suite
+from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import quantities
 from suite.reporting import tables
-from suite.reporting.formats import html_page
 
 FORMATS = ("text", "html", "markdown", "csv", "latex")
-_LONG = 40
+_LONG = 40  # Rows of a table of LaTeX that no page holds.
+_PAGE = pathlib.Path(__file__).parent / "page"
+# Panels whose tables are closed at first: they have the numbers of the figure above them.
+_CLOSED = ("pareto", "curves", "loss", "matrix", "samples")
+# Of panels whose title is the section's.
+_TITLES = {"headline": "Methods", "summary": "Every value of the summaries"}
+_FEW = 4  # Methods that stand beside each other; more have a row each.
+_TITLE = 34  # Letters of an axis's title in a line.
+_MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
+            "P": "cross", "X": "x", "*": "star", "<": "triangle-left", ">": "triangle-right",
+            "h": "hexagon", "p": "pentagon"}
+_DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+_PATTERNS = ("", "/", "x", "-", ".", "\\", "+", "|")
+_FRONT = "#000000"
+_GRID = "#dddddd"
+_HEIGHT = 440
+_RED_BLUE = [[0, "#b2182b"], [0.5, "#ffffff"], [1, "#2166ac"]]
 
 
 def render(sections: Sequence[panels.Section], form: str, out: pathlib.Path | None = None
@@ -26,7 +55,7 @@ def render(sections: Sequence[panels.Section], form: str, out: pathlib.Path | No
     out: the file that the text is for: links of a page are relative to it.
   """
   if form == "html":
-    return html_page.render(sections, out)
+    return html_page(sections, out)
   makers = {"text": tables.text, "markdown": markdown, "csv": csv, "latex": latex}
   if form not in makers:
     raise ValueError(f"Unknown format {form!r}; allowed are {', '.join(FORMATS)}.")
@@ -95,3 +124,257 @@ def _escape(words: str) -> str:
            "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
            "±": r"$\pm$"}
   return "".join(codes.get(letter, letter) for letter in quantities.printable(words))
+
+
+def html_page(sections: Sequence[panels.Section], out: pathlib.Path | None = None, title: str = ""
+           ) -> str:
+  """Renders the page; paths are relative to the folder of `out` where that is given.
+
+  Args:
+    title: of the page; "": its runs, and the day of the last one.
+  """
+  import jinja2
+  from plotly import offline
+  template = jinja2.Environment(
+      loader=jinja2.FileSystemLoader(_PAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+      undefined=jinja2.StrictUndefined).get_template("report.html")
+  shown: list[dict[str, Any]] = []
+  for i, section in enumerate(sections, 1):
+    name = f"s{i}_{re.sub(r'[^a-z0-9]+', '_', section.title.lower())}".rstrip("_")
+    made = [_panel(f"{name}_{j}", panel, section.title, out)
+            for j, panel in enumerate(section.panels, 1)]
+    num = len(made) if section.num_main is None else section.num_main
+    shown.append({"id": name, "title": section.title, "main": made[:num], "rest": made[num:],
+                  "about": list(section.about)})
+  library = offline.get_plotlyjs() if any(
+      panel["chart"] for one in shown for panel in (*one["main"], *one["rest"])) else ""
+  return template.render(
+      version=suite.__version__, sections=shown, title=title or _title(sections),
+      style=_read("report.css"), script=_read("report.js"), library=_inline(library))
+
+
+def _title(sections: Sequence[panels.Section]) -> str:
+  """The runs, and the day of the last one."""
+  about = [dict(section.about) for section in sections]
+  runs = list(dict.fromkeys(one["run"] for one in about if "run" in one))
+  days = [one["date"].partition(" ")[0] for one in about if one.get("date", "")[:1].isdigit()]
+  words = textwrap.shorten(", ".join(runs), 80, placeholder=" ...") or "Report"
+  return f"{words}, {max(days)}" if days else words
+
+
+def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None
+           ) -> dict[str, Any]:
+  is_headline = panel.name == "headline"
+  is_turned = panel.is_wide or (is_headline and len(panel.columns) > _FEW + 1)
+  table, best = panel.table(is_fitted=False), panel.best
+  if is_turned:
+    table = table.transposed()
+    best = frozenset((column - 1, row + 1) for row, column in best)  # Headings are no cells.
+  title = panel.title[len(stream):].lstrip(": ") if panel.title.startswith(stream) else panel.title
+  pictures = panel.chart.rows if isinstance(panel.chart, panels.Gallery) else {}
+  chart = None
+  if panel.chart and not isinstance(panel.chart, panels.Gallery) and not _is_one_point(panel.chart):
+    chart = draw_chart(panel.chart).to_plotly_json()
+  return {
+      "id": name, "name": panel.name,
+      "title": title[:1].upper() + title[1:] or _TITLES.get(panel.name, stream),
+      "header": [{"text": name or ("value" if i else "method" if is_headline and is_turned else
+                                   "name"),
+                  "is_number": any(row[i].is_number for row in table.rows)}
+                 for i, name in enumerate(table.header)],
+      "kind": type(panel.chart).__name__.lower(), "notes": list(panel.notes),
+      "chart": _plain(chart),
+      "is_closed": bool(chart or pictures) and (panel.name in _CLOSED
+                                                or panel.name.startswith("front_")),
+      "gallery": [(words, [{
+          "source": f"data:image/png;base64,{base64.b64encode(one.png).decode()}",
+          "text": one.text, "is_good": one.is_good} for one in row])
+                  for words, row in pictures.items()],
+      "rows": [[{"text": str(cell), "is_number": cell.is_number,
+                 "link": _href(str(cell.value), out) if cell.unit == quantities.LINK else "",
+                 "value": (str(cell) if cell.unit == quantities.LINK else
+                           "" if cell.plain is None else cell.plain),
+                 "is_partial": str(cell).startswith("partial"), "is_best": (i, j) in best}
+                for j, cell in enumerate(row)] for i, row in enumerate(table.rows)]}
+
+
+def _is_one_point(chart: panels.Chart) -> bool:
+  """Whether a figure would show a single point: its table says as much."""
+  if not isinstance(chart, panels.Plot):
+    return False
+  points = {(series.name, x) for series in chart.series if not series.is_front
+            for x, y in zip(series.x, series.y) if x is not None and y is not None}
+  return len(points) < 2
+
+
+def _plain(value: Any) -> Any:
+  """A figure as what JSON has."""
+  if isinstance(value, dict):
+    return {key: _plain(item) for key, item in value.items()}
+  if isinstance(value, (list, tuple)):
+    return [_plain(item) for item in value]
+  return panels.plain(value) if isinstance(value, float) else value
+
+
+def _href(path: str, out: pathlib.Path | None) -> str:
+  if not path:
+    return ""
+  if out is None:
+    return pathlib.Path(path).absolute().as_uri()
+  relative = os.path.relpath(path, out.absolute().parent)
+  return urllib.parse.quote(pathlib.PurePath(relative).as_posix())
+
+
+def _read(name: str) -> str:
+  return _inline((_PAGE / name).read_text(encoding="utf-8"))
+
+
+def _inline(program: str) -> str:
+  """A program or a style for the inside of its element, which it must not end."""
+  if re.search("</(script|style)", program, re.IGNORECASE):
+    raise ValueError("A program of the page would end its own element: it holds "
+                     "</script or </style.")
+  return program
+
+
+def draw_chart(chart: panels.Chart) -> Any:
+  """Draws a chart as `plotly.graph_objects.Figure`."""
+  from plotly import graph_objects
+  figure = graph_objects.Figure()
+  ways: dict[type, Callable[[Any, Any], None]] = {
+      panels.Plot: _plot, panels.Matrices: _matrices, panels.Bars: _bars, panels.Graph: _graph}
+  ways[type(chart)](figure, chart)
+  figure.update_layout(
+      template="none", margin={"l": 64, "r": 44, "t": 40, "b": 56}, hovermode="closest",
+      legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0}, autosize=True,
+      font={"family": "system-ui, sans-serif", "size": 13}, paper_bgcolor="rgba(0,0,0,0)",
+      plot_bgcolor="rgba(0,0,0,0)",
+      # Upright beside the figure: across, it would lie on the legend.
+      modebar={"bgcolor": "rgba(255,255,255,0.8)", "color": "#6e7781", "activecolor": "#000000",
+               "orientation": "v"})
+  return figure
+
+
+def look(i: int) -> dict[str, str]:
+  """Color, symbol and dash of the i-th series, as Plotly names them."""
+  found = figures.look(i)
+  return {"color": found["color"], "symbol": _MARKERS.get(found["marker"], "circle"),
+          "dash": _DASHES.get(found["linestyle"], "solid")}
+
+
+def _plot(figure: Any, chart: panels.Plot) -> None:
+  place = 0
+  for series in chart.series:
+    style = {"color": _FRONT, "symbol": "circle", "dash": "dot"} if series.is_front else look(
+        place if series.place is None else series.place)
+    place += not series.is_front
+    deviation = [0 if d is None else d for d in series.deviation]
+    texts = []
+    for i, (x, y) in enumerate(zip(series.x, series.y)):
+      x_text = quantities.si(x, chart.x_unit) if chart.log_x else f"{chart.x_label} {x}"
+      value = quantities.UNKNOWN if y is None else f"{y:.2f}{chart.y_unit}"
+      if series.deviation and series.deviation[i] is not None:
+        value += f" ±{series.deviation[i]:.2f}"
+      lines = [series.name, x_text, f"{chart.y_label}: {value}", *series.texts[i:i + 1]]
+      texts.append("<br>".join(map(_safe, lines)))
+    figure.add_scatter(
+        x=list(series.x), y=list(series.y), name=_safe(series.name),
+        mode={panels.POINTS: "markers", panels.STEP: "lines"}.get(
+            series.shape, "lines+markers" if len(series.x) <= 60 else "lines"),
+        line={"color": style["color"], "dash": style["dash"], "width": 2,
+              "shape": "hv" if series.shape == panels.STEP else "linear"},
+        marker={"symbol": style["symbol"], "size": 10 if series.shape == panels.POINTS else 6,
+                "color": style["color"]},
+        error_y={"type": "data", "array": deviation, "thickness": 1, "width": 3} if any(deviation)
+        else None, hoverinfo="text", text=texts)
+  axis: dict[str, Any] = {}
+  if chart.log_x:  # Ticks such as "20 G"; fewer of them over many powers of ten.
+    known = [x for series in chart.series for x in series.x if x]
+    low, high = (int(np.floor(np.log10(end))) for end in (min(known), max(known)))
+    steps = (1, 2, 5) if high - low < 3 else (1,)
+    ticks = [step * 10.0 ** power for power in range(low - 1, high + 2) for step in steps]
+    if max(known) < 4 * min(known):  # Round numbers would be too few.
+      ticks = [float(f"{tick:.1e}") for tick in np.geomspace(min(known), max(known), 5)]
+    axis = {"type": "log", "tickvals": ticks, "ticktext": [
+        re.sub(r"\.0+ ", " ", quantities.si(tick, "")) for tick in ticks]}
+  figure.update_layout(height=_HEIGHT + 16 * max(0, len(chart.series) // 5 - 1))  # The legend's.
+  figure.update_xaxes(title=_axis_title(chart.x_label), gridcolor=_GRID, automargin=True, **axis)
+  figure.update_yaxes(
+      title=_axis_title(chart.y_label + (f", {chart.y_unit}" if chart.y_unit else "")),
+      gridcolor=_GRID, automargin=True)
+
+
+def _matrices(figure: Any, chart: panels.Matrices) -> None:
+  names = list(chart.choices)
+  for i, (name, values) in enumerate(chart.choices.items()):
+    known = [abs(v) for row in values for v in row if v is not None]
+    limit = max(known, default=1) or 1
+    ends = {"zmin": -limit, "zmax": limit} if chart.is_diverging else {}
+    texts = [[f"{chart.y_label} {_safe(y)}<br>{chart.x_label} {_safe(x)}<br>"
+              f"{_safe(chart.value_label)}: {'unknown' if v is None else f'{v:.2f}'}"
+              for x, v in zip(chart.columns[name], row)]
+             for y, row in zip(chart.rows[name], values)]
+    figure.add_heatmap(
+        z=[[panels.plain(v) for v in row] for row in values],
+        x=[_safe(x) for x in chart.columns[name]],
+        y=[_safe(y) for y in chart.rows[name]], visible=i == 0, hoverinfo="text", hovertext=texts,
+        # The numbers stand in the cells of a matrix that is small enough.
+        text=[["" if v is None else f"{v:.1f}" for v in row] for row in values],
+        texttemplate="%{text}" if max(map(len, (values, *values))) <= 12 else None,
+        colorscale=_RED_BLUE if chart.is_diverging else "Viridis",
+        colorbar={"title": {"text": _axis_title(chart.value_label), "side": "right"}}, **ends)
+  if len(names) > 1:
+    figure.update_layout(updatemenus=[{
+        "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom", "buttons": [
+            {"label": _safe(name), "method": "update",
+             "args": [{"visible": [other == name for other in names]}]} for name in names]}])
+  rows = max(map(len, chart.choices.values()))
+  figure.update_layout(height=max(_HEIGHT, 160 + 16 * rows))
+  figure.update_xaxes(title=_axis_title(chart.x_label), type="category", automargin=True)
+  figure.update_yaxes(title=_axis_title(chart.y_label), type="category",
+                     autorange="reversed", automargin=True)
+
+
+def _bars(figure: Any, chart: panels.Bars) -> None:
+  for i, (part, values) in enumerate(chart.parts.items()):
+    texts = [f"{_safe(name)}<br>{_safe(part)}: {quantities.si(value, chart.unit)}"
+             for name, value in zip(chart.names, values)]
+    # Patterns tell parts apart without colors.
+    figure.add_bar(y=[_safe(name) for name in chart.names], x=list(values), name=_safe(part),
+                   orientation="h", marker={"color": look(i)["color"], "pattern": {
+                       "shape": _PATTERNS[i % len(_PATTERNS)], "fillmode": "overlay"}},
+                   hoverinfo="text", hovertext=texts)
+  figure.update_layout(barmode="stack", height=max(280, 140 + 26 * len(chart.names)))
+  figure.update_xaxes(title=chart.label, gridcolor=_GRID, exponentformat="SI")
+  figure.update_yaxes(autorange="reversed", automargin=True, type="category")
+
+
+def _graph(figure: Any, chart: panels.Graph) -> None:
+  ends = [(chart.places[a], chart.places[b]) for a, b in chart.edges]
+  figure.add_scatter(
+      x=[x for a, b in ends for x in (a[0], b[0], None)], mode="lines", hoverinfo="skip",
+      y=[y for a, b in ends for y in (a[1], b[1], None)], showlegend=False,
+      line={"color": "#888888", "width": 1})
+  for i, group in enumerate(dict.fromkeys(chart.groups.values())):
+    names = [name for name in chart.places if chart.groups[name] == group]
+    figure.add_scatter(
+        x=[chart.places[name][0] for name in names], y=[chart.places[name][1] for name in names],
+        mode="markers+text", text=[_safe(name) for name in names], textposition="top center",
+        name=_safe(group), marker={"symbol": look(i)["symbol"], "size": 12,
+                                   "color": look(i)["color"]}, hoverinfo="text",
+        hovertext=[f"{_safe(name)}<br>{_safe(group)}<br>{_safe(chart.texts.get(name, ''))}"
+                   for name in names])
+  rows = len({y for _, y in chart.places.values()})
+  figure.update_layout(height=max(320, 160 + 40 * rows))
+  figure.update_xaxes(title="Models before", dtick=1, zeroline=False, gridcolor=_GRID)
+  figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False, zeroline=False)
+
+
+def _axis_title(words: str) -> str:
+  """A title in lines that no side of a figure cuts off."""
+  return "<br>".join(map(_safe, textwrap.wrap(words, _TITLE)))
+
+
+def _safe(words: Any) -> str:
+  """Words without markup: Plotly reads tags."""
+  return html.escape(str(words), quote=False)

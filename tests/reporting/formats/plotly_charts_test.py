@@ -4,13 +4,13 @@
 import pytest
 
 from suite.reporting import panels
-from suite.reporting.formats import html_page
+from suite.reporting.formats import renderers
 
 pytest.importorskip("plotly")
 
 
 def test_a_plot_has_tooltips_deviations_and_ticks_with_prefixes():
-  figure = html_page.draw_chart(panels.Plot(
+  figure = renderers.draw_chart(panels.Plot(
       "FLOPs", "Error",
       [panels.PlotSeries("a<b", [2e9], [40.0], ["2 seeds"], [1.5], panels.POINTS)],
       log_x=True, y_unit="%")).to_plotly_json()
@@ -22,14 +22,14 @@ def test_a_plot_has_tooltips_deviations_and_ticks_with_prefixes():
 
 
 def test_a_series_may_keep_the_look_that_it_has_in_another_plot():
-  figure = html_page.draw_chart(panels.Plot("x", "y", [
+  figure = renderers.draw_chart(panels.Plot("x", "y", [
       panels.PlotSeries("er", [1], [2.0], place=3), panels.PlotSeries("lwf", [1], [3.0])]))
   assert [one.marker.symbol for one in figure.data] == [
-      html_page.look(i)["symbol"] for i in (3, 1)]
+      renderers.look(i)["symbol"] for i in (3, 1)]
 
 
 def test_twenty_series_differ_and_more_than_by_color():
-  looks = [html_page.look(i) for i in range(20)]
+  looks = [renderers.look(i) for i in range(20)]
   assert len({tuple(look.values()) for look in looks}) == 20
   for color in {look["color"] for look in looks}:
     alike = [(look["symbol"], look["dash"]) for look in looks if look["color"] == color]
@@ -37,7 +37,7 @@ def test_twenty_series_differ_and_more_than_by_color():
 
 
 def test_matrices_are_chosen_by_a_menu_and_unknown_values_are_gaps():
-  figure = html_page.draw_chart(panels.Matrices(
+  figure = renderers.draw_chart(panels.Matrices(
       {"er": [[10.0, None]], "lwf": [[20.0, 30.0]]}, {"er": ["1", "2"], "lwf": ["1", "2"]},
       {"er": ["1"], "lwf": ["1"]}, "Tested on", "Trained on", "Accuracy, %")).to_plotly_json()
   assert [list(map(list, one["z"])) for one in figure["data"]] == [[[10.0, None]], [[20.0, 30.0]]]
@@ -46,10 +46,10 @@ def test_matrices_are_chosen_by_a_menu_and_unknown_values_are_gaps():
 
 
 def test_bars_and_graphs():
-  bars = html_page.draw_chart(panels.Bars(["a"], {"train": [2e9], "predict": [None]}, "FLOPs",
+  bars = renderers.draw_chart(panels.Bars(["a"], {"train": [2e9], "predict": [None]}, "FLOPs",
                                         "FLOP"))
   assert [one.hovertext[0] for one in bars.data] == ["a<br>train: 2.00 GFLOP",
                                                      "a<br>predict: unknown"]
-  graph = html_page.draw_chart(panels.Graph({"a": (0, 0.0), "b": (1, 0.0)}, {"a": "x", "b": "y"},
+  graph = renderers.draw_chart(panels.Graph({"a": (0, 0.0), "b": (1, 0.0)}, {"a": "x", "b": "y"},
                                           [("a", "b")], {"b": "started from a"}))
   assert list(graph.data[0].x) == [0, 1, None] and graph.data[2].hovertext[0].endswith("from a")
