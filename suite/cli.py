@@ -26,12 +26,12 @@ from suite.system import processes
 # Command -> its module in `suite.commands`, the function that adds its flags, its help.
 COMMANDS = {
     "run": ("run_commands", "add", "run one experiment, or resume it"),
-    "list": ("report_commands", "add_list", "list the shipped run files, or the methods"),
-    "show": ("show_commands", "add", "show a run's parameters, methods, data and cost"),
+    "list": ("show_commands", "add_list", "list the shipped run files, or the methods"),
+    "show": ("show_commands", "add_show", "show a run's parameters, methods, data and cost"),
     "report": ("report_commands", "add_report",
                "print the tables of runs, and NEVIS'22's analyses"),
-    "atlas": ("atlas_commands", "add", "show which failures of methods come together"),
-    "export": ("export_commands", "add", "write what a run has trained, as a model for use "
+    "atlas": ("report_commands", "add_atlas", "show which failures of methods come together"),
+    "export": ("report_commands", "add_export", "write what a run has trained, as a model for use "
                "elsewhere"),
     "data": ("data_commands", "add", "list, diagnose and build data sets"),
     "lifelong": ("lifelong_commands", "add", "maintain and query an accuracy cache"),

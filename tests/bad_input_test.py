@@ -26,7 +26,7 @@ import tensorflow_datasets as tfds
 
 import suite
 from suite import cli
-from suite.commands import report_commands
+from suite.commands import show_commands
 from suite.compute import distribution
 from suite.configs import gin_files
 from suite.configs import gin_parse
@@ -234,7 +234,7 @@ def test_a_folder_that_is_a_file_or_read_only_is_named(capsys, arguments, code, 
 
 
 def test_a_run_that_is_ended_says_that_it_can_go_on(monkeypatch, capsys):
-  monkeypatch.setattr(report_commands, "_list",
+  monkeypatch.setattr(show_commands, "_list",
                       lambda args: os.kill(os.getpid(), signal.SIGTERM))
   assert cli.main(["list"]) == 130
   error = capsys.readouterr().err

@@ -101,7 +101,7 @@ QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running",
 # Imported for help, lists, completion and messages about misspelled words.
 PARSERS = ("suite.cli", "suite.commands.parsing", *(
     f"suite.commands.{name}_commands" for name in (
-        "run", "report", "show", "export", "data", "lifelong", "curate", "verify", "weights",
+        "run", "report", "show", "data", "lifelong", "curate", "verify", "weights",
         "submit")))
 # What an installation of the part lifelong has, without TensorFlow and scikit-learn.
 LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets", "suite.lifelong.cache_figures",
@@ -110,10 +110,10 @@ LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets", "suite.lifelo
          "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",
          "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")
 PRINTING = ("suite.cli", "suite.commands.curate_commands",
-            "suite.commands.data_commands", "suite.commands.export_commands",
-            "suite.commands.report_commands", "suite.commands.run_commands",
-            "suite.commands.show_commands", "suite.commands.submit_commands",
-            "suite.commands.verify_commands", "suite.commands.weights_commands")
+            "suite.commands.data_commands", "suite.commands.report_commands",
+            "suite.commands.run_commands", "suite.commands.show_commands",
+            "suite.commands.submit_commands", "suite.commands.verify_commands",
+            "suite.commands.weights_commands")
 # Folder of tests -> what it mirrors, where that is not suite.
 BESIDE = {"tools": "tools", "tfds_builders": "tfds_builders"}
 

@@ -1,116 +1,29 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite list` and `suite report`: the shipped runs, and what runs have recorded."""
+"""`suite report`, `suite atlas` and `suite export`: what finished runs have left.
+
+A report is what runs have recorded, an atlas which failures of their methods come together under
+all protocols, and an export is what a run has trained, as a model that stands alone.
+"""
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import pathlib
 from typing import Any
 
 from suite.commands import parsing
-from suite.commands import show_commands
+from suite.commands import run_commands
 from suite.configs import gin_files
-from suite.configs import method_settings
 from suite.configs import methods
-from suite.configs import run_headers
 from suite.configs import run_settings
+from suite.running import this_process
 from suite.system import atomic_files
 from suite.system import processes
 
 FORMATS = ("text", "html", "markdown", "csv", "latex")  # renderers.FORMATS
 _CARD = "card"
 _FIGURES = (".png", ".svg")  # figures.FORMATS
-
-
-def add_list(listing: argparse.ArgumentParser) -> None:
-  """Adds the flags of `suite list`."""
-  run_settings.add_flags(listing, "debug")
-  listing.add_argument("words", nargs="*", metavar="WORD",
-                       help="show runs whose name or description has every word")
-  listing.add_argument("--benchmark", choices=run_headers.BENCHMARKS, metavar="NAME",
-                       help=f"of one benchmark: {', '.join(run_headers.BENCHMARKS)}")
-  listing.add_argument("--hardware", choices=run_headers.HARDWARE,
-                       help="what a run is meant for")
-  parsing.by(listing.add_argument(
-      "--data", metavar="NAME", help="runs that read this data: digits, cifar10, tiny_imagenet, "
-      "omniglot, clear10, slimagenet64, nevis, ..."), parsing.data_of_runs)
-  listing.add_argument("--methods", nargs="?", const="", metavar="PROTOCOL",
-                       help="the methods instead: papers, protocols and settings; of one protocol: "
-                       f" {', '.join(methods.NAMED)}")
-  listing.add_argument("--long", action="store_true",
-                       help="also what a run gave; of methods a line for each setting")
-  listing.add_argument("--names", action="store_true", help="names alone, for a shell")
-  listing.set_defaults(do=_list)
-
-
-def _list(args: argparse.Namespace) -> int:
-  if args.methods is not None:
-    return _list_methods(args)
-  chosen = [
-      header for header in run_headers.shipped()
-      if all(word.lower() in f"{header.name} {header.benchmark} {header.what}".lower()
-             for word in args.words)
-      and args.benchmark in (None, header.benchmark) and args.hardware in (None, header.hardware)
-      and (args.data is None or args.data in header.data.replace(",", " ").split())]
-  if not chosen:
-    known = parsing.data_of_runs()
-    near = ("words, --benchmark, --hardware and --data must all fit. Leave one out."
-            if args.data in (None, *known) else
-            f"no run reads {args.data!r}. {gin_files.nearest(args.data, known)}")
-    raise gin_files.ConfigError(f"No shipped run is like that: {near} suite list without arguments "
-                                "shows all of them.")
-  if args.names:
-    print("\n".join(header.name for header in chosen))
-    return 0
-  columns = ["run", "hardware", "data", "cost", *(["gave"] if args.long else []), "what"]
-  for benchmark, group in itertools.groupby(chosen, key=lambda header: header.benchmark):
-    print(f"# {benchmark}")
-    print(parsing.table_text(columns, [
-        [header.name, header.hardware, header.data, header.cost,
-         *([header.gave] if args.long else []), header.what] for header in group]))
-    print()
-  print("Before a run: suite run RUN --dry_run says what it will cost here.")
-  return 0
-
-
-def _list_methods(args: argparse.Namespace) -> int:
-  protocol = args.methods
-  if protocol and protocol not in methods.NAMED:
-    # `suite list --methods er`: the word is a method's.
-    args.words, protocol = [*args.words, protocol], ""
-  known = {one.name for one in methods.load()}
-  column = methods.column(protocol)
-  chosen = [one for one in methods.load() if (not protocol or column in one.protocols)
-            and (one.name in args.words or not known & set(args.words))
-            and all(word.lower() in f"{one.name} {one.title} {one.paper}".lower()
-                    for word in args.words)]
-  if not chosen:
-    near = gin_files.nearest(args.words[-1], [*known, *methods.NAMED])
-    raise gin_files.ConfigError(f"No method{f' of {protocol}' if protocol else ''} has "
-                                f"{' and '.join(map(repr, args.words))}. {near}")
-  if args.names:
-    print("\n".join(one.name for one in chosen))
-    return 0
-  is_long = args.long or len(chosen) == 1
-  rows = []
-  for one in chosen:
-    settings = list(method_settings.of(one, protocol).values())
-    units = ["" if setting.value is None or setting.unit in setting.name or "epochs" in setting.name
-             else f" {setting.unit}" for setting in settings]  # Unless the name says it.
-    rows.append([one.name, f"{one.title} ({one.paper})" if one.paper else one.title,
-                 " ".join(one.protocols), ", ".join(
-                     f"{setting.name}={setting.value}{unit}"
-                     for setting, unit in zip(settings, units))])
-    if is_long:
-      show_commands.show_method(one, protocol)
-      print()
-  if not is_long:
-    print(parsing.table_text(["method", "what", "protocols", "settings"], rows))
-    print()
-  print("What a setting is: suite show NAME. To run: suite run RUN --methods NAME,NAME\n"
-        "--set SETTING=VALUE, or in Python suite.learner(model, NAME, SETTING=VALUE).")
-  return 0
+_TABLE = "leaderboard/smoke"
 
 
 def add_report(report: argparse.ArgumentParser) -> None:
@@ -179,10 +92,10 @@ def _report(args: argparse.Namespace) -> int:
   if not sections:
     raise gin_files.ConfigError(f"Nothing in {', '.join(args.dirs)} has what "
                                 f"{', '.join(args.panel)} shows. Leave --panel out for all.")
-  return give(renderers.render(sections, form, args.out), args.out, "Report")
+  return _give(renderers.render(sections, form, args.out), args.out, "Report")
 
 
-def give(text: str, out: pathlib.Path | None, what: str) -> int:
+def _give(text: str, out: pathlib.Path | None, what: str) -> int:
   """Writes a report to its file, or prints it."""
   if not out:
     print(text, end="")
@@ -202,7 +115,7 @@ def _report_card(args: argparse.Namespace) -> int:
                                 "form. Leave it out.")
   from suite.reporting.formats import model_card
   papers = {one.name: (one.title, one.paper) for one in methods.load()}
-  return give(model_card.render(args.dirs, papers), args.out, "Card")
+  return _give(model_card.render(args.dirs, papers), args.out, "Card")
 
 
 def _report_panels(args: argparse.Namespace, facts: Any) -> int:
@@ -236,4 +149,91 @@ def _report_panels(args: argparse.Namespace, facts: Any) -> int:
       path = args.figures / f"{panel.name}.{args.figure_format}"
       figures.save(panel.figure(), path)
       print(f"Figure: {path}\n")
+  return 0
+
+
+def add_atlas(atlas: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite atlas`."""
+  atlas.add_argument("dirs", nargs="*", metavar="DIR",
+                     help="directories of finished runs, whole tables too, at any depth")
+  atlas.add_argument("--methods", default="", metavar="NAME,NAME",
+                     help="run these rows of --table first, each under all protocols")
+  parsing.by(atlas.add_argument(
+      "--table", default=_TABLE, metavar="RUN",
+      help=f"a leaderboard, such as leaderboard/cpu on real data ({_TABLE})"), parsing.runs)
+  atlas.add_argument("--workdir", metavar="DIR", help="of the table (runs/TABLE)")
+  atlas.add_argument("--data_dir", metavar="DIR", help="of the table's data")
+  atlas.add_argument("--jobs", type=int, default=1, metavar="N", help="cells at once (1)")
+  atlas.add_argument("--format", choices=FORMATS,
+                     help="of what is printed or written (text)")
+  atlas.add_argument("--out", type=pathlib.Path, metavar="FILE", help="write it there")
+  atlas.set_defaults(do=_atlas)
+
+
+def _atlas(args: argparse.Namespace) -> int:
+  if args.format == "html" and not args.out:
+    raise gin_files.ConfigError("--format html is a page of 5 MB: add --out FILE.html.")
+  dirs = list(args.dirs)
+  if args.methods:
+    workdir = args.workdir or f"runs/{args.table}"
+    code = _run_rows(args, workdir)
+    if code:
+      return code
+    dirs.append(workdir)
+  if not dirs:
+    raise gin_files.ConfigError("Give directories of finished runs, or --methods NAME,NAME to run "
+                                f"them under all protocols of --table ({_TABLE}).")
+  from suite.reporting import panels
+  from suite.reporting.formats import renderers
+  from suite.reporting.run_panels import failure_panels
+  stored = failure_panels.load(dirs)
+  if not stored:
+    raise gin_files.ConfigError(f"No finished run in {', '.join(map(str, dirs))} has saved answers "
+                                "outside of episodes.")
+  sections = []
+  for one in stored:
+    made = failure_panels.build(one)
+    sections.append(panels.Section(one.title, made, len(made)))
+  return _give(renderers.render(sections, args.format or "text", args.out), args.out, "Atlas")
+
+
+def _run_rows(args: argparse.Namespace, workdir: str) -> int:
+  """Runs the rows of the table, or resumes them."""
+  run = argparse.ArgumentParser(prog="suite run")
+  run_commands.add(run)
+  words = [args.table, "--workdir", workdir, "--jobs", str(args.jobs)]
+  words += ["--data_dir", args.data_dir] if args.data_dir else []
+  for name in args.methods.split(","):
+    words += ["--only", f"{name.strip()}/*"]
+  asked = run.parse_args(words)
+  asked.command = " ".join(["suite run", *words])
+  return int(asked.do(asked))
+
+
+def add_export(export: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite export`."""
+  run_settings.add_flags(export, "debug", *run_settings.DATA_FLAGS)
+  parsing.by(export.add_argument(
+      "run", metavar="RUN|DIR", help="the work directory of a finished run, or the run's name "
+      "(runs/RUN)"), parsing.runs)
+  export.add_argument("--learner", metavar="NAME", help="of the run; not needed if it has one")
+  export.add_argument("--out", required=True, metavar="DIR|FILE.keras",
+                      help="a new folder for a SavedModel, of raw images to scores; or a .keras "
+                      "file of the net")
+  export.add_argument("--task", default="", metavar="NAME",
+                      help="of NEVIS'22: the task to answer (the last one)")
+  export.set_defaults(do=_export)
+
+
+def _export(args: argparse.Namespace) -> int:
+  folder = pathlib.Path(args.run)
+  if not folder.is_dir():
+    folder = pathlib.Path("runs", args.run)
+  if not folder.is_dir():
+    raise gin_files.ConfigError(f"There is no directory {args.run!r}, and no {folder}. Give the "
+                                "--workdir of a finished run, or the name of one in ./runs.")
+  run_settings.from_flags(args).set_data_dirs()
+  this_process.import_tensorflow()
+  from suite.running import trained_model
+  print(trained_model.of_workdir(folder, args.learner, task=args.task).save(args.out))
   return 0

@@ -1,9 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite show`: a run's parameters, methods, data and cost on a screen, or a method's settings."""
+"""`suite list` and `suite show`: the shipped runs and the methods, and what one of them is.
+
+`suite show` has a run's parameters, methods, data and cost on a screen, or a method's settings.
+"""
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import textwrap
 
@@ -11,6 +15,7 @@ from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import method_settings
 from suite.configs import methods
+from suite.configs import run_headers
 from suite.configs import run_parameters
 from suite.configs import run_settings
 from suite.system import processes
@@ -18,7 +23,97 @@ from suite.system import processes
 _MOST_VALUE, _MOST_MEANING = 32, 56
 
 
-def add(show: argparse.ArgumentParser) -> None:
+def add_list(listing: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite list`."""
+  run_settings.add_flags(listing, "debug")
+  listing.add_argument("words", nargs="*", metavar="WORD",
+                       help="show runs whose name or description has every word")
+  listing.add_argument("--benchmark", choices=run_headers.BENCHMARKS, metavar="NAME",
+                       help=f"of one benchmark: {', '.join(run_headers.BENCHMARKS)}")
+  listing.add_argument("--hardware", choices=run_headers.HARDWARE,
+                       help="what a run is meant for")
+  parsing.by(listing.add_argument(
+      "--data", metavar="NAME", help="runs that read this data: digits, cifar10, tiny_imagenet, "
+      "omniglot, clear10, slimagenet64, nevis, ..."), parsing.data_of_runs)
+  listing.add_argument("--methods", nargs="?", const="", metavar="PROTOCOL",
+                       help="the methods instead: papers, protocols and settings; of one protocol: "
+                       f" {', '.join(methods.NAMED)}")
+  listing.add_argument("--long", action="store_true",
+                       help="also what a run gave; of methods a line for each setting")
+  listing.add_argument("--names", action="store_true", help="names alone, for a shell")
+  listing.set_defaults(do=_list)
+
+
+def _list(args: argparse.Namespace) -> int:
+  if args.methods is not None:
+    return _list_methods(args)
+  chosen = [
+      header for header in run_headers.shipped()
+      if all(word.lower() in f"{header.name} {header.benchmark} {header.what}".lower()
+             for word in args.words)
+      and args.benchmark in (None, header.benchmark) and args.hardware in (None, header.hardware)
+      and (args.data is None or args.data in header.data.replace(",", " ").split())]
+  if not chosen:
+    known = parsing.data_of_runs()
+    near = ("words, --benchmark, --hardware and --data must all fit. Leave one out."
+            if args.data in (None, *known) else
+            f"no run reads {args.data!r}. {gin_files.nearest(args.data, known)}")
+    raise gin_files.ConfigError(f"No shipped run is like that: {near} suite list without arguments "
+                                "shows all of them.")
+  if args.names:
+    print("\n".join(header.name for header in chosen))
+    return 0
+  columns = ["run", "hardware", "data", "cost", *(["gave"] if args.long else []), "what"]
+  for benchmark, group in itertools.groupby(chosen, key=lambda header: header.benchmark):
+    print(f"# {benchmark}")
+    print(parsing.table_text(columns, [
+        [header.name, header.hardware, header.data, header.cost,
+         *([header.gave] if args.long else []), header.what] for header in group]))
+    print()
+  print("Before a run: suite run RUN --dry_run says what it will cost here.")
+  return 0
+
+
+def _list_methods(args: argparse.Namespace) -> int:
+  protocol = args.methods
+  if protocol and protocol not in methods.NAMED:
+    # `suite list --methods er`: the word is a method's.
+    args.words, protocol = [*args.words, protocol], ""
+  known = {one.name for one in methods.load()}
+  column = methods.column(protocol)
+  chosen = [one for one in methods.load() if (not protocol or column in one.protocols)
+            and (one.name in args.words or not known & set(args.words))
+            and all(word.lower() in f"{one.name} {one.title} {one.paper}".lower()
+                    for word in args.words)]
+  if not chosen:
+    near = gin_files.nearest(args.words[-1], [*known, *methods.NAMED])
+    raise gin_files.ConfigError(f"No method{f' of {protocol}' if protocol else ''} has "
+                                f"{' and '.join(map(repr, args.words))}. {near}")
+  if args.names:
+    print("\n".join(one.name for one in chosen))
+    return 0
+  is_long = args.long or len(chosen) == 1
+  rows = []
+  for one in chosen:
+    settings = list(method_settings.of(one, protocol).values())
+    units = ["" if setting.value is None or setting.unit in setting.name or "epochs" in setting.name
+             else f" {setting.unit}" for setting in settings]  # Unless the name says it.
+    rows.append([one.name, f"{one.title} ({one.paper})" if one.paper else one.title,
+                 " ".join(one.protocols), ", ".join(
+                     f"{setting.name}={setting.value}{unit}"
+                     for setting, unit in zip(settings, units))])
+    if is_long:
+      show_method(one, protocol)
+      print()
+  if not is_long:
+    print(parsing.table_text(["method", "what", "protocols", "settings"], rows))
+    print()
+  print("What a setting is: suite show NAME. To run: suite run RUN --methods NAME,NAME\n"
+        "--set SETTING=VALUE, or in Python suite.learner(model, NAME, SETTING=VALUE).")
+  return 0
+
+
+def add_show(show: argparse.ArgumentParser) -> None:
   """Adds the flags of `suite show`."""
   run_settings.add_flags(show, "debug")
   parsing.by(show.add_argument(
