@@ -14,7 +14,7 @@ import sys
 import pytest
 
 from suite.configs import gin_files
-from suite.configs import run_headers
+from suite.configs import run_facts
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LICENCE = ("# Copyright 2026 The Lifelong Suite Authors. "
@@ -56,9 +56,9 @@ def test_every_run_file_says_what_it_is_and_sets_nothing_in_vain(caplog):
     _, path = gin_files.find(name)
     if not gin_files.description(path):
       problems.append(f"{path}: begin with a comment that says what it runs")
-    header = run_headers.read(name, path)
+    header = run_facts.read_header(name, path)
     if not (header.cost and header.data and header.gave
-            and header.hardware in run_headers.HARDWARE):
+            and header.hardware in run_facts.HARDWARE):
       problems.append(
           f"{path}: say what it costs and gave, in a line '# Cost: TEXT | Hardware: cpu | Data: "
           "NAMES | Gave: TEXT'; 'not run' if nobody has run it")

@@ -23,7 +23,6 @@ from typing import Any
 from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import methods as methods_lib
-from suite.configs import run_headers
 from suite.system import processes
 
 
@@ -164,10 +163,3 @@ def methods(prefix: str = "", **asked: Any) -> list[str]:
   del asked
   before = prefix.rpartition(",")[0]
   return [f"{before},{one.name}" if before else one.name for one in methods_lib.load()]
-
-
-def data_of_runs(**asked: Any) -> list[str]:
-  """The data that headers of run files name."""
-  del asked
-  return sorted({name.strip() for header in run_headers.shipped()
-                 for name in header.data.split(",") if " " not in name.strip()})

@@ -10,13 +10,13 @@ import argparse
 import itertools
 import json
 import textwrap
+from typing import Any
 
 from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import method_settings
 from suite.configs import methods
-from suite.configs import run_headers
-from suite.configs import run_parameters
+from suite.configs import run_facts
 from suite.configs import run_settings
 from suite.system import processes
 
@@ -28,13 +28,13 @@ def add_list(listing: argparse.ArgumentParser) -> None:
   run_settings.add_flags(listing, "debug")
   listing.add_argument("words", nargs="*", metavar="WORD",
                        help="show runs whose name or description has every word")
-  listing.add_argument("--benchmark", choices=run_headers.BENCHMARKS, metavar="NAME",
-                       help=f"of one benchmark: {', '.join(run_headers.BENCHMARKS)}")
-  listing.add_argument("--hardware", choices=run_headers.HARDWARE,
+  listing.add_argument("--benchmark", choices=run_facts.BENCHMARKS, metavar="NAME",
+                       help=f"of one benchmark: {', '.join(run_facts.BENCHMARKS)}")
+  listing.add_argument("--hardware", choices=run_facts.HARDWARE,
                        help="what a run is meant for")
   parsing.by(listing.add_argument(
       "--data", metavar="NAME", help="runs that read this data: digits, cifar10, tiny_imagenet, "
-      "omniglot, clear10, slimagenet64, nevis, ..."), parsing.data_of_runs)
+      "omniglot, clear10, slimagenet64, nevis, ..."), data_of_runs)
   listing.add_argument("--methods", nargs="?", const="", metavar="PROTOCOL",
                        help="the methods instead: papers, protocols and settings; of one protocol: "
                        f" {', '.join(methods.NAMED)}")
@@ -44,17 +44,24 @@ def add_list(listing: argparse.ArgumentParser) -> None:
   listing.set_defaults(do=_list)
 
 
+def data_of_runs(**asked: Any) -> list[str]:
+  """The data that headers of run files name."""
+  del asked
+  return sorted({name.strip() for header in run_facts.shipped()
+                 for name in header.data.split(",") if " " not in name.strip()})
+
+
 def _list(args: argparse.Namespace) -> int:
   if args.methods is not None:
     return _list_methods(args)
   chosen = [
-      header for header in run_headers.shipped()
+      header for header in run_facts.shipped()
       if all(word.lower() in f"{header.name} {header.benchmark} {header.what}".lower()
              for word in args.words)
       and args.benchmark in (None, header.benchmark) and args.hardware in (None, header.hardware)
       and (args.data is None or args.data in header.data.replace(",", " ").split())]
   if not chosen:
-    known = parsing.data_of_runs()
+    known = data_of_runs()
     near = ("words, --benchmark, --hardware and --data must all fit. Leave one out."
             if args.data in (None, *known) else
             f"no run reads {args.data!r}. {gin_files.nearest(args.data, known)}")
@@ -139,7 +146,7 @@ def _show(args: argparse.Namespace) -> int:
     return 0
   file = run_settings.find(args.name, extra_files=args.gin_file, params=args.gin_param,
                            methods=args.methods)
-  facts = run_parameters.read(file, every=args.all)
+  facts = run_facts.read(file, every=args.all)
   header = facts.header
   if args.json:
     print(json.dumps({**header.__dict__, "is_table": facts.is_table,

@@ -7,7 +7,7 @@ import pytest
 
 from suite import cli
 from suite.configs import gin_files
-from suite.configs import run_headers
+from suite.configs import run_facts
 
 
 def _names(capsys, *flags):
@@ -36,4 +36,4 @@ def test_a_header_with_other_fields_is_refused(tmp_path):
   path = tmp_path / "x.gin"
   path.write_text("# What.\n# Cost: 1 s | Data: digits\n")
   with pytest.raises(gin_files.ConfigError, match="is not '# Cost: TEXT | Hardware: cpu or gpu"):
-    run_headers.read("x", path)
+    run_facts.read_header("x", path)

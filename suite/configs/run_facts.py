@@ -1,16 +1,27 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The parameters of a run as its files set them, before anything is imported: `suite show RUN`.
+"""What the files of a run say of it before anything is imported: `suite list`, `suite show`.
 
-A parameter is a macro that the run reads, or module.function.parameter. Its type and meaning are
-those of the constructor's argument that it reaches; a comment beside the line that sets it, which
-says more of this run, goes before that meaning.
+The first lines of a run file are for people (`Header`):
+
+    # CLEAR on three buckets of scikit-learn's digits.
+    # Cost: 25 s on 2 CPU cores | Hardware: cpu | Data: digits | Gave: in-domain 0.94
+
+A line that is too long continues in the comment lines after it. "Cost" is what somebody has
+measured, and where; "not run" if nobody has. "Hardware" is what it is meant for, "Data" what must
+be there before, "Gave" a score or the page that has it.
+
+A parameter (`RunParameter`) is a macro that the run reads, or module.function.parameter. Its type
+and meaning are those of the constructor's argument that it reaches; a comment beside the line that
+sets it, which says more of this run, goes before that meaning.
 """
 
 from __future__ import annotations
 
 import collections
 from collections.abc import Mapping, Sequence
+import dataclasses
 import functools
+import itertools
 import os
 import pathlib
 import re
@@ -18,11 +29,72 @@ from typing import Any, NamedTuple
 
 from suite.configs import gin_bindings
 from suite.configs import gin_files
-from suite.configs import run_headers
 from suite.configs import run_settings
 from suite.configs import signatures
+from suite.contracts import deliveries
+from suite.contracts import descriptions
 
+BENCHMARKS = (*(name for name, one in descriptions.SHIPPED.items()
+                if one.delivery != deliveries.PORTIONS), "leaderboard")
+HARDWARE = ("cpu", "gpu")
+OTHERS = "others"
+_START = "# Cost:"
+_PROTOCOL = re.compile(r"^experiment\.run\.protocol\s*=\s*@(\w+)\.run\b", re.MULTILINE)
+_FIELDS = ("cost", "hardware", "data", "gave")
 _COMMENT = re.compile(r"^[^#'\"]*(?:(?:'[^']*'|\"[^\"]*\")[^#'\"]*)*#\s*(.*)$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Header:
+  """The facts of a run file; "" where it does not say.
+
+  Attributes:
+    name: short name. what: the description. benchmark: one of `BENCHMARKS`, or `OTHERS`.
+    cost, hardware, data, gave: see the module.
+  """
+
+  name: str
+  what: str
+  benchmark: str
+  cost: str = ""
+  hardware: str = ""
+  data: str = ""
+  gave: str = ""
+
+
+def read_header(name: str, path: pathlib.Path) -> Header:
+  """The header of a run file.
+
+  Raises:
+    ConfigError: its line "# Cost:" has other fields.
+  """
+  lines = itertools.takewhile(lambda line: line.startswith("#"), itertools.dropwhile(
+      lambda line: not line.startswith(_START), path.read_text(encoding="utf-8").splitlines()))
+  line = " ".join(line.lstrip("# ") for line in lines)
+  what = gin_files.description(path)
+  # The benchmark is the folder's; the digits' runs say it by name, and a run without a folder by
+  # its protocol.
+  folder, _, stem = name.rpartition("/")
+  first = stem.split("_")[0] if folder == "digits" else folder
+  if not folder:
+    found = _PROTOCOL.search(path.read_text(encoding="utf-8"))
+    first = found[1] if found else ""
+  benchmark = first if first in BENCHMARKS else OTHERS
+  if not line:
+    return Header(name, what, benchmark)
+  parts = [part.partition(":") for part in line.split(" | ")]
+  if tuple(key.strip().lower() for key, _, _ in parts) != _FIELDS:
+    raise gin_files.ConfigError(
+        f"{path}: {line!r} is not '# Cost: TEXT | Hardware: cpu or gpu | Data: NAMES | Gave: "
+        "TEXT'. Write it so, or leave it out.")
+  return Header(name, what, benchmark, *(value.strip() for _, _, value in parts))
+
+
+def shipped() -> list[Header]:
+  """The headers of all shipped run files, by benchmark."""
+  found = [read_header(name, path) for name, path in gin_files.run_files().items()]
+  order = (*BENCHMARKS, OTHERS)
+  return sorted(found, key=lambda header: order.index(header.benchmark))
 
 
 class RunParameter(NamedTuple):
@@ -46,7 +118,7 @@ class RunFacts(NamedTuple):
     parameters: macros first, those that the run file sets before others.
   """
 
-  header: run_headers.Header
+  header: Header
   is_table: bool
   learners: Mapping[str, str]
   parameters: Sequence[RunParameter]
@@ -73,7 +145,7 @@ def read(file: run_settings.RunFile, *, every: bool = False) -> RunFacts:
   learners = _followed(found, ("", root, "runs" if is_table else gin_bindings.LEARNERS))
   named = learners if isinstance(learners, Mapping) else {}
   return RunFacts(
-      run_headers.read(file.name, file.path), is_table,
+      read_header(file.name, file.path), is_table,
       {str(name): _text(value) for name, value in named.items()},
       [one for _, _, one in sorted(kept, key=lambda row: row[:2])])
 
