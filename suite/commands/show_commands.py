@@ -14,7 +14,6 @@ from typing import Any
 
 from suite.commands import parsing
 from suite.configs import gin_files
-from suite.configs import method_settings
 from suite.configs import methods
 from suite.configs import run_facts
 from suite.configs import run_settings
@@ -102,7 +101,7 @@ def _list_methods(args: argparse.Namespace) -> int:
   is_long = args.long or len(chosen) == 1
   rows = []
   for one in chosen:
-    settings = list(method_settings.of(one, protocol).values())
+    settings = list(methods.settings_of(one, protocol).values())
     units = ["" if setting.value is None or setting.unit in setting.name or "epochs" in setting.name
              else f" {setting.unit}" for setting in settings]  # Unless the name says it.
     rows.append([one.name, f"{one.title} ({one.paper})" if one.paper else one.title,
@@ -178,7 +177,7 @@ def _short(text: str, most: int) -> str:
 
 def show_method(method: methods.Method, protocol: str, *, as_json: bool = False) -> None:
   """Prints a method's facts and its settings."""
-  settings = method_settings.of(method, protocol).values()
+  settings = methods.settings_of(method, protocol).values()
   if as_json:
     print(json.dumps({
         "name": method.name, "title": method.title, "paper": method.paper,

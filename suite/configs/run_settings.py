@@ -18,7 +18,7 @@ from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 from suite.compute import ledger
 from suite.configs import gin_files
 from suite.configs import gin_names
-from suite.configs import method_settings
+from suite.configs import methods
 from suite.system import folders
 
 # compute.distribution.NAMES
@@ -218,20 +218,20 @@ class RunFile:
 
   def bindings(self) -> List[str]:
     """All bindings: what makes the methods its learners, then `params`."""
-    chosen = method_settings.named(self.methods)
-    return [*([method_settings.learners(chosen)] if chosen else []), *self.params]
+    chosen = methods.named(self.methods)
+    return [*([methods.learners(chosen)] if chosen else []), *self.params]
 
   def with_methods(self, names: Sequence[str]) -> RunFile:
     """This run with methods by their names; `params` may set their settings: "memory_size=200"."""
     further = self.paths()[1:]
-    method_settings.check_run(self.name, self.path)
-    protocol = method_settings.protocol_of(self.path, further, self.params)
-    chosen = method_settings.named(names, protocol)
+    methods.check_run(self.name, self.path)
+    protocol = methods.protocol_of(self.path, further, self.params)
+    chosen = methods.named(names, protocol)
     made = dataclasses.replace(
-        self, methods=tuple(names), shelves=tuple(method_settings.shelves(chosen, protocol)))
+        self, methods=tuple(names), shelves=tuple(methods.shelves(chosen, protocol)))
     found = gin_files.scan(made.paths(), checks=False)
     return dataclasses.replace(made, params=tuple(
-        method_settings.resolved(found, chosen, self.params)))
+        methods.resolved(found, chosen, self.params)))
 
 
 @dataclasses.dataclass(frozen=True)

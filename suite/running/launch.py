@@ -17,7 +17,7 @@ from typing import Any
 
 from suite.configs import gin_files
 from suite.configs import gin_parse
-from suite.configs import method_settings
+from suite.configs import methods
 from suite.configs import run_settings
 from suite.contracts import descriptions
 from suite.reporting import run_dir
@@ -207,8 +207,8 @@ def _of_seeds(file: run_settings.RunFile, seeds: Sequence[int]) -> dict[str, Any
   if len(set(seeds)) < len(seeds):
     raise gin_files.ConfigError(f"--seeds has {', '.join(map(str, seeds))}; give each seed once.")
   further = file.paths()
-  protocol = method_settings.protocol_of(file.path, [one for one in further if one != file.path],
-                                         file.params)
+  protocol = methods.protocol_of(file.path, [one for one in further if one != file.path],
+                                 file.params)
   measures: dict[str, str] = {}
   if protocol:
     this_process.import_tensorflow()

@@ -13,7 +13,6 @@ import tensorflow as tf
 from suite import experiment
 from suite.configs import gin_files
 from suite.configs import gin_parse
-from suite.configs import method_settings
 from suite.configs import methods
 from suite.contracts import deliveries
 from suite.contracts import descriptions
@@ -102,10 +101,10 @@ class OwnLearner:
 
   def _by_name(self, name: str, protocol: str) -> tf.Module:
     """A learner of a method of methods.csv, as its gin files make it, around the model."""
-    method, = method_settings.named([name], protocol)
-    build = method_settings.build_of(method, protocol)
+    method, = methods.named([name], protocol)
+    build = methods.build_of(method, protocol)
     what = f"suite.learner(method={name!r}) under {protocol}"
-    params = method_settings.bindings(build.settings, self.options, what)
+    params = methods.bindings(build.settings, self.options, what)
     params += [f"{macro}={value!r}" for macro, value in (
         ("EPOCHS", self.epochs), ("BATCH_SIZE", self.batch_size)) if value is not None]
     *_, channels = shape = self.transform.shape
@@ -127,8 +126,8 @@ class OwnLearner:
     if self.backbone.keeps_head:
       objects["HEAD"] = class_heads.OwnHead(self.backbone, protocol == _TASKS)
     paths = [gin_files.find_file(file, "suite.learner")
-             for file in method_settings.own_shelves(method, protocol)]
-    made = gin_parse.built(paths, [method_settings.learners([method]), *params], objects,
+             for file in methods.own_shelves(method, protocol)]
+    made = gin_parse.built(paths, [methods.learners([method]), *params], objects,
                            experiment.run, "learners")
     return made[name]()
 
@@ -207,12 +206,12 @@ def _check_named(name: str, options: Mapping[str, Any], others: Mapping[str, Any
     raise ValueError(f"suite.learner has no method {name!r}; allowed are {', '.join(METHODS)}, and "
                      f"those of suite list --methods. {gin_files.nearest(str(name), allowed)}")
   method = known[name]
-  builds = [method_settings.build_of(method, protocol) for protocol in method.protocols]
+  builds = [methods.build_of(method, protocol) for protocol in method.protocols]
   if not any(build.takes_model for build in builds):
     raise ValueError(f"The method {name!r} makes a network of its own and takes no model. Run it "
                      f"by name: suite.run(RUN, learners=[{name!r}]), RUN of suite list.")
   every = {key: one for build in builds for key, one in build.settings.items()}
-  method_settings.bindings(every, options, f"suite.learner(method={name!r})")
+  methods.bindings(every, options, f"suite.learner(method={name!r})")
   given = [key for key, value in others.items() if value is not None]
   if given:
     raise ValueError(f"suite.learner(method={name!r}) takes no {given[0]}, which is for "

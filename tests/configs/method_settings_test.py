@@ -6,7 +6,6 @@ from __future__ import annotations
 import pytest
 
 from suite.configs import gin_files
-from suite.configs import method_settings
 from suite.configs import methods
 from suite.configs import run_settings
 
@@ -14,7 +13,7 @@ METHODS = {method.name: method for method in methods.load()}
 
 
 def of(name, protocol=""):
-  return method_settings.of(METHODS[name], protocol)
+  return methods.settings_of(METHODS[name], protocol)
 
 
 def test_settings_are_those_of_the_learner_and_of_its_parts():
@@ -42,11 +41,11 @@ def test_every_method_has_settings_and_is_found_with_all_that_it_needs(protocol)
   for method in methods.load():
     if protocol not in method.protocols:
       continue
-    assert method_settings.of(method, protocol), method.name
-    paths = [gin_files.find_file(name, "") for name in method_settings.own_shelves(
+    assert methods.settings_of(method, protocol), method.name
+    paths = [gin_files.find_file(name, "") for name in methods.own_shelves(
         method, protocol)]
     missing = ["NUM_TRAIN_CLASSES=6"] * (method.name == "pretrain_tune")
-    found = gin_files.scan(paths, [method_settings.learners([method]), *missing])
+    found = gin_files.scan(paths, [methods.learners([method]), *missing])
     assert found.history["", "suite.experiment.run", "learners"]
 
 
@@ -56,7 +55,7 @@ def test_every_method_has_settings_and_is_found_with_all_that_it_needs(protocol)
     (["er"], "nevis", "'er' does not run under nevis: head PerTask, .* It runs under clear, flui")])
 def test_names_are_refused(names, protocol, message):
   with pytest.raises(gin_files.ConfigError, match=message):
-    method_settings.named(names, protocol)
+    methods.named(names, protocol)
 
 
 def test_a_run_takes_methods_and_their_settings():
