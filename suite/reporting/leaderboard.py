@@ -3,7 +3,7 @@
 
 Scores of different protocols are never averaged, only ranks are. Costs are all FLOPs of a run,
 answers included: in episodes and sequences methods learn while they answer. Differences are tested
-on the saved answers (`run_answers`), and the best of a column is a group.
+on the saved answers (`significance`), and the best of a column is a group.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import panels
 from suite.reporting import quantities
-from suite.reporting import run_answers
 from suite.reporting import run_dir
 from suite.reporting import run_streams
 from suite.reporting import significance
@@ -83,9 +82,9 @@ class Ranked:
     return round(found.mean, 9) if found.num else None
 
   @functools.cached_property
-  def tested(self) -> run_answers.Tested | None:
+  def tested(self) -> significance.Tested | None:
     """The comparison by the saved answers; None if nothing can be compared."""
-    return None if len(self.streams) > 1 else run_answers.test(self.cells, self.measure)
+    return None if len(self.streams) > 1 else significance.test(self.cells, self.measure)
 
   def group(self, budget: float) -> tuple[list[rankings.Point], list[str]]:
     """The best points within a budget, and the others within it that are not apart from them."""

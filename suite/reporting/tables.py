@@ -16,7 +16,6 @@ from suite.metrics import task_stream
 from suite.reporting import panels
 from suite.reporting import paper_table
 from suite.reporting import quantities
-from suite.reporting import run_answers
 from suite.reporting import run_dir
 from suite.reporting import run_streams
 from suite.reporting import significance
@@ -24,7 +23,7 @@ from suite.reporting import table_dir
 
 # The learner whose errors regret is measured against (NEVIS'22, section 4).
 INDEPENDENT = "indep"
-Compared = tuple[descriptions.Measure, Optional[run_answers.Tested]]
+Compared = tuple[descriptions.Measure, Optional[significance.Tested]]
 _WIDEST = 40
 _MOST_ROWS, _MOST_MATRICES = 40, 3
 _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
@@ -290,7 +289,7 @@ def measures(stream: run_streams.StreamRuns) -> list[descriptions.Measure]:
 def headline_test(stream: run_streams.StreamRuns) -> Compared:
   """The first score of a stream, and the comparison of its methods by it if that is possible."""
   shown = measures(stream) or [descriptions.Measure("", "")]
-  return shown[0], run_answers.test(
+  return shown[0], significance.test(
       {learner.label: learner for learner in stream.learners}, shown[0])
 
 

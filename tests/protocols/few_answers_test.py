@@ -23,9 +23,9 @@ from suite.protocols import few_answers
 from suite.protocols import incremental
 from suite.reporting import panels
 from suite.reporting import records as records_lib
-from suite.reporting import run_answers
 from suite.reporting import run_dir
 from suite.reporting import run_streams
+from suite.reporting import significance
 from suite.reporting import tables
 from suite.reporting.formats import renderers
 from suite.reporting.run_panels import bucket_panels
@@ -171,7 +171,7 @@ def test_first_models_are_asked_in_full_and_records_say_what_is_an_estimate(few,
   assert found["matrix_low"][0] == found["matrix"][0] and (
       found["matrix_low"][3][0] < found["matrix"][3][0] < found["matrix_high"][3][0])
   with pytest.raises(ValueError, match=r"8 of its 16 test sets were asked a part"):
-    run_answers.read(run_dir.Run("x", folder, records, found, {}), "accuracy")
+    significance.units_of(run_dir.Run("x", folder, records, found, {}), "accuracy")
 
 
 def test_a_run_asked_in_part_goes_on_the_same_after_every_stop(few, tmp_path):

@@ -10,9 +10,9 @@ import pytest
 
 from suite.contracts import descriptions
 from suite.reporting import leaderboard
-from suite.reporting import run_answers
 from suite.reporting import run_dir
 from suite.reporting import run_streams
+from suite.reporting import significance
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting.formats import renderers
@@ -67,12 +67,12 @@ def _clear(folder, right, *, seed=0, first_id=0):
 
 def test_answers_of_a_matrix_add_up_by_image(tmp_path):
   run, events = _clear(tmp_path / "run" / "a", .7)
-  found = run_answers.read(run, "accuracy")
+  found = significance.units_of(run, "accuracy")
   expected = (events[0][2].astype(float) + events[2][2]) / 80 / 3
   assert list(found) == ["0", "1"]
   np.testing.assert_allclose(found["0"].adds, expected)
   np.testing.assert_allclose(found["1"].adds, events[3][2] / 40 / 3)
-  assert list(run_answers.read(run, "next_domain")) == ["1"]
+  assert list(significance.units_of(run, "next_domain")) == ["1"]
 
 
 def test_tasks_episodes_and_sequences_add_up(tmp_path):
@@ -83,18 +83,18 @@ def test_tasks_episodes_and_sequences_add_up(tmp_path):
       ({**about, "task_key": "y", "role": "meta_test"}, ids, correct),
       ({**about, "task_key": "z", "role": "meta_test"}, ids[:2], ~correct[:2])],
                  {"protocol": "nevis", "mean_error": (1 / 4 + 1) / 2, "mean_error_all": 0.5})
-  found = run_answers.read(nevis, "mean_error")
+  found = significance.units_of(nevis, "mean_error")
   assert {name: units.adds.tolist() for name, units in found.items()} == {
       "y": [0, 0, .125, 0], "z": [.25, .25]}
   with pytest.raises(ValueError, match="its mean error all is no mean of saved answers"):
-    run_answers.read(nevis, "mean_error_all")
+    significance.units_of(nevis, "mean_error_all")
   cfsl = _write(tmp_path / "c" / "a", [({"num_tasks": 2}, ids, correct)],
                 {"protocol": "cfsl", "accuracy": .75})
-  units, = run_answers.read(cfsl, "accuracy").values()
+  units, = significance.units_of(cfsl, "accuracy").values()
   assert units.adds.tolist() == [.5, .25]
   fluid = _write(tmp_path / "f" / "a", [({}, ids, correct), ({}, ["e", "a"], correct[:2])],
                  {"protocol": "fluid", "overall": 5 / 6})
-  units, = run_answers.read(fluid, "overall").values()
+  units, = significance.units_of(fluid, "overall").values()
   assert units.ids.to_pylist() == ["a", "b", "c", "d", "e"]  # Two answers to "a" are one unit.
   np.testing.assert_allclose(units.adds, np.array([2, 1, 0, 1, 1]) / 6)
 
@@ -109,14 +109,14 @@ def test_what_cannot_be_compared_is_left_out_with_the_reason(tmp_path):
   (tmp_path / "cut" / "x" / "predictions" / "0002.parquet").write_bytes(b"PAR1")
   learners["other"] = run_streams.LearnerRuns(
       "other", [_clear(tmp_path / "other" / "x", .7, first_id=7)[0]])
-  found = run_answers.test(learners, ACCURACY)
+  found = significance.test(learners, ACCURACY)
   assert found.names == list(METHODS) and found.num_units == 120
   assert found.left_out == {
       "cut": "0002.parquet of its saved predictions cannot be read (suite verify says more)",
       "other": "its test images are not those of the other methods"}
   assert set(found.best) == {"good", "fair"} and found.is_worse("poor", "good")
   assert not found.is_worse("fair", "good") and not found.is_worse("other", "good")
-  assert run_answers.test({"good": learners["good"]}, ACCURACY) is None
+  assert significance.test({"good": learners["good"]}, ACCURACY) is None
 
 
 def test_images_in_another_order_are_the_same_images(tmp_path):
@@ -124,8 +124,8 @@ def test_images_in_another_order_are_the_same_images(tmp_path):
   summary = {key: run.summary[key] for key in ("protocol", "accuracy")}
   turned = _write(tmp_path / "b" / "x", [
       (values, ids[::-1], correct[::-1]) for values, ids, correct in events], summary)
-  found = run_answers.test({"a": run_streams.LearnerRuns("a", [run]),
-                            "b": run_streams.LearnerRuns("b", [turned])}, ACCURACY)
+  found = significance.test({"a": run_streams.LearnerRuns("a", [run]),
+                             "b": run_streams.LearnerRuns("b", [turned])}, ACCURACY)
   assert found.comparison.margin[0, 1] == 0 and found.comparison.p_value[0, 1] == 1
 
 
@@ -157,10 +157,11 @@ def test_seeds_with_other_orders_of_classes_share_the_images(tmp_path):
     for seed, run in enumerate(learner.runs):
       (run.folder.parent / "config.gin").write_text(f"experiment.run.seed = {seed}\n")
   run = learners["one"].runs[0]
-  back = run_answers.read(run, "backward_transfer")["0"]  # Seven of 12 become wrong at the end.
+  # Seven of 12 become wrong at the end.
+  back = significance.units_of(run, "backward_transfer")["0"]
   assert sum(back.adds) == pytest.approx(4 / 12 - 1)
   measure = descriptions.Measure("final_average_accuracy", "final average accuracy")
-  found = run_answers.test(learners, measure)
+  found = significance.test(learners, measure)
   assert found.num_units == 16 and found.names == ["one", "two"]
   # Means of the tasks: (4 / 12 + 1 / 4) / 2 and (2 / 8 + 3 / 8) / 2 of one.
   assert found.comparison.parts[0].mean == pytest.approx((7 / 24 + 5 / 16) / 2)
