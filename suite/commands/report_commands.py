@@ -176,7 +176,15 @@ def _atlas(args: argparse.Namespace) -> int:
   dirs = list(args.dirs)
   if args.methods:
     workdir = args.workdir or f"runs/{args.table}"
-    code = _run_rows(args, workdir)
+    run = argparse.ArgumentParser(prog="suite run")
+    run_commands.add(run)
+    words = [args.table, "--workdir", workdir, "--jobs", str(args.jobs)]
+    words += ["--data_dir", args.data_dir] if args.data_dir else []
+    for name in args.methods.split(","):
+      words += ["--only", f"{name.strip()}/*"]
+    asked = run.parse_args(words)
+    asked.command = " ".join(["suite run", *words])
+    code = int(asked.do(asked))
     if code:
       return code
     dirs.append(workdir)
@@ -195,19 +203,6 @@ def _atlas(args: argparse.Namespace) -> int:
     made = failure_panels.build(one)
     sections.append(panels.Section(one.title, made, len(made)))
   return _give(renderers.render(sections, args.format or "text", args.out), args.out, "Atlas")
-
-
-def _run_rows(args: argparse.Namespace, workdir: str) -> int:
-  """Runs the rows of the table, or resumes them."""
-  run = argparse.ArgumentParser(prog="suite run")
-  run_commands.add(run)
-  words = [args.table, "--workdir", workdir, "--jobs", str(args.jobs)]
-  words += ["--data_dir", args.data_dir] if args.data_dir else []
-  for name in args.methods.split(","):
-    words += ["--only", f"{name.strip()}/*"]
-  asked = run.parse_args(words)
-  asked.command = " ".join(["suite run", *words])
-  return int(asked.do(asked))
 
 
 def add_export(export: argparse.ArgumentParser) -> None:

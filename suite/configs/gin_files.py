@@ -95,7 +95,15 @@ def find(run: str) -> Tuple[str, pathlib.Path]:
     raise ConfigError(f"{run} is Python; suite run takes a name from suite list, or a gin file. "
                       f"Run it with: python {run}")
   if path.is_dir():
-    raise ConfigError(_of_folder(run, path))
+    try:
+      command = json.loads((path / "environment.json").read_text(encoding="utf-8"))["command"]
+    except (OSError, ValueError, KeyError, TypeError):
+      command = ""
+    files = sorted(path.glob("*.gin"))
+    raise ConfigError(
+        f"{run} is a folder; suite run takes a name from suite list, or a gin file" + (
+            f". To resume the run in it, give its command again: {command}" if command else
+            f", such as {files[0]}." if files else "."))
   if path.is_file():
     path = path.resolve()
     names = {p.resolve(): n for n, p in shipped.items()}
@@ -106,18 +114,6 @@ def find(run: str) -> Tuple[str, pathlib.Path]:
   raise ConfigError(
       f"Unknown run {run!r}: no file has this path, no shipped run file has this name. "
       f"{nearest(name, shipped)} See them all with: suite list")
-
-
-def _of_folder(run: str, path: pathlib.Path) -> str:
-  """What to do for `suite run FOLDER`."""
-  try:
-    command = json.loads((path / "environment.json").read_text(encoding="utf-8"))["command"]
-  except (OSError, ValueError, KeyError, TypeError):
-    command = ""
-  files = sorted(path.glob("*.gin"))
-  return (f"{run} is a folder; suite run takes a name from suite list, or a gin file"
-          + (f". To resume the run in it, give its command again: {command}" if command else
-             f", such as {files[0]}." if files else "."))
 
 
 @functools.cache

@@ -9,7 +9,7 @@ NamedTuple, or those of its base class.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 import functools
 import pathlib
 import re
@@ -165,20 +165,16 @@ def _imported(tree: ast.Module, alias: str) -> str:
 
 def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, text: str, tree: ast.Module
                  ) -> Mapping[str, Parameter]:
-  found = list(_arguments(node.args))
+  positional = [*node.args.posonlyargs, *node.args.args]
+  without = [None] * (len(positional) - len(node.args.defaults))
+  found: list[tuple[ast.arg, ast.expr | None]] = [  # Each with its default.
+      *zip(positional, [*without, *node.args.defaults]),
+      *zip(node.args.kwonlyargs, node.args.kw_defaults)]
   said = meanings(text, [argument.arg for argument, _ in found])
   return {argument.arg: Parameter(
       argument.arg, ast.unparse(argument.annotation) if argument.annotation else "",
       None if default is None else _text(default, tree), said.get(argument.arg, ""))
       for argument, default in found if argument.arg not in ("self", "cls")}
-
-
-def _arguments(args: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
-  """The arguments with a name, each with its default."""
-  positional = [*args.posonlyargs, *args.args]
-  missing = [None] * (len(positional) - len(args.defaults))
-  yield from zip(positional, [*missing, *args.defaults])
-  yield from zip(args.kwonlyargs, args.kw_defaults)
 
 
 def _text(value: ast.expr, tree: ast.Module) -> str:

@@ -152,8 +152,12 @@ def update(cache_folder: pathlib.Path, folder: pathlib.Path, settings: Settings 
       return found.result([])
     found.add(bool(log.lines) and log.lines[-1]["kind"] == "begin")
     cache = active_samples.opened(cache_folder) if accuracy_cache.is_cache(cache_folder) else None
+    history: dict[str, list[float]] = {}  # Task -> values z of the level tests of all updates.
+    for test in (test for one in past for test in one.tests):
+      if test.kind == drift.LEVEL_TEST and not test.is_alarm:
+        history.setdefault(test.task, []).append(test.z)
     tests = [] if cache is None else drift.tests(
-        cache, found.arrived(cache), history=_errors(past), level=settings.level)
+        cache, found.arrived(cache), history=history, level=settings.level)
     done = found.result(tests)
     kept = [one for one in done.files if one.status != WAITING]
     if kept:
@@ -348,16 +352,6 @@ def _seen(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAn
     if name in models:
       found[name] = np.zeros(len(samples), bool)
       found[name][known] = cache.answers(name, samples[known]) != accuracy_cache.NOT_EVALUATED
-  return found
-
-
-def _errors(past: Iterable[Update]) -> dict[str, list[float]]:
-  """task -> values z of the level tests of all updates."""
-  found: dict[str, list[float]] = {}
-  for one in past:
-    for test in one.tests:
-      if test.kind == drift.LEVEL_TEST and not test.is_alarm:
-        found.setdefault(test.task, []).append(test.z)
   return found
 
 

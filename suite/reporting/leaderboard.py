@@ -159,6 +159,12 @@ def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel
   everywhere = rankings.common(by_column)
   among = rankings.mean_ranks([column.ranks(everywhere) for column in columns])
   order = sorted(table.rows, key=lambda row: (means[row].mean is None, means[row].mean or 0.0))
+  best: set[tuple[int, int]] = set()  # The cells with the lowest number of each column.
+  numbers = [[means[row].mean, among[row].mean if row in among else None,
+              *(found[row] for found in by_column)] for row in order]
+  for place, values in zip([1, *range(3, 4 + len(columns))], zip(*numbers)):
+    known = [value for value in values if value is not None]
+    best |= {(i, place) for i, value in enumerate(values) if known and value == min(known)}
   rows = [[row, _mean_rank(columns, row, means[row]), means[row].num,
            among[row].mean if row in among else None,
            *(_rank(column, row, found[row]) for column, found in zip(columns, by_column))]
@@ -176,10 +182,7 @@ def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel
              f"is of other ranks: the fourth column ranks only the {len(everywhere)} methods that "
              "have a score everywhere.", *_rank_notes(columns, everywhere),
              *_stream_notes(columns)],
-      best=_lowest_in_columns(
-          [[means[row].mean, among[row].mean if row in among else None,
-            *(found[row] for found in by_column)] for row in order],
-          [1, *range(3, 4 + len(columns))]))
+      best=frozenset(best))
 
 
 def _rank(column: Ranked, row: str, rank: float | None) -> Any:
@@ -258,16 +261,6 @@ def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Pane
                      for j, column in enumerate(columns)
                      if (column.ranks(table.rows)[row] == 1 if column.tested is None else
                          row in column.tested.best)))
-
-
-def _lowest_in_columns(rows: Sequence[Sequence[float | None]], places: Sequence[int]
-                       ) -> frozenset[tuple[int, int]]:
-  """The cells with the lowest number of each column; `places` are the columns in the table."""
-  best = set()
-  for place, values in zip(places, zip(*rows)):
-    known = [value for value in values if value is not None]
-    best |= {(i, place) for i, value in enumerate(values) if known and value == min(known)}
-  return frozenset(best)
 
 
 def _protocols(table: table_dir.TableDir, columns: Sequence[Ranked]

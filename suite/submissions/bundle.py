@@ -238,7 +238,9 @@ def _finished(folder: pathlib.Path) -> list[pathlib.Path]:
     environment = run_dir.read_json(workdir / run_dir.ENVIRONMENT)
     begun = [path.name for path in sorted(workdir.iterdir())
              if (path / run_dir.RECORDS).is_file()]
-    chosen = _only(workdir / run_dir.CONFIG)
+    config = workdir / run_dir.CONFIG
+    only = bound_value(config, gin_bindings.ONLY) if config.is_file() else None
+    chosen = [only] if isinstance(only, str) else list(only or ())
     names = dict.fromkeys([*begun, *(
         name for name in run_dir.learner_names(environment, workdir)
         if not chosen or name in chosen)])
@@ -261,14 +263,6 @@ def _refused(workdir: pathlib.Path) -> list[dict[str, Any]]:
       "reason": run_dir.read_json(run.folder / run_dir.REFUSED)["reason"].partition("\n")[0]}
           for run in run_dir.load([workdir])
           if not run.is_finished and (run.folder / run_dir.REFUSED).is_file()]
-
-
-def _only(config: pathlib.Path) -> list[str]:
-  """The learners that a configuration chooses; [] if it chooses none."""
-  if not config.is_file():
-    return []
-  value = bound_value(config, gin_bindings.ONLY)
-  return [value] if isinstance(value, str) else list(value or ())
 
 
 def _about_run(run: run_dir.Run, prefix: str) -> dict[str, Any]:
@@ -367,19 +361,16 @@ def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, final: pathlib.P
       file.write(block)
   if found.hexdigest() != digest:
     raise BundleError(f"{member.filename} is not what {MANIFEST} says")
-  if final.suffix == ".parquet":
-    _check_parquet(final, member.filename)
-
-
-def _check_parquet(path: pathlib.Path, name: str) -> None:
-  """Refuses a file of answers that is small on the disk and large in memory."""
-  about = parquet.read_metadata(path)
+  if final.suffix != ".parquet":
+    return
+  # A file of answers may be small on the disk and large in memory.
+  about = parquet.read_metadata(final)
   groups = [about.row_group(i) for i in range(about.num_row_groups)]
   encodings = {one for group in groups for i in range(group.num_columns)
                for one in group.column(i).encodings}
   if about.num_rows > _MAX_ROWS or sum(group.total_byte_size for group in groups) > (
-      _FREE_BYTES + _MAX_RATIO * path.stat().st_size) or not encodings <= {"PLAIN", "RLE"}:
-    raise BundleError(f"{name} has {about.num_rows:,} answers, encoded as "
+      _FREE_BYTES + _MAX_RATIO * final.stat().st_size) or not encodings <= {"PLAIN", "RLE"}:
+    raise BundleError(f"{member.filename} has {about.num_rows:,} answers, encoded as "
                       f"{', '.join(sorted(encodings))}: predictions are not like that")
 
 

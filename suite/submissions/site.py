@@ -208,16 +208,15 @@ class _Board:
 
   def methods(self) -> dict[str, run_streams.LearnerRuns]:
     """The learners by the names shown, best first."""
-    named = {self._name(learner): learner for learner in self._stream.learners}
+    named = {}
+    for learner in self._stream.learners:
+      method = self.method(learner)
+      named[method if learner.label == method else
+            f"{method} ({learner.label.partition('/runs/')[0]})"] = learner
     sign = 1 if self.measure.better == descriptions.LOWER else -1
     scores = {name: learner.score(self.measure.key) for name, learner in named.items()}
     return dict(sorted(named.items(), key=lambda item: (
         not scores[item[0]].num, sign * scores[item[0]].mean if scores[item[0]].num else 0.0)))
-
-  def _name(self, learner: run_streams.LearnerRuns) -> str:
-    method = self.method(learner)
-    return method if learner.label == method else (
-        f"{method} ({learner.label.partition('/runs/')[0]})")
 
   def method(self, learner: run_streams.LearnerRuns) -> str:
     run, entry = learner.runs[0], _entry_of(learner.runs[0], self._entries)

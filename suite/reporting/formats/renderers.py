@@ -148,18 +148,14 @@ def html_page(sections: Sequence[panels.Section], out: pathlib.Path | None = Non
                   "about": list(section.about)})
   library = offline.get_plotlyjs() if any(
       panel["chart"] for one in shown for panel in (*one["main"], *one["rest"])) else ""
-  return template.render(
-      version=suite.__version__, sections=shown, title=title or _title(sections),
-      style=_read("report.css"), script=_read("report.js"), library=_inline(library))
-
-
-def _title(sections: Sequence[panels.Section]) -> str:
-  """The runs, and the day of the last one."""
   about = [dict(section.about) for section in sections]
   runs = list(dict.fromkeys(one["run"] for one in about if "run" in one))
   days = [one["date"].partition(" ")[0] for one in about if one.get("date", "")[:1].isdigit()]
   words = textwrap.shorten(", ".join(runs), 80, placeholder=" ...") or "Report"
-  return f"{words}, {max(days)}" if days else words
+  return template.render(
+      version=suite.__version__, sections=shown,
+      title=title or (f"{words}, {max(days)}" if days else words),
+      style=_read("report.css"), script=_read("report.js"), library=_inline(library))
 
 
 def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None

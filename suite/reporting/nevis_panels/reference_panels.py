@@ -312,9 +312,12 @@ def pretraining(results: stream_results.StreamResults) -> list[panels.Panel]:
       chosen = [i for i, one in enumerate(found.is_served) if one]
       even = task_stream.break_even(found.pretraining, [found.costs[i] for i in chosen],
                                     [reference.costs[i] for i in chosen])
-      if even.num_tasks is not None:
-        when = ([f"{even.num_tasks:,}", _name_of(results.tasks[chosen[even.num_tasks - 1]])]
-                if even.is_observed else [f"{even.num_tasks:,}, beyond the stream", "-"])
+      if even.num_tasks is not None and even.is_observed:
+        task = results.tasks[chosen[even.num_tasks - 1]]
+        when = [f"{even.num_tasks:,}",
+                task.key if task.year is None else f"{task.key} ({task.year})"]
+      elif even.num_tasks is not None:
+        when = [f"{even.num_tasks:,}, beyond the stream", "-"]
     rows.append([
         learner.label, "unknown" if found.year is None else str(found.year), num,
         None if total is None or found.pretraining is None else total + found.pretraining, total,
@@ -335,10 +338,6 @@ def pretraining(results: stream_results.StreamResults) -> list[panels.Panel]:
        "it is unknown. Breaks even: the number of served tasks after which "
        f"{stream_results.INDEPENDENT} has spent as much; beyond the stream at its mean saving; -: "
        "never, or a cost is unknown, or there is no such run."])]
-
-
-def _name_of(task: stream_results.TaskRow) -> str:
-  return task.key if task.year is None else f"{task.key} ({task.year})"
 
 
 def _mean_known(values: Sequence[float | None]) -> float | None:

@@ -188,8 +188,10 @@ def _decay(found: Results) -> Iterable[_Made]:
     num = one.of("models")[0]["num_samples"]
     saved = [record["saved"][budgets.index(flat)] for record in one.of("models")
              if "saved" in record and record["sort_models"] == one.counts()[0]]
+    costs = [[record[name] for record in saved] for name in ("saved_flops", "saved_gpu_hours")]
     rows.append([one.label, fit.a, fit.b, fit.c, fit.explained, flat, round(num / flat),
-                 *(_mean_saved(saved, name) for name in ("saved_flops", "saved_gpu_hours"))])
+                 *(float(np.mean(of_all)) if of_all and None not in of_all else None
+                   for of_all in costs)])
   if rows:
     yield _Made("decay", "a exp(-b n') + c, and where the curve is flat", [
         panels.Column("learner"), panels.Column("a", panels.PERCENT),
@@ -201,11 +203,6 @@ def _decay(found: Results) -> Iterable[_Made]:
             f"Flat: no larger budget is more than {100 * TOLERANCE:g} points better. FLOPs and GPU "
             "hours of the answers of the test models that are not asked then are unknown without "
             "lifelong_figures.run.costs."])
-
-
-def _mean_saved(saved: Sequence[Mapping[str, Any]], name: str) -> float | None:
-  values = [one[name] for one in saved]
-  return float(np.mean(values)) if values and None not in values else None
 
 
 def _sort_models(found: Results) -> Iterable[_Made]:

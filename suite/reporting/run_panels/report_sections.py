@@ -78,12 +78,13 @@ def load(dirs: Iterable[str | os.PathLike],
   for stream in run_streams.build(run_dir.load(begun)):
     own = panel_list.of_streams(  # [] but for NEVIS'22.
         stream_results.build(stream.runs), facts=facts)
-    compared = tables.headline_test(stream)
+    measure, tested = compared = tables.headline_test(stream)
     first, summary = tables.brief(stream, compared)[0], tables.summary_of_stream(stream)
     made = [
         *([first] if first.name == "headline" else []),
-        *scores.build(stream), *_significance(stream, compared), *own, *scores.curves(stream),
-        *scores.against_budget(stream),
+        *scores.build(stream),
+        *(significance.build(tested, f"{stream.title}: {measure.text}") if tested else []),
+        *own, *scores.curves(stream), *scores.against_budget(stream),
         *bucket_panels.accuracy_matrices(stream), *_samples(stream), *bucket_panels.build(stream),
         *budget_panels.build(stream),
         *scores.detection(stream), *_compute_by_phase(stream), *_config_differences(stream),
@@ -206,13 +207,6 @@ def chosen(sections: Sequence[panels.Section], names: Sequence[str]
         kept.append(panel)
     found += [section._replace(panels=kept)] if kept else []
   return found
-
-
-def _significance(stream: run_streams.StreamRuns, compared: tables.Compared
-                  ) -> list[panels.Panel]:
-  """Tests of the first score; [] if fewer than two methods can be compared."""
-  measure, tested = compared
-  return significance.build(tested, f"{stream.title}: {measure.text}") if tested else []
 
 
 def _run_list(stream: run_streams.StreamRuns) -> list[panels.Panel]:
