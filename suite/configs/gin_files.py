@@ -468,7 +468,13 @@ def _scan_binding(binding: str, found: Scan) -> None:
   macro = "/".join(filter(None, (statements[0].scope, statements[0].selector)))
   if not statements[0].arg_name and macro not in found.macros:
     value = binding.partition("=")[2].strip()
-    parameters = _parameters_called(macro.lower(), found)
+    # Parameters of that name, of the suite's functions that the files name; none is imported.
+    wanted = macro.lower()
+    modules = [(name, stands_for(s)) for name, s in found.imports.items()]
+    parameters = sorted({
+        f"{alias}{function[len(module):]}.{wanted}" for function in found.functions
+        if wanted in signatures.parameters(function)
+        for alias, module in modules if function.startswith(f"{module}.")})
     raise ConfigError(
         f"--gin_param sets the macro {macro!r}, which no file of this run declares. " + (
             "There are parameters of that name: "
@@ -480,17 +486,6 @@ def _scan_binding(binding: str, found: Scan) -> None:
   for function in names.functions:
     found.functions.setdefault(function, f"--gin_param {binding!r}")
   _note(statements[0], "", True, found, names)
-
-
-def _parameters_called(wanted: str, found: Scan) -> List[str]:
-  """Parameters of a name, of the suite's functions that the files name; imports none of them."""
-  result = set()
-  for function in found.functions:
-    if wanted in signatures.parameters(function):
-      result |= {f"{alias}{function[len(module):]}.{wanted}"
-                 for alias, module in ((name, stands_for(s)) for name, s in found.imports.items())
-                 if function.startswith(f"{module}.")}
-  return sorted(result)
 
 
 def _check_values(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:

@@ -198,18 +198,7 @@ class TextTable:
     header, *rows = ([printable(str(cell)) for cell in row] for row in (self.header, *self.rows))
     widths = [max(map(len, column)) for column in zip(header, *rows)]
     rule = ["-" * width for width in widths]
-    lines: list[str] = []
-    for shown in self._divided(widths, most):
-      lines += [""] if lines else []
-      for cells in (header, rule, *rows):
-        padded = [cells[i].ljust(widths[i]) if i < self.num_left else cells[i].rjust(widths[i])
-                  for i in shown]
-        lines.append("  ".join(padded).rstrip())
-    notes = ["", *map(printable, self.notes)] if self.notes else []
-    return "\n".join([printable(self.title), "", *lines, *notes]) + "\n"
-
-  def _divided(self, widths: Sequence[int], most: int | None) -> list[list[int]]:
-    """The columns of each of the tables that are at most so wide."""
+    # The columns of each of the tables that are at most so wide.
     left = list(range(self.num_left))
     parts = [list(left)]
     for i in range(self.num_left, len(widths)):
@@ -217,7 +206,15 @@ class TextTable:
           widths[j] + 2 for j in parts[-1]) + widths[i] > most:
         parts.append(list(left))
       parts[-1].append(i)
-    return parts
+    lines: list[str] = []
+    for shown in parts:
+      lines += [""] if lines else []
+      for cells in (header, rule, *rows):
+        padded = [cells[i].ljust(widths[i]) if i < self.num_left else cells[i].rjust(widths[i])
+                  for i in shown]
+        lines.append("  ".join(padded).rstrip())
+    notes = ["", *map(printable, self.notes)] if self.notes else []
+    return "\n".join([printable(self.title), "", *lines, *notes]) + "\n"
 
   def markdown(self) -> str:
     rule = ["---" if i < self.num_left else "---:" for i in range(len(self.header))]

@@ -220,7 +220,12 @@ def _lm_eval_file(path: pathlib.Path, items: Sequence[log_files.Item], wanted: l
   dated = _DATE.search(stem)
   stem = _DATE.sub("", stem)
   folder = path.resolve().parent
-  results = _results_beside(folder, dated.group(1) if dated else "")
+  # The aggregated results that were written with the samples; {} if it is not clear which.
+  written = [one for one in sorted(folder.glob(f"*_{dated.group(1)}.json")) if
+             not one.name.startswith("samples_")] if dated else []
+  beside = [log_files.config(one) for one in written or sorted(folder.glob("*results*.json"))]
+  beside = [one for one in beside if one and ("results" in one or "config" in one)]
+  results = beside[0] if beside and len({_model_name(one) for one in beside}) == 1 else {}
   arguments = _model_arguments(results)
   model = _model_name(results)
   if stem.startswith("samples_"):
@@ -240,16 +245,6 @@ def _lm_eval_file(path: pathlib.Path, items: Sequence[log_files.Item], wanted: l
       before = last[:len(last) - len(task)].rstrip("_")
       model = model or "/".join(one for one in (head.replace("__", "/"), before) if one)
   return _lm_eval(path, items, task, model or folder.name, results, wanted)
-
-
-def _results_beside(folder: pathlib.Path, date: str) -> Mapping[str, Any]:
-  """The aggregated results that were written with samples of a date; {} if it is not clear."""
-  dated = [one for one in sorted(folder.glob(f"*_{date}.json")) if
-           not one.name.startswith("samples_")] if date else []
-  found = [log_files.config(one) for one in dated or sorted(folder.glob("*results*.json"))]
-  found = [one for one in found if one and ("results" in one or "config" in one)]
-  names = {_model_name(one) for one in found}
-  return found[0] if found and len(names) == 1 else {}
 
 
 def _model_arguments(results: Mapping[str, Any]) -> str:
