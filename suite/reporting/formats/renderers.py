@@ -127,7 +127,7 @@ def _escape(words: str) -> str:
 
 
 def html_page(sections: Sequence[panels.Section], out: pathlib.Path | None = None, title: str = ""
-           ) -> str:
+              ) -> str:
   """Renders the page; paths are relative to the folder of `out` where that is given.
 
   Args:
