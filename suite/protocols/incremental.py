@@ -12,8 +12,8 @@ classes may be answered:
 
 Under "class" and "task" classes are numbered in the order in which they come, and a learner is told
 those that have come only: `begin` gives the task with the number of classes seen so far, delivered
-sets have no more classes and names than that, and its head grows (suite/contracts/growing.py). The
-logits of classes that may not be answered are left out, as if they were minus infinity. In training
+sets have no more classes and names than that, and its head grows (`GrowingLearner`). The logits
+of classes that may not be answered are left out, as if they were minus infinity. In training
 both are the same: all classes so far take part, as in the comparisons of Buzzega et al. (2020).
 A head for each task is the head `MultiHead` of a gradient learner.
 
@@ -31,14 +31,17 @@ For "domain" task i + 1 is predicted after task i, too.
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
+import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import ledger
-from suite.contracts import deliveries
+from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import descriptions
-from suite.contracts import growing
+from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
@@ -48,6 +51,8 @@ from suite.metrics import matrix
 from suite.protocols import bucket_loop
 from suite.protocols import few_answers
 from suite.protocols import run_state
+from suite.state import context as context_lib
+from suite.state import learner_state
 
 SCENARIOS = DOMAIN, CLASS, TASK = "domain", "class", "task"
 TESTED = EACH, LAST = "each", "last"
@@ -61,7 +66,7 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("forward_transfer", "forward transfer")),
     curve=descriptions.RecordCurve(
         "Tasks", "Average accuracy on the tasks so far", "trained_bucket", "average_accuracy",
-        first=1, kind=deliveries.PREDICT),
+        first=1, kind=deliveries_lib.PREDICT),
     panels=(descriptions.BUCKETS,),
     identity=("task", "scenario", "num_tasks", "num_classes", "class_order"))
 
@@ -92,7 +97,7 @@ def run(
     test_answers: asks so many images of a test set, and estimates its accuracy, see `few_answers`;
       None: all images.
   """
-  learner = refusals.check_learner(learner, deliveries.BUCKETS)
+  learner = refusals.check_learner(learner, deliveries_lib.BUCKETS)
   refusals.check_kinds(learner, [tasks.SINGLE_LABEL])
   classes = check(buckets, scenario)
   bucket_loop.check_sizes(buckets.buckets, validation_share, "incremental.run.validation_share")
@@ -106,7 +111,7 @@ def run(
         "examples.")
   ends, parts = [len(order)] * len(buckets), buckets.buckets
   if scenario != DOMAIN:
-    learner = growing.GrowingLearner(learner)
+    learner = GrowingLearner(learner)
     ends = [int(end) for end in np.cumsum([len(own) for own in classes])]
     parts = tuple(_as_seen(bucket, order[:end]) for bucket, end in zip(buckets, ends))
   name, events = buckets.task.name, plan(len(buckets), scenario, tested)
@@ -250,3 +255,96 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
       **({"class_names": [names[label] for label in order]} if names else {}),
       "matrix": bucket_loop.rows(acc), **bucket_loop.estimates(records, acc, functions),
       **ledger.costs(records[-1] if records else {})}
+
+
+class GrowingLearner(learner_lib.Learner):
+  """Serves a task that gets more classes: `begin` with the same task and a larger `num_classes`.
+
+  Learners make variables for a fixed number of classes. Where classes come bucket by bucket, nobody
+  tells a learner how many there will be, so that number rises. To grow is to resume in a larger
+  learner: all that a learner knows is in its variables and in `context.store`, and `begin` makes
+  the variables (suite/contracts/learner.py). So a copy of the learner as it was before it began is
+  begun with the larger task, and takes over the variables of the one that has learned. In the
+  places of new classes stays what a new learner has there: first weights, which are drawn from the
+  seeds of the event in which the classes come, and velocities, importances and sums of 0. A run
+  that was stopped grows as one that was not: `begin` of the next delivery makes the same copy.
+
+  Each size of the head is a graph of its own, and costs are counted on these: a head that has seen
+  4 classes has 4 outputs.
+
+  Args:
+    learner: it has not begun.
+
+  Attributes:
+    learner: the one of the present size.
+  """
+
+  # `predict` is another function after the learner has grown.
+  predict_stays = False
+
+  def __init__(self, learner: learner_lib.Learner):
+    super().__init__()
+    self.learner = learner
+    try:
+      blank = copy.deepcopy(learner)
+    except Exception as error:  # Of whatever the learner holds.
+      raise ValueError(
+          f"{type(learner).__name__} cannot be copied before it learns ({type(error).__name__}: "
+          f"{error}), which is how it takes up further classes. Make in `begin` what cannot be "
+          "copied.") from error
+    self._copy = lambda: copy.deepcopy(blank)  # In a function: no part of a checkpoint.
+    self._num_classes = 0
+
+  @property
+  @override
+  def transform(self) -> examples.Transform:  # type: ignore[override]
+    return self.learner.transform
+
+  @property
+  @override
+  def deliveries(self) -> Sequence[str]:
+    return self.learner.deliveries
+
+  @property
+  @override
+  def kinds(self) -> Sequence[str]:
+    return self.learner.kinds
+
+  @property
+  @override
+  def most_classes(self) -> int | None:
+    return self.learner.most_classes
+
+  @property
+  @override
+  def shares_updates(self) -> bool:
+    return self.learner.shares_updates
+
+  @property
+  @override
+  def keeps_budget(self) -> bool:
+    return self.learner.keeps_budget
+
+  @override
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Begins a task, or resumes it with more classes."""
+    if task.num_classes > self._num_classes > 0:
+      smaller, self.learner = self.learner, self._copy()
+      self.learner.begin(task, context)
+      learner_state.grow(self.learner, smaller)
+    else:
+      self.learner.begin(task, context)
+    self._num_classes = task.num_classes
+
+  @override
+  def keras_model(self) -> tf.keras.Model | None:
+    return self.learner.keras_model()
+
+  @override
+  def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
+            ) -> dict[str, Any]:
+    return self.learner.learn(experience, context)
+
+  @override
+  def predict(self, images: tf.Tensor) -> tf.Tensor:
+    return self.learner.predict(images)

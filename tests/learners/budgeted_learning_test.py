@@ -13,7 +13,6 @@ import tensorflow as tf
 
 from suite.compute import ledger
 from suite.configs import methods
-from suite.contracts import growing
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
@@ -27,6 +26,7 @@ from suite.learners import gradient
 from suite.learners import statistics_learner
 from suite.models import conv4
 from suite.protocols import clear
+from suite.protocols import incremental
 from suite.protocols import lifelong
 from suite.protocols import nevis
 from suite.training.gradient import search
@@ -190,7 +190,7 @@ def test_what_cannot_keep_a_budget_is_refused_before_training(tmp_path):
       run(tmp_path / name, learner, budget)
     assert not (tmp_path / name / "records.jsonl").exists() or not stopped_runs.records(
         tmp_path / name)
-  assert growing.GrowingLearner(dense()).keeps_budget
+  assert incremental.GrowingLearner(dense()).keeps_budget
   with stopped_runs.state(tmp_path / "lifelong", budget="1 TFLOP") as state, pytest.raises(
       refusals.RefusedError, match="protocol lifelong trains no network"):
     lifelong.run(None, state=state)
