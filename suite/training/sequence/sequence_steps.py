@@ -28,6 +28,8 @@ a row alone: its answer must not depend on the other rows.
 The first block of a run, or of a resumed run, is checked so. The first after each offline phase,
 and others that are drawn, by the number of their first step alone, are checked in rows 0 and one p.
 Nothing of this is charged.
+
+Letters: B samples of a block, C classes, M labels revealed during it.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+from suite.compute import user_code
 from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
@@ -45,7 +49,191 @@ from suite.contracts import rehearsal
 from suite.data.sequences import sequences
 from suite.metrics import novelty_scores
 from suite.training.sequence import sequence_codes
-from suite.training.sequence import sequence_graphs
+from suite.training.statistics import statistic
+
+FAR = 2**62  # A step that never comes.
+
+
+class Readings(NamedTuple):
+  """The parts of the logits of B samples that are kept; arrays [B], or tensors inside a graph.
+
+  Attributes:
+    closed: int64, the best known class; -1 while there is none, or if a logit is NaN.
+    max_logit: float32, that class's logit; -inf while there is none, NaN if any is NaN.
+    energy: float32, log sum exp of known classes' logits.
+    probability: float32, softmax over known classes at the true class; 0 if it is not known.
+    second: float32, the second largest logit of a known class; -inf while there are fewer than two.
+  """
+
+  closed: Any
+  max_logit: Any
+  energy: Any
+  probability: Any
+  second: Any = -np.inf
+
+
+class SampleCosts(NamedTuple):
+  """Costs of one sample, taken alone."""
+
+  encode: flops.Cost
+  answer: flops.Cost
+  update: flops.Cost
+
+
+class _Traced:
+  """A function of tensors, traced when it is first called.
+
+  Calls go to the trace itself: `tf.function` would inspect all arguments first.
+  """
+
+  def __init__(self, function: Callable[..., Any], signature: List[tf.TensorSpec]):
+    self._function, self._signature = function, signature
+    self._trace: Any = None
+
+  def __call__(self, *arguments: Any) -> Any:
+    if self._trace is None:
+      with tf.init_scope():  # Also if the first call is in another graph.
+        function = user_code.compiled(self._function, input_signature=self._signature)
+        self._trace = function.get_concrete_function()
+    return self._trace(*arguments)
+
+
+class SequenceGraphs:
+  """The compiled functions of one learner: answers to a block of samples, and readings of them.
+
+  Args:
+    learner: the learner.
+    num_classes: C.
+    images: one sample as the learner's transform makes it, [1, H, W, 3].
+    code: its code, [1, ...].
+  """
+
+  def __init__(self, learner: learner_lib.SequenceLearner, num_classes: int,
+               images: tf.Tensor, code: np.ndarray):
+    self._learner, self._num_classes = learner, num_classes
+    self._see = learner.see or (lambda codes: codes)
+    codes = tf.TensorSpec([None, *code.shape[1:]], tf.as_dtype(code.dtype))
+    numbers = tf.TensorSpec([None], tf.int64)
+    block = [codes, tf.TensorSpec([num_classes], tf.int64), numbers, numbers]
+    seen = self._see(tf.constant(code))  # Preparing an image is not counted.
+    one, image = (tf.TensorSpec(part.shape, part.dtype) for part in (seen, images))
+
+    def counted(name: str, function: Callable[..., Any], *specs: tf.TensorSpec) -> flops.Cost:
+      def count() -> flops.Cost:
+        graph = user_code.compiled(function).get_concrete_function(*specs)
+        if name == "answer" and (shape := graph.structured_outputs.shape) != [
+            1, num_classes]:
+          raise ValueError(
+              f"{type(learner).__name__}.answer returns logits {list(shape)} for one code; "
+              f"expected [1, {num_classes}], one for each class slot, whether its class is known "
+              "or not.")
+        return flops.count(graph)
+
+      return rehearsal.traced(
+          (name, num_classes), learner.variables, specs, count)
+
+    answer = counted("answer", learner.answer, one)
+    encode = counted("encode", learner.encode, image)
+    update = flops.ZERO
+    if learner.can_update:
+      update = counted("update", learner.update, one, tf.TensorSpec([1], tf.int64))
+    self.costs = SampleCosts(encode, answer, update)
+    self._whole, self._halves = _Traced(self._at_once, block), _Traced(self._in_halves, block)
+    self.in_turn = _Traced(self._in_turn, block)
+    self.one_by_one = _Traced(self._one_by_one, [*block, codes, numbers, numbers])
+    if learner.can_update:
+      self.update = _Traced(learner.update, [codes, numbers])
+
+  def at_once(self, codes: tf.Tensor, known_from: np.ndarray, steps: np.ndarray,
+              truth: np.ndarray) -> Readings:
+    """All answers at once, for learners that labels do not change; see `read`."""
+    # A half of one sample would be empty, and oneDNN's convolutions refuse that.
+    function = self._halves if len(steps) > 1 else self._whole
+    return function(codes, known_from, steps, truth)
+
+  def alone(self, codes: tf.Tensor, known_from: np.ndarray, steps: np.ndarray, truth: np.ndarray
+            ) -> Readings:
+    """The answer to one sample, for any learner; see `read`."""
+    return self._whole(codes, known_from, steps, truth)
+
+  def _at_once(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
+               ) -> Readings:
+    return read(self._learner.answer(self._see(codes)), known_from, steps, truth)
+
+  def _in_halves(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
+                 ) -> Readings:
+    # Calls of one trace, which TensorFlow puts in place of them before it runs the graph.
+    return _merged([self._whole(codes[part], known_from, steps[part], truth[part])
+                    for part in statistic.parts(tf.size(steps))])
+
+  def _in_turn(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor
+               ) -> Readings:
+    """Each label revealed right after its answer; changes no variable."""
+    logits = self._learner.answer_in_turn(codes, truth)
+    return _merged([_read(logits[part], known_from, steps[part], truth[part])
+                    for part in statistic.parts(tf.size(steps))])
+
+  def _one_by_one(self, codes: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor,
+                  truth: tf.Tensor, revealed: tf.Tensor, labels: tf.Tensor, ends: tf.Tensor
+                  ) -> Readings:
+    """Answers and updates in turn; the learner changes.
+
+    Args:
+      codes, known_from, steps, truth: see `read`.
+      revealed, labels: codes [M, ...] and labels int64 [M] in the order of their revelation.
+      ends: int64 [B], how many of them have come after each answer.
+    """
+    num = tf.size(steps)
+
+    def learn(i: tf.Tensor) -> list[tf.Tensor]:
+      self._learner.update(revealed[i:i + 1], labels[i:i + 1])
+      return [i + 1]
+
+    def step(t: tf.Tensor, begin: tf.Tensor, logits: tf.TensorArray) -> tuple[Any, ...]:
+      logits = logits.write(t, tf.cast(
+          self._learner.answer(self._see(codes[t:t + 1]))[0], tf.float32))
+      tf.while_loop(lambda i: i < ends[t], learn, [begin])
+      return t + 1, ends[t], logits
+
+    array = tf.TensorArray(tf.float32, num, element_shape=[self._num_classes])
+    logits = tf.while_loop(lambda t, *_: t < num, step, [0, tf.constant(0, tf.int64), array])[2]
+    return read(logits.stack(), known_from, steps, truth)
+
+
+def _merged(parts: List[Readings]) -> Readings:
+  return Readings(*(tf.concat(pieces, axis=0) for pieces in zip(*parts)))
+
+
+def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.Tensor) -> Readings:
+  """The readings of logits [B, C].
+
+  Args:
+    logits: [B, C].
+    known_from: int64 [C], the first step at which each class is known, or `FAR`.
+    steps: int64 [B], ascending. truth: int64 [B], the labels.
+  """
+  # A sequence has less than 2^31 steps.
+  from_step = tf.cast(tf.minimum(known_from, tf.int32.max), tf.int32)
+  known = from_step <= tf.cast(steps, tf.int32)[:, None]
+  masked = tf.where(known, tf.cast(logits, tf.float32), -float("inf"))
+  best, answer = (part[:, 0] for part in tf.math.top_k(masked, 1))  # The first of equal ones.
+  # A copy without the best: for two, top_k has no way as quick as for one.
+  places = tf.stack([tf.range(tf.size(answer)), answer], axis=1)
+  second = tf.reduce_max(tf.tensor_scatter_nd_update(
+      masked, places, tf.fill(tf.shape(best), -float("inf"))), axis=1)
+  shift = tf.where(tf.math.is_finite(best), best, 0.0)
+  total = tf.reduce_sum(tf.exp(masked - shift[:, None]), axis=1)  # NaN if any logit is.
+  best = tf.where(tf.math.is_nan(total), float("nan"), best)
+  has_answer = tf.math.is_finite(best)
+  energy = shift + tf.math.log(total)
+  true_logit = tf.gather(masked, truth, axis=1, batch_dims=1)
+  return Readings(
+      tf.where(has_answer, tf.cast(answer, tf.int64), -1), best, energy,
+      tf.where(has_answer, tf.exp(true_logit - energy), 0.0), second)
+
+
+_read = tf.function(read, autograph=False)  # Traced once for all graphs of C classes.
+
 
 _FEW = 32  # Steps that are taken of a block in a rehearsal.
 
@@ -57,13 +245,13 @@ class TriedBlock(NamedTuple):
     first: the number of the first step.
     labels: int64 [B], of the samples, due or not: for scoring.
     unknown: bool [B], whether the class of the sample is not known at its step.
-    readings: see `sequence_graphs.Readings`; arrays [B].
+    readings: arrays [B].
   """
 
   first: int
   labels: np.ndarray
   unknown: np.ndarray
-  readings: sequence_graphs.Readings
+  readings: Readings
 
   def check(self, num_steps: int, learner: str) -> None:
     """Raises a ValueError if one of the first `num_steps` answers has a NaN among its logits."""
@@ -96,7 +284,7 @@ class SequenceSteps:
                known: np.ndarray, num_answered: int = 0, encode_batch: int = 64):
     self._learner, self._sequence = learner, sequence
     self.codes = sequence_codes.SequenceCodes(learner, sequence, encode_batch)
-    self._graphs = sequence_graphs.SequenceGraphs(
+    self._graphs = SequenceGraphs(
         learner, sequence.num_classes, self.codes.images(0, 1), self.codes[0:1])
     self._check = AnswerCheck(learner, self._graphs)
     costs = self._graphs.costs
@@ -130,7 +318,7 @@ class SequenceSteps:
     sequence.deliver(stop - 1)
     steps, truth = np.arange(first, stop), sequence.truth(first, stop)
     # The step from which each class is known as far as steps before `stop` tell, int64 [C].
-    known_from, end = np.where(self.known, 0, sequence_graphs.FAR), sequence.num_revealed(stop)
+    known_from, end = np.where(self.known, 0, FAR), sequence.num_revealed(stop)
     due = sequence.due[sequence.order[self.num_revealed:end]]
     np.minimum.at(known_from, sequence.reveal_next(self.num_revealed, end), due + 1)
     self._tried = tf.constant(self.codes[first:stop])
@@ -145,10 +333,10 @@ class SequenceSteps:
 
       # The answers to a few samples are repeated.
       rows = rehearsal.rows(self._learner, "steps", stop - first, _FEW, run,
-                            lambda: np.zeros([1, len(sequence_graphs.Readings._fields)]))
+                            lambda: np.zeros([1, len(Readings._fields)]))
       closed, *others = np.nan_to_num(rows, nan=0.0).T
       return TriedBlock(first, truth, unknown,
-                        sequence_graphs.Readings(closed.astype(np.int64), *others))
+                        Readings(closed.astype(np.int64), *others))
     if self._is_loop:
       return TriedBlock(first, truth, unknown, _arrays(self._one_by_one(arguments, stop)))
     checked = self._check.before(first, arguments)
@@ -186,7 +374,7 @@ class SequenceSteps:
     stop = self.num_answered + int(self._tried.shape[0])
     return -novelty_scores.neighbor_distances(self.codes[0:stop], self.num_answered, k)
 
-  def _one_by_one(self, arguments: List[Any], stop: int) -> sequence_graphs.Readings:
+  def _one_by_one(self, arguments: List[Any], stop: int) -> Readings:
     """Runs the loop and restores the learner's variables."""
     before = [v.read_value() for v in self._learner.variables]
     ends = self._sequence.revealed_by(self.num_answered, stop) - self.num_revealed
@@ -232,8 +420,8 @@ class SequenceSteps:
       ledger.charge("train", flops=train.flops, macs=train.macs, examples=num_labels)
 
 
-def _arrays(readings: sequence_graphs.Readings) -> sequence_graphs.Readings:
-  return sequence_graphs.Readings(*(r.numpy() for r in readings))
+def _arrays(readings: Readings) -> Readings:
+  return Readings(*(r.numpy() for r in readings))
 
 
 # Mean number of steps from one drawn block to the next: a check takes as long as some 50 steps of
@@ -245,15 +433,15 @@ _SINGLE = 4  # Largest number of labels that are learned one at a time.
 # float32; products in TF32, as GPUs have them, differ by some 1e-4.
 _ROUNDING = 1e-3
 
-Block = Sequence[tf.Tensor]  # codes, known_from, steps, truth; see `sequence_graphs.read`.
-Answer = Callable[..., sequence_graphs.Readings]
+Block = Sequence[tf.Tensor]  # codes, known_from, steps, truth; see `read`.
+Answer = Callable[..., Readings]
 
 
 class CheckedRow(NamedTuple):
   """A row of a block and its answer by a learner that has not seen its label."""
 
   row: int
-  readings: sequence_graphs.Readings
+  readings: Readings
 
 
 class AnswerCheck:
@@ -268,7 +456,7 @@ class AnswerCheck:
   """
 
   def __init__(self, learner: learner_lib.SequenceLearner,
-               graphs: sequence_graphs.SequenceGraphs):
+               graphs: SequenceGraphs):
     self._learner, self._graphs, self.updates = learner, graphs, learner.can_update
     self._is_first = self._is_due = True
 
@@ -312,9 +500,9 @@ class AnswerCheck:
     codes, known_from, steps, truth = block
     one = slice(row, row + 1)
     readings = self._graphs.alone(codes[one], known_from, steps[one], truth[one])
-    return CheckedRow(row, sequence_graphs.Readings(*(r.numpy()[0] for r in readings)))
+    return CheckedRow(row, Readings(*(r.numpy()[0] for r in readings)))
 
-  def after(self, first: int, block: Block, found: sequence_graphs.Readings,
+  def after(self, first: int, block: Block, found: Readings,
             checked: Sequence[CheckedRow]) -> None:
     """Raises a RefusedError if a block has other answers than its checked rows.
 
@@ -329,7 +517,7 @@ class AnswerCheck:
     values = np.abs(np.concatenate([found.max_logit, found.energy]))
     tolerance = _ROUNDING * float(np.max(values[np.isfinite(values)], initial=0.0)) + 1e-6
     for row, expected in checked:
-      got = sequence_graphs.Readings(*(values[row] for values in found))
+      got = Readings(*(values[row] for values in found))
       if not alike(got, expected, tolerance):
         method, what, hint = "answer", "`answer` to that sample alone", "Answer each row by itself."
         if self.updates:
@@ -354,7 +542,7 @@ _HINT = ("Row t of a block may depend on labels 0..t-1 only; the label of t itse
          "out: then the protocol takes the loop.")
 
 
-def alike(a: sequence_graphs.Readings, b: sequence_graphs.Readings, tolerance: float) -> bool:
+def alike(a: Readings, b: Readings, tolerance: float) -> bool:
   """Whether two answers to one sample are equal up to a difference of their logits.
 
   Equal logits of two classes may be in any order, so the classes themselves are not compared.
@@ -370,6 +558,6 @@ def alike(a: sequence_graphs.Readings, b: sequence_graphs.Readings, tolerance: f
               and abs(a.probability - b.probability) <= np.expm1(2 * tolerance))
 
 
-def _shown(one: sequence_graphs.Readings) -> str:
+def _shown(one: Readings) -> str:
   return (f"class {int(one.closed)}, largest logit {one.max_logit:.6g}, probability of the true "
           f"class {one.probability:.3g}")

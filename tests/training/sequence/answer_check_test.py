@@ -12,7 +12,6 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
-from suite.training.sequence import sequence_graphs
 from suite.training.sequence import sequence_steps
 
 CLASSES = 4
@@ -167,8 +166,8 @@ def check_of(learner):
   steps = steps_of(learner)
   return sequence_steps.AnswerCheck(
       learner,
-      sequence_graphs.SequenceGraphs(learner, CLASSES,
-                                     steps.codes.images(0, 1), steps.codes[0:1]))
+      sequence_steps.SequenceGraphs(learner, CLASSES,
+                                    steps.codes.images(0, 1), steps.codes[0:1]))
 
 
 def test_rows_are_drawn_by_the_number_of_the_step():
@@ -204,12 +203,12 @@ def test_the_first_block_after_a_phase_is_checked():
 
 
 def test_equal_up_to_rounding():
-  one = sequence_graphs.Readings(2, 5.0, 6.0, 0.1)
+  one = sequence_steps.Readings(2, 5.0, 6.0, 0.1)
   assert sequence_steps.alike(one, one._replace(closed=1, max_logit=5.0005), 1e-3)
   assert not sequence_steps.alike(one, one._replace(max_logit=5.002), 1e-3)
   assert not sequence_steps.alike(one, one._replace(energy=6.002), 1e-3)
   assert not sequence_steps.alike(one, one._replace(probability=0.11), 1e-3)
-  nothing = sequence_graphs.Readings(-1, -np.inf, -np.inf, 0.0)
+  nothing = sequence_steps.Readings(-1, -np.inf, -np.inf, 0.0)
   assert sequence_steps.alike(nothing, nothing, 1e-3)
   assert not sequence_steps.alike(nothing, one, 1e-3)
   # A learner that diverged is reported as such.

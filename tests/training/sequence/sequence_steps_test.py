@@ -12,10 +12,9 @@ from suite.contracts import learner as learner_lib
 from suite.data.images import image_ops
 from suite.data.sequences import sequences
 from suite.training.sequence import sequence_codes
-from suite.training.sequence import sequence_graphs
 from suite.training.sequence import sequence_steps
 
-FAR = sequence_graphs.FAR
+FAR = sequence_steps.FAR
 
 
 class Counter(learner_lib.SequenceLearner):
@@ -58,7 +57,7 @@ def steps_of(learner, num_answered=0, **settings):
 
 def test_what_is_read_off_logits_by_hand():
   logits = tf.constant([[1.0, 5.0, 9.0], [1.0, 5.0, 9.0], [1.0, np.nan, 9.0], [1.0, 2.0, np.nan]])
-  found = sequence_graphs.read(
+  found = sequence_steps.read(
       logits, tf.constant([0, 1, FAR], tf.int64), tf.range(4, dtype=tf.int64),
       tf.constant([0, 2, 0, 0], tf.int64))
   # Class 1 is known from step 1 on, class 2 is not: its NaN does not matter.
@@ -71,7 +70,7 @@ def test_what_is_read_off_logits_by_hand():
 
 
 def test_while_nothing_is_known_there_is_no_answer():
-  found = sequence_graphs.read(tf.zeros([1, 2]), tf.fill([2], tf.constant(FAR, tf.int64)),
+  found = sequence_steps.read(tf.zeros([1, 2]), tf.fill([2], tf.constant(FAR, tf.int64)),
                              tf.zeros([1], tf.int64), tf.zeros([1], tf.int64))
   assert found.closed == -1 and found.max_logit == -np.inf and found.probability == 0
 
