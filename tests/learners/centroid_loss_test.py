@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from suite.training.objectives import centroid_loss
+from suite.learners import oltr
 from suite.training.objectives import objective as objective_lib
 
 
@@ -25,7 +25,7 @@ class Memory(tf.keras.layers.Layer):
 
 def objective_of(layer, **settings):
   inputs = tf.keras.Input([2])
-  objective = centroid_loss.CentroidLoss(**settings)
+  objective = oltr.CentroidLoss(**settings)
   objective.build(tf.keras.Model(inputs, layer(inputs)))
   return objective
 
@@ -73,7 +73,7 @@ def test_the_mean_distance_is_that_of_all_pairs():
   for f, label in zip(features, labels):
     for c in np.flatnonzero(present):
       total += 0.0 if c == label else np.sum((f - keys[c]) ** 2)
-  found = centroid_loss.mean_distance(
+  found = oltr.mean_distance(
       tf.constant(features, tf.float32), tf.constant(labels),
       tf.Variable(keys.astype(np.float32)), tf.constant(present))
   assert float(found) == pytest.approx(total / (9 * 4), rel=1e-5)
@@ -106,4 +106,4 @@ def test_shares_of_a_batch_give_the_gradient_of_the_whole():
 def test_a_head_without_centroids_is_refused():
   model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(2)])
   with pytest.raises(ValueError, match="has none; give GradientLearner the head oltr.VisualMemory"):
-    centroid_loss.CentroidLoss().build(model)
+    oltr.CentroidLoss().build(model)
