@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Panels of buckets: the accuracy matrix and its curves, drift and confusions of classes.
 
-Values are of finished runs: each seed's by `metrics.bucket_views`, then mean and deviation (n - 1).
+Values are of finished runs: each seed's by `metrics.matrix`, then mean and deviation (n - 1).
 Panels of classes read the saved predictions, and are means over the seeds that have them. A class
 is shown by its name if the run's summary has names, else by its number.
 """
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suite.contracts import descriptions
-from suite.metrics import bucket_views
+from suite.metrics import matrix as matrix_lib
 from suite.metrics import stream_groups
 from suite.reporting import figures
 from suite.reporting import panels
@@ -123,7 +123,7 @@ def curves(stream: run_streams.StreamRuns, function: Callable[[np.ndarray], np.n
 
 def by_distance(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of the accuracy by distance between trained and tested bucket."""
-  found = curves(stream, bucket_views.by_distance)
+  found = curves(stream, matrix_lib.by_distance)
   size = max((len(curve.mean) for curve in found), default=0) // 2
   known = [d for d in range(-size, size + 1)
            if any(_at_distance(curve.mean, d) is not None for curve in found)]
@@ -141,8 +141,8 @@ def by_distance(stream: run_streams.StreamRuns) -> list[panels.Panel]:
 
 def anytime(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of the accuracy on the buckets so far, after each bucket."""
-  found = curves(stream, lambda acc: bucket_views.anytime(acc)[0])
-  means = curves(stream, lambda acc: bucket_views.anytime(acc)[1][-1:])
+  found = curves(stream, lambda acc: matrix_lib.anytime(acc)[0])
+  means = curves(stream, lambda acc: matrix_lib.anytime(acc)[1][-1:])
   average = {curve.learner.label: panels.plain(curve.mean[0]) for curve in means}
   size = max((len(curve.mean) for curve in found), default=0)
   rows = [[curve.learner.label, *panels.plain_list(curve.mean),
@@ -161,8 +161,8 @@ def anytime(stream: run_streams.StreamRuns) -> list[panels.Panel]:
 
 def plasticity(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of what each bucket's training adds on it, and changes on earlier ones."""
-  gains = curves(stream, bucket_views.plasticity)
-  changes = {curve.learner.label: curve for curve in curves(stream, bucket_views.stability)}
+  gains = curves(stream, matrix_lib.plasticity)
+  changes = {curve.learner.label: curve for curve in curves(stream, matrix_lib.stability)}
   rows, series = [], []
   for gain in gains:
     if (change := changes.get(gain.learner.label)) is None:
@@ -236,7 +236,7 @@ class ClassResults(NamedTuple):
 
   Attributes:
     learner: whose they are.
-    drift: [C, T], accuracy by distance, see `bucket_views.class_drift`.
+    drift: [C, T], accuracy by distance, see `matrix.class_drift`.
     confusions: [T, C, C], shares of a class's test images of bucket j, by the model trained up to
       j, or up to j - 1 in the streaming protocol; NaN where nothing was tested.
     counts: [C, C], of all these buckets and seeds.
@@ -257,7 +257,7 @@ def class_results(stream: run_streams.StreamRuns) -> list[ClassResults]:
     seeds = [seed for run in learner.finished if (seed := _class_accuracies(run)) is not None]
     seeds = [seed for seed in seeds if seed[0].shape == seeds[0][0].shape]
     if seeds:
-      drift = [bucket_views.class_drift(acc) for acc, _ in seeds]
+      drift = [matrix_lib.class_drift(acc) for acc, _ in seeds]
       counts = np.sum([confused for _, confused in seeds], axis=0)
       totals = counts.sum(-1, keepdims=True)
       shares = np.where(totals > 0, counts / np.maximum(totals, 1), np.nan)
@@ -291,9 +291,9 @@ def _class_accuracies(run: run_dir.Run) -> tuple[np.ndarray, np.ndarray] | None:
     if made.is_multi_label:
       return None
     labels = np.asarray(made.label)
-    acc[trained, bucket] = bucket_views.class_accuracy(labels, made.correct, num_classes)
+    acc[trained, bucket] = matrix_lib.class_accuracy(labels, made.correct, num_classes)
     if of_bucket[bucket] == trained:
-      confused[bucket] = bucket_views.confusion(labels, made.top1, num_classes)
+      confused[bucket] = matrix_lib.confusion(labels, made.top1, num_classes)
   return acc, confused
 
 
@@ -342,7 +342,7 @@ def class_confusion(
     rows += [[results.learner.label, results.names[c], results.names[d],
               *panels.plain_list(results.confusions[:, c, d]),
               *[None] * (size - len(results.confusions))]
-             for c, d in bucket_views.top_confusions(results.counts, MOST_PAIRS)]
+             for c, d in matrix_lib.top_confusions(results.counts, MOST_PAIRS)]
     # The classes of the figure, in order: all, or those with most errors.
     errors = results.counts.sum(1) + results.counts.sum(0) - 2 * np.diagonal(results.counts)
     shown = sorted(np.argsort(-errors, kind="stable")[:MOST_CLASSES].tolist())
