@@ -19,7 +19,6 @@ import numpy as np
 
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
-from suite.metrics import task_transfer
 from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import paper_values
@@ -52,7 +51,7 @@ def transfer_matrices(results: stream_results.StreamResults) -> list[panels.Pane
     rows.append([source, task, len(found), float(np.mean([p.error for p in found])),
                  found[0].independent, panels.plain(gain.mean), panels.plain(gain.deviation)])
   title = f"{results.title}: error saved by fine-tuning from a task's Independent model"
-  matrix = task_transfer.as_matrix(pairs, keys)
+  matrix = task_stream.as_matrix(pairs, keys)
   sources, later = ([i for i in range(len(keys)) if not np.isnan(side[i]).all()]
                     for side in (matrix, matrix.T))
   shown = matrix[np.ix_(sources, later)]
@@ -76,7 +75,7 @@ def knn_errors(learner: stream_results.LearnerResults) -> tuple[list[str], np.nd
 
   Seeds with other tasks than the first are left out, as unfinished ones are.
   """
-  found = [task_transfer.knn_errors(run.records, weight_store.safe_name) for run in learner.runs]
+  found = [task_stream.knn_errors(run.records, weight_store.safe_name) for run in learner.runs]
   found = [(names, errors) for names, errors in found if not np.isnan(errors).all()]
   if not found:
     return None
@@ -99,7 +98,7 @@ def _by_knn(results: stream_results.StreamResults, learner: stream_results.Learn
       rows.append([task, names[best], len(known), float(np.min(known)), float(np.mean(known)),
                    float(np.max(known))])
   title = f"{results.title}: kNN errors on features of past models, {learner.label}"
-  gains = task_transfer.advantage(errors)
+  gains = task_stream.advantage(errors)
   return panels.Panel(
       f"transfer_knn_{learner.label.replace('/', '_')}", title,
       [panels.Column("task"), panels.Column("best source"),
@@ -113,7 +112,7 @@ def _by_knn(results: stream_results.StreamResults, learner: stream_results.Learn
       _chart(gains, names, names, _ADVANTAGE))
 
 
-def trained_pairs(results: stream_results.StreamResults) -> list[task_transfer.TrainedPair]:
+def trained_pairs(results: stream_results.StreamResults) -> list[task_stream.TrainedPair]:
   """The cells of all runs on the stream; errors of Independent are means over its seeds."""
   found = []
   for learner in results.learners:
@@ -121,7 +120,7 @@ def trained_pairs(results: stream_results.StreamResults) -> list[task_transfer.T
     if reference is not None:
       mean = stream_groups.seed_mean(reference.errors)
       independent = {t.key: panels.plain(e) for t, e in zip(results.tasks, mean)}
-    found += task_transfer.trained_pairs(
+    found += task_stream.trained_pairs(
         [run.records for run in learner.runs], independent, weight_store.safe_name)
   return found
 
@@ -165,9 +164,9 @@ def draw_transfer(
   return figure
 
 
-def edges_of(learner: stream_results.LearnerResults) -> list[list[task_transfer.Edge]]:
+def edges_of(learner: stream_results.LearnerResults) -> list[list[task_stream.Edge]]:
   """The starts of each seed's run."""
-  return [task_transfer.start_edges(run.records, weight_store.safe_name) for run in learner.runs]
+  return [task_stream.start_edges(run.records, weight_store.safe_name) for run in learner.runs]
 
 
 def starts(results: stream_results.StreamResults, facts: Sequence[stream_results.TaskFacts]
@@ -185,7 +184,7 @@ def starts(results: stream_results.StreamResults, facts: Sequence[stream_results
   return found
 
 
-def _is_chosen(edges: Sequence[task_transfer.Edge]) -> bool:
+def _is_chosen(edges: Sequence[task_stream.Edge]) -> bool:
   before: list[str | None] = [None, *(edge.task for edge in edges)]
   sources = {edge.source for edge in edges if edge.source is not None}
   return len(sources) > 1 and any(edge.source not in (None, previous)
@@ -194,14 +193,14 @@ def _is_chosen(edges: Sequence[task_transfer.Edge]) -> bool:
 
 def _starts_panel(results: stream_results.StreamResults, facts: Sequence[stream_results.TaskFacts],
            learner: stream_results.LearnerResults,
-           graphs: Sequence[Sequence[task_transfer.Edge]]) -> panels.Panel:
+           graphs: Sequence[Sequence[task_stream.Edge]]) -> panels.Panel:
   edges = graphs[0]
   domains = {task.key: fact.domain for task, fact in zip(results.tasks, facts)}
   years = {task.key: task.year for task in results.tasks}
-  lengths = task_transfer.chain_lengths(edges)
-  counts = task_transfer.num_started(edges)
+  lengths = task_stream.chain_lengths(edges)
+  counts = task_stream.num_started(edges)
   rows = [[task, domains.get(task, stream_groups.UNKNOWN), years.get(task),
-           source or task_transfer.RANDOM, domains.get(source or "", ""), lengths[task],
+           source or task_stream.RANDOM, domains.get(source or "", ""), lengths[task],
            counts.get(task, 0)] for source, task in edges]
   hubs = ", ".join(f"{name} ({count})" for name, count in list(counts.items())[:5])
   known = [(domains.get(source), domains.get(task)) for source, task in edges
@@ -227,11 +226,11 @@ def _starts_panel(results: stream_results.StreamResults, facts: Sequence[stream_
       panels.Graph(layout(edges), {task: domains.get(task, stream_groups.UNKNOWN)
                                    for task in layout(edges)},
                    [(source, task) for source, task in edges if source is not None],
-                   {task: f"started from {source or task_transfer.RANDOM}"
+                   {task: f"started from {source or task_stream.RANDOM}"
                     for source, task in edges}))
 
 
-def layout(edges: Sequence[task_transfer.Edge]) -> dict[str, tuple[float, float]]:
+def layout(edges: Sequence[task_stream.Edge]) -> dict[str, tuple[float, float]]:
   """Places of a drawing from left to right: {name: (models before, row)}.
 
   Each leaf has its own row; a source is at the middle of the tasks started from it. Sources from
@@ -261,7 +260,7 @@ def layout(edges: Sequence[task_transfer.Edge]) -> dict[str, tuple[float, float]
   return places
 
 
-def draw_starts(edges: Sequence[task_transfer.Edge], domains: Mapping[str, str], title: str) -> Any:
+def draw_starts(edges: Sequence[task_stream.Edge], domains: Mapping[str, str], title: str) -> Any:
   """Draws the graph: a box for each task, an arrow from its start."""
   places = layout(edges)
   names = list(dict.fromkeys(domains.get(name, stream_groups.UNKNOWN) for name in places))

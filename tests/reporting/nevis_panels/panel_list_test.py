@@ -6,7 +6,7 @@ import math
 import nevis_runs
 import pytest
 
-from suite.metrics import task_transfer
+from suite.metrics import task_stream
 from suite.reporting import figures
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
@@ -141,15 +141,15 @@ def test_starts_name_hubs_and_domains(panels):
 
 
 def test_the_drawing_has_a_row_for_each_leaf():
-  edges = [task_transfer.Edge(None, "a"), task_transfer.Edge("a", "b"),
-           task_transfer.Edge("a", "c"), task_transfer.Edge("b", "d"),
-           task_transfer.Edge("net", "e")]
+  edges = [task_stream.Edge(None, "a"), task_stream.Edge("a", "b"),
+           task_stream.Edge("a", "c"), task_stream.Edge("b", "d"),
+           task_stream.Edge("net", "e")]
   assert transfer_panels.layout(edges) == {
       "d": (2, 0), "b": (1, 0), "c": (1, 1), "a": (0, 0.5), "e": (1, 2), "net": (0, 2)}
 
 
 def test_a_chain_as_long_as_a_stream_can_be_laid_out():
-  edges = [task_transfer.Edge(str(i - 1) if i else None, str(i)) for i in range(2_000)]
+  edges = [task_stream.Edge(str(i - 1) if i else None, str(i)) for i in range(2_000)]
   assert transfer_panels.layout(edges)["1999"] == (1999, 0)
 
 
