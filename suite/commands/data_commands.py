@@ -34,7 +34,7 @@ NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits)
                  for end, splits in (("", "ours"), ("-paper", "paper"))}
 
 _ARCHIVES = (".zip", ".tar")
-_BY = ("year", "month", "equal", "bucket")  # periods.BY
+_BY = ("year", "month", "equal", "bucket")  # timeline_plan.BY
 _FETCHED_TABLE = "images.csv"
 _LOG_EVERY_SECONDS = 30.0
 _BUILT_A_SECOND = 1000  # Images: an estimate; of CIFAR-10's, which are small, three times as many.
@@ -561,7 +561,6 @@ def _add_timeline_flags(action: argparse.ArgumentParser) -> None:
 
 def _timeline(args: argparse.Namespace) -> int:
   from suite.curation.timelines import dated_table
-  from suite.curation.timelines import periods
   from suite.curation.timelines import timeline_plan
   from suite.data.own import timeline_store
   run_settings.from_flags(args).set_data_dirs()
@@ -584,10 +583,10 @@ def _timeline(args: argparse.Namespace) -> int:
         (split, f"{info.num_examples:,}") for split, info in sorted(builder.info.splits.items())]))
   else:
     if not args.by:
-      raise gin_files.ConfigError(f"Say how to divide the images: --by {', '.join(periods.BY)}.")
+      raise gin_files.ConfigError(f"Say how to divide the images: --by {', '.join(_BY)}.")
     table, test = (path and dated_table.read(
         path, args.images, skip_undated=args.skip_undated, label=args.label, unit=args.time_unit,
-        with_buckets=args.by == periods.GIVEN, old=args.before_1990)
+        with_buckets=args.by == timeline_plan.GIVEN, old=args.before_1990)
                    for path in (args.table, args.test))
     plan = timeline_plan.make(
         table, by=args.by, num=args.num, test=test, test_share=args.test_share)

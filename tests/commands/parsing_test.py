@@ -19,7 +19,7 @@ from suite.configs import gin_files
 from suite.curation import selection
 from suite.curation import time_buckets
 from suite.curation import votes
-from suite.curation.timelines import periods
+from suite.curation.timelines import timeline_plan
 
 
 def _completed(python, line, shell, path):
@@ -62,4 +62,4 @@ def test_numbers_of_the_parsers_are_those_of_the_modules_that_they_do_not_import
   known = [time_buckets.NUM, votes.MIN_REVIEWERS, rule.share, rule.first]
   shown = [getattr(curate_commands, name) for name in ("_NUM", "_REVIEWERS", "_SHARE", "_FIRST")]
   assert shown == known
-  assert periods.BY == data_commands._BY
+  assert timeline_plan.BY == data_commands._BY

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from suite.curation import errors
-from suite.curation.timelines import periods
+from suite.curation.timelines import timeline_plan
 from suite.data.own import dates
 
 TIMES = np.array([dates.seconds(day) for day in (
@@ -21,7 +21,7 @@ IDS = np.array(list("abcdef"))
                   "2012-01-01T00:00:00Z to 2012-03-01T00:00:00Z",
                   "2012-03-31T00:00:00Z to 2014-02-01T00:00:00Z"], [1, 2, 2, 3, 3, 1])])
 def test_buckets_count_from_one_in_the_order_of_time(by, num, names, found):
-  buckets, rule = periods.divide(TIMES, IDS, by, num)
+  buckets, rule = timeline_plan.divide(TIMES, IDS, by, num)
   assert buckets.tolist() == found and rule.names == names
 
 
@@ -29,8 +29,8 @@ def test_further_images_are_in_the_bucket_of_their_time():
   later = np.array(
     [dates.seconds(day) for day in ("2013-01-01", "2012-06-01", "2015", "1968")]
   )
-  assert periods.divide(TIMES, IDS, "year")[1].of(later).tolist() == [0, 3, 0, 0]
-  assert periods.divide(TIMES, IDS, "equal", 3)[1].of(later).tolist() == [3, 3, 3, 0]
+  assert timeline_plan.divide(TIMES, IDS, "year")[1].of(later).tolist() == [0, 3, 0, 0]
+  assert timeline_plan.divide(TIMES, IDS, "equal", 3)[1].of(later).tolist() == [3, 3, 3, 0]
 
 
 @pytest.mark.parametrize("by, num, message", [
@@ -41,9 +41,9 @@ def test_further_images_are_in_the_bucket_of_their_time():
     ("year", 0, "Got 0 buckets; at least 1 is needed")])
 def test_buckets_that_cannot_be_are_refused(by, num, message):
   with pytest.raises(errors.CurationError, match=message):
-    periods.divide(TIMES, IDS, by, num)
+    timeline_plan.divide(TIMES, IDS, by, num)
 
 
 def test_there_may_be_more_buckets_than_clear_has():
-  buckets, _ = periods.divide(np.arange(300.0), np.arange(300).astype(str), "equal", 150)
+  buckets, _ = timeline_plan.divide(np.arange(300.0), np.arange(300).astype(str), "equal", 150)
   assert np.bincount(buckets).tolist() == [0] + [2] * 150
