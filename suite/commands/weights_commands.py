@@ -11,7 +11,6 @@ from typing import Any
 
 from suite.commands import parsing
 from suite.configs import run_settings
-from suite.models import published_weights
 
 
 def add(weights: argparse.ArgumentParser) -> None:
@@ -101,7 +100,7 @@ def convert_checkpoint(path: pathlib.Path, out: pathlib.Path, *, net: str | None
   torch_weights.assign(model, found)
   encoder_file.save(out, model, {
       "source": {"file": path.name, "sha256": digest.hexdigest(), "layout": found.layout},
-      **published_weights.about(digest.hexdigest()), **(given or {})})
+      **torch_weights.about(digest.hexdigest()), **(given or {})})
   said = f"{path.name}: {found.name}, {found.layout}; {out / encoder_file.WEIGHTS}"
   if found.classifier is None:
     return f"{said}; no classifier"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from suite import cli
-from suite.models import published_weights
 from suite.models.torchvision import efficientnet_lite
+from suite.models.torchvision import torch_weights
 from suite.state import encoder_file
 
 _TINY = efficientnet_lite.Architecture(
@@ -141,10 +141,10 @@ def test_weights_of_another_net_are_refused_by_name():
 
 
 def test_a_known_file_tells_license_year_and_cost():
-  about = published_weights.about("57934424" + 56 * "0")
+  about = torch_weights.about("57934424" + 56 * "0")
   assert about["license"] == "Apache-2.0" and about["year"] == 2020
   # 350 epochs of 1,281,167 images, 407 million multiply-adds forward and twice as many backward.
   assert about["cost"]["macs"] == 3 * 407_000_000 * 350 * 1_281_167
   assert about["cost"]["flops"] == 2 * about["cost"]["macs"]
   assert about["cost_is"].startswith("an estimate")
-  assert published_weights.about(64 * "0") == {}
+  assert torch_weights.about(64 * "0") == {}
