@@ -34,7 +34,7 @@ from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import class_lists
-from suite.data.images import stratified_split
+from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.metrics import sequence_log
 from suite.protocols import run_state
@@ -255,7 +255,7 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
 
     refusals.check_width(
         learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
-    split = stratified_split.split(
+    split = image_set.stratified_split(
         base, validation_share, seed=state.seeds.integer("validation"))
     delivered = deliveries.Experience(task, *split, deliveries.History())
     record = {"train_size": delivered.train.size, "validation_size": delivered.dev.size,

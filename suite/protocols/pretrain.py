@@ -24,7 +24,6 @@ from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import image_set
-from suite.data.images import stratified_split
 from suite.protocols import run_state
 from suite.state import encoder_file
 from suite.training.scoring import nearest_neighbors
@@ -68,7 +67,7 @@ def run(
     refusals.check_task(task)
   accuracy = None
   if knn_share:
-    images, held_out = stratified_split.split(
+    images, held_out = image_set.stratified_split(
         images, knn_share, seed=state.seeds.integer("validation"))
     accuracy = nearest_neighbors.NeighborAccuracy(
         images, held_out, k=knn, seed=state.seeds.integer("knn"))

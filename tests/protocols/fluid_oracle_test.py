@@ -25,7 +25,6 @@ from suite.compute import user_code
 from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.images import image_set
-from suite.data.images import stratified_split
 from suite.data.sequences import sequences
 from suite.metrics import sequence_log
 from suite.protocols import fluid
@@ -133,7 +132,7 @@ def pretrained_afresh(learner, base, state):
   task = tasks.Task("sequence", tasks.SINGLE_LABEL, CLASSES)
   learner.begin(task, state.context())
   if base is not None:
-    train, validation = stratified_split.split(
+    train, validation = image_set.stratified_split(
         base, 0.1, seed=state.seeds.integer("validation"))
     learner.learn(deliveries.Experience(task, train, validation, deliveries.History()),
                   state.context(phase="pretrain"))

@@ -17,7 +17,7 @@ from suite.compute import seeds
 from suite.curation import errors
 from suite.curation import time_buckets
 from suite.curation.timelines import dated_table
-from suite.data.images import stratified_split
+from suite.data.images import image_set
 
 YEAR, MONTH, EQUAL, GIVEN = BY = ("year", "month", "equal", "bucket")
 SEEDS = (0, 1, 2, 3, 4)  # Of the iid splits, as CLEAR's.
@@ -166,8 +166,8 @@ def make(table: dated_table.DatedTable, *, by: str, num: int | None = None,
     num_test = min(max(1, round(test_share * len(labeled))), len(labeled) - 1)
     draws = np.zeros([len(labeled), len(SEEDS)], bool)  # Whether an image tests in a draw.
     for column, seed in enumerate(SEEDS if num_test > 0 else ()):
-      chosen = stratified_split.draw(table.labels[labeled], num_test,
-                                     seeds.derive(seed, "timeline", number)[0])
+      chosen = image_set.stratified_draw(table.labels[labeled], num_test,
+                                         seeds.derive(seed, "timeline", number)[0])
       draws[chosen, column] = True
     end = f"bucket_{number:02d}"
     images += _planned(table, labeled, end, draws)

@@ -22,7 +22,6 @@ from suite.contracts import tasks
 from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.images import prepared_sets
-from suite.data.images import stratified_split
 from suite.data.images import tfds_source
 from suite.data.streams import class_coverage
 
@@ -342,4 +341,4 @@ def _divided(part: Any, title: str, test_share: float, seed: int) -> Tuple[Any, 
         f"Bucket {title!r} ({pair[0].name!r}) has {pair[0].size} image(s), too few to test on "
         f"{test_share} of them. Join it with a neighboring bucket, leave it out, or give (training "
         "set, test set).")
-  return stratified_split.split(pair[0], test_share, seed=seed)
+  return image_set.stratified_split(pair[0], test_share, seed=seed)

@@ -23,7 +23,6 @@ from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.images import image_store
 from suite.data.images import prepared_sets
-from suite.data.images import stratified_split
 from suite.data.images import tfds_source
 from suite.data.streams import buckets as buckets_lib
 
@@ -48,7 +47,7 @@ def withheld(buckets: buckets_lib.Buckets, labelled_share: float = 0.1, *, seed:
     if bucket.unlabelled is not None:
       raise ValueError(f"{bucket.name} of {buckets.task.key!r} has unlabelled images already; "
                        "withhold no labels.")
-    rest, labelled = stratified_split.split(bucket.train, labelled_share, seed=own)
+    rest, labelled = image_set.stratified_split(bucket.train, labelled_share, seed=own)
     if not isinstance(rest, image_set.ImageSet):
       raise ValueError(f"{bucket.train.name!r} is no set in memory; take one that is.")
     unlabelled = _maker(rest)(

@@ -14,7 +14,6 @@ from suite.contracts import examples
 from suite.contracts import tasks
 from suite.data.images import class_lists
 from suite.data.images import image_set
-from suite.data.images import stratified_split
 from suite.data.streams import class_coverage
 
 META_TRAIN = "meta_train"
@@ -224,7 +223,7 @@ def _divided(images: Any, share: float, whole: Any, place: int, seed: int) -> Tu
         f"Task {place} of streams.of, {whole.name!r}, has {whole.size} image(s), too few to make "
         f"{', '.join(SPLITS)} of them. Add images, leave the task out, or give the four splits.")
   if images.kind == tasks.SINGLE_LABEL:
-    return stratified_split.split(images, share, seed=seed)
+    return image_set.stratified_split(images, share, seed=seed)
   return images.split(share, seed=seed)
 
 

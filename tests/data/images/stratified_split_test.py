@@ -9,12 +9,11 @@ from sklearn import model_selection
 
 from suite.contracts import tasks
 from suite.data.images import image_set
-from suite.data.images import stratified_split
 
 
 def counts_of(labels, num, seed=0):
   labels = np.asarray(labels)
-  chosen = stratified_split.draw(labels, num, seed)
+  chosen = image_set.stratified_draw(labels, num, seed)
   assert len(set(chosen)) == num == len(chosen) and sorted(chosen) == chosen.tolist()
   return np.bincount(labels[chosen], minlength=labels.max() + 1).tolist()
 
@@ -46,19 +45,19 @@ def test_a_set_is_divided_and_keeps_its_order():
   images = np.arange(50, dtype=np.uint8)[:, None, None, None] + np.zeros([1, 2, 2, 3], np.uint8)
   whole = image_set.ImageSet.from_arrays(
       "x", images, labels, kind=tasks.SINGLE_LABEL, num_classes=5)
-  train, validation = stratified_split.split(whole, 0.1, seed=3)
+  train, validation = image_set.stratified_split(whole, 0.1, seed=3)
   assert np.bincount(validation.labels).tolist() == [1] * 5
   assert sorted([*train.ids.tolist(), *validation.ids.tolist()]) == sorted(whole.ids.tolist())
   assert train.labels.tolist() == sorted(train.labels.tolist())
-  again = stratified_split.split(whole, 0.1, seed=3)[1].ids.tolist()
+  again = image_set.stratified_split(whole, 0.1, seed=3)[1].ids.tolist()
   assert again == validation.ids.tolist()
-  assert stratified_split.split(whole, 0.1, seed=4)[1].ids.tolist() != again
+  assert image_set.stratified_split(whole, 0.1, seed=4)[1].ids.tolist() != again
   with pytest.raises(ValueError, match="share of 0.001 of the 50 images of 'x' is 0"):
-    stratified_split.split(whole, 0.001, seed=0)
+    image_set.stratified_split(whole, 0.001, seed=0)
 
 
 def test_several_labels_are_refused():
   images = image_set.ImageSet.from_arrays(
       "x", np.zeros([4, 2, 2, 3], np.uint8), np.ones([4, 2]), kind=tasks.MULTI_LABEL, num_classes=2)
   with pytest.raises(ValueError, match="'x' is multi_label; a split by class needs single_label"):
-    stratified_split.split(images, 0.5, seed=0)
+    image_set.stratified_split(images, 0.5, seed=0)
