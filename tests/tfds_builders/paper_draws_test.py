@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The draws by position."""
+"""The draws by position, and those whose parts have exact sizes."""
 
 import itertools
 
@@ -59,3 +59,19 @@ def test_pools_have_about_their_shares():
 def test_shares_must_be_of_known_parts_and_whole(make, shares):
   with pytest.raises(ValueError, match="must be of .* and sum to 1"):
     make(shares)
+
+
+def test_parts_have_the_sizes_of_the_reference():
+  def sizes(num):
+    parts = paper_draws.PERMUTED_TRAIN_ONLY.assign(num)
+    return [parts.count(name) for name in ("train", "dev", "dev_test")]
+
+  assert sizes(800) == [560, 120, 120]
+  assert sizes(700) == [489, 106, 105]  # 0.7 * 700 is a little under 490 there.
+
+
+def test_parts_follow_the_permutation():
+  order = np.random.default_rng(1).permutation(20).tolist()
+  parts = paper_draws.PERMUTED_TRAIN_ONLY.assign(20)
+  assert [parts[index] for index in order] == ["train"] * 14 + ["dev"] * 3 + ["dev_test"] * 3
+  assert paper_draws.PERMUTED_TRAIN_ONLY.parts == ("train", "dev", "dev_test")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from tfds_builders import paper_draws
-from tfds_builders import paper_permutations
 from tfds_builders import splits
 from tfds_builders.parsers import counting
 from tfds_builders.rows.nevis.shared import counts
@@ -28,7 +27,7 @@ ROW = Row(
               "num_bins": 10, "edges_from": (splits.TRAIN,)},
         num_examples={splits.TRAIN: 800, splits.TEST: 1200}),),
     splits=splits.TRAIN_TEST,
-    paper={splits.TRAIN: paper_permutations.TRAIN_ONLY, splits.TEST: paper_draws.whole("test")},
+    paper={splits.TRAIN: paper_draws.PERMUTED_TRAIN_ONLY, splits.TEST: paper_draws.whole("test")},
     paper_order=SORTED,
     compat=Compat(args={"edges_from": (splits.TRAIN, splits.TEST)}, notes=counts.TEST_BINS),
     paper_size=680,
