@@ -22,11 +22,10 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 import apache_beam as beam
 import numpy as np
 
-from tfds_builders import completeness
 from tfds_builders import content
 from tfds_builders import division
 from tfds_builders import errors
-from tfds_builders import labels
+from tfds_builders import row_records
 from tfds_builders import spool
 from tfds_builders.parsers import example
 from tfds_builders.parsers import images
@@ -126,7 +125,7 @@ def _checked(row: row_lib.Row, batch: Sequence[example.Example]) -> Iterator[Any
     if one.split not in row.splits:
       raise errors.DataError(f"{one.where} is of split {one.split!r}; the row of {row.name} has a "
                              f"rule for {sorted(row.splits)}.")
-    found = labels.checked(row, one)
+    found = row_records.checked_labels(row, one)
     member = division.Member(one.split, one.key, one.group or one.key, tuple(found))
     yield beam.pvalue.TaggedOutput("seen", (member, broken.get(index)))
     if index not in broken:
@@ -183,7 +182,7 @@ class _Tally(beam.CombineFn):
 
 def _facts(row: row_lib.Row, expected: Mapping[str, int], tally: Any) -> dict[str, Any]:
   counts, broken, names = tally
-  completeness.check(row, counts, expected, broken, set() if row.class_names else names)
+  row_records.check_complete(row, counts, expected, broken, set() if row.class_names else names)
   return {"counts": counts, "unreadable": sorted(broken),
           "class_names": list(row.class_names or sorted(names))}
 
@@ -211,4 +210,5 @@ def _save(row: row_lib.Row, directory: str, found: Sequence[tuple[str, int]]) ->
 
 def _record(row: row_lib.Row, one: Checked, found: Mapping[str, Any]) -> spool.Record:
   ids = {name: index for index, name in enumerate(found["class_names"])}
-  return spool.Record(one.key, labels.in_record(row, one.labels, ids), one.extra, one.image)
+  label = row_records.labels_in_record(row, one.labels, ids)
+  return spool.Record(one.key, label, one.extra, one.image)

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow_datasets as tfds
 
 from tfds_builders import catalog
-from tfds_builders import inputs
+from tfds_builders import row_records
 from tfds_builders import sources
 from tfds_builders import spool as spool_lib
 from tfds_builders.rows import row as row_lib
@@ -34,7 +34,7 @@ def configs(family: str) -> list:
 
 def features(row: row_lib.Row) -> dict[str, Any]:
   """Returns the TFDS features of a row's records by name."""
-  found: dict[str, Any] = {**inputs.features(row), "id": tfds.features.Text()}
+  found: dict[str, Any] = {**row_records.input_features(row), "id": tfds.features.Text()}
   found.update({name: _FEATURES[kind]() for name, kind in row.features.items()})
   if row.kind == row_lib.MULTI_LABEL:
     found["labels"] = tfds.features.Tensor(shape=(row.num_classes,), dtype=np.uint8)
@@ -68,12 +68,12 @@ class RowBuilder(
   def _info(self) -> tfds.core.DatasetInfo:
     row = self.row
     label = "labels" if row.kind == row_lib.MULTI_LABEL else "label"
-    supervised_keys = (inputs.name(row), label)
+    supervised_keys = (row_records.input_name(row), label)
     return tfds.core.DatasetInfo(
         builder=self,
         description=" ".join(part for part in (f"{row.title}.", row.notes) if part),
         features=tfds.features.FeaturesDict(features(row)),
-        supervised_keys=supervised_keys if inputs.name(row) else None,
+        supervised_keys=supervised_keys if row_records.input_name(row) else None,
         homepage=row.homepage,
         citation=row.citation,
         metadata=tfds.core.MetadataDict())
@@ -137,7 +137,7 @@ class RowBuilder(
 
 def _keyed_record(row: row_lib.Row, one: spool_lib.Record) -> tuple[str, dict[str, Any]]:
   """Returns (key, features)."""
-  record = {**inputs.in_record(row, one.image), "id": one.key, **one.extra}
+  record = {**row_records.input_in_record(row, one.image), "id": one.key, **one.extra}
   if row.kind == row_lib.MULTI_LABEL:
     record["labels"] = np.zeros(row.num_classes, np.uint8)
     record["labels"][one.label] = 1

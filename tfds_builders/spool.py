@@ -16,12 +16,10 @@ import struct
 import tempfile
 from typing import IO, Any, Iterable, Iterator, Mapping, NamedTuple
 
-from tfds_builders import completeness
 from tfds_builders import content
 from tfds_builders import division
 from tfds_builders import errors
-from tfds_builders import inputs
-from tfds_builders import labels
+from tfds_builders import row_records
 from tfds_builders.parsers import example
 from tfds_builders.rows import row as row_lib
 
@@ -109,13 +107,13 @@ class Spool:
         head_length, image_length = _LENGTHS.unpack(lengths)
         key, found, extra = json.loads(file.read(head_length))
         if self._split.get(key) == split:
-          yield Record(key, labels.in_record(self._row, found, ids), extra,
+          yield Record(key, row_records.labels_in_record(self._row, found, ids), extra,
                        file.read(image_length))
         else:
           file.seek(image_length, os.SEEK_CUR)
 
   def _add_readable(self, waiting: list[example.Example]) -> None:
-    broken = inputs.unreadable(self._row, waiting)
+    broken = row_records.unreadable_inputs(self._row, waiting)
     for index, one in enumerate(waiting):
       if index in broken:
         self.unreadable.append(broken[index])
@@ -127,7 +125,7 @@ class Spool:
                              f"has a rule for {sorted(self._row.splits)}.")
     if one.key in self._keys:
       raise errors.DataError(f"{one.where} has the key {one.key!r} of another example.")
-    found = labels.checked(self._row, one)
+    found = row_records.checked_labels(self._row, one)
     self._keys.add(one.key)
     self.counts[one.split] += 1
     if readable or not self._row.drawn_as_in_paper:
@@ -160,4 +158,4 @@ class Spool:
     self._digest.clear()
 
   def _check_counts(self, expected: Mapping[str, int]) -> None:
-    completeness.check(self._row, self.counts, expected, self.unreadable, self._found_names)
+    row_records.check_complete(self._row, self.counts, expected, self.unreadable, self._found_names)
