@@ -11,22 +11,15 @@ from PIL import Image
 import pytest
 from sklearn import datasets
 
-from tfds_builders.corruptions import blur
-from tfds_builders.corruptions import color
 from tfds_builders.corruptions import corrupt
-from tfds_builders.corruptions import digital
-from tfds_builders.corruptions import extra
-from tfds_builders.corruptions import levels
-from tfds_builders.corruptions import noise
-from tfds_builders.corruptions import texture
-from tfds_builders.corruptions import weather
+from tfds_builders.corruptions import kinds
 
 # As published, these are not stronger in each next severity by the distance of pixels: other
 # numbers in their levels go down, or (saturate, spatter) the picture changes in another way.
 _NOT_BY_DISTANCE = {
-    levels.CIFAR: ("glass_blur", "frost", "elastic_transform", "spatter", "saturate"),
-    levels.IMAGENET: ("glass_blur", "frost", "fog", "elastic_transform", "saturate")}
-_CASES = [(level_set, kind) for level_set in levels.SETS for kind in corrupt.KINDS]
+    corrupt.CIFAR: ("glass_blur", "frost", "elastic_transform", "spatter", "saturate"),
+    corrupt.IMAGENET: ("glass_blur", "frost", "fog", "elastic_transform", "saturate")}
+_CASES = [(level_set, kind) for level_set in corrupt.SETS for kind in corrupt.KINDS]
 
 
 def _photos(side):
@@ -39,7 +32,7 @@ def _photos(side):
   return np.stack(photos)
 
 
-_PHOTOS = {levels.CIFAR: _photos(32), levels.IMAGENET: _photos(96)}
+_PHOTOS = {corrupt.CIFAR: _photos(32), corrupt.IMAGENET: _photos(96)}
 
 
 def _distance(kind, severity, level_set):
@@ -53,7 +46,7 @@ def test_there_are_nineteen_kinds_with_five_levels_each():
   assert len(corrupt.KINDS) == len(set(corrupt.KINDS)) == 19
   assert {name: len(kinds) for name, kinds in corrupt.FAMILIES.items()} == {
       "noise": 3, "blur": 4, "weather": 4, "digital": 4, "extra": 4}
-  for table in levels.SETS.values():
+  for table in corrupt.SETS.values():
     assert set(table) == set(corrupt.KINDS) and {len(five) for five in table.values()} == {5}
 
 
@@ -67,7 +60,7 @@ def test_severity_increases_the_distance_to_the_clean_image(level_set, kind):
 
 @pytest.mark.parametrize("kind", corrupt.KINDS)
 def test_result_is_a_pure_function_of_image_key_kind_and_severity(kind):
-  image = _PHOTOS[levels.CIFAR][1]
+  image = _PHOTOS[corrupt.CIFAR][1]
   before = image.copy()
   first = corrupt.corrupt(image, kind, 3, key="a")
   assert first.dtype == np.uint8 and first.shape == image.shape
@@ -82,7 +75,7 @@ def test_result_is_a_pure_function_of_image_key_kind_and_severity(kind):
         "defocus_blur", "zoom_blur", "brightness", "contrast", "pixelate", "jpeg_compression",
         "gaussian_blur", "saturate")])
 def test_random_kinds_differ_from_image_to_image(kind):
-  image = _PHOTOS[levels.CIFAR][1]
+  image = _PHOTOS[corrupt.CIFAR][1]
   assert (corrupt.corrupt(image, kind, 4, key="a") != corrupt.corrupt(image, kind, 4,
                                                                       key="b")).any()
 
@@ -91,7 +84,7 @@ def test_random_kinds_differ_from_image_to_image(kind):
 @pytest.mark.parametrize("shape", [(32, 48, 3), (5, 7, 3), (1, 1, 3)])
 def test_any_size_is_taken(kind, shape):
   image = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
-  for level_set in levels.SETS:
+  for level_set in corrupt.SETS:
     for severity in (1, 5):
       assert corrupt.corrupt(image, kind, severity, key="x", level_set=level_set).shape == shape
 
@@ -124,49 +117,49 @@ def _rng():
 
 def test_noise_has_the_deviation_of_its_level():
   gray = np.full((200, 200, 3), 0.5)
-  assert np.std(noise.gaussian_noise(gray, 0.1, _rng()) - gray) == pytest.approx(0.1, rel=0.02)
-  assert np.std(noise.speckle_noise(gray, 0.2, _rng()) - gray) == pytest.approx(0.1, rel=0.02)
+  assert np.std(kinds.gaussian_noise(gray, 0.1, _rng()) - gray) == pytest.approx(0.1, rel=0.02)
+  assert np.std(kinds.speckle_noise(gray, 0.2, _rng()) - gray) == pytest.approx(0.1, rel=0.02)
   # Of 0.5 * 50 photons the deviation is 5, in units of 1 / 50.
-  assert np.std(noise.shot_noise(gray, 50, _rng())) == pytest.approx(0.1, rel=0.02)
-  changed = noise.impulse_noise(gray, 0.07, _rng())
+  assert np.std(kinds.shot_noise(gray, 50, _rng())) == pytest.approx(0.1, rel=0.02)
+  changed = kinds.impulse_noise(gray, 0.07, _rng())
   assert np.mean(changed != 0.5) == pytest.approx(0.07, abs=0.003)
   assert np.mean(changed == 1.0) == pytest.approx(np.mean(changed == 0.0), abs=0.004)
 
 
 def test_disk_below_radius_one_is_only_its_soft_edge():
-  kernel = blur.disk(0.3, 0.4)
+  kernel = kinds.disk(0.3, 0.4)
   side = np.exp(-1 / 0.32)
   center = (1 / (1 + 2 * side)) ** 2
   assert kernel.shape == (17, 17) and kernel[8, 8] == pytest.approx(center)
   assert kernel[8, 9] == pytest.approx(center * side) and kernel[8, 10] == 0.0
-  assert blur.disk(10, 0.5).shape == (21, 21)
-  assert np.count_nonzero(blur.disk(1, 0.01) > 1e-6) == 5  # A cross.
+  assert kinds.disk(10, 0.5).shape == (21, 21)
+  assert np.count_nonzero(kinds.disk(1, 0.01) > 1e-6) == 5  # A cross.
 
 
 def test_motion_runs_along_its_angle_and_keeps_the_sum():
   point = np.zeros((31, 31))
   point[15, 15] = 1.0
-  level = blur.along(point, 4, 2.0, angle=0.0)
+  level = kinds.along(point, 4, 2.0, angle=0.0)
   assert level.sum() == pytest.approx(1.0)
   assert np.flatnonzero(level.sum(axis=1)).tolist() == [15]
   assert np.flatnonzero(level.sum(axis=0)).tolist() == list(range(7, 16))
   weights = np.exp(-np.arange(9) ** 2 / 8.0)
   np.testing.assert_allclose(level[15, 7:16][::-1], weights / weights.sum())
-  assert np.flatnonzero(blur.along(point, 4, 2.0, angle=90.0).sum(axis=0)).tolist() == [15]
+  assert np.flatnonzero(kinds.along(point, 4, 2.0, angle=90.0).sum(axis=0)).tolist() == [15]
 
 
 def test_magnified_keeps_size_and_middle():
   image = np.zeros((33, 33))
   image[16, 16] = 1.0
-  np.testing.assert_array_equal(blur.magnified(image, 1.0), image)
-  large = blur.magnified(image, 3.0)
+  np.testing.assert_array_equal(kinds.magnified(image, 1.0), image)
+  large = kinds.magnified(image, 3.0)
   assert large.shape == (33, 33) and large[16, 16] == pytest.approx(1.0)
   assert large[16, 15] == pytest.approx(2 / 3, abs=0.05)
 
 
 def test_glass_only_moves_pixels_nearby():
   image = np.arange(20 * 20, dtype=np.float64).reshape(20, 20, 1)
-  moved = blur.glass_blur(image, (1e-3, 2, 1), _rng())
+  moved = kinds.glass_blur(image, (1e-3, 2, 1), _rng())
   np.testing.assert_allclose(np.sort(moved.ravel()), image.ravel())
   np.testing.assert_array_equal(moved[0, :1], image[0, :1])
 
@@ -174,43 +167,43 @@ def test_glass_only_moves_pixels_nearby():
 def test_color_spaces_agree_with_the_standard_library():
   values = _rng().random((50, 3))
   expected = np.array([colorsys.rgb_to_hsv(*one) for one in values])
-  np.testing.assert_allclose(color.hsv(values), expected, atol=1e-12)
-  np.testing.assert_allclose(color.rgb(expected), values, atol=1e-12)
-  assert color.hsv(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
-  assert color.gray(np.ones((2, 3))).tolist() == pytest.approx([1.0, 1.0])
+  np.testing.assert_allclose(kinds.to_hsv(values), expected, atol=1e-12)
+  np.testing.assert_allclose(kinds.to_rgb(expected), values, atol=1e-12)
+  assert kinds.to_hsv(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
+  assert kinds.gray(np.ones((2, 3))).tolist() == pytest.approx([1.0, 1.0])
 
 
 def test_contrast_brightness_and_saturation_by_hand():
   pixels = np.array([[[0.2, 0.2, 0.2], [0.6, 0.4, 0.4]]])
-  np.testing.assert_allclose(digital.contrast(pixels, 0.5, _rng())[0],
+  np.testing.assert_allclose(kinds.contrast(pixels, 0.5, _rng())[0],
                              [[0.3, 0.25, 0.25], [0.5, 0.35, 0.35]])
-  np.testing.assert_allclose(weather.brightness(pixels, 0.3, _rng())[0, 0], [0.5, 0.5, 0.5])
-  np.testing.assert_allclose(extra.saturate(pixels, (0.0, 0.0), _rng())[0, 1], [0.6, 0.6, 0.6])
+  np.testing.assert_allclose(kinds.brightness(pixels, 0.3, _rng())[0, 0], [0.5, 0.5, 0.5])
+  np.testing.assert_allclose(kinds.saturate(pixels, (0.0, 0.0), _rng())[0, 1], [0.6, 0.6, 0.6])
 
 
 def test_elastic_without_jitter_and_size_is_the_identity():
   pixels = _rng().random((12, 10, 3))
-  np.testing.assert_allclose(digital.elastic_transform(pixels, (0.0, 1.0, 0.0), _rng()), pixels)
+  np.testing.assert_allclose(kinds.elastic_transform(pixels, (0.0, 1.0, 0.0), _rng()), pixels)
 
 
 def test_pixelate_averages_boxes():
   pixels = np.zeros((4, 4, 3))
   pixels[:2, :2] = [[[1.0], [0.0]], [[0.0], [1.0]]]
-  coarse = digital.pixelate(pixels, 0.5, _rng())
+  coarse = kinds.pixelate(pixels, 0.5, _rng())
   assert coarse[:2, :2] == pytest.approx(128 / 255, abs=1 / 255) and not coarse[2:].any()
 
 
 def test_clouds_fill_their_range_and_fade_faster_with_more_decay():
   def roughness(decay):
-    field = texture.clouds(64, 64, decay, _rng())
+    field = kinds.clouds(64, 64, decay, _rng())
     assert field.min() == 0.0 and field.max() == 1.0
     return np.abs(np.diff(field, axis=0)).mean()
   assert roughness(3.0) < roughness(2.0) < roughness(1.4)
-  assert texture.clouds(5, 9, 2.0, _rng()).shape == (5, 9)
+  assert kinds.clouds(5, 9, 2.0, _rng()).shape == (5, 9)
 
 
 def test_snow_whitens_fog_grays_and_mud_darkens():
-  image = _PHOTOS[levels.CIFAR][1]
+  image = _PHOTOS[corrupt.CIFAR][1]
   assert corrupt.corrupt(image, "snow", 5, key="a").mean() > image.mean()
   white = np.full((32, 32, 3), 255, np.uint8)
   assert corrupt.corrupt(white, "fog", 5, key="a").std() > 10

@@ -25,7 +25,7 @@ def parse(paths: Mapping[str, pathlib.Path], *, parser: str, parser_args: Mappin
     paths: file name -> path.
     parser: name of the parser of the clean images, as in `one_domain`.
     parser_args: its arguments.
-    level_set: a name in `corruptions.levels.SETS`.
+    level_set: a name in `corrupt.SETS`.
     domain: template of the feature "domain", with {kind}.
     kinds: which corruptions.
     side: images are first cut to `side` x `side` pixels, as for ImageNet-C: the shorter side is
