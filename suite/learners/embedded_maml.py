@@ -20,10 +20,10 @@ from suite.contracts import tasks
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
-from suite.training.episodic import episode_loss
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 from suite.training.episodic import self_critique
+from suite.training.episodic import tuned_embedding
 
 
 class EmbeddedMaml(learner.EpisodicLearner):
@@ -45,7 +45,7 @@ class EmbeddedMaml(learner.EpisodicLearner):
     optimizer: of the meta-training; its `iterations` are the progress of all schedules.
   """
 
-  def __init__(self, embedding: episode_loss.EpisodeEmbedding, head: inner_loop.Net, *,
+  def __init__(self, embedding: tuned_embedding.EpisodeEmbedding, head: inner_loop.Net, *,
                inner: inner_loop.InnerLoop, transform: examples.Transform,
                training: meta_schedules.MetaTraining, channels: int = 3,
                critique: self_critique.SelfCritique | None = None, joint_norms: bool = False):

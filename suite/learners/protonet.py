@@ -26,8 +26,8 @@ from suite.contracts import tasks
 from suite.models.episodic import embedding as embedding_lib
 from suite.state import context as context_lib
 from suite.training.episodic import base_episodes
-from suite.training.episodic import episode_loss
 from suite.training.episodic import meta_schedules
+from suite.training.episodic import tuned_embedding
 from suite.training.statistics import class_means
 
 
@@ -50,7 +50,7 @@ class ProtoNet(base_episodes.MetricNet):
 
   transductive = False
 
-  def __init__(self, embedding: episode_loss.EpisodeEmbedding, *,
+  def __init__(self, embedding: tuned_embedding.EpisodeEmbedding, *,
                transform: examples.Transform, training: meta_schedules.Training | None = None,
                channels: int = 3, similarity: str = "euclidean", scale: float = 10.0,
                last_set_only: bool = False):
@@ -109,7 +109,7 @@ class ProtoNet(base_episodes.MetricNet):
   @override
   def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, embedding_lib.Seen]:
     """Returns the mean cross-entropy [] of an episode's targets, and statistics for the norms."""
-    return episode_loss.of_targets(
+    return tuned_embedding.loss_of_targets(
         self._embedding, self.initial_state(self._num_classes), self.adapt, self.logits, episode)
 
   @override
