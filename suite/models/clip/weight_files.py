@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from suite.models import weight_shapes
 from suite.models.clip import architecture
+from suite.models.torchvision import torch_weights
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 
@@ -98,7 +98,7 @@ def check(path: pathlib.Path, weights: Sequence[Weight], layout: str,
                      "ResNet. Give a ViT's name, or OpenAI's weights.")
   more = [key for key in shapes if key not in wanted and key not in UNUSED
           and not key.endswith(UNUSED_ENDS)]
-  found = weight_shapes.differences(wanted, shapes, more)
+  found = torch_weights.shape_differences(wanted, shapes, more)
   if found:
     raise ValueError(
         f"{path} holds the weights of another CLIP than {expected} says {found}. "

@@ -13,19 +13,20 @@ multiply-add is 2 FLOPs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-
-from suite.models import weight_shapes
 
 IMAGENET = 1_281_167  # Training images of ILSVRC 2012.
 BACKWARD = 3  # Multiply-adds of a training step over those of a forward pass.
 CONV, DEPTHWISE, DENSE = (2, 3, 1, 0), (2, 3, 0, 1), (1, 0)  # PyTorch's axes in Keras's order.
 _PARALLEL = "module."
 _NOT_WEIGHTS = (".num_batches_tracked",)
+_SHOWN = 12  # Differences in a message.
+
+Shape = tuple[int, ...]
 
 
 class TorchWeight(NamedTuple):
@@ -42,7 +43,7 @@ class TorchWeight(NamedTuple):
   layer: str
   place: int
   name: str
-  shape: tuple[int, ...]
+  shape: Shape
   order: tuple[int, ...] = ()
   part: int | None = None
 
@@ -94,10 +95,30 @@ def norm(layer: str, name: str, channels: int) -> Iterator[TorchWeight]:
     yield TorchWeight(layer, place, f"{name}.{part}", (channels,))
 
 
-def differences(table: Iterable[TorchWeight], shapes: Mapping[str, tuple[int, ...]]) -> str:
+def differences(table: Iterable[TorchWeight], shapes: Mapping[str, Shape]) -> str:
   """Names and shapes in which a file differs from an architecture; "" if it does not."""
   wanted = {one.name: one.shape for one in table}
-  return weight_shapes.differences(wanted, shapes, [key for key in shapes if key not in wanted])
+  return shape_differences(wanted, shapes, [key for key in shapes if key not in wanted])
+
+
+def shape_differences(wanted: Mapping[str, Shape], found: Mapping[str, Shape],
+                      more: Collection[str]) -> str:
+  """What differs between the arrays of a file and those of an architecture; "" if nothing does.
+
+  Args:
+    wanted, found: shapes by name.
+    more: the names in `found` that are not expected.
+  """
+  other = [f"{key} is {list(found[key])}, expected {list(shape)}"
+           for key, shape in wanted.items() if key in found and found[key] != shape]
+  missing = [f"{key} {list(shape)} is missing" for key, shape in wanted.items()
+             if key not in found]
+  lines = [*other, *missing, *(f"{key} {list(found[key])} is not expected" for key in more)]
+  if not lines:
+    return ""
+  rest = f"; and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
+  return (f"({len(other)} shapes differ, {len(missing)} arrays are missing, {len(more)} are "
+          f"unexpected): {'; '.join(lines[:_SHOWN])}{rest}")
 
 
 def classifier(heads: Mapping[str, np.ndarray], layer: str, num_features: int, where: str
