@@ -92,11 +92,14 @@ def run(
 
   def scores(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray,
              predictions: Mapping[str, Any]) -> Dict[str, Any]:
-    found = _row(event, accuracy, acc)
+    acc[event.trained, event.tested] = accuracy
+    record = {"accuracy": acc[event.trained, event.tested], "row": acc[event.trained].tolist()}
+    if event.tested == len(acc) - 1:  # The row is complete.
+      record.update(matrix.row(acc, event.trained))
     if known is not None:
-      found.update(matrix.of_known(
+      record.update(matrix.of_known(
           predictions["labels"], predictions["correct"], known[event.trained]))
-    return found
+    return record
 
   bucket_loop.run(
       learner, bucket_loop.Series(
@@ -133,15 +136,6 @@ def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: st
   bucket_loop.check_sizes(trained, validation_share, "clear.run.validation_share")
   bucket_loop.check_transforms(buckets.buckets, transform)
   refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
-
-
-def _row(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray) -> Dict[str, Any]:
-  """The accuracy, the row of `acc` so far, and the scores of a complete row."""
-  acc[event.trained, event.tested] = accuracy
-  record = {"accuracy": acc[event.trained, event.tested], "row": acc[event.trained].tolist()}
-  if event.tested == len(acc) - 1:
-    record.update(matrix.row(acc, event.trained))
-  return record
 
 
 def _known_classes(buckets: buckets_lib.Buckets) -> Optional[np.ndarray]:

@@ -134,18 +134,14 @@ def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   last = records[-1]
   means = {f"mean_{name}": float(np.mean([r[name] for r in records]))
            for name in ("per_sample_error", "constant_error", "accuracy_error")}
+  saved = {name: [record[name] for record in records]
+           for name in ("saved_answers", "saved_flops", "saved_gpu_hours") if name in last}
   return {
       "protocol": DESCRIPTION.name,
       "stream": ", ".join(sorted({r["model"].split("/")[0] for r in records})),
       "num_models": len(records), **means,
       "num_asked": sum(r["num_asked"] for r in records),
       "num_answers": sum(r["num_samples"] for r in records),
-      **{name: _total(records, name) for name in ("saved_answers", "saved_flops", "saved_gpu_hours")
-         if name in last},
+      # None if a part is not known.
+      **{name: None if None in values else sum(values) for name, values in saved.items()},
       **ledger_lib.costs(last), "left_out": last["left_out"]}
-
-
-def _total(records: Sequence[Mapping[str, Any]], name: str) -> Optional[float]:
-  """The sum; None if a part is not known."""
-  values = [record[name] for record in records]
-  return None if None in values else sum(values)

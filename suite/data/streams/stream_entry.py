@@ -203,7 +203,13 @@ def of(given: Any, place: int, seed: int) -> Splits:
     if bare:
       raise ValueError(f"Task {place} of streams.of has splits that are {image_set.told(bare[0])}; "
                        "give image sets, such as suite.images.from_huggingface makes.")
-    given = Splits(**_filled(given, place, seed))
+    found, share = dict(given), 0.15
+    for split in (VALIDATION, "dev"):
+      if split not in found:
+        found["train"], found[split] = _divided(
+            found["train"], share, given["train"], place, seed)
+        share = share / (1.0 - share)
+    given = Splits(**found)
   if isinstance(given, Splits):
     return _checked(given, f"Task {place} of streams.of")
   if not hasattr(given, "eval_batches"):
@@ -225,17 +231,6 @@ def _divided(images: Any, share: float, whole: Any, place: int, seed: int) -> Tu
   if images.kind == tasks.SINGLE_LABEL:
     return image_set.stratified_split(images, share, seed=seed)
   return images.split(share, seed=seed)
-
-
-def _filled(given: Mapping[str, Any], place: int, seed: int) -> dict[str, Any]:
-  """Four splits of two or three: what lacks is drawn from the training set."""
-  found, share = dict(given), 0.15
-  for split in (VALIDATION, "dev"):
-    if split not in found:
-      found["train"], found[split] = _divided(
-          found["train"], share, given["train"], place, seed)
-      share = share / (1.0 - share)
-  return found
 
 
 def _checked(splits: Splits, where: str) -> Splits:

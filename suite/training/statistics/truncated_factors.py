@@ -95,7 +95,8 @@ class TruncatedFactors(statistic.Statistic):
     leading = tf.reverse(vectors[:, -most:], axis=[1])
     squares = tf.reverse(values[-most:], axis=[0])
     places = tf.range(most, dtype=tf.float32)
-    is_kept = (places < self._kept(counts)) & _counts(squares, values)
+    is_more_than_rounding = squares > ridge_sums.FLOOR[tf.float64] * tf.reduce_sum(values)
+    is_kept = (places < self._kept(counts)) & is_more_than_rounding
     leading = tf.where(is_kept, leading, 0.0)
     above, below = leading[:state.basis.shape[0]], leading[state.basis.shape[0]:]
     basis = _in_parts(width, lambda part: tf.cast(
@@ -169,8 +170,3 @@ def _gram(basis: tf.Tensor, codes: tf.Tensor) -> tf.Tensor:
   first = tf.concat([tf.linalg.diag(_squares(basis)),
                      tf.transpose(found[:basis.shape[0]])], axis=0)
   return tf.concat([first, found], axis=1)
-
-
-def _counts(squares: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
-  """Which squared singular values are more than rounding."""
-  return squares > ridge_sums.FLOOR[tf.float64] * tf.reduce_sum(values)
