@@ -87,7 +87,11 @@ def prepare(builder: Any, name: str, directory: pathlib.Path, needed: str = "mor
     if error.errno != errno.ENOSPC:
       raise
     _sweep(directory / name)
-    raise errors.DataError(_full(name, directory, needed)) from error
+    free = shutil.disk_usage(directory).free
+    raise errors.DataError(
+        f"The disk of {directory} is full ({os.strerror(errno.ENOSPC)}) while {name} is prepared: "
+        f"{free / 1e9:.1f} GB are free, {needed} are needed. What was written is removed. Free "
+        "some space, or prepare it elsewhere with --data_dir DIR.") from error
   except RuntimeError as error:  # TFDS's, of an error of TensorFlow's files.
     if not isinstance(error.__cause__, tf.errors.OpError):
       raise
@@ -132,10 +136,3 @@ def _needed(name: str) -> str:
   _, row = catalog.find(name)
   sizes = [layout.size_bytes for layout in row.layouts if layout.size_bytes]
   return f"about {2 * sizes[0] / 1e9:.1f} GB (twice its archive)" if sizes else "more"
-
-
-def _full(name: str, directory: pathlib.Path, needed: str) -> str:
-  free = shutil.disk_usage(directory).free
-  return (f"The disk of {directory} is full ({os.strerror(errno.ENOSPC)}) while {name} is "
-          f"prepared: {free / 1e9:.1f} GB are free, {needed} are needed. What was written is "
-          "removed. Free some space, or prepare it elsewhere with --data_dir DIR.")

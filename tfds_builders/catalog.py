@@ -54,11 +54,8 @@ def find(name: str) -> tuple[str, row_lib.Row]:
     for row in rows(family):
       if name == f"{family}/{row.name}":
         return family, row
-  raise errors.DataError(f"Unknown data set {name!r}{_nearest(name)}. "
-                         "tfds_builders.names() lists all of them.")
-
-
-def _nearest(name: str) -> str:
   short = {known.rsplit("/", 1)[-1]: known for known in names(variants=True)}
   near = difflib.get_close_matches(str(name).rsplit("/", 1)[-1], short, n=3, cutoff=0.5)
-  return f"; the nearest: {', '.join(short[match] for match in near)}" if near else ""
+  nearest = f"; the nearest: {', '.join(short[match] for match in near)}" if near else ""
+  raise errors.DataError(f"Unknown data set {name!r}{nearest}. "
+                         "tfds_builders.names() lists all of them.")

@@ -87,7 +87,7 @@ class Spool:
         self._add_readable(waiting)
         waiting = []
     self._add_readable(waiting)
-    self._check_counts(expected)
+    row_records.check_complete(self._row, self.counts, expected, self.unreadable, self._found_names)
     self._divide()
 
   @property
@@ -156,6 +156,3 @@ class Spool:
                    if not (self._row.unique and self.digests.held_by_later(digest, split_of[key]))}
     self._members.clear()
     self._digest.clear()
-
-  def _check_counts(self, expected: Mapping[str, int]) -> None:
-    row_records.check_complete(self._row, self.counts, expected, self.unreadable, self._found_names)

@@ -116,11 +116,8 @@ def corrupt(image: np.ndarray, kind: str, severity: int, *, key: str,
     if value not in allowed:
       raise ValueError(f"Got {name} {value!r}; allowed: {', '.join(map(str, allowed))}.")
   level = SETS[level_set][kind][severity - 1]
-  pixels = _FUNCTIONS[kind](image / 255.0, level, _generator(key, kind, severity))
+  digest = hashlib.sha256(f"{kind}/{severity}/{key}".encode()).digest()
+  rng = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
+  pixels = _FUNCTIONS[kind](image / 255.0, level, rng)
   # Rounded down, as published; the addend compensates the rounding error of the division by 255.
   return np.floor(np.clip(pixels, 0.0, 1.0) * 255.0 + 1e-6).astype(np.uint8)
-
-
-def _generator(key: str, kind: str, severity: int) -> np.random.Generator:
-  digest = hashlib.sha256(f"{kind}/{severity}/{key}".encode()).digest()
-  return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))

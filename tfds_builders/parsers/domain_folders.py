@@ -44,13 +44,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, template: str, domains: Mapping[
       if "severity" in fields:
         extra["severity"] = int(fields["severity"])
       yield example.Example(
-          splits.TEST, f"{_before_dot(file)}/{key}" if len(paths) > 1 else key,
+          splits.TEST, f"{file.split('.', 1)[0]}/{key}" if len(paths) > 1 else key,
           int(fields["label"]) if numbers else fields["label"], images.encoded(data, where), where,
           extra=extra)
-
-
-def _before_dot(file: str) -> str:
-  return file.split(".", 1)[0]
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,

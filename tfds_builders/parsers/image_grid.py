@@ -28,7 +28,9 @@ def parse(paths: Mapping[str, pathlib.Path], *, dataset: str, side: int,
   """
   for file_name, path in paths.items():
     label = file_name.rsplit(".", 1)[0]
-    pixels = _read(path)
+    with images.pillow_image(archives.read_content(path), str(path),
+                             ("GIF", "PNG", "JPEG", "BMP", "TIFF")) as image:
+      pixels = np.asarray(image.convert("L"))  # [H, W].
     height, width = (size // side for size in pixels.shape)
     if not height or not width:
       raise errors.DataError(f"{path} has {pixels.shape[1]} x {pixels.shape[0]} pixels: too small "
@@ -41,13 +43,6 @@ def parse(paths: Mapping[str, pathlib.Path], *, dataset: str, side: int,
       patch = pixels[row * height:(row + 1) * height, column * width:(column + 1) * width]
       where = f"{path}, patch {key[-2:]}"
       yield example.Example(split_of[key], key, label, images.png(patch), where)
-
-
-def _read(path: pathlib.Path) -> np.ndarray:
-  """Reads a picture as uint8 [H, W]."""
-  data = archives.read_content(path)
-  with images.pillow_image(data, str(path), ("GIF", "PNG", "JPEG", "BMP", "TIFF")) as image:
-    return np.asarray(image.convert("L"))
 
 
 def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_names: Sequence[str], *,
