@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 import pathlib
-from typing import Any
+from typing import Any, Dict
 
 from absl import logging
 import numpy as np
@@ -27,11 +27,32 @@ from suite.data.images import prepared_sets
 from suite.data.own import image_folders
 from suite.data.own import labeled_table
 from suite.data.own import own_labels
-from suite.data.own import split_sets
 
 _NAMES = (("image", "images", "img", "x", "pixel_values"),
           ("label", "labels", "target", "y", "fine_label"), ("id", "ids"))
 _DARK = 16  # The digits of scikit-learn are 0..16.
+
+
+class SplitSets(Dict[str, Any]):
+  """Image sets by the names of their splits ("train", "test") or periods ("2012", "2013").
+
+  A value is an image set, or a `SplitSets` of a period.
+  """
+
+  def __init__(self, name: str, sets: Mapping[str, Any]):
+    """`name`: of the source, for messages."""
+    super().__init__(sets)
+    self.name = name
+
+  def __missing__(self, split: str) -> Any:
+    raise KeyError(f"{self.name!r} has no set {split!r}; it has {', '.join(self)}.")
+
+  def __getattr__(self, attribute: str) -> Any:
+    if attribute.startswith("_"):  # copy and pickle look for these.
+      raise AttributeError(attribute)
+    raise AttributeError(
+        f"{self.name!r} is not one image set but the sets {', '.join(self)}, and has no "
+        f"{attribute!r}. Take one of them: sets[{next(iter(self), 'train')!r}].")
 
 
 def from_arrays(images: Any, labels: Any, *, name: str = "mine", num_classes: int | None = None,
@@ -158,7 +179,7 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
              images: str | pathlib.Path | None = None,
              columns: Mapping[str, str | None] | None = None, name: str | None = None,
              class_names: class_lists.ClassNames = None
-             ) -> image_set.ImageSet | split_sets.SplitSets:
+             ) -> image_set.ImageSet | SplitSets:
   """A set of the images that a table names, with the columns `path` and `label`.
 
       images = suite.images.from_csv("photos.csv")
@@ -197,7 +218,7 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
       class_names=read.class_names, ids=found.ids)
   splits, periods = np.array(found.splits or ()), np.array(found.periods or ())
   if split is not None:
-    wanted, = split_sets.our_names(title, [split]).values()
+    wanted, = labeled_table.our_names(title, [split]).values()
     if wanted not in splits:
       has = ", ".join(dict.fromkeys(found.splits or ())) or "none, as there is no column 'split'"
       raise ValueError(f"{found.title} has no split {split!r}; it has {has}.")
@@ -207,17 +228,17 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
     one.name = title
     return one
 
-  def by_split(rows: np.ndarray, title: str) -> image_set.ImageSet | split_sets.SplitSets:
+  def by_split(rows: np.ndarray, title: str) -> image_set.ImageSet | SplitSets:
     if found.splits is None or split is not None:
       return chosen(rows, title)
-    return split_sets.SplitSets(title, {
+    return SplitSets(title, {
         one: chosen(rows[splits[rows] == one], f"{title} {one}")
         for one in dict.fromkeys(splits[rows].tolist())})
 
   rows = np.arange(whole.size) if split is None else np.flatnonzero(splits == wanted)
   if found.periods is None:
     return by_split(rows, title if split is None else f"{title} {wanted}")
-  return split_sets.SplitSets(title, {
+  return SplitSets(title, {
       str(one): by_split(rows[periods[rows] == one], f"{title} {one}")
       for one in np.unique(periods[rows])})
 
@@ -237,7 +258,7 @@ def from_tfds(name: str, split: Any = "train", *, data_dir: str | None = None
 def from_huggingface(dataset: Any, *, split: str | None = None, image: str = "image",
                      label: str = "label", name: str = "mine", num_classes: int | None = None,
                      kind: str = tasks.SINGLE_LABEL, class_names: class_lists.ClassNames = None
-                     ) -> image_set.ImageSet | split_sets.SplitSets:
+                     ) -> image_set.ImageSet | SplitSets:
   """A set of a Hugging Face `datasets.Dataset`, or of any sequence of dictionaries.
 
   Args:
@@ -272,8 +293,8 @@ def from_huggingface(dataset: Any, *, split: str | None = None, image: str = "im
                        f"{type(dataset).__name__} without splits. Leave split out.")
     return read(dataset, name)
   if split is None:
-    ours = split_sets.our_names(name, list(map(str, dataset)))
-    return split_sets.SplitSets(name, {
+    ours = labeled_table.our_names(name, list(map(str, dataset)))
+    return SplitSets(name, {
         ours[str(one)]: read(rows, f"{name} {ours[str(one)]}") for one, rows in dataset.items()})
   if split not in dataset:
     raise ValueError(f"{name!r} has no split {split!r}; it has {', '.join(map(str, dataset))}.")

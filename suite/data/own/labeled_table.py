@@ -25,8 +25,12 @@ import numpy as np
 
 from suite.data.own import dates
 from suite.data.own import own_tables
-from suite.data.own import split_sets
 
+# The suite's names of splits, and what others call them.
+_SPLITS = {"train": ("training", "train"), "dev": ("development", "dev"),
+           "validation": ("valid", "val", "eval", "evaluation", "validation"),
+           "test": ("testing", "test")}
+_OUR_SPLIT = {other: ours for ours, others in _SPLITS.items() for other in others}
 PERIODS = {"year": "datetime64[Y]", "month": "datetime64[M]"}
 _OTHERS = {"label": "class", "time": "timestamp"}
 _SHOWN, _COLUMNS_SHOWN = 5, 12
@@ -191,7 +195,7 @@ def _splits(title: str, cells: dict[str, list[Any]], name: str | None, used: Seq
     values = sorted({_text(cell) for cell in cells[like]}) if like else []
     if name != "split":
       raise ValueError(f"{title} has the columns {_shown(cells)}, and no {name!r}.")
-    if values and all(split_sets.is_known(value) for value in values):
+    if values and all(is_split(value) for value in values):
       raise ValueError(f"{title} has no column 'split', but {like!r} with {', '.join(values)}. If "
                        f"these are splits, say columns={{'split': {like!r}}}; if not, "
                        "columns={'split': None}.")
@@ -202,12 +206,34 @@ def _splits(title: str, cells: dict[str, list[Any]], name: str | None, used: Seq
     raise ValueError(f"{title}: {len(empty)} of {len(given)} images have no {name!r}: "
                      f"{say(empty)}. Fill them in, or read one set of all: "
                      "columns={'split': None}.")
-  if not any(split_sets.is_known(value) for value in given):
+  if not any(is_split(value) for value in given):
     raise ValueError(f"{title} has the splits {', '.join(sorted(set(given))[:_SHOWN])} in {name!r};"
                      " name them train, dev, validation and test, or read one set of all: "
                      "columns={'split': None}.")
-  ours = split_sets.our_names(title, list(dict.fromkeys(given)))
+  ours = our_names(title, list(dict.fromkeys(given)))
   return [ours[value] for value in given]
+
+
+def our_names(name: str, splits: list[str]) -> dict[str, str]:
+  """The suite's name of each split; names that it does not know stay.
+
+  Raises:
+    ValueError: two splits have one name.
+  """
+  found: dict[str, str] = {}
+  for split in splits:
+    ours = _OUR_SPLIT.get(split.strip().lower(), split)
+    if ours in found.values():
+      both = [one for one in found if found[one] == ours] + [split]
+      raise ValueError(f"{name!r} has the splits {both[0]!r} and {both[1]!r}, which both mean "
+                       f"{ours!r}. Rename one of them, or join them.")
+    found[split] = ours
+  return found
+
+
+def is_split(split: str) -> bool:
+  """Whether a text is the name of a split."""
+  return split.strip().lower() in _OUR_SPLIT
 
 
 def _files(title: str, places: Sequence[str], folder: pathlib.Path,
