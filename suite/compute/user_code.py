@@ -38,21 +38,19 @@ def mapped(function: Callable[..., Any]) -> Callable[..., Any]:
 def is_reached(*parts: Any) -> bool:
   """Whether objects or functions are code of users, or hold some at any depth."""
   waiting, seen = list(parts), {}
+  # Keras 3 never converts layers, users' or its own.
+  keras: Any = sys.modules.get("keras")
+  is_new = str(getattr(keras, "__version__", "")).startswith("3.")
+  passed_over = (*_PLAIN, keras.Layer) if is_new else _PLAIN
   while waiting:
     part = waiting.pop()
-    if isinstance(part, _PLAIN) or id(part) in seen or _is_layer_of_keras_3(part):
+    if isinstance(part, passed_over) or id(part) in seen:
       continue
     seen[id(part)] = part  # Kept, so that no other object takes its id.
     if _package(part) not in _NOT_CONVERTED:
       return True
     waiting += _held(part)
   return False
-
-
-def _is_layer_of_keras_3(part: Any) -> bool:
-  """Whether it is a layer of Keras 3, which never converts layers, users' or its own."""
-  keras: Any = sys.modules.get("keras")
-  return str(getattr(keras, "__version__", "")).startswith("3.") and isinstance(part, keras.Layer)
 
 
 def _package(part: Any) -> str:

@@ -126,8 +126,12 @@ class Forward:
         have them.
     """
     start = time.monotonic()
-    # A pipeline that decodes takes long to make. In a rehearsal one stands for those of all sets.
-    unread = rehearsal.counts_only() and batches is None and _is_of_one_shape(image_set)
+    # A pipeline that decodes takes long to make. In a rehearsal one stands for those of all sets if
+    # the transform alone says the shape of batches: of encoded images, and of features.
+    is_of_one_shape = isinstance(image_set, feature_set.FeatureSet) or (
+        isinstance(image_set, image_set_lib.ImageSet)
+        and isinstance(image_set.store, image_store.EncodedStore))
+    unread = rehearsal.counts_only() and batches is None and is_of_one_shape
     if unread and self._unread[:2] == (transform, batch_size):
       found, spec = None, self._unread[2]
     else:
@@ -213,13 +217,6 @@ def extract(
   return (forward or Forward(fn, context.distribution)).run(
       image_set, transform=transform, batch_size=batch_size, ledger=context.ledger,
       phase=context.phase, batches=image_set.eval_batches(batch_size, transform=transform))
-
-
-def _is_of_one_shape(image_set: Any) -> bool:
-  """Whether the transform alone says the shape of batches: of encoded images, and of features."""
-  return isinstance(image_set, feature_set.FeatureSet) or (
-      isinstance(image_set, image_set_lib.ImageSet)
-      and isinstance(image_set.store, image_store.EncodedStore))
 
 
 def _without_padding(batch: Any) -> dict[str, tf.Tensor]:
