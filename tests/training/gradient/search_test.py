@@ -1,6 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import pytest
 
+from suite.contracts import rehearsal
 from suite.training.gradient import search
 
 
@@ -108,6 +109,18 @@ def test_trials_of_one_wave_differ_and_know_no_result_of_it():
   trials, _ = found.run(train, 1)
   assert [[number for number, _ in wave] for wave in waves] == [[0, 1, 2], [3]]
   assert len({t["label_smoothing"] for t in trials}) == 4
+
+
+def test_trials_without_results_are_drawn_at_random_and_as_many(monkeypatch):
+  monkeypatch.setattr(search, "bayesian", None)  # Not called.
+  asked = search.Search("bayesian", 8, at_once=3, initial_trials=2)
+  trials, _ = asked.without_results().run(_train(), seed=3)
+  assert len({trial["learning_rate"] for trial in trials}) == 8
+  with rehearsal.begun(measures=False):
+    assert asked.run(_train(), seed=3)[0] == trials
+  for oracle in ("random", "grid"):
+    found = search.Search(oracle, learning_rate=0.1, label_smoothing=[0.0, 0.1])
+    assert found.without_results() == found
 
 
 def test_a_failed_trial_does_not_stop_the_search():
