@@ -405,6 +405,7 @@ class ShapeCosts:
 
 
 _CLOSE = 1e-3  # Of a cost: a plan needs no more, and gradients of gathered rows bend the line.
+_BENT = 1e-4  # Of a cost: how far it may lie from the line where others are bounded by it.
 
 
 class SizeCosts:
@@ -413,20 +414,27 @@ class SizeCosts:
   A cost that follows from those that are counted is not counted. The first such is counted all the
   same: if it differs by more than a thousandth, every graph is counted from then on.
 
+  Args:
+    bounded: whether a cost also follows where others bound it to a thousandth, since no term makes
+      a graph cheaper: that of another W follows if W was seen to matter too little.
+
   Attributes:
     num_followed: the calls whose cost followed from others.
   """
 
-  def __init__(self):
+  def __init__(self, *, bounded: bool = False):
     self._known: dict[tuple[int, ...], Cost] = {}
-    self._is_linear, self._is_confirmed, self.num_followed = True, False, 0
+    self._bounded, self.num_followed = bounded, 0
+    self._is_linear, self._is_confirmed = True, False
 
   def __call__(self, terms: tuple[int, ...], count: Callable[[], Cost]) -> Cost:
     """Returns the cost of a graph with these terms, a constant one included; count() counts it."""
     if terms in self._known:
       watch(self._known[terms])
       return self._known[terms]
-    expected = self._expected(terms) if self._is_linear else None
+    expected = None
+    if self._is_linear:
+      expected = self._expected(terms) or (self._between(terms) if self._bounded else None)
     if expected is not None and self._is_confirmed:
       self.num_followed += 1
       watch(expected)
@@ -437,6 +445,38 @@ class SizeCosts:
           a == b or (a is not None and b is not None and abs(a - b) <= _CLOSE * b)
           for a, b in ((expected.flops, found.flops), (expected.macs, found.macs)))
     return found
+
+  def _between(self, terms: tuple[int, ...]) -> Cost | None:
+    """The cost in the middle of its bounds by those that are counted; None if they are wide.
+
+    Bounds are those over all factors of the terms from 0 on that agree with what is counted.
+    """
+    if not self._known or any(cost.flops is None or not cost.macs for cost in self._known.values()):
+      return None
+    from scipy import optimize  # Here: only plans of tables need it.
+
+    scale = np.max([terms, *self._known], axis=0) + 1e-9
+    rows, wanted = np.array(list(self._known)) / scale, np.array(terms) / scale
+
+    def middle(amounts: np.ndarray) -> int | None:
+      shares = rows / amounts[:, None] * amounts.max()
+      found = [optimize.linprog(
+          sign * wanted, A_ub=np.concatenate([shares, -shares]),
+          b_ub=np.repeat([1 + _BENT, _BENT - 1], len(amounts))) for sign in (1, -1)]
+      if any(one.status for one in found):
+        return None
+      least, most = found[0].fun, -found[1].fun
+      is_close = most - least <= 2 * _CLOSE * least
+      return round((least + most) / 2 * amounts.max()) if is_close else None
+
+    counted = {name: np.array([getattr(cost, name) for cost in self._known.values()], float)
+               for name in ("flops", "macs", "ops", "peak_bytes")}
+    flops, macs = middle(counted["flops"]), middle(counted["macs"])
+    if flops is None or macs is None:
+      return None
+    ops, peak = (round(optimize.nnls(rows, counted[name])[0] @ wanted)
+                 for name in ("ops", "peak_bytes"))
+    return Cost(flops, macs, next(iter(self._known.values())).uncounted, ops, peak)
 
   def _expected(self, terms: tuple[int, ...]) -> Cost | None:
     """The cost by those that are counted; None if it does not follow from them."""

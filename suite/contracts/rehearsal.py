@@ -286,7 +286,7 @@ def counted(key: Hashable, terms: tuple[int, ...], count: Callable[[], flops.Cos
   """
   if not counts_only() or _current is None or _current.alike is None:
     return count()
-  costs = _COSTS.setdefault((_current.alike, key), flops.SizeCosts())
+  costs = _COSTS.setdefault((_current.alike, key), flops.SizeCosts(bounded=True))
   before = costs.num_followed
   cost = costs(terms, count)
   _current.num_followed += costs.num_followed - before

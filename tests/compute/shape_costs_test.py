@@ -63,3 +63,41 @@ def test_a_cost_that_does_not_follow_ends_it():
   nearly, counted, costs = _of_sizes(lambda s, w: flops.Cost(10**6 * s + s * s, 0))
   assert abs(nearly(1, 5).flops + nearly(2, 5).flops - nearly(3, 5).flops) < 10
   assert len(counted) == 3 and nearly(10, 5).flops == 10_000_030 - 2 and costs.num_followed == 1
+
+
+def _bounded(cost):
+  counted, costs = [], flops.SizeCosts(bounded=True)
+  def ask(s, w):
+    def count():
+      counted.append((s, w))
+      return cost(s, w)
+    return costs((1, s, w, s * w), count)
+  return ask, counted, costs
+
+
+def test_a_term_that_matters_little_is_bounded_by_one_graph():
+  cost = lambda s, w: flops.Cost(
+      10**9 * s + 10**3 * w + 10**4 * s * w, 10**8 * s + 10 * w, (), s, w)
+  ask, counted, costs = _bounded(cost)
+  for sizes in ((1, 5), (3, 5), (5, 5), (3, 15), (5, 25), (10, 50)):
+    found, true = ask(*sizes), cost(*sizes)
+    assert abs(found.flops / true.flops - 1) < 1e-3 and abs(found.macs / true.macs - 1) < 1e-3
+    assert (found.ops, found.peak_bytes) == (true.ops, true.peak_bytes)
+  # Without bounds (5, 25) is counted, too. At (3, 15) W matters by 3e-5 of the cost.
+  assert counted == [(1, 5), (3, 5), (5, 5), (3, 15)] and costs.num_followed == 2
+
+
+def test_a_term_that_matters_is_counted():
+  cost = lambda s, w: flops.Cost(10**6 * s * w, 10**6 * s + 10**6 * w)
+  ask, counted, _ = _bounded(cost)
+  for sizes in ((1, 5), (3, 5), (5, 5), (3, 15), (5, 25)):
+    assert ask(*sizes) == cost(*sizes)
+  assert len(counted) == 5
+
+
+def test_costs_off_the_line_bound_none():
+  cost = lambda s, w: flops.Cost(10**6 * s**3, 10**6 * s)
+  ask, counted, _ = _bounded(cost)
+  for s in (1, 2, 3, 4, 5):
+    assert ask(s, 5) == cost(s, 5)
+  assert len(counted) == 5
