@@ -242,7 +242,32 @@ def tensor(rows: np.ndarray) -> tf.Tensor:
   if (not counts_only() or rows.nbytes < _LARGE_BYTES or rows.ctypes.data % _ALIGNED
       or not rows.flags.c_contiguous or not rows.flags.writeable):
     return tf.convert_to_tensor(rows)
+  return _uncopied(rows)
+
+
+def _uncopied(rows: np.ndarray) -> tf.Tensor:
   return tf.experimental.dlpack.from_dlpack(rows.__dlpack__())
+
+
+@contextlib.contextmanager
+def blank_variables() -> Iterator[None]:
+  """Large variables that this thread makes meanwhile are zeros that take no memory.
+
+  Their initial values are not computed, where their shapes are known.
+  """
+  def blank(make: Callable[..., Any], **arguments: Any) -> Any:
+    value, dtype = arguments["initial_value"], arguments.get("dtype")
+    shape = arguments.get("shape") if callable(value) else getattr(value, "shape", None)
+    dtype = dtype or getattr(value, "dtype", None)
+    if (tf.executing_eagerly() and shape is not None and dtype is not None
+        and tf.TensorShape(shape).is_fully_defined()):
+      shape, dtype = tuple(tf.TensorShape(shape)), tf.as_dtype(dtype)
+      if math.prod(shape) * dtype.size >= _LARGE_BYTES and dtype.is_floating:
+        arguments["initial_value"] = _uncopied(zeros(shape, dtype.as_numpy_dtype))
+    return make(**arguments)
+
+  with tf.variable_creator_scope(blank):
+    yield
 
 
 def joined(parts: Sequence[tf.Tensor]) -> tf.Tensor:

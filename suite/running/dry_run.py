@@ -101,7 +101,8 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
                            "array_bytes": 0, "followed": 0}
   rest = dict(learners)
   settings, read = (_settings_of_graphs(), _DATA) if shares else (None, {})
-  with flops_lib.watched() as graphs:
+  with flops_lib.watched() as graphs, (
+      contextlib.nullcontext() if rate is None else rehearsal.blank_variables()):
     if planning.takes_plans(protocol):
       shared = {"settings": settings, **({} if settings is None else _SHARED)}
       rest = _plan(protocol, learners, seed, distribution, budget, rate, facts, shared)

@@ -247,3 +247,29 @@ def test_without_measuring_rows_that_a_run_holds_take_no_memory():
   assert not images[0].numpy().any()
   assert rehearsal.large(shape, tf.uint8, lambda: 5) == 5
   assert rehearsal.stored(images) is images
+
+
+def test_variables_that_are_made_where_nothing_is_measured_take_no_memory():
+  def drawn(shape, dtype=None):
+    return pytest.fail("drawn")
+
+  held = _resident_bytes()
+  with rehearsal.blank_variables():
+    layers = [tf.keras.layers.Dense(2000, kernel_initializer=drawn) for _ in range(20)]
+    for layer in layers:
+      layer.build([None, 2000])
+    optimizer = tf.keras.optimizers.SGD(momentum=0.9, jit_compile=False)
+    optimizer.build([layer.kernel for layer in layers])
+    small = tf.Variable(tf.ones([3]))
+    number = tf.Variable(tf.ones([2**20], tf.int64))
+  # 320 MB of weights and as many of momentum.
+  assert _resident_bytes() - held < 100_000_000
+  kernel = layers[0].kernel
+  assert kernel.shape == (2000, 2000) and kernel.dtype == tf.float32
+  assert not kernel[:2, :2].numpy().any()
+  assert small.numpy().all() and number.numpy().all()
+  kernel[:1].assign(tf.ones([1, 2000]))  # They can be changed.
+  assert kernel[0, 0].numpy() == 1 and not optimizer.variables[-1][0, 0].numpy()
+  made = tf.keras.layers.Dense(2, kernel_initializer="ones")
+  made.build([None, 2**19])
+  assert made.kernel.numpy().all()  # As before.
