@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import gc
 from importlib import metadata
 import os
 import pathlib
@@ -56,6 +55,7 @@ from suite.state import trial_queue
 from suite.system import atomic_files
 from suite.system import file_lock
 from suite.system import folders
+from suite.system import host_memory
 from suite.system import processes
 
 _LOCK = ".lock"
@@ -366,7 +366,7 @@ def _help_until_free(
             break
           if not left:
             raise
-      gc.collect()  # The learner's graphs: the next search makes a new one.
+      host_memory.collect()  # The learner's graphs: the next search makes a new one.
     time.sleep(_POLL_SECONDS)
 
 

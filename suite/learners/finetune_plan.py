@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 import dataclasses
 import functools
-import gc
 import pathlib
 import re
 from typing import Any
@@ -32,6 +31,7 @@ from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.learners import starts
 from suite.models.own import own_model
+from suite.system import host_memory
 from suite.training.ensembles import trial_models
 from suite.training.gradient import network as network_lib
 from suite.training.gradient import search as search_lib
@@ -316,7 +316,7 @@ class NetworkCosts:
     if key not in self._kept:
       if len(self._kept) >= _MOST_NETWORKS:  # Its graphs take as much memory as its weights.
         del self._kept[next(iter(self._kept))]
-        gc.collect()
+        host_memory.collect()
       self._kept[key] = self._make(tasks.Task("planned", kind, num_classes))
     return self._kept[key]
 

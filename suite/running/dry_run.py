@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 import contextlib
 import functools
-import gc
 import json
 import multiprocessing
 import os
@@ -111,7 +110,7 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
       with rehearsal.begun(measures=rate is None, alike=settings and (settings, name),
                            data=read) as found:
         _rehearse(protocol, name, make, seed, distribution, budget, rate, facts, found)
-      gc.collect()  # The learner's nets and graphs: a process plans many.
+      host_memory.collect()  # The learner's nets and graphs: a process plans many.
       facts["followed"] += found.num_followed
       facts["array_bytes"] = max(facts["array_bytes"], found.array_bytes)
   largest = max(graphs, key=lambda cost: (cost.ops, cost.flops or 0), default=flops_lib.ZERO)

@@ -1,4 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+import weakref
+
 from suite.system import host_memory
 
 
@@ -18,3 +20,14 @@ def test_the_smaller_of_machine_and_container_counts(tmp_path, monkeypatch):
   assert host_memory.total_bytes() == 9000 * 1024
   (tmp_path / "memory.max").write_text("1000000")
   assert [host_memory.share(0.25, most) for most in (10**6, 99)] == [125_000, 99]
+
+
+def test_what_holds_itself_is_freed():
+  class Held:
+    pass
+
+  held = Held()
+  held.itself, seen = held, weakref.ref(held)
+  del held
+  host_memory.collect()
+  assert seen() is None
