@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 import contextlib
 import math
+import mmap
 import time
 from typing import Any, Optional, TypeVar
 import weakref
@@ -230,11 +231,15 @@ def _is_small(part: Any) -> bool:
 
 
 def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
-  """Zeros that `tensor` makes a tensor of without a copy."""
+  """Zeros that `tensor` makes a tensor of without a copy.
+
+  Large ones are pages of their own: NumPy's may come from a hole in the heap, which is then filled.
+  """
   num_bytes = math.prod(shape) * np.dtype(dtype).itemsize
-  memory = np.zeros([num_bytes + _ALIGNED], np.uint8)
-  first = -memory.ctypes.data % _ALIGNED
-  return memory[first:first + num_bytes].view(dtype).reshape(shape)
+  if num_bytes < _LARGE_BYTES:
+    return np.zeros(shape, dtype)
+  memory = mmap.mmap(-1, num_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+  return np.frombuffer(memory, dtype).reshape(shape)
 
 
 def tensor(rows: np.ndarray) -> tf.Tensor:
