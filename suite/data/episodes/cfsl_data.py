@@ -208,6 +208,7 @@ def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: 
   images: List[np.ndarray] = []
   labels: List[np.ndarray] = []
   ids: List[str] = []
+  are_black = True
   for split in splits:
     source = tfds_source.open_split(name, split, data_dir=data_dir)
     if source.kind != tasks.SINGLE_LABEL:
@@ -228,7 +229,8 @@ def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: 
     stored = tf.io.decode_image(encoded[0], expand_animations=False).shape[:2]
     labels.append(found[keep])
     names = [names[i] if classes is None else f"{split}/{names[i]}" for i in keep]
-    if source.is_stand_in:  # All are black: this memory is taken when it is written.
+    are_black &= source.is_stand_in
+    if source.is_stand_in:  # This memory is taken when it is written.
       images.append(rehearsal.zeros([len(keep), side, side, channels], np.uint8))
       ids.extend(names)
       continue
@@ -238,6 +240,8 @@ def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: 
           [encoded[i] for i in part], (stored[0], stored[1], channels), name=source.title,
           ids=np.asarray(names[start:start + _CHUNK])), side))
     ids.extend(names)
+  if are_black and len(images) > 1 and features is None:
+    images = [rehearsal.zeros([len(ids), *images[0].shape[1:]], np.uint8)]
   return (images[0] if len(images) == 1 else np.concatenate(images), np.concatenate(labels),
           np.asarray(ids))
 

@@ -58,7 +58,8 @@ def read(sets: Sequence[examples.ExampleSet], task: tasks.Task,
   else:
     parts = list(batches)
     if len(parts) > 1 and rehearsal.counts_only() and parts[0].dtype == np.uint8:
-      images = np.zeros([sum(map(len, parts)), *parts[0].shape[1:]], np.uint8)  # As they all are.
+      images = rehearsal.zeros(  # As they all are.
+          [sum(map(len, parts)), *parts[0].shape[1:]], np.uint8)
     else:
       images = parts[0] if len(parts) == 1 else np.concatenate(parts)
   return Examples(images, np.concatenate([part.labels for part in sets]))
@@ -72,7 +73,7 @@ def _images(part: examples.ExampleSet, transform: examples.Transform,
     yield part.features
     return
   if rehearsal.counts_only():  # Memory that is taken when it is read.
-    blank = np.zeros([part.size, *shape(prepare)], np.uint8)
+    blank = rehearsal.zeros([part.size, *shape(prepare)], np.uint8)
     rehearsal.holds(blank.nbytes)
     yield blank
     return

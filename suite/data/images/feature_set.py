@@ -22,6 +22,7 @@ import numpy as np
 import tensorflow as tf
 
 from suite.contracts import examples
+from suite.contracts import rehearsal
 from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.images import image_store
@@ -124,7 +125,9 @@ class FeatureStore:
 
   def take(self, indices: np.ndarray) -> FeatureStore:
     """The store of some of the rows."""
-    return FeatureStore(self._name, self.features[indices])
+    return FeatureStore(self._name, (
+        rehearsal.zeros([len(indices), self.features.shape[1]], np.float32)
+        if rehearsal.counts_only() else self.features[indices]))
 
   def num_bytes(self) -> np.ndarray:
     """The memory that each row takes, int64 [N]."""
@@ -138,6 +141,13 @@ class FeatureStore:
     return traced_maps.mapped(
         image_store.numbers(None), _feature_batch, static=(plan.form, transform, describe),
         tensors=(plan.numbers, features, tuple(columns)))
+
+
+def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+  """Features [n, D] of all parts, [N, D]; where a rehearsal measures nothing zeros."""
+  if rehearsal.counts_only():
+    return rehearsal.zeros([sum(map(len, parts)), *parts[0].shape[1:]], np.float32)
+  return np.concatenate(parts)
 
 
 def _feature_batch(plan: sampling.Form, transform: examples.Transform,

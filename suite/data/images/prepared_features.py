@@ -80,7 +80,7 @@ def read(name: str, split: str, folder: Folder, *, data_dir: Optional[str] = Non
   if len(set(ids)) < len(ids):  # As `tfds_source` joins them.
     ids = [f"{one}/{name_}" for one, part in zip(split.split("+"), parts) for name_ in part.ids]
   return feature_set.FeatureSet.from_arrays(
-      " + ".join(part.name for part in parts), np.concatenate([part.features for part in parts]),
+      " + ".join(part.name for part in parts), feature_set.joined([one.features for one in parts]),
       np.concatenate([part.labels for part in parts]), kind=parts[0].kind,
       num_classes=parts[0].num_classes, ids=ids, class_names=parts[0].class_names)
 
@@ -118,7 +118,8 @@ def with_features(known: Labels, folder: Folder, split: Optional[str] = None
   """
   ids, name = np.asarray(known.ids), known.name
   if folder.stands_in:
-    features, kept = np.zeros([len(ids), folder.size or 1], np.float32), np.arange(len(ids))
+    features = rehearsal.zeros([len(ids), folder.size or 1], np.float32)
+    kept = np.arange(len(ids))
   else:
     places, stored = _stored(folder.path, split)
     kept = np.array([i for i, one in enumerate(ids) if one in places], np.int64)
