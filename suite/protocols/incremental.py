@@ -44,6 +44,7 @@ from suite.contracts import descriptions
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
@@ -331,7 +332,7 @@ class GrowingLearner(learner_lib.Learner):
     if task.num_classes > self._num_classes > 0:
       smaller, self.learner = self.learner, self._copy()
       self.learner.begin(task, context)
-      learner_state.grow(self.learner, smaller)
+      learner_state.grow(self.learner, smaller, rehearsal.large)
     else:
       self.learner.begin(task, context)
     self._num_classes = task.num_classes

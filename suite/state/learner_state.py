@@ -9,7 +9,7 @@ checkpoint are saved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import pathlib
 import tempfile
 
@@ -81,12 +81,19 @@ def restore(learner: tf.Module, saved: Mapping[str, np.ndarray]) -> None:
     variable.assign(saved[name])
 
 
-def grow(learner: tf.Module, smaller: tf.Module) -> None:
+def grow(learner: tf.Module, smaller: tf.Module,
+         make: Callable[[Sequence[int], tf.DType, Callable[[], tf.Tensor]], tf.Tensor]
+         = lambda shape, dtype, values: values()) -> None:
   """Gives a new learner what one that has learned knows, of the same make and with fewer classes.
 
   Variables are paired by their way from the learner. Where the larger learner's has more places
   along an axis, the first ones become those of the smaller learner, and the others, of new classes,
   stay as a new learner has them: first weights, velocities of 0, importances of 0.
+
+  Args:
+    learner: the new one.
+    smaller: the one that has learned.
+    make: make(shape, dtype, values) is what a variable becomes, values() or what stands for it.
 
   Raises:
     CannotGrowError: the learners have other variables, or variables on several devices.
@@ -104,18 +111,23 @@ def grow(learner: tf.Module, smaller: tf.Module) -> None:
         f"{_some(set(old) - set(new))}. `begin` must make the same variables for any number of "
         "classes.")
   for way, variable in new.items():
-    value, known = np.asarray(variable.numpy()), np.asarray(old[way].numpy())
+    value, known = variable.value(), old[way].value()
     # Axes of any length, such as the rows of what is kept, are as long as they were.
     shape = [k if axis is None else v
              for axis, v, k in zip(variable.shape, value.shape, known.shape)]
-    if value.ndim != known.ndim or any(k > n for k, n in zip(known.shape, shape)):
+    if len(value.shape) != len(known.shape) or any(k > n for k, n in zip(known.shape, shape)):
       raise CannotGrowError(
           f"{name} cannot take up further classes: {way.removeprefix(_VARIABLE)} has the shape "
           f"{list(known.shape)}, and {list(value.shape)} for more classes.")
-    placed = np.zeros(shape, value.dtype)
-    kept = tuple(slice(0, min(n, v)) for n, v in zip(shape, value.shape))
-    placed[kept] = value[kept]
-    variable.assign(grown(known, placed))
+
+    def placed(value: tf.Tensor = value, known: tf.Tensor = known,
+               shape: list[int] = shape) -> tf.Tensor:
+      found = np.zeros(shape, value.dtype.as_numpy_dtype)
+      kept = tuple(slice(0, min(n, v)) for n, v in zip(shape, value.shape))
+      found[kept] = value.numpy()[kept]
+      return tf.constant(grown(known.numpy(), found))
+
+    variable.assign(make(shape, variable.dtype, placed))
 
 
 def grown(known: np.ndarray, new: np.ndarray) -> np.ndarray:

@@ -107,6 +107,13 @@ def test_a_larger_learner_takes_over_what_a_smaller_one_knows():
   assert large.known.numpy().tolist() == [True, True, False]
   assert large.rows.numpy().tolist() == [[1.0, 2.0, 0.0], [3.0, 4.0, 0.0], [5.0, 6.0, 0.0]]
 
+  def ones(shape, dtype, values):
+    assert values().shape == shape
+    return tf.ones(shape, dtype)
+
+  learner_state.grow(large, small, ones)  # What stands for the values in a rehearsal.
+  assert large.rows.numpy().tolist() == [[1.0] * 3] * 3 and int(large.step) == 1
+
 
 @pytest.mark.parametrize("large, message", [
     (lambda: Head(3, 0.0), "missing: 1 .step"), (lambda: Head(1, 0.0, step=0), "the shape .2, 2."),
