@@ -251,6 +251,8 @@ def tensor(rows: np.ndarray) -> tf.Tensor:
 
 
 def _uncopied(rows: np.ndarray) -> tf.Tensor:
+  if rows.dtype.kind == "V":  # NumPy exports its own types only, not bfloat16.
+    return tf.convert_to_tensor(rows)
   return tf.experimental.dlpack.from_dlpack(rows.__dlpack__())
 
 

@@ -262,12 +262,14 @@ def test_variables_that_are_made_where_nothing_is_measured_take_no_memory():
     optimizer.build([layer.kernel for layer in layers])
     small = tf.Variable(tf.ones([3]))
     number = tf.Variable(tf.ones([2**20], tf.int64))
+    halved = tf.Variable(tf.ones([2**20], tf.bfloat16))
   # 320 MB of weights and as many of momentum.
   assert _resident_bytes() - held < 100_000_000
   kernel = layers[0].kernel
   assert kernel.shape == (2000, 2000) and kernel.dtype == tf.float32
   assert not kernel[:2, :2].numpy().any()
   assert small.numpy().all() and number.numpy().all()
+  assert halved.dtype == tf.bfloat16 and not halved.numpy().any()
   kernel[:1].assign(tf.ones([1, 2000]))  # They can be changed.
   assert kernel[0, 0].numpy() == 1 and not optimizer.variables[-1][0, 0].numpy()
   made = tf.keras.layers.Dense(2, kernel_initializer="ones")
