@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import ledger
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import feature_set
 from suite.data.images import image_ops
@@ -110,3 +111,15 @@ def test_features_of_another_width_are_refused(transform, message):
                   lambda: make().train_batches(2, seed=(0, 0), transform=transform)):
     with pytest.raises(ValueError, match=message):
       batches()
+
+
+def test_parts_take_no_values_where_a_rehearsal_measures_nothing():
+  found = feature_set.FeatureSet.from_arrays(
+      "a", np.ones([4, 3], np.float32), [0, 1, 0, 1], kind=tasks.SINGLE_LABEL, num_classes=2)
+  with rehearsal.begun(measures=False):
+    part = found.subset([3, 0])
+    assert part.features.shape == (2, 3) and not part.features.any()
+    assert part.ids.tolist() == ["3", "0"] and part.labels.tolist() == [1, 0]
+    assert not feature_set.joined([found.features, part.features]).any()
+  assert found.subset([3]).features.all()
+  assert feature_set.joined([found.features, part.features]).sum() == 12
