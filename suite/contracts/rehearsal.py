@@ -233,7 +233,8 @@ def _is_small(part: Any) -> bool:
 def zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
   """Zeros that `tensor` makes a tensor of without a copy.
 
-  Large ones are pages of their own: NumPy's may come from a hole in the heap, which is then filled.
+  Large arrays are anonymous memory maps: `np.zeros` may reuse freed memory, which is then cleared
+  and takes room.
   """
   num_bytes = math.prod(shape) * np.dtype(dtype).itemsize
   if num_bytes < _LARGE_BYTES:
@@ -281,6 +282,13 @@ def joined(parts: Sequence[tf.Tensor]) -> tf.Tensor:
   """Rows [n, ...] of all parts, one after the other, as `large`."""
   size = sum(int(part.shape[0]) for part in parts)
   return large([size, *parts[0].shape[1:]], parts[0].dtype, lambda: tf.concat(parts, 0))
+
+
+def concatenated(parts: Sequence[np.ndarray]) -> np.ndarray:
+  """Images or features [n, ...] of all parts; where nothing is measured zeros, see `zeros`."""
+  if counts_only():
+    return zeros([sum(map(len, parts)), *parts[0].shape[1:]], parts[0].dtype)
+  return np.concatenate(parts)
 
 
 def stored(rows: tf.Tensor) -> tf.Tensor:

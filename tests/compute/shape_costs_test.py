@@ -35,8 +35,8 @@ def test_an_unknown_part_stays_unknown():
   assert costs(8, 4) == flops.Cost(None, 32, ("Svd",))
 
 
-def _of_sizes(cost):
-  counted, costs = [], flops.SizeCosts()
+def _of_sizes(cost, **settings):
+  counted, costs = [], flops.SizeCosts(**settings)
   def ask(s, w):
     def count():
       counted.append((s, w))
@@ -65,20 +65,10 @@ def test_a_cost_that_does_not_follow_ends_it():
   assert len(counted) == 3 and nearly(10, 5).flops == 10_000_030 - 2 and costs.num_followed == 1
 
 
-def _bounded(cost):
-  counted, costs = [], flops.SizeCosts(bounded=True)
-  def ask(s, w):
-    def count():
-      counted.append((s, w))
-      return cost(s, w)
-    return costs((1, s, w, s * w), count)
-  return ask, counted, costs
-
-
 def test_a_term_that_matters_little_is_bounded_by_one_graph():
   cost = lambda s, w: flops.Cost(
       10**9 * s + 10**3 * w + 10**4 * s * w, 10**8 * s + 10 * w, (), s, w)
-  ask, counted, costs = _bounded(cost)
+  ask, counted, costs = _of_sizes(cost, bounded=True)
   for sizes in ((1, 5), (3, 5), (5, 5), (3, 15), (5, 25), (10, 50)):
     found, true = ask(*sizes), cost(*sizes)
     assert abs(found.flops / true.flops - 1) < 1e-3 and abs(found.macs / true.macs - 1) < 1e-3
@@ -89,7 +79,7 @@ def test_a_term_that_matters_little_is_bounded_by_one_graph():
 
 def test_a_term_that_matters_is_counted():
   cost = lambda s, w: flops.Cost(10**6 * s * w, 10**6 * s + 10**6 * w)
-  ask, counted, _ = _bounded(cost)
+  ask, counted, _ = _of_sizes(cost, bounded=True)
   for sizes in ((1, 5), (3, 5), (5, 5), (3, 15), (5, 25)):
     assert ask(*sizes) == cost(*sizes)
   assert len(counted) == 5
@@ -97,7 +87,7 @@ def test_a_term_that_matters_is_counted():
 
 def test_costs_off_the_line_bound_none():
   cost = lambda s, w: flops.Cost(10**6 * s**3, 10**6 * s)
-  ask, counted, _ = _bounded(cost)
+  ask, counted, _ = _of_sizes(cost, bounded=True)
   for s in (1, 2, 3, 4, 5):
     assert ask(s, 5) == cost(s, 5)
   assert len(counted) == 5

@@ -240,9 +240,8 @@ def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: 
           [encoded[i] for i in part], (stored[0], stored[1], channels), name=source.title,
           ids=np.asarray(names[start:start + _CHUNK])), side))
     ids.extend(names)
-  if are_black and len(images) > 1 and features is None:
-    images = [rehearsal.zeros([len(ids), *images[0].shape[1:]], np.uint8)]
-  return (images[0] if len(images) == 1 else np.concatenate(images), np.concatenate(labels),
+  joined = rehearsal.concatenated if are_black else np.concatenate
+  return (images[0] if len(images) == 1 else joined(images), np.concatenate(labels),
           np.asarray(ids))
 
 

@@ -57,11 +57,8 @@ def read(sets: Sequence[examples.ExampleSet], task: tasks.Task,
     images = storage.keep(batches)
   else:
     parts = list(batches)
-    if len(parts) > 1 and rehearsal.counts_only() and parts[0].dtype == np.uint8:
-      images = rehearsal.zeros(  # As they all are.
-          [sum(map(len, parts)), *parts[0].shape[1:]], np.uint8)
-    else:
-      images = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    joined = np.concatenate if parts[0].dtype == np.int64 else rehearsal.concatenated
+    images = parts[0] if len(parts) == 1 else joined(parts)
   return Examples(images, np.concatenate([part.labels for part in sets]))
 
 

@@ -143,13 +143,6 @@ class FeatureStore:
         tensors=(plan.numbers, features, tuple(columns)))
 
 
-def joined(parts: Sequence[np.ndarray]) -> np.ndarray:
-  """Features [n, D] of all parts, [N, D]; where a rehearsal measures nothing zeros."""
-  if rehearsal.counts_only():
-    return rehearsal.zeros([sum(map(len, parts)), *parts[0].shape[1:]], np.float32)
-  return np.concatenate(parts)
-
-
 def _feature_batch(plan: sampling.Form, transform: examples.Transform,
                    describe: image_store.Describe, element: tf.Tensor, plan_numbers: Any,
                    features: tf.Tensor, columns: image_store.Columns) -> Dict[str, tf.Tensor]:

@@ -80,7 +80,8 @@ def read(name: str, split: str, folder: Folder, *, data_dir: Optional[str] = Non
   if len(set(ids)) < len(ids):  # As `tfds_source` joins them.
     ids = [f"{one}/{name_}" for one, part in zip(split.split("+"), parts) for name_ in part.ids]
   return feature_set.FeatureSet.from_arrays(
-      " + ".join(part.name for part in parts), feature_set.joined([one.features for one in parts]),
+      " + ".join(part.name for part in parts),
+      rehearsal.concatenated([part.features for part in parts]),
       np.concatenate([part.labels for part in parts]), kind=parts[0].kind,
       num_classes=parts[0].num_classes, ids=ids, class_names=parts[0].class_names)
 

@@ -120,6 +120,6 @@ def test_parts_take_no_values_where_a_rehearsal_measures_nothing():
     part = found.subset([3, 0])
     assert part.features.shape == (2, 3) and not part.features.any()
     assert part.ids.tolist() == ["3", "0"] and part.labels.tolist() == [1, 0]
-    assert not feature_set.joined([found.features, part.features]).any()
+    assert not rehearsal.concatenated([found.features, part.features]).any()
   assert found.subset([3]).features.all()
-  assert feature_set.joined([found.features, part.features]).sum() == 12
+  assert rehearsal.concatenated([found.features, part.features]).sum() == 12
