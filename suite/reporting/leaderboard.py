@@ -4,6 +4,9 @@
 Scores of different protocols are never averaged, only ranks are. Costs are all FLOPs of a run,
 answers included: in episodes and sequences methods learn while they answer. Differences are tested
 on the saved answers (`significance`), and the best of a column is a group.
+
+Rank 1 is the best; equal scores share the mean of their ranks. A method without a score, because
+the protocol refuses it or its runs are not finished, has no rank there and takes none from others.
 """
 
 from __future__ import annotations
@@ -13,14 +16,13 @@ from collections.abc import Mapping, Sequence
 import dataclasses
 import functools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.metrics import paired_tests
-from suite.metrics import rankings
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import panels
@@ -38,6 +40,75 @@ _DELIVERED = {
     deliveries.EPISODES: "few-shot episodes of several support sets"}
 
 Cells = Mapping[str, run_streams.LearnerRuns]
+
+
+class Point(NamedTuple):
+  """A method's score and what it cost, None if that is unknown."""
+
+  name: str
+  score: float
+  cost: float | None
+
+
+class MeanRank(NamedTuple):
+  """A mean over `num` protocols; None over none."""
+
+  mean: float | None
+  num: int
+
+
+def ranks_of(scores: Mapping[str, float | None], *, lower_is_better: bool = False
+             ) -> dict[str, float | None]:
+  """Returns the rank of each method by name, 1 to the number of scores; None without a score."""
+  known = {name: score if lower_is_better else -score
+           for name, score in scores.items() if score is not None and not math.isnan(score)}
+  from scipy import stats  # pylint: disable=import-outside-toplevel
+  found = dict(zip(known, stats.rankdata(list(known.values())).tolist()))
+  return {name: found.get(name) for name in scores}
+
+
+def mean_ranks(by_protocol: Sequence[Mapping[str, float | None]]) -> dict[str, MeanRank]:
+  """Returns the mean of each method's ranks over the protocols where it has one."""
+  names = dict.fromkeys(name for found in by_protocol for name in found)
+  known = {name: [rank for found in by_protocol if (rank := found.get(name)) is not None]
+           for name in names}
+  return {name: MeanRank(sum(values) / len(values) if values else None, len(values))
+          for name, values in known.items()}
+
+
+def common(by_protocol: Sequence[Mapping[str, float | None]]) -> list[str]:
+  """Returns the methods that have a score under every protocol."""
+  names = dict.fromkeys(name for found in by_protocol for name in found)
+  return [name for name in names
+          if all(ranks_of(found).get(name) is not None for found in by_protocol)]
+
+
+def best_within(points: Sequence[Point], budget: float, *, lower_is_better: bool = False
+                ) -> list[Point]:
+  """Returns the best of the points that cost at most `budget`, all of them if several are equal.
+
+  A point of unknown cost is none of them.
+  """
+  fitting = [p for p in points if p.cost is not None and p.cost <= budget]
+  if not fitting:
+    return []
+  best = (min if lower_is_better else max)(p.score for p in fitting)
+  return [p for p in fitting if p.score == best]
+
+
+def budgets(costs: Sequence[float | None]) -> list[float]:
+  """Returns 1, 3, 10, 30, ...: from the largest that is at most the least cost above 0, to the
+  smallest that is at least the greatest cost; [] if no cost is above 0.
+  """
+  known = [cost for cost in costs if cost is not None and cost > 0]
+  if not known:
+    return []
+  steps = [factor * 10.0 ** power for power in range(
+      math.floor(math.log10(min(known))), math.ceil(math.log10(max(known))) + 1)
+      for factor in (1, 3)]
+  first = max(i for i, step in enumerate(steps) if step <= min(known))
+  last = min(i for i, step in enumerate(steps) if step >= max(known))
+  return steps[first:last + 1]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,23 +157,22 @@ class Ranked:
     """The comparison by the saved answers; None if nothing can be compared."""
     return None if len(self.streams) > 1 else significance.test(self.cells, self.measure)
 
-  def group(self, budget: float) -> tuple[list[rankings.Point], list[str]]:
+  def group(self, budget: float) -> tuple[list[Point], list[str]]:
     """The best points within a budget, and the others within it that are not apart from them."""
-    best = rankings.best_within(self.points(), budget, lower_is_better=self.lower_is_better)
+    best = best_within(self.points(), budget, lower_is_better=self.lower_is_better)
     if not best or self.tested is None or best[0].name not in self.tested.names:
       return best, []
     return best, [p.name for p in self.points() if p not in best and p.name in self.tested.names
                   and p.cost is not None and p.cost <= budget
                   and not any(self.tested.is_worse(p.name, one.name) for one in best)]
 
-  def points(self) -> list[rankings.Point]:
+  def points(self) -> list[Point]:
     """Mean score and mean FLOPs of each row that has a finished seed."""
-    return [rankings.Point(row, score, cell.total("flops"))
+    return [Point(row, score, cell.total("flops"))
             for row, cell in self.cells.items() if (score := self.score(row)) is not None]
 
   def ranks(self, rows: Sequence[str]) -> dict[str, float | None]:
-    return rankings.ranks({row: self.score(row) for row in rows},
-                          lower_is_better=self.lower_is_better)
+    return ranks_of({row: self.score(row) for row in rows}, lower_is_better=self.lower_is_better)
 
 
 def load(table: table_dir.TableDir) -> list[Ranked]:
@@ -155,9 +225,9 @@ def build(table: table_dir.TableDir) -> list[panels.Panel]:
 
 def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel:
   by_column = [column.ranks(table.rows) for column in columns]
-  means = rankings.mean_ranks(by_column)
-  everywhere = rankings.common(by_column)
-  among = rankings.mean_ranks([column.ranks(everywhere) for column in columns])
+  means = mean_ranks(by_column)
+  everywhere = common(by_column)
+  among = mean_ranks([column.ranks(everywhere) for column in columns])
   order = sorted(table.rows, key=lambda row: (means[row].mean is None, means[row].mean or 0.0))
   best: set[tuple[int, int]] = set()  # The cells with the lowest number of each column.
   numbers = [[means[row].mean, among[row].mean if row in among else None,
@@ -193,7 +263,7 @@ def _rank(column: Ranked, row: str, rank: float | None) -> Any:
   return quantities.Quantity(rank, quantities.RANK, note=f"[{first}-{last}]")
 
 
-def _mean_rank(columns: Sequence[Ranked], row: str, mean: rankings.MeanRank) -> Any:
+def _mean_rank(columns: Sequence[Ranked], row: str, mean: MeanRank) -> Any:
   """A mean rank with the mean of the possible ranks, of which none is missed with 95%."""
   tested = [column.tested for column in columns if row in column.cells]
   found = [paired_tests.rank_intervals(
@@ -295,7 +365,7 @@ def _stream_notes(columns: Sequence[Ranked]) -> list[str]:
           f"{'; '.join(column.streams)}." for column in columns if len(column.streams) > 1]
 
 
-def front(column: Ranked) -> list[rankings.Point]:
+def front(column: Ranked) -> list[Point]:
   """The points of a column that no other dominates, by FLOPs."""
   points = column.points()
   sign = 1 if column.lower_is_better else -1
@@ -332,11 +402,11 @@ def _front(table: table_dir.TableDir, column: Ranked) -> panels.Panel | None:
 
 def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panels.Panel]:
   """The best method of each column for budgets of FLOPs; [] if no FLOPs are known."""
-  budgets = rankings.budgets([p.cost for column in columns for p in column.points()])
-  if not budgets:
+  limits = budgets([p.cost for column in columns for p in column.points()])
+  if not limits:
     return []
   rows = []
-  for budget in budgets:
+  for budget in limits:
     rows.append([budget, *(
         f"{', '.join(p.name for p in best)} {100 * best[0].score:.2f}"
         + (f" ({', '.join(others)})" if others else "") if best else quantities.NOTHING
