@@ -104,7 +104,7 @@ PARSERS = ("suite.cli", "suite.commands.parsing", *(
         "run", "report", "show", "data", "lifelong", "curate", "verify", "weights",
         "submit")))
 # What an installation of the part lifelong has, without TensorFlow and scikit-learn.
-LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets", "suite.lifelong.cache_figures",
+LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets",
          "suite.lifelong.adaptive_session", "suite.lifelong.watching",
          "suite.lifelong.answer_tables",
          "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",

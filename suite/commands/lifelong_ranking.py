@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+import contextlib
 import csv
 import functools
 import json
 import pathlib
 import sys
+from typing import Any
 
 from suite.commands import lifelong_answers
 
 _PAIRS = 15  # Largest number of pairs that are all shown.
+_MODELS = 60  # Number of models that are drawn.
 _CURVES = 8  # Number of samples whose curves are drawn, if none is named.
 
 
@@ -222,12 +226,17 @@ def plot(args: argparse.Namespace) -> int:
   import numpy as np
 
   from suite import lifelong
-  from suite.lifelong import cache_figures
   from suite.lifelong.estimators import irt_search
   args.out.mkdir(parents=True, exist_ok=True)
-  rows = lifelong.rank(args.cache)
-  cache_figures.draw_ranking(args.out / "ranking.svg", [one.name for one in rows],
-                             [one.score for one in rows], [one.score_interval for one in rows])
+  rows = lifelong.rank(args.cache)[:_MODELS]
+  with _figure(args.out / "ranking.svg", (7, 1 + 0.18 * len(rows))) as axes:
+    values = np.array([one.score for one in rows])
+    ends = np.array([one.score_interval for one in rows]).reshape(-1, 2)
+    places = np.arange(len(rows))[::-1]  # The best on top.
+    axes.errorbar(100 * values, places, fmt="o", markersize=3, linewidth=1,
+                  xerr=100 * np.abs(np.stack([values - ends[:, 0], ends[:, 1] - values])))
+    axes.set_yticks(places, [one.name for one in rows], fontsize=6)
+    axes.set(xlabel="accuracy, %, with 95% intervals of partly evaluated models")
   reference = lifelong.Reference(args.cache)
   if args.subset:
     with open(args.subset, encoding="utf-8-sig", newline="") as file:
@@ -244,10 +253,32 @@ def plot(args: argparse.Namespace) -> int:
   items, abilities = irt_search.fit_items_and_abilities(columns(samples), 1, 12)
   shown = args.samples or [ids[place] for place in np.unique(
       np.argsort(items[:, 1])[np.linspace(0, len(ids) - 1, _CURVES).astype(int)]).tolist()]
-  places = [ids.index(one) for one in shown]
-  cache_figures.draw_items(args.out / "items.svg", shown, items[places])
-  cache_figures.draw_information(args.out / "information.svg", items, abilities[:, 0])
+  with _figure(args.out / "items.svg", (7, 4)) as axes:
+    for identity, curve in zip(shown, irt_search.curves(items[[ids.index(one) for one in shown]])):
+      axes.plot(irt_search.ABILITIES, curve, label=identity)
+    axes.set(xlabel="ability", ylabel="probability of a correct answer", ylim=(0, 1))
+    axes.legend(fontsize=6)
+  with _figure(args.out / "information.svg", (7, 4)) as axes:  # Of all items together.
+    axes.plot(irt_search.ABILITIES, irt_search.information(items).sum(axis=0))
+    axes.plot(abilities[:, 0], np.zeros(len(abilities)), "|", markersize=12, color="black",
+              label="known models")
+    axes.set(xlabel="ability", ylabel="information")
+    axes.legend()
   names = ("ranking.svg", "items.svg", "information.svg")
   lifelong_answers.show(args, {"files": [str(args.out / name) for name in names]},
                         [f"{args.out}: {', '.join(names)}"])
   return 0
+
+
+@contextlib.contextmanager
+def _figure(path: pathlib.Path, size: tuple[float, float]) -> Iterator[Any]:
+  """The axes of a new figure, which is written at the end."""
+  import matplotlib
+  matplotlib.use("Agg")
+  matplotlib.rcParams["svg.hashsalt"] = "lifelong"
+  from matplotlib import pyplot
+  figure, axes = pyplot.subplots(figsize=size)
+  axes.grid(alpha=0.3)
+  yield axes
+  figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
+  pyplot.close(figure)

@@ -8,7 +8,6 @@ import pytest
 
 from suite import lifelong
 from suite.lifelong import api
-from suite.lifelong import cache_figures
 from suite.lifelong import subsets
 from suite.lifelong.answers import answer_factors
 from suite.lifelong.answers import hierarchical_logistic
@@ -178,11 +177,3 @@ def test_a_subset_has_the_means_of_the_factors_and_honest_errors(answers):
   assert np.sqrt(np.mean(errors**2)) < 2 * found.error and found.error < found.largest
   with pytest.raises(ValueError, match="Got size 900 of 800 samples and 30 models"):
     subsets.choose(counts, lambda s: answers[:30, s], 30, 900)
-
-
-def test_item_information_by_hand():
-  items = np.array([[2.0, 0.0], [1.0, 3.0]])
-  middle = cache_figures._ABILITIES.tolist().index(0.0)
-  assert cache_figures.curves(items)[0, middle] == 0.5
-  assert cache_figures.information(items)[0, middle] == 1.0  # 4 / 4.
-  assert cache_figures.curves(items)[1, 0] == pytest.approx(0.5)  # At ability -3.

@@ -9,6 +9,8 @@ asked. With D = 1 and equal discriminations it equals the single order of Sort &
 probabilities.
 
 It fits N (D + 1) numbers, so the number of known answers is limited by `LIMIT`.
+
+With D = 1 a sample has a curve over the abilities, and information about them.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator
 
 LIMIT = 2e9  # Largest number of known answers.
+ABILITIES = np.linspace(-3.0, 3.0, 121)  # Of the curves.
 _BLOCK = 1 << 13
 _PRECISION = 0.3  # Prior precision of a and b: within about 2 of 0.
 
@@ -107,6 +110,17 @@ def fit_items_and_abilities(known: np.ndarray, num_dimensions: int, rounds: int
     items[:, :-1] *= spread
     abilities[:, :-1] = (free - middle) / spread
   return items, abilities
+
+
+def curves(items: np.ndarray) -> np.ndarray:
+  """Probability of a correct answer at each ability, of items [n, 2] (a, b): [n, abilities]."""
+  return 1.0 / (1.0 + np.exp(-(items[:, :1] * ABILITIES + items[:, 1:])))
+
+
+def information(items: np.ndarray) -> np.ndarray:
+  """Fisher information about the ability, a^2 p (1 - p), of items [n, 2]: [n, abilities]."""
+  chance = curves(items)
+  return items[:, :1] ** 2 * chance * (1.0 - chance)
 
 
 def _ability(items: np.ndarray, answers: np.ndarray) -> np.ndarray:

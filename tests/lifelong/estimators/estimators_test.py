@@ -101,3 +101,11 @@ def test_the_real_matrix():
     errors[name] = np.mean([np.mean(method.estimate(known, _ask(matrix[m], []), 1024).answers
                                     != matrix[m]) for m in chosen[50:62]])
   assert errors["factors"] < errors["sum"] - 0.02
+
+
+def test_item_information_by_hand():
+  items = np.array([[2.0, 0.0], [1.0, 3.0]])
+  middle = irt_search.ABILITIES.tolist().index(0.0)
+  assert irt_search.curves(items)[0, middle] == 0.5
+  assert irt_search.information(items)[0, middle] == 1.0  # 4 / 4.
+  assert irt_search.curves(items)[1, 0] == pytest.approx(0.5)  # At ability -3.
