@@ -327,7 +327,17 @@ def draw(left: np.ndarray, predicted: np.ndarray, answered: float, size: int, nu
   """
   predicted = np.clip(np.asarray(predicted, np.float64), 0.0, 1.0)
   spread = predicted * (1.0 - predicted)
-  chances = _chances(np.sqrt(spread), num)
+  # Chances of sum `num`, at most 1, nearly in proportion to the deviations.
+  scores, share = np.sqrt(spread), np.full(len(left), 1.0 / len(left))
+  if scores.sum() > 0:
+    share = _UNIFORM * share + (1.0 - _UNIFORM) * scores / scores.sum()
+  sure = np.zeros(len(left), bool)
+  while True:
+    free = num - int(sure.sum())
+    chances = np.where(sure, 1.0, free * share / max(float(share[~sure].sum()), 1e-300))
+    if not np.any(over := chances > 1.0):
+      break
+    sure |= over
   order = np.lexsort((left, predicted))
   ends = np.cumsum(chances[order])
   # The last end is `num` but for rounding.
@@ -336,20 +346,6 @@ def draw(left: np.ndarray, predicted: np.ndarray, answered: float, size: int, nu
   variance = float(np.sum(spread * (1.0 / chances - 1.0))) / size**2
   return Round(left[chosen], chances[chosen], predicted[chosen],
                (answered + float(predicted.sum())) / size, variance)
-
-
-def _chances(scores: np.ndarray, num: int) -> np.ndarray:
-  """Probabilities [n] of sum `num`, at most 1, nearly in proportion to scores [n]."""
-  share = np.full(len(scores), 1.0 / len(scores))
-  if scores.sum() > 0:
-    share = _UNIFORM * share + (1.0 - _UNIFORM) * scores / scores.sum()
-  sure = np.zeros(len(scores), bool)
-  while True:
-    free = num - int(sure.sum())
-    chances = np.where(sure, 1.0, free * share / max(float(share[~sure].sum()), 1e-300))
-    if not np.any(over := chances > 1.0):
-      return chances
-    sure |= over
 
 
 def accuracy_of(rounds: Sequence[Round], answers: Sequence[np.ndarray], size: int, num_samples: int

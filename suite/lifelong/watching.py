@@ -241,7 +241,13 @@ class _Found:
       tables, report = self._read(cache, paths)
       named = {name: pathlib.Path(path).relative_to(self._folder).as_posix()
                for name, path in report.named_by_file.items()}
-      self._check_names(named)
+      owners = {name: one.path for one in [*self._known.values(), *self._done]
+                for name in one.named}  # Of models whose name is that of their file.
+      for name, one_path in named.items():
+        if owners.get(name, one_path) != one_path:
+          raise accuracy_cache.CacheError(
+              f"{owners[name]} and {one_path} both have a model {name!r}, the name of the file. "
+              "Rename one of them, or add a column of models.")
       if any(self._is_changed(one) for one in some):
         raise _ChangedError("It changed while it was read.")
       if tables and not self._has_begun:
@@ -255,7 +261,12 @@ class _Found:
         self._add(some[:half], is_again)
         self._add(some[half:], is_again)
         return
-      self._set_aside(some[0], error)
+      young = self._now() - some[0].changed / 1e9 < self._settings.settle
+      self._done.append(
+          some[0]._replace(status=WAITING, reason=f"may be half-written, is tried again: {error}")
+          if isinstance(error, _ChangedError) or young else
+          some[0]._replace(status=REFUSED, reason=str(error),
+                           digest=some[0].digest + self._settings.digest))
       return
     for one, path in zip(some, paths):
       self._done.append(one._replace(
@@ -275,15 +286,6 @@ class _Found:
       # A file of a form that nobody has thought of must not stop the others.
       logging.warning("%s: %r", paths[0], error)
       raise accuracy_cache.CacheError(f"{paths[0]} cannot be read: {error!r}.") from error
-
-  def _check_names(self, named: Mapping[str, str]) -> None:
-    """Refuses two files of one name that is the name of their models."""
-    owners = {name: one.path for one in [*self._known.values(), *self._done] for name in one.named}
-    for name, path in named.items():
-      if owners.get(name, path) != path:
-        raise accuracy_cache.CacheError(
-            f"{owners[name]} and {path} both have a model {name!r}, the name of the file. Rename "
-            "one of them, or add a column of models.")
 
   def _is_changed(self, one: WatchedFile) -> bool:
     try:
@@ -311,15 +313,6 @@ class _Found:
         is_new = is_new & ~seen[name]
       self._arrived.setdefault(name, set()).update(
           ids[place] for place in np.flatnonzero(is_new).tolist())
-
-  def _set_aside(self, one: WatchedFile, error: Exception) -> None:
-    young = self._now() - one.changed / 1e9 < self._settings.settle
-    if isinstance(error, _ChangedError) or young:
-      self._done.append(one._replace(
-          status=WAITING, reason=f"may be half-written, is tried again: {error}"))
-      return
-    self._done.append(one._replace(status=REFUSED, reason=str(error),
-                                   digest=one.digest + self._settings.digest))
 
   def arrived(self, cache: accuracy_cache.AccuracyCache) -> dict[str, np.ndarray]:
     """model -> samples whose answers are new."""

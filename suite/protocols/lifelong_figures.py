@@ -221,7 +221,11 @@ class _Study:
     aleatoric, array_bytes = np.full(len(test), np.nan), 0
     for column, model in enumerate(test.tolist()):
       row, best = self._table.answers.row(model), None
-      truth[column], oracle[column] = row.mean(), _error_of_oracle(row)
+      # The oracle has as many ones as the row, all at its beginning (section 2.1): an estimate of
+      # the accuracy may be perfect and say nothing of the samples.
+      num = int(row.sum(dtype=np.int64))
+      oracle[column] = (num - row[:num].sum(dtype=np.int64)) * 2 / len(row)
+      truth[column] = row.mean()
       for place, budget in enumerate(budgets):
         found, asked = self._estimate(known, row, budget)
         wrong = found.answers != row
@@ -343,16 +347,6 @@ class _Study:
             for model in test.tolist()]
     return {name: None if any(one[name] is None for one in each) else sum(one[name] for one in each)
             for name in each[0]}
-
-
-def _error_of_oracle(row: np.ndarray) -> float:
-  """The error of as many ones as the row has, all at its beginning (section 2.1).
-
-  Its number of ones is right: an estimate of the accuracy may be perfect and say nothing of the
-  samples.
-  """
-  num = int(row.sum(dtype=np.int64))
-  return float((num - row[:num].sum(dtype=np.int64)) * 2 / len(row))
 
 
 def _means(values: np.ndarray) -> List[float]:

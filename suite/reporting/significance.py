@@ -373,7 +373,17 @@ def build(tested: Tested, title: str, suffix: str = "") -> list[panels.Panel]:
     suffix: of the panels' names, where a section has several.
   """
   name = f"_{suffix}" if suffix else ""
-  return [_methods(tested, title, f"significance{name}"), _pairs(tested, title, f"pairs{name}")]
+  order = tested.order
+  lower = tested.measure.better == descriptions.LOWER
+  rows = [[tested.names[i], *(
+      _nothing() if i == j else _p_value(tested.comparison.p_value[i, j]) for j in order)]
+          for i in order]
+  return [_methods(tested, title, f"significance{name}"), panels.Panel(
+      f"pairs{name}", f"{title}, p-values of all pairs", [
+          panels.Column("method"),
+          *(panels.Column(tested.names[i], panels.MIXED) for i in order)], rows,
+      ["Two-sided, corrected by Holm over all pairs; methods from the "
+       f"{'lowest' if lower else 'highest'} score on."])]
 
 
 def _methods(tested: Tested, title: str, name: str) -> panels.Panel:
@@ -391,7 +401,23 @@ def _methods(tested: Tested, title: str, name: str) -> panels.Panel:
           [found.difference[i, first], panels.plain(found.margin[i, first]),
            _p_value(found.p_value[i, first]),
            quantities.words(f"{found.seeds_apart[i, first]}/{found.num_seeds[i, first]}")])])
-  best = tested.names[first]
+  notes = [
+      f"{MARK} and rank from 1: in the group of the best, no method is better beyond chance. No "
+      "two methods that share a letter differ beyond chance. Both hold for all pairs at once at 5% "
+      "(Holm).",
+      "Errors are standard errors of the mean: by seeds of training, and by the "
+      f"{tested.num_units:,} test images or episodes. \"Minus the first\": against "
+      f"{tested.names[first]}. Seeds apart: within how many seeds the two models differ by "
+      "McNemar's test, or a z-test of weighted images; that is of these models, not of the "
+      "methods."]
+  fewest = min(parts.num_seeds for parts in found.parts)
+  if fewest < 2:
+    notes.append("One seed: intervals and p-values are of the test images alone, and say nothing "
+                 "of other seeds of training.")
+  elif fewest < _FEW_SEEDS:
+    notes.append(f"{fewest} seeds: where training differs from seed to seed, only large "
+                 f"differences can be shown; {_FEW_SEEDS} to 10 seeds show smaller ones.")
+  notes += [f"Not compared: {one}: {why}." for one, why in tested.left_out.items()]
   return panels.Panel(
       name, f"{title}, tested", [
           panels.Column("method"), panels.Column("seeds", panels.COUNT),
@@ -402,42 +428,8 @@ def _methods(tested: Tested, title: str, name: str) -> panels.Panel:
           panels.Column("groups"), panels.Column("minus the first", panels.PERCENT),
           panels.Column("± 95% of it", panels.PERCENT), panels.Column("p, Holm", panels.MIXED),
           panels.Column("seeds apart", panels.MIXED)],
-      rows, _notes(tested, best), best=frozenset(
+      rows, notes, best=frozenset(
           (k, 2) for k, i in enumerate(order) if tested.names[i] in tested.best))
-
-
-def _notes(tested: Tested, best: str) -> list[str]:
-  notes = [
-      f"{MARK} and rank from 1: in the group of the best, no method is better beyond chance. No "
-      "two methods that share a letter differ beyond chance. Both hold for all pairs at once at 5% "
-      "(Holm).",
-      "Errors are standard errors of the mean: by seeds of training, and by the "
-      f"{tested.num_units:,} test images or episodes. \"Minus the first\": against {best}. Seeds "
-      "apart: within how many seeds the two models differ by McNemar's test, or a z-test of "
-      "weighted images; that is of these models, not of the methods."]
-  fewest = min(parts.num_seeds for parts in tested.comparison.parts)
-  if fewest < 2:
-    notes.append("One seed: intervals and p-values are of the test images alone, and say nothing "
-                 "of other seeds of training.")
-  elif fewest < _FEW_SEEDS:
-    notes.append(f"{fewest} seeds: where training differs from seed to seed, only large "
-                 f"differences can be shown; {_FEW_SEEDS} to 10 seeds show smaller ones.")
-  return notes + [f"Not compared: {name}: {why}." for name, why in tested.left_out.items()]
-
-
-def _pairs(tested: Tested, title: str, name: str) -> panels.Panel:
-  """p-values of all pairs, methods in the order of their scores."""
-  order = tested.order
-  lower = tested.measure.better == descriptions.LOWER
-  rows = [[tested.names[i], *(
-      _nothing() if i == j else _p_value(tested.comparison.p_value[i, j]) for j in order)]
-          for i in order]
-  return panels.Panel(
-      name, f"{title}, p-values of all pairs", [
-          panels.Column("method"),
-          *(panels.Column(tested.names[i], panels.MIXED) for i in order)], rows,
-      ["Two-sided, corrected by Holm over all pairs; methods from the "
-       f"{'lowest' if lower else 'highest'} score on."])
 
 
 def _p_value(value: float) -> quantities.Quantity:

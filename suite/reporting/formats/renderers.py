@@ -169,8 +169,12 @@ def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None
   title = panel.title[len(stream):].lstrip(": ") if panel.title.startswith(stream) else panel.title
   pictures = panel.chart.rows if isinstance(panel.chart, panels.Gallery) else {}
   chart = None
-  if panel.chart and not isinstance(panel.chart, panels.Gallery) and not _is_one_point(panel.chart):
-    chart = draw_chart(panel.chart).to_plotly_json()
+  if panel.chart and not isinstance(panel.chart, panels.Gallery):
+    points = None if not isinstance(panel.chart, panels.Plot) else {
+        (series.name, x) for series in panel.chart.series if not series.is_front
+        for x, y in zip(series.x, series.y) if x is not None and y is not None}
+    if points is None or len(points) > 1:  # Of a single point the table says as much.
+      chart = draw_chart(panel.chart).to_plotly_json()
   return {
       "id": name, "name": panel.name,
       "title": title[:1].upper() + title[1:] or _TITLES.get(panel.name, stream),
@@ -192,15 +196,6 @@ def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None
                            "" if cell.plain is None else cell.plain),
                  "is_partial": str(cell).startswith("partial"), "is_best": (i, j) in best}
                 for j, cell in enumerate(row)] for i, row in enumerate(table.rows)]}
-
-
-def _is_one_point(chart: panels.Chart) -> bool:
-  """Whether a figure would show a single point: its table says as much."""
-  if not isinstance(chart, panels.Plot):
-    return False
-  points = {(series.name, x) for series in chart.series if not series.is_front
-            for x, y in zip(series.x, series.y) if x is not None and y is not None}
-  return len(points) < 2
 
 
 def _plain(value: Any) -> Any:

@@ -208,7 +208,15 @@ def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
         [task_stream.cumulative_cost(run.summary, without=("pretrain",)) if run.is_finished
          else None for run in group],
         group, run_streams.home_of(group)))
-  learners = _with_curves(learners)
+  rows = [run_streams.row_of(learner.runs[0]) for learner in learners]
+  of_method: dict[str, list[str | None]] = {}
+  for learner, row in zip(learners, rows):
+    of_method.setdefault(learner.method, []).append(row)
+  for i, (learner, row) in enumerate(zip(learners, rows)):
+    beside = of_method[learner.method]
+    is_swept = len(set(beside)) > 1 and len(set(beside)) < len(beside)
+    learners[i] = dataclasses.replace(
+        learner, curve=row if row is not None and is_swept else learner.method)
   notes = []
   for run in runs:
     headline = run.summary.get("headline", "ok")
@@ -218,20 +226,6 @@ def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
     elif headline != "ok":
       notes.append(f"{run.label}: {headline}.")
   return StreamResults(_stream_of(longest, [])[0], tasks, learners, notes)
-
-
-def _with_curves(learners: Sequence[LearnerResults]) -> list[LearnerResults]:
-  rows = [run_streams.row_of(learner.runs[0]) for learner in learners]
-  of_method: dict[str, list[str | None]] = {}
-  for learner, row in zip(learners, rows):
-    of_method.setdefault(learner.method, []).append(row)
-  found = []
-  for learner, row in zip(learners, rows):
-    beside = of_method[learner.method]
-    is_swept = len(set(beside)) > 1 and len(set(beside)) < len(beside)
-    found.append(dataclasses.replace(
-        learner, curve=row if row is not None and is_swept else learner.method))
-  return found
 
 
 def _number(value: float | None) -> float:

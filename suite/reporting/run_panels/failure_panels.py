@@ -156,10 +156,6 @@ def _several(groups: Mapping[str, dict[str, np.ndarray]]) -> dict[str, dict[str,
 
 def build(stored: StoredAnswers) -> list[panels.Panel]:
   """Builds the panels that the answers can fill: harder groups, factors, pairs of models."""
-  return [_harder(stored), *_together(stored), *_apart(stored)]
-
-
-def _harder(stored: StoredAnswers) -> panels.Panel:
   rows: list[list[Any]] = []
   for kind in stored.groups:
     names, errors, counts = stored.table(kind)
@@ -168,7 +164,7 @@ def _harder(stored: StoredAnswers) -> panels.Panel:
              for g, (name, (effect, z)) in enumerate(zip(
                  names, failure_groups.harder(errors, counts))) if z > _Z]
   rows.sort(key=lambda row: -row[5])
-  return panels.Panel(
+  harder = panels.Panel(
       "failures", f"{stored.title}: groups that are harder than the others",
       [panels.Column("kind"), panels.Column("group"), panels.Column("images", panels.COUNT),
        panels.Column("mean error", panels.PERCENT), panels.Column("log odds", panels.NUMBER),
@@ -176,6 +172,7 @@ def _harder(stored: StoredAnswers) -> panels.Panel:
       [f"{len(stored.models)} models, {stored.wrong.shape[1]:,} test images. Log odds: what a "
        "group adds to those of an error, beside the model's own; z: in deviations, of answers as "
        f"if they were independent. Shown are at most {_SHOWN}, above {_Z:g}.", *stored.notes])
+  return [harder, *_together(stored), *_apart(stored)]
 
 
 def _together(stored: StoredAnswers) -> list[panels.Panel]:
