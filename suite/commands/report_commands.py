@@ -64,7 +64,13 @@ def _report(args: argparse.Namespace) -> int:
     raise gin_files.ConfigError("--figures writes files beside text, and --format html has its "
                                 "own figures: leave one out.")
   if args.format == _CARD:
-    return _report_card(args)
+    given = [flag for flag in ("all", "panel", "figures", "task_facts") if getattr(args, flag)]
+    if given:
+      raise gin_files.ConfigError(f"--{given[0]} chooses what a report shows, and a card has one "
+                                  "form. Leave it out.")
+    from suite.reporting.formats import model_card
+    papers = {one.name: (one.title, one.paper) for one in methods.load()}
+    return _give(model_card.render(args.dirs, papers), args.out, "Card")
   facts = None
   if args.task_facts:
     from suite.reporting.nevis_panels import stream_results
@@ -106,16 +112,6 @@ def _give(text: str, out: pathlib.Path | None, what: str) -> int:
   atomic_files.write(out, text.encode("utf-8"))
   print(f"{what}: {out}")
   return 0
-
-
-def _report_card(args: argparse.Namespace) -> int:
-  given = [flag for flag in ("all", "panel", "figures", "task_facts") if getattr(args, flag)]
-  if given:
-    raise gin_files.ConfigError(f"--{given[0]} chooses what a report shows, and a card has one "
-                                "form. Leave it out.")
-  from suite.reporting.formats import model_card
-  papers = {one.name: (one.title, one.paper) for one in methods.load()}
-  return _give(model_card.render(args.dirs, papers), args.out, "Card")
 
 
 def _report_panels(args: argparse.Namespace, facts: Any) -> int:

@@ -345,7 +345,10 @@ def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
       continue
     value, where = setting.value, setting.where
     if isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-      macro = _macro_of(value, found)
+      macro: List[gin_bindings.Binding] = []  # The last one that it leads to; [] if it is not set.
+      while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+        macro = found.history.get((value.scope, gin_bindings.MACRO, "value"), [])
+        value = macro[-1].value if macro else None
       if not macro:
         continue
       via, value, where = f" through {value}", macro[-1].value, macro[-1].where
@@ -371,15 +374,6 @@ def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
       raise gin_files.ConfigError(
           f"{label} is {value!r}{via} ({where}); it takes whole numbers in a list.")
   return converted
-
-
-def _macro_of(value: Any, found: gin_files.Scan) -> List[gin_bindings.Binding]:
-  """The settings of the last macro that a reference leads to; [] if it is not set."""
-  macro: List[gin_bindings.Binding] = []
-  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-    macro = found.history.get((value.scope, gin_bindings.MACRO, "value"), [])
-    value = macro[-1].value if macro else None
-  return macro
 
 
 def _whole(value: Any, kinds: Sequence[Any]) -> Any:

@@ -142,21 +142,16 @@ def read(file: run_settings.RunFile, *, every: bool = False) -> RunFacts:
           setting.text, _text(setting.value), *_about(found, key, readers), _place(setting))))
   is_table = any(name.startswith("table.") for name in found.parameters)
   root = gin_bindings.ROOTS[1 if is_table else 0]
-  learners = _followed(found, ("", root, "runs" if is_table else gin_bindings.LEARNERS))
+  key = ("", root, "runs" if is_table else gin_bindings.LEARNERS)
+  learners = found.history[key][-1].value if key in found.history else None
+  while isinstance(learners, gin_bindings.GinReference) and learners.name == gin_bindings.MACRO:
+    key = (learners.scope, gin_bindings.MACRO, "value")
+    learners = found.history[key][-1].value if key in found.history else None
   named = learners if isinstance(learners, Mapping) else {}
   return RunFacts(
       read_header(file.name, file.path), is_table,
       {str(name): _text(value) for name, value in named.items()},
       [one for _, _, one in sorted(kept, key=lambda row: row[:2])])
-
-
-def _followed(found: gin_files.Scan, key: gin_bindings.Key) -> Any:
-  """The value of a key, through macros; None if nothing sets it."""
-  value = found.history[key][-1].value if key in found.history else None
-  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-    key = (value.scope, gin_bindings.MACRO, "value")
-    value = found.history[key][-1].value if key in found.history else None
-  return value
 
 
 def _text(value: Any) -> str:

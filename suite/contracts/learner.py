@@ -40,7 +40,7 @@ from __future__ import annotations
 import difflib
 import functools
 import types
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Protocol, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Protocol, Sequence, TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -507,8 +507,11 @@ def check_maker(make: Callable[[], Any]) -> None:
 def _check_names(cls: type) -> None:
   """Raises an error for a public name of a class that is close to one of the contracts."""
   known, of_modules = names(), dir(tf.Module)
-  for name in _public_names(cls):
-    if name in known or name in of_modules:
+  # A parent that is a learner itself was checked when it was made.
+  own = [name for one in cls.__mro__ if (one is cls or not issubclass(one, BaseLearner))
+         and one.__module__.partition(".")[0] not in _LIBRARIES for name in vars(one)]
+  for name in own:
+    if name.startswith("_") or name in known or name in of_modules:
       continue
     close = difflib.get_close_matches(name.lower(), known, 1, _CLOSE)
     if close and len(close[0]) > _SHORT:
@@ -516,11 +519,3 @@ def _check_names(cls: type) -> None:
           f"{cls.__name__} has {name!r}, which no protocol knows: a learner has {close[0]!r}. "
           f"Rename it to {close[0]!r}, or to a name that is less like it; "
           "suite/contracts/learner.py has all names.")
-
-
-def _public_names(cls: type) -> Iterator[str]:
-  """The public names that a class and its parents outside of the contracts define."""
-  for one in cls.__mro__:
-    is_checked = one is not cls and issubclass(one, BaseLearner)
-    if not (is_checked or one.__module__.partition(".")[0] in _LIBRARIES):
-      yield from (name for name in vars(one) if not name.startswith("_"))

@@ -234,20 +234,16 @@ class Rate:
       smaller = Rate(probe.smaller)
       if probe.flops / smaller.flops_per_second > _MAX_SECONDS:
         probe = probe.smaller
-    self.probe, self.seconds = probe, _seconds_of(probe.run)
+    self.probe = probe
+    probe.run()  # Traced and warmed up.
+    # The least time of one call, of 2 to 20 calls that take a second together.
+    self.seconds, spent, calls = float("inf"), 0.0, 0
+    while calls < 20 and (spent < 1.0 or calls < 2):
+      began = time.monotonic()
+      probe.run()
+      took = time.monotonic() - began
+      self.seconds, spent, calls = min(self.seconds, took), spent + took, calls + 1
     self.flops_per_second: float = probe.flops / self.seconds
-
-
-def _seconds_of(run: Callable[[], Any], *, at_least: float = 1.0, at_most: int = 20) -> float:
-  """The least time of one call, of calls that take `at_least` seconds together."""
-  run()  # Traced and warmed up.
-  best, spent, calls = float("inf"), 0.0, 0
-  while calls < at_most and (spent < at_least or calls < 2):
-    began = time.monotonic()
-    run()
-    took = time.monotonic() - began
-    best, spent, calls = min(best, took), spent + took, calls + 1
-  return best
 
 
 def measured_rates(plans: Any) -> dict[str, Rate]:
@@ -468,8 +464,13 @@ def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
       parts = _alike(orders, -(-len(orders) // num_processes))
       kept = max(1, _KEPT * len(parts) // len(orders))
     found: list[dict[str, Any]] = []
+    # Forks of a server that has imported what they need; new processes where there are no forks.
+    has_forks = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if has_forks else "spawn")
+    if has_forks:
+      context.set_forkserver_preload(["suite.running.plan_processes"])
     # A new process for each cell that is measured: what others leave would be measured, too.
-    with _processes_context().Pool(
+    with context.Pool(
         num_processes, this_process.import_tensorflow, maxtasksperchild=kept) as pool:
       for part, planned in zip(parts, pool.imap(_planned_cells, parts)):
         found += planned
@@ -508,15 +509,6 @@ def _processes(jobs: int, num_cells: int) -> int:
     return jobs
   fit = host_memory.available_bytes() // _PROCESS_BYTES
   return max(1, min(len(os.sched_getaffinity(0)), fit, num_cells // _WORTH_A_PROCESS))
-
-
-def _processes_context() -> Any:
-  """Forks of a server that has imported what they need; new processes where there are no forks."""
-  if "forkserver" not in multiprocessing.get_all_start_methods():
-    return multiprocessing.get_context("spawn")
-  context = multiprocessing.get_context("forkserver")
-  context.set_forkserver_preload(["suite.running.plan_processes"])
-  return context
 
 
 def _planned_cells(orders: Sequence[_CellOrder]) -> list[dict[str, Any]]:

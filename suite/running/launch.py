@@ -166,8 +166,21 @@ def table_run(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
   if seeds:
     settings.set_data_dirs()
     gin_files.scan(file.paths(), file.bindings())
-    return functools.partial(table.run, **_of_seeds(file, seeds), order=table.TableOrder(
-        file, settings.for_run(f"{file.folder}-seeds"), **order))
+    if len(set(seeds)) < len(seeds):
+      raise gin_files.ConfigError(f"--seeds has {', '.join(map(str, seeds))}; give each seed once.")
+    further = file.paths()
+    protocol = methods.protocol_of(file.path, [one for one in further if one != file.path],
+                                   file.params)
+    measures: dict[str, str] = {}
+    if protocol:
+      this_process.import_tensorflow()
+      measures = {one.key: one.text for one in descriptions.named(protocol).measures}
+    is_shipped = file.path == gin_files.run_files().get(file.name)
+    return functools.partial(
+        table.run, runs={file.name: file.name if is_shipped else str(file.path)},
+        columns={protocol or "run": {}}, seeds=list(seeds),
+        report=table.Report(measures=measures, costs=("flops", "seconds")),
+        order=table.TableOrder(file, settings.for_run(f"{file.folder}-seeds"), **order))
   own, of_cells = table.divide(file.path, file.params)
   gin_parse.parse([file.path], own, names=settings.gin_names)
   settings.set_data_dirs()
@@ -200,20 +213,3 @@ def engine_run(file: run_settings.RunFile, settings: run_settings.RunSettings,
       for i in range(number)], number)
   text = tables.report([folder], most=processes.terminal_width()) if folder.is_dir() else ""
   return table.TableResult.of(text, outcomes)
-
-
-def _of_seeds(file: run_settings.RunFile, seeds: Sequence[int]) -> dict[str, Any]:
-  """The arguments of `table.run` for one run with several seeds: the protocol's measures."""
-  if len(set(seeds)) < len(seeds):
-    raise gin_files.ConfigError(f"--seeds has {', '.join(map(str, seeds))}; give each seed once.")
-  further = file.paths()
-  protocol = methods.protocol_of(file.path, [one for one in further if one != file.path],
-                                 file.params)
-  measures: dict[str, str] = {}
-  if protocol:
-    this_process.import_tensorflow()
-    measures = {one.key: one.text for one in descriptions.named(protocol).measures}
-  is_shipped = file.path == gin_files.run_files().get(file.name)
-  return {"runs": {file.name: file.name if is_shipped else str(file.path)},
-          "columns": {protocol or "run": {}}, "seeds": list(seeds),
-          "report": table.Report(measures=measures, costs=("flops", "seconds"))}

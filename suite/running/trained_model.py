@@ -31,7 +31,6 @@ from suite.compute import private_tensorflow
 from suite.configs import gin_files
 from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
-from suite.contracts import tasks
 from suite.models import conv4
 from suite.models.own import own_model
 from suite.protocols import cfsl
@@ -233,7 +232,13 @@ def _classifier(learner: Any, state: run_state.RunState, about: dict[str, Any], 
                       f"{gin_files.nearest(key, known)}")
   task = known[key] if key else state.begun[-1]
   learner.begin(task, state.context())
-  names = _class_names(state, task)
+  # The names in the last predictions of the task, or of the summary; else numbers.
+  saved = (predictions.load(state.folder / record["predictions"]).class_names
+           for record in reversed(state.records)
+           if record.get("task_key") == task.key and record.get("predictions"))
+  summary = run_dir.read_json(state.folder / run_dir.SUMMARY)
+  names = list(next(filter(None, saved), None) or summary.get("class_names")
+               or map(str, range(task.num_classes)))
   about.update(kind=_CLASSIFIER, task=task.key, task_kind=task.kind, class_names=names,
                takes=_takes(learner), gives=f"scores of {task.num_classes} classes")
   if len(known) > 1:
@@ -347,17 +352,6 @@ def _takes(learner: Any) -> str:
   if len(shape) == 1:
     return f"features float32 [N, {shape[0]}]"
   return "raw images uint8 [N, H, W, 3] or [N, H, W, 1] of any size"
-
-
-def _class_names(state: run_state.RunState, task: tasks.Task) -> list[str]:
-  """The names in the last predictions of the task, or of the summary; else numbers."""
-  for record in reversed(state.records):
-    if record.get("task_key") == task.key and record.get("predictions"):
-      names = predictions.load(state.folder / record["predictions"]).class_names
-      if names:
-        return list(names)
-  summary = run_dir.read_json(state.folder / run_dir.SUMMARY)
-  return list(summary.get("class_names") or map(str, range(task.num_classes)))
 
 
 def _images(learner: Any) -> list[list[tf.TensorSpec]]:

@@ -165,7 +165,13 @@ def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any
   runs, refused, problems = [], [], []
   for number, workdir in enumerate(workdirs):
     prefix = f"runs/{number:03d}"
-    without = _refused(workdir)
+    without = [{  # Learners that do not fit the work directory's budget.
+        "learner": run.folder.name, "method": of_method(workdir / run_dir.CONFIG, run.folder.name),
+        "protocol": run.protocol, "seed": int(run.environment.get("seed", 0)),
+        "budget": str(bound_value(workdir / run_dir.CONFIG, "budget")),
+        "reason": run_dir.read_json(run.folder / run_dir.REFUSED)["reason"].partition("\n")[0]}
+               for run in run_dir.load([workdir])
+               if not run.is_finished and (run.folder / run_dir.REFUSED).is_file()]
     refused += without
     if without and not any(workdir.glob(f"*/{run_dir.SUMMARY}")):
       continue
@@ -252,17 +258,6 @@ def _finished(folder: pathlib.Path) -> list[pathlib.Path]:
         "These runs have not finished; the same command finishes them. All that was begun is "
         "handed in, failures too:", *dict.fromkeys(missing)]))
   return workdirs
-
-
-def _refused(workdir: pathlib.Path) -> list[dict[str, Any]]:
-  """The entries of submission.json for learners that do not fit the work directory's budget."""
-  return [{
-      "learner": run.folder.name, "method": of_method(workdir / run_dir.CONFIG, run.folder.name),
-      "protocol": run.protocol, "seed": int(run.environment.get("seed", 0)),
-      "budget": str(bound_value(workdir / run_dir.CONFIG, "budget")),
-      "reason": run_dir.read_json(run.folder / run_dir.REFUSED)["reason"].partition("\n")[0]}
-          for run in run_dir.load([workdir])
-          if not run.is_finished and (run.folder / run_dir.REFUSED).is_file()]
 
 
 def _about_run(run: run_dir.Run, prefix: str) -> dict[str, Any]:

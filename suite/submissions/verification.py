@@ -137,8 +137,13 @@ def verify(path: pathlib.Path, *, replay: int = 0, states: pathlib.Path | None =
         runs[said["folder"]] = run
         _check_answers(report, said["folder"], run)
     _check_seeds(report, seeds)
-    if replay and runs:
-      _draw(report, runs, replay, draw)
+    if replay and runs:  # Of all events whose states are committed to and kept.
+      kept = [Drawn(name, event, f"{run.folder.name}/state/kept/{event:08d}" if event else "")
+              for name, run in sorted(runs.items()) for event in bundle.kept_events(run)]
+      report.draw = secrets.randbits(31) if draw is None else draw
+      report.num_kept = len(kept)
+      chosen = seeds_lib.generator(report.draw, report.bundle).permutation(len(kept))[:replay]
+      report.drawn = [kept[i] for i in sorted(chosen.tolist())]
     if recompute or report.drawn:
       by_workdir: dict[pathlib.Path, dict[str, run_dir.Run]] = {}
       for name, run in runs.items():
@@ -248,19 +253,6 @@ def _check_seeds(report: Report, seeds: Sequence[int]) -> None:
     if len(set(found)) < len(found):
       problems.append(f"{method} ({protocol}) has two runs of one seed")
   _add(report, "seeds", "", problems, ", ".join(map(str, seeds)))
-
-
-def _draw(report: Report, runs: Mapping[str, run_dir.Run], num: int, draw: int | None) -> None:
-  """Draws events from all whose states are committed to and kept."""
-  kept: list[Drawn] = []
-  for name, run in sorted(runs.items()):
-    kept += [Drawn(name, event, "" if not event else
-                   f"{run.folder.name}/state/kept/{event:08d}")
-             for event in bundle.kept_events(run)]
-  report.draw = secrets.randbits(31) if draw is None else draw
-  report.num_kept = len(kept)
-  chosen = seeds_lib.generator(report.draw, report.bundle).permutation(len(kept))[:num]
-  report.drawn = [kept[i] for i in sorted(chosen.tolist())]
 
 
 def _open(report: Report, workdir: pathlib.Path, runs: Mapping[str, run_dir.Run],
