@@ -32,7 +32,12 @@ def made(build_fn: Callable[[], Made], seed: int, model_of: Callable[[Made], Any
     model_of: the model or layer in what was made.
   """
   _check(seed)
-  holder = _seeds_of_this_thread()
+  # Where `tf.keras.utils.set_random_seed` puts the generator of seeds; None: Keras has no such.
+  root = tf.keras.Model.__module__.partition(".")[0]  # "keras" or "tf_keras".
+  try:
+    holder = importlib.import_module(f"{root}.src.backend")._SEED_GENERATOR
+  except (ImportError, AttributeError):
+    holder = None
   if (holder is None or tf.distribute.has_strategy() or not tf.executing_eagerly()
       or keras3.library() is not None or tf.config.list_physical_devices("GPU")):
     found = build_fn()
@@ -78,15 +83,6 @@ def _build(build_fn: Callable[[], tf.keras.layers.Layer], seed: int) -> list[np.
 def _check(seed: int) -> None:
   if int(seed) < 0:
     raise ValueError(f"seed is {seed}; it must not be negative (Python seeds -1 and 1 alike).")
-
-
-def _seeds_of_this_thread() -> Any:
-  """Where `tf.keras.utils.set_random_seed` puts the generator of seeds; None: Keras has no such."""
-  root = tf.keras.Model.__module__.partition(".")[0]  # "keras" or "tf_keras".
-  try:
-    return importlib.import_module(f"{root}.src.backend")._SEED_GENERATOR
-  except (ImportError, AttributeError):
-    return None
 
 
 @contextlib.contextmanager

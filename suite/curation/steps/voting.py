@@ -51,8 +51,14 @@ def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
   def write(folder: pathlib.Path) -> manifest.Counts:
     plan = reviewing.finished(work)
     cast = votes_lib.read(files, plan.keys(), plan.items())
-    scored = _scored(cast, plan.gold, min_gold)
-    left_out = [name for name, score in scored.items() if score["left_out"]]
+    if min_gold and not plan.gold:
+      raise errors.CurationError("--min-gold needs gold questions: make the sheets with --gold.")
+    scored = votes_lib.scores(cast, plan.gold)
+    left_out = votes_lib.unreliable(scored, min_gold)
+    for name in left_out:
+      logging.warning("The votes of %s are left out: %d of %d gold questions are answered right, "
+                      "--min-gold is %g.", name, scored[name]["right"], scored[name]["asked"],
+                      min_gold)
     everyone = {item: cast[item] for item in plan.candidates}
     ballots = votes_lib.without(everyone, left_out)
     votes_lib.check_reviewers(ballots, minimum)
@@ -67,7 +73,8 @@ def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
                           " ".join(f"{reviewer}:{vote}" for reviewer, vote in
                                    sorted(ballots[item].items()))] for item in found))
     numbers = statistics(ballots)
-    text = json.dumps({**numbers, "gold": scored}, indent=1, ensure_ascii=False)
+    gold = {name: {**score, "left_out": name in left_out} for name, score in scored.items()}
+    text = json.dumps({**numbers, "gold": gold}, indent=1, ensure_ascii=False)
     atomic_files.write(folder / AGREEMENT, (text + "\n").encode("utf-8"))
     ties = sum(votes_lib.is_tie(ballots[item]) for item in disputed)
     if disputed:
@@ -94,20 +101,6 @@ def accepted(work: pathlib.Path) -> list[votes_lib.Item]:
   path = manifest.verified(work, collection.VOTES).folder / ACCEPTED
   return [votes_lib.Item(int(line["bucket"]), line["class"], line["id"])
           for line in storage.read_csv(path, ["bucket", "class", "id"])]
-
-
-def _scored(ballots: votes_lib.Ballots, gold: votes_lib.Answers, min_gold: float
-            ) -> dict[str, dict[str, object]]:
-  """Scores reviewers by the gold questions, and marks those whose votes are left out."""
-  if min_gold and not gold:
-    raise errors.CurationError("--min-gold needs gold questions: make the sheets with --gold.")
-  scored = votes_lib.scores(ballots, gold)
-  few = votes_lib.unreliable(scored, min_gold)
-  for name in few:
-    logging.warning("The votes of %s are left out: %d of %d gold questions are answered right, "
-                    "--min-gold is %g.", name, scored[name]["right"], scored[name]["asked"],
-                    min_gold)
-  return {name: {**score, "left_out": name in few} for name, score in scored.items()}
 
 
 _DECIMALS = 6

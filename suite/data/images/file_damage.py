@@ -50,7 +50,12 @@ def problem(data: bytes) -> str:
     return f"it is text, not an image: {text[:30].decode('latin-1')!r}"
   try:
     with Image.open(io.BytesIO(data)) as image:
-      return _tiff(image, len(data)) if image.format == "TIFF" else ""
+      tags = getattr(image, "tag_v2", {}) if image.format == "TIFF" else {}
+      for offsets, counts in ((273, 279), (324, 325)):  # Strips, tiles.
+        ends = [a + b for a, b in zip(_listed(tags.get(offsets)), _listed(tags.get(counts)))]
+        if ends and max(ends) > len(data):
+          return f"{_CUT}: its pixels end at byte {max(ends):,} of {len(data):,}"
+      return ""
   except Exception as error:  # Pillow raises many kinds on damaged files.
     is_known = data.startswith((b"II*\0", b"MM\0*"))
     return (f"{_CUT}, or a TIFF of a kind that Pillow does not read" if is_known else
@@ -133,15 +138,6 @@ def _bmp(data: bytes) -> str:
     return "its header gives no size"
   need = offset + (abs(width) * bits + 31) // 32 * 4 * abs(height)
   return _CUT if compression in (0, 3) and len(data) < need else ""
-
-
-def _tiff(image: Image.Image, size: int) -> str:
-  tags = getattr(image, "tag_v2", {})
-  for offsets, counts in ((273, 279), (324, 325)):  # Strips, tiles.
-    ends = [a + b for a, b in zip(_listed(tags.get(offsets)), _listed(tags.get(counts)))]
-    if ends and max(ends) > size:
-      return f"{_CUT}: its pixels end at byte {max(ends):,} of {size:,}"
-  return ""
 
 
 def _listed(value: object) -> Sequence[int]:

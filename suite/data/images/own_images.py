@@ -256,7 +256,11 @@ def _upright(image: Image.Image) -> Image.Image:
   if deep is not None:
     found = Image.fromarray(deep)
   elif _is_shape_in_alpha(image):
-    found = _on_background(image)
+    rgba = image.convert("RGBA")
+    is_dark = np.asarray(rgba)[..., :3].mean() < 128
+    background = Image.new("RGBA", rgba.size, "white" if is_dark else "black")
+    found = Image.alpha_composite(background, rgba).convert(
+        "L" if image.mode in ("1", "L", "LA", "La") else "RGB")
   elif image.mode in ("1", "L", "LA", "La"):
     found = (image.convert("LA") if image.mode == "La" else image).convert("L")
   else:
@@ -279,14 +283,6 @@ def _is_shape_in_alpha(image: Image.Image) -> bool:
   rgba = np.asarray(image.convert("RGBA")).reshape(-1, 4)
   low, high = rgba.min(axis=0).astype(int), rgba.max(axis=0).astype(int)
   return bool((high - low)[:3].max() < _ONE_COLOR and high[3] > low[3])
-
-
-def _on_background(image: Image.Image) -> Image.Image:
-  rgba = image.convert("RGBA")
-  is_gray = image.mode in ("1", "L", "LA", "La")
-  is_dark = np.asarray(rgba)[..., :3].mean() < 128
-  background = Image.new("RGBA", rgba.size, "white" if is_dark else "black")
-  return Image.alpha_composite(background, rgba).convert("L" if is_gray else "RGB")
 
 
 def _deep_pixels(image: Image.Image) -> np.ndarray | None:

@@ -122,7 +122,17 @@ def with_features(known: Labels, folder: Folder, split: Optional[str] = None
     features = rehearsal.zeros([len(ids), folder.size or 1], np.float32)
     kept = np.arange(len(ids))
   else:
-    places, stored = _stored(folder.path, split)
+    path = pathlib.Path(folder.path)
+    splits = [split] if split else sorted(feature_set.read_manifest(path)["splits"])
+    parts = [feature_set.read_split(path, one) for one in splits]
+    of_parts = [one for part in parts for one in part.ids]
+    places = {one: place for place, one in enumerate(of_parts)}  # The row of each id.
+    if len(places) < len(of_parts):
+      raise ValueError(
+          f"In {folder.path} {len(of_parts) - len(places)} ids stand in several splits "
+          f"({', '.join(splits)}): an id does not say which image is meant. Write the features of "
+          "one split, or of images with different ids.")
+    stored = np.concatenate([part.features for part in parts])
     kept = np.array([i for i, one in enumerate(ids) if one in places], np.int64)
     missing = len(ids) - len(kept)
     if missing and not (folder.subset and len(kept)):
@@ -131,9 +141,8 @@ def with_features(known: Labels, folder: Folder, split: Optional[str] = None
       raise ValueError(
           f"{missing} of the {len(ids)} images of {name!r} have no features in {folder.path}{where}"
           f"; the first is {str(lost)!r}. They are of another data set or series than "
-          f"{feature_set.read_manifest(pathlib.Path(folder.path))['data_set']!r}, or were left out "
-          "by --sample. Write features of this one, or set subset = True to leave out images that "
-          "have none.")
+          f"{feature_set.read_manifest(path)['data_set']!r}, or were left out by --sample. Write "
+          "features of this one, or set subset = True to leave out images that have none.")
     if missing:
       name = f"{name}, {len(kept)} of {len(ids)} images"
       logging.info("%s have features", name)
@@ -141,17 +150,3 @@ def with_features(known: Labels, folder: Folder, split: Optional[str] = None
   return feature_set.FeatureSet.from_arrays(
       name, features, known.labels[kept], kind=known.kind, num_classes=known.num_classes,
       ids=ids[kept], class_names=known.class_names)
-
-
-def _stored(folder: str, split: Optional[str]) -> Tuple[dict[str, int], np.ndarray]:
-  """The row of each id, and the features [N, D], of a split; None: of all splits."""
-  path = pathlib.Path(folder)
-  splits = [split] if split else sorted(feature_set.read_manifest(path)["splits"])
-  read_ones = [feature_set.read_split(path, one) for one in splits]
-  ids = [one for part in read_ones for one in part.ids]
-  places = {one: place for place, one in enumerate(ids)}
-  if len(places) < len(ids):
-    raise ValueError(f"In {folder} {len(ids) - len(places)} ids stand in several splits "
-                     f"({', '.join(splits)}): an id does not say which image is meant. Write the "
-                     "features of one split, or of images with different ids.")
-  return places, np.concatenate([part.features for part in read_ones])

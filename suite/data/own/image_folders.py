@@ -190,20 +190,17 @@ def safe(text: str) -> str:
 
 def _refuse_text(root: pathlib.Path, names: Sequence[str]) -> None:
   """Refuses names that are no UTF-8: ids are text."""
-  bad = [name for name in names if not _is_text(name)]
+  bad = []
+  for name in names:
+    try:
+      name.encode("utf-8")
+    except UnicodeEncodeError:
+      bad.append(name)
   if bad:
     more = f", ... ({len(bad)} in all)" if len(bad) > _SHOWN else ""
     shown = ", ".join(f"'{safe(name)}'" for name in bad[:_SHOWN])
     raise ValueError(f"{safe(str(root))!r} has names that are not UTF-8: {shown}{more}. Rename "
                      "them, for example by: convmv -f latin1 -t utf8 -r --notest DIR")
-
-
-def _is_text(name: str) -> bool:
-  try:
-    name.encode("utf-8")
-  except UnicodeEncodeError:
-    return False
-  return True
 
 
 def _refuse_splits(root: pathlib.Path, chosen: Sequence[str], files: Sequence[ImageFile]) -> None:

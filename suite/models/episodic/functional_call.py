@@ -82,8 +82,9 @@ class FunctionalCall:
     names = {id(v): f"{i:03d}/{v.name.split('/')[-1].split(':')[0]}"
              for i, v in enumerate(self._weights)}
     self.names = tuple(names.values())
-    self._slots = [(vars(layer), key, template, layer.compute_dtype) for layer in layers
-                   for key, template in _templates(layer, names)]
+    self._slots = [(vars(layer), key, _template(value, names), layer.compute_dtype)
+                   for layer in layers for key, value in list(vars(layer).items())
+                   if key not in _BOOKKEEPING and _holds(value, names)]
     self._check()
 
   def __call__(self, weights: Mapping[str, tf.Tensor], x: tf.Tensor, normalize: Normalize
@@ -176,13 +177,6 @@ class FunctionalCall:
           f"{'several times' if twice else 'never'} in one pass; each BatchNormalization must be "
           "called once, since each has statistics of one place. Use separate layers.")
     self.norms = [self.norms[i] for i in called]
-
-
-def _templates(layer: Any, names: Mapping[int, str]) -> Iterator[tuple[str, Any]]:
-  """(attribute, structure of names and constants) of each attribute that holds weights."""
-  for key, value in list(vars(layer).items()):
-    if key not in _BOOKKEEPING and _holds(value, names):
-      yield key, _template(value, names)
 
 
 def _holds(value: Any, names: Mapping[int, str]) -> bool:
