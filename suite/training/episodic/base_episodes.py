@@ -21,7 +21,7 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import flops
-from suite.compute import seeds as seeds_lib
+from suite.compute import seeds
 from suite.contracts import examples as examples_lib
 from suite.contracts import learner
 from suite.contracts import rehearsal
@@ -151,7 +151,7 @@ class BaseEpisodes:
     ranges = [(min(_bounds(count)[0], end), end) for count, end in (
         (self.way, largest.way), (self.shot, largest.shot))]
     least, most = np.transpose(ranges)
-    drawn = seeds_lib.generator(seed, "sizes").integers(
+    drawn = seeds.generator(seed, "sizes").integers(
         least, most, size=[self.num_updates, 2], endpoint=True)
     return [dataclasses.replace(largest, way=way, shot=shot) for way, shot in drawn.tolist()]
 
