@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from suite.models import conv4
 
-SHAPE, BLOCKS, FILTERS = (16, 16, 3), 4, 4
+SHAPE, BLOCKS, FILTERS = (8, 8, 3), 2, 4
 
 
 def images(batch=3):
@@ -77,7 +77,7 @@ def relative_error(got, expected):
 
 def setting(norm):
   """A model, its weights in float64 (scales and offsets off 1 and 0) and a direction."""
-  model = conv4.conv4(SHAPE, filters=FILTERS, norm=norm)
+  model = conv4.conv4(SHAPE, filters=FILTERS, blocks=BLOCKS, norm=norm)
   rng = np.random.default_rng(1)
   for variable in model.trainable_variables:
     start = np.zeros(variable.shape) if "kernel" in variable.name else variable.numpy()
@@ -106,7 +106,7 @@ def test_finite_differences_would_see_the_gradient_that_tf_moments_stops():
 
 @pytest.mark.parametrize("norm", ["batch", "group", "none"])
 def test_nothing_goes_through_tf_moments(norm):
-  model = conv4.conv4(SHAPE, filters=FILTERS, norm=norm)
+  model = conv4.conv4(SHAPE, filters=FILTERS, blocks=BLOCKS, norm=norm)
   step = tf.function(lambda x: loss_of(model(x, training=True)), autograph=False)
   graph = step.get_concrete_function(tf.TensorSpec([2, *SHAPE], tf.uint8)).graph
   types = {op.type for op in graph.get_operations()}

@@ -64,7 +64,8 @@ def test_unknown_scales_are_refused(shape, pixels, message):
     functools.partial(conv4.conv4, blocks=2, filters=2),
     functools.partial(resnet.resnet18, width=1 / 32, blocks=(1,)),
     functools.partial(resnet.resnet34, width=1 / 32, blocks=(1,)),
-    functools.partial(vgg.vgg, width=1 / 32),
+    functools.partial(resnet.resnet50, width=1 / 32, blocks=(1,)),
+    functools.partial(vgg.vgg, channels=(4,), strides=(1,)),
     functools.partial(vit.vit, layers=1, width=4, heads=2, mlp_size=4)])
 def test_every_net_takes_the_name(make):
   layers = [make((8, 8, 3), **given).layers[1].name for given in ({}, {"pixels": "imagenet"})]

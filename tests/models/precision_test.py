@@ -31,9 +31,9 @@ from suite.training.objectives import objective
 SHAPE = (16, 16, 3)
 NETS = {
     "group norm": functools.partial(conv4.conv4, SHAPE, filters=4, blocks=1, norm="group"),
-    "small stem": functools.partial(resnet.resnet, SHAPE, blocks=(1, 1), stem="small",
+    "small stem": functools.partial(resnet.resnet, SHAPE, blocks=(1,), stem="small",
                                     width=1 / 16),
-    "keras-cv": functools.partial(resnet.resnet, SHAPE, blocks=(1, 1)),
+    "large stem": functools.partial(resnet.resnet, SHAPE, blocks=(1,)),
     "vit": functools.partial(vit.vit, SHAPE, layers=1, width=8, heads=2, mlp_size=8),
     "mlp": functools.partial(mlp.mlp, 12, hidden=(8,)),
 }

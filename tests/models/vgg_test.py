@@ -16,11 +16,12 @@ def test_parameters_by_hand():
 
 
 def test_narrow_net_takes_uint8_and_keeps_static_shapes():
-  model = vgg.vgg((16, 16, 3), width=1 / 16, norm="group")
+  model = vgg.vgg((16, 16, 3), channels=(64, 512), strides=(1, 2), width=1 / 16, norm="group")
   step = tf.function(lambda x: model(x, training=True), autograph=False)
   concrete = step.get_concrete_function(tf.TensorSpec([2, 16, 16, 3], tf.uint8))
   assert concrete.output_shapes == (2, 32)
-  assert np.isfinite(model(np.full([2, 16, 16, 3], 255, np.uint8)).numpy()).all()
+  assert [model.get_layer(f"layer{i}_conv").output_shape[1] for i in (1, 2)] == [16, 8]
+  assert np.isfinite(concrete(tf.fill([2, 16, 16, 3], tf.constant(255, tf.uint8)))).all()
 
 
 def test_channels_and_strides_must_match():

@@ -17,8 +17,8 @@ from suite.state import encoder_file
 
 @pytest.mark.parametrize("make", [
     lambda: conv4.conv4((8, 8, 3), filters=4, blocks=2),
-    lambda: resnet.resnet18((8, 8, 3)),  # One of keras-cv's.
-    lambda: resnet.resnet((16, 16, 3), blocks=(1, 1), stem="small", width=0.1, norm="group"),
+    lambda: resnet.resnet((8, 8, 3), blocks=(1, 1, 1, 1)),  # One of keras-cv's.
+    lambda: resnet.resnet((16, 16, 3), blocks=(1,), stem="small", width=0.1, norm="group"),
     lambda: vit.vit((8, 8, 3), layers=1, width=4, heads=2, mlp_size=4)])
 def test_what_is_read_makes_the_same_features(make, tmp_path):
   model, images = make(), np.random.default_rng(0).integers(0, 256, (2, 16, 16, 3))

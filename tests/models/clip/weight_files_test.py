@@ -44,9 +44,9 @@ def test_both_towers_equal_the_reference_in_both_layouts(answers, tmp_path):
   shutil.copy(FOLDER / "config.json", tmp_path)
   for folder in (FOLDER, tmp_path):
     towers = weight_files.load(folder)
-    image = towers.image.predict_on_batch(answers["pixels"].astype(np.float32))
+    image = towers.image(answers["pixels"].astype(np.float32), training=False)
     np.testing.assert_allclose(image, answers["image"], atol=1e-5)
-    np.testing.assert_allclose(towers.text.predict_on_batch(answers["ids"]), answers["text"],
+    np.testing.assert_allclose(towers.text(answers["ids"], training=False), answers["text"],
                                atol=1e-5)
 
 

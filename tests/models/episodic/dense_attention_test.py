@@ -51,9 +51,9 @@ def test_it_is_the_net_as_it_is_written_down():
     sums = [tf.reduce_sum(tf.sin(x)) for x in (expected, got)]
   assert got.shape == (3, 2, 2, 3 * 5)
   np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
-  for name in weights:
-    one, other = (tape.gradient(total, weights[name]) for total in sums)
-    np.testing.assert_allclose(other, one, rtol=1e-3, atol=1e-4, err_msg=name)
+  wanted, found = (tape.gradient(total, weights) for total in sums)
+  for name, gradient in wanted.items():
+    np.testing.assert_allclose(found[name], gradient, rtol=1e-3, atol=1e-4, err_msg=name)
 
 
 @pytest.mark.parametrize("size", [5, 2])
@@ -85,10 +85,8 @@ def test_the_sizes_of_the_paper():
   gates = sum(c * c + c for c in (64, 128, 192, 256))
   convs = 9 * 64 + 4 * 9 * 64 * 64 + 64 * (64 + 128 + 192 + 256) + 192 ** 2 + 320 ** 2
   assert sum(w.size for w in weights.values()) == gates + convs
-  made = embedding.Embedding(net)
-  made.make(0, (28, 28, 1))
-  spec = tf.TensorSpec([2, 28, 28, 1], tf.uint8)
-  assert tf.function(made.encode).get_concrete_function(spec).output_shapes == (2, 5, 5, 320)
+  # Features are [size, size] maps of as many channels as the last norm has, see above.
+  assert (net.size, net.norm_sizes((28, 28, 1))[-1]) == (5, 320)
 
 
 def test_an_image_is_encoded_by_itself_and_trained_in_its_batch():

@@ -65,14 +65,15 @@ def _assert_close(found, wanted):
   np.testing.assert_allclose(found / scale, wanted / scale, atol=1e-5)
 
 
-@pytest.mark.parametrize("inner, training", [
-    (dict(), {}),
+@pytest.mark.parametrize("inner, training, blocks", [
+    (dict(), {}, 2),
     (dict(steps=2, norms_by_step=False, last_set_only=True, transductive=True,
-          target_row="last"), dict(multi_step_epochs=2, second_order=False)),
+          target_row="last"), dict(multi_step_epochs=2, second_order=False), 1),
 ])
-def test_losses_gradients_and_answers_are_those_of_a_loop(inner, training):
+def test_losses_gradients_and_answers_are_those_of_a_loop(inner, training, blocks):
   """Of one learner, whose loss is a mean, and of two beside each other, whose losses are each's."""
-  learners, batch = [_learner(inner, training, seed=seed) for seed in (0, 1)], _batch()
+  learners = [_learner(inner, training, blocks, seed=seed) for seed in (0, 1)]
+  batch = _batch()
   one, other = learners
   found = _gradients(lambda: one.meta_loss_together(batch)[0], one.trainable_variables)
   every = [[_of_episode(each, [part[e] for part in batch]) for e in range(EPISODES)]

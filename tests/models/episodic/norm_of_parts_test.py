@@ -57,7 +57,8 @@ def test_images_are_split_evenly_and_not_below_the_smallest_part():
   assert len(twice_norm.split(tf.zeros([30, 1], tf.float64), 2)) == 1
 
 
-@pytest.mark.parametrize("net", [dense_attention.DenseAttention(filters=3, blocks=1, size=2),
+@pytest.mark.parametrize("net", [dense_attention.DenseAttention(
+    filters=3, stages=1, blocks=1, size=2),
                                  proto_conv4.ProtoConv4(filters=3, blocks=2),
                                  proto_conv4.ProtoConv4(filters=3, blocks=2, norm_last=True)])
 def test_an_embedding_in_parts(net):

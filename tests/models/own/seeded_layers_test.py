@@ -28,8 +28,17 @@ def test_a_row_is_a_function_of_its_image_and_seed(make):
   np.testing.assert_array_equal(whole, in_graph(IMAGES, SEEDS))
   np.testing.assert_array_equal(whole[1:2], op(tf.constant(IMAGES[1:2]), tf.constant(SEEDS[1:2])))
   assert (whole != in_graph(IMAGES, SEEDS + np.uint64(3)).numpy()).any()
+
+
+def test_layers_one_after_the_other_draw_other_numbers():
+  drawing = seeded_layers._Generator(tf.constant(1, tf.int64))
+  assert float(drawing.random_uniform([])) != float(drawing.random_uniform([]))
+
+
+def test_a_pipeline_draws_the_same():
+  op = seeded_layers.LayerOp(layers.RandomFlip(), layers.RandomContrast(0.5))
   dataset = tf.data.Dataset.from_tensors((IMAGES, SEEDS)).map(op)
-  np.testing.assert_array_equal(whole, next(iter(dataset)))
+  np.testing.assert_array_equal(op(tf.constant(IMAGES), tf.constant(SEEDS)), next(iter(dataset)))
 
 
 def test_the_layer_and_tensorflow_draw_as_before_afterwards():
