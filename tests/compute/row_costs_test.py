@@ -49,7 +49,7 @@ def test_what_is_unknown_of_a_row_is_unknown_of_many():
 @pytest.fixture(name="count", scope="module")
 def _count():
   """The cost of a training step on a number of rows, counted on its graph."""
-  model = tf.keras.Sequential([conv4.conv4((8, 8, 3), filters=4, blocks=2),
+  model = tf.keras.Sequential([conv4.conv4((8, 8, 3), filters=4, blocks=1),
                                tf.keras.layers.Dense(5)])
   optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9, jit_compile=False)
   optimizer.build(model.trainable_variables)
