@@ -37,21 +37,23 @@ def _predict(row):
 
 def test_a_saved_preparation_is_used_until_the_cache_changes(cache, answers, monkeypatch):
   monkeypatch.setattr(api, "_SAVED", 0)
-  first = lifelong.Reference(cache).estimate(_predict(answers[30]), 128)
+  one = dict(num_factors=[2])
+  first = lifelong.Reference(cache, **one).estimate(_predict(answers[30]), 128)
   builds = []
   build = factor_model.build
   monkeypatch.setattr(factor_model, "build", lambda *args, **kwargs: (
       builds.append(1), build(*args, **kwargs))[1])
-  again = lifelong.Reference(cache.folder).estimate(_predict(answers[30]), 128)
+  again = lifelong.Reference(cache.folder, **one).estimate(_predict(answers[30]), 128)
   assert not builds and again.accuracy == first.accuracy and again.interval == first.interval
   np.testing.assert_array_equal(again.answers, first.answers)
-  lifelong.Reference(cache, groups=[np.arange(800) % 2])
-  assert len(builds) == 1
+  lifelong.Reference(cache, groups=[np.arange(800) % 2], **one)
+  lifelong.Reference(cache, groups=[np.arange(800) % 2], num_factors=[1])
+  assert len(builds) == 2
   (cache.folder / api.FILE).write_bytes(b"no archive")
-  lifelong.Reference(cache)
+  lifelong.Reference(cache, **one)
   cache.add_models(["more"], answers[31:32])
-  lifelong.Reference(cache)
-  assert len(builds) == 3
+  lifelong.Reference(cache, **one)
+  assert len(builds) == 4
 
 
 def test_models_that_are_asked_the_same_share_what_is_read_of_the_cache(cache, answers):
@@ -61,7 +63,7 @@ def test_models_that_are_asked_the_same_share_what_is_read_of_the_cache(cache, a
     read.append(len(samples))
     return answers[:30, samples]
 
-  arrays = factor_model.build(answers[:30].sum(0, dtype=np.uint8), columns).arrays
+  arrays = factor_model.build(answers[:30].sum(0, dtype=np.uint8), columns, num_factors=[2]).arrays
   model = factor_model.FactorModel(800, columns, arrays)
   read.clear()
   samples = np.random.default_rng(0).permutation(800)[:128]
@@ -79,14 +81,14 @@ def test_models_that_are_asked_the_same_share_what_is_read_of_the_cache(cache, a
 
 
 def test_only_models_that_are_left_out_are_counted_again(cache, answers, monkeypatch):
-  before = lifelong.Reference(cache).questions(64).tolist()
+  before = lifelong.Reference(cache, num_factors=[2]).questions(64).tolist()
   (cache.folder / "questions.jsonl").unlink()
   few = np.where(np.arange(800) < 100, answers[31], -1)
   cache.add_models(["few"], [few])
   read, counts = [], accuracy_cache.AccuracyCache.counts
   monkeypatch.setattr(accuracy_cache.AccuracyCache, "counts", lambda self, models=None: (
       read.append(models), counts(self, models))[1])
-  reference = lifelong.Reference(cache)
+  reference = lifelong.Reference(cache, num_factors=[2])
   assert reference.questions(64).tolist() == before  # "few" has no part in the order.
   assert read == [["few"]]
 

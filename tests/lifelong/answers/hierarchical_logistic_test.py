@@ -55,7 +55,7 @@ def test_the_evidence_is_the_integral_over_the_prior():
   features, answers = _problem(60)
   features = features[:, :2]
   prior = hierarchical_logistic.Prior(np.array([0.3, 0.5]), np.array([[2.0, 0.5], [0.5, 1.0]]))
-  grid = np.linspace(-6, 6, 401)
+  grid = np.linspace(-6, 6, 161)
   weights = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
   off = weights - prior.mean
   density = np.exp(-np.einsum("ni,ij,nj->n", off, prior.precision, off) / 2) * np.sqrt(
