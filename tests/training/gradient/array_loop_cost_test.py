@@ -45,7 +45,8 @@ def test_the_cost_of_a_plan_is_that_of_its_literal_steps():
   assert loop.cost(given, array_loop.PhaseRows(7, 2, 4, (1, 2))) == of[4] * 4
 
 
-@pytest.mark.parametrize("name", ["plain", "er_ace", "der", "ewc", "mas", "si", "lwf"])
+# A loss of all rows; one of stored logits; one with a penalty; changes around a step; a teacher.
+@pytest.mark.parametrize("name", ["plain", "der", "ewc", "si", "lwf"])
 def test_replayed_rows_cost_as_much_as_incoming_ones(name):
   loop = make(OBJECTIVES[name]())
   plan = array_loop.PhaseRows(8, 1, 4, (1, 2), held=K, replay_batch=3)

@@ -111,10 +111,11 @@ def test_the_compiled_loop_does_what_the_formulas_say(kind):
 
 def test_one_long_call_is_the_same_as_many_short_ones():
   batches = _batches(5)
-  weights = []
+  loop, weights = _loop(_model), []
+  loop.configure(peak_rate=0.1, warmup_steps=1, total_steps=5, label_smoothing=0.0)
+  first = loop.state()
   for parts in ([5], [2, 1, 2]):
-    loop = _loop(_model)
-    loop.configure(peak_rate=0.1, warmup_steps=1, total_steps=5, label_smoothing=0.0)
+    loop.restore(first)
     iterator = iter(loop.distribution.dataset(
         lambda **shard: tf.data.Dataset.from_tensor_slices(batches)))
     for num_steps in parts:
@@ -147,14 +148,15 @@ def test_hyper_parameters_change_the_result_but_not_the_graph():
 
 
 def test_masked_rows_change_nothing():
-  results = []
+  loop, results = _loop(_dense_model), []
+  loop.configure(peak_rate=0.1, warmup_steps=0, total_steps=3, label_smoothing=0.1)
+  first = loop.state()
   for filler in (0.0, 100.0):
     batches = _batches(3, size=2)
     batches["mask"][:, 4:] = False
     batches["image"][:, 4:] = filler
     batches["label"][:, 4:] = 3 if filler else 0
-    loop = _loop(_dense_model)
-    loop.configure(peak_rate=0.1, warmup_steps=0, total_steps=3, label_smoothing=0.1)
+    loop.restore(first)
     results.append([_run(loop, batches), *loop.model.get_weights()])
   for a, b in zip(*results):
     np.testing.assert_array_equal(a, b)
@@ -172,9 +174,9 @@ def test_a_batch_of_padding_only_decays_the_kernels():
 
 
 def test_a_loss_that_is_not_finite_comes_back_as_such():
-  batches = _batches(2)
+  batches = _batches(2, size=2)
   batches["image"][1] = np.nan
-  loop = _loop(_model)
+  loop = _loop(_dense_model)
   loop.configure(peak_rate=0.1, warmup_steps=0, total_steps=2, label_smoothing=0.0)
   assert np.isnan(_run(loop, batches))
 

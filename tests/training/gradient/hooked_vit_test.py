@@ -58,9 +58,13 @@ def macs_of_step(net, rows=2):
   return flops.count(graph).macs / rows
 
 
-def test_a_step_of_low_rank_changes_charges_no_gradient_of_frozen_weights():
-  rank = 2
-  net = composed(functools.partial(vit_hooks.LowRank, rank=rank))
+@pytest.fixture(name="low_rank", scope="module")
+def _low_rank():
+  return composed(functools.partial(vit_hooks.LowRank, rank=2))
+
+
+def test_a_step_of_low_rank_changes_charges_no_gradient_of_frozen_weights(low_rank):
+  rank, net = 2, low_rank
   assert [v.shape for v in net.trained_variables] == [
       [1, 2, D, rank], [1, 2, rank, D], [D, CLASSES], [CLASSES]]
   pair = 2 * N * D * rank  # Of queries or values: x A and then B.
@@ -86,12 +90,10 @@ def test_the_query_pass_of_prompts_is_charged():
   assert flops.count(graph).macs == PATCHES + query + own + block(tokens) + HEAD
 
 
-def test_first_weights_are_of_the_seed_and_frozen_ones_of_the_backbone():
-  found = []
-  for _ in range(2):
-    net = composed(functools.partial(vit_hooks.LowRank, rank=2))
+def test_first_weights_are_of_the_seed_and_frozen_ones_of_the_backbone(low_rank):
+  found = [low_rank, composed(functools.partial(vit_hooks.LowRank, rank=2))]
+  for net in found:
     net.set_weights(7)
-    found.append(net)
   for a, b in zip(*(net.model.get_weights() for net in found)):
     np.testing.assert_array_equal(a, b)
   images = np.random.default_rng(0).integers(0, 256, [2, *SHAPE]).astype(np.float32)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -59,9 +61,15 @@ def prepared(name, shape=SHAPE):
   return part
 
 
+@pytest.fixture(name="shared", scope="module")
+def _shared():
+  """A function: a name to the part, for tests that leave its statistics as they are."""
+  return functools.cache(prepared)
+
+
 @pytest.mark.parametrize("name", PARTS)
-def test_codes_and_then_features_are_those_of_the_whole_network(name):
-  part = prepared(name)
+def test_codes_and_then_features_are_those_of_the_whole_network(name, shared):
+  part = shared(name)
   codes = part.encode(tf.constant(images()))
   spec = part.code_spec()
   assert (codes.shape[1:], codes.dtype) == (spec.shape, spec.dtype)
@@ -76,8 +84,8 @@ def test_codes_and_then_features_are_those_of_the_whole_network(name):
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_what_is_trained_is_what_is_said(name):
-  part = prepared(name)
+def test_what_is_trained_is_what_is_said(name, shared):
+  part = shared(name)
   model = part.upper()
   variables = [] if model is None else model.trainable_variables
   if name.startswith("drifting"):

@@ -97,14 +97,17 @@ def test_within_a_class_all_buckets_are_held_equally_often(run):
   # 3 of 12 examples of class 0, which came in three buckets; so each with probability 1/4.
   runs, memory = 300, make(6, "class")
 
+  def offer_bucket(bucket):
+    memory.add(tf.range(4, dtype=tf.int64) + 4 * bucket, tf.zeros([4]))
+    memory.add(tf.range(4, dtype=tf.int64) + 12, tf.ones([4]))
+    return bucket + 1
+
   @tf.function(autograph=False)
   def ids():
     run.assign_add(1)
     memory.size.assign(0)
     memory.seen.assign(0)
-    for bucket in range(3):
-      memory.add(tf.range(4, dtype=tf.int64) + 4 * bucket, tf.zeros([4]))
-      memory.add(tf.range(4, dtype=tf.int64) + 12, tf.ones([4]))
+    tf.while_loop(lambda bucket: bucket < 3, offer_bucket, [tf.constant(0, tf.int64)])
     return memory.codes.read_value()
 
   counts = np.bincount(np.concatenate([ids() for _ in range(runs)]))[:12]

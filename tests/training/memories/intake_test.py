@@ -90,21 +90,25 @@ def plain_loop(learner, plans, first):
   return weights, bias, held, seen
 
 
-def test_der_plus_plus_equals_a_plain_loop(tmp_path, monkeypatch):
-  """Weights, rows, labels and the logits of the moment that each row came in."""
+def watched(folder, learner):
+  """Runs; returns the learner, the plans, and each phase's first weights and rows."""
   plans, parts = [], array_loop.PhaseRows.parts
-  monkeypatch.setattr(array_loop.PhaseRows, "parts",
-                      lambda plan: (plans.append(plan), parts(plan))[1])
-  learner = make()
   given, phase = [], gradient.GradientLearner._learn_delivered
 
   def spy(self, current, *others):
     given.append((self.composed.model.get_weights(), [t.numpy() for t in current]))
     return phase(self, current, *others)
 
-  monkeypatch.setattr(gradient.GradientLearner, "_learn_delivered", spy)
-  run(tmp_path, learner)
-  monkeypatch.undo()
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(array_loop.PhaseRows, "parts",
+                  lambda plan: (plans.append(plan), parts(plan))[1])
+    patch.setattr(gradient.GradientLearner, "_learn_delivered", spy)
+    return run(folder, learner), plans, given
+
+
+def test_der_plus_plus_equals_a_plain_loop(whole):
+  """Weights, rows, labels and the logits of the moment that each row came in."""
+  learner, plans, given = whole("der")[0]
   weights, bias, held, seen = plain_loop(
       learner, [(plan, rows) for plan, (_, rows) in zip(plans, given)], given[0][0])
   np.testing.assert_allclose(learner.composed.model.get_weights()[0], weights, atol=1e-5)
@@ -131,13 +135,13 @@ def state(learner):
 
 @pytest.fixture(name="whole", scope="module")
 def _whole(tmp_path_factory):
-  """A function: a name to a learner after its run, and the folder; each is run once."""
+  """A function: a name to what `watched` returns, and the folder; each is run once."""
   runs = {}
 
   def whole(name):
     if name not in runs:
       folder = tmp_path_factory.mktemp(name)
-      runs[name] = run(folder, MAKE[name]()), folder
+      runs[name] = watched(folder, MAKE[name]()), folder
     return runs[name]
 
   return whole
@@ -147,7 +151,7 @@ def _whole(tmp_path_factory):
 @pytest.mark.parametrize("name", ["gss", "mer"])
 def test_what_is_held_does_not_depend_on_how_a_phase_is_cut(name, whole, tmp_path, monkeypatch):
   """One graph call a step against one a phase; the method matrix stops runs between events."""
-  learner, folder = whole(name)
+  (learner, *_), folder = whole(name)
   monkeypatch.setattr(array_loop, "_ROWS", 1)
   cut = run(tmp_path / "cut", MAKE[name]())
   assert state(cut) == state(learner)

@@ -21,7 +21,7 @@ DISTRIBUTION = distribution.build()
 def pretext():
   made = pretexts.Byol(dim=6, hidden=10, momentum=0.9, updates=10)
   with DISTRIBUTION.scope():
-    made.build(functools.partial(conv4.conv4, (8, 8, 3), filters=4, blocks=2), num_classes=1,
+    made.build(functools.partial(conv4.conv4, (8, 8, 3), filters=4, blocks=1), num_classes=1,
                batch_size=BATCH, distribution=DISTRIBUTION, seeds=seeds.Seeds(3))
   return made
 

@@ -19,11 +19,11 @@ BATCH = 8
 DISTRIBUTION = distribution.build()
 
 
-def _backbone(norm="batch", blocks=2):
+def _backbone(norm, blocks):
   return functools.partial(conv4.conv4, (8, 8, 3), filters=4, blocks=blocks, norm=norm)
 
 
-def _built(pretext, norm="batch", num_classes=1, blocks=2):
+def _built(pretext, norm="batch", num_classes=1, blocks=1):
   with DISTRIBUTION.scope():
     pretext.build(_backbone(norm, blocks), num_classes=num_classes, batch_size=BATCH,
                   distribution=DISTRIBUTION, seeds=seeds.Seeds(3))
@@ -46,12 +46,12 @@ STEP = tf.constant(5, tf.int64)
 
 
 def test_keys_come_back_in_the_order_of_their_images():
-  pretext = _built(pretexts.Moco(queue_size=16, dim=6, norm_groups=1), norm="group", blocks=1)
+  pretext = _built(pretexts.Moco(queue_size=16, dim=6, norm_groups=1), norm="group")
   _, kept = pretext.losses(_batch(), STEP)
   want = pretexts.normalized(pretext.key_model(_batch()["view1"], training=True))
   np.testing.assert_allclose(kept, want, atol=1e-6)
   # Without batch norm groups change nothing: shuffling is undone.
-  grouped = _built(pretexts.Moco(queue_size=16, dim=6, norm_groups=4), norm="group", blocks=1)
+  grouped = _built(pretexts.Moco(queue_size=16, dim=6, norm_groups=4), norm="group")
   np.testing.assert_allclose(grouped.losses(_batch(), STEP)[1], want, atol=1e-6)
 
 
@@ -102,7 +102,7 @@ def test_sgd_under_a_cosine_by_hand():
     pretexts.Moco(queue_size=16, dim=6, norm_groups=2), pretexts.SimClr(dim=6),
     pretexts.Supervised()])
 def test_a_step_is_counted_whole(pretext):
-  loop = _loop(_built(pretext, num_classes=3))
+  loop = _loop(_built(pretext, num_classes=3, blocks=2))
   spec = {key: tf.TensorSpec(value.shape, value.dtype) for key, value in _batch().items()}
   cost = loop.cost(spec)
   assert cost.flops is not None and not cost.uncounted
@@ -118,8 +118,8 @@ def test_a_step_is_counted_whole(pretext):
 
 def test_bad_numbers_are_said():
   with pytest.raises(ValueError, match="norm_groups is 3; it must divide the batch size 8 and"):
-    _built(pretexts.Moco(queue_size=16, norm_groups=3), blocks=1)
+    _built(pretexts.Moco(queue_size=16, norm_groups=3))
   with pytest.raises(ValueError, match="norm_groups is 1, but the backbone has batch norm"):
-    _built(pretexts.Moco(queue_size=16, norm_groups=1), blocks=1)
+    _built(pretexts.Moco(queue_size=16, norm_groups=1))
   with pytest.raises(ValueError, match="A queue of 12 keys is no multiple of the batch size 8"):
-    _built(pretexts.Moco(queue_size=12, norm_groups=2), blocks=1)
+    _built(pretexts.Moco(queue_size=12, norm_groups=2))

@@ -62,7 +62,7 @@ def _net():
 
 @pytest.mark.parametrize("num, batch_size, pads", [
     (42, 256, True), (42, 256, False),  # As the validation split of olivetti_face.
-    (64, 32, True), (33, 32, True), (1, 32, True), (3, 2, True), (3, 2, False), (3, 1, True)])
+    (64, 32, True), (33, 32, True), (1, 32, True), (3, 2, False), (3, 1, True)])
 def test_a_net_costs_what_batches_without_padding_cost(net, num, batch_size, pads):
   def counted(rows):
     graph = tf.function(lambda x: net(x, training=False), autograph=False).get_concrete_function(

@@ -128,7 +128,6 @@ def steps_of(learner, labels=LABELS, num_answered=0):
     (OwnLabel, "OwnLabel.answer_in_turn gives step 0 another answer than `answer` after `update` "
                "with the labels before that step: class 3, largest logit 10, .* instead of class "
                "0, largest logit 0, probability of the true class 0.25. Row t of a block may"),
-    (OneLabelMore, "OneLabelMore.answer_in_turn gives step 0"),
     (AddsFirst, "AddsFirst.answer_in_turn gives step 0"),
     (LaterRows, "LaterRows.answer_in_turn gives step "),
     (NextLabel, "NextLabel.answer_in_turn gives step 0"),

@@ -106,11 +106,11 @@ def test_samples_in_blocks_are_the_definition_sample_by_sample(size, num):
 def test_what_a_block_is_changes_no_bit():
   codes, labels = sequence()
   turns, blocks = make(), make()
-  for start in (0, 60):
-    for i in range(start, start + 60):
+  for start in (0, 30):
+    for i in range(start, start + 30):
       turns.add_chunk(tf.constant(codes[i:i + 1]), tf.constant(labels[i:i + 1], tf.int64))
-    for i in range(start, start + 60, 20):
-      blocks.add_chunk(tf.constant(codes[i:i + 20]), tf.constant(labels[i:i + 20], tf.int64))
+    for i in range(start, start + 30, 10):
+      blocks.add_chunk(tf.constant(codes[i:i + 10]), tf.constant(labels[i:i + 10], tf.int64))
     turns.solve_compiled()
     blocks.solve_compiled()
   for one, other in zip(turns.variables, blocks.variables):
@@ -159,8 +159,8 @@ def test_fecam_by_hand():
 
 
 def test_fecam_in_blocks_is_the_papers_formulas_on_all_samples():
-  codes, labels = sequence(90)
-  model, parts = statistic.Running(fecam(), CLASSES, FEATURES), (slice(0, 50), slice(50, 90))
+  codes, labels = sequence(62)
+  model, parts = statistic.Running(fecam(), CLASSES, FEATURES), (slice(0, 50), slice(50, 62))
   model.add_set(codes[parts[0]], labels[parts[0]])
   model.solve()
   block = tf.constant(codes[parts[1]]), tf.constant(labels[parts[1]])
@@ -170,7 +170,7 @@ def test_fecam_in_blocks_is_the_papers_formulas_on_all_samples():
     model.add(z[None], y[None])
   np.testing.assert_allclose(in_turn, one_by_one, rtol=1e-3, atol=1e-3)
   model.solve()
-  expected = np.full([90, CLASSES], -np.inf)
+  expected = np.full([62, CLASSES], -np.inf)
   for k in range(3):
     own = codes[labels == k].astype(np.float64)
     spread, off = np.cov(own.T), 1 - np.eye(FEATURES)

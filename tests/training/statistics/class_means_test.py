@@ -91,11 +91,11 @@ def test_blocks_are_the_loop(in_blocks, similarity, normalize, size):
   np.testing.assert_array_equal(np.argmax(found, 1), np.argmax(expected, 1))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_random_sequences_have_the_same_answers(in_blocks, seed):
   rng = np.random.default_rng([seed, 1])
   features, labels = sequence(seed, num=int(rng.integers(1, 400)))
-  similarity = class_means.SIMILARITIES[seed % 3]
+  similarity = class_means.SIMILARITIES[seed]
   found, centroids = in_blocks(features, labels, int(rng.integers(1, 130)), similarity, False)
   np.testing.assert_array_equal(
       np.argmax(found, 1), np.argmax(literal(features, labels, similarity, False), 1))

@@ -54,20 +54,20 @@ def test_copies_have_the_same_say_in_any_order():
   np.testing.assert_allclose(model.answer(tf.constant([[2.0, 0.0]])), [[1, 0, 1]], rtol=1e-6)
 
 
-@pytest.mark.parametrize("size", [1, 7, 70])
-def test_blocks_are_the_definition_sample_by_sample(size):
-  codes, labels = sequence()
+@pytest.mark.parametrize("size, num", [(1, 26), (7, 70), (70, 70)])
+def test_blocks_are_the_definition_sample_by_sample(size, num):
+  codes, labels = sequence(num)
   model, found = statistic.Running(KNN, CLASSES, FEATURES), []
-  for i in range(0, 70, size):
+  for i in range(0, num, size):
     block = tf.constant(codes[i:i + size]), tf.constant(labels[i:i + size])
     found.append(model.answer_in_turn(*block).numpy())
     model.add(*block)
-  expected = [oracle(codes[t], codes[:t], labels[:t]) for t in range(70)]
+  expected = [oracle(codes[t], codes[:t], labels[:t]) for t in range(num)]
   np.testing.assert_allclose(np.concatenate(found), expected, rtol=1e-4, atol=1e-5)
   np.testing.assert_allclose(model.answer(tf.constant(codes)),
                              [oracle(z, codes, labels) for z in codes], rtol=1e-4, atol=1e-5)
   without = KNN.answers(model.state, tf.constant(codes))
-  np.testing.assert_array_equal(without[:, 3], np.full(70, statistic.NOT_SHOWN))
+  np.testing.assert_array_equal(without[:, 3], np.full(num, statistic.NOT_SHOWN))
 
 
 def test_many_rows_and_more_ties_than_are_looked_at_first():
