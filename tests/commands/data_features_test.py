@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ from suite.models.clip import weight_files
 from suite.state import encoder_file
 
 NAME, SIZE, SHARD = "suite_test_pictures/same_shape", 8, 10
-SERIES = drifting_buckets.Series(data=NAME, splits=("train", "test"), num_buckets=3, bucket_size=8,
+SERIES = drifting_buckets.Series(data=NAME, splits=("train", "test"), num_buckets=2, bucket_size=8,
                                  pretrain_size=15)
 
 
@@ -46,28 +47,35 @@ def _write(run_dir, pictures_dir, out, name=NAME, **arguments):
       shard_size=SHARD, batch_size=4, **arguments)
 
 
-def test_every_image_once_in_shards_with_a_manifest(run_dir, pictures_dir, tmp_path):
-  rows = _write(run_dir, pictures_dir, tmp_path)
+@pytest.fixture(name="written", scope="module")
+def _written(run_dir, pictures_dir, tmp_path_factory):
+  """(Folder of the features of both splits, rows of facts); a test that changes it has a copy."""
+  folder = tmp_path_factory.mktemp("written") / "out"
+  return folder, _write(run_dir, pictures_dir, folder)
+
+
+def test_every_image_once_in_shards_with_a_manifest(run_dir, pictures_dir, written):
+  folder, rows = written
   assert [(r["split"], r["num_examples"], r["written"]) for r in rows] == [
       ("test", 23, 23), ("train", 23, 23)]
-  names = sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file())
+  names = sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
   assert names == sorted(["features.json", *(
       f"{split}/{number:05d}/{file}" for split in ("test", "train") for number in range(3)
       for file in ("features.npy", "ids.json"))])
-  manifest = json.loads((tmp_path / "features.json").read_text())
+  manifest = json.loads((folder / "features.json").read_text())
   found = encoder_file.load(run_dir)
   assert manifest["encoder"]["digest"] == found.about["weights_digest"]
   assert (manifest["version"], manifest["image_size"], manifest["feature_size"]) == ("1.0.0", 8, 16)
-  split = feature_set.read_split(tmp_path, "train")
+  split = feature_set.read_split(folder, "train")
   images = prepared_sets.read(NAME, "train", data_dir=pictures_dir)
   assert split.ids == images.ids.tolist() and split.features.dtype == np.float32
   batch = next(iter(images.eval_batches(23, transform=clear_transform.Clear(SIZE))))
   np.testing.assert_allclose(split.features, found.model()(batch["image"]), rtol=1e-4, atol=1e-4)
 
 
-def test_killed_within_a_shard_and_run_again(run_dir, pictures_dir, tmp_path, monkeypatch):
-  whole, killed = tmp_path / "whole", tmp_path / "killed"
-  _write(run_dir, pictures_dir, whole, splits=["train"])
+def test_killed_within_a_shard_and_run_again(
+    run_dir, pictures_dir, written, tmp_path, monkeypatch):
+  (whole, _), killed = written, tmp_path / "killed"
   write_shard, calls = feature_set.write_shard, []
 
   def stopping(folder, features, ids):
@@ -89,18 +97,20 @@ def test_killed_within_a_shard_and_run_again(run_dir, pictures_dir, tmp_path, mo
   assert [r["written"] for r in rows] == [13]
   assert (killed / "train" / "00000" / "features.npy").stat().st_mtime_ns == first
   assert [p.name for p in sorted((killed / "train").iterdir())] == ["00000", "00001", "00002"]
-  for path in sorted(whole.rglob("*.*")):
-    assert path.read_bytes() == (killed / path.relative_to(whole)).read_bytes(), path
   assert [r["written"] for r in _write(run_dir, pictures_dir, killed, splits=["train"])] == [0]
   assert [r["written"] for r in _write(run_dir, pictures_dir, killed)] == [23, 0]  # One more split.
+  for path in sorted(whole.rglob("*.*")):
+    one, other = path.read_bytes(), (killed / path.relative_to(whole)).read_bytes()
+    if path.name == "features.json":  # Its splits are in the order of the commands.
+      one, other = json.loads(one), json.loads(other)
+    assert one == other, path
 
 
-def test_another_encoder_or_a_strange_folder_is_refused(run_dir, pictures_dir, tmp_path):
-  _write(run_dir, pictures_dir, tmp_path / "out", splits=["train"])
+def test_another_encoder_or_a_strange_folder_is_refused(run_dir, pictures_dir, written, tmp_path):
   other = tmp_path / "other"
   encoder_file.save(other, conv4.conv4((SIZE, SIZE, 3), filters=4, blocks=2), {"updates": 1})
   with pytest.raises(ValueError, match="holds features of another encoder: .* Give another --out"):
-    _write(other, pictures_dir, tmp_path / "out")
+    _write(other, pictures_dir, written[0])
   with pytest.raises(ValueError, match="is not empty and holds no features; give another --out"):
     _write(run_dir, pictures_dir, other)
   with pytest.raises(ValueError, match="has no split dev; it has test, train"):
@@ -121,7 +131,7 @@ def test_buckets_of_features_are_those_of_the_images(run_dir, pictures_dir, tmp_
   monkeypatch.setitem(drifting_buckets.SERIES, "drifting/test", SERIES)
   rows = _write(run_dir, pictures_dir, tmp_path, "drifting/test")
   assert [(r["split"], r["num_examples"]) for r in rows] == [
-      ("bucket_00", 15), ("bucket_01", 8), ("bucket_02", 8), ("bucket_03", 8)]
+      ("bucket_00", 15), ("bucket_01", 8), ("bucket_02", 8)]
   images = drifting_buckets.load("drifting/test", data_dir=pictures_dir)
   got = feature_buckets.load(images, str(tmp_path))
   assert got.task == images.task and [b.name for b in got] == [b.name for b in images]
@@ -140,8 +150,8 @@ def test_buckets_of_features_are_those_of_the_images(run_dir, pictures_dir, tmp_
     next(iter(got[0].train.eval_batches(4, transform=feature_set.Features())))
 
 
-def test_features_of_a_test_archive_and_of_other_images(run_dir, pictures_dir, tmp_path):
-  _write(run_dir, pictures_dir, tmp_path)
+def test_features_of_a_test_archive_and_of_other_images(pictures_dir, written, tmp_path):
+  shutil.copytree(written[0], tmp_path, dirs_exist_ok=True)
   sets = [prepared_sets.read(NAME, s, data_dir=pictures_dir) for s in ("train", "test")]
   task = tasks.Task(NAME, tasks.SINGLE_LABEL, 4)
   got = feature_buckets.load(
@@ -221,16 +231,34 @@ def test_the_image_tower_of_a_clip():
   np.testing.assert_allclose(encoder.model(pixels), towers.image(pixels), rtol=1e-5)
 
 
-def test_a_keras_application_with_local_weights(tmp_path):
-  net = tf.keras.applications.MobileNet(
+def _tiny(weights, include_top, input_shape, pooling=None):
+  """Stands in for an application whose net with the classifier is large."""
+  assert weights is None and (include_top or pooling == "avg")
+  return tf.keras.Sequential([
+      tf.keras.layers.Input(input_shape or [8, 8, 3]), tf.keras.layers.Conv2D(4, 3, name="conv"),
+      tf.keras.layers.GlobalAveragePooling2D(),
+      *([tf.keras.layers.Dense(5, name="classes")] if include_top else [])])
+
+
+def test_a_keras_application_with_local_weights(tmp_path, monkeypatch):
+  net = tf.keras.applications.VGG16(
       weights=None, include_top=False, pooling="avg", input_shape=(32, 32, 3))
-  path = str(tmp_path / "mobilenet.h5")
+  path = str(tmp_path / "vgg16.h5")
   net.save_weights(path)
-  encoder = data_features.encoder("MobileNet", path, image_size=32)
-  assert (encoder.image_size, encoder.feature_size) == (32, 1024)
+  encoder = data_features.encoder("VGG16", path, image_size=32)
+  assert (encoder.image_size, encoder.feature_size) == (32, 512)
   pixels = np.random.default_rng(0).uniform(0, 255, [2, 32, 32, 3]).astype(np.float32)
-  np.testing.assert_allclose(encoder.model(pixels), net(pixels / 127.5 - 1), rtol=1e-4, atol=1e-5)
+  means = np.array([103.939, 116.779, 123.68], np.float32)  # As Caffe's nets: blue comes first.
+  prepared = pixels[..., ::-1] - means
+  np.testing.assert_allclose(encoder.model(pixels), net(prepared), rtol=1e-4, atol=1e-5)
   with pytest.raises(FileNotFoundError, match="There is no file of weights 'nowhere.h5'"):
-    pretrained.application("MobileNet", "nowhere.h5")
-  with pytest.raises(ValueError, match="are not those of Keras application 'VGG16'"):
-    pretrained.application("VGG16", path, image_size=32)
+    pretrained.application("VGG16", "nowhere.h5")
+  monkeypatch.setattr(_tiny, "__module__", tf.keras.applications.VGG19.__module__)
+  monkeypatch.setattr(tf.keras.applications, "VGG19", _tiny)
+  with pytest.raises(ValueError, match="are not those of Keras application 'VGG19'"):
+    pretrained.application("VGG19", path, image_size=32)
+  whole = _tiny(None, True, None)
+  whole.save_weights(tmp_path / "whole.h5")
+  features = pretrained.application("VGG19", str(tmp_path / "whole.h5"), image_size=32)(pixels)
+  expected = tf.reduce_mean(whole.get_layer("conv")(prepared), axis=[1, 2])
+  np.testing.assert_allclose(features, expected, rtol=1e-4, atol=1e-4)

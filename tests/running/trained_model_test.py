@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import tensorflow as tf
+import without_suite
 
 import suite
 from suite import cli
@@ -49,10 +47,8 @@ def stored(run):
   return predictions.load(run.folder / path)
 
 
-# The suite cannot be imported there; only TensorFlow and files are left.
+# Only TensorFlow and files are left there.
 ALONE = """
-import sys
-sys.modules["suite"] = None
 import numpy as np, tensorflow as tf
 images = np.load("images.npy")
 found = {}
@@ -70,7 +66,7 @@ np.savez("found.npz", **found)
 """
 
 
-def test_answers_without_the_suite_are_those_of_the_run(tmp_path, monkeypatch):
+def test_answers_without_the_suite_are_those_of_the_run(tmp_path, monkeypatch, python):
   monkeypatch.chdir(tmp_path)
   buckets = suite.buckets.of([(image_set(seed=i), image_set(12, seed=9 + i)) for i in range(2)])
   result = suite.run(
@@ -83,8 +79,7 @@ def test_answers_without_the_suite_are_those_of_the_run(tmp_path, monkeypatch):
   np.save("images.npy", raw)
   np.save("prepared.npy", prepared)
   er.save("er"), ncm.save("ncm"), er.save("er.keras")
-  subprocess.run([sys.executable, "-c", ALONE], check=True, env={
-      **os.environ, "PYTHONPATH": ""})
+  without_suite.run(python, ALONE, cwd=tmp_path)
   with np.load("found.npz") as found:
     for run in result.runs:
       scores = found[run.folder.name]
