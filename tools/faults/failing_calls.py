@@ -83,6 +83,7 @@ class _Counted:
   def __init__(self, name: str, folder: pathlib.Path):
     self.name, self._work = name, workloads.WORKLOADS[name][0]
     self._root, self._part = folder / "root", folder / "part"
+    workloads.prepare(name)
     folder.mkdir()
     self.num_calls: dict[str, int] = {}
     self._begin(resumes=False)

@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Commands of `suite` in forked children, which can be made to die, to wait or to lack something.
 
-The parent has imported the suite and TensorFlow, but run no op: a child begins within milliseconds.
+The parent of a run has imported TensorFlow (`import_runs`), but run no op: a child begins within
+milliseconds.
 """
 
 from __future__ import annotations
@@ -17,12 +18,6 @@ import time
 from typing import Callable, NamedTuple, Sequence
 
 from suite import cli
-
-# What runs need, imported once.
-from suite import experiment  # noqa: F401
-from suite.protocols import clear  # noqa: F401
-from suite.protocols import fluid  # noqa: F401
-from suite.protocols import nevis  # noqa: F401
 
 MAX_SECONDS = 300.0
 _SET_PIPE_SIZE = 1031  # fcntl.F_SETPIPE_SZ, which Python has from 3.10 on.
@@ -99,6 +94,14 @@ class Child:
     os.close(self._output)
     output = b"".join(parts).decode("utf-8", "replace")
     return Result(None if late else os.waitstatus_to_exitcode(status), output)
+
+
+def import_runs() -> None:
+  """Imports what runs need, once; other commands do without TensorFlow."""
+  from suite import experiment  # noqa: F401
+  from suite.protocols import clear  # noqa: F401
+  from suite.protocols import fluid  # noqa: F401
+  from suite.protocols import nevis  # noqa: F401
 
 
 def run(arguments: Sequence[str], before: Callable[[], None] = lambda: None,

@@ -180,6 +180,7 @@ def build_library(folder: pathlib.Path) -> pathlib.Path:
 
 def record(name: str, folder: pathlib.Path) -> Recorded:
   """Does a workload in a process of its own, whose operations are recorded."""
+  workloads.prepare(name)
   log, root = folder / "log", folder / "root"
   root.mkdir(parents=True)
   library = build_library(folder)

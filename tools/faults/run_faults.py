@@ -33,6 +33,7 @@ class Workload:
 
   def __init__(self, name: str, folder: pathlib.Path):
     self.name, self._folder = name, folder
+    forked.import_runs()
     self.whole = folder / "whole"
     done = forked.run(self.command(self.whole))
     if done.code:

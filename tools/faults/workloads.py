@@ -255,6 +255,15 @@ WORKLOADS: dict[str, tuple[Workload, int]] = {
     **{name: (_suite("run", *arguments), 1) for name, arguments in _RUNS.items()}}
 
 
+WITHOUT_RUNS = ("cache", "curation", "fetch")
+
+
+def prepare(name: str) -> None:
+  """Imports what a workload needs, so that its children need not."""
+  if name not in WITHOUT_RUNS:
+    forked.import_runs()
+
+
 def do(work: Workload, folder: pathlib.Path) -> None:
   """Does a workload in place of a command, and ends the process."""
   code = 1
@@ -278,6 +287,7 @@ def main(name: str, folder: str) -> None:
   """Does one workload; called in the process that is recorded."""
   with contextlib.suppress(FileExistsError):
     os.mkdir(folder)
+  prepare(name)
   done = forked.run([], before=lambda: do(WORKLOADS[name][0], pathlib.Path(folder)))
   print(done.output, end="")
   sys.exit(done.code or 0)
