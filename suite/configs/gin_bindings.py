@@ -13,7 +13,20 @@ the argument `value` of `MACRO` in scope NAME, as gin itself stores it.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+import functools
+from typing import (
+  Any,
+  Collection,
+  Dict,
+  Iterable,
+  Iterator,
+  List,
+  NamedTuple,
+  Optional,
+  Sequence,
+  Set,
+  Tuple,
+)
 
 ROOTS = ("suite.experiment.run", "suite.tables.table.run", "suite.tables.table.Report")
 MACRO = "gin.macro"
@@ -73,12 +86,14 @@ class Unread(NamedTuple):
 History = Dict[Key, List[Binding]]
 
 
-def unread(history: History, read: Optional[Set[Key]] = None) -> List[Unread]:
+def unread(history: History, read: Optional[Set[Key]] = None,
+           texts: Optional[Collection[str]] = None) -> List[Unread]:
   """The user's bindings that nothing can read; none if no root is bound.
 
   Args:
     history: of the run.
     read: `reached(history)`; None: it is computed.
+    texts: of the settings that are asked about; None: all.
 
   A value that was replaced still counts as a reader of the file bindings that it mentions: after
   `--gin_param run.update=@OnError()`, the run file's settings of the replaced strategy are no
@@ -87,7 +102,8 @@ def unread(history: History, read: Optional[Set[Key]] = None) -> List[Unread]:
   """
   if read is None:
     read = reached(history)
-  last = {key: settings[-1] for key, settings in history.items() if settings[-1].is_users}
+  last = {key: settings[-1] for key, settings in history.items()
+          if settings[-1].is_users and (texts is None or settings[-1].text in texts)}
   if read is None or last.keys() <= read:  # More settings only make a walk reach more.
     return []
   walk = _Walk(history)
@@ -153,9 +169,15 @@ def references(value: Any) -> Iterator[GinReference]:
 
 def inherited(scope: str, name: str, argument: str) -> Iterator[Key]:
   """The keys that may give an argument in a scope, the most specific first."""
+  for enclosing in _enclosing(scope):
+    yield enclosing, name, argument
+
+
+@functools.lru_cache(maxsize=1024)
+def _enclosing(scope: str) -> Tuple[str, ...]:
+  """The scope and those around it, the innermost first."""
   parts = scope.split("/") if scope else []
-  for length in range(len(parts), -1, -1):
-    yield "/".join(parts[:length]), name, argument
+  return tuple("/".join(parts[:length]) for length in range(len(parts), -1, -1))
 
 
 class _Walk:
@@ -169,9 +191,11 @@ class _Walk:
     self.read: Set[Key] = set()
     self.names: Set[str] = set()
     self._history, self._only = history, only
-    self._arguments: Dict[str, Set[Tuple[str, str]]] = {}  # By name: (scope, argument).
+    self._scopes: Dict[str, Set[str]] = {}  # By name.
+    arguments: Dict[str, Set[str]] = {}
     for scope, name, argument in history:
-      self._arguments.setdefault(name, set()).add((scope, argument))
+      self._scopes.setdefault(name, set()).add(scope)
+      arguments.setdefault(name, set()).add(argument)
     self._waiting: List[Tuple[str, str]] = [("", root) for root in ROOTS]
     self._seen: Set[Tuple[str, str]] = set()
     while self._waiting:
@@ -180,7 +204,7 @@ class _Walk:
         continue
       self._seen.add(call)
       self.names.add(name)
-      for argument in {argument for _, argument in self._arguments.get(name, ())}:
+      for argument in arguments.get(name, ()):
         key = next((k for k in inherited(scope, name, argument) if k in self._history), None)
         if key is not None:
           self.read.add(key)
@@ -206,8 +230,8 @@ class _Walk:
       if reference.scope or reference.is_called:
         self._waiting.append((reference.scope or scope, reference.name))
       else:  # Called later, while any scope may be open.
-        scopes = {s for s, _ in self._arguments.get(reference.name, ())}
-        self._waiting += [(s, reference.name) for s in {"", scope, *scopes}]
+        scopes = {"", scope, *self._scopes.get(reference.name, ())}
+        self._waiting += [(s, reference.name) for s in scopes]
 
 
 def function_of(selector: str, imports: Optional[Dict[str, str]]) -> str:

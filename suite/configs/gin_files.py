@@ -250,8 +250,8 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks:
     return found
   read = gin_bindings.reached(found.history)
   _check_values(found, read)
-  check_readers(found, [unread for unread in gin_bindings.unread(found.history, read)
-                        if unread.setting.text in set(found.macros) - reading.mentioned()])
+  check_readers(found, gin_bindings.unread(
+      found.history, read, texts=set(found.macros) - reading.mentioned()))
   reading.write(found, read)
   return found
 
