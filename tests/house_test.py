@@ -23,8 +23,10 @@ from __future__ import annotations
 
 import ast
 import collections
+import functools
 import importlib.util
 import pathlib
+import re
 from typing import Mapping, Sequence
 
 import pytest
@@ -132,6 +134,7 @@ def is_in(module: str, packages) -> bool:
   return any(module == p or module.startswith(p + ".") for p in packages)
 
 
+@functools.cache
 def wing_of(module: str) -> str:
   """The longest entry of WINGS that holds the module; "" if none does."""
   return max((w for w in WINGS if is_in(module, [w])), key=len, default="")
@@ -148,8 +151,9 @@ def broken_rules(path: pathlib.Path, source: str, slow: Sequence[str] = ()) -> l
   return problems_of(path, ast.parse(source), slow)
 
 
-def problems_of(path: pathlib.Path, tree: ast.Module, slow: Sequence[str]) -> list[str]:
-  """`broken_rules` of a syntax tree."""
+def problems_of(path: pathlib.Path, tree: ast.Module, slow: Sequence[str],
+                source: str = "print allow_pickle") -> list[str]:
+  """`broken_rules` of a syntax tree; calls are looked at if the source has one of these names."""
   module, problems = house_figures.module_name(path), []
   if not wing_of(module) and path.name != "__init__.py":
     problems.append(f"{path} is in no wing: move it to one, or add its folder to WINGS.")
@@ -158,7 +162,7 @@ def problems_of(path: pathlib.Path, tree: ast.Module, slow: Sequence[str]) -> li
               or _a_name(path, one.name) or _inside_a_function(module, one, slow))
     if reason:
       problems.append(f"{path}, line {one.line} imports {one.name}: {reason}.")
-  for node in ast.walk(tree):
+  for node in ast.walk(tree) if re.search(r"\bprint\b|allow_pickle", source) else ():
     if isinstance(node, ast.Call):
       reason = _forbidden_call(module, node)
       if reason:
@@ -306,8 +310,8 @@ def _slow(trees):
 
 
 def test_every_file_keeps_the_house(trees, slow):
-  problems = [problem for path, tree in trees.values() for problem in
-              problems_of(path, tree, slow)]
+  problems = [problem for path, tree in trees.values() for problem in problems_of(
+      path, tree, slow, (ROOT / path).read_text(encoding="utf-8"))]
   assert not problems, "\n".join(problems)
 
 
