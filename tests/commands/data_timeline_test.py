@@ -182,7 +182,7 @@ def test_a_run_has_the_scores_of_known_classes_beside_all(own, tmp_path):
   assert cli.main([
       "run", "clear/timeline", "--gin_file", "gin/debug/short.gin", "--data_dir", str(own[2]),
       "--gin_param", "DATA='timeline/mine'", "--gin_param", "experiment.run.only=('finetune',)",
-      "--gin_param", "IMAGE_SIZE=8", "--gin_param", "conv4.conv4.blocks=2",
+      "--gin_param", "IMAGE_SIZE=8", "--gin_param", "conv4.conv4.blocks=1",
       "--workdir", str(tmp_path)]) == 0
   records = [json.loads(line) for line in
              pathlib.Path(tmp_path, "finetune", "records.jsonl").read_text().splitlines()]

@@ -73,7 +73,9 @@ def test_optimizer_loss_and_augmentation_train_are_counted_and_resumed(tmp_path)
   records = stopped_runs.records(tmp_path / "whole")
   assert stopped_runs.records(tmp_path / "stopped") == records
   plain = own_learner.learner(net(), epochs=2, batch_size=16)
-  _run(tmp_path / "plain", functools.partial(plain.make, deliveries.BUCKETS), buckets=two_buckets())
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path / "plain", functools.partial(plain.make, deliveries.BUCKETS),
+         buckets=two_buckets(), stop_before=1)
   counted = [stopped_runs.records(tmp_path / name)[0]["flops_train"] for name in ("whole", "plain")]
   assert counted[0] > counted[1] > 0
 

@@ -25,7 +25,7 @@ def _tool(load_tool, monkeypatch):
 def test_the_protocol_answers_as_the_loop(tool, name, interval, tmp_path):
   sequence, transform = tool.pictures(60), image_ops.Plain(tool.SIZE)
   features = frozen_backbone.FrozenBackbone(
-      lambda image_shape: conv4.conv4(image_shape, filters=4), tool.SIZE, seed=1)
+      lambda image_shape: conv4.conv4(image_shape, filters=4, blocks=1), tool.SIZE, seed=1)
   rate, answers = tool.protocol(
       tool.learner_of(name, features, transform), sequence, interval, tmp_path / "a")
   _, logits = tool.Loop(name, features, transform, tmp_path / "b").run(sequence, 60, interval)

@@ -17,13 +17,13 @@ def test_every_command_is_run_on_a_cache_that_grows(load_tool, tmp_path, monkeyp
     return 0.5, 0.25, 10.0, 100.0
 
   monkeypatch.setattr(tool, "run", run)
-  lines = list(tool.bench(tmp_path, 3000, 12, True))
+  lines = list(tool.bench(tmp_path, 2000, 10, True))
   assert set(ran) == {"status", "rank", "add", "add-models", "add-samples", "estimate", "retire",
                       "verify"}
   assert "add one model | 0.50 | 0.25 | 10" in lines
   assert any(line.startswith("estimate from 1024 answers") for line in lines)
-  said = tool.growth(tmp_path / "cache", 5)
-  assert said.startswith("5 models added one by one to 3,002 samples") and "256 of 256" in said
+  said = tool.growth(tmp_path / "cache", 2)
+  assert said.startswith("2 models added one by one to 2,002 samples") and "256 of 256" in said
 
 
 def test_models_of_the_bench_differ_in_ability(load_tool):

@@ -37,4 +37,5 @@ def test_faults_of_data_are_survived_or_refused(python):
 def test_faults_of_runs_are_survived_or_refused(python):
   # This seed's first ones are of one run, so that one is made without a fault.
   out = _campaign(python, faults=2, seed=52, seconds=10 * SECONDS, share_of_runs=1)
-  assert SECONDS or "| damaged file of a finished run | 1 |" in out and "| asked to end | 1 |" in out
+  for kind in () if SECONDS else ("damaged file of a finished run", "asked to end"):
+    assert f"| {kind} | 1 |" in out
