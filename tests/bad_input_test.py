@@ -96,6 +96,8 @@ def _folder(tmp_path, monkeypatch):
   monkeypatch.delitem(sys.modules, "small", raising=False)
   # It would hold for all tests that follow in this process.
   monkeypatch.setattr(tf.config.experimental, "enable_op_determinism", lambda: None)
+  # Commands do not collect garbage before they run: a process of tests has much to look at.
+  monkeypatch.setattr(this_process, "settle", lambda debug: None)
   return tmp_path
 
 

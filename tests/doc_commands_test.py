@@ -17,6 +17,7 @@ import pytest
 
 from suite import cli
 from suite.configs import gin_files
+from suite.running import this_process
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 
@@ -38,9 +39,18 @@ TIME = re.compile(r"\d\d:\d\d:\d\d ")
 def _suite(words):
   """Arguments of a `suite` command of a page as they are tried: small, without patterns."""
   if words[1:3] == ["run", "quickstart"]:
-    smaller = ["experiment.run.only=('indep',)"] if "experiment.run.seed=1" in words else []
+    smaller = ["experiment.run.only=('indep',)", "digits.nevis_stream.num_tasks=1"] if (
+        "experiment.run.seed=1" in words) else []
     words = words + [part for param in SMALL + smaller for part in ("--gin_param", param)]
   return [name for word in words[1:] for name in (sorted(glob.glob(word)) or [word])]
+
+
+@pytest.fixture(name="one_process", autouse=True, scope="module")
+def _one_process():
+  """Commands do not collect garbage before they run: a process of tests has much to look at."""
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(this_process, "settle", lambda debug: None)
+    yield
 
 
 @pytest.fixture(name="finished", scope="module")
