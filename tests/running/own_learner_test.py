@@ -59,20 +59,21 @@ def _run(folder, make, protocol=clear.run, **settings):
 def test_optimizer_loss_and_augmentation_train_are_counted_and_resumed(tmp_path):
   schedule = tf.keras.optimizers.schedules.ExponentialDecay(0.05, 4, 0.5)
   mine = own_learner.learner(
-      net(), optimizer=tf.keras.optimizers.Adam(schedule), epochs=2, batch_size=16,
+      net(), optimizer=tf.keras.optimizers.SGD(schedule, momentum=0.9), epochs=2, batch_size=16,
       loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
       augment=layers.RandomBrightness(0.05))
-  kept = optimizers.Keras(tf.keras.optimizers.Adam(schedule), keep=True)
+  kept = optimizers.Keras(tf.keras.optimizers.SGD(schedule, momentum=0.9), keep=True)
   mine.options["optimizer"] = kept
   make = functools.partial(mine.make, deliveries.BUCKETS)
   run = functools.partial(_run, make=make, buckets=two_buckets())
   run(tmp_path / "whole")
   with pytest.raises(stopped_runs.Stop):
     run(tmp_path / "stopped", stop_before=3)
-  run(tmp_path / "stopped")  # Moments and the schedule's step are as they were.
+  run(tmp_path / "stopped")  # The velocity and the schedule's step are as they were.
   records = stopped_runs.records(tmp_path / "whole")
   assert stopped_runs.records(tmp_path / "stopped") == records
-  plain = own_learner.learner(net(), epochs=2, batch_size=16)
+  plain = own_learner.learner(
+      net(), optimizer=tf.keras.optimizers.SGD(schedule, momentum=0.9), epochs=2, batch_size=16)
   with pytest.raises(stopped_runs.Stop):
     _run(tmp_path / "plain", functools.partial(plain.make, deliveries.BUCKETS),
          buckets=two_buckets(), stop_before=1)
