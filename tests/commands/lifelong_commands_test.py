@@ -248,9 +248,9 @@ def test_graded_scores_have_the_threshold_of_the_cache(tmp_path, capsys):
 
 
 def test_a_subset_estimates_by_a_weighted_sum(tmp_path, capsys):
-  cache, row = _cache_of(tmp_path, num_models=30)
+  cache, row = _cache_of(tmp_path, num_models=20)
   subset = ("subset", "--cache", cache, "--out", tmp_path / "subset.csv")
-  assert _suite(*subset, "--size", 64, "--draws", 8, "--json") == 0
+  assert _suite(*subset, "--size", 64, "--draws", 3, "--json") == 0
   found = json.loads(capsys.readouterr().out.splitlines()[-1])
   assert 0 < found["error"] <= found["largest"] < 0.2
   with open(tmp_path / "subset.csv", encoding="utf-8") as file:
