@@ -44,7 +44,7 @@ OF_MATRIX = {(protocol, method.macro) for method in methods.load() for protocol 
 TASKS = {"digits/nevis_mt": 2}  # An auxiliary task is an earlier one.
 # Of one block, since each step, and each task of NEVIS'22, traces the net.
 CONV4 = ("quickstart", "digits/nevis_mt", "digits/nevis_pretrain", "digits/nevis_pt",
-         "digits/nevis_transfer", "digits/clear", "digits/incremental")
+         "digits/nevis_transfer", "digits/incremental")
 # Run to their end, and most stopped and resumed, by baselines_test, semi_supervised, pretrain_test,
 # fluid_oracle_test and fluid_published_test of tests/learners and tests/protocols.
 RUN_ELSEWHERE = {

@@ -102,7 +102,7 @@ def test_a_binding_that_each_scope_replaces_is_unread(write):
 
 def test_what_is_called_later_may_be_called_in_any_scope(write):
   run = write(RUN + "toy.Learner.backbone = @toy.net\n")
-  for binding in ("toy.net.size=1", "a/toy.net.size=1"):
+  for binding in ("toy.net.size=1", "a/toy.net.size=1", "c/toy.net.size=1"):
     _scan([run], [binding])
 
 
