@@ -25,6 +25,7 @@ from suite.learners import finetune
 from suite.learners import starts
 from suite.models import conv4
 from suite.protocols import nevis
+from suite.state import journal
 from suite.state import weight_store
 from suite.training.gradient import gradient_loop
 from suite.training.gradient import search
@@ -70,35 +71,59 @@ def _stream():
                      _splits("few waves", "waves", 24, 2)], names=NAMES)
 
 
-def _learner(start=starts.Random(), rule=None, *, steps=60, **arguments):
+# Batches divide all sets, so that no rest of a set has a graph of its own.
+NEAREST = starts.Nearest(batch_size=8)
+
+
+def _learner(start=starts.Random(), rule=None, *, models=None, **arguments):
+  """Learners of the same `models`, those of another one, compile one net together."""
   multitask = None if rule is None else auxiliary.Multitask(rule, batch_size=16, weight=1.0)
-  return finetune.Finetune(
+  learner = finetune.Finetune(
       NET, start=start, multitask=multitask,
       transform=image_ops.Plain(SIZE),
       search=search.Search(num_trials=1, learning_rate=0.05, label_smoothing=0.0),
-      trainer=trainer.Trainer(steps=steps, batch_size=16, validate_every=20, save_every=20,
-                                  warmup_epochs=0, eval_batch_size=64), **arguments)
+      trainer=trainer.Trainer(steps=60, batch_size=16, validate_every=20, save_every=20,
+                              warmup_epochs=0, eval_batch_size=20), **arguments)
+  if models is not None:
+    learner._models = models
+  return learner
 
 
 def _run(folder, stream, learner, **stop):
   with stopped_runs.state(folder, **stop) as state:
-    return nevis.run(learner, state=state, stream=stream)
+    return nevis.run(learner, state=state, stream=stream, eval_batch_size=20)
 
 
 @pytest.fixture(name="runs", scope="module")
 def _runs(stream, tmp_path_factory):
-  """Runs in WORKDIR/name: name -> (summary, Train records); "folder" is WORKDIR."""
+  """Runs in WORKDIR/name: name -> (summary, Train records); "folder" is WORKDIR.
+
+  WORKDIR/killed is MT's, as it is saved after 40 of 60 steps of the second task. "models" are those
+  that all learners share.
+  """
   folder = tmp_path_factory.mktemp("runs")
-  learners = {"indep": _learner(), "ft_d": _learner(starts.Nearest()), "mt": _mt()}
-  found = {"folder": folder}
+  indep, save, saved = _learner(), journal.Journal.save_partial, []
+  models = indep._models
+  learners = {"indep": indep, "ft_d": _learner(NEAREST, models=models), "mt": _mt(models=models)}
+  found = {"folder": folder, "models": models}
+
+  def copying(one, *arguments):
+    save(one, *arguments)
+    saved.append(one._event)
+    if saved == [0, 0, 2, 2]:
+      shutil.copytree(folder / "mt", folder / "killed")
+
   for name, learner in learners.items():
-    summary = _run(folder / name, stream, learner)
+    with pytest.MonkeyPatch.context() as patch:
+      if name == "mt":
+        patch.setattr(journal.Journal, "save_partial", copying)
+      summary = _run(folder / name, stream, learner)
     found[name] = summary, _trained(folder / name)
   return found
 
 
-def _mt():
-  return _learner(starts.Nearest(), auxiliary.Similar(1))
+def _mt(**arguments):
+  return _learner(NEAREST, auxiliary.Similar(1), **arguments)
 
 
 def _trained(folder):
@@ -125,9 +150,10 @@ def test_mt_gains_where_data_is_scarce(runs):
   assert 1.3 < records[2]["flops_train"] / its[2]["flops_train"] < 1.7
 
 
-def _static(folder, static, stream):
+def _static(folder, static, stream, runs):
+  learner = _learner(NEAREST, static=static, models=runs["models"])
   with pytest.raises(stopped_runs.Stop):
-    _run(folder, stream, _learner(starts.Nearest(), static=static), stop_after=3)
+    _run(folder, stream, learner, stop_after=3)
   return _trained(folder)
 
 
@@ -138,8 +164,8 @@ def _without(records, *names):
 
 
 def test_ft_s_takes_the_models_of_an_indep_run_or_trains_the_same_and_pays(runs, stream, tmp_path):
-  reused = _static(runs["folder"] / "ft_s", "indep", stream)
-  paid = _static(tmp_path / "ft_s", "indep", stream)  # There is no such run.
+  reused = _static(runs["folder"] / "ft_s", "indep", stream, runs)
+  paid = _static(tmp_path / "ft_s", "indep", stream, runs)  # There is no such run.
   assert [r["independent_models"] for r in reused] == ["indep"] * 2
   assert [r["independent_models"] for r in paid] == ["trained here"] * 2
   assert _without(reused, "independent_models") == _without(paid, "independent_models")
@@ -155,34 +181,23 @@ def test_a_run_that_lacks_a_task_or_has_another_architecture_is_refused(runs, st
   weight_store.write_arrays(first, {k: a[..., :3] if a.ndim == 4 else a for k, a in arrays.items()})
   with pytest.raises(ValueError, match=r"weights in .*other \(waves\) are of another architecture "
                      r"than the backbone .*/kernel is \[3, 3, 3, 8\] here and \[3, 3, 3, 3\]"):
-    _static(tmp_path / "a", str(tmp_path / "other"), stream)
+    _static(tmp_path / "a", str(tmp_path / "other"), stream, runs)
   first.unlink()
   with pytest.raises(FileNotFoundError, match="has none of 'waves' as event 0; it has .*Run it f"):
-    _static(tmp_path / "a", str(tmp_path / "other"), stream)
+    _static(tmp_path / "a", str(tmp_path / "other"), stream, runs)
 
 
 def test_stopped_inside_auxiliary_batches_it_ends_as_if_it_had_not_been(
-    runs, stream, tmp_path, monkeypatch):
-  calls = []
-  run = gradient_loop.GradientLoop.run
-
-  def stops(self, *arguments):
-    calls.append(1)
-    found = run(self, *arguments)
-    # Saves are at steps 20 and 40 of the second task's training: the last 20 steps are lost.
-    if len(calls) == 6:
-      raise stopped_runs.Stop
-    return found
-
-  monkeypatch.setattr(gradient_loop.GradientLoop, "run", stops)
+    runs, stream, monkeypatch):
+  killed, calls, run = runs["folder"] / "killed", [], gradient_loop.GradientLoop.run
+  assert len(stopped_runs.records(killed)) == 2
+  monkeypatch.setattr(
+      gradient_loop.GradientLoop, "run", lambda *arguments: (calls.append(1), run(*arguments))[1])
   with pytest.raises(stopped_runs.Stop):
-    _run(tmp_path, stream, _mt())
-  assert len(stopped_runs.records(tmp_path)) == 2
-  with pytest.raises(stopped_runs.Stop):
-    _run(tmp_path, stream, _mt(), stop_after=4)
-  assert len(calls) == 7
+    _run(killed, stream, _mt(), stop_after=4)
+  assert len(calls) == 1  # Only the last 20 steps were to be taken.
   wanted = stopped_runs.records(runs["folder"] / "mt")[:4]
-  assert json.dumps(stopped_runs.records(tmp_path)) == json.dumps(wanted)
+  assert json.dumps(stopped_runs.records(killed)) == json.dumps(wanted)
 
 
 def test_an_auxiliary_task_whose_data_was_not_delivered_is_refused(stream, tmp_path):
@@ -204,7 +219,7 @@ def test_an_auxiliary_task_whose_data_was_not_delivered_is_refused(stream, tmp_p
 @pytest.mark.parametrize("arguments, message", [
     (dict(start=starts.Previous(), rule=auxiliary.Similar(1)), "Similar chooses auxiliary "
      "tasks by the kNN errors of past models, which start Previous does not compute"),
-    (dict(start=starts.Nearest(), rule=auxiliary.EveryTask(), static=True), "static and mul"),
+    (dict(start=NEAREST, rule=auxiliary.EveryTask(), static=True), "static and mul"),
 ])
 def test_auxiliary_tasks_that_cannot_be_chosen_are_refused(arguments, message):
   with pytest.raises(ValueError, match=message):
@@ -215,7 +230,7 @@ def test_lambda_is_searched_only_by_learners_that_read_it(stream):
   space = search.Search(num_trials=1, space={"auxiliary_weight": (0.1, 1.0)})
   with pytest.raises(ValueError, match="Unknown parameters in Search.space: 'auxiliary_weight'"):
     finetune.Finetune(NET, search=space)
-  finetune.Finetune(NET, search=space, start=starts.Nearest(), multitask=auxiliary.Multitask())
+  finetune.Finetune(NET, search=space, start=NEAREST, multitask=auxiliary.Multitask())
 
 
 def test_buckets_of_one_task_have_no_other_tasks():
