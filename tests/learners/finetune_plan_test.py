@@ -48,27 +48,31 @@ def _plan(learner, stream, shared=None):
   return plan
 
 
-@pytest.fixture(name="stream", scope="module")
-def _stream():
-  """One label and several, five and ten classes; the second task has a past model to look at."""
+def _stream(*places):
+  """The second task has a past model to look at."""
   entries = digits.nevis_stream(max_train_images=30).entries
-  return streams.Stream("two", [entries[0], entries[3]])
+  return streams.Stream("two", [entries[place] for place in places])
 
 
 @pytest.fixture(name="shared", scope="module")
 def _shared():
-  """What the plans of this module share: the costs of their net."""
-  return {}
+  """What the plans of this module share: the costs of their net. "networks" are those of runs."""
+  return {"plans": {}, "networks": {}}
 
 
-@pytest.mark.parametrize("options", [{}, _MULTITASK], ids=["FT-s", "MT, two trials predict"])
-def test_a_run_spends_what_was_planned(tmp_path, options, stream, shared):
-  plan = _plan(_learner(**options), stream, shared)
+# Five classes of one label and ten of several; two tasks of five classes.
+@pytest.mark.parametrize("options, places", [({}, (0, 3)), (_MULTITASK, (0, 5))],
+                         ids=["FT-s", "MT, two trials predict"])
+def test_a_run_spends_what_was_planned(tmp_path, options, places, shared):
+  stream = _stream(*places)
+  plan = _plan(_learner(**options), stream, shared["plans"])
+  learner = _learner(**options)
+  learner._models._networks = shared["networks"]  # Compiled once: the learners have one net.
   writer = run_writer.RunWriter(tmp_path, None, progress.Progress("x"))
   try:
     state = run_state.RunState(tmp_path, writer, name="x", seed=3,
                                distribution=distribution.build())
-    nevis.run(learner := _learner(**options), state=state, stream=stream)
+    nevis.run(learner, state=state, stream=stream)
   finally:
     writer.close()
   spent, planned = state.ledger.totals(), plan.ledger.totals()
@@ -95,11 +99,11 @@ def test_a_run_spends_what_was_planned(tmp_path, options, stream, shared):
 
 
 def test_a_net_above_the_limit_of_bytes_is_refused(shared):
-  stream = streams.Stream("one", digits.nevis_stream(max_train_images=30).entries[:1])
-  plan = planning.PlannedRun("x", seed=3, distribution=distribution.build(), shared=shared,
+  plan = planning.PlannedRun("x", seed=3, distribution=distribution.build(),
+                             shared=shared["plans"],
                              budget=ledger.Budget.parse("1 GFLOP, 100 B"))
   with pytest.raises(ledger.BudgetError, match="100 bytes, and the learner holds .*state_bytes"):
-    nevis.run(_learner(), state=plan, stream=stream)
+    nevis.run(_learner(), state=plan, stream=_stream(0))
 
 
 def test_what_cannot_be_planned_is_named():
