@@ -26,8 +26,8 @@ BUCKETS = digits.buckets(2, labelled_share=0.1)
 
 
 @dataclasses.dataclass(frozen=True)
-class Mirrored(image_ops.Nevis):
-  """Views that are mirrored or not, whose graph is small."""
+class Mirrored(image_ops.Plain):
+  """Views of which every other one is mirrored, whose graph is small."""
 
   number: int = 0
 
@@ -35,15 +35,17 @@ class Mirrored(image_ops.Nevis):
     return dataclasses.replace(self, number=number)
 
   def train(self, images, seeds):
-    return super().train(images, seeds + tf.cast(self.number, tf.uint64))
+    mirrored = tf.cast(seeds, tf.int64) % 2 == self.number
+    images = super().train(images, seeds)
+    return tf.where(mirrored[:, None, None, None], images[:, :, ::-1], images)
 
 
 def _learner(updates=4, **arguments):
   values = dict(
       pretrainer=pretrainer.Pretrainer(
           pretext=functools.partial(pretexts.Moco, queue_size=16, dim=6, norm_groups=1),
-          backbone=functools.partial(conv4.conv4, filters=4, blocks=1, norm="group"),
-          transform=Mirrored(8, crop=False), batch_size=8, learning_rate=0.1),
+          backbone=functools.partial(conv4.conv4, filters=4, blocks=1, norm="none"),
+          transform=Mirrored(8), batch_size=8, learning_rate=0.1),
       transform=image_ops.Plain(8), updates=updates, num_buckets=2, save_every=3, epochs=2,
       batch_size=32, learning_rate=0.5, memory=memory.Memory(40, reservoir.Reservoir()))
   return continued_encoder.ContinuedEncoder(**{**values, **arguments})
