@@ -5,11 +5,14 @@ A step on B rows of D features and C classes makes 2 B D C of them: the logits, 
 the kernel.
 """
 
+import functools
+
 import matrix_runs
 import numpy as np
 import pytest
 import stopped_runs
 import tensorflow as tf
+import unconverted
 
 from suite.compute import ledger
 from suite.configs import methods
@@ -138,7 +141,7 @@ def test_a_search_ends_with_the_trial_that_a_budget_cuts(tmp_path):
 
   def learned(folder, budget, num=2):
     learner = finetune.Finetune(
-        lambda image_shape: conv4.conv4(image_shape, filters=2, blocks=1),
+        functools.partial(conv4.conv4, filters=2, blocks=1),
         search=search.Search(num_trials=num), transform=image_ops.Nevis(
             size=8), trainer=trainer.Trainer(steps=4, validate_every=2, save_every=2, batch_size=4))
     with stopped_runs.state(folder, budget=budget) as state:
@@ -178,9 +181,9 @@ def test_what_cannot_keep_a_budget_is_refused_before_training(tmp_path):
 
     learn = predict = begin
 
+  @unconverted.unconverted
   def uncountable(labels, logits):
     return tf.reduce_sum(tf.linalg.svd(logits, compute_uv=False))
-
   for name, learner, budget, error, message in (
       ("own", Unknown(), "1 TFLOP", refusals.RefusedError, "Unknown does not say what its"),
       ("unknown", dense(objective=objective.OwnLoss(uncountable)), "1 TFLOP", ledger.BudgetError,

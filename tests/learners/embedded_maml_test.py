@@ -7,6 +7,7 @@ import gin
 import numpy as np
 import pytest
 import tensorflow as tf
+import unconverted
 
 from suite.compute import distribution
 from suite.compute import seeds
@@ -22,6 +23,7 @@ from suite.training.episodic import self_critique
 WAY, SIZE, CHANNELS = 2, 8, 1
 
 
+@unconverted.unconverted
 class Linear(tf.Module):
   """An embedding in float64: every pixel of [B, 3, 3, 1] becomes two channels."""
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import stopped_runs
 import tensorflow as tf
+import unconverted
 
 from suite.contracts import refusals
 from suite.contracts import tasks
@@ -52,6 +53,7 @@ def make(**arguments):
       net=trainable_parts.AllLayers(two_units), **arguments)
 
 
+@unconverted.unconverted
 def two_units(image_shape):
   return tf.keras.Sequential([
       tf.keras.layers.Rescaling(1 / 255, input_shape=image_shape), tf.keras.layers.Flatten(),

@@ -9,6 +9,7 @@ import matrix_runs
 import numpy as np
 import pytest
 import tensorflow as tf
+import unconverted
 
 from suite.compute import distribution
 from suite.compute import ledger
@@ -30,6 +31,7 @@ from suite.training.statistics import class_means
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 4)
 
 
+@unconverted.unconverted
 def first_two(images):
   """Two features that can be worked by hand: the red channel of the first two pixels."""
   return tf.cast(images[:, 0, :2, 0], tf.float32)

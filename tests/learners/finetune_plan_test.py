@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from suite.compute import distribution
@@ -26,8 +28,7 @@ from suite.training.multitask import auxiliary
 _NEAREST = starts.Nearest(k=3, max_train=20, batch_size=16)
 
 
-def _net(image_shape):
-  return conv4.conv4(image_shape, filters=2, blocks=1)
+_net = functools.partial(conv4.conv4, filters=2, blocks=1)
 
 
 def _learner(start=_NEAREST, static=True, **options):

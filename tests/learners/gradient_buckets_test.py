@@ -4,10 +4,13 @@
 All methods, by their gin files: tests/contracts/method_matrix_test.py.
 """
 
+import functools
+
 import numpy as np
 import pytest
 import stopped_runs
 import tensorflow as tf
+import unconverted
 
 from suite.contracts import tasks
 from suite.data.digits import digits
@@ -132,8 +135,7 @@ def test_the_validation_split_is_trained_on_and_the_memory_described(tmp_path):
 
 
 def test_given_weights_are_where_training_starts(tmp_path):
-  def backbone(feature_size):
-    return mlp.mlp(feature_size, hidden=(8,))
+  backbone = functools.partial(mlp.mlp, hidden=(8,))
 
   store = weight_store.WeightStore(tmp_path / "w", 0)
   given = [np.full(w.shape, 0.5, np.float32) for w in backbone(WIDTH).get_weights()]
@@ -250,6 +252,7 @@ def uneven(num=12, size=8):
       for part in ("train", "test"))) for i in range(2)))
 
 
+@unconverted.unconverted
 class Edges(tf.Module):
   """A net that notes where the squares that it is given begin, and whether it trains.
 
@@ -263,6 +266,7 @@ class Edges(tf.Module):
     return tf.keras.Model(inputs, EdgeLayer()(inputs))
 
 
+@unconverted.unconverted
 class EdgeLayer(tf.keras.layers.Layer):
 
   def call(self, images, training=None):
@@ -281,6 +285,7 @@ def test_each_step_cuts_another_square_and_evaluation_the_central_one(name, tmp_
   assert {edge for training, edge in Edges.seen if not training} == {5}
 
 
+@unconverted.unconverted
 def two_units(image_shape):
   return tf.keras.Sequential([
       tf.keras.layers.Rescaling(1 / 255, input_shape=image_shape), tf.keras.layers.Flatten(),

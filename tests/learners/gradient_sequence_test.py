@@ -6,6 +6,8 @@ They learn and are resumed in tests/contracts/method_matrix_test.py.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -49,8 +51,7 @@ def meta():
   return fomaml.FirstOrder(episodes=EPISODES, steps=2)
 
 
-def small(image_shape):
-  return conv4.conv4(image_shape, filters=8, blocks=2)
+small = functools.partial(conv4.conv4, filters=8, blocks=2)
 
 
 def tiny(image_shape):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import stopped_runs
@@ -20,9 +22,7 @@ from suite.training.memories import memory
 from suite.training.memories import reservoir
 from suite.training.objectives import lwf
 
-
-def small(image_shape):
-  return conv4.conv4(image_shape, filters=8, blocks=1)
+small = functools.partial(conv4.conv4, filters=8, blocks=1)
 
 
 def make(**settings):

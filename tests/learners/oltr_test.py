@@ -7,6 +7,7 @@ import matrix_runs
 import numpy as np
 import pytest
 import tensorflow as tf
+import unconverted
 
 from suite.compute import distribution
 from suite.compute import ledger
@@ -30,11 +31,13 @@ TASK = tasks.Task("t", tasks.SINGLE_LABEL, 4)
 CENTERS = np.array([[3.0, 0.0], [0.0, 3.0], [-2.0, -2.0]])
 
 
+@unconverted.unconverted
 def first_two(images):
   """Two features: the red channel of the first two pixels."""
   return tf.cast(images[:, 0, :2, 0], tf.float32)
 
 
+@unconverted.unconverted
 def two_units(image_shape):
   """A net of one trained layer on all pixels."""
   return tf.keras.Sequential([

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 
 import numpy as np
@@ -32,8 +33,7 @@ def pixel_net(image_shape):
       tf.keras.layers.LeakyReLU(0.5), tf.keras.layers.Flatten()])
 
 
-def small(image_shape):
-  return conv4.conv4(image_shape, filters=8, blocks=2)
+small = functools.partial(conv4.conv4, filters=8, blocks=2)
 
 
 def begun(learner, num_classes=WAY, seed=0):

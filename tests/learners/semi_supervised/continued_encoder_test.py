@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import stopped_runs
 import tensorflow as tf
+import unconverted
 
 from suite.compute import ledger
 from suite.data.digits import digits
@@ -25,6 +26,7 @@ from suite.training.pretraining import pretexts
 BUCKETS = digits.buckets(2, labelled_share=0.1)
 
 
+@unconverted.unconverted
 @dataclasses.dataclass(frozen=True)
 class Mirrored(image_ops.Plain):
   """Views of which every other one is mirrored, whose graph is small."""
