@@ -63,6 +63,7 @@ class InfLora(learner.Learner):
     self.tuned, self.transform = tuned, transform
     self._threshold, self._batch_size = threshold, batch_size
     self.projections: tf.Variable | None = None
+    self._sums: Any = None
 
   @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
@@ -98,9 +99,10 @@ class InfLora(learner.Learner):
     """Sums of x x' over the inputs of each block, [blocks, D, D]; charged."""
     began, layer = time.monotonic(), self._layer()
     total = np.zeros([layer.a.shape[0], *[layer.a.shape[1]] * 2])
-    # Padding counts nothing.
-    moments = tf.function(lambda images, mask: layer.moments(images, tf.cast(mask, tf.float32)),
-                          autograph=False)
+    if self._sums is None:  # One graph for all phases. Padding counts nothing.
+      self._sums = tf.function(
+          lambda images, mask: layer.moments(images, tf.cast(mask, tf.float32)), autograph=False)
+    moments = self._sums
     for batch in train.eval_batches(self._batch_size, transform=self.transform):
       total += moments(batch["image"], batch["mask"]).numpy()
     shape = batch["image"].shape[1:]

@@ -55,7 +55,7 @@ def test_prototypes_are_class_means_of_both_nets_features_joined(tmp_path):
   learner, here = make(), context_in(tmp_path)
   learner.begin(TASK, here)
   rng, weights, means, shown = np.random.default_rng(0), [], {}, []
-  for labels in ([0, 1, 1, 0, 1], [2, 2, 2]):
+  for labels in ([0, 1, 1, 1], [2] * 4):
     images = rng.integers(0, 256, [len(labels), 8, 8, 3], dtype=np.uint8)
     part = image_set.ImageSet.from_arrays(
         "t", images, np.array(labels), kind=TASK.kind, num_classes=3)

@@ -70,7 +70,7 @@ def make(**settings):
 def test_each_phase_has_a_subspace_and_the_last_one_serves_further_phases(tmp_path):
   learner, account, weights, shown = make(subspaces=2), ledger.Ledger(), [], []
   rng = np.random.default_rng(0)
-  for event, labels in enumerate(([0, 1, 1, 0], [2, 2, 2], [3, 3])):
+  for event, labels in enumerate(([0, 1, 1, 0], [2] * 4, [3] * 4)):
     here = context.Context(
         event=event, ledger=account, seeds=seeds.Seeds(event), distribution=distribution.build(),
         store=weight_store.WeightStore(tmp_path, event), journal=journal.Journal(event, account))
