@@ -105,10 +105,11 @@ def test_an_ensemble_predicts_in_a_new_process_as_its_members_do_one_by_one(lear
   np.testing.assert_array_equal(
       resumed["true_class_probability"], predictions["true_class_probability"])
   task, store = stream.entries[0].task, weight_store.WeightStore(folder / "w", 9)
-  mean, macs = 0.0, 0
+  mean, macs, models = 0.0, 0, {}
   for place, trial in enumerate(record["ensemble"]["trials"]):
     name = record["trials"][trial]["backbone"]
     alone = _learner(1, backbone=BACKBONES[name], space={})
+    alone._models = models.setdefault(name, alone._models)  # One net of an architecture.
     context = _context(folder / str(place), event=1)
     entry = store.entries()[[e.name for e in store.entries()].index(
         f"member{place}+digits_0_4" if place else "digits_0_4")]
@@ -121,8 +122,9 @@ def test_an_ensemble_predicts_in_a_new_process_as_its_members_do_one_by_one(lear
   assert spent["macs_predict"] == macs  # One forward pass of each member.
 
 
-def test_one_backbone_of_several_starts_from_past_models(stream, tmp_path):
+def test_one_backbone_of_several_starts_from_past_models(learned, stream, tmp_path):
   learner = _learner(1, trials=1, space={"backbone": "wide"}, start=starts.Previous())
+  learner._models._networks = learned[0]._models._networks  # Compiled already.
   first = _learn(learner, stream, _context(tmp_path))
   second = _learn(learner, stream, _context(tmp_path, event=1))
   assert second["start"]["from"] == "digits_0_4"

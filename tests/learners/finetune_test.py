@@ -32,12 +32,24 @@ def stream():
   return digits.nevis_stream(max_train_images=200)
 
 
-def _learner(start=starts.Random(), trials=1, rate=0.1, steps=20, static=False):
+def _learner(start=starts.Random(), trials=1, rate=0.1):
   return finetune.Finetune(
-      BACKBONE, start=start, static=static, transform=image_ops.Plain(8),
+      BACKBONE, start=start, transform=image_ops.Plain(8),
       search=search.Search(num_trials=trials, learning_rate=rate, label_smoothing=0.1),
-      trainer=trainer.Trainer(steps=steps, batch_size=16, validate_every=10, save_every=10,
+      trainer=trainer.Trainer(steps=20, batch_size=16, validate_every=10, save_every=10,
                               warmup_epochs=0, eval_batch_size=64))
+
+
+@pytest.fixture(scope="module", name="shares")
+def _shares():
+  """Gives a learner the compiled nets of all others that it was called for."""
+  models = _learner()._models
+
+  def shares(learner):
+    learner._models = models
+    return learner
+
+  return shares
 
 
 def _context(folder, event, ledger=None):
@@ -88,11 +100,11 @@ def test_a_batch_that_replicas_cannot_share_is_refused_before_any_work(stream, t
       learner.begin(task, _context(tmp_path, 0))
 
 
-def test_nearest_compares_every_past_model_and_a_random_one(stream, copied):
+def test_nearest_compares_every_past_model_and_a_random_one(stream, copied, shares):
   store = weight_store.WeightStore(copied, 4)
   weight_store.WeightStore(copied, 2).save(
       "digits_rotated", [0.9 * w for w in store.load(store.entries()[0])])
-  learner, context = _learner(), _context(copied, 4)
+  learner, context = shares(_learner()), _context(copied, 4)
   experience = stream.deliver(stream.events()[4])
   network = learner._models.network(experience.task, context)
   found = []
@@ -119,21 +131,21 @@ def test_training_is_charged_to_the_phase_of_the_event(learned):
   assert totals["peak_bytes"] is None  # A CPU does not tell.
 
 
-def test_a_search_keeps_its_best_trial_and_no_scratch(stream, tmp_path):
+def test_a_search_keeps_its_best_trial_and_no_scratch(stream, shares, tmp_path):
   ledger = ledger_lib.Ledger()
-  result = _learn(_learner(trials=3, rate=(1e-4, 1e-1)), stream, 0, tmp_path, ledger)
+  result = _learn(shares(_learner(trials=3, rate=(1e-4, 1e-1))), stream, 0, tmp_path, ledger)
   errors = [t["validation_error"] for t in result["trials"]]
   assert len(errors) == 3 and result["validation_error"] == min(errors)
   assert ledger.totals()["steps_search"] == 60 and "steps_train" not in ledger.totals()
   assert [e.name for e in weight_store.WeightStore(tmp_path, 9).entries()] == ["digits_0_4"]
 
 
-def test_a_diverged_trial_fails_and_the_search_goes_on(stream, tmp_path):
+def test_a_diverged_trial_fails_and_the_search_goes_on(stream, shares, tmp_path):
   learner = finetune.Finetune(
       BACKBONE, transform=image_ops.Plain(8), trainer=trainer.Trainer(
           steps=20, batch_size=16, validate_every=10, warmup_epochs=0),
       search=search.Search("grid", 2, learning_rate=[1e30, 0.05], label_smoothing=0.0))
-  result = _learn(learner, stream, 0, tmp_path)
+  result = _learn(shares(learner), stream, 0, tmp_path)
   assert sorted(t["status"] for t in result["trials"]) == ["done", "failed"]
   assert result["trials"][result["best_trial"]]["learning_rate"] == 0.05
 
@@ -168,15 +180,16 @@ def test_the_network_of_another_task_does_not_answer_for_an_unlearned_one(stream
     learner.predict(np.zeros([1, 8, 8, 3], np.uint8))
 
 
-def test_a_multi_label_task_is_learned_and_compared(stream, copied):
-  result = _learn(_learner(starts.Nearest(max_train=50, max_validation=40)), stream, 3, copied)
+def test_a_multi_label_task_is_learned_and_compared(stream, copied, shares):
+  start = starts.Nearest(max_train=50, max_validation=40)
+  result = _learn(shares(_learner(start)), stream, 3, copied)
   assert list(result["start"]["candidates"]) == ["digits_0_4"]
   assert 0 <= result["validation_error"] <= 1
   assert all(0 <= e <= 1 for e in result["start"]["candidates"].values())
 
 
-def test_the_same_task_goes_on_with_its_head(stream, learned, copied):
-  learner, first = _learner(starts.Previous()), learned[2]
+def test_the_same_task_goes_on_with_its_head(stream, learned, copied, shares):
+  learner, first = shares(_learner(starts.Previous())), learned[2]
   experience = stream.deliver(stream.events()[0])
   context = _context(copied, 1)
   learner.begin(experience.task, context)

@@ -50,18 +50,27 @@ def _pretrained(stream, tmp_path_factory):
   return (folder, *_pretrain(folder, images))
 
 
-def _learner(start, backbone=NET):
-  return finetune.Finetune(
+@pytest.fixture(name="models", scope="module")
+def _models():
+  """The compiled nets of all learners with NET."""
+  return _learner(starts.Random())._models
+
+
+def _learner(start, models=None, backbone=NET):
+  learner = finetune.Finetune(
       backbone, start=start, transform=TRANSFORM,
       search=search.Search(num_trials=1, learning_rate=0.05, label_smoothing=0.0),
       trainer=trainer.Trainer(steps=20, batch_size=16, validate_every=10, warmup_epochs=0,
                                   eval_batch_size=64))
+  if models is not None:
+    learner._models = models
+  return learner
 
 
-def _records(folder, stream, start, *, stop_after=1, backbone=NET):
+def _records(folder, stream, start, *, stop_after=1, **arguments):
   with pytest.raises(stopped_runs.Stop), stopped_runs.state(
       folder, stop_after=stop_after) as state:
-    nevis.run(_learner(start, backbone), state=state, stream=stream)
+    nevis.run(_learner(start, **arguments), state=state, stream=stream)
   return [r for r in stopped_runs.records(folder) if r["kind"] == "train"]
 
 
@@ -76,12 +85,12 @@ def test_several_tasks_are_learned_together(pretrained):
 
 
 def test_each_task_starts_from_the_encoder_whose_cost_is_charged_once(
-    stream, pretrained, tmp_path):
+    stream, pretrained, models, tmp_path):
   folder, _, summary = pretrained
   cost = json.loads((folder / "encoder.json").read_text())["cost"]
   assert cost == {name: summary[name] for name in ("flops", "macs", "examples", "steps")}
   first, second = _records(tmp_path, stream, starts.Pretrained(str(folder), year=2009),
-                           stop_after=3)
+                           stop_after=3, models=models)
   for record in (first, second):
     assert record["pretrained_year"] == 2009  # The encoder does not say it.
     assert record["start"] == {"from": "pretrained", "candidates": {}}
@@ -91,10 +100,10 @@ def test_each_task_starts_from_the_encoder_whose_cost_is_charged_once(
       first[f"flops_{phase}"] for phase in ("pretrain", "train", "validate"))
 
 
-def test_a_pretrained_model_is_one_of_the_candidates(stream, pretrained, tmp_path):
+def test_a_pretrained_model_is_one_of_the_candidates(stream, pretrained, models, tmp_path):
   folder, *_ = pretrained
   start = starts.Nearest(k=3, pretrained=starts.Pretrained(str(folder)))
-  first, second = _records(tmp_path, stream, start, stop_after=3)
+  first, second = _records(tmp_path, stream, start, stop_after=3, models=models)
   assert first["start"] == {"from": "pretrained", "candidates": {}}
   candidates = second["start"]["candidates"]
   assert sorted(candidates) == ["digits_0_4", "pretrained"]
@@ -110,10 +119,10 @@ def test_a_model_of_the_user_comes_with_its_weights_and_perhaps_without_a_cost(s
   assert record["flops_pretrain"] is record["flops"] is None and record["flops_train"] > 0
 
 
-def test_what_is_no_pretrained_model_is_refused(stream, pretrained, tmp_path):
-  def refused(error, message, start, backbone=NET):
+def test_what_is_no_pretrained_model_is_refused(stream, pretrained, models, tmp_path):
+  def refused(error, message, start, **other):
     with stopped_runs.state(tmp_path) as state, pytest.raises(error, match=message):
-      nevis.run(_learner(start, backbone), state=state, stream=stream)
+      nevis.run(_learner(start, **(other or {"models": models})), state=state, stream=stream)
 
   folder = str(pretrained[0])
   refused(ValueError, "Pretrained.encoder is None, but the backbone 'conv4' comes with random wei",
@@ -121,9 +130,9 @@ def test_what_is_no_pretrained_model_is_refused(stream, pretrained, tmp_path):
   refused(ValueError, r"weights in .*pt_mt are of another architecture than the backbone 'conv4' "
           r"\(\d+ arrays, \d+ here\): block1\S*/kernel is \[3, 3, 3, 5\] here and \[3, 3, 3, 8\] "
           r"there; .*; and \d+ more. Give the backbone",
-          starts.Pretrained(folder), functools.partial(conv4.conv4, filters=5, blocks=2))
+          starts.Pretrained(folder), backbone=functools.partial(conv4.conv4, filters=5, blocks=2))
   refused(ValueError, r"\d+ weights from block2\S* on are missing there",
-          starts.Pretrained(folder), functools.partial(conv4.conv4, filters=8, blocks=2))
+          starts.Pretrained(folder), backbone=functools.partial(conv4.conv4, filters=8, blocks=2))
   refused(FileNotFoundError, "There is no file of weights 'no.npz'", starts.Pretrained("no.npz"))
   refused(FileNotFoundError, "nowhere has no encoder.npz", starts.Pretrained("nowhere"))
 
