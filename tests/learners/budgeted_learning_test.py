@@ -139,11 +139,15 @@ def test_a_search_ends_with_the_trial_that_a_budget_cuts(tmp_path):
       f"task{i}", rng.integers(0, 255, [20, 8, 8, 3], np.uint8), np.arange(20) % 2,
       kind=tasks.SINGLE_LABEL, num_classes=2) for i in range(2)]
 
+  models = []  # All learners compile one net.
+
   def learned(folder, budget, num=2):
     learner = finetune.Finetune(
         functools.partial(conv4.conv4, filters=2, blocks=1),
-        search=search.Search(num_trials=num), transform=image_ops.Nevis(
-            size=8), trainer=trainer.Trainer(steps=4, validate_every=2, save_every=2, batch_size=4))
+        search=search.Search(num_trials=num), transform=image_ops.Plain(8),
+        trainer=trainer.Trainer(steps=4, validate_every=2, save_every=2, batch_size=4))
+    models.append(learner._models)
+    learner._models = models[0]
     with stopped_runs.state(folder, budget=budget) as state:
       nevis.run(learner, state=state, stream=streams.of(images[:num]))
     return stopped_runs.records(folder)

@@ -152,13 +152,22 @@ def test_new_samples_refresh_the_memory_until_it_is_closed(tmp_path):
   assert (learner.answer(tf.constant(codes))[:, 3] == -np.inf).numpy().all()
 
 
-def test_it_learns_and_a_far_sample_has_a_small_logit(tmp_path):
+def test_it_learns_at_the_cost_its_layers_say_and_a_far_sample_has_a_small_logit(tmp_path):
   codes, labels = samples(90)
   learner = make(tmp_path, epochs=20, batch_size=16)
-  tune(learner, codes, labels, tmp_path)
+  expected = learner.stored_macs(90)
+  record, totals = tune(learner, codes, labels, tmp_path)
   assert np.mean(np.argmax(learner.answer(tf.constant(codes)), 1) == labels) > 0.85
   near, far = learner.answer(tf.constant([[0.0, 3.0], [0.0, 30.0]])).numpy().max(1)
   assert far < near
+  # Of 4 classes and 2 features: forward four products of 8 and one of 4; gradients of three
+  # kernels, of the classifier's input and of the shares.
+  each = (4 * 8 + 4) + (8 + 4 + 8) + (8 + 8)
+  assert totals["macs"] == expected == 20 * 90 * each
+  assert record["teacher_passes"] == 0 and totals["flops"] > 2 * totals["macs"]
+  backbone, head = learner.mac_layers()
+  found = mac_views.views(backbone, head, num_samples=90, num_passes=1800)
+  assert found["macs_exact_cached"] == 90 * 36 + totals["macs"]
 
 
 def test_base_classes_fill_the_memory_first(tmp_path):
@@ -175,21 +184,6 @@ def test_base_classes_fill_the_memory_first(tmp_path):
   # One sample at (4, 4) to fifteen.
   np.testing.assert_allclose(
       learner.head.memory.centroids[0], [(15 * 60 + 4) / 16, 79 / 16], atol=1e-3)
-
-
-def test_a_phase_on_features_costs_what_its_layers_say(tmp_path):
-  codes, labels = samples(50)
-  learner = make(tmp_path, epochs=3, batch_size=16)
-  expected = learner.stored_macs(50)
-  record, totals = tune(learner, codes, labels, tmp_path)
-  # Of 4 classes and 2 features: forward four products of 8 and one of 4; gradients of three
-  # kernels, of the classifier's input and of the shares.
-  each = (4 * 8 + 4) + (8 + 4 + 8) + (8 + 8)
-  assert totals["macs"] == expected == 150 * each
-  assert record["teacher_passes"] == 0 and totals["flops"] > 2 * totals["macs"]
-  backbone, head = learner.mac_layers()
-  found = mac_views.views(backbone, head, num_samples=50, num_passes=150)
-  assert found["macs_exact_cached"] == 50 * 36 + totals["macs"]
 
 
 def test_a_refresh_of_a_whole_net_is_a_pass_for_each_new_sample(tmp_path):

@@ -203,7 +203,7 @@ def test_buckets_of_feature_vectors_move_the_means(tmp_path):
 
 @pytest.mark.parametrize("similarity", class_means.SIMILARITIES)
 def test_a_block_is_answer_and_update_in_turn(tmp_path, similarity):
-  sequence = digits.sequence(num_samples=120, seed=0)
+  sequence = digits.sequence(num_samples=70, seed=0)
   images = tf.constant(np.stack([sequence.deliver(t) for t in range(len(sequence))]))
   labels = tf.constant([sequence.reveal(t) for t in range(len(sequence))], tf.int64)
   task = tasks.Task("digits", tasks.SINGLE_LABEL, sequence.num_classes)
@@ -221,9 +221,9 @@ def test_a_block_is_answer_and_update_in_turn(tmp_path, similarity):
     nearest.append(np.where(turns.statistics.counts.numpy() > 0, distances, INF))
     expected.append(answer(code[None]).numpy())
     update(code[None], label[None])
-  for i in range(0, 120, 50):
-    found.append(blocks.answer_in_turn(codes[i:i + 50], labels[i:i + 50]))
-    blocks.update(codes[i:i + 50], labels[i:i + 50])
+  for i in range(0, 70, 30):
+    found.append(blocks.answer_in_turn(codes[i:i + 30], labels[i:i + 30]))
+    blocks.update(codes[i:i + 30], labels[i:i + 30])
   found, expected = np.concatenate(found), np.concatenate(expected)
   np.testing.assert_allclose(found, expected, rtol=1e-4, atol=2e-4)
   np.testing.assert_array_equal(np.argmax(found, 1), np.argmax(expected, 1))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 
 import numpy as np
@@ -28,6 +29,14 @@ from suite.state import weight_store
 FOLDER = pathlib.Path(__file__).parents[1] / "models" / "clip" / "small_clip"
 NAMES = ["one", "two_threes", "four"]
 IMAGES = np.random.default_rng(0).integers(0, 256, [6, 12, 12, 3], dtype=np.uint8)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _towers_are_read_once():
+  read = functools.cache(weight_files.load)
+  with pytest.MonkeyPatch.context() as patch:
+    patch.setattr(weight_files, "load", lambda folder, name=None: read(folder, name))
+    yield
 
 
 def part(names):
