@@ -122,25 +122,25 @@ def test_an_epoch_of_batches_takes_each_sample_once(tmp_path):
   assert np.linalg.norm(learner.head.residuals) > 2 * np.linalg.norm(one.head.residuals)
 
 
-@pytest.mark.parametrize("size", [13, 60])
-def test_a_block_is_answer_and_update_in_turn(tmp_path, size):
+def test_a_block_is_answer_and_update_in_turn(tmp_path):
   codes, labels = samples()
-  turns, blocks = make(tmp_path), make(tmp_path)
-  for learner in (turns, blocks):
+  turns, *learners = (make(tmp_path) for _ in range(3))
+  for learner in (turns, *learners):
     learner.head.centroids.add(codes[:20], labels[:20])
     tune(learner, codes[:20], labels[:20], tmp_path)
   expected = []
   for code, label in zip(codes, labels):
     expected.append(turns.answer(tf.constant(code[None])).numpy()[0])
     turns.update(tf.constant(code[None]), tf.constant([label]))
-  found = []
-  for i in range(0, 60, size):
-    part = tf.constant(codes[i:i + size]), tf.constant(labels[i:i + size])
-    found.append(blocks.answer_in_turn(*part))
-    blocks.update(*part)
-  found = np.concatenate(found)
-  np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
-  np.testing.assert_array_equal(np.argmax(found, 1), np.argmax(expected, 1))
+  for size, blocks in zip((13, 60), learners):
+    found = []
+    for i in range(0, 60, size):
+      part = tf.constant(codes[i:i + size]), tf.constant(labels[i:i + size])
+      found.append(blocks.answer_in_turn(*part))
+      blocks.update(*part)
+    found = np.concatenate(found)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(np.argmax(found, 1), np.argmax(expected, 1))
 
 
 def test_tuning_lowers_the_loss_and_base_classes_are_learned_first(tmp_path):
