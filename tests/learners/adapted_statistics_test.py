@@ -83,11 +83,7 @@ def test_prototypes_are_class_means_of_both_nets_features_joined(tmp_path):
   assert nets.macs == sum(
       flops.count(tf.function(net, autograph=False).get_concrete_function(one)).macs
       for net in (frozen, adapted))
-
-
-def test_a_second_task_has_means_of_its_own_and_trains_nothing(tmp_path):
-  learner, here = make(), context_in(tmp_path)
-  learner.begin(TASK, here)
+  # A second task has means of its own, and trains nothing.
   net, statistics = learner.tuned.composed, learner.statistics
   learner.begin(dataclasses.replace(TASK, name="u", num_classes=2), here)
   assert learner.tuned.composed is net and learner.statistics is not statistics

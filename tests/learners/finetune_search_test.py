@@ -38,7 +38,9 @@ def _stream():
 
 def _learner(ensemble=3, trials=4, space=SPACE, backbone=BACKBONES, **arguments):
   return finetune.Finetune(
-      backbone, ensemble=ensemble, transform=image_ops.Nevis(8, area=(0.7, 1.0)),
+      backbone, ensemble=ensemble,
+      # Of crops only where they are searched: their graphs are large.
+      transform=image_ops.Nevis(8, area=(0.7, 1.0)) if "crop" in space else image_ops.Plain(8),
       search=search.Search("bayesian", trials, learning_rate=(0.01, 0.3), space=space,
                            initial_trials=3),
       trainer=trainer.Trainer(steps=8, validate_every=4, save_every=2, warmup_epochs=0,

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -177,14 +179,6 @@ def test_a_step_on_layers_is_that_of_a_plain_model(net, trained, tmp_path):
     assert np.allclose(one, before, atol=1e-6) != is_trained, one.name
 
 
-def test_batch_statistics_are_followed_if_the_whole_net_is_trained(tmp_path):
-  learner = make(tmp_path, trainable_parts.AllLayers(conv), epochs=1, batch_size=10)
-  learner.learn_stored(stored_images(), here(tmp_path))  # The first step is the head's: it was 0.
-  model = learner.composed.upper
-  assert (model.get_layer("block1_norm").moving_mean.numpy() != 0).all()
-  assert (model.get_layer("block2_norm").beta.numpy() != 0).any()
-
-
 NETWORKS = {
     "head": lambda: trainable_parts.HeadOnly(backbone()),
     "last_norms": lambda: trainable_parts.LastLayers(backbone, 1, norms="trained"),
@@ -192,13 +186,29 @@ NETWORKS = {
 }
 
 
+@pytest.fixture(name="phase", scope="module")
+def _phase(tmp_path_factory):
+  """Of a network by name: the learner after an offline phase, its data, record and costs."""
+  @functools.cache
+  def phase(name):
+    folder = tmp_path_factory.mktemp(name)
+    learner, now = make(folder, NETWORKS[name](), epochs=3, batch_size=8), here(folder)
+    data = stored_images(20)
+    data = data._replace(codes=learner.encode(tf.constant(data.codes)).numpy())
+    return learner, data, learner.learn_stored(data, now), now.ledger.totals()
+
+  return phase
+
+
+def test_batch_statistics_are_followed_if_the_whole_net_is_trained(phase):
+  model = phase("all")[0].composed.upper  # The first step is the head's: it was 0.
+  assert (model.get_layer("block1_norm").moving_mean.numpy() != 0).all()
+  assert (model.get_layer("block2_norm").beta.numpy() != 0).any()
+
+
 @pytest.mark.parametrize("name", NETWORKS)
-def test_an_offline_phase_is_charged_as_the_formula_says(name, tmp_path):
-  learner, now = make(tmp_path, NETWORKS[name](), epochs=3, batch_size=8), here(tmp_path)
-  data = stored_images(20)
-  codes = learner.encode(tf.constant(data.codes)).numpy()
-  record = learner.learn_stored(data._replace(codes=codes), now)
-  totals = now.ledger.totals()
+def test_an_offline_phase_is_charged_as_the_formula_says(name, phase):
+  learner, _, record, totals = phase(name)
   assert record["passes"] == totals["examples_train"] == 60 and totals["steps_train"] == 9
   # 3 x 3 kernels: 3 to 3 channels at 8 x 8, then at 4 x 4; 12 features to 4 classes.
   first, second, head = 9 * 9 * 64, 9 * 9 * 16, 48
@@ -209,16 +219,12 @@ def test_an_offline_phase_is_charged_as_the_formula_says(name, tmp_path):
   assert views["macs_exact_cached"] == 60 * each
 
 
-def test_a_checkpoint_holds_what_training_changes(tmp_path):
+def test_a_checkpoint_holds_what_training_changes(phase, tmp_path):
   """The other nets: tests/contracts/method_matrix_test.py."""
-  network = NETWORKS["last_norms"]
-  whole = make(tmp_path, network(), epochs=1, batch_size=8)
-  data = stored_images()
-  data = data._replace(codes=whole.encode(tf.constant(data.codes)).numpy())
-  whole.learn_stored(data, here(tmp_path))
+  whole, data, *_ = phase("last_norms")
   path = tf.train.Checkpoint(learner=whole).write(str(tmp_path / "learner"))
   expected = whole.learn_stored(data, here(tmp_path))
-  again = make(tmp_path, network(), epochs=1, batch_size=8)
+  again = make(tmp_path, NETWORKS["last_norms"](), epochs=3, batch_size=8)
   tf.train.Checkpoint(learner=again).read(path).assert_consumed()
   assert again.learn_stored(data, here(tmp_path)) == expected
   np.testing.assert_array_equal(again.answer(data.codes), whole.answer(data.codes))
