@@ -195,7 +195,8 @@ def test_the_same_task_goes_on_with_its_head(stream, learned, copied, shares):
   learner.begin(experience.task, context)
   second = learner.learn(experience, context)
   assert second["start"]["from"] == "digits_0_4"
-  # With a fresh head the first training loss would be near ln 5 = 1.6 again.
+  # Its curve begins with the error of the weights that were kept, head and all.
+  assert second["trials"][0]["curve"][0][2] == first["validation_error"]
   assert second["trials"][0]["curve"][1][1] < first["trials"][0]["curve"][1][1] * 0.8
 
 
