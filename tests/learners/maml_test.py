@@ -133,11 +133,10 @@ def test_first_order_differs_from_second_and_takes_over_by_epochs():
                    for is_second in (True, False))
   assert second[0] == pytest.approx(first[0])
   assert np.linalg.norm(first - second) > 1e-2 * np.linalg.norm(second)
-  learner = learner_of(first_order_epochs=2)
-  compiled, found = _compiled(learner), []
-  for updates in (19, 20):  # One graph has both.
+  learner, found = learner_of(first_order_epochs=2), []
+  for updates in (19, 20):  # That one graph has both: tests/training/episodic/meta_schedules_test.py.
     learner.optimizer.iterations.assign(updates)
-    found.append(flat(compiled(_episode(sets=1))))
+    found.append(flat(_gradients(learner, _episode(sets=1))))
   early, late = found
   np.testing.assert_allclose(early, first, rtol=1e-8, atol=1e-12)
   np.testing.assert_allclose(late, second, rtol=1e-8, atol=1e-12)
