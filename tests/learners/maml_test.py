@@ -134,7 +134,8 @@ def test_first_order_differs_from_second_and_takes_over_by_epochs():
   assert second[0] == pytest.approx(first[0])
   assert np.linalg.norm(first - second) > 1e-2 * np.linalg.norm(second)
   learner, found = learner_of(first_order_epochs=2), []
-  for updates in (19, 20):  # That one graph has both: tests/training/episodic/meta_schedules_test.py.
+  # That one graph has both: tests/training/episodic/meta_schedules_test.py.
+  for updates in (19, 20):
     learner.optimizer.iterations.assign(updates)
     found.append(flat(_gradients(learner, _episode(sets=1))))
   early, late = found
