@@ -12,21 +12,10 @@ the argument `value` of `MACRO` in scope NAME, as gin itself stores it.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
 import dataclasses
 import functools
-from typing import (
-  Any,
-  Collection,
-  Dict,
-  Iterable,
-  Iterator,
-  List,
-  NamedTuple,
-  Optional,
-  Sequence,
-  Set,
-  Tuple,
-)
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 ROOTS = ("suite.experiment.run", "suite.tables.table.run", "suite.tables.table.Report")
 MACRO = "gin.macro"

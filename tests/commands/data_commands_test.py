@@ -14,9 +14,10 @@ from tfds_builders import status
 
 
 @pytest.fixture
-def data_sets(monkeypatch):
+def data_sets(monkeypatch, tmp_path):
   """A fake `tfds_builders` with three data sets: one prepared, one broken, one to be built."""
   fake = types.ModuleType("tfds_builders")
+  monkeypatch.chdir(tmp_path)  # A build makes its folder.
   fake.built = []
   fake.names = lambda variants=False: ["nevis/a", "nevis/b", "nevis/c"] + (
       ["nevis/c_paper"] if variants else [])
