@@ -21,6 +21,7 @@ import pytest
 import python_server
 
 import suite
+from suite import cli
 from suite.reporting import records
 from suite.reporting import run_dir
 
@@ -128,6 +129,10 @@ def _python():
   server.close()
 
 
+def _gin_params(params):
+  return [part for param in params for part in ("--gin_param", param)]
+
+
 class Processes:
   """`suite run` in separate processes, to be killed and to be resumed."""
 
@@ -144,11 +149,32 @@ class Processes:
     Of two runs that are compared one is `fresh`, so that hashes of strings differ.
     """
     command = ["-m", "suite", "run", str(run), "--workdir", str(workdir), *flags]
-    command += [part for param in params for part in ("--gin_param", param)]
+    command += _gin_params(params)
     search = os.pathsep.join([str(ROOT), str(path)])
     return self._python.start(
         command, cwd=path, fresh=fresh,
         env={**os.environ, "PYTHONPATH": search, "CUDA_VISIBLE_DEVICES": ""})
+
+  def finish_here(self, run, workdir, *, params, path):
+    """The whole run in the test's own process, whose hashes of strings are not those of a fork.
+
+    It computes as a process that `start` starts: in graphs that are optimized, without a GPU. A
+    process that has one cannot leave it out any more, so that a fresh one runs there.
+    """
+    import tensorflow as tf
+
+    if tf.config.list_physical_devices("GPU"):
+      self.finish(self.start(run, workdir, params=params, path=path, fresh=True))
+      return
+    optimized = tf.config.optimizer.get_experimental_options().get("disable_meta_optimizer", False)
+    with pytest.MonkeyPatch.context() as patch:
+      patch.syspath_prepend(str(path))
+      tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
+      tf.keras.backend.clear_session()  # Names of layers count from 1, as in a process.
+      try:
+        assert cli.main(["run", str(run), "--workdir", str(workdir), *_gin_params(params)]) == 0
+      finally:
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": optimized})
 
   def finish(self, process):
     output, _ = process.communicate(timeout=_PATIENCE_SECONDS)

@@ -70,11 +70,10 @@ def test_killed_inside_events_and_resumed_gives_the_same_records(processes, tmp_
   (tmp_path / "two_tasks.py").write_text(MODULE)
   whole, killed = tmp_path / "whole", tmp_path / "killed"
 
-  def start(workdir, fresh=False):
-    return processes.start(
-        tmp_path / "two.gin", workdir, params=SMALLER, path=tmp_path, fresh=fresh)
+  def start(workdir):
+    return processes.start(tmp_path / "two.gin", workdir, params=SMALLER, path=tmp_path)
 
-  processes.finish(start(whole, fresh=True))
+  processes.finish_here(tmp_path / "two.gin", whole, params=SMALLER, path=tmp_path)
   for is_time, num_records in ((_in_training_of_the_first_task, 0),
                                (_after_the_knn_of_the_last_task, 2)):
     processes.kill_when(start(killed), functools.partial(is_time, killed))

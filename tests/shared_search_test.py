@@ -31,9 +31,9 @@ def test_killed_processes_that_share_trials_leave_the_records_of_one(processes, 
   (tmp_path / "one_task.py").write_text(MODULE)
   whole, shared = tmp_path / "whole", tmp_path / "shared"
 
-  def start(workdir, *flags, fresh=False):
+  def start():
     return processes.start(
-        tmp_path / "one.gin", workdir, params=SMALLER, path=tmp_path, flags=flags, fresh=fresh)
+        tmp_path / "one.gin", shared, params=SMALLER, path=tmp_path, flags=["--share"])
 
   def in_progress():
     trials = list((shared / "indep" / "state" / "search").glob("0*/*"))
@@ -42,7 +42,7 @@ def test_killed_processes_that_share_trials_leave_the_records_of_one(processes, 
   def chief():
     return int(re.match(r"process (\d+) ", (shared / ".lock").read_text())[1])
 
-  running = [start(shared, "--share") for _ in range(3)]
+  running = [start() for _ in range(3)]
   # A helper is killed, then the chief; the third process ends the run.
   for kills_chief in (False, True):
     while not in_progress():
@@ -52,7 +52,7 @@ def test_killed_processes_that_share_trials_leave_the_records_of_one(processes, 
     processes.kill_when(killed, lambda: True)
     running.remove(killed)
   processes.finish(running[0])
-  processes.finish(start(whole, fresh=True))
+  processes.finish_here(tmp_path / "one.gin", whole, params=SMALLER, path=tmp_path)
   assert processes.num_records(shared / "indep") == 2
   assert not (shared / "indep" / "state" / "search").exists()
   processes.assert_same(whole, shared, ["indep"])
