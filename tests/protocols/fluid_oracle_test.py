@@ -1,9 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The protocol in blocks against a literal loop: one sample at a time, nothing compiled or tried.
 
-A learner of sequences whose codes, answers or updates are its own joins `LEARNERS`; then it is held
-against the loop, too. What differs only within an offline phase, which both sides leave to the
-learner, is tested with its objective; similarities of class means, with these.
+A learner of sequences whose codes or updates are its own joins `LEARNERS`; then it is held against
+the loop, too. What differs only within an offline phase, which both sides leave to the learner, is
+tested with its objective. Blocks of statistics, and of exemplars by their similarities, are held
+against a loop of `answer` and `update` in tests of these; answers of heads alone, against the same
+answer in a block by the check of each run (tests/training/sequence/answer_check_test.py).
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from suite.training.sequence import update_strategies
 
 STRATEGIES = {
     "never": update_strategies.Never,
-    "every": lambda: update_strategies.Every(17),
+    "every": lambda: update_strategies.Every(12),
     "at": lambda: update_search.At((7, 8, 30)),
     "geometric": lambda: update_strategies.Geometric(10, 1.7),
     "on_error": lambda: update_strategies.OnError(1.5, 0.01, 4),
@@ -214,22 +216,22 @@ def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, ne
 
 
 # Their answers are seldom below a threshold of 0.2, or always.
-WITHOUT_THRESHOLD = ("exemplar_tuning_cosine", "exemplar_tuning_crops", "exemplar_tuning_code",
-                     "mahalanobis", "oltr", "constellation", "simple_cnaps")
+WITHOUT_THRESHOLD = (
+    "exemplar_tuning_crops", "exemplar_tuning_code", "constellation", "simple_cnaps")
 # These have several strategies below, or random sequences.
-FURTHER_BELOW = ("drift", "linear_head", "finetune_new")
+FURTHER_BELOW = ("drift", "linear_head", "finetune_new", "exemplar_tuning")
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name not in FURTHER_BELOW])
 def test_every_learner_gives_the_answers_of_the_loop(name, tmp_path):
-  found = compare(name, "every", tmp_path, seed=0, num=60 if name == "last_layers" else 40,
+  found = compare(name, "every", tmp_path, seed=0, num=60 if name == "last_layers" else 28,
                   new_below=None if name in WITHOUT_THRESHOLD else 0.2, afresh=False)
   assert len(set(found.closed)) > 2 and max(found.closed) >= BASE
 
 
 # When others may update is in tests/training/sequence; blocks end there for all of them.
 @pytest.mark.parametrize("name, strategy", [
-    ("drift", "on_error"), ("drift", "budget"), ("linear_head", "never"),
+    ("drift", "budget"), ("linear_head", "never"), ("linear_head", "on_error"),
     ("linear_head", "after_errors")])
 def test_every_strategy_updates_when_the_loop_does_and_pays_the_same(name, strategy, tmp_path):
   found = compare(name, strategy, tmp_path, seed=1, num=60, afresh=False)

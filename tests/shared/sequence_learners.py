@@ -15,7 +15,6 @@ from suite.learners import exemplar_tuning
 from suite.learners import gradient
 from suite.learners import meta_statistics
 from suite.learners import minimum_distance
-from suite.learners import oltr
 from suite.learners import protonet
 from suite.learners import simple_cnaps
 from suite.learners import statistics_learner
@@ -25,15 +24,12 @@ from suite.models.episodic import constellation
 from suite.models.episodic import film
 from suite.models.episodic import proto_conv4
 from suite.training.episodic import base_episodes
-from suite.training.episodic import tuned_embedding
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
-from suite.training.statistics import class_covariances
 from suite.training.statistics import class_means
-from suite.training.statistics import ridge_sums
 from suite.training.statistics import shared_covariance
 
 CLASSES, BASE, SIZE = 8, 3, 4
@@ -115,10 +111,9 @@ def _frozen():
   return trainable_parts.HeadOnly(frozen_backbone.pixels)
 
 
-def _exemplars(**settings):
-  return lambda: exemplar_tuning.ExemplarTuning(
-      features=frozen_backbone.pixels, epochs=2, batch_size=8,
-      **{"transform": TRANSFORM, **settings})
+def _exemplars(transform=TRANSFORM):
+  return exemplar_tuning.ExemplarTuning(
+      features=frozen_backbone.pixels, epochs=2, batch_size=8, transform=transform)
 
 
 def _imprinting():
@@ -126,8 +121,9 @@ def _imprinting():
       transform=TRANSFORM, features=frozen_backbone.pixels, epochs=2, batch_size=8)
 
 
+# No updates: what they change is in the net, which blocks and the loop share.
 EPISODES = base_episodes.BaseEpisodes(
-    way=3, shot=2, targets=2, epochs=1, updates_per_epoch=2, every=1)
+    way=3, shot=2, targets=2, epochs=0, updates_per_epoch=1, every=1)
 
 
 def _meta(make_net, embedded):
@@ -144,35 +140,24 @@ def _cnaps():
 
 LEARNERS = {
     "ncm": _centroids,
-    "exemplar_tuning": _exemplars(),
-    "exemplar_tuning_cosine": _exemplars(similarity="cosine", scale=8.0),
+    "exemplar_tuning": _exemplars,
     "exemplar_tuning_code": lambda: exemplar_tuning.ExemplarTuning(
         transform=TRANSFORM, net=trainable_parts.Drifting(_small_net), epochs=2, batch_size=8,
         rules="code"),
-    "exemplar_tuning_crops": lambda: crop_centroids.CropCentroids(_exemplars(transform=CROPS)()),
+    "exemplar_tuning_crops": lambda: crop_centroids.CropCentroids(_exemplars(CROPS)),
     "linear_head": LinearHead,
     "drift": Drift,
     "finetune_new": lambda: _gradient(_frozen(), train_on="current"),
-    "split_head": lambda: _gradient(_frozen(), head=class_heads.Split()),
     "cwr": lambda: _gradient(trainable_parts.AllLayers(_backbone), head=class_heads.CwrStar()),
     "last_layers": lambda: _gradient(trainable_parts.LastLayers(_small_net, norms="trained")),
     "imprinting": _imprinting,
-    "oltr": lambda: oltr.Oltr(
-        transform=TRANSFORM, net=_frozen(), epochs=2, batch_size=8, refresh_until=60),
     "slda": lambda: statistics_learner.StatisticsLearner(
         shared_covariance.SharedCovariance(0.01), transform=TRANSFORM),
-    "mahalanobis": lambda: statistics_learner.StatisticsLearner(
-        class_covariances.ClassCovariances(), transform=TRANSFORM),
-    "ridge": lambda: statistics_learner.StatisticsLearner(
-        ridge_sums.RidgeSums(), transform=TRANSFORM, lift=statistics_learner.unit_length),
     "mdt_finetune": lambda: minimum_distance.MinimumDistance(
         _gradient(_frozen()), minimum_distance.LeastShare(0.1)),
     "constellation": lambda: _meta(
         functools.partial(protonet.ProtoNet, similarity="cosine"),
         constellation.ClusteredEmbedding(constellation.ConstellationConv4(
-            filters=4, blocks=1, clusters=4, heads=2, attended=1))),
-    "meta_baseline": lambda: _meta(
-        functools.partial(protonet.ProtoNet, similarity="cosine"),
-        tuned_embedding.TunedEmbedding(_backbone)),
+            filters=4, blocks=1, clusters=4, heads=1, attended=1))),
     "simple_cnaps": _cnaps,
 }
