@@ -35,7 +35,7 @@ from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.statistics import class_means
 
-SETTING = dict(updates=4, updates_per_event=2, tasks_per_update=3, test_episodes=10)
+SETTING = dict(updates=4, updates_per_event=2, tasks_per_update=3, test_episodes=4)
 
 
 class Constant(tf.Module):
@@ -119,7 +119,7 @@ def test_an_unrolled_graph_answers_as_a_loop(make, tmp_path, monkeypatch):
   asked, few, one = [], [], episode_graphs.Graphs._answer_one
   monkeypatch.setattr(episode_graphs.Graphs, "_answer_one", lambda self, episode, unrolled: (
       asked.append(unrolled) or one(self, episode, unrolled)))
-  for limit in (3000, 20):  # 10 episodes of 2 sets are 20.
+  for limit in (3000, 8):  # 4 episodes of 2 sets are 8.
     monkeypatch.setattr(episode_questions, "_SETS_TO_UNROLL", limit)
     _run(tmp_path / str(limit), make(), updates=0)
     few.append(_records(tmp_path / str(limit)))
@@ -167,23 +167,23 @@ def test_records_add_up(whole):
   # 2 updates of 3 episodes of 4 + 8 images.
   assert [r["examples_meta_train"] for r in train] == [72, 144]
   assert train[0]["flops"] * 2 == train[1]["flops"] > 0
-  # Dense 12 -> 4, once for each image that occurs; in each of 10 episodes 4 x 2 x 4 products for
+  # Dense 12 -> 4, once for each image that occurs; in each of 4 episodes 4 x 2 x 4 products for
   # the sums of each of 2 sets, 8 x 4 x 4 for the distances.
-  used = len(np.unique(_episodes(1).indices(0, 10)))
-  assert test["macs_predict"] == used * 12 * 4 + 10 * (2 * (4 * 2 * 4) + 8 * 4 * 4)
-  assert test["examples_predict"] == 10 * 12 and not test["transductive"]
-  assert test["seen"] == 10 * 8 and test["num_tasks"] == 10
-  assert test["accuracy"] == pytest.approx(test["correct"] / 80) == pytest.approx(1 - test["error"])
+  used = len(np.unique(_episodes(1).indices(0, 4)))
+  assert test["macs_predict"] == used * 12 * 4 + 4 * (2 * (4 * 2 * 4) + 8 * 4 * 4)
+  assert test["examples_predict"] == 4 * 12 and not test["transductive"]
+  assert test["seen"] == 4 * 8 and test["num_tasks"] == 4
+  assert test["accuracy"] == pytest.approx(test["correct"] / 32) == pytest.approx(1 - test["error"])
   assert summary["accuracy"] == test["accuracy"] and summary["flops"] == test["flops"]
   assert summary["meta_loss"] == train[1]["loss"]
 
 
 def test_predictions_are_saved_once_for_each_target(whole):
   saved = predictions.load(whole[0] / "predictions" / "0002.parquet")
-  assert len(saved) == 80 and saved.id[8] == "episode 1, target 0"
+  assert len(saved) == 32 and saved.id[8] == "episode 1, target 0"
   source = _episodes(1)
   np.testing.assert_array_equal(
-      saved.label, np.concatenate([source.episode(i).target_labels for i in range(10)]))
+      saved.label, np.concatenate([source.episode(i).target_labels for i in range(4)]))
 
 
 def test_the_seed_of_the_run_chooses_weights_and_episodes(tmp_path, whole):
@@ -215,9 +215,9 @@ def _encoded(learner, batch):
 
 def test_many_episodes_in_one_graph_answer_as_one_by_one(tmp_path):
   learner = _begun(tmp_path)
-  batch = _encoded(learner, next(iter(_episodes().batches(5))))
+  batch = _encoded(learner, next(iter(_episodes().batches(2))))
   together = episode_graphs.Graphs(learner, 4).answer(batch[:3])
-  for i in range(5):
+  for i in range(2):
     state = learner.initial_state(4)
     for s in range(2):
       state = learner.adapt(state, batch.support_images[i, s], batch.support_labels[i, s])
@@ -278,7 +278,7 @@ def _validated_run(tmp_path_factory):
   """
   folder, commit = tmp_path_factory.mktemp("validated"), run_state.RunState.commit
   settings = dict(updates=3, updates_per_event=1,
-                  validation=cfsl.Validation(_episodes(2), 6, ensemble=2))
+                  validation=cfsl.Validation(_episodes(2), 3, ensemble=2))
 
   def copying(state, *arguments):
     commit(state, *arguments)
@@ -297,8 +297,8 @@ def test_the_best_models_on_validation_answer_together(validated):
   best = sorted(range(3), key=lambda event: (-accuracies[event], event))[:2]
   assert test["models"] == best == cfsl.best_models(train, 2)
   assert summary["best_validation_accuracy"] == max(accuracies)
-  # 6 validation episodes of 12 images, 3 times; 10 test episodes by 2 models.
-  assert test["examples_validate"] == 3 * 6 * 12 and test["examples_predict"] == 2 * 10 * 12
+  # 3 validation episodes of 12 images, 3 times; 4 test episodes by 2 models.
+  assert test["examples_validate"] == 3 * 3 * 12 and test["examples_predict"] == 2 * 4 * 12
 
 
 class _Fixed(Constant):
@@ -409,7 +409,7 @@ def test_encoding_images_once_answers_as_encoding_them_in_every_episode(tmp_path
     def logits(self, state, images):
       return self._learner.logits(state, self._learner.encode(images))
 
-  summaries = [_run(tmp_path / name, learner, updates=0, test_episodes=60)
+  summaries = [_run(tmp_path / name, learner, updates=0, test_episodes=12)
                for name, learner in (("once", _protonet()), ("each", OneByOne(_protonet())))]
   once, each = (predictions.load(tmp_path / name / "predictions" / "0000.parquet")
                 for name in ("once", "each"))
@@ -434,7 +434,7 @@ def test_runs_of_two_seeds_folded_are_those_of_each(tmp_path, monkeypatch):
 
   def call(folder, seed):
     return lambda: _run(
-        folder, _maml(), seed, updates=2, updates_per_event=1, tasks_per_update=1,
+        folder, _maml(), seed, updates=2, updates_per_event=2, tasks_per_update=1, test_episodes=2,
         episodes_train=_episodes(0, num_support_sets=1),
         episodes_test=_episodes(1, num_support_sets=1))
 
