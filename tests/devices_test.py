@@ -21,7 +21,7 @@ CASES = (("ft_d", "nevis", GROUP_NORM + "STEPS = 4\nVALIDATE_EVERY = 2\n"
           "digits.nevis_stream.max_train_images = 64\ndigits.nevis_stream.num_tasks = 1"),
          ("er", "fluid", GROUP_NORM + "EPOCHS = 1"),
          ("protonet", "cfsl", "UPDATES = 3\ncfsl.run.updates_per_event = 3\n"
-          "cfsl.run.tasks_per_update = 4\ncfsl.run.test_episodes = 8"))
+          "cfsl.run.tasks_per_update = 2\ncfsl.run.test_episodes = 2"))
 UNEVEN = "UPDATES = 3\ncfsl.run.updates_per_event = 3\ncfsl.run.tasks_per_update = 3"
 SCRIPT = """
 import json, pathlib, sys

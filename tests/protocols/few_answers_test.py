@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -136,11 +137,18 @@ def _few(tmp_path_factory):
   return folder, _run(folder, test_answers=ASKED)
 
 
-def test_first_models_are_asked_in_full_and_records_say_what_is_an_estimate(few, tmp_path):
-  full = _run(tmp_path)
+@pytest.fixture(name="asked_in_full", scope="module")
+def _asked_in_full(tmp_path_factory):
+  """The folder and the summary of the run whose models are all asked in full."""
+  folder = tmp_path_factory.mktemp("work") / "x"
+  return folder, _run(folder)
+
+
+def test_first_models_are_asked_in_full_and_records_say_what_is_an_estimate(asked_in_full, few):
+  folder_of_full, full = asked_in_full
   folder, found = few
   assert not {"intervals", "saved_flops", "matrix_low"} & set(full)
-  plain, records = (stopped_runs.records(path) for path in (tmp_path, folder))
+  plain, records = (stopped_runs.records(path) for path in (folder_of_full, folder))
   assert "estimated" not in plain[1] and "error_interval" not in plain[1]
   cells = [r for r in records if r["kind"] == "predict"]
   assert [r["estimated"] for r in cells] == [False] * 8 + [True] * 8
@@ -189,8 +197,8 @@ def test_a_run_asked_in_part_goes_on_the_same_after_every_stop(few, tmp_path):
       assert whole_bytes == stopped_bytes
 
 
-def test_answers_of_other_runs_serve_from_the_first_model_on(tmp_path):
-  _run(tmp_path / "other" / "x")
+def test_answers_of_other_runs_serve_from_the_first_model_on(asked_in_full, tmp_path):
+  shutil.copytree(asked_in_full[0], tmp_path / "other" / "x")
   given = {"answers": ASKED, "known_runs": [str(tmp_path / "other")]}
   _run(tmp_path / "new", test_answers=given)
   cells = [r for r in stopped_runs.records(tmp_path / "new") if r["kind"] == "predict"]

@@ -2,8 +2,8 @@
 """Learners of sequences, stopped within an offline phase: the same records, bit for bit.
 
 tests/contracts/method_matrix_test.py stops nine methods under FLUID between two events, among them
-thresholds. Here are those whose offline phases change what none of these has: norms that drift,
-logits in a memory, observations, centroids.
+thresholds and a memory, and under CLEAR one with logits in its memory. Here are those whose offline
+phases change what none of these has: norms that drift, observations, centroids.
 """
 
 from __future__ import annotations
@@ -25,9 +25,6 @@ from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
-from suite.training.memories import memory
-from suite.training.memories import reservoir
-from suite.training.objectives import der
 from suite.training.objectives import ewc
 from suite.training.sequence import update_strategies
 
@@ -66,8 +63,6 @@ def frozen():
 
 LEARNERS = {
     "drifting": lambda: tuner(trainable_parts.Drifting(net)),
-    "der": lambda: tuner(frozen(), objective=der.Der(beta=0.5), replay_batch=8,
-                         memory=memory.Memory(20, reservoir.Reservoir())),
     "ewc": lambda: tuner(frozen(), objective=ewc.Ewc(anchor="first")),
     "oltr": lambda: oltr.Oltr(transform=PLAIN, net=frozen(), refresh_until=60, batch_size=32),
 }

@@ -139,7 +139,7 @@ def test_test_splits_are_scored_whole_and_their_predictions_kept(whole):
 
 def test_test_sets_that_other_runs_have_answered_are_asked_in_part(whole, tmp_path):
   folder, full, _ = whole
-  _run(tmp_path / "other" / "y")
+  shutil.copytree(folder, tmp_path / "other" / "y")
   found = _run(tmp_path / "few", test_answers={
       "answers": 50, "known_runs": [str(folder.parent), str(tmp_path / "other")]})
   tested = _records(tmp_path / "few")[1::2]
