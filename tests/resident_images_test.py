@@ -56,7 +56,7 @@ def test_what_the_device_holds():
 @pytest.mark.parametrize("name, protocol, extra", [
     ("indep", "nevis", "STEPS = 6\nVALIDATE_EVERY = 3\ndigits.nevis_stream.num_tasks = 1"),
     ("protonet", "cfsl", "UPDATES = 3\ncfsl.run.updates_per_event = 3\n"
-     "cfsl.run.tasks_per_update = 2\ncfsl.run.test_episodes = 8")])
+     "cfsl.run.tasks_per_update = 2\ncfsl.run.test_episodes = 2\nNUM_SUPPORT_SETS = 1")])
 def test_records_are_the_same(name, protocol, extra, tmp_path, monkeypatch):
   method, = (m for m in methods.load() if m.name == name)
   cell = matrix_runs.CellRun(tmp_path / "cell", method, protocol, extra)

@@ -263,13 +263,16 @@ def test_a_run_that_is_complete_has_nothing_left_to_do(whole):
   assert json.dumps(_records(folder / "whole")) == json.dumps(found)
 
 
-def test_stopped_after_any_answers_late_labels_and_strategies_go_on(tmp_path, monkeypatch):
-  settings = dict(label_delay=(0, 6), update=update_strategies.OnError(1.0, 0.01, 3), num=40)
+def test_stopped_after_answers_late_labels_and_strategies_go_on(tmp_path, monkeypatch):
+  settings = dict(label_delay=(0, 6), update=update_strategies.OnError(1.0, 0.01, 3), num=24)
   summary, whole = _run(tmp_path / "whole", **settings), _records(tmp_path / "whole")
+  stops = [r["event"] for r in whole if r.get("update")]  # Answers that end before a label came.
   commits = stopped_runs.stopping(
-      run_state.RunState.commit, lambda state, *_: state.done % 2, after=True)
+      run_state.RunState.commit, lambda state, *_: state.done in stops, after=True)
   monkeypatch.setattr(run_state.RunState, "commit", commits)
-  for _ in whole[1::2]:  # A new process for each second event.
+  assert len(stops) == 2 and all(
+      whole[stop]["revealed_so_far"] < whole[stop]["seen_so_far"] for stop in stops)
+  for _ in stops:  # Each time a new process.
     with pytest.raises(stopped_runs.Stop):
       _run(tmp_path / "stopped", **settings)
   monkeypatch.undo()
