@@ -19,9 +19,9 @@ ROOT = pathlib.Path(suite.__file__).parents[1]
 GROUP_NORM = "conv4.conv4.norm = 'group'\n"
 CASES = (("ft_d", "nevis", GROUP_NORM + "STEPS = 4\nVALIDATE_EVERY = 2\n"
           "digits.nevis_stream.max_train_images = 64\ndigits.nevis_stream.num_tasks = 1"),
-         ("er", "fluid", GROUP_NORM + "EPOCHS = 1"),
+         ("er", "fluid", GROUP_NORM + "EPOCHS = 1\ndigits.sequence.num_samples = 40"),
          ("protonet", "cfsl", "UPDATES = 3\ncfsl.run.updates_per_event = 3\n"
-          "cfsl.run.tasks_per_update = 2\ncfsl.run.test_episodes = 2"))
+          "cfsl.run.tasks_per_update = 2\ncfsl.run.test_episodes = 2\nNUM_SUPPORT_SETS = 1"))
 UNEVEN = "UPDATES = 3\ncfsl.run.updates_per_event = 3\ncfsl.run.tasks_per_update = 3"
 SCRIPT = """
 import json, pathlib, sys

@@ -77,7 +77,7 @@ def test_models_that_cannot_be_used(tmp_path):
     encoders.application("ResNet50", weights)
   weights.write_bytes(b"x")
   with pytest.raises(errors.CurationError, match="w.h5 cannot be read as HDF5"):
-    encoders.application("MobileNetV2", weights, 32)
+    encoders.application("VGG16", weights, 32)
   with pytest.raises(errors.CurationError, match="no application 'CLIP'; it has .*ResNet50"):
     encoders.application("CLIP", weights)
   with pytest.raises(errors.CurationError, match="w.h5 cannot be read as HDF5"):
