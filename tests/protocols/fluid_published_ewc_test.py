@@ -1,5 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""EWC on a published sequence: Fisher information of ImageNet-1K's validation images."""
+"""EWC on a published sequence: Fisher information of ImageNet-1K's validation images.
+
+It replays, too: the rows of its memory are numbers of samples.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,8 @@ from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
+from suite.training.memories import memory
+from suite.training.memories import reservoir
 from suite.training.objectives import ewc
 from suite.training.sequence import update_strategies
 from tests.shared import published_fluid
@@ -62,7 +67,8 @@ def _learner(where, transform, validation):
           where["folder"], published_sequences.columns(3, folder=where["folder"])),
       objective=ewc.Ewc(strength=0.05, share=0.9, anchor="first"),
       base=composition.Base(validation=validation), observe_batch=_PER_CLASS, batch_size=8,
-      learning_rate=0.01, optimizer=optimizers.Momentum(0.9, 1e-4, keep=True))
+      learning_rate=0.01, optimizer=optimizers.Momentum(0.9, 1e-4, keep=True), replay_batch=4,
+      memory=memory.Memory(20, reservoir.Reservoir()))
 
 
 def _run(folder, learner, sequence):
@@ -132,11 +138,11 @@ def _whole(where, tmp_path_factory):
 
 def test_the_ledger_has_a_pass_of_each_validation_image_in_each_phase(whole):
   phases = [record for record in whole[1] if "phase" in record]
-  assert len(phases) == 2
+  assert len(phases) == 2 and whole[1][0]["base_classes"] == _BASE
   # A convolution 3 -> 8 at 4 x 4 and its kernel's gradient, and the head forward and back twice.
   each = 2 * 4 * 4 * 27 * 8 + 3 * 8 * _CLASSES
-  for phase in phases:
-    assert phase["passes"] == phase["stored"] + _WATCHED  # One epoch.
+  for phase, replayed in zip(phases, (0, 4 * 4)):  # Of the memory of the first, in four steps.
+    assert phase["passes"] == phase["stored"] + _WATCHED + replayed  # One epoch.
     assert phase["event_macs"] == phase["passes"] * each
 
 

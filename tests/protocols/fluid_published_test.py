@@ -1,5 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Sequences whose images stay on disk give what the same images in memory give."""
+"""Sequences whose images stay on disk give what the same images in memory give.
+
+Whole nets that replay: fluid_published_ewc_test.py.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,7 @@ from suite.reporting import run_writer
 from suite.state import encoder_file
 from suite.training.gradient import class_heads
 from suite.training.gradient import frozen_backbone
-from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
-from suite.training.memories import memory
-from suite.training.memories import reservoir
-from suite.training.objectives import er_ace
 from suite.training.sequence import update_strategies
 from suite.training.statistics import class_means
 from tests.shared import published_fluid
@@ -74,27 +73,6 @@ def _in_memory(where):
   images = samples.evaluate(kept.images(0, len(kept))).numpy()
   labels = published_plans.read(3, pathlib.Path(where["folder"])).planned.labels
   return sequences.Sequence(images, labels, kept.ids.tolist(), kept.num_base_classes, 8)
-
-
-def _whole(transform, where, objective=None, **settings):
-  columns = published_sequences.columns(3, folder=where["folder"])
-  return gradient.GradientLearner(
-      transform=transform, net=trainable_parts.AllLayers(_net), train_on="all", epochs=1,
-      head=class_heads.Given(where["folder"], columns), objective=objective, batch_size=8,
-      learning_rate=0.01, optimizer=optimizers.Momentum(0.9, 1e-4, keep=True), **settings)
-
-
-def test_whole_nets_learn_from_disk_what_they_learn_from_memory(where, tmp_path):
-  found = []
-  for place, sequence, transform in (
-      ("disk", published_sequences.sequence(3, **where), published_sequences.samples(
-          3, size=_SIZE, resize=20, augments=False, **where)),
-      ("memory", _in_memory(where), image_ops.AsStored(_SIZE))):
-    learner = _whole(transform, where, er_ace.ErAce(), replay_batch=4,
-                     memory=memory.Memory(20, reservoir.Reservoir()))
-    found.append(_run(tmp_path / place, learner, sequence))
-  assert found[0] == found[1]
-  assert found[0][1][0]["base_classes"] == 3 and found[0][0]["macs"]
 
 
 def test_exemplars_of_norms_that_drift_learn_from_disk_what_they_learn_from_memory(where, tmp_path):

@@ -162,7 +162,7 @@ def _random_encoder():
   return net((SIZE, SIZE, 3))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _probe_at_random():
   return _probe(_random_encoder())
 
