@@ -30,6 +30,7 @@ from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.statistics import class_means
+from suite.training.statistics import ridge_sums
 from suite.training.statistics import shared_covariance
 
 CLASSES, BASE, SIZE = 8, 3, 4
@@ -111,9 +112,9 @@ def _frozen():
   return trainable_parts.HeadOnly(frozen_backbone.pixels)
 
 
-def _exemplars(transform=TRANSFORM):
+def _exemplars(transform=TRANSFORM, **settings):
   return exemplar_tuning.ExemplarTuning(
-      features=frozen_backbone.pixels, epochs=2, batch_size=8, transform=transform)
+      features=frozen_backbone.pixels, epochs=2, batch_size=8, transform=transform, **settings)
 
 
 def _imprinting():
@@ -141,6 +142,7 @@ def _cnaps():
 LEARNERS = {
     "ncm": _centroids,
     "exemplar_tuning": _exemplars,
+    "exemplar_tuning_cosine": lambda: _exemplars(similarity="cosine", scale=8.0),
     "exemplar_tuning_code": lambda: exemplar_tuning.ExemplarTuning(
         transform=TRANSFORM, net=trainable_parts.Drifting(_small_net), epochs=2, batch_size=8,
         rules="code"),
@@ -148,11 +150,14 @@ LEARNERS = {
     "linear_head": LinearHead,
     "drift": Drift,
     "finetune_new": lambda: _gradient(_frozen(), train_on="current"),
+    "split_head": lambda: _gradient(_frozen(), head=class_heads.Split()),
     "cwr": lambda: _gradient(trainable_parts.AllLayers(_backbone), head=class_heads.CwrStar()),
     "last_layers": lambda: _gradient(trainable_parts.LastLayers(_small_net, norms="trained")),
     "imprinting": _imprinting,
     "slda": lambda: statistics_learner.StatisticsLearner(
         shared_covariance.SharedCovariance(0.01), transform=TRANSFORM),
+    "ridge": lambda: statistics_learner.StatisticsLearner(
+        ridge_sums.RidgeSums(), transform=TRANSFORM, lift=statistics_learner.unit_length),
     "mdt_finetune": lambda: minimum_distance.MinimumDistance(
         _gradient(_frozen()), minimum_distance.LeastShare(0.1)),
     "constellation": lambda: _meta(
