@@ -63,7 +63,6 @@ class InfLora(learner.Learner):
     self.tuned, self.transform = tuned, transform
     self._threshold, self._batch_size = threshold, batch_size
     self.projections: tf.Variable | None = None
-    self._sums: Any = None
 
   @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
@@ -76,6 +75,9 @@ class InfLora(learner.Learner):
       raise ValueError(f"InfLora.tuned trains {type(layer).__name__}; its HookedVit must have "
                        "vit_hooks.GivenLowRank.")
     self._layer = lambda: layer  # Its variables are of `tuned`.
+    # Padding counts nothing.
+    self._moments_of = tf.function(
+        lambda images, mask: layer.moments(images, tf.cast(mask, tf.float32)), autograph=False)
     depth, width = layer.a.shape[:2]
     self.projections = tf.Variable(
         tf.zeros([depth, width, width]), trainable=False, name="projections")
@@ -99,14 +101,10 @@ class InfLora(learner.Learner):
     """Sums of x x' over the inputs of each block, [blocks, D, D]; charged."""
     began, layer = time.monotonic(), self._layer()
     total = np.zeros([layer.a.shape[0], *[layer.a.shape[1]] * 2])
-    if self._sums is None:  # One graph for all phases. Padding counts nothing.
-      self._sums = tf.function(
-          lambda images, mask: layer.moments(images, tf.cast(mask, tf.float32)), autograph=False)
-    moments = self._sums
     for batch in train.eval_batches(self._batch_size, transform=self.transform):
-      total += moments(batch["image"], batch["mask"]).numpy()
+      total += self._moments_of(batch["image"], batch["mask"]).numpy()
     shape = batch["image"].shape[1:]
-    cost = flops.count(moments.get_concrete_function(
+    cost = flops.count(self._moments_of.get_concrete_function(
         tf.TensorSpec([1, *shape], batch["image"].dtype), tf.TensorSpec([1], tf.bool))) * train.size
     macs = 9 * total.shape[-1] ** 3 * len(total)
     cost += flops.Cost(2 * macs, macs)

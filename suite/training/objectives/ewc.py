@@ -159,7 +159,7 @@ class Ewc(objective.Objective):
 
   def _estimate(self) -> list[tf.Tensor]:
     """Returns F of the observed examples and forgets them."""
-    if not self.count.numpy() and not rehearsal.counts_only():
+    if not self.count.numpy() and rehearsal.current() is None:
       raise ValueError("Ewc observed no example of the phase. Call observe() for each of its "
                        "batches after training on it.")
     found = [tf.math.divide_no_nan(squares, self.count) for squares in self.squares]
