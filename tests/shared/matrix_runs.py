@@ -27,6 +27,8 @@ from suite.configs import methods
 from suite.contracts import deliveries
 from suite.contracts import rehearsal
 from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import stream_entry
+from suite.data.streams import stream_events
 from suite.models.clip import architecture
 from suite.models.clip import weight_files
 from suite.state import learner_state
@@ -39,6 +41,8 @@ from suite.data.digits import digits
 from suite.data.images import feature_set
 from suite.data.images import image_ops
 from suite.learners import maml
+from suite.learners import statistics_learner
+from suite.learners import subspace_ensemble
 from suite.models import conv4
 from suite.models import mlp
 from suite.models import vit
@@ -100,13 +104,17 @@ first_order/base_episodes.BaseEpisodes.updates_per_epoch = 3
 """
 _PROTOCOLS = {
     "nevis": """
-nevis.run.stream = @digits.nevis_stream()
+nevis.run.stream = @matrix_runs.stream_of_whole_batches()
+matrix_runs.stream_of_whole_batches.stream = @digits.nevis_stream()
 digits.nevis_stream.num_tasks = 2
 digits.nevis_stream.max_train_images = 200
 """,
     "clear": """
-clear.run.buckets = @matrix_runs.tested_on_one_batch()
-matrix_runs.tested_on_one_batch.buckets = @digits.buckets()
+clear.run.buckets = @matrix_runs.of_whole_batches()
+clear.run.validation_share = 0.1111
+subspace_ensemble.SubspaceEnsemble.batch_size = 64
+statistics_learner.StatisticsLearner.batch_size = 64
+matrix_runs.of_whole_batches.buckets = @digits.buckets()
 digits.buckets.num_buckets = %NUM_BUCKETS
 NUM_BUCKETS = 2
 RATE_FALLS_EVERY = 20
@@ -187,6 +195,7 @@ image_ops.Nevis.size = 8
 image_ops.Nevis.flip_probability = 0.0
 image_ops.Nevis.area = (0.9, 1.0)
 trainer.Trainer.batch_size = 32
+trainer.Trainer.eval_batch_size = 128
 STEPS = 30
 VALIDATE_EVERY = 15
 """
@@ -236,10 +245,26 @@ def write_clip(folder: pathlib.Path) -> None:
   (folder / "merges.txt").write_text("# No merges.\n", encoding="utf-8")
 
 
-def tested_on_one_batch(buckets: buckets_lib.Buckets) -> buckets_lib.Buckets:
-  """The buckets, each with one batch to test on: what is left over is counted by another graph."""
+def of_whole_batches(buckets: buckets_lib.Buckets) -> buckets_lib.Buckets:
+  """The buckets: 512 examples to train on, 64 to validate on and 256 to test on in each.
+
+  What is left over of batches is counted, and observed, by further graphs: under other protocols.
+  """
   return dataclasses.replace(buckets, buckets=tuple(
-      dataclasses.replace(one, test=one.test.subset(range(256))) for one in buckets.buckets))
+      dataclasses.replace(one, train=one.train.subset(range(576)), test=one.test.subset(range(256)))
+      for one in buckets.buckets))
+
+
+def stream_of_whole_batches(stream: stream_events.Stream) -> stream_events.Stream:
+  """The stream, each task with a batch to test on and, for trials, one to validate on."""
+  def cut(entry: stream_entry.StreamEntry) -> stream_entry.StreamEntry:
+    def load() -> stream_entry.Splits:
+      found = entry.load()
+      return dataclasses.replace(found, validation=found.validation.subset(range(128)),
+                                 test=found.test.subset(range(256)))
+    return stream_entry.StreamEntry(entry.task, entry.year, entry.role, load, entry.dataset)
+
+  return stream_events.Stream(stream.name, [cut(entry) for entry in stream.entries])
 
 
 def settings_of(method: methods.Method, protocol: str) -> tuple[Any, ...]:
@@ -249,10 +274,11 @@ def settings_of(method: methods.Method, protocol: str) -> tuple[Any, ...]:
 
 
 def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: str = "",
-          others: Sequence[methods.Method] = ()) -> pathlib.Path:
+          others: Sequence[methods.Method] = (), clip: pathlib.Path | None = None) -> pathlib.Path:
   """Writes the run file of a cell into a new folder; `extra` bindings win over all others.
 
-  It has the learners of `others` by their names, too: methods of the same `settings_of`.
+  It has the learners of `others` by their names, too: methods of the same `settings_of`. `clip` is
+  the folder of a CLIP; None: one is written.
   """
   folder.mkdir(parents=True)
   includes = ["debug/small_nets", *_INCLUDES[protocol]]
@@ -263,8 +289,9 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
   if method.file == "transformers":
     settings.append(_TRANSFORMERS)
   elif method.file == "clip":
-    settings.append(_CLIP.format(folder=folder))
-    write_clip(folder)
+    settings.append(_CLIP.format(folder=clip or folder))
+    if clip is None:
+      write_clip(folder)
   elif protocol in ("clear", "incremental") and method.name not in _ON_IMAGES:
     settings.append(_FEATURES)
   if protocol == "fluid" and method.name not in _WHOLE_NETS:
@@ -283,10 +310,10 @@ def write(folder: pathlib.Path, method: methods.Method, protocol: str, extra: st
   return run
 
 
-def learners(folder: pathlib.Path, chosen: Sequence[methods.Method], protocol: str
-             ) -> dict[str, Any]:
-  """New learners, by name, of methods that have the same `settings_of`."""
-  gin_parse.parse([write(folder, chosen[0], protocol, others=chosen)])
+def learners(folder: pathlib.Path, chosen: Sequence[methods.Method], protocol: str, *,
+             clip: pathlib.Path) -> dict[str, Any]:
+  """New learners, by name, of methods that have the same `settings_of`; `clip`: see `write`."""
+  gin_parse.parse([write(folder, chosen[0], protocol, others=chosen, clip=clip)])
   made = gin_parse.gin.get_bindings(experiment.run)["learners"]
   return {method.name: made[method.name]() for method in chosen}
 
@@ -361,7 +388,10 @@ class CellRun:
     return self.records("rehearsed")
 
   def uncommitted(self, event: int) -> None:
-    """A run that ends when an event is worked through and not committed; `resumed` goes on."""
+    """Goes on with the copy of `whole`, up to an event that is worked through and not committed.
+
+    `resumed` goes on with what is left then.
+    """
     with stopped_runs.state(self._folder / "resumed", stop_uncommitted=event) as state, (
         self._costs_are_known()):
       try:
