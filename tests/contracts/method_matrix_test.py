@@ -107,11 +107,13 @@ AS_MAML = {"maml_low", "anil", "boil", "sca", "pretrain_tune", "init_tune"}
 AGAIN = {(name, protocol) for name, protocol in RUNS if name not in RESUMED[protocol]
          and (protocol == "nevis" or name in AS_MAML or name in IN_ATTENTION)}
 # Resumed after an event that was worked through and not committed, as after `kill -9` in the second
-# training: images that are kept, rows of a memory, numbers of samples; weights, each time.
-UNCOMMITTED = {("cumulative", "clear"): 3, ("er", "clear"): 3, ("er", "fluid"): 2}
+# training, of a sequence in the second offline phase: images that are kept, rows of a memory,
+# numbers of samples; weights, each time.
+UNCOMMITTED = {("cumulative", "clear"): 3, ("er", "clear"): 3, ("er", "fluid"): 4}
 # Rehearsed, too: what that charges is what the run charges. The value: whether steps are measured.
 REHEARSED = {("ewc", "clear"): True, ("er", "fluid"): False, ("protonet", "cfsl"): True,
-             ("ft_d", "clear"): False, ("maml_plus_plus", "cfsl"): False, ("protonet", "clear"): True}
+             ("ft_d", "clear"): False, ("protonet", "clear"): True,
+             ("maml_plus_plus", "cfsl"): False}
 
 # The events after which a run is stopped: a task, a bucket and a part of another, an offline phase;
 # under `incremental` a task, before the classes of the next one come.
@@ -129,7 +131,7 @@ FEWER_EPOCHS = {("mer", "clear"): "EPOCHS = 1", ("mer", "fluid"): "EPOCHS = 4",
                 ("scr", "clear"): "EPOCHS = 1", ("scr", "fluid"): "EPOCHS = 2"}
 # What prompts train in a net of random weights is little.
 SLOWLY = {("l2p", "clear"): """
-EPOCHS = 20
+EPOCHS = 14
 BATCH_SIZE = 32
 RATE = 0.05
 """}
@@ -164,8 +166,9 @@ NO_EPISODES = """
 base_episodes.BaseEpisodes.epochs = 0
 first_order/base_episodes.BaseEpisodes.epochs = 0
 """
-# MAML_LOW has two support sets, as all that is not meta-trained.
+# Others have two support sets: MAML_LOW, Init + Tune, Meta-Baseline and all that never meta-trains.
 ONE_SET = ("sca", "maml_plus_plus", "maml_high", "protonet", "simple_cnaps", "pretrain_tune")
+# They take more updates before their answers are better than chance.
 SLOW_STARTERS = ("sca", "maml_plus_plus")
 META_TRAINED = ("protonet", "meta_baseline", "constellation", "simple_cnaps", "maml_low", "anil",
                 "boil", "maml_plus_plus", "maml_high", "sca", "pretrain_tune")
@@ -174,11 +177,12 @@ META_TRAINED = ("protonet", "meta_baseline", "constellation", "simple_cnaps", "m
 def extra(name: str, protocol: str) -> str:
   """Bindings of a cell besides those of all."""
   if protocol == "cfsl" and name in PLAIN_STEPS:
-    return f"UPDATES = {30 * (name in META_TRAINED)}" + THREE_STEPS + WITH_CLASSES
+    sets = "\nNUM_SUPPORT_SETS = 1" if name in ONE_SET else ""
+    return f"UPDATES = {30 * (name in META_TRAINED)}" + sets + THREE_STEPS + WITH_CLASSES
   if protocol == "cfsl":
     updates = ["UPDATES = 30"] if name in META_TRAINED else []
     if name in SLOW_STARTERS:
-      updates = ["UPDATES = 80", "cfsl.run.updates_per_event = 40"]
+      updates = ["UPDATES = 60", "cfsl.run.updates_per_event = 30"]
     if name in ONE_SET:
       updates.append("NUM_SUPPORT_SETS = 1")
     return "\n".join(updates + ([FIRST_ORDER] if name == "sca" else []))
