@@ -34,6 +34,8 @@ from tfds_builders.rows import row as row_lib
 _ROWS = [row for row in catalog.rows("nevis") if row.layouts]
 # Class ids that the published data leave empty.
 _WITHOUT_IMAGES: dict[str, Any] = {"landsat": (5,)}
+# Its patients have several images each; fewer of them do not fall into all splits.
+_EXAMPLES = {"nih_chest_xray": 80}
 
 
 def _signature(row: row_lib.Row):
@@ -43,8 +45,12 @@ def _signature(row: row_lib.Row):
 
 
 # The row with the fewest classes of each signature is built whole.
-_BUILT_WHOLE = {_signature(row): row.name for row in sorted(
-    _ROWS, key=lambda row: -row.num_classes)}.values()
+_BUILT_WHOLE = set({_signature(row): row.name for row in sorted(
+    _ROWS, key=lambda row: -row.num_classes)}.values())
+
+# Of these one of each kind and number of channels is read by TFDS's own pipeline as well.
+_READ_BY_TFDS = {(row.kind, row.channels): row.name for row in _ROWS
+                 if row.name in _BUILT_WHOLE}.values()
 
 
 def _reading(row: row_lib.Row, number: int):
@@ -103,7 +109,7 @@ def _files(tmp_path_factory):
         row.num_classes, row.class_names) == (base.num_classes, base.class_names)
     folder = root / f"{(base if same else row).name}-{number}"
     if folder not in written:
-      small, counts = testing.write(row, row.layouts[number], folder)
+      small, counts = testing.write(row, row.layouts[number], folder, _EXAMPLES.get(base.name, 45))
       layout = dataclasses.replace(small.layouts[0], parser=_Once(small.layouts[0].parser))
       written[folder] = layout, counts
     layout, counts = written[folder]
@@ -236,6 +242,8 @@ def _check_that_tfds_writes_what_was_read(read: Read, data_dir, read_splits):
   status = tfds_builders.status.inspect(name, data_dir)
   assert status.state == "prepared" and status.size_bytes > 1000 and status.command == ""
   tfds_builders.build(name, data_dir)  # No mirror is set: it must not look for one.
+  if read.row.name not in _READ_BY_TFDS:
+    return
   decoders = {"image": tfds.decode.SkipDecoding()}
   by_tf_data = tfds.as_numpy(builder.as_dataset(split="train", decoders=decoders))
   assert sorted((one["id"], one["image"]) for one in by_tf_data) == sorted(
