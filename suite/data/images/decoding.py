@@ -43,6 +43,7 @@ def decode_all(encoded: Sequence[bytes], shape: Tuple[int, int, int], *, name: s
   """Decodes images of one shape (height, width, channels) into one array [N, H, W, C]."""
   images = np.empty((len(encoded),) + tuple(shape), np.uint8)
 
+  @_as_it_is
   def decode(image):
     image = tf.io.decode_image(image, channels=shape[2], expand_animations=False)
     return tf.ensure_shape(image, shape)

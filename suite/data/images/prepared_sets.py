@@ -73,6 +73,8 @@ def read_source(source: Union[tfds_source.SplitSource, resized_copy.PackedCopy],
       class_names=source.class_names, memory_limit_bytes=memory_limit_bytes)
 
 
+_as_it_is = tf.autograph.experimental.do_not_convert
+
 _FILES_AT_ONCE = 8
 _FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
 
@@ -113,7 +115,7 @@ class StreamedSet:
 
   @functools.cached_property
   def _facts(self) -> Tuple[np.ndarray, np.ndarray]:
-    dataset = self._stored().map(lambda e: (e["label"], e["id"])).batch(4096)
+    dataset = self._stored().map(_as_it_is(lambda e: (e["label"], e["id"]))).batch(4096)
     labels, ids = zip(*dataset.as_numpy_iterator())
     return np.concatenate(labels), np.asarray([i.decode() for i in np.concatenate(ids)])
 
@@ -185,7 +187,7 @@ class StreamedSet:
     """The images at the given indices, in that order, in memory."""
     indices = np.asarray(indices, np.int64)
     wanted = tf.constant(np.isin(np.arange(self.size), indices))
-    dataset = self._stored().enumerate().filter(lambda i, _: wanted[i])
+    dataset = self._stored().enumerate().filter(_as_it_is(lambda i, _: wanted[i]))
     found = {int(i): example for i, example in dataset.as_numpy_iterator()}
     chosen = [found[i] for i in indices]
     return image_set.ImageSet.from_encoded(
@@ -219,15 +221,19 @@ class StreamedSet:
     first = first_step * batch_size
     epochs = tf.data.Dataset.counter(first // self.size)
     # The next block is read, across epochs, too, while the batches of one are made.
-    blocks = epochs.flat_map(functools.partial(self._epoch, plan.seed)).prefetch(1)
+    blocks = epochs.flat_map(_as_it_is(functools.partial(self._epoch, plan.seed))).prefetch(1)
     records = blocks.unbatch().skip(first % self.size).enumerate(first)
     if shards_here < num_shards:
-      records = records.filter(lambda position, _: plan.is_here(position))
+      records = records.filter(_as_it_is(lambda position, _: plan.is_here(position)))
 
-    def parse(position, record):
-      index, serialized = record
-      return {**self._row(index, self._source.parse(serialized)),
+    @_as_it_is
+    def row(position, index, example):
+      return {**self._row(index, example),
               "seed": sampling.row_seeds(plan.seed, position[None])[0]}
+
+    def parse(position, record):  # Converted: a data set's own features may branch on tensors.
+      index, serialized = record
+      return row(position, index, self._source.parse(serialized))
 
     rows = records.map(parse, num_parallel_calls=tf.data.AUTOTUNE)
     batches = rows.batch(plan.rows, drop_remainder=True)
@@ -238,7 +244,7 @@ class StreamedSet:
                    ) -> tf.data.Dataset:
     """All images once, in stored order; the last batch is padded and its mask says so."""
     plan = sampling.EvalPlan(size=self.size, batch_size=batch_size)
-    rows = self._stored().map(lambda e: {**e, "seed": tf.constant(0, tf.uint64)})
+    rows = self._stored().map(_as_it_is(lambda e: {**e, "seed": tf.constant(0, tf.uint64)}))
     label = rows.element_spec["label"]
     blank = {"image": tf.constant(decoding.blank()), "seed": tf.constant(0, tf.uint64),
              "label": tf.zeros(label.shape, label.dtype), "mask": tf.constant(False),
@@ -255,7 +261,7 @@ class StreamedSet:
   @private_tensorflow.plain_data_functions()
   def _stored(self) -> tf.data.Dataset:
     """Encoded rows {"image", "label", "mask", "id"} in stored order."""
-    rows = self._of_set(self._source.examples().enumerate()).map(self._row)
+    rows = self._of_set(self._source.examples().enumerate()).map(_as_it_is(self._row))
     return traced_maps.with_fixed_order(rows)
 
   def _of_set(self, records: tf.data.Dataset) -> tf.data.Dataset:
@@ -264,7 +270,7 @@ class StreamedSet:
       return records
     with tf.device("CPU:0"):
       kept = tf.constant(self._kept)
-    return records.filter(lambda index, *_: kept[index])
+    return records.filter(_as_it_is(lambda index, *_: kept[index]))
 
   def _epoch(self, seed: Tuple[int, int], epoch: tf.Tensor) -> tf.data.Dataset:
     """Blocks of (stored index, serialized example) of one epoch in its own order."""

@@ -31,6 +31,7 @@ from suite.data.images import own_images
 
 TIMELINE = "timeline/"  # Prefix of the names of data sets made of a user's own images.
 _BATCH = 1024
+_as_it_is = tf.autograph.experimental.do_not_convert
 
 
 @dataclasses.dataclass(frozen=True)
@@ -306,7 +307,7 @@ class SplitSource:
     """All examples, in the order in which they are stored."""
     stored = self._stored()
     return stored if not self.is_own else stored.map(
-        self._normalized, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+        _as_it_is(self._normalized), num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
 
   @private_tensorflow.plain_data_functions()
   def _stored(self) -> tf.data.Dataset:
@@ -323,7 +324,7 @@ class SplitSource:
     dataset = self.builder.as_dataset(
         split=self.split, decoders=self.decoders, shuffle_files=False,
         read_config=tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False))
-    return dataset.map(self.example, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+    return dataset.map(_as_it_is(self.example), num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
 
   def read(self) -> Tuple[List[bytes], np.ndarray, List[str]]:
     """(encoded images, labels [N] or [N, C], ids) of the whole split.
