@@ -51,7 +51,7 @@ def _copies(tmp_path_factory):
                       classmethod(lambda cls, *args, **kwargs: 3))
         made[row.name] = folder, tfds_copy.write_fixture(
             folder, row.tfds, num_classes=num_classes,
-            per_class=per_class or max(2, 60 // num_classes))
+            per_class=per_class or max(2, 30 // num_classes))
     return made[row.name]
 
   return copies
@@ -144,10 +144,17 @@ def _paper(row, copies):
             tfds_builders.build(f"nevis/{paper.name}", data_dir))
 
 
-def _images(builder, split):
-  decoders = {"image": tfds.decode.SkipDecoding()}
-  return sorted(record["image"] for record in tfds.as_numpy(
-      builder.as_dataset(split=split, decoders=decoders)))
+@pytest.fixture(name="images")
+def _images(read_splits):
+  """A function: a builder to the encoded images of each split, file after file as stored."""
+  return lambda builder: {split: [record["image"] for record in records]
+                          for split, records in read_splits(builder).items()}
+
+
+def _check_parts(builder, images, **expected):
+  found = images(builder)
+  assert all(expected.values()) and {split: sorted(found[split]) for split in expected} == {
+      split: sorted(part) for split, part in expected.items()}
 
 
 def test_rows_that_the_reference_slices():
@@ -159,38 +166,42 @@ def test_rows_that_the_reference_slices():
 
 
 @pytest.mark.parametrize("name", _NAMES)
-def test_the_reference_draws_ranges_of_the_store(name, copies):
+def test_the_reference_draws_ranges_of_the_store(name, copies, images):
   row = catalog.find(f"nevis/{name}")[1]
   original, builder = _paper(row, copies)
   assert row.paper == _SLICED and len(original.info.splits["train"].shard_lengths) == 3
-  num = original.info.splits["train"].num_examples
-  first, second = int(num * 0.7), int(num * 0.7) + int(num * 0.15)
-  for part, split in (("train", f"train[:{first}]"), ("dev", f"train[{first}:{second}]"),
-                      ("validation", f"train[{second}:]"), ("test", "test")):
-    assert _images(builder, part) == _images(original, split)
+  stored = images(original)
+  train = stored["train"]
+  first, second = int(len(train) * 0.7), int(len(train) * 0.7) + int(len(train) * 0.15)
+  _check_parts(builder, images, train=train[:first], dev=train[first:second],
+               validation=train[second:], test=stored["test"])
+  # TFDS's "train[:100]" are the first examples in the order of the files, too.
+  decoders = {"image": tfds.decode.SkipDecoding()}
+  by_tfds = original.as_dataset(split=f"train[:{first}]", decoders=decoders)
+  assert {one["image"] for one in tfds.as_numpy(by_tfds)} == {*train[:first]}
 
 
-def test_the_reference_keeps_the_official_validation(copies):
+def test_the_reference_keeps_the_official_validation(copies, images):
   row = catalog.find("nevis/dtd")[1]
   original, builder = _paper(row, copies)
   assert row.paper == _SLICED_VALIDATED
-  num = original.info.splits["train"].num_examples
-  for part, split in (("train", f"train[:{int(num * 0.8)}]"), ("dev", f"train[{int(num * 0.8)}:]"),
-                      ("validation", "validation"), ("test", "test")):
-    assert _images(builder, part) == _images(original, split)
+  stored = images(original)
+  first = int(len(stored["train"]) * 0.8)
+  _check_parts(builder, images, train=stored["train"][:first], dev=stored["train"][first:],
+               validation=stored["validation"], test=stored["test"])
 
 
-def test_domainnet_as_in_the_code_of_the_reference_tests_on_sketches(copies):
+def test_domainnet_as_in_the_code_of_the_reference_tests_on_sketches(copies, images):
   compat = row_lib.variants(catalog.find("nevis/domainnet")[1])[1]
   assert compat.name == "domainnet_paper_compat"
-  data_dir, _ = copies(compat, num_classes=2, per_class=3)
+  data_dir, _ = copies(compat, num_classes=2, per_class=2)
   with testing.installed(compat):
     builder = tfds_builders.build("nevis/domainnet_paper_compat", data_dir)
   domains = [tfds.builder(name, data_dir=data_dir) for name in compat.tfds.names]
-  for part, split, chosen in (("train", "train", domains[:5]), ("dev", "test", domains[:5]),
-                              ("validation", "train", domains[5:]), ("test", "test", domains[5:])):
-    expected = sorted(sum((_images(domain, split) for domain in chosen), []))
-    assert expected and _images(builder, part) == expected
+  *others, sketches = (images(domain) for domain in domains)
+  _check_parts(builder, images, train=sum((one["train"] for one in others), []),
+               dev=sum((one["test"] for one in others), []),
+               validation=sketches["train"], test=sketches["test"])
   assert domains[5].builder_config.name == "sketch"
 
 
@@ -198,13 +209,12 @@ def test_domainnet_as_in_the_code_of_the_reference_tests_on_sketches(copies):
     ("coil100", "angle_label", {"train": {70, 71, 0, 1, 2}, "dev": {16, 17, 18, 19, 20},
                                 "validation": {50, 51, 52, 53, 54}}),
     ("smallnorb", "instance", {"train": {0, 1, 2, 3, 5, 7, 8, 9}, "dev": {4}, "validation": {6}})])
-def test_the_reference_splits_by_view_or_by_toy(name, field, parts, copies):
+def test_the_reference_splits_by_view_or_by_toy(name, field, parts, copies, images, read_splits):
   original, builder = _paper(catalog.find(f"nevis/{name}")[1], copies)
-  decoders = {"image": tfds.decode.SkipDecoding()}
-  records = list(tfds.as_numpy(original.as_dataset(split="train", decoders=decoders)))
-  for part, values in parts.items():
-    expected = sorted(record["image"] for record in records if int(record[field]) in values)
-    assert expected and _images(builder, part) == expected
+  records = read_splits(original)["train"]
+  _check_parts(builder, images, **{
+      part: [record["image"] for record in records if int(record[field]) in values]
+      for part, values in parts.items()})
 
 
 def test_a_row_has_the_draw_of_the_reference_or_says_why_not():

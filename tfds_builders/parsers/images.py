@@ -131,4 +131,4 @@ def _sizes(channels: int) -> Callable[[Any], Any]:
     return tf.size(tf.io.decode_image(data, channels=channels, expand_animations=False))
 
   return tf.function(lambda batch: tf.map_fn(size, batch, fn_output_signature=tf.int32),
-                     input_signature=[tf.TensorSpec([None], tf.string)])
+                     input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)

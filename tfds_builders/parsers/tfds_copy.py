@@ -37,6 +37,7 @@ def parse(builder: Any, wanted: row_lib.TfdsSet, name: str) -> Iterator[example.
                                  read_config=tfds.ReadConfig(interleave_cycle_length=1),
                                  decoders={"image": tfds.decode.SkipDecoding()})
 
+    @tf.autograph.experimental.do_not_convert
     def take(record):
       taken = {feature: record[feature] for feature in wanted.features}
       # Images are decoded only if they have no names.
