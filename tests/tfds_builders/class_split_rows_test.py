@@ -16,6 +16,7 @@ import tfds_builders
 from tfds_builders import catalog
 from tfds_builders import errors
 from tfds_builders import mirror
+from tfds_builders import sources
 from tfds_builders import testing
 from tfds_builders.parsers import omniglot
 
@@ -30,19 +31,18 @@ def _row(name, num_classes=None, **args):
   return dataclasses.replace(row, layouts=(layout,), num_classes=num_classes or row.num_classes)
 
 
-def _built(name, row, tmp_path, num_examples=80):
+def _built(name, row, tmp_path, read_splits, num_examples=80):
   family = name.split("/")[0]
   small, counts = testing.write(row, row.layouts[0], tmp_path / "mirror", num_examples)
   with testing.installed(small, tmp_path / "mirror", family=family):
     tfds_builders.build(name, tmp_path / "data")
     builder = tfds.builder(name, data_dir=tmp_path / "data")
-    return builder, counts, {split: list(tfds.as_numpy(builder.as_dataset(split=split)))
-                             for split in builder.info.splits}
+    return builder, counts, read_splits(builder)
 
 
-def test_every_character_of_omniglot_is_in_one_split(tmp_path):
+def test_every_character_of_omniglot_is_in_one_split(tmp_path, read_splits):
   builder, counts, records = _built("cfsl_omniglot/images", _row("cfsl_omniglot/images"), tmp_path,
-                                    num_examples=2 * 1623)
+                                    read_splits, num_examples=2 * 1623)
   assert counts == {"train": 2400, "validation": 422, "test": 424}
   labels = {split: {int(record["label"]) for record in found} for split, found in records.items()}
   assert [len(labels[split]) for split in ("train", "validation", "test")] == [1200, 211, 212]
@@ -59,14 +59,15 @@ def test_every_character_of_omniglot_is_in_one_split(tmp_path):
 
 @pytest.mark.parametrize("name", ["slimagenet64/images", "slimagenet64/from_imagenet64",
                                   "mini_imagenet/images"])
-def test_slimagenet_has_whole_classes_in_each_split(name, tmp_path):
+def test_slimagenet_has_whole_classes_in_each_split(name, tmp_path, read_splits):
   row = _row(name, 10, images_per_class=3, classes=_SMALL)
-  _, counts, records = _built(name, row, tmp_path)
+  _, counts, records = _built(name, row, tmp_path, read_splits)
   assert counts == {split: 3 * count for split, count in _SMALL.items()}
   for split, classes in (("train", range(7)), ("validation", [7]), ("test", [8, 9])):
     found = collections.Counter(int(record["label"]) for record in records[split])
     assert found == dict.fromkeys(classes, 3)
-  shapes = {record["image"].shape for found in records.values() for record in found}
+  shapes = {tuple(tf.io.decode_image(record["image"]).shape)
+            for found in records.values() for record in found}
   assert len(shapes) == 1
 
 
@@ -136,17 +137,23 @@ def test_incomplete_omniglot_is_refused(tmp_path):
     list(omniglot.parse({"a": tmp_path / "strokes.zip"}, **args))
 
 
-def test_the_real_omniglot_builds(tmp_path):
+def test_the_real_omniglot_has_its_sums_and_all_images_of_every_character(tmp_path):
   if not (_DATA / "omniglot").is_dir():
     pytest.skip(f"no real data: {_DATA} has no folder omniglot")
   before = mirror.state()
   mirror.use(_DATA)
   try:
-    builder = tfds_builders.build("cfsl_omniglot/images", tmp_path)
+    found = sources.locate("cfsl_omniglot/images", catalog.find("cfsl_omniglot/images")[1], None,
+                           tmp_path)
   finally:
     mirror.restore(before)
-  assert {name: split.num_examples for name, split in builder.info.splits.items()} == {
-      "train": 24000, "validation": 4220, "test": 4240}
-  assert sum(split.num_examples for split in builder.info.splits.values()) == 32460
-  record = next(iter(tfds.as_numpy(builder.as_dataset(split="test"))))
-  assert record["image"].shape == (105, 105, 1) and set(np.unique(record["image"])) == {0, 255}
+  assert found.origin == "mirror"
+  assert found.num_examples == {"train": 24000, "validation": 4220, "test": 4240}
+  counts, images = {}, {}
+  for one in found.examples:
+    counts.setdefault(one.split, collections.Counter())[one.label] += 1
+    images[one.split] = one.image
+  assert {split: (len(labels), set(labels.values())) for split, labels in counts.items()} == {
+      "train": (1200, {20}), "validation": (211, {20}), "test": (212, {20})}
+  for image in map(tf.io.decode_png, images.values()):
+    assert image.shape == (105, 105, 1) and set(np.unique(image)) == {0, 255}
