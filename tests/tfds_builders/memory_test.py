@@ -6,10 +6,6 @@ MB in TFDS's shuffler (64 MB and 1 GB in use). The peak may exceed that of
 TensorFlow alone by half the archive; a builder that kept the images would exceed it.
 """
 
-import pathlib
-import subprocess
-import sys
-
 _BUILD = """
 import dataclasses, pathlib, resource, struct, sys, zlib
 import numpy as np
@@ -53,9 +49,9 @@ print("RESULT", before, peak_mb(), builder.info.dataset_size >> 20,
 """
 
 
-def test_memory_stays_bounded_while_the_archive_does_not(tmp_path):
-  done = subprocess.run([sys.executable, "-c", _BUILD.format(num=3000), str(tmp_path)], check=True,
-                        stdout=subprocess.PIPE, text=True, cwd=pathlib.Path(__file__).parents[2])
+def test_memory_stays_bounded_while_the_archive_does_not(tmp_path, python):
+  done = python.run(["-c", _BUILD.format(num=3000), str(tmp_path)])
+  assert done.returncode == 0, done.stderr
   result = next(line for line in done.stdout.splitlines() if line.startswith("RESULT"))
   before, peak, archive, num_examples = (int(value) for value in result.split()[1:])
   assert num_examples == 3000 and archive > 270

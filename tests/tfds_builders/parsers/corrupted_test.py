@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import lzma
 import os
 import pathlib
 
@@ -51,17 +52,21 @@ def test_an_image_that_does_not_decode(tmp_path):
     list(_parse(tmp_path / "a.tar"))
 
 
-def test_the_real_cifar10_images():
+def test_the_real_cifar10_images(tmp_path):
   path = pathlib.Path(os.environ.get("LIFELONG_DATA", "../shared/data"), "cifar10",
                       "cifar10-jpg.tar.xz")
   if not path.exists():
     pytest.skip("LIFELONG_DATA has no cifar10/cifar10-jpg.tar.xz")
   row = catalog.find("lifelong_cifar10/cifar10_c_generated")[1]
   layout = next(one for one in row.layouts if one.files[0].name == path.name)
-  found = list(itertools.islice(layout.parser.parse({path.name: path}, **layout.args), 30 * 95))
-  assert len({one.key for one in found}) == 30 * 95
+  archive = lzma.decompress(path.read_bytes())  # Walking the members of "train" takes seconds.
+  first = next(at for at in range(0, len(archive), 512) if archive.startswith(b"test/", at))
+  (tmp_path / path.name).write_bytes(archive[first:first + (1 << 20)])
+  found = list(itertools.islice(layout.parser.parse({path.name: tmp_path / path.name},
+                                                    **layout.args), 8 * 95))
+  assert len({one.key for one in found}) == 8 * 95
   # Few are equal: spatter without a drop, a gray image with another saturation.
-  assert len({one.image for one in found}) > 0.99 * 30 * 95
+  assert len({one.image for one in found}) > 0.99 * 8 * 95
   means = {}
   for one in found:
     kind, severity = one.extra["domain"].split("/")[1], one.extra["severity"]
