@@ -324,7 +324,8 @@ class SplitSource:
     dataset = self.builder.as_dataset(
         split=self.split, decoders=self.decoders, shuffle_files=False,
         read_config=tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False))
-    return dataset.map(_as_it_is(self.example), num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
+    return dataset.map(
+        _as_it_is(self.example), num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
 
   def read(self) -> Tuple[List[bytes], np.ndarray, List[str]]:
     """(encoded images, labels [N] or [N, C], ids) of the whole split.
