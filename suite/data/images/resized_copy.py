@@ -27,6 +27,7 @@ from suite.data.images import image_set
 from suite.data.images import image_store
 from suite.data.images import packed_images
 from suite.data.images import tfds_source
+from suite.data.pipelines import traced_maps
 from suite.system import atomic_files
 from suite.system import file_lock
 
@@ -196,8 +197,8 @@ def _decoded(base: tfds_source.SplitSource, chunk: Mapping[str, Any], side: int,
              ) -> Tuple[List[np.ndarray], int]:
   """The images of a part, and how many of them were resized."""
   encoded, images, resized = list(chunk["image"]), [], 0
-  dataset = tf.data.Dataset.from_tensor_slices(tf.constant(encoded)).map(
-      functools.partial(limited, side=side), num_parallel_calls=tf.data.AUTOTUNE)
+  dataset = traced_maps.mapped(
+      tf.data.Dataset.from_tensor_slices(tf.constant(encoded)), limited, static=(side,))
   try:
     for image, is_resized in dataset.as_numpy_iterator():
       images.append(image)
@@ -210,7 +211,7 @@ def _decoded(base: tfds_source.SplitSource, chunk: Mapping[str, Any], side: int,
   return images, resized
 
 
-def limited(encoded: tf.Tensor, *, side: int) -> Tuple[tf.Tensor, tf.Tensor]:
+def limited(side: int, encoded: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
   """An encoded image as uint8 [h, w, 3] whose shorter side is no longer; whether it was resized."""
   image = tf.io.decode_image(encoded, channels=3, expand_animations=False)
   shape = tf.shape(image)
