@@ -302,7 +302,7 @@ def test_a_full_disk_stops_the_run_and_the_same_command_goes_on(monkeypatch, cap
   assert json.dumps(_records()) == json.dumps(_records("whole"))
 
 
-# In name spaces of its own, where its user is the one who may mount.
+# In new user and mount namespaces, where the process may mount a file system.
 SMALL_DISK = """
 import ctypes, os, sys
 user, group, libc = os.getuid(), os.getgid(), ctypes.CDLL(None)

@@ -82,7 +82,4 @@ def _held(part: Any) -> Iterator[Any]:
     for name in getattr(type(part), "__slots__", ()):
       yield getattr(part, name, None)
   elif isinstance(part, tf.Module):  # Of Keras: all of its layers, however deep.
-    # Keras lists what a layer tracks; `tf.Module` looks at all attributes, which takes long.
-    tracked = getattr(part, "_flatten_modules", None)
-    modules = part.submodules if tracked is None else tracked(include_self=False)
-    yield from (one for one in modules if _package(one) not in _OF_MODELS)
+    yield from (one for one in part.submodules if _package(one) not in _OF_MODELS)

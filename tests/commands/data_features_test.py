@@ -262,3 +262,9 @@ def test_a_keras_application_with_local_weights(tmp_path, monkeypatch):
   features = pretrained.application("VGG19", str(tmp_path / "whole.h5"), image_size=32)(pixels)
   expected = tf.reduce_mean(whole.get_layer("conv")(prepared), axis=[1, 2])
   np.testing.assert_allclose(features, expected, rtol=1e-4, atol=1e-4)
+  # Another family scales pixels to -1 ... 1.
+  monkeypatch.setattr(_tiny, "__module__", tf.keras.applications.MobileNet.__module__)
+  monkeypatch.setattr(tf.keras.applications, "MobileNet", _tiny)
+  features = pretrained.application("MobileNet", str(tmp_path / "whole.h5"), image_size=32)(pixels)
+  expected = tf.reduce_mean(whole.get_layer("conv")(pixels / 127.5 - 1), axis=[1, 2])
+  np.testing.assert_allclose(features, expected, rtol=1e-4, atol=1e-4)

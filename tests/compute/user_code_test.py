@@ -30,6 +30,29 @@ class Branching(tf.keras.layers.Layer):
     return halved(inputs)
 
 
+class Wrapping(tf.keras.layers.Layer):
+  """A layer of Keras that holds a part as an attribute."""
+
+  def __init__(self, part):
+    super().__init__()
+    self.part = part
+
+  def call(self, inputs):
+    return inputs
+
+
+class Inside(tf.Module):
+  """A module of TensorFlow that holds a part."""
+
+  def __init__(self, part):
+    super().__init__()
+    self.part = part
+
+
+Wrapping.__module__ = tf.keras.layers.Layer.__module__
+Inside.__module__ = tf.Module.__module__
+
+
 class Holder(tf.Module):
   """Stands for a class of the suite."""
 
@@ -57,6 +80,7 @@ REACHED = {
     "deep": lambda: Holder({"a": [Holder(halved)]}).call,
     "layer": lambda: Holder(model(Branching())).call,
     "nested layer": lambda: Holder(model(model(Branching()))).call,
+    "layer of a module of a layer": lambda: Wrapping(Inside(Branching())),
 }
 
 

@@ -82,7 +82,7 @@ def test_prototypes_are_class_means_of_both_nets_features_joined(tmp_path):
   # each to each, and an MLP of 12; beside it adapters of 4.
   frozen_macs = 4 * 48 * 8 + 5 * 4 * 8 * 8 + 2 * 5 * 5 * 8 + 2 * 5 * 8 * 12
   assert nets.macs == 2 * frozen_macs + 2 * 5 * 8 * 4
-  # A second task has means of its own, and trains nothing.
+  # A second task gets its own class means; its adapters are not trained.
   net, statistics = learner.tuned.composed, learner.statistics
   learner.begin(dataclasses.replace(TASK, name="u", num_classes=2), here)
   assert learner.tuned.composed is net and learner.statistics is not statistics

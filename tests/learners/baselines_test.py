@@ -71,7 +71,7 @@ def _stream():
                      _splits("few waves", "waves", 24, 2)], names=NAMES)
 
 
-# Batches divide all sets, so that no rest of a set has a graph of its own.
+# Every set is a multiple of the batch size: a last, smaller batch would be traced again.
 NEAREST = starts.Nearest(batch_size=8)
 
 

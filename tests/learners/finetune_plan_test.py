@@ -57,7 +57,7 @@ def _stream(*places):
 
 @pytest.fixture(name="shared", scope="module")
 def _shared():
-  """What the plans of this module share: the costs of their net. "networks" are those of runs."""
+  """Costs by kind of plan, and compiled networks of runs, which all tests of this module share."""
   return {"plans": {}, "networks": {}}
 
 

@@ -188,7 +188,7 @@ NETWORKS = {
 
 @pytest.fixture(name="phase", scope="module")
 def _phase(tmp_path_factory):
-  """Of a network by name: the learner after an offline phase, its data, record and costs."""
+  """Returns a function from a net's name to its learner, data, record and costs after a phase."""
   @functools.cache
   def phase(name):
     folder = tmp_path_factory.mktemp(name)

@@ -390,7 +390,7 @@ class CellRun:
   def uncommitted(self, event: int) -> None:
     """Goes on with the copy of `whole`, up to an event that is worked through and not committed.
 
-    `resumed` goes on with what is left then.
+    `resumed` then continues from the state that is left.
     """
     with stopped_runs.state(self._folder / "resumed", stop_uncommitted=event) as state, (
         self._costs_are_known()):

@@ -32,10 +32,10 @@ class ShownSeeds:
 
 
 def first_values(images) -> np.ndarray:
-  """Of the images that examples [B, 1, 3, 3] were made of, [B]."""
+  """Returns the first value [B] of each source image, from examples [B, 1, 3, 3]."""
   return np.asarray(images).reshape(-1, 9)[:, 0]
 
 
 def seeds(images) -> np.ndarray:
-  """Of examples [B, 1, 3, 3], uint64 [B]."""
+  """Returns the seed of each example, uint64 [B], from examples [B, 1, 3, 3]."""
   return np.ascontiguousarray(np.asarray(images).reshape(-1, 9)[:, 1:]).view(np.uint64)[:, 0]

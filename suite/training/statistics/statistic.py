@@ -337,14 +337,8 @@ class Running(tf.Module):
     shares = _ADDED if self.statistic.has_fallback else _ADDED[:1]
     for attempts, added in enumerate(shares, 1):
       # What is not positive definite has factors of NaN; so has what is not finite.
-      scales, condition = solve(added), None
-      if not _is_absent(scales):
-        # The largest square of a ratio of the largest and the smallest of [..., D] that are not 0.
-        values = np.asarray(scales, np.float64)
-        least = np.min(values, axis=-1, where=values != 0.0, initial=np.inf)
-        ratio = float(np.max(np.square(np.max(values, axis=-1) / least), initial=0.0))
-        condition = ratio if np.isfinite(ratio) and ratio > 0.0 else None
-      found = Factorization(condition, added, attempts)
+      scales = solve(added)
+      found = Factorization(_condition(scales), added, attempts)
       self._factorization = functools.partial(Factorization, *found)
       if found.condition is not None or len(shares) == 1 or not all(
           np.isfinite(part.numpy()).all() for part in self.state if not _is_absent(part)):
@@ -481,6 +475,16 @@ class Sets(Running):
 
   def solve_cost(self, more: int = 0) -> flops.Cost:
     return self._solving(self._specs(more))[1]
+
+
+def _condition(scales: Any) -> float | None:
+  """The largest square of a ratio of the largest and the smallest of [..., D] that are not 0."""
+  if _is_absent(scales):
+    return None
+  values = np.asarray(scales, np.float64)
+  least = np.min(values, axis=-1, where=values != 0.0, initial=np.inf)
+  found = float(np.max(np.square(np.max(values, axis=-1) / least), initial=0.0))
+  return found if np.isfinite(found) and found > 0.0 else None
 
 
 class Block:
