@@ -28,6 +28,7 @@ from typing import (
 )
 
 from absl import logging
+import numpy as np
 import tensorflow as tf
 
 import suite
@@ -50,6 +51,7 @@ from suite.reporting import run_writer
 from suite.reporting import tables
 from suite.reporting.board import tensorboard
 from suite.reporting.board import trackers
+from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import trial_queue
 from suite.system import atomic_files
@@ -86,9 +88,10 @@ def run(
     seed, op_threads, budget: see `RunSettings`, whose values these replace.
     metrics: further metrics by name, functions of labels and logits or of records, see
       `own_metrics`.
-    settings: where and how it computes. A work directory of another configuration is refused. With
-      `share`, if another process runs there, this one trains trials of its searches; when the other
-      has ended, it continues the run. One device each.
+    settings: where and how it computes. In its work directory a run of the same identity is resumed
+      or read, and one of another identity has a folder beside it, see `run_identity`. With `share`,
+      if another process runs there, this one trains trials of its searches; when the other has
+      ended, it continues the run. One device each.
     origin: what the configuration was made from, for the record.
     instead: instead(protocol, learners, seed, distribution), with `budget` if there is one, is
       called once all is set up, and its text returned: nothing runs and nothing is written (`suite
@@ -110,30 +113,45 @@ def run(
   if instead is not None:
     return instead(protocol, learners, seed, distribution,
                    **({} if limits is None else {"budget": limits}))
-  meanwhile = functools.partial(
-      _help_until_free, folder, learners, protocol, seed, distribution,
-      functools.partial(_check_alike, folder, origin.config_text, own)) if settings.share else None
+  identities = {name: _identity(origin, name, settings, own) for name in learners}
+  meanwhile = functools.partial(_help_until_free, folder, learners, protocol, seed, distribution,
+                                identities, own) if settings.share else None
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
-    if distribution.is_chief:
-      _claim(settings, origin.config_text, list(learners), distribution, own)
     _check_as_chief(distribution, own)
+    places = _claim(settings, origin.config_text, identities, distribution, own)
     board = tensorboard.BoardDirectory(
         folder, origin.config_text, _stored_environment(folder) if distribution.is_chief else {})
     description = descriptions.of(protocol)
     for number, (name, make_learner) in enumerate(learners.items(), 1):
+      place = places[name]
       progress = functools.partial(
           progress_lib.of_process, name, number, len(learners), description)
       if distribution.is_chief and description is not None:
         snapshots.save_text(
-            folder / name / descriptions.FILE, run_dir.sealed(description.values()))
-      with _learner_run(name, settings, distribution, board, further, progress) as learner_run:
+            place.folder / descriptions.FILE, run_dir.sealed(description.values()))
+      with _learner_run(place, settings, distribution, board, further, progress) as learner_run:
         if learner_run is not None:  # It has not finished before.
+          _take_first_weights(place, identities[name].models, distribution)
           learner_run.finish(protocol(make_learner(), state=learner_run.state))
+      run_identity.remember(identities[name].texts, identities[name].after())
       if distribution.is_chief:
-        _save_operative(folder)
+        _save_operative(run_identity.home(place.folder))
     if distribution.is_chief:
       board.complete()
-  return _report(folder, origin, only) if distribution.is_chief else ""
+  return _report(folder, origin, only, places) if distribution.is_chief else ""
+
+
+def _identity(origin: run_settings.RunOrigin, name: str, settings: run_settings.RunSettings,
+              own: arithmetic.Arithmetic) -> run_settings.RunIdentity:
+  """What a learner's run depends on: its objects or bindings, and the settings of the run."""
+  found = run_settings.RunIdentity({"configuration": origin.config_text})
+  if origin.identity is not None:
+    found = origin.identity(name)
+  of_run = {"seed": repr(settings.seed), "budget": repr(settings.budget or None),
+            "precision": repr(own.precision), "xla": repr(own.xla),
+            "deterministic": repr(own.deterministic)}
+  return found._replace(texts=run_identity.at_first({
+      **{f"settings.{key}": text for key, text in of_run.items()}, **found.texts}))
 
 
 def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
@@ -189,7 +207,7 @@ def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
   distribution = distribution_lib.build(settings.strategy, settings.devices)
   if tf.config.list_physical_devices("GPU"):
     distribution.memory_bytes = processes.gpu_memory()
-  tf.random.set_seed(settings.seed)
+  private_tensorflow.set_seed(settings.seed)
   deterministic = settings.deterministic
   if deterministic is None:
     deterministic = not tf.config.list_physical_devices("GPU")
@@ -211,15 +229,19 @@ def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
       precision=settings.precision, xla=settings.xla, deterministic=deterministic)
 
 
-def _report(folder: pathlib.Path, origin: run_settings.RunOrigin, only: Sequence[str]) -> str:
+def _report(folder: pathlib.Path, origin: run_settings.RunOrigin, only: Sequence[str],
+            places: Mapping[str, run_identity.Place]) -> str:
   """Makes and saves the report.
 
   If the run did not use all that the user bound, there are an ERROR line and unused_bindings.txt.
   """
-  path, operative = folder / "unused_bindings.txt", folder / "operative_config.gin"
+  path = folder / "unused_bindings.txt"
+  homes = dict.fromkeys(run_identity.home(place.folder) for place in places.values())
+  operative = [text.read_text() for home in homes if (
+      text := home / "operative_config.gin").exists()]
   unused: List[str] = []
   if origin.find_unused is not None:
-    unused = origin.find_unused(operative.read_text(), only) if operative.exists() else []
+    unused = origin.find_unused("\n".join(operative), only) if operative else []
     path.unlink(missing_ok=True)
   if unused:
     snapshots.save_text(path, "\n".join(unused) + "\n")
@@ -228,7 +250,8 @@ def _report(folder: pathlib.Path, origin: run_settings.RunOrigin, only: Sequence
         "called what they belong to. Its results are those without them. %s has this list:\n  %s",
         len(unused), path, "\n  ".join(unused))
   snapshots.save_text(folder / "report.txt", tables.report([folder], every=True))
-  run_dir.save_sums(folder)
+  for home in dict.fromkeys([folder, *homes]):
+    run_dir.save_sums(home)
   return tables.report([folder], most=processes.terminal_width())
 
 
@@ -247,25 +270,26 @@ class _LearnerRun(NamedTuple):
 
 @contextlib.contextmanager
 def _learner_run(
-    name: str, settings: run_settings.RunSettings, distribution: distribution_lib.Distribution,
-    board: tensorboard.BoardDirectory, metrics: own_metrics.OwnMetrics,
-    progress: Callable[[], progress_lib.Progress]) -> Iterator[Optional[_LearnerRun]]:
+    place: run_identity.Place, settings: run_settings.RunSettings,
+    distribution: distribution_lib.Distribution, board: tensorboard.BoardDirectory,
+    metrics: own_metrics.OwnMetrics, progress: Callable[[], progress_lib.Progress]
+    ) -> Iterator[Optional[_LearnerRun]]:
   """Opens the run of a learner, and closes its files; None if it has finished before."""
-  folder = pathlib.Path(settings.workdir, name)
-  summary_path = _summary(folder.parent, name)
+  folder, name = place.folder, run_identity.label(place.folder)
+  summary_path = folder / run_dir.SUMMARY
   try:
     is_finished = bool(run_dir.read_json(summary_path))
   except ValueError as error:
     logging.warning("%s Until then: it is made again from the records.", error)
     is_finished = False
   if distribution.agreed(is_finished):
-    logging.info("%s: finished before; nothing to do.", name)
+    _say(distribution, f"{name}: finished earlier; read from {folder}.")
     yield None
     return
-  trace = _Trace(board.log_dir(name) if settings.profile else None)
+  trace = _Trace(board.log_dir(folder.name) if settings.profile else None)
   writer: Union[run_writer.RunWriter, run_writer.Follower] = (
-      run_writer.RunWriter(folder, board.view(name), progress(), trace.stop,
-                           _tracked(settings, name))
+      run_writer.RunWriter(folder, board.view(folder.name), progress(), trace.stop,
+                           _tracked(settings, folder))
       if distribution.is_chief else run_writer.Follower(folder))
 
   def finish(summary: Mapping[str, Any]) -> None:
@@ -283,6 +307,12 @@ def _learner_run(
         trials=(trial_queue.TrialQueue(_queue_folder(folder)) if settings.share
                 else trial_queue.InTurn()), budget=settings.limits(),
         keep_every=settings.keep_every())
+    if place.is_known:
+      _say(distribution, f"{name}: resumed at event {state.done} in {folder}.")
+    elif place.difference:
+      _say(distribution, f"{name}: computed anew in {folder}: {place.difference}.")
+    else:
+      _say(distribution, f"{name}: computed in {folder}.")
     yield _LearnerRun(state, finish)
   except ledger.BudgetError as error:  # An outcome, which leaderboards have.
     if distribution.is_chief:
@@ -299,20 +329,24 @@ def _learner_run(
     (folder / run_dir.REFUSED).unlink(missing_ok=True)
 
 
-def _tracked(settings: run_settings.RunSettings, name: str) -> List[trackers.TrackerView]:
-  """The learner's run in the tracker that is asked for; [] without one."""
+def _say(distribution: distribution_lib.Distribution, line: str) -> None:
+  """Says what happens with a run; on stderr where log lines are not shown, as from Python."""
+  if logging.level_info():
+    logging.info("%s", line)
+  elif distribution.is_chief:
+    sys.stderr.write(f"{line}\n")
+
+
+def _tracked(settings: run_settings.RunSettings, folder: pathlib.Path
+             ) -> List[trackers.TrackerView]:
+  """A learner's run in the tracker that is asked for; [] without one."""
   if not settings.tracker:
     return []
-  folder = pathlib.Path(settings.workdir)
-  stored = _stored_environment(folder)
-  return [trackers.TrackerView(settings.tracker, folder, name, {
-      "config": (folder / "config.gin").read_text(),
+  home = run_identity.home(folder)
+  stored = _stored_environment(home)
+  return [trackers.TrackerView(settings.tracker, folder.parent, folder.name, {
+      "config": (home / run_dir.CONFIG).read_text(),
       **{key: stored.get(key) for key in ("command", "seed", "suite", "device")}})]
-
-
-def _summary(workdir: pathlib.Path, name: str) -> pathlib.Path:
-  """The file whose presence says that the learner has finished."""
-  return workdir / name / "summary.json"
 
 
 class _Trace:
@@ -331,15 +365,13 @@ class _Trace:
 
 def _help_until_free(
     folder: pathlib.Path, learners: Mapping[str, Callable[[], Any]], protocol: Callable[..., Any],
-    seed: int, distribution: distribution_lib.Distribution, check: Callable[[], None]) -> None:
+    seed: int, distribution: distribution_lib.Distribution,
+    identities: Mapping[str, run_settings.RunIdentity], own: arithmetic.Arithmetic) -> None:
   """Trains trials of the run in a folder until no process, the chief, holds its lock.
 
   This process runs the protocol from the chief's last saved state, in a temporary folder, as far as
   the search that is open, so it has the same learner, data and weights. There the search's queue
   gives it trials until the search is over; nothing else of the run is computed twice.
-
-  Args:
-    check: raises an error if this process is not configured as the chief.
   """
   def is_free() -> bool:
     return file_lock.is_free(folder / _LOCK)
@@ -347,15 +379,16 @@ def _help_until_free(
   logging.info("%s runs here; this process trains trials of its searches.", folder)
   while not is_free():
     for name, make in learners.items():
-      queue = trial_queue.TrialQueue(_queue_folder(folder / name), chief_has_ended=is_free)
+      place = run_identity.latest(folder, name)
+      queue = trial_queue.TrialQueue(_queue_folder(place), chief_has_ended=is_free)
       if queue.opened() is None:
         continue
-      check()
+      _check_alike(place, identities[name].texts, own)
       for left in reversed(range(_ATTEMPTS)):
         opened = queue.opened()
         try:
           protocol(make(), state=run_state.RunState(
-              folder / name, run_writer.Follower(folder / name), name=name, seed=seed,
+              place, run_writer.Follower(place), name=name, seed=seed,
               distribution=distribution, trials=queue, follows=True))
           break
         except trial_queue.Released:
@@ -375,14 +408,23 @@ def _queue_folder(folder: pathlib.Path) -> pathlib.Path:
   return folder / "state" / "search"
 
 
-def _check_alike(folder: pathlib.Path, config_text: str, own: arithmetic.Arithmetic) -> None:
-  """Refuses to help a run that was configured otherwise, or computes otherwise."""
-  gin_parse.check_unchanged(folder / "config.gin", config_text, "a run")
+def _check_alike(folder: pathlib.Path, texts: Mapping[str, str], own: arithmetic.Arithmetic
+                 ) -> None:
+  """Refuses to help a run of another identity, or one that computes otherwise."""
+  if (known := run_identity.read(folder)) != texts:
+    raise gin_files.ConfigError(
+        f"Another process runs in {folder}, with another identity: "
+        f"{run_identity.difference(known, texts)}. Repeat its command, or give another --workdir.")
+  _check_arithmetic(folder, own)
+
+
+def _check_arithmetic(folder: pathlib.Path, own: arithmetic.Arithmetic) -> None:
+  """Refuses to go on with a run that computed otherwise."""
   try:
-    own.check(_stored_environment(folder).get("arithmetic", {}))
+    own.check(_stored_environment(run_identity.home(folder)).get("arithmetic", {}))
   except ValueError as error:
-    raise gin_files.ConfigError(f"This process computes otherwise than the run in {folder}: "
-                                f"{error}") from error
+    raise gin_files.ConfigError(f"{folder} holds a run that computed otherwise: {error} Or give "
+                                "another --workdir.") from error
 
 
 @contextlib.contextmanager
@@ -420,35 +462,61 @@ _PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow
              "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
 
 
-def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[str],
-           distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic) -> None:
-  """Claims the work directory: a new one, or one of the same configuration.
+def _claim(settings: run_settings.RunSettings, config_text: str,
+           identities: Mapping[str, run_settings.RunIdentity],
+           distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic
+           ) -> Dict[str, run_identity.Place]:
+  """Finds the folder of each learner's run, and writes the texts of those that are new.
 
-  What was refused before its first event, such as a model that does not fit, has left nothing: it
-  is replaced. The environment says what numbers depend on besides the configuration.
+  The configuration and the environment stand in the work directory for the runs that its first
+  command began, and in the folder of each later run of another configuration. What was refused
+  before its first event, such as a model that does not fit, has left nothing: it is replaced.
   """
-  folder = pathlib.Path(settings.workdir)
-  config_path, environment_path = folder / "config.gin", folder / "environment.json"
-  # Whether a learner's directory holds anything, a record or a part of its first event.
-  has_begun = any(path.is_file() and path.stat().st_size for path in folder.glob("*/**/*")
-                  if not {*tensorboard.FOLDERS, trackers.FOLDER} & set(path.parts))
-  if config_path.exists() and not has_begun:
-    for path in (environment_path, config_path):
-      path.unlink(missing_ok=True)
-  if config_path.exists():
-    gin_parse.check_unchanged(config_path, config_text, "a run")
-  else:  # First, so that a process killed right after it leaves a directory that can be resumed.
-    snapshots.save_text(config_path, config_text)
-  (folder / run_dir.SUMS).unlink(missing_ok=True)  # Until the texts are written again.
-  if environment_path.exists():
-    if all(_summary(folder, name).exists() for name in learners):
-      return  # Nothing is left to compute; the run is only reported.
-    try:
-      own.check(_stored_environment(folder).get("arithmetic", {}))
-    except ValueError as error:
-      raise gin_files.ConfigError(f"{folder} holds a run that computed otherwise: {error} Or give "
-                                  "another --workdir.") from error
+  workdir = pathlib.Path(settings.workdir)
+  places: Dict[str, run_identity.Place] = {}
+  if distribution.is_chief:
+    places = {name: run_identity.place(workdir, name, one.texts, config_text)
+              for name, one in identities.items()}
+    (workdir / run_dir.SUMS).unlink(missing_ok=True)  # Until the texts are written again.
+    for place in places.values():
+      if place.is_known and not (place.folder / run_dir.SUMMARY).exists():
+        _check_arithmetic(place.folder, own)
+    _write_texts(workdir, config_text, [
+        place.folder for place in places.values() if not place.is_known],
+        functools.partial(_environment, settings, distribution, own))
+    for name, place in places.items():
+      if run_identity.read(place.folder) != identities[name].texts:
+        run_identity.save(place.folder, identities[name].texts)
+    run_identity.save_latest(workdir, {name: place.folder for name, place in places.items()})
+  found = distribution.agreed({
+      name: [place.folder.name, place.is_known] for name, place in places.items()})
+  return {name: places.get(name, run_identity.Place(workdir / folder, is_known))
+          for name, (folder, is_known) in found.items()}
+
+
+def _write_texts(workdir: pathlib.Path, config_text: str, new: Sequence[pathlib.Path],
+                 environment: Callable[[pathlib.Path, Sequence[str]], str]) -> None:
+  """Writes the configuration and the environment of new runs, where they do not stand yet."""
+  for folder in new:
+    for name in (run_dir.CONFIG, run_dir.ENVIRONMENT, run_dir.SUMS, "operative_config.gin"):
+      (folder / name).unlink(missing_ok=True)
+  config = workdir / run_dir.CONFIG
+  is_needed = any(path.is_dir() and run_identity.has_begun(path)
+                  and run_identity.home(path) == workdir.absolute() for path in workdir.iterdir())
+  if is_needed and config.exists() and config.read_text() == config_text:
     return
+  for home, folders_of in ([(folder, [folder]) for folder in new] if is_needed else
+                           [(workdir, new)] if new else []):
+    # The configuration first: a process that is killed right after it can resume.
+    folders.make(home, "--workdir")
+    snapshots.save_text(home / run_dir.CONFIG, config_text)
+    snapshots.save_text(home / run_dir.ENVIRONMENT, environment(
+        home, [run_identity.label(folder) for folder in folders_of]))
+
+
+def _environment(settings: run_settings.RunSettings, distribution: distribution_lib.Distribution,
+                 own: arithmetic.Arithmetic, home: pathlib.Path, learners: Sequence[str]) -> str:
+  """The text of an environment: what numbers depend on besides the configuration in `home`."""
   packages: Dict[str, Optional[str]] = {}
   for package in _PACKAGES:
     try:
@@ -460,10 +528,36 @@ def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[
     described = subprocess.run(["git", "-C", str(root), "describe", "--always", "--dirty"],
                                capture_output=True, text=True, check=False)
     revision = described.stdout.strip() or None
-  snapshots.save_text(environment_path, run_dir.sealed({
-      run_dir.CONFIG_DIGEST: atomic_files.sha256(config_path),
+  return run_dir.sealed({
+      run_dir.CONFIG_DIGEST: atomic_files.sha256(home / run_dir.CONFIG),
       "command": settings.command, "seed": settings.seed, "suite": suite.__version__,
       "python": sys.version.split()[0], "platform": platform.platform(),
       "device": distribution.describe(), "instruction_set": arithmetic.instruction_set(),
       "arithmetic": dataclasses.asdict(own),
-      "packages": packages, "git_revision": revision, "learners": learners}))
+      "packages": packages, "git_revision": revision, "learners": list(learners)})
+
+
+def _take_first_weights(place: run_identity.Place, models: Mapping[str, Any],
+                        distribution: distribution_lib.Distribution) -> None:
+  """Gives model instances whose weights chance gave those that the run began with.
+
+  The first start stores them; a restart, and every process but the chief, takes them from there.
+  """
+  path = place.folder / run_dir.FIRST_WEIGHTS
+  if not models:
+    return
+  if distribution.is_chief and not place.is_known:
+    arrays = {f"{name}/{number}": weight for name, model in models.items()
+              for number, weight in enumerate(model.get_weights())}
+    with snapshots.saving("the first weights", path) as temporary:
+      with open(temporary, "wb") as file:
+        np.savez(file, **arrays)
+  if not distribution.agreed(path.exists()):
+    return  # A run of an earlier version, whose state has all that it needs.
+  if distribution.is_chief and not place.is_known:
+    return
+  with snapshots.reading("the first weights", path), np.load(path, allow_pickle=False) as stored:
+    for name, model in models.items():
+      model.set_weights([stored[f"{name}/{number}"] for number in range(len(model.get_weights()))])
+  _say(distribution, f"{run_identity.label(place.folder)}: takes the first weights of its model "
+       "from the first start: they were drawn without a seed.")

@@ -8,18 +8,21 @@ import json
 import os
 import pathlib
 import platform
+import re
+import subprocess
 import sys
 
 import pytest
 import tensorflow as tf
 
+import suite
 from suite import cli
 from suite import experiment
 from suite.compute import arithmetic
 from suite.compute import distribution
-from suite.configs import gin_files
 from suite.configs import run_settings
 from suite.models import precision
+from suite.protocols import run_state
 from suite.reporting import records
 from suite.reporting import run_dir
 from suite.system import file_lock
@@ -126,37 +129,71 @@ def test_a_second_run_of_a_finished_directory_only_reports(runs, capsys):
 
 
 def test_what_one_learner_finished_stays_when_the_next_one_failed(runs, monkeypatch, capsys):
-  run = runs.run
+  resume = run_state.RunState.resume
 
-  def failing(learner, *, state, scale):
+  def failing(state, *arguments, **options):
     if state.name == "bob":
       raise RuntimeError("bob fell")
-    return run(learner, state=state, scale=scale)
+    resume(state, *arguments, **options)
 
-  failing.__module__ = "two_events"
-  failing.__name__ = failing.__qualname__ = "run"
-  monkeypatch.setattr(runs, "run", failing)
-  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 1
+  with monkeypatch.context() as patch:
+    patch.setattr(run_state.RunState, "resume", failing)
+    assert cli.main(["run", "two.gin", "--workdir", "w"]) == 1
   assert "bob fell" in capsys.readouterr().err
   before = pathlib.Path("w/ada/records.jsonl").read_bytes()
-  monkeypatch.setattr(runs, "run", run)
   assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
-  assert runs.calls == ["ada", "bob"]
+  assert runs.calls == ["ada", "bob", "bob"]
   assert pathlib.Path("w/ada/records.jsonl").read_bytes() == before
 
 
-def test_the_directory_of_another_configuration_is_refused_and_the_differences_shown(runs, capsys):
+def test_another_configuration_is_computed_beside_the_first(runs, capsys, caplog):
   assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
-  files = _files("w")
+  files = {name: data for name, data in _files("w").items() if "/" in name}
   capsys.readouterr()
-  assert cli.main(["run", "two.gin", "--workdir", "w", "--gin_param", "SCALE=5"]) == 2
-  error = capsys.readouterr().err
-  assert "w holds a run of another configuration; the differences:" in error
-  assert "-SCALE = 2" in error and "+SCALE = 5" in error
-  assert "skill" not in error  # Only what differs.
-  assert "Give another --workdir, or the same configuration to resume it." in error
-  assert "Traceback" not in error
-  assert _files("w") == files and runs.calls == ["ada", "bob"]
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--gin_param", "SCALE=5"]) == 0
+  shown = capsys.readouterr()
+  folder, = pathlib.Path("w").glob("ada~*")
+  assert f"ada: computed anew in {folder}: SCALE was 2 and is 5; w/ada has the run before." in (
+      caplog.text)
+  assert re.search(r"total +30 +10\n", shown.out)
+  assert "Earlier runs, of other settings, data or code (--all shows them): w/ada, w/bob" in (
+      shown.out)
+  assert {name: data for name, data in _files("w").items() if name in files} == files
+  assert cli.main(["report", "w", "--all"]) == 0
+  assert re.search(rf"ada +{folder.name} +bob", capsys.readouterr().out)
+  # The first configuration again: its run is read, and is the latest one.
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  assert "ada: finished earlier; read from w/ada." in caplog.text
+  assert re.search(r"total +12 +4\n", capsys.readouterr().out)
+  assert runs.calls == ["ada", "bob", "ada", "bob"]
+  for one in run_dir.load(["w"], every=True):  # Each has its own configuration.
+    assert ("SCALE = 5" in (one.home / run_dir.CONFIG).read_text()) == ("~" in one.folder.name)
+
+
+def test_a_setting_of_one_learner_is_no_difference_for_another(runs, caplog):
+  command = ["run", "two.gin", "--workdir", "w", "--gin_param",
+             "experiment.run.learners={'ada': %ADA, 'bob': @bob/two_events.Learner}"]
+  assert cli.main(command) == 0
+  assert cli.main([*command, "--gin_param", "ada/two_events.Learner.skill=4"]) == 0
+  assert runs.calls == ["ada", "bob", "ada"]
+  assert "bob: finished earlier; read from w/bob." in caplog.text
+  assert "ada/two_events.Learner.skill was 3 and is 4" in caplog.text
+
+
+def test_an_edit_of_a_users_module_is_a_difference_and_a_comment_is_none(runs, tmp_path, capsys):
+  def run(text):
+    (tmp_path / "two_events.py").write_text(text)
+    done = subprocess.run([sys.executable, "-m", "suite", "run", "two.gin", "--workdir", "w"],
+                          capture_output=True, text=True, check=False, env=env)
+    assert not done.returncode, done.stderr
+    return done.stderr
+
+  env = {**os.environ, "PYTHONPATH": os.pathsep.join([
+      str(tmp_path), str(pathlib.Path(suite.__file__).parents[1])])}
+  run(MODULE)
+  assert "ada: finished earlier" in run(
+      MODULE.replace("  calls.append", "  # Told.\n\n  calls.append"))
+  assert "ada: computed anew" in run(MODULE.replace("flops=10", "flops=11"))
 
 
 def test_a_directory_that_holds_something_else_is_refused(runs, capsys):
@@ -203,9 +240,10 @@ def test_without_gin_it_is_plain_python(runs, tmp_path):
       protocol=lambda learner, state: runs.run(learner, state=state, scale=1),
       learners={"x": runs.Learner}, settings=settings, origin=run_settings.RunOrigin("a"))
   assert "x" in report
-  with pytest.raises(gin_files.ConfigError, match="holds a run of another configuration"):
-    experiment.run(protocol=None, learners={}, settings=settings,
-                   origin=run_settings.RunOrigin("b"))
+  experiment.run(
+      protocol=lambda learner, state: runs.run(learner, state=state, scale=1),
+      learners={"x": runs.Learner}, settings=settings, origin=run_settings.RunOrigin("b"))
+  assert len(list((tmp_path / "plain").glob("x~*/records.jsonl"))) == 1
 
 
 def test_a_run_goes_on_with_as_many_threads_as_it_began_with_or_not_at_all(runs, monkeypatch,
@@ -226,7 +264,7 @@ def test_a_run_goes_on_with_as_many_threads_as_it_began_with_or_not_at_all(runs,
   pathlib.Path("w/bob/summary.json").unlink()
   assert cli.main(["run", "two.gin", "--workdir", "w"]) != 0
   said = capsys.readouterr().err
-  assert asked == [more, more] and "w holds a run that computed otherwise" in said
+  assert asked == [more, more] and "w/bob holds a run that computed otherwise" in said
   assert f"op_threads was {more} and is {more - 1}" in said
   assert f"Set TF_NUM_INTRAOP_THREADS={more} and TF_ENABLE_ONEDNN_OPTS=" in said
   stored.pop("arithmetic")  # A run of an earlier version.
@@ -279,17 +317,17 @@ def test_a_work_directory_that_cannot_be_made_or_locked_is_named(runs, capsys):
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "tf32"])
-def test_a_run_keeps_the_precision_it_began_with(runs, monkeypatch, capsys, name):
+def test_a_run_keeps_the_precision_it_began_with(runs, monkeypatch, caplog, name):
   seen = []
   monkeypatch.setattr(precision, "use", seen.append)
   assert cli.main(["run", "two.gin", "--workdir", "w", "--precision", name]) == 0
   stored = json.loads(pathlib.Path("w/environment.json").read_text())["arithmetic"]
   assert stored["precision"] == name and stored["deterministic"] and not stored["xla"]
   pathlib.Path("w/bob/summary.json").unlink()
-  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 2
-  said = capsys.readouterr().err
-  assert f"precision was {name} and is float32" in said and f"Give --precision {name}." in said
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  assert f"settings.precision was '{name}' and is 'float32'" in caplog.text
   assert cli.main(["run", "two.gin", "--workdir", "w", "--precision", name]) == 0
+  assert "bob: resumed at event 2 in w/bob." in caplog.text
   assert seen == [name, "float32", name]
 
 

@@ -126,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
   args = parser.parse_args(arguments)
   began = time.process_time()
   loaded = [run for run in run_dir.load(map(pathlib.Path, args.dirs)) if run.is_finished]
-  runs, methods = [columns(run) for run in loaded], [run.folder.name for run in loaded]
+  runs, methods = [columns(run) for run in loaded], [run.learner for run in loaded]
   use_others = args.others or args.other_methods
   if not use_others and any(number == _ONCE for run in runs for column in run.values()
                             for number, _ in column):

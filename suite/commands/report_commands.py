@@ -37,7 +37,8 @@ def add_report(report: argparse.ArgumentParser) -> None:
   report.add_argument("--out", type=pathlib.Path, metavar="FILE",
                       help="write the report there; text where no --format is given")
   report.add_argument("--all", action="store_true",
-                      help="every value of the summaries, in place of the named ones")
+                      help="every value of the summaries, in place of the named ones, and every "
+                      "run of a learner, in place of the latest one")
   report.add_argument("--panel", action="append", default=[], metavar="NAME",
                       help="one analysis in place of all: docs/reports.md and, of NEVIS'22, "
                       "docs/nevis.md list them; may be repeated")

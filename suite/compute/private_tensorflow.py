@@ -32,6 +32,7 @@ _to_graph = _part("tensorflow.python.framework.function_def_to_graph", "function
 _get_handle_data = _part("tensorflow.python.ops.handle_data_util", "get_handle_data")
 _copy_handle_data = _part("tensorflow.python.ops.handle_data_util", "copy_handle_data")
 _context = _part("tensorflow.python.eager.context", "context")
+_global_seed = _part("tensorflow.python.eager.context", "global_seed")
 _gradients = _part("tensorflow.python.framework.ops", "gradient_registry")
 _get_function = _part("tf.Graph", "_get_function")
 _is_function = _part("tf.Graph", "_is_function")
@@ -51,6 +52,21 @@ with_constants = _part("tensorflow.python.framework.convert_to_constants",
                        "convert_variables_to_constants_v2")
 is_deterministic = _part("tensorflow.python.framework.config", "is_op_determinism_enabled")
 _here = threading.local()
+
+
+_seeds_of_runs: set[int] = set()
+
+
+def set_seed(seed: int) -> None:
+  """Sets TensorFlow's seed for a run."""
+  tf.random.set_seed(seed)
+  _seeds_of_runs.add(seed)
+
+
+def seed_of_user() -> int | None:
+  """TensorFlow's seed, if the user has set it; else None."""
+  seed = _global_seed()
+  return None if seed in _seeds_of_runs else seed
 
 
 def function_called(graph: tf.Graph, name: str) -> Any:

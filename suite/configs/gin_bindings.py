@@ -125,6 +125,31 @@ def reached(history: History) -> Optional[Set[Key]]:
   return _Walk({key: settings[-1:] for key, settings in history.items()}).read
 
 
+def read_by(history: History, learners: Sequence[str]) -> Tuple[Set[Key], Set[str]]:
+  """The keys that a run of these learners reads, and the functions and classes that it reaches."""
+  walk = _Walk({key: settings[-1:] for key, settings in history.items()}, learners)
+  return walk.read, walk.names
+
+
+def learner_value(history: History, learner: str) -> Any:
+  """The value of one of a run's learners, a reference; None if there is none of this name."""
+  return _learners(history).get(learner)
+
+
+def learner_names(history: History) -> List[str]:
+  """The names of a run's learners."""
+  return list(_learners(history))
+
+
+def _learners(history: History) -> Dict[str, Any]:
+  key: Key = ("", ROOTS[0], LEARNERS)
+  value = history[key][-1].value if key in history else None
+  while isinstance(value, GinReference) and value.name == MACRO:
+    key = (value.scope, MACRO, "value")
+    value = history[key][-1].value if key in history else None
+  return value if isinstance(value, dict) else {}
+
+
 def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str] = ()
                       ) -> List[Binding]:
   """The user's bindings that a finished run did not use although it could have.

@@ -13,7 +13,8 @@ import dataclasses
 import os
 import pathlib
 import re
-from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
+import types
+from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from suite.compute import ledger
 from suite.configs import gin_files
@@ -234,11 +235,27 @@ class RunFile:
         methods.resolved(found, chosen, self.params)))
 
 
+class RunIdentity(NamedTuple):
+  """What the results of a learner's run depend on and its user can change.
+
+  Attributes:
+    texts: by name, see `running/run_parts.py`.
+    models: instances whose weights are no part of it, since chance gave them, by name.
+    after: () -> the texts of code and learners once more, some of which the run may have changed.
+  """
+
+  texts: Mapping[str, str] = types.MappingProxyType({})
+  models: Mapping[str, Any] = types.MappingProxyType({})
+  after: Callable[[], Mapping[str, str]] = dict
+
+
 @dataclasses.dataclass(frozen=True)
 class RunOrigin:
   """The origin of a run's configuration, for the record.
 
   Attributes:
+    identity: name of a learner -> the identity of its run, but for the run's settings; None: it is
+      the configuration's text.
     config_text: the configuration, stored beside the results as config.gin; the part that was used,
       defaults included, is stored as operative_config.gin.
     find_unused: (operative config, names of the learners that were chosen) -> bindings that the
@@ -246,6 +263,7 @@ class RunOrigin:
   """
 
   config_text: str = ""
+  identity: Optional[Callable[[str], RunIdentity]] = None
   find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None
 
 

@@ -23,6 +23,7 @@ from suite.contracts import tasks
 from suite.metrics import classification
 from suite.state import context as context_lib
 from suite.state import encoder_file
+from suite.state import run_identity
 from suite.state import weight_store
 from suite.training.gradient import network as network_lib
 from suite.training.scoring import nearest_neighbors
@@ -298,7 +299,7 @@ class Independent:
       return None
     folder = pathlib.Path(self.given)
     if len(folder.parts) == 1:  # A learner of the same work directory.
-      folder = context.store.folder.parent.parent / folder
+      folder = run_identity.latest(context.store.folder.parent.parent, folder.name)
     store = weight_store.WeightStore(folder / "weights", context.event + 1)
     earlier = context.store.entries()
     if any(entry.name.startswith(self.PREFIX) for entry in earlier):

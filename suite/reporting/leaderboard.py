@@ -192,7 +192,7 @@ def load(table: table_dir.TableDir) -> list[Ranked]:
     for row in table.rows:
       runs = [run for seed in table.seeds
               for run in by_cell.get(table.cell(row, name, seed).resolve(), ())]
-      names = sorted({run.folder.name for run in runs})
+      names = sorted({run.learner for run in runs})
       if len(names) > 1:
         raise ValueError(f"Row {row!r}, column {name!r} of {table.folder} has the learners "
                          f"{', '.join(names)}; a leaderboard has one a cell. Bind "
@@ -443,14 +443,14 @@ def _lifelong(table: table_dir.TableDir) -> list[panels.Panel]:
   rows, notes = [], []
   for run in run_dir.load([folder]):
     if not run.is_finished:
-      notes.append(f"{run.folder.name}: partial, {len(run.records):,} events so far.")
+      notes.append(f"{run.learner}: partial, {len(run.records):,} events so far.")
     by_column = collections.defaultdict(list)
     for record in run.records:
       parts = str(record.get("model", "")).split("/")  # WORKDIR/ROW/COLUMN/SEED/LEARNER/EVENT.
       by_column[parts[-4] if len(parts) > 4 else ""].append(record)
     for column in table.columns:
       if found := by_column[table_dir.folder_name(column)]:
-        rows.append([column, run.folder.name, len({r["table"] for r in found}), len(found),
+        rows.append([column, run.learner, len({r["table"] for r in found}), len(found),
                      sum(r["num_asked"] for r in found), sum(r["num_samples"] for r in found),
                      *(sum(r[name] for r in found) / len(found) for name in (
                          "per_sample_error", "constant_error", "accuracy_error")),

@@ -29,6 +29,7 @@ REFUSED = "refused.json"  # Of a learner that does not fit its budget: {"reason"
 _NUM_RECORDS, _LAST_DIGEST = "num_records", "last_record_digest"  # Of a summary.
 ENVIRONMENT = "environment.json"
 CONFIG = run_identity.CONFIG
+FIRST_WEIGHTS = "first_weights.npz"  # Of model instances, where chance gave them.
 CONFIG_DIGEST = "config_digest"  # Of an environment.
 SUMS = "SHA256SUMS"  # Of a work directory's texts, in the form of sha256sum.
 _TEXTS = (CONFIG, ENVIRONMENT, "operative_config.gin", "report.txt")
@@ -56,6 +57,16 @@ class Run:
   environment: Mapping[str, Any]
 
   @property
+  def learner(self) -> str:
+    """The learner's name, "er" of WORKDIR/er and of WORKDIR/er~3f2a91c0."""
+    return run_identity.label(self.folder)
+
+  @property
+  def home(self) -> pathlib.Path:
+    """The folder of its configuration and environment."""
+    return run_identity.home(self.folder)
+
+  @property
   def is_finished(self) -> bool:
     return bool(self.summary)
 
@@ -66,11 +77,10 @@ class Run:
     configured = ""
     if not self.records and not self.summary:
       # "clear" of "@clear.run", in the first configuration that is there.
-      paths = [path for path in (self.folder / CONFIG, self.folder.parent / CONFIG)
-               if path.exists()]
-      found = paths and re.search(
+      path = self.home / CONFIG
+      found = path.exists() and re.search(
           r"^experiment\.run\.protocol\s*=\s*\\?\s*@(?:\w+[./])*?(\w+)\.run\b",
-          paths[0].read_text(encoding="utf-8"), re.MULTILINE)
+          path.read_text(encoding="utf-8"), re.MULTILINE)
       configured = found[1] if found else ""
     return str(self.summary.get("protocol") or first.get("protocol") or configured or UNKNOWN)
 
@@ -91,26 +101,31 @@ class Run:
     return self.records[-1].get(name) if self.records else None
 
 
-def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
-  """Loads every run in directories, at any depth, each once, in the order of the directories.
+def load(dirs: Iterable[str | os.PathLike], *, every: bool = False) -> list[Run]:
+  """Loads the runs in directories, at any depth, each once, in the order of the directories.
 
   Within a work directory runs are in the order of the configured learners, otherwise by name.
+
+  Args:
+    dirs: directories.
+    every: whether earlier runs of a learner, which have another identity, are loaded, too.
 
   Raises:
     FileNotFoundError: a directory holds no run.
     ValueError: a file is damaged, or another version of the suite wrote it.
   """
-  folders = list(dict.fromkeys(f for directory in dirs for f in find(directory)))
+  folders = list(dict.fromkeys(f for directory in dirs
+                               for f in find(directory, every=every)))
   found = []
   for folder, label in zip(folders, labels(folders)):
     records, digests = records_lib.read_chain(folder / RECORDS, tolerate_torn_tail=True)
-    summary = read_json(folder / SUMMARY)
-    problems = (unfit_summary(folder, len(records), digests[-1]), unfit_environment(folder.parent),
-                *changed_texts(folder.parent).values(),
+    summary, home = read_json(folder / SUMMARY), run_identity.home(folder)
+    problems = (unfit_summary(folder, len(records), digests[-1]), unfit_environment(home),
+                *changed_texts(home).values(),
                 _unfit_last(folder, records, digests) if summary else "")
     if any(problems):
       raise ValueError(next(filter(None, problems)))
-    environment = read_json(folder / ENVIRONMENT) or read_json(folder.parent / ENVIRONMENT)
+    environment = read_json(folder / ENVIRONMENT) or read_json(home / ENVIRONMENT)
     # Records of another version may differ.
     theirs, ours = (str(version).split(".")[:2] for version in (
         environment.get("suite") or suite.__version__, suite.__version__))
@@ -138,10 +153,18 @@ def description(folder: pathlib.Path) -> descriptions.ProtocolDescription | None
                      "Run the same command again, which writes it again.") from error
 
 
-def find(directory: str | os.PathLike) -> list[pathlib.Path]:
-  """Folders of the runs in a directory at any depth, work directory by work directory."""
+def find(directory: str | os.PathLike, *, every: bool = False) -> list[pathlib.Path]:
+  """Folders of the runs in a directory at any depth, work directory by work directory.
+
+  Of several runs of a learner, `every` or the latest one; a run's own folder is that run.
+  """
   directory = pathlib.Path(directory).resolve()
   found = [path.parent for path in directory.rglob(RECORDS)]
+  if not every:
+    found = [folder for folder in found if folder == directory
+             or run_identity.latest(folder.parent, run_identity.label(folder)) == folder
+             or not (run_identity.latest(folder.parent, run_identity.label(folder)) / RECORDS
+                     ).exists()]
   if not found:
     raise FileNotFoundError(
         f"There is no run in {directory}: neither it nor a folder in it has {RECORDS}. Give the "
@@ -150,9 +173,8 @@ def find(directory: str | os.PathLike) -> list[pathlib.Path]:
               for parent in {folder.parent for folder in found}}
 
   def place(folder: pathlib.Path) -> tuple[pathlib.Path, int, str]:
-    names = learners[folder.parent]
-    return (folder.parent, names.index(folder.name) if folder.name in names else len(names),
-            folder.name)
+    names, name = learners[folder.parent], run_identity.label(folder)
+    return folder.parent, names.index(name) if name in names else len(names), folder.name
 
   return sorted(found, key=place)
 
@@ -174,7 +196,13 @@ def learner_names(environment: Mapping[str, Any], workdir: pathlib.Path) -> list
 
 
 def labels(folders: list[pathlib.Path]) -> list[str]:
-  """Shortest suffix of each path that no other path has; the whole path if there is none."""
+  """Shortest suffix of each path that no other path has; the whole path if there is none.
+
+  The digest of a run's identity is left out where its learner has one run here.
+  """
+  runs = collections.Counter((folder.parent, run_identity.label(folder)) for folder in folders)
+  folders = [folder if runs[folder.parent, run_identity.label(folder)] > 1 else
+             folder.with_name(run_identity.label(folder)) for folder in folders]
   tails = [["/".join(folder.parts[-n:]) for n in range(1, len(folder.parts) + 1)]
            for folder in folders]
   counts = collections.Counter(tail for of_folder in tails for tail in of_folder)

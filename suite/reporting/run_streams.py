@@ -258,9 +258,9 @@ def seed_groups(runs: Sequence[run_dir.Run]) -> list[list[run_dir.Run]]:
     text = _config_text(run)
     settings = (str(workdir.parent) if _is_cell(workdir) else
                 _seed_and_rest(text)[1] if text.strip() else str(run.folder))
-    copy = seen[run.folder.name, settings, seed]
-    seen[run.folder.name, settings, seed] += 1
-    members.setdefault((run.folder.name, settings, copy), []).append(run)
+    copy = seen[run.learner, settings, seed]
+    seen[run.learner, settings, seed] += 1
+    members.setdefault((run.learner, settings, copy), []).append(run)
   return list(members.values())
 
 
@@ -287,7 +287,7 @@ def _seed_and_rest(text: str) -> tuple[str, str]:
 
 
 def _config_text(run: run_dir.Run) -> str:
-  path = run.folder.parent / "config.gin"
+  path = run.home / run_dir.CONFIG
   return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
@@ -315,7 +315,7 @@ def group_labels(groups: Sequence[Sequence[run_dir.Run]]) -> list[str]:
 
   Seeds of several settings may lie in one folder: then a group has the path of its first run.
   """
-  paths = [home_of(group) / group[0].folder.name for group in groups]
+  paths = [home_of(group) / group[0].learner for group in groups]
   paths = [path if paths.count(path) == 1 else group[0].folder
            for path, group in zip(paths, groups)]
   found = []

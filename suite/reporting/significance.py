@@ -346,7 +346,7 @@ def of_table(table: table_dir.TableDir) -> list[panels.Panel]:
              if table_dir.is_finished(folder := table.cell(row, column, seed))]
   by_cell: dict[tuple[pathlib.Path, str], list[run_dir.Run]] = {}
   for run in run_dir.load(folders) if folders else ():
-    by_cell.setdefault((run.folder.parents[1], run.folder.name), []).append(run)
+    by_cell.setdefault((run.folder.parents[1], run.learner), []).append(run)
   found = []
   for column in table.columns:
     learners = {}

@@ -13,6 +13,7 @@ from typing import Any, Union
 
 from suite.reporting import records
 from suite.reporting import run_dir
+from suite.state import run_identity
 
 FILE = "table.json"
 
@@ -25,17 +26,19 @@ def is_table(directory: str | os.PathLike) -> bool:
   return os.path.lexists(pathlib.Path(directory) / FILE)
 
 
-def split(dirs: Iterable[str | os.PathLike]) -> tuple[list[pathlib.Path], list[pathlib.Path]]:
+def split(dirs: Iterable[str | os.PathLike], *, every: bool = False
+          ) -> tuple[list[pathlib.Path], list[pathlib.Path]]:
   """Finds (whole tables, folders of the runs outside of them) in directories, at any depth.
 
-  A directory without a run is an error, unless it is a table without begun cells.
+  A directory without a run is an error, unless it is a table without begun cells. With `every`
+  earlier runs of a learner are found, too.
   """
   tables: list[pathlib.Path] = []
   single: list[pathlib.Path] = []
   for directory in map(pathlib.Path, dirs):
     own = [directory] if is_table(directory) else sorted(p.parent for p in directory.rglob(FILE))
     roots = [table.resolve() for table in own]
-    folders = [] if is_table(directory) else run_dir.find(directory)
+    folders = [] if is_table(directory) else run_dir.find(directory, every=every)
     tables += [table for table in own if table not in tables]
     single += [f for f in folders if f not in single and not any(r in f.parents for r in roots)]
   return tables, single
@@ -49,7 +52,8 @@ def folder_name(label: str) -> str:
 def is_finished(cell: pathlib.Path) -> bool:
   """Whether all learners of a run directory have their summaries."""
   learners = run_dir.learner_names(run_dir.read_json(cell / run_dir.ENVIRONMENT), cell)
-  return bool(learners) and all((cell / name / run_dir.SUMMARY).exists() for name in learners)
+  return bool(learners) and all(
+      (run_identity.latest(cell, name) / run_dir.SUMMARY).exists() for name in learners)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,7 +140,7 @@ class TableDir:
     """Summaries of the finished cells by seed, with their wall-clock seconds."""
     found = {}
     for seed in self.seeds:
-      folder = self.cell(row, column, seed) / learner
+      folder = run_identity.latest(self.cell(row, column, seed), learner)
       if summary := run_dir.read_json(folder / run_dir.SUMMARY):
         path = folder / run_dir.RECORDS
         last, digest = records.last(path) if path.exists() else ({}, "")

@@ -138,13 +138,13 @@ def _regret(runs: Sequence[run_dir.Run], tasks: Iterable[str],
   A run is compared with the Independent run of the same work directory, or else with the only one
   given. Its cell is empty without such a run, and if either was not tested on every task.
   """
-  if INDEPENDENT not in [run.folder.name for run in runs]:
+  if INDEPENDENT not in [run.learner for run in runs]:
     return []
   tasks = list(tasks)
   rows = {run.folder: found for run, found in zip(runs, errors)}
   cells = []
   for run, found in zip(runs, errors):
-    every = [other.folder for other in runs if other.folder.name == INDEPENDENT]
+    every = [other.folder for other in runs if other.learner == INDEPENDENT]
     chosen = [folder for folder in every if folder.parent == run.folder.parent] or every
     reference = rows[chosen[0]] if len(chosen) == 1 else {}
     regret = None
@@ -211,10 +211,19 @@ def report(dirs: Iterable[str | os.PathLike], *, every: bool = False, most: int 
 
   Args:
     dirs: directories.
-    every: whether all values of the summaries are shown, in place of the named ones.
+    every: whether all values of the summaries are shown, in place of the named ones, and all runs
+      of a learner, in place of the latest one and a list of the others.
     most: columns of the terminal; None: tables are as wide as they are.
   """
-  return text(sections_of(dirs, every=every), most)
+  dirs = list(dirs)
+  shown = text(sections_of(dirs, every=every), most)
+  if every:
+    return shown
+  _, single = table_dir.split(dirs)
+  earlier = [folder for folder in table_dir.split(dirs, every=True)[1] if folder not in single]
+  return "\n".join([shown, *([
+      f"Earlier runs, of other settings, data or code (--all shows them): "
+      f"{', '.join(os.path.relpath(folder) for folder in earlier)}", ""] if earlier else [])])
 
 
 def text(sections: Sequence[panels.Section], most: int | None = None) -> str:
@@ -230,9 +239,9 @@ def sections_of(dirs: Iterable[str | os.PathLike], *, every: bool = False
   A stream has a table of its methods, with named scores and costs, and the errors by task or the
   accuracy by bucket; with `every` one panel of every value of the summaries.
   """
-  whole, single = table_dir.split(dirs)
+  whole, single = table_dir.split(dirs, every=every)
   found = [panels.Section(table_dir.read(d).title, panels_of_table(d)) for d in whole]
-  runs = run_dir.load(single) if single else []
+  runs = run_dir.load(single, every=every) if single else []
   if every:  # Not by `run_streams`: partial runs stand beside each other, whatever they began with.
     return found + [panels.Section(one.title, [as_panel("summary", one)]) for one in build(runs)]
   return found + [panels.Section(stream.title, brief(stream)) for stream in run_streams.build(runs)]

@@ -51,8 +51,10 @@ def experiment_run(
   if own_process:
     this_process.settle(debug=settings.debug)
   found = gin_parse.parse(file.paths(), file.bindings(), names=settings.gin_names)
+  from suite.running import run_parts
   origin = run_settings.RunOrigin(
-      gin_parse.config_text(), functools.partial(gin_parse.unused_bindings, found))
+      gin_parse.config_text(), functools.partial(run_parts.of_gin, found),
+      functools.partial(gin_parse.unused_bindings, found))
   given: dict[str, Any] = {"settings": settings.for_run(file.folder), "origin": origin}
   given.update({name: value for name, value in (("metrics", metrics), ("instead", instead))
                 if value is not None})
@@ -80,11 +82,13 @@ def folded_runs(file: run_settings.RunFile, settings: run_settings.RunSettings,
   from suite import experiment
   from suite.training.episodic import seed_folding
   this_process.settle(debug=settings.debug)
-  texts = {}
+  from suite.running import run_parts
+  origins = {}
   for seed in seeds:
-    gin_parse.parse(file.paths(), [*file.bindings(), f"{table.SEED}={seed}"],
-                    names=settings.gin_names)
-    texts[seed] = gin_parse.config_text()
+    found = gin_parse.parse(file.paths(), [*file.bindings(), f"{table.SEED}={seed}"],
+                            names=settings.gin_names)
+    origins[seed] = run_settings.RunOrigin(
+        gin_parse.config_text(), functools.partial(run_parts.of_gin, found))
   found = gin_parse.parse(file.paths(), file.bindings(), names=settings.gin_names)
   unused = functools.partial(gin_parse.unused_bindings, found)
 
@@ -96,7 +100,7 @@ def folded_runs(file: run_settings.RunFile, settings: run_settings.RunSettings,
       if flag in words:
         words[(at := words.index(flag)):at + 2] = [other, value]
     return gin_parse.configured(experiment.run, {
-        "seed": seed, "origin": run_settings.RunOrigin(texts[seed], unused),
+        "seed": seed, "origin": dataclasses.replace(origins[seed], find_unused=unused),
         "settings": settings.replaced(workdir=folder, command=shlex.join(words))})
 
   seed_folding.SeedFolding().run([run(seed) for seed in seeds])

@@ -1,20 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""A run of a protocol and learners that are Python objects, and its configuration as text.
-
-A work directory belongs to one configuration, and its text is compared. Objects are described by
-type, arguments and content (labels and ids of data, weights of models), functions by name: a
-function of the same name with another body is not told apart.
-"""
+"""A run of a protocol and learners that are Python objects."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-import dataclasses
 import functools
-import hashlib
 import inspect
+import time
 from typing import Any, Callable
 
+from absl import logging
 import numpy as np
 import tensorflow as tf
 
@@ -29,12 +24,11 @@ from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.data.streams import buckets
 from suite.data.streams import stream_events
-from suite.models import keras3
 from suite.models.own import own_model
 from suite.running import own_learner
+from suite.running import run_parts
 
-_DEEPEST = 6
-_MOST_BYTES = 1 << 26
+_LONG_SECONDS = 10.0  # To find out what data is; then the cost is reported.
 _PLAIN = (bool, int, float, str, bytes, type(None))
 # Settings that `suite.run` sets itself.
 _OURS = ("workdir", "gin_names", "command")
@@ -86,12 +80,56 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
       **{key: value for key, value in settings.items() if key in known}}).for_run(name)
   given.set_data_dirs()
   gin_parse.clear()  # What an earlier run of this process has used is no part of this one.
+  identities = {} if instead is not None else _identities(name, fn, own, named, metrics or {})
   experiment.run(
       protocol=functools.partial(fn, **own), learners=makers, metrics=metrics, seed=given.seed,
       op_threads=given.op_threads, budget=given.budget, settings=given, instead=instead,
       origin=run_settings.RunOrigin(
-          config_text(fn, own, named, metrics or {}, given.seed, given.budget)))
+          _config_text(identities, given), identities.get if identities else None))
   return given.workdir
+
+
+def _identities(name: str, protocol: Callable[..., Any], settings: Mapping[str, Any],
+                learners: Mapping[str, Any], metrics: Mapping[str, Any]
+                ) -> dict[str, run_settings.RunIdentity]:
+  """What the run of each learner depends on, by its label."""
+  began, data = time.monotonic(), run_parts.Parts()
+  for key, value in sorted(settings.items()):
+    data.add(f"protocol.{key}", value)
+  shared, protocol = run_parts.Parts(data), name if name in descriptions.SHIPPED else protocol
+  shared.add("protocol", protocol)
+  for key, value in sorted(metrics.items()):
+    shared.add(f"metric.{key}", value)
+  took, found = time.monotonic() - began, {}
+  if took > _LONG_SECONDS:
+    logging.warning(
+        "It took %.0f s to find out what the data is, by its bytes. Give each large set a version, "
+        "images.with_version('1'), which then stands for its images; change it with them.", took)
+  for label, learner in learners.items():
+    parts = run_parts.Parts(shared)
+    parts.add("learner", learner)
+    found[label] = run_settings.RunIdentity(
+        parts.texts, parts.first_weights, functools.partial(_after, data, protocol, learner))
+  return found
+
+
+def _after(data: run_parts.Parts, protocol: Any, learner: Any) -> dict[str, str]:
+  """The code and the learner as they are now; data is not looked at."""
+  parts = run_parts.Parts(data)
+  parts.add("protocol", protocol)
+  parts.add("learner", learner)
+  return parts.texts
+
+
+def _config_text(identities: Mapping[str, run_settings.RunIdentity],
+                 settings: run_settings.RunSettings) -> str:
+  """The identities of the runs of a command as text."""
+  lines = [f"# Python objects, by suite.run; seed {settings.seed}"]
+  lines += [f"# {label}: identity.json has all of them" for label in identities]
+  lines += [f"budget = {settings.budget!r}"] if settings.budget else []
+  for label, identity in identities.items():
+    lines += [f"{label}: {name} = {text}" for name, text in identity.texts.items()]
+  return "\n".join(lines) + "\n"
 
 
 def _protocol(protocol: Any) -> tuple[str, Callable[..., Any]]:
@@ -185,72 +223,3 @@ def _once(label: str, learner: Any) -> Any:
 
 def _same(learner: Any) -> Any:
   return learner
-
-
-def config_text(protocol: Callable[..., Any], settings: Mapping[str, Any],
-                learners: Mapping[str, Any], metrics: Mapping[str, Any], seed: int,
-                budget: str = "") -> str:
-  """The configuration of a run as text."""
-  lines = [f"# Python objects, by suite.run; seed {seed}", f"protocol = {text(protocol)}",
-           *([f"budget = {budget!r}"] if budget else [])]
-  for title, group in (("protocol", settings), ("learner", learners), ("metric", metrics)):
-    lines += [f"{title}.{name} = {text(value)}" for name, value in sorted(group.items())]
-  return "\n".join(lines) + "\n"
-
-
-def text(value: Any, depth: int = 0) -> str:
-  """One line about an object, the same in every process."""
-  if isinstance(value, _PLAIN):
-    return repr(value)
-  if isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
-    array = np.asarray(value)
-    content = array if array.dtype.kind != "O" else array.astype(str)
-    step = max(1, content.nbytes // _MOST_BYTES)  # A part of a large array.
-    digest = hashlib.sha256(content.reshape(-1)[::step].tobytes()).hexdigest()[:12]
-    return f"{array.dtype.kind}{list(array.shape)}#{digest}"
-  if depth > _DEEPEST:
-    return type(value).__name__
-  if own_model.is_model(value):
-    # By its layers' types and weights; names count up from model to model.
-    weights = hashlib.sha256()
-    for weight in value.get_weights() if value.built else []:
-      weights.update(np.ascontiguousarray(weight).tobytes())
-    layers = [type(layer).__name__ for layer in value.layers]
-    return f"{type(value).__name__}({' '.join(layers)})#{weights.hexdigest()[:12]}"
-  if isinstance(value, functools.partial):
-    return f"{text(value.func)}({_inner(value.keywords, depth)})"
-  if inspect.isroutine(value) or isinstance(value, type):
-    return f"{value.__module__}.{value.__qualname__}"
-  if isinstance(value, Mapping):
-    return f"{{{_inner(value, depth)}}}"
-  if isinstance(value, (list, tuple, set, frozenset)):
-    items = [text(v, depth + 1) for v in value]
-    return f"[{', '.join(sorted(items) if isinstance(value, (set, frozenset)) else items)}]"
-  return f"{type(value).__module__}.{type(value).__qualname__}({_inner(_attributes(value), depth)})"
-
-
-def _attributes(value: Any) -> Mapping[str, Any]:
-  """What tells an object apart: fields, Keras config, content of a data set, plain attributes."""
-  if dataclasses.is_dataclass(value) and not isinstance(value, type):
-    return {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-  if isinstance(value, (tf.keras.layers.Layer, tf.keras.optimizers.Optimizer,
-                        tf.keras.optimizers.legacy.Optimizer, tf.keras.losses.Loss,
-                        tf.keras.optimizers.schedules.LearningRateSchedule)) or (
-                            keras3.is_object(value)):
-    try:
-      config = keras3.lasting(value.get_config()) if keras3.is_object(value) else (
-          value.get_config())
-      return {k: v for k, v in config.items() if k != "name"}
-    except NotImplementedError:
-      return {}
-  if hasattr(value, "labels") and hasattr(value, "ids"):
-    return {"name": getattr(value, "name", ""), "labels": value.labels, "ids": value.ids}
-  found = getattr(value, "__dict__", {})
-  given = inspect.signature(type(value).__init__).parameters if found else {}
-  # What it was made with; other attributes change while it is used.
-  return {name: found[key] for name in given for key in (name, f"_{name}") if key in found}
-
-
-def _inner(values: Mapping[Any, Any], depth: int) -> str:
-  return ", ".join(f"{k}={text(v, depth + 1)}" for k, v in sorted(
-      values.items(), key=lambda item: str(item[0])))

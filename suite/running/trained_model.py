@@ -39,6 +39,7 @@ from suite.reporting import run_dir
 from suite.reporting import run_writer
 from suite.running import launch
 from suite.state import predictions
+from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import weight_store
 from suite.system import folders
@@ -150,26 +151,26 @@ def of_workdir(place: str | os.PathLike, name: str | None = None, *, task: str =
       known, as in another process.
   """
   folder = _folder_of(pathlib.Path(place), name)
-  workdir = folder.parent
+  workdir, learner_name = run_identity.home(folder), run_identity.label(folder)
   if not (folder / run_dir.SUMMARY).exists():
     raise ExportError(f"{folder} has not finished. Run the same command again to finish it: "
                       f"{run_dir.read_json(workdir / run_dir.ENVIRONMENT).get('command', '')}")
-  opens = open_objects(workdir)
+  opens = open_objects(folder.parent)
   if opens is None:
     config = workdir / run_dir.CONFIG
     if config.read_text(encoding="utf-8").startswith("# Python objects"):
       raise ExportError(
           f"{folder} is a run of Python objects, which only the program has that made them. Call "
           "suite.run there with the same arguments, which computes nothing again, and "
-          f"result.model({folder.name!r}).save(DIR).")
+          f"result.model({learner_name!r}).save(DIR).")
     opens = functools.partial(launch.open_stored, workdir)
   made: list[TrainedModel] = []
 
   def take(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
            distribution: distribution_lib.Distribution, budget: ledger.Budget | None = None) -> str:
-    state = run_state.RunState(folder, run_writer.Follower(folder), name=folder.name, seed=seed,
+    state = run_state.RunState(folder, run_writer.Follower(folder), name=learner_name, seed=seed,
                                distribution=distribution, follows=True, budget=budget)
-    learner = learners[folder.name]()
+    learner = learners[learner_name]()
     protocol(learner, state=state)
     made.append(of_learner(learner, state, task, workdir))
     return ""

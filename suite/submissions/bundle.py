@@ -41,6 +41,7 @@ from suite.reporting import records
 from suite.reporting import run_check
 from suite.reporting import run_dir
 from suite.reporting import table_dir
+from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import state_log
 from suite.system import atomic_files
@@ -51,7 +52,7 @@ ABOUT, MANIFEST = "submission.json", "MANIFEST.sha256"
 _TEXTS = (run_dir.CONFIG, run_dir.ENVIRONMENT, "operative_config.gin", "report.txt", run_dir.SUMS)
 _OF_LEARNER = (run_dir.RECORDS, run_dir.SUMMARY, descriptions.FILE, state_log.FILE,
                state_log.DATA_FILE)
-_NAME = r"[A-Za-z0-9_+@-][A-Za-z0-9_.+@ -]{0,119}"
+_NAME = r"[A-Za-z0-9_+@-][A-Za-z0-9_.+@~ -]{0,119}"
 _MEMBER = re.compile(
     rf"runs/\d{{3}}/(?:{'|'.join(map(re.escape, _TEXTS))}|{_NAME}/(?:"
     rf"{'|'.join(map(re.escape, _OF_LEARNER))}|predictions/\d{{4,8}}\.parquet))", re.ASCII)
@@ -160,29 +161,29 @@ def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any
     SubmitError: names every run that has not finished, is no registered method, has no digests of
       states, or lacks answers.
   """
-  workdirs = _finished(folder)
+  homes = _finished(folder)
   members: dict[str, pathlib.Path] = {}
   runs, refused, problems = [], [], []
-  for number, workdir in enumerate(workdirs):
+  for number, (home, folders) in enumerate(sorted(homes.items())):
     prefix = f"runs/{number:03d}"
     without = [{  # Learners that do not fit the work directory's budget.
-        "learner": run.folder.name, "method": of_method(workdir / run_dir.CONFIG, run.folder.name),
+        "learner": run.learner, "method": of_method(home / run_dir.CONFIG, run.learner),
         "protocol": run.protocol, "seed": int(run.environment.get("seed", 0)),
-        "budget": str(bound_value(workdir / run_dir.CONFIG, "budget")),
+        "budget": str(bound_value(home / run_dir.CONFIG, "budget")),
         "reason": run_dir.read_json(run.folder / run_dir.REFUSED)["reason"].partition("\n")[0]}
-               for run in run_dir.load([workdir])
+               for run in run_dir.load(folders)
                if not run.is_finished and (run.folder / run_dir.REFUSED).is_file()]
     refused += without
-    if without and not any(workdir.glob(f"*/{run_dir.SUMMARY}")):
+    if without and not any((one / run_dir.SUMMARY).is_file() for one in folders):
       continue
-    members.update({f"{prefix}/{name}": workdir / name
-                    for name in _TEXTS if (workdir / name).is_file()})
-    damaged = [one for one in run_check.check(workdir) if one.state != run_check.WHOLE]
+    members.update({f"{prefix}/{name}": home / name
+                    for name in _TEXTS if (home / name).is_file()})
+    damaged = [one for one in run_check.check(home) if one.state != run_check.WHOLE]
     problems += [f"{one.path}: {one.text}" for one in damaged[:3]]
     if damaged:
       continue
-    for run in run_dir.load([workdir]):
-      if run.folder.name in [one["learner"] for one in without]:
+    for run in run_dir.load(folders):
+      if run.learner in [one["learner"] for one in without]:
         continue
       try:
         runs.append(_about_run(run, prefix))
@@ -228,8 +229,12 @@ def write(out: pathlib.Path, content: Mapping[str, Any], members: Mapping[str, p
       archive.writestr(info, texts.get(name) or members[name].read_bytes(), compresslevel=6)
 
 
-def _finished(folder: pathlib.Path) -> list[pathlib.Path]:
-  """The work directories in a folder; a SubmitError names what has not finished."""
+def _finished(folder: pathlib.Path) -> dict[pathlib.Path, list[pathlib.Path]]:
+  """The latest runs in a folder, by the folder of their configuration.
+
+  Raises:
+    SubmitError: names what has not finished.
+  """
   if not folder.is_dir():
     raise SubmitError(f"No such directory: {folder}. Give the --workdir of a run or table.")
   missing = []
@@ -239,10 +244,12 @@ def _finished(folder: pathlib.Path) -> list[pathlib.Path]:
                 for seed in read.seeds
                 if not any(any(read.cell(row, column, seed).glob(f"*/{name}"))
                            for name in (run_dir.SUMMARY, run_dir.REFUSED))]
-  workdirs = sorted({path.parent for path in run_dir.find(folder)})
-  for workdir in workdirs:
+  homes: dict[pathlib.Path, list[pathlib.Path]] = {}
+  for path in run_dir.find(folder):
+    homes.setdefault(run_identity.home(path), []).append(path)
+  for workdir in sorted({path.parent for folders in homes.values() for path in folders}):
     environment = run_dir.read_json(workdir / run_dir.ENVIRONMENT)
-    begun = [path.name for path in sorted(workdir.iterdir())
+    begun = [run_identity.label(path) for path in sorted(workdir.iterdir())
              if (path / run_dir.RECORDS).is_file()]
     config = workdir / run_dir.CONFIG
     only = bound_value(config, gin_bindings.ONLY) if config.is_file() else None
@@ -250,19 +257,20 @@ def _finished(folder: pathlib.Path) -> list[pathlib.Path]:
     names = dict.fromkeys([*begun, *(
         name for name in run_dir.learner_names(environment, workdir)
         if not chosen or name in chosen)])
-    missing += [str(workdir / name) for name in names
-                if not any((workdir / name / done).is_file()
+    missing += [str(latest) for latest in (
+        run_identity.latest(workdir, name) for name in names)
+                if not any((latest / done).is_file()
                            for done in (run_dir.SUMMARY, run_dir.REFUSED))]
   if missing:
     raise SubmitError("\n  ".join([
         "These runs have not finished; the same command finishes them. All that was begun is "
         "handed in, failures too:", *dict.fromkeys(missing)]))
-  return workdirs
+  return homes
 
 
 def _about_run(run: run_dir.Run, prefix: str) -> dict[str, Any]:
   """What the bundle says about a learner's run; a SubmitError if it cannot be handed in."""
-  method = of_method(run.folder.parent / run_dir.CONFIG, run.folder.name)
+  method = of_method(run.home / run_dir.CONFIG, run.learner)
   if run.summary.get(run_dir.OWN_METRICS):
     raise SubmitError("it has metrics of your own, which nobody else can compute again. Run it "
                       "without them.")
@@ -277,7 +285,7 @@ def _about_run(run: run_dir.Run, prefix: str) -> dict[str, Any]:
              and not record.get("predictions")]
   if lacking:
     raise SubmitError(f"it has no answers for {', '.join(f'event {one}' for one in lacking[:10])}.")
-  return {"folder": f"{prefix}/{run.folder.name}", "learner": run.folder.name, "method": method,
+  return {"folder": f"{prefix}/{run.folder.name}", "learner": run.learner, "method": method,
           "protocol": run.protocol, "seed": int(run.environment.get("seed", 0))}
 
 

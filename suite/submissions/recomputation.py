@@ -167,14 +167,14 @@ def rehearse(run: run_dir.Run, opened: Opened) -> Rehearsed:
     opened: its configuration.
   """
   found, writer = Rehearsed(), _Substituting(run)
-  learner = opened.learners[run.folder.name]()
+  learner = opened.learners[run.learner]()
   if planning.takes_plans(opened.protocol) and isinstance(learner, planning.Planner):
     return _plan(run, opened, learner)
   with tempfile.TemporaryDirectory(prefix="lifelong-verify-") as root:
     folder = pathlib.Path(root) / run.folder.name
     with rehearsal.begun(measures=False, answers=writer.answers) as rehearsed:
       writer.state = run_state.RunState(
-          folder, writer, name=run.folder.name, seed=opened.seed, budget=opened.budget,
+          folder, writer, name=run.learner, seed=opened.seed, budget=opened.budget,
           distribution=opened.distribution, keep_every=1)
       try:
         summary = opened.protocol(learner, state=writer.state)
@@ -243,7 +243,7 @@ def _compare_answers(run: run_dir.Run, writer: _Substituting, folder: pathlib.Pa
 def _plan(run: run_dir.Run, opened: Opened, learner: Any) -> Rehearsed:
   """Compares the FLOPs of a run whose learner plans them (NEVIS'22), and the summary."""
   found = Rehearsed(skipped={"data": "this learner is planned, not rehearsed: replays compare it"})
-  plan = planning.PlannedRun(run.folder.name, seed=opened.seed, distribution=opened.distribution,
+  plan = planning.PlannedRun(run.learner, seed=opened.seed, distribution=opened.distribution,
                              shared={}, budget=opened.budget)
   try:
     opened.protocol(learner, state=plan)
@@ -263,11 +263,11 @@ def _plan(run: run_dir.Run, opened: Opened, learner: Any) -> Rehearsed:
       measures=False):
     writer = _Substituting(run)
     state = run_state.RunState(
-        pathlib.Path(root) / run.folder.name, writer, name=run.folder.name, seed=opened.seed,
+        pathlib.Path(root) / run.folder.name, writer, name=run.learner, seed=opened.seed,
         budget=opened.budget, distribution=opened.distribution)
     state.done, state.records = len(run.records), [dict(record) for record in run.records]
     try:
-      summary = opened.protocol(opened.learners[run.folder.name](), state=state)
+      summary = opened.protocol(opened.learners[run.learner](), state=state)
     except Exception as error:  # As in `rehearse`.
       found.scores.append(snapshots.reason(error))
       return found
@@ -275,7 +275,7 @@ def _plan(run: run_dir.Run, opened: Opened, learner: Any) -> Rehearsed:
 
 
 def _compare_summary(run: run_dir.Run, summary: Mapping[str, Any], found: Rehearsed) -> Rehearsed:
-  again = bundle.strip(records_lib.to_plain({**summary, "run": run.folder.name}))
+  again = bundle.strip(records_lib.to_plain({**summary, "run": run.learner}))
   found.scores += [f"summary, {line}"
                    for line in records_lib.diff(bundle.strip(run.summary), again)]
   return found
@@ -326,7 +326,7 @@ def replay(run: run_dir.Run, opened: Opened, event: int, kept: pathlib.Path | No
   with tempfile.TemporaryDirectory(prefix="lifelong-replay-") as root:
     folder = pathlib.Path(root) / run.folder.name
     folder.mkdir()
-    shutil.copyfile(run.folder.parent / run_dir.CONFIG, folder.parent / run_dir.CONFIG)
+    shutil.copyfile(run.home / run_dir.CONFIG, folder.parent / run_dir.CONFIG)
     assert run_identity.of(folder) == identity
     if event:
       assert kept is not None
@@ -337,12 +337,12 @@ def replay(run: run_dir.Run, opened: Opened, event: int, kept: pathlib.Path | No
     writer = run_writer.RunWriter(folder, None, progress.Silent())
     try:
       state = run_state.RunState(
-          folder, _OneEvent(writer), name=run.folder.name, seed=opened.seed, budget=opened.budget,
+          folder, _OneEvent(writer), name=run.learner, seed=opened.seed, budget=opened.budget,
           distribution=opened.distribution, keep_every=None if event else header[state_log.EVERY])
       if state.done != event:
         return [f"the state before event {event} has {state.done} events"]
       try:
-        opened.protocol(opened.learners[run.folder.name](), state=state)
+        opened.protocol(opened.learners[run.learner](), state=state)
       except _Enough:
         pass
       state.flush()

@@ -85,9 +85,9 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
         entry = _Entry(path.stem, digest, bundle.unpack(path, root), _found(path, digest), root)
         for run in run_dir.load([root]):
           _size(_budget(run))  # A ValueError if it is none.
-          method = bundle.of_method(run.folder.parent / run_dir.CONFIG, run.folder.name)
+          method = bundle.of_method(run.home / run_dir.CONFIG, run.learner)
           if _said(run, entry)["method"] != method:
-            raise ValueError(f"{run.folder.name} is {method}, and {bundle.ABOUT} says otherwise")
+            raise ValueError(f"{run.learner} is {method}, and {bundle.ABOUT} says otherwise")
       except (bundle.BundleError, ValueError) as error:
         lines.append(f"left out, {path.name}: {error}")
         continue
@@ -163,7 +163,7 @@ def _index(entries: Sequence[_Entry], out: pathlib.Path, copies: bool) -> list[p
 
 def _budget(run: run_dir.Run) -> str:
   """The budget of a run as its configuration has it; "": none."""
-  return str(bundle.bound_value(run.folder.parent / run_dir.CONFIG, "budget") or "")
+  return str(bundle.bound_value(run.home / run_dir.CONFIG, "budget") or "")
 
 
 def _size(budget: str) -> tuple[float, float, float]:
@@ -221,7 +221,7 @@ class _Board:
   def method(self, learner: run_streams.LearnerRuns) -> str:
     run, entry = learner.runs[0], _entry_of(learner.runs[0], self._entries)
     assert entry is not None
-    return str(_said(run, entry).get("method", run.folder.name))
+    return str(_said(run, entry).get("method", run.learner))
 
   def link(self, name: str, learner: run_streams.LearnerRuns) -> quantities.Quantity:
     """The method's name, which leads to its page."""
@@ -337,7 +337,7 @@ def _method(method: str, entries: Sequence[_Entry], out: pathlib.Path, copies: b
       headline = run.description.headline
       rows.append([
           quantities.Quantity(str(out / "index.html"), quantities.LINK, printed=run.protocol),
-          run.folder.name, said["seed"],
+          run.learner, said["seed"],
           _budget(run) or quantities.NOTHING, None if headline is None else quantities.Quantity(
               run.summary.get(headline.key), quantities.PERCENT
               if headline.unit == descriptions.SHARE else quantities.NUMBER),

@@ -167,21 +167,22 @@ def _whole(report: Report, root: pathlib.Path, said: Mapping[str, Any]) -> run_d
     problems = [one.text for one in run_check.check(folder.parent)
                 if one.state != run_check.WHOLE and folder.name in (one.path.name, *(
                     part.name for part in one.path.parents), folder.parent.name)]
-    run = next(one for one in run_dir.load([folder.parent]) if one.folder.name == folder.name)
+    run = next(one for one in run_dir.load([folder.parent], every=True)
+               if one.folder.name == folder.name)
     if not run.is_finished or not run.records:
       problems.append("it has not finished")
-    method = bundle.of_method(folder.parent / run_dir.CONFIG, folder.name)
+    method = bundle.of_method(folder.parent / run_dir.CONFIG, run_identity.label(folder))
     seed = run.environment.get("seed", 0)
     bound = bundle.bound_value(folder.parent / run_dir.CONFIG, "seed")
     if bound is not None and bound != seed:
       seed = f"{bound} and {seed}"
     for key, value in (("method", method), ("protocol", run.protocol),
-                       ("seed", seed), ("learner", folder.name)):
+                       ("seed", seed), ("learner", run.learner)):
       if said[key] != value:
         problems.append(f"{bundle.ABOUT} says {key} {said[key]!r}, and the run {value!r}")
     if [record.get("event") for record in run.records] != list(range(len(run.records))):
       problems.append("its events are not numbered in order")
-    if any(record.get("run") != folder.name for record in run.records):
+    if any(record.get("run") != run.learner for record in run.records):
       problems.append("its records are of another learner")
     state_log.check_run(folder, run_identity.of(folder), len(run.records))
   except Exception as error:  # Of files that are not what they should be.

@@ -19,6 +19,7 @@ MAX_NAME_BYTES = 120
 # Files and folders of runs and tables, and devices of Windows, whatever their ending.
 _RESERVED = frozenset([
     "classifier.npz", "config.gin", "encoder.json", "encoder.npz", "environment.json",
+    "first_weights.npz", "identity.json", "latest.json",
     "operative_config.gin", "predictions", "protocol.json", "records.jsonl", "report.txt",
     "samples", "settings.txt", "sha256sums", "state", "summary.json", "table.json", "tensorboard",
     "tensorboard_trials", "tracker", "unused_bindings.txt", "weights"])
@@ -83,7 +84,7 @@ def _problem(name: str, taken: Iterable[str]) -> str:
   """What keeps a name from being that of a folder; "" if nothing does."""
   if not isinstance(name, str) or not name.strip():
     return "is no name"
-  wrong = sorted(set(name) & set('/\\:*?"<>|')) or [c for c in name if not c.isprintable()]
+  wrong = sorted(set(name) & set('/\\:*?"<>|~')) or [c for c in name if not c.isprintable()]
   if wrong:
     return f"holds {wrong[0]!r}"
   if name[0] in "." or name[-1] in ". " or name[0] == " ":

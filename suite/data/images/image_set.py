@@ -14,6 +14,7 @@ Image sets whose labels a learner must not see, for pretraining.
 from __future__ import annotations
 
 from collections.abc import Mapping
+import copy
 from typing import Any, Callable, Dict, Sequence, Tuple, Union
 
 import numpy as np
@@ -45,7 +46,10 @@ class ImageSet:
     ids: str [N].
     class_names: C names in the order of the labels, by which sets are joined (`class_lists`);
       None: not known.
+    version: stands for the images where runs are told apart, see `with_version`; None: their bytes.
   """
+
+  version: str | None = None
 
   def __init__(self, name: str, store: image_store.Store, labels: Any, *, kind: str,
                num_classes: int, ids: Ids = None,
@@ -155,9 +159,24 @@ class ImageSet:
   def subset(self, indices) -> ImageSet:
     """The images at the given indices, in that order."""
     indices = np.asarray(indices, np.int64)
-    return ImageSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
-                    num_classes=self.num_classes, ids=self.ids[indices],
-                    class_names=self.class_names)
+    return self._with(ImageSet(
+        self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
+        num_classes=self.num_classes, ids=self.ids[indices], class_names=self.class_names))
+
+  def _with(self, other: ImageSet) -> ImageSet:
+    other.version = self.version
+    return other
+
+  def with_version(self, version: str) -> ImageSet:
+    """The set with a version, which stands for its images where runs are told apart.
+
+    A run is resumed or read while its data is the same, by all bytes of its images. For large sets
+    that takes long: with a version, name and version are compared in their place. Change it with
+    the images.
+    """
+    made = copy.copy(self)
+    made.version = str(version)
+    return made
 
   def of_classes(self, classes) -> ImageSet:
     """The images of some classes, which are numbered 0, 1, ... in the order given."""
@@ -166,13 +185,15 @@ class ImageSet:
     order = np.argsort(classes)
     labels = order[np.searchsorted(classes[order], chosen.labels)]
     names = self.class_names and [self.class_names[label] for label in classes]
-    return type(self)(self.name, chosen._store, labels, kind=self.kind, num_classes=len(classes),
-                      ids=chosen.ids, class_names=names)
+    return self._with(type(self)(
+        self.name, chosen._store, labels, kind=self.kind, num_classes=len(classes),
+        ids=chosen.ids, class_names=names))
 
   def with_class_names(self, class_names: class_lists.ClassNames) -> ImageSet:
     """The set with other names of its classes, in the order of the labels; None: without names."""
-    return type(self)(self.name, self._store, self.labels, kind=self.kind,
-                      num_classes=self.num_classes, ids=self.ids, class_names=class_names)
+    return self._with(type(self)(
+        self.name, self._store, self.labels, kind=self.kind, num_classes=self.num_classes,
+        ids=self.ids, class_names=class_names))
 
   def with_classes(self, class_names: Sequence[str]) -> ImageSet:
     """The set with its labels renumbered, by name, as places in a list of classes.
@@ -182,8 +203,9 @@ class ImageSet:
     """
     new = class_lists.places(self.name, self.class_names, class_names)
     labels = class_lists.renumbered(self.labels, self.kind, new, len(class_names))
-    return type(self)(self.name, self._store, labels, kind=self.kind,
-                      num_classes=len(class_names), ids=self.ids, class_names=class_names)
+    return self._with(type(self)(
+        self.name, self._store, labels, kind=self.kind, num_classes=len(class_names),
+        ids=self.ids, class_names=class_names))
 
   def check_transform(self, transform: examples.Transform) -> None:
     """Refuses a transform of other examples than those of the set."""

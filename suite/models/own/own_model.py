@@ -171,24 +171,39 @@ def _called(make: Callable[..., Any], name: str, shape: tuple[int, ...], num_cla
 def _copy(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras.Model:
   """A model with the same layers, not shared, and the same weights."""
   try:
-    if keras3.is_model(model):
-      copied = keras3.copied(model)
-    elif is_functional(model) or isinstance(model, tf.keras.Sequential):
-      copied = tf.keras.models.clone_model(model, clone_function=copied_layer)
-    else:
-      copied = type(model).from_config(model.get_config())
+    made = copied(model, shape)
   except Exception as error:
     raise ValueError(f"{owner}, {model.name!r}, cannot be copied ({type(error).__name__}: {error})"
                      ". Give a function that makes it.") from error
   if not model.built:
-    return copied
-  if not copied.built:
-    copied(tf.zeros([1, *shape]))
+    return made
   if keras3.is_model(model):
-    keras3.take_weights(copied, model)
+    keras3.take_weights(made, model)
   else:
-    copied.set_weights(model.get_weights())
-  return copied
+    made.set_weights(model.get_weights())
+  return made
+
+
+def copied(model: Any, shape: tuple[int, ...] | None = None) -> Any:
+  """A model with the same layers, not shared, and new weights; a copy of a built one is built.
+
+  Args:
+    model: of tf.keras or Keras 3.
+    shape: of an example; None: as the model has seen them.
+  """
+  if keras3.is_model(model):
+    made = keras3.copied(model)
+  elif is_functional(model) or isinstance(model, tf.keras.Sequential):
+    made = tf.keras.models.clone_model(model, clone_function=copied_layer)
+  else:
+    made = type(model).from_config(model.get_config())
+  if model.built and not made.built:
+    if shape is None:
+      seen = (next(iter(model.get_build_config()["shapes_dict"].values()))
+              if keras3.is_model(model) else model.save_spec()[0][0].shape)
+      shape = tuple(seen[1:])
+    made(tf.zeros([1, *shape]))
+  return made
 
 
 def copied_layer(layer: tf.keras.layers.Layer) -> tf.keras.layers.Layer:

@@ -52,6 +52,7 @@ from suite.reporting import run_dir
 from suite.reporting import tables
 from suite.reporting.board import event_file
 from suite.reporting.run_panels import run_figures
+from suite.state import run_identity
 from suite.state import sample_images
 
 CURVE_COLUMNS = ("train_loss", "validation_error")  # After the step, see records.
@@ -527,7 +528,7 @@ class BoardDirectory:
     metrics: list[str] = []
     for run in runs:
       view, scores = self._view(run.folder.name), RunningScores(
-          self._reference_errors(run.folder.name), run.description)
+          self._reference_errors(run.learner), run.description)
       for record in run.records:
         scores.update(record)
         trials += [view.trial_values(record, trial) for trial in record.get("trials") or ()]
@@ -553,13 +554,16 @@ class BoardDirectory:
     return {path.parent.name for path in self._workdir.glob(f"*/{run_dir.SUMMARY}")}
 
   def _has_reference(self) -> bool:
-    return (self._workdir / tables.INDEPENDENT / run_dir.SUMMARY).exists()
+    return (self._reference() / run_dir.SUMMARY).exists()
+
+  def _reference(self) -> pathlib.Path:
+    return run_identity.latest(self._workdir, tables.INDEPENDENT)
 
   def _reference_errors(self, name: str) -> dict[str, float | None]:
     """Errors of the Independent run beside a learner, by task; {} if it has not finished."""
-    if name == tables.INDEPENDENT or not self._has_reference():
+    if run_identity.label(pathlib.Path(name)) == tables.INDEPENDENT or not self._has_reference():
       return {}
-    run, = run_dir.load([self._workdir / tables.INDEPENDENT])
+    run, = run_dir.load([self._reference()])
     if descriptions.TASKS not in run.description.panels:
       return {}
     return {r["task_key"]: r.get("error") for r in run.records

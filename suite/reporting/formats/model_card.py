@@ -38,7 +38,7 @@ def render(dirs: Iterable[str | os.PathLike], papers: Mapping[str, tuple[str, st
     ValueError: runs are of several methods, or a file is damaged.
   """
   runs = run_dir.load(dirs)
-  names = list(dict.fromkeys(run.folder.name for run in runs))
+  names = list(dict.fromkeys(run.learner for run in runs))
   if len(names) > 1:
     folders = ", ".join(str(run.folder) for run in runs[:3])
     raise ValueError(f"A card describes one method, and there are {len(names)}: "
@@ -132,7 +132,7 @@ def _made_with(runs: Sequence[run_dir.Run]) -> list[tuple[str, str]]:
     packages = one.get("packages")
     arithmetic = one.get("arithmetic")
     last = str(run.records[-1].get("digest", "")) if run.records else ""
-    config = run.folder.parent / run_dir.CONFIG
+    config = run.home / run_dir.CONFIG
     values = {
         "command": one.get("command"), "suite": one.get("suite"), "revision": one.get(
             "git_revision"), "Python": one.get("python"),

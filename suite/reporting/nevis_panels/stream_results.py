@@ -202,7 +202,7 @@ def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
       for record in _tested(run):
         row[place[record["task_key"]]] = _number(record.get("error"))
     learners.append(LearnerResults(
-        label, group[0].folder.name, errors,
+        label, group[0].learner, errors,
         np.array([_number(run.summary.get("mean_error")) for run in group]),
         [task_stream.cumulative_cost(run.summary) if run.is_finished else None for run in group],
         [task_stream.cumulative_cost(run.summary, without=("pretrain",)) if run.is_finished

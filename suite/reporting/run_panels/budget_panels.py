@@ -126,7 +126,7 @@ def results(stream: run_streams.StreamRuns) -> Results:
   found: dict[str, _Learner] = {}
   for learner in stream.learners:
     records = [record for run in learner.runs for record in run.records]
-    one = _Learner(learner.runs[0].folder.name, learner.shown_label, records)
+    one = _Learner(learner.runs[0].learner, learner.shown_label, records)
     if one.of("models"):
       found.setdefault(one.name, one)
   return Results(found)

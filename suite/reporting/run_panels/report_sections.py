@@ -254,7 +254,7 @@ def _config_differences(stream: run_streams.StreamRuns) -> list[panels.Panel]:
 
   Returns [] if all configurations are the same or there are none.
   """
-  folders = list(dict.fromkeys(run.folder.parent for run in stream.runs))
+  folders = list(dict.fromkeys(run.home for run in stream.runs))
   file = next((name for name in FILES if all((f / name).is_file() for f in folders)), None)
   if file is None or len(folders) < 2:
     return []
