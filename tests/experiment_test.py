@@ -153,8 +153,8 @@ def test_another_configuration_is_computed_beside_the_first(runs, capsys, caplog
   assert cli.main(["run", "two.gin", "--workdir", "w", "--gin_param", "SCALE=5"]) == 0
   shown = capsys.readouterr()
   folder, = pathlib.Path("w").glob("ada~*")
-  assert f"ada: computed anew in {folder}: SCALE was 2 and is 5; w/ada has the run before." in (
-      caplog.text)
+  assert (f"ada: computed anew in {folder}: two_events.run.scale was 2 and is 5; w/ada has the "
+          "run before.") in caplog.text
   assert re.search(r"total +30 +10\n", shown.out)
   assert "Earlier runs, of other settings, data or code (--all shows them): w/ada, w/bob" in (
       shown.out)

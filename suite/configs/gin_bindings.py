@@ -125,6 +125,19 @@ def reached(history: History) -> Optional[Set[Key]]:
   return _Walk({key: settings[-1:] for key, settings in history.items()}).read
 
 
+def resolved(history: History, value: Any) -> Any:
+  """A value with macros as what they stand for, and 3.0 as 3."""
+  if isinstance(value, GinReference):
+    key: Key = (value.scope, MACRO, "value")
+    is_macro = value.name == MACRO and key in history
+    return resolved(history, history[key][-1].value) if is_macro else value
+  if isinstance(value, dict):
+    return {resolved(history, key): resolved(history, part) for key, part in value.items()}
+  if isinstance(value, (list, tuple)):
+    return type(value)(resolved(history, part) for part in value)
+  return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def read_by(history: History, learners: Sequence[str]) -> Tuple[Set[Key], Set[str]]:
   """The keys that a run of these learners reads, and the functions and classes that it reaches."""
   walk = _Walk({key: settings[-1:] for key, settings in history.items()}, learners)

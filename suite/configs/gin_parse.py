@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import difflib
 import functools
 import importlib
 import importlib.util
@@ -162,70 +161,21 @@ def unused_bindings(found: gin_files.Scan, operative: str, only: Sequence[str] =
           for setting in gin_bindings.unread_at_the_end(found.history, used, only)]
 
 
-def check_unchanged(path: pathlib.Path, text: str, what: str) -> None:
-  """Refuses to continue in a folder that was made with another configuration.
-
-  Args:
-    path: the file that holds the configuration of its folder; none if it does not exist.
-    text: the configuration asked for.
-    what: the folder's content, for the message: "a run".
-
-  Raises:
-    gin_files.ConfigError: has the differences, or the names that only an earlier version had.
-  """
-  before = path.read_text() if path.exists() else text
-  if before == text or _settings(before) == _settings(text):
-    return
-  # The modules and the run of the stored configuration that no longer exist.
-  package = pathlib.Path(__file__).resolve().parents[1]
-  gone: List[str] = []
-  for parent, name in re.findall(r"^(?:from (suite[\w.]*) )?import ([\w.]+)", before, re.MULTILINE):
-    module = f"{parent}.{name}" if parent else name
-    place = package.joinpath(*module.split(".")[1:])
-    if module.startswith("suite.") and not (place.is_dir() or place.with_suffix(".py").exists()):
-      gone.append(module)
-  run = re.match(r"# (\S+)\n", before)  # Of the cells of a table.
-  if run and run[1] in gin_files.old_runs():
-    gone.append(f"the run {run[1]}")
-  if gone:
-    raise gin_files.ConfigError(
-        f"{path.parent} holds {what} of an earlier version of the suite: its configuration "
-        f"({path.name}) names {', '.join(gone[:3])}{', ...' * (len(gone) > 3)}, which this version "
-        "does not have. Finish it with that version, or give another --workdir.")
-  changes = list(difflib.unified_diff(
-      before.splitlines(), text.splitlines(), "in the directory", "asked for", lineterm="", n=0))
-  further = len(changes) - _MAX_CHANGES
-  raise gin_files.ConfigError(
-      f"{path.parent} holds {what} of another configuration; the differences:\n"
-      + "\n".join([*changes[:_MAX_CHANGES], *([f"... {further} further lines"] * (further > 0))])
-      + "\nGive another --workdir, or the same configuration to resume it.")
-
-
-_MAX_CHANGES = 60
+def are_same(before: str, text: str) -> bool:
+  """Whether two configurations set the same: 3.0 is 3, and a macro is its value."""
+  return before == text or _settings(before) == _settings(text)
 
 
 def _settings(text: str) -> List[str]:
-  """What a text sets, in an order of its own: 3.0 is 3, and a macro is its value."""
+  """What a text sets, sorted."""
   lines = text.splitlines()
   try:
     history = gin_files.scan_text(text).history
   except gin_files.ConfigError:  # Of an object that has no form in gin.
     return lines
-
-  def plain(value: Any) -> Any:
-    if isinstance(value, gin_bindings.GinReference):
-      key = (value.scope, value.name, "value")
-      is_macro = value.name == gin_bindings.MACRO and key in history
-      return plain(history[key][-1].value) if is_macro else value
-    if isinstance(value, dict):
-      return {plain(key): plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-      return type(value)(map(plain, value))
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
   others = [line for line in lines if line.startswith(("#", "import ", "from "))]
   # As text: True is not 1, and the order of a dictionary counts.
-  return others + sorted(f"{key}: {plain(settings[-1].value)!r}"
+  return others + sorted(f"{key}: {gin_bindings.resolved(history, settings[-1].value)!r}"
                          for key, settings in history.items())
 
 

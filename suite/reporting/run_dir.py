@@ -161,10 +161,8 @@ def find(directory: str | os.PathLike, *, every: bool = False) -> list[pathlib.P
   directory = pathlib.Path(directory).resolve()
   found = [path.parent for path in directory.rglob(RECORDS)]
   if not every:
-    found = [folder for folder in found if folder == directory
-             or run_identity.latest(folder.parent, run_identity.label(folder)) == folder
-             or not (run_identity.latest(folder.parent, run_identity.label(folder)) / RECORDS
-                     ).exists()]
+    found = [folder for folder in found
+             if folder == directory or run_identity.is_latest(folder)]
   if not found:
     raise FileNotFoundError(
         f"There is no run in {directory}: neither it nor a folder in it has {RECORDS}. Give the "

@@ -150,8 +150,8 @@ def run(
     learners: with a protocol, by name: a learner, a function that makes one, a Keras model, or what
       `suite.learner` returned. One without a name is called "mine". With a run file, names of
       methods that take the place of its learners: ["er", "der_plus_plus"].
-    workdir: directory of results and state; runs/RUN if not given. It belongs to one
-      configuration.
+    workdir: directory of results and state; runs/RUN if not given. What has run there is resumed or
+      read; a run of other settings, data or code is computed beside it.
     params: of a run file, {"STEPS": 20}, or strings "X=Y" as of --gin_param; with methods also
       their settings, {"memory_size": 200}.
     files: gin files to read after the run file.

@@ -611,7 +611,7 @@ def _module_digest(name: str) -> str | None:
   return f"#{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-_PATH_ARGUMENTS = re.compile(r"(^|_)(director(y|ies)|folder|path|file|table|images|weights|csv)$")
+_PATHS = re.compile(r"(^|_)(directory|folder|path|file|table|images|weights|csv)$")
 
 
 def of_gin(found: gin_files.Scan, learner: str) -> run_settings.RunIdentity:
@@ -629,16 +629,20 @@ def of_gin(found: gin_files.Scan, learner: str) -> run_settings.RunIdentity:
   of_run = {(gin_bindings.ROOTS[0], name) for name in (
       gin_bindings.LEARNERS, gin_bindings.ONLY, "seed", "budget", "op_threads")}
   for scope, name, argument in sorted(read):
-    if (name, argument) in of_run or (scope, name, argument) not in found.history:
+    if name == gin_bindings.MACRO or (name, argument) in of_run or (
+        (scope, name, argument) not in found.history):
       continue
-    value = found.history[scope, name, argument][-1].value
-    label = scope if name == gin_bindings.MACRO else (
-        f"{f'{scope}/' if scope else ''}{name}.{argument}")
+    value = gin_bindings.resolved(found.history, found.history[scope, name, argument][-1].value)
+    if value is gin_files.REQUIRED:
+      continue
+    label = f"{f'{scope}/' if scope else ''}{'.'.join([*name.split('.')[-2:], argument])}"
+    if label in parts.texts:
+      label = f"{f'{scope}/' if scope else ''}{name}.{argument}"
     parts.texts[label] = _short(repr(value))
-    key = label if name == gin_bindings.MACRO else argument
-    if isinstance(value, str) and _PATH_ARGUMENTS.search(key.lower()) and os.path.exists(value):
+    if isinstance(value, str) and _PATHS.search(argument) and os.path.exists(value):
       parts.texts[f"{label}: content"] = _file_digest(pathlib.Path(value))
-  parts.texts["learner"] = _short(repr(gin_bindings.learner_value(found.history, learner)))
+  parts.texts["learner"] = _short(repr(gin_bindings.resolved(
+      found.history, gin_bindings.learner_value(found.history, learner))))
   after = functools.partial(_code_of, sorted(names))
   return run_settings.RunIdentity({**parts.texts, **after()}, after=after)
 

@@ -35,7 +35,7 @@ CONFIG = "config.gin"  # As it was written before the first event; a resumed run
 IDENTITY, LATEST = "identity.json", "latest.json"
 MARK = "~"  # Between the label of a run and its digest.
 _DIGITS = 8
-_BEGUN = ("records.jsonl", "state", "predictions", "weights")  # What a run has once it has begun.
+_BEGUN = ("records.jsonl", "summary.json", "state", "predictions", "weights")  # What a run has once it has begun.
 _MOST_SHOWN, _LONGEST = 3, 60  # Differences, and letters of each value.
 
 
@@ -142,10 +142,18 @@ def latest(workdir: pathlib.Path, name: str) -> pathlib.Path:
     found = json.loads(path.read_text(encoding="utf-8")).get(name, name) if path.exists() else name
   except (OSError, ValueError, AttributeError):
     found = name  # It is written again with the next command.
-  folder = workdir / str(found)
+  folder = workdir / str(found or f"{name}{MARK}")
+  if not found:
+    return folder  # See `forget_latest`.
   if label(folder) == name and folder.is_dir() and folder.parent == workdir:
     return folder
   return workdir / name
+
+
+def is_latest(folder: pathlib.Path) -> bool:
+  """Whether a run is the latest one of its learner, or none is known that has begun."""
+  found = latest(folder.parent, label(folder))
+  return found == folder or not (found.name.endswith(MARK) or has_begun(found))
 
 
 def save_latest(workdir: pathlib.Path, chosen: Mapping[str, pathlib.Path]) -> None:
@@ -156,6 +164,13 @@ def save_latest(workdir: pathlib.Path, chosen: Mapping[str, pathlib.Path]) -> No
   known.update({name: folder.name for name, folder in chosen.items()})
   if path.exists() or any(MARK in name for name in known.values()):
     snapshots.save_text(path, json.dumps(known, indent=1) + "\n")
+
+
+def forget_latest(workdir: pathlib.Path) -> None:
+  """Notes that the runs there are not those that were asked for; the next command notes which are.
+  """
+  names = {label(path) for path in workdir.iterdir() if has_begun(path)}
+  snapshots.save_text(workdir / LATEST, json.dumps(dict.fromkeys(sorted(names), ""), indent=1))
 
 
 def save(folder: pathlib.Path, texts: Mapping[str, str]) -> None:

@@ -2,10 +2,9 @@
 """A paper's whole table in one command: rows x columns x seeds, each cell an ordinary run.
 
 A cell is the run directory WORKDIR/ROW/COLUMN/SEED, made by `suite run` in a separate process: a
-failed cell does not affect the others, and a cell behaves like a run (it resumes, and it refuses
-another configuration). This module does not import TensorFlow, so a finished table is reported
-quickly. Rows, columns and seeds may be added or removed at any time; the configuration of a cell
-may not change.
+failed cell does not affect the others, and a cell behaves like a run (it resumes, and one of
+another configuration is computed beside it). This module does not import TensorFlow, so a finished
+table is reported quickly. Rows, columns, seeds and configurations may change at any time.
 
 A table may end with one more run, which reads what all of its cells left, such as their saved
 predictions.
@@ -38,6 +37,7 @@ from suite.reporting import paper_values
 from suite.reporting import quantities
 from suite.reporting import table_dir
 from suite.reporting import tables
+from suite.state import run_identity
 from suite.state import snapshots
 from suite.system import folders
 from suite.system import host_memory
@@ -264,15 +264,19 @@ def run(
         f"--gin_param sets {', '.join(fixed)}, which the table sets for its cells. Run a part of "
         "it with --only, or change table.run.runs, .columns or .seeds.")
   texts = settings_texts(chosen := choose(cells, order.only), settings.gin_names)
-  waiting = [cell for cell in chosen if not cell.is_finished]
+  changed_cells = {cell.folder for cell in chosen if _has_changed(cell, texts)}
+  waiting = [cell for cell in chosen if not cell.is_finished or cell.folder in changed_cells]
   logging.info("%d of %d cells are finished, %d are to run.",
-               sum(cell.is_finished for cell in cells), len(cells), len(waiting))
+               sum(cell.is_finished and cell.folder not in changed_cells for cell in cells),
+               len(cells), len(waiting))
   if order.instead is not None:
     return order.instead(chosen, waiting)
   if waiting:
     check_parameters(waiting, settings.gin_names)
   if order.run_all is None:
     check_memory(order.jobs, min(order.jobs, len(waiting)), "runs", _LEAST_BYTES)
+  for folder in changed_cells:  # Whichever run is asked for, its process finds or computes it.
+    run_identity.forget_latest(folder)
   _claim(table, texts)
   run_all = order.run_all or processes.run_all
   outcomes = run_all(
@@ -483,7 +487,7 @@ def settings_texts(cells: Sequence[TableCell], names: Sequence[str] = ()
   """Computes the settings of all cells, as text by the file to write them to; finds most errors.
 
   The cells of a row and column differ in their seed only. Their common settings, read from the gin
-  files, are saved beside them, so other settings are refused even if all cells are finished.
+  files, are saved beside them, so that other settings are seen even if all cells are finished.
   """
   texts: dict[pathlib.Path, str] = {}
   for cell in _one_of_each(cells):
@@ -495,9 +499,14 @@ def settings_texts(cells: Sequence[TableCell], names: Sequence[str] = ()
     lines = [f"{name} = {setting.value!r}" for name, setting in sorted(found.read().items())
              if name not in seeds]
     texts[cell.folder.with_name(SETTINGS)] = "\n".join([f"# {cell.run}", *lines]) + "\n"
-  for path, text in texts.items():
-    gin_parse.check_unchanged(path, text, "runs")
   return texts
+
+
+def _has_changed(cell: TableCell, texts: Mapping[pathlib.Path, str]) -> bool:
+  """Whether a cell that has begun had other settings."""
+  path = cell.folder.with_name(SETTINGS)
+  return cell.folder.is_dir() and path.exists() and not gin_parse.are_same(
+      path.read_text(encoding="utf-8"), texts[path])
 
 
 def _one_of_each(cells: Sequence[TableCell]) -> list[TableCell]:

@@ -162,32 +162,3 @@ def test_a_binding_that_the_code_replaces_or_never_calls_is_reported_at_the_end(
   assert gin_parse.unused_bindings(found, gin_parse.operative_text()) == lines[:1]
   assert fit() == ("fit", 3)
   assert gin_parse.unused_bindings(found, gin_parse.operative_text()) == []
-
-
-def test_the_same_text_passes_and_another_is_refused_with_the_differences(tmp_path):
-  path = tmp_path / "config.gin"
-  gin_parse.check_unchanged(path, "A = 1\n", "a run")
-  path.write_text("A = 1\nB = 2\n")
-  gin_parse.check_unchanged(path, "A = 1\nB = 2\n", "a run")
-  with pytest.raises(gin_files.ConfigError) as error:
-    gin_parse.check_unchanged(path, "A = 1\nB = 3\n", "a run")
-  text = str(error.value)
-  assert f"{tmp_path} holds a run of another configuration" in text
-  assert "-B = 2\n+B = 3" in text and "Give another --workdir" in text
-  with pytest.raises(gin_files.ConfigError, match="42 further lines\nGive another"):
-    gin_parse.check_unchanged(path, "".join(f"X{n} = 1\n" for n in range(97)), "a run")
-
-
-@pytest.mark.parametrize("text, gone", [
-    ("from suite.learners import gradient\nfrom suite.learners import gone\n",
-     r"names suite\.learners\.gone, which"),
-    ("import suite.gone.part\nfrom other import gone\n", r"names suite\.gone\.part, which"),
-    ("# nevis/vgg\nBACKBONE = 1\n", "names the run nevis/vgg, which"),
-])
-def test_a_folder_of_an_earlier_version_is_refused_in_one_line(tmp_path, text, gone):
-  (tmp_path / "config.gin").write_text(text)
-  with pytest.raises(gin_files.ConfigError, match=gone) as error:
-    gin_parse.check_unchanged(tmp_path / "config.gin", "import suite.experiment\n", "a run")
-  assert str(error.value).startswith(f"{tmp_path} holds a run of an earlier version of the suite")
-  assert "Finish it with that version, or give another --workdir." in str(error.value)
-  assert "\n" not in str(error.value)

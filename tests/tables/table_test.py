@@ -90,6 +90,7 @@ if listed('broken'):
 keys = ('SCALE', 'two_events.run.plus', 'experiment.run.seed')
 total = sum(int(params.get(key, 0)) for key in keys)
 (work / 'ada' / 'summary.json').write_text(json.dumps({'total': total / 100}))
+(work / 'latest.json').write_text(json.dumps({'ada': 'ada'}))
 """
 
 
@@ -272,16 +273,27 @@ def test_two_processes_share_a_table(folder, capsys, other_ends):
     assert len(_calls()) == 8
 
 
-def test_what_a_cell_is_may_not_change_but_cells_may_be_added(folder, capsys):
-  assert _run("--only", "low") == 0
-  assert _run("--only", "low", "--gin_param", "NOTE=5") == 2
-  said = capsys.readouterr().err
-  assert "holds runs of another configuration" in said and "-NOTE = 1\n+NOTE = 5" in said
-  (folder / "toy.gin").write_text(TOY.replace("NOTE = 1", "NOTE = 6"))
-  assert _run("--only", "low") == 2
+def test_cells_of_other_settings_are_computed_beside_and_cells_may_be_added(folder):
+  assert _run("--only", "low/A 1") == 0
+  assert _run("--only", "low/A 1", "--gin_param", "NOTE=5") == 0
+  assert _calls() == ["low/A_1/0", "low/A_1/1"] * 2
+  (folder / "toy.gin").write_text(TOY.replace("NOTE = 1", "NOTE = 5"))
+  assert _run("--only", "low/A 1") == 0  # The same settings in another place.
+  assert len(_calls()) == 4
   (folder / "toy.gin").write_text(TOY)
-  assert _run("--gin_param", "SEEDS=(0, 1, 2)", "--only", "low") == 0
-  assert _calls()[4:] == ["low/A_1/2", "low/B_2/2"]
+  assert _run("--only", "low/A 1") == 0  # Those of the first command: the processes find its runs.
+  assert len(_calls()) == 6
+  assert _run("--gin_param", "SEEDS=(0, 1, 2)", "--only", "low/A 1") == 0
+  assert _calls()[6:] == ["low/A_1/2"]
+
+
+def test_a_cell_that_was_killed_amid_other_settings_is_not_finished(folder):
+  assert _run("--only", "low/A 1") == 0
+  (folder / "killed").write_text("low/A_1/0")
+  assert _run("--only", "low/A 1", "--gin_param", "NOTE=5") == 1
+  (folder / "killed").unlink()
+  assert _run("--only", "low/A 1", "--gin_param", "NOTE=5") == 0
+  assert _calls()[2:] == ["low/A_1/0", "low/A_1/1", "low/A_1/0"]
 
 
 def test_a_folder_of_something_else_is_refused(folder, capsys):
