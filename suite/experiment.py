@@ -549,9 +549,8 @@ def _take_first_weights(place: run_identity.Place, models: Mapping[str, Any],
   if distribution.is_chief and not place.is_known:
     arrays = {f"{name}/{number}": weight for name, model in models.items()
               for number, weight in enumerate(model.get_weights())}
-    with snapshots.saving("the first weights", path) as temporary:
-      with open(temporary, "wb") as file:
-        np.savez(file, **arrays)
+    with snapshots.saving("the first weights", path) as temporary, open(temporary, "wb") as file:
+      np.savez(file, **arrays)
   if not distribution.agreed(path.exists()):
     return  # A run of an earlier version, whose state has all that it needs.
   if distribution.is_chief and not place.is_known:

@@ -7,10 +7,10 @@ Each program is a script as users write them, with `suite.run(protocol=...)` on 
 arrays, a folder of JPEG files, a TFDS set; a model instance without a seed, a function that makes a
 model, a subclassed model, and with TensorFlow 2.16 or newer a Keras 3 model. An edit changes one
 number, word or operator of the script or of the module beside it, one pixel or label, or one file.
-The program then runs in the same work directory, to the line that says what happens; "finished earlier"
-after an edit is a stale result. Edits that break a program are not counted. A restart runs the
-unchanged program, every second one after `kill -9` at a random moment of a run; it must resume or
-read that run, and end with its records. The exit code is 0 if nothing was stale and no restart
+The program then runs in the same work directory, to the line that says what happens; "finished
+earlier" after an edit is a stale result. Edits that break a program are not counted. A restart runs
+the unchanged program, every second one after `kill -9` at a random moment of a run; it must resume
+or read that run, and end with its records. The exit code is 0 if nothing was stale and no restart
 failed.
 """
 
@@ -74,6 +74,8 @@ _SEQUENTIAL = '''
       tf.keras.layers.Rescaling(1 / LEVELS, input_shape=(8, 8, 3)), tf.keras.layers.Flatten(),
       tf.keras.layers.Dense(8, activation='relu')])
 '''
+_MADE = ("\ndef made(image_shape):" + _SEQUENTIAL.replace("(8, 8, 3)", "image_shape")
+         + "  return net\n")
 _ARRAYS = '''
 data = np.load('data.npz')
 images = suite.images.from_arrays(data['images'], data['labels'])
@@ -88,7 +90,7 @@ suite.run(protocol='clear', buckets=buckets(images), workdir='runs', seed=3,
 '''
 PROGRAMS = {
     "instance": _START + _ARRAYS + _SEQUENTIAL.replace("\n  ", "\n") + _RUN.replace("MODEL", "net"),
-    "function": _START + _FOLDER + "\ndef made():" + _SEQUENTIAL + "  return net\n"
+    "function": _START + _FOLDER + _MADE
                 + _RUN.replace("MODEL", "made"),
     "subclass": _START + _ARRAYS + '''
 class Net(tf.keras.Model):
@@ -111,7 +113,7 @@ net(tf.zeros([1, 8, 8, 3]))
 ''' + _RUN.replace("MODEL", "net"),
     "tfds": _START + '''
 images = suite.images.from_tfds('edited_digits', data_dir='tfds')
-''' + "\ndef made():" + _SEQUENTIAL + "  return net\n" + _RUN.replace("MODEL", "made"),
+''' + _MADE + _RUN.replace("MODEL", "made"),
     "keras3": _START + _ARRAYS + '''
 import keras
 net = keras.Sequential([keras.Input((8, 8, 3)), keras.layers.Rescaling(1 / LEVELS),
@@ -283,7 +285,7 @@ def _child(folder: pathlib.Path, log: pathlib.Path) -> None:
     sys.path.insert(0, str(folder))
     runpy.run_path(str(folder / "train.py"), run_name="__main__")
     code = 0
-  except BaseException as error:  # noqa: BLE001 - the parent reads what it was.
+  except BaseException as error:
     os.write(2, f"{type(error).__name__}: {error}\n".encode())
   finally:
     os._exit(code)

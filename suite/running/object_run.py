@@ -85,11 +85,11 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
       protocol=functools.partial(fn, **own), learners=makers, metrics=metrics, seed=given.seed,
       op_threads=given.op_threads, budget=given.budget, settings=given, instead=instead,
       origin=run_settings.RunOrigin(
-          _config_text(identities, given), identities.get if identities else None))
+          _config_text(identities, given), identities.__getitem__ if identities else None))
   return given.workdir
 
 
-def _identities(name: str, protocol: Callable[..., Any], settings: Mapping[str, Any],
+def _identities(name: str, protocol: Any, settings: Mapping[str, Any],
                 learners: Mapping[str, Any], metrics: Mapping[str, Any]
                 ) -> dict[str, run_settings.RunIdentity]:
   """What the run of each learner depends on, by its label."""
@@ -125,11 +125,11 @@ def _config_text(identities: Mapping[str, run_settings.RunIdentity],
                  settings: run_settings.RunSettings) -> str:
   """The identities of the runs of a command as text."""
   lines = [f"# Python objects, by suite.run; seed {settings.seed}"]
-  lines += [f"# {label}: identity.json has all of them" for label in identities]
   lines += [f"budget = {settings.budget!r}"] if settings.budget else []
   for label, identity in identities.items():
-    lines += [f"{label}: {name} = {text}" for name, text in identity.texts.items()]
-  return "\n".join(lines) + "\n"
+    lines += [f"{f'{label}: ' if name.startswith('learner') else ''}{name} = {text}"
+              for name, text in identity.texts.items()]
+  return "\n".join(dict.fromkeys(lines)) + "\n"
 
 
 def _protocol(protocol: Any) -> tuple[str, Callable[..., Any]]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator, Mapping
+import contextlib
 import dataclasses
 import dis
 import enum
@@ -109,15 +110,14 @@ def are_first_weights(model: Any) -> bool:
     return False
   if int(np.asarray(getattr(getattr(model, "optimizer", None), "iterations", 0) or 0)):
     return False
-  drawn = random.getstate(), np.random.get_state()
+  drawn = random.getstate()  # Keras takes its seeds from there.
   try:  # Several copies of a small model: the test then sees more.
     copies = [own_model.copied(model).get_weights()
               for _ in range(4 if model.count_params() < _MOST_COMPARED else 1)]
   except Exception:  # A model that cannot be copied is refused later, with a better message.
     return False
   finally:
-    random.setstate(drawn[0])
-    np.random.set_state(drawn[1])
+    random.setstate(drawn)
   compared, has_constants = 0, False
   for weight, *drawn_anew in zip(model.get_weights(), *copies):
     if weight.shape != drawn_anew[0].shape or weight.dtype != drawn_anew[0].dtype:
@@ -396,10 +396,9 @@ def _attributes(value: Any) -> dict[str, Any] | None:
            **getattr(value, "__dict__", {})}
   if not _is_own(type(value)) and _package(type(value)) != "suite":
     # Of an installed package: what it was made with, where this is known.
-    try:
+    given: Iterable[str] = ()
+    with contextlib.suppress(TypeError, ValueError):
       given = inspect.signature(type(value).__init__).parameters
-    except (TypeError, ValueError):
-      given = {}
     made_with = {name: found[key] for name in given for key in (name, f"_{name}") if key in found}
     found = made_with or found
   return {name: part for name, part in sorted(found.items())

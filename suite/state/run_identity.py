@@ -35,7 +35,8 @@ CONFIG = "config.gin"  # As it was written before the first event; a resumed run
 IDENTITY, LATEST = "identity.json", "latest.json"
 MARK = "~"  # Between the label of a run and its digest.
 _DIGITS = 8
-_BEGUN = ("records.jsonl", "summary.json", "state", "predictions", "weights")  # What a run has once it has begun.
+# What a run has once it has begun.
+_BEGUN = ("records.jsonl", "summary.json", "state", "predictions", "weights")
 _MOST_SHOWN, _LONGEST = 3, 60  # Differences, and letters of each value.
 
 
