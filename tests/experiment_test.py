@@ -180,6 +180,33 @@ def test_a_setting_of_one_learner_is_no_difference_for_another(runs, caplog):
   assert "ada/two_events.Learner.skill was 3 and is 4" in caplog.text
 
 
+def test_a_folder_of_an_earlier_version_is_read_or_left_as_it_is(runs, caplog):
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  for folder in ("w/ada", "w/bob"):
+    pathlib.Path(folder, "identity.json").unlink()
+  files = _files("w")
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--gin_param", "SCALE=5"]) == 0
+  assert ("an earlier version of the suite made the run before, and did not note what it was; "
+          "w/ada has the run before") in caplog.text
+  assert {name: data for name, data in _files("w").items() if name in files and "/" in name} == {
+      name: data for name, data in files.items() if "/" in name}
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0  # Its configuration is the same text.
+  assert runs.calls == ["ada", "bob"] * 2
+  assert "ada: finished earlier; read from w/ada" in caplog.text
+  assert pathlib.Path("w/ada/identity.json").exists()
+
+
+def test_a_run_of_another_configuration_is_verified_and_found_when_it_was_changed(runs, capsys):
+  assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0
+  assert cli.main(["run", "two.gin", "--workdir", "w", "--gin_param", "SCALE=5"]) == 0
+  assert cli.main(["verify", "w"]) == 0
+  folder, = pathlib.Path("w").glob("ada~*")
+  config = folder / "config.gin"
+  config.write_text(config.read_text().replace("SCALE = 5", "SCALE = 6"))
+  assert cli.main(["verify", "w"]) == 1
+  assert str(config) in capsys.readouterr().out
+
+
 def test_an_edit_of_a_users_module_is_a_difference_and_a_comment_is_none(runs, tmp_path, capsys):
   def run(text):
     (tmp_path / "two_events.py").write_text(text)

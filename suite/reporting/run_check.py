@@ -17,6 +17,7 @@ from suite.contracts import descriptions
 from suite.reporting import records as records_lib
 from suite.reporting import run_dir
 from suite.state import predictions
+from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import state_log
 from suite.state import weight_store
@@ -55,24 +56,29 @@ def check(folder: pathlib.Path) -> list[Finding]:
   folder = pathlib.Path(folder)
   if (folder / run_dir.RECORDS).exists():
     return list(_check_learner(folder))
-  found, config, environment = [], folder / "config.gin", folder / run_dir.ENVIRONMENT
-  if not config.exists():
-    found.append(Finding(config, DAMAGED, "it is missing, so the run cannot be resumed: restore it "
-                         "from a copy; reports can still be made"))
-  try:
-    if problem := run_dir.unfit_environment(folder):
-      found.append(Finding(environment, DAMAGED, problem))
-  except ValueError as error:
-    found.append(Finding(environment, DAMAGED,
-                         f"{snapshots.reason(error)}; restore it from a copy"))
-  found += [Finding(folder / name, *((AGAIN, f"{problem}", (folder / name, folder / run_dir.SUMS))
-                                     if name in _MADE_AGAIN else (DAMAGED, problem)))
-            for name, problem in run_dir.changed_texts(folder).items()]
-  found += _left_over(folder)
+  found = [*_check_texts(folder), *_left_over(folder)]
   for path in sorted(folder.iterdir()):
     if (path / run_dir.RECORDS).exists() or (path / "state").is_dir():
-      found += _check_learner(path)
+      found += [*(_check_texts(path) if run_identity.home(path) == path.absolute() else []),
+                *_check_learner(path)]
   return found
+
+
+def _check_texts(folder: pathlib.Path) -> Iterator[Finding]:
+  """Verifies the configuration and the environment of a work directory, or of one run's own."""
+  config, environment = folder / run_dir.CONFIG, folder / run_dir.ENVIRONMENT
+  if not config.exists():
+    yield Finding(config, DAMAGED, "it is missing, so the run cannot be resumed: restore it from a "
+                  "copy; reports can still be made")
+  try:
+    if problem := run_dir.unfit_environment(folder):
+      yield Finding(environment, DAMAGED, problem)
+  except ValueError as error:
+    yield Finding(environment, DAMAGED, f"{snapshots.reason(error)}; restore it from a copy")
+  for name, problem in run_dir.changed_texts(folder).items():
+    yield Finding(folder / name, *(
+        (AGAIN, problem, (folder / name, folder / run_dir.SUMS)) if name in _MADE_AGAIN
+        else (DAMAGED, problem)))
 
 
 def repair(findings: list[Finding]) -> list[pathlib.Path]:

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 import suite
 from suite import cli
+from suite import experiment
 from suite.data.digits import digits
 from suite.reporting import progress
 from suite.reporting import records
@@ -97,6 +98,43 @@ def test_objects_metrics_and_the_table(module):
   other = suite.run(protocol=module.run, scale=5.0, learners={"ada": module.Learner}, workdir="w",
                     metrics=metrics, seed=3)
   assert other.table().loc["ada", "total"] == 10.0  # The latest run of the learner.
+
+
+def test_learners_are_added_one_by_one(module, monkeypatch):
+  said: list[str] = []
+  monkeypatch.setattr(experiment, "_say", lambda distribution, line: said.append(line))
+
+  def run(**learners):
+    return suite.run(protocol=module.run, learners=learners, workdir="w")
+
+  first = run(ada=module.Learner)
+  both = run(ada=module.Learner, bob=module.Learner)
+  assert said[1:] == [f"ada: finished earlier; read from {pathlib.Path('w', 'ada')}.",
+                      f"bob: computed in {pathlib.Path('w', 'bob')}."]
+  assert {r["run"] for r in both.records} == {"ada", "bob"} and first.records == both.records[:2]
+  assert sorted(path.name for path in pathlib.Path("w").glob("*~*")) == []
+  assert cli.main(["verify", "w"]) == 0
+
+
+def test_a_class_that_changes_itself_while_it_runs_is_read_again(module, monkeypatch):
+  monkeypatch.setattr(module.Learner, "count", [0], raising=False)
+
+  def protocol(learner, *, state):
+    learner.count[0] += 1
+    return module.run(learner, state=state, scale=2.0)
+
+  first = suite.run(protocol=protocol, learners=module.Learner, workdir="w")
+  assert suite.run(protocol=protocol, learners=module.Learner, workdir="w").records == first.records
+  assert module.Learner.count == [1]
+  module.Learner.count[0] = 7  # Its user changes it.
+  suite.run(protocol=protocol, learners=module.Learner, workdir="w")
+  assert module.Learner.count == [8] and len(list(pathlib.Path("w").glob("mine~*"))) == 1
+
+
+def test_a_learner_that_has_learned_is_read_again_with_the_same_data(module):
+  learner = module.Learner()
+  first = suite.run(protocol=module.run, learners=learner, workdir="a")
+  assert suite.run(protocol=module.run, learners=learner, workdir="a").records == first.records
 
 
 def test_a_learner_that_has_learned_is_not_run_again(module):
