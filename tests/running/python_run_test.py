@@ -107,11 +107,11 @@ def test_learners_are_added_one_by_one(module, monkeypatch):
   def run(**learners):
     return suite.run(protocol=module.run, learners=learners, workdir="w")
 
-  first = run(ada=module.Learner)
+  first = run(ada=module.Learner).records
   both = run(ada=module.Learner, bob=module.Learner)
   assert said[1:] == [f"ada: finished earlier; read from {pathlib.Path('w', 'ada')}.",
                       f"bob: computed in {pathlib.Path('w', 'bob')}."]
-  assert {r["run"] for r in both.records} == {"ada", "bob"} and first.records == both.records[:2]
+  assert {r["run"] for r in both.records} == {"ada", "bob"} and first == both.records[:2]
   assert sorted(path.name for path in pathlib.Path("w").glob("*~*")) == []
   assert cli.main(["verify", "w"]) == 0
 
