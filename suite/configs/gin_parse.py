@@ -344,15 +344,13 @@ def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
     if name == gin_bindings.MACRO or not is_read:
       continue
     value, where = setting.value, setting.where
-    if isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+    _, macros = gin_bindings.followed(found.history, value)
+    if macros:
       via = f" through {value}"
-      macro: List[gin_bindings.Binding] = []  # The last one that it leads to; [] if it is not set.
-      while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-        macro = found.history.get((value.scope, gin_bindings.MACRO, "value"), [])
-        value = macro[-1].value if macro else None
-      if not macro:
+      key: gin_bindings.Key = (macros[-1], gin_bindings.MACRO, "value")
+      if key not in found.history:
         continue
-      value, where = macro[-1].value, macro[-1].where
+      value, where = found.history[key][-1].value, found.history[key][-1].where
     kinds = _kinds(name, argument)
     # A reference stands for what another function returns, which may be of any type.
     if (isinstance(value, gin_bindings.GinReference) or value is gin_files.REQUIRED

@@ -165,10 +165,8 @@ def protocol_of(path: pathlib.Path, further: Sequence[pathlib.Path] = (),
   own = [param for param in params if param.startswith("experiment.run.protocol")]
   found = gin_files.scan([path, *further], own, checks=False)
   key: gin_bindings.Key = ("", gin_bindings.ROOTS[0], "protocol")
-  value = found.history[key][-1].value if key in found.history else ""
-  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-    key = (value.scope, gin_bindings.MACRO, "value")
-    value = found.history[key][-1].value if key in found.history else ""
+  value, _ = gin_bindings.followed(
+      found.history, found.history[key][-1].value if key in found.history else None)
   name = getattr(value, "name", "").rpartition(".")[0]
   return next((key for key, one in descriptions.SHIPPED.items() if one.module == name), "")
 
