@@ -39,7 +39,7 @@ from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import run_settings
 from suite.contracts import descriptions
-from suite.contracts import learner
+from suite.contracts import refusals
 from suite.metrics import own_metrics
 from suite.models import precision
 from suite.protocols import run_state
@@ -110,6 +110,11 @@ def run(
   if instead is not None:
     return instead(protocol, learners, seed, distribution,
                    **({} if limits is None else {"budget": limits}))
+  protocol, checked = refusals.before_first_event(
+      protocol, {name: make for name, make in learners.items()
+                 if not _summary(folder, name).exists()},
+      seed=seed, distribution=distribution, metrics=further, budget=limits)
+  learners = {**learners, **checked}
   meanwhile = functools.partial(
       _help_until_free, folder, learners, protocol, seed, distribution,
       functools.partial(_check_alike, folder, origin.config_text, own)) if settings.share else None
@@ -138,16 +143,13 @@ def run(
 
 def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
             ) -> Dict[str, Callable[[], Any]]:
-  """The learners to run; refuses what makes none, all of them before the first one is trained."""
+  """The learners to run."""
   folders.check_names(learners, "learner")
   unknown = sorted(set(only) - set(learners))
   if unknown:
     raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
                      f"this run are {', '.join(learners)}.")
-  chosen = {name: make for name, make in learners.items() if not only or name in only}
-  for make in chosen.values():
-    learner.check_maker(make)
-  return chosen
+  return {name: make for name, make in learners.items() if not only or name in only}
 
 
 def _check_as_chief(distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic

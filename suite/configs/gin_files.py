@@ -124,12 +124,17 @@ def old_runs() -> Dict[str, str]:
   return {name: arguments for name, _, arguments in pairs}
 
 
+def close(name: str, known: Iterable[str]) -> str:
+  """' Nearest: ...', as the end of a message; "" if no other name is near."""
+  found = difflib.get_close_matches(name, sorted({*known} - {name}), n=4, cutoff=0.5)
+  return f" Nearest: {', '.join(found)}." if found else ""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
-  """'Nearest: ...' or 'Known: ...', as part of a message."""
-  known = sorted(known)
-  close = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
-  if close:
-    return f"Nearest: {', '.join(close)}."
+  """'Nearest: ...' or 'Known: ...', as part of a message; never the name itself."""
+  known = sorted({*known} - {name})
+  if near := close(name, known):
+    return near.strip()
   more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
   return f"Known: {', '.join(known[:_SHOWN])}{more}." if known else "None is known."
 

@@ -7,7 +7,8 @@ Gin stays on the roof: the library takes arguments, a run file names and fills t
 computed, where that is certain: literals for parameters that are annotated as numbers, texts or
 booleans. A whole number stands for a float. A float without a fraction (3.0, 1e3) is converted
 where the annotation wants a whole number, alone or in a list, and stays where there is no
-annotation; a run may be resumed with either.
+annotation; a run may be resumed with either. A text for a parameter that takes one of several
+values is annotated as their `Literal`.
 """
 
 from __future__ import annotations
@@ -360,12 +361,13 @@ def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
     if repr(whole) != repr(value):
       converted[scope, name, argument] = value = whole
     label = f"{f'{scope}/' if scope else ''}{'.'.join([*name.split('.')[-2:], argument])}"
-    # Other types accept their instances alone.
-    accepted = {bool: (bool, int), float: (int, float)}
-    if kinds and all(kind in _PLAIN for kind in kinds) and not any(
-        isinstance(value, accepted.get(kind, kind)) for kind in kinds):
-      names = " or ".join("None" if kind is type(None) else _NAMES[kind] for kind in kinds)
-      raise gin_files.ConfigError(f"{label} is {value!r}{via} ({where}); it takes {names}.")
+    if kinds and all(kind in _PLAIN or _choices(kind) for kind in kinds) and not any(
+        _accepts(kind, value) for kind in kinds):
+      names = " or ".join(f"one of {', '.join(map(repr, _choices(kind)))}" if _choices(kind)
+                          else _NAMES[kind] for kind in kinds)
+      texts = [one for kind in kinds for one in _choices(kind) if isinstance(one, str)]
+      raise gin_files.ConfigError(f"{label} is {value!r}{via} ({where}); it takes {names}."
+                                  f"{gin_files.close(str(value), texts)}")
     members = [typing.get_args(kind) for kind in kinds if kind not in _PLAIN]
     is_list_of_int = bool(members) and all(int in one and set(one) <= {int, ...} for one in members)
     if (is_list_of_int and isinstance(value, (list, tuple))
@@ -425,7 +427,20 @@ def _convert(found: gin_files.Scan, converted: Mapping[gin_bindings.Key, Any]) -
       settings[-1] = dataclasses.replace(settings[-1], value=value)
 
 
-_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
+_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False",
+          type(None): "None"}
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+  """The values of a `Literal`; () of other types."""
+  return typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
+
+
+def _accepts(kind: Any, value: Any) -> bool:
+  """Whether a value is one of a type; other types than these accept their instances alone."""
+  if _choices(kind):
+    return value in _choices(kind)
+  return isinstance(value, {bool: (bool, int), float: (int, float)}.get(kind, kind))
 
 
 @functools.lru_cache(maxsize=1024)  # Each of its arguments asks.

@@ -141,6 +141,11 @@ def report_error(error: BaseException, args: argparse.Namespace, *, code: int,
   return code
 
 
+def exit_code(error: BaseException) -> int:
+  """The exit code for an error: 2 if it is of usage, see `refusals.usage_errors`, else 1."""
+  return getattr(error, "exit_code", 1) if is_our_message(error) else 1
+
+
 def is_our_message(error: BaseException) -> bool:
   """True for the suite's error classes, and for errors of values and disks raised by its code.
 

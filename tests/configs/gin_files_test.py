@@ -195,3 +195,10 @@ def test_a_description_goes_on_to_its_period(shelf):
   assert gin_files.description(path) == "Fine-tuning of all layers."
   path.write_text("# Fine-tuning of all\n# suite run a\n# layers.\n")
   assert gin_files.description(path) == "Fine-tuning of all"
+
+
+def test_a_suggestion_is_never_the_name_itself():
+  assert gin_files.nearest("clear", ["clear", "clears", "fluid"]) == "Nearest: clears."
+  assert gin_files.nearest("clear", ["clear", "fluid"]) == "Known: fluid."
+  assert gin_files.nearest("clear", ["clear"]) == "None is known."
+  assert gin_files.close("clear", ["clear", "fluid"]) == ""
