@@ -85,6 +85,11 @@ def configured(fn: Callable, given: Mapping[str, Any]) -> Callable[[], Any]:
   return functools.partial(configurable, **given)
 
 
+def bound(fn: Callable, argument: str, default: Any) -> Any:
+  """The value that is bound to an argument, with its references; the default if none is."""
+  return gin.get_bindings(fn).get(argument, default)
+
+
 def group(kind: Callable) -> Any:
   """An object of a class with its gin bindings; with defaults alone if no file names the class."""
   try:
@@ -108,7 +113,7 @@ def built(paths: Sequence[pathlib.Path], bindings: Sequence[str], objects: Mappi
   with gin.unlock_config():
     for name, value in objects.items():
       gin.bind_parameter(f"{name}/gin.macro.value" if name.isupper() else name, _Object(value))
-  return gin.get_bindings(fn)[argument]
+  return bound(fn, argument, None)
 
 
 class _Object:

@@ -60,6 +60,16 @@ def usage_errors() -> Iterator[None]:
     raise
 
 
+def make_each(learners: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+  """Makes all learners, by name, which finds the settings that a constructor refuses."""
+  made: dict[str, Any] = {}
+  for name, make in learners.items():
+    with _of_learner(name, learners):
+      learner_lib.check_maker(make)
+      made[name] = make()
+  return made
+
+
 def before_first_event(
     protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], *, seed: int,
     distribution: distribution_lib.Distribution, metrics: own_metrics.OwnMetrics,
@@ -76,11 +86,7 @@ def before_first_event(
     The protocol with its arguments, which are evaluated once for all learners; and makers, each of
     which returns the learner that was checked, then new ones.
   """
-  made: dict[str, Any] = {}
-  for name, make in learners.items():
-    with _of_learner(name, learners):
-      learner_lib.check_maker(make)
-      made[name] = make()
+  made = make_each(learners)
   if made and getattr(_function_of(protocol), "is_checkable", False):
     with usage_errors():
       protocol(None, state=(given := _Arguments()))
@@ -157,7 +163,8 @@ class CheckState:
                metrics: own_metrics.OwnMetrics, budget: ledger_lib.Budget | None, begins: bool):
     self.name, self.distribution, self.metrics = name, distribution, metrics
     self.seeds, self.ledger = seeds_lib.Seeds(seed), ledger_lib.Ledger(budget)
-    self.done, self.records, self._begins = 0, [], begins
+    self.done, self._begins = 0, begins
+    self.records: list[dict[str, Any]] = []
 
   def resume(self, learner: Any, begin: Sequence[tasks.Task] = (), *, delivery: str = "") -> None:
     """Ends the check, after a copy of the learner has begun the first task."""

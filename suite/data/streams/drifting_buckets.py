@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import typing
-from typing import Dict, List, Literal, Optional, Tuple, Union
+from typing import Dict, List, Optional, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
@@ -32,8 +31,7 @@ from suite.data.images import image_set
 from suite.data.images import tfds_source
 from suite.data.streams import buckets
 
-Mode = Literal["iid", "streaming"]
-MODES = typing.get_args(Mode)
+MODES = ("iid", "streaming")
 _TEST_SHARE = 0.3
 _CHUNK = 2048
 
@@ -87,7 +85,7 @@ def find(series: Union[str, Series]) -> Series:
   return SERIES[series]
 
 
-def load(series: Union[str, Series] = "drifting/cifar10", *, protocol: Mode = "iid", seed: int = 0,
+def load(series: Union[str, Series] = "drifting/cifar10", *, protocol: str = "iid", seed: int = 0,
          data_dir: Optional[str] = None) -> buckets.Buckets:
   """Buckets "bucket_01" to "bucket_10".
 
