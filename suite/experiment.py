@@ -113,7 +113,8 @@ def run(
   protocol, checked = refusals.before_first_event(
       protocol, {name: make for name, make in learners.items()
                  if not _summary(folder, name).exists()},
-      seed=seed, distribution=distribution, metrics=further, budget=limits)
+      seed=seed, distribution=distribution, metrics=further, budget=limits,
+      configuration=gin_parse.num_parsed)
   learners = {**learners, **checked}
   meanwhile = functools.partial(
       _help_until_free, folder, learners, protocol, seed, distribution,

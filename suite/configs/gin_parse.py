@@ -46,7 +46,7 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
   """
   found = gin_files.scan(paths, bindings)
   gin_names.check(found, names)
-  gin.clear_config()
+  clear()
   for file, text in found.texts:
     with _explained(found):
       gin.parse_config(_NamedText(file, text))
@@ -128,7 +128,17 @@ class _Object:
 
 def clear() -> None:
   """Forgets what an earlier run of this process has bound and used."""
+  global _num_parsed
+  _num_parsed += 1
   gin.clear_config()
+
+
+_num_parsed = 0
+
+
+def num_parsed() -> int:
+  """The number of the configuration that is set: what was made by another one reads this one."""
+  return _num_parsed
 
 
 def config_text() -> str:

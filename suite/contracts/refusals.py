@@ -65,7 +65,6 @@ def make_each(learners: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
   made: dict[str, Any] = {}
   for name, make in learners.items():
     with _of_learner(name, learners):
-      learner_lib.check_maker(make)
       made[name] = make()
   return made
 
@@ -73,7 +72,7 @@ def make_each(learners: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
 def before_first_event(
     protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], *, seed: int,
     distribution: distribution_lib.Distribution, metrics: own_metrics.OwnMetrics,
-    budget: ledger_lib.Budget | None = None
+    budget: ledger_lib.Budget | None = None, configuration: Callable[[], int] = lambda: 0
 ) -> tuple[Callable[..., Any], dict[str, Callable[[], Any]]]:
   """Makes all learners and lets the protocol check each of them; nothing is trained or written.
 
@@ -81,24 +80,40 @@ def before_first_event(
     protocol: its arguments may be bound. One that is not `checkable` checks as it runs.
     learners: makers by name, of those that have not finished.
     seed, distribution, metrics, budget: of the run.
+    configuration: the number of the configuration that is set. A maker may set one, as that of
+      `suite.learner` does, which its learner reads later, too.
 
   Returns:
     The protocol with its arguments, which are evaluated once for all learners; and makers, each of
-    which returns the learner that was checked, then new ones.
+    which returns the learner that was checked, unless another configuration was set since, then new
+    ones.
   """
-  made = make_each(learners)
+  made: dict[str, Any] = {}
+  needs: dict[str, int | None] = {}  # The configuration that the maker has set.
+
+  def current(name: str) -> Any:
+    if name not in made or needs[name] not in (None, configuration()):
+      before = configuration()
+      learner_lib.check_maker(learners[name])
+      made[name] = learners[name]()
+      needs[name] = None if configuration() == before else configuration()
+    return made[name]
+
+  make_each({name: functools.partial(current, name) for name in learners})
   if made and getattr(_function_of(protocol), "is_checkable", False):
     with usage_errors():
       protocol(None, state=(given := _Arguments()))
     protocol = given.protocol
-    for name, learner in made.items():
+    for name in learners:
       state = CheckState(name, seed=seed, distribution=distribution, metrics=metrics,
                          budget=budget, begins=len(made) > 1)
       with _of_learner(name, learners), contextlib.suppress(_Accepted):
-        protocol(learner, state=state)
+        protocol(current(name), state=state)
 
   def maker(name: str) -> Any:
-    return made.pop(name) if name in made else learners[name]()
+    found = current(name)
+    del made[name]
+    return found
 
   return protocol, {name: functools.partial(maker, name) for name in learners}
 

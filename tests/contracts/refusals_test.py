@@ -451,6 +451,25 @@ def test_data_is_made_once_and_each_learner_is_the_one_that_was_checked(tmp_path
   assert summary["protocol"] == "clear" and calls.count("data") == 1
 
 
+def test_a_learner_is_made_again_if_another_maker_has_set_a_configuration():
+  number, calls = [0], []
+
+  def maker(name, sets):
+    def make():
+      number[0] += sets
+      calls.append(name)
+      return nearest_mean()
+    return make
+
+  makers = {"a": maker("a", True), "b": maker("b", True), "plain": maker("plain", False)}
+  _, found = checked(functools.partial(clear.run, buckets=few_buckets()), makers,
+                     configuration=lambda: number[0])
+  assert calls == ["a", "b", "plain", "a", "b"]  # Each is checked with its own.
+  for name in makers:
+    found[name]()
+  assert calls[5:] == ["a", "b"]  # And runs with it.
+
+
 def test_a_protocol_of_a_user_is_not_called_before_its_run():
   def run(learner, *, state):
     raise AssertionError((learner, state))

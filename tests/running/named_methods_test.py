@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 
 import pytest
 import tensorflow as tf
 
+from suite.compute import distribution
 from suite.configs import gin_files
+from suite.configs import gin_parse
 from suite.configs import methods
 from suite.configs import run_settings
 from suite.contracts import deliveries
+from suite.contracts import refusals
 from suite.learners import finetune
 from suite.learners import gradient
 from suite.learners import statistics_learner
 from suite.learners import weight_imprinting
+from suite.metrics import own_metrics
 from suite.models.own import own_model
 from suite.reporting import table_dir
 from suite.reporting import tables
@@ -74,6 +79,18 @@ def test_settings_reach_the_method_not_the_images():
   for optimizer in ("adamw", adam):
     made = own_learner.learner(net(), "indep", optimizer=optimizer).make(deliveries.TASKS)
     assert made._trainer.optimizer is optimizer
+
+
+def test_several_methods_are_each_made_under_their_own_configuration():
+  makers = {name: functools.partial(
+      own_learner.learner(net(), "er", epochs=epochs).make, deliveries.BUCKETS)
+            for name, epochs in (("one", 1), ("two", 2), ("again", 1))}
+  _, found = refusals.before_first_event(
+      lambda learner, *, state: {}, makers, seed=0, distribution=distribution.build(),
+      metrics=own_metrics.OwnMetrics(None), configuration=gin_parse.num_parsed)
+  for name, epochs in (("one", 1), ("two", 2), ("again", 1)):
+    assert found[name]()._recipe.epochs == epochs
+    assert f"EPOCHS = {epochs}\n" in gin_parse.config_text()  # What it calls later reads this.
 
 
 def test_head_and_optimizer_of_a_method():
