@@ -8,8 +8,11 @@ import sys as _sys
 
 __version__ = "0.1.0"
 
-if "tensorflow" not in _sys.modules:  # It reads this when it is imported: no lines about CUDA.
+if "tensorflow" not in _sys.modules:  # It reads these when it is imported.
+  # No lines about CUDA: relevant errors are raised as exceptions.
   _os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+  # By default TensorFlow enables oneDNN only on CPUs with AVX-512 VNNI and the like.
+  _os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 _HOW = ("Import suite before tensorflow, or set TF_USE_LEGACY_KERAS=1 in the environment; from "
         "TensorFlow 2.16 on that needs the package tf-keras.")

@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
   except KeyboardInterrupt as error:
     return this_process.report_error(error, args, code=130)
   except Exception as error:
-    return this_process.report_error(error, args, code=1)
+    return this_process.report_error(error, args, code=this_process.exit_code(error))
 
 
 def parser(asked: str | None = None) -> argparse.ArgumentParser:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import dataclasses
 import functools
@@ -40,7 +41,7 @@ from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import run_settings
 from suite.contracts import descriptions
-from suite.contracts import learner
+from suite.contracts import refusals
 from suite.metrics import own_metrics
 from suite.models import precision
 from suite.protocols import run_state
@@ -114,6 +115,16 @@ def run(
     return instead(protocol, learners, seed, distribution,
                    **({} if limits is None else {"budget": limits}))
   identities = {name: _identity(origin, name, settings, own) for name in learners}
+  known = {name: run_identity.place(folder, name, one.texts, origin.config_text)
+           for name, one in identities.items()}
+  for name, one in identities.items():
+    _take_first_weights(known[name], one.models, distribution)
+  protocol, checked = refusals.before_first_event(
+      protocol, {name: make for name, make in learners.items()
+                 if not (known[name].is_known and (known[name].folder / run_dir.SUMMARY).exists())},
+      seed=seed, distribution=distribution, metrics=further, budget=limits,
+      configuration=gin_parse.num_parsed)
+  learners = {**learners, **checked}
   meanwhile = functools.partial(_help_until_free, folder, learners, protocol, seed, distribution,
                                 identities, own) if settings.share else None
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
@@ -131,7 +142,6 @@ def run(
             place.folder / descriptions.FILE, run_dir.sealed(description.values()))
       with _learner_run(place, settings, distribution, board, further, progress) as learner_run:
         if learner_run is not None:  # It has not finished before.
-          _take_first_weights(place, identities[name].models, distribution)
           learner_run.finish(protocol(make_learner(), state=learner_run.state))
       run_identity.remember(identities[name].texts, identities[name].after())
       if distribution.is_chief:
@@ -156,16 +166,13 @@ def _identity(origin: run_settings.RunOrigin, name: str, settings: run_settings.
 
 def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
             ) -> Dict[str, Callable[[], Any]]:
-  """The learners to run; refuses what makes none, all of them before the first one is trained."""
+  """The learners to run."""
   folders.check_names(learners, "learner")
   unknown = sorted(set(only) - set(learners))
   if unknown:
     raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
                      f"this run are {', '.join(learners)}.")
-  chosen = {name: make for name, make in learners.items() if not only or name in only}
-  for make in chosen.values():
-    learner.check_maker(make)
-  return chosen
+  return {name: make for name, make in learners.items() if not only or name in only}
 
 
 def _check_as_chief(distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic
@@ -487,6 +494,8 @@ def _claim(settings: run_settings.RunSettings, config_text: str,
     for name, place in places.items():
       if run_identity.read(place.folder) != identities[name].texts:
         run_identity.save(place.folder, identities[name].texts)
+      if not place.is_known:
+        _save_first_weights(place.folder, identities[name].models)
     run_identity.save_latest(workdir, {name: place.folder for name, place in places.items()})
   found = distribution.agreed({
       name: [place.folder.name, place.is_known] for name, place in places.items()})
@@ -537,26 +546,36 @@ def _environment(settings: run_settings.RunSettings, distribution: distribution_
       "packages": packages, "git_revision": revision, "learners": list(learners)})
 
 
+def _save_first_weights(folder: pathlib.Path, models: Mapping[str, Any]) -> None:
+  """Stores the weights of model instances whose weights chance gave."""
+  arrays = {f"{name}/{number}": weight for name, model in models.items()
+            for number, weight in enumerate(model.get_weights())}
+  path = folder / run_dir.FIRST_WEIGHTS
+  path.unlink(missing_ok=True)
+  if arrays:
+    with snapshots.saving("the first weights", path) as temporary, open(temporary, "wb") as file:
+      np.savez(file, **arrays)
+
+
 def _take_first_weights(place: run_identity.Place, models: Mapping[str, Any],
                         distribution: distribution_lib.Distribution) -> None:
   """Gives model instances whose weights chance gave those that the run began with.
 
-  The first start stores them; a restart, and every process but the chief, takes them from there.
+  A restart takes them from the run's folder, processes besides the chief from the chief.
   """
   path = place.folder / run_dir.FIRST_WEIGHTS
-  if not models:
-    return
-  if distribution.is_chief and not place.is_known:
-    arrays = {f"{name}/{number}": weight for name, model in models.items()
-              for number, weight in enumerate(model.get_weights())}
-    with snapshots.saving("the first weights", path) as temporary, open(temporary, "wb") as file:
-      np.savez(file, **arrays)
-  if not distribution.agreed(path.exists()):
-    return  # A run of an earlier version, whose state has all that it needs.
-  if distribution.is_chief and not place.is_known:
-    return
-  with snapshots.reading("the first weights", path), np.load(path, allow_pickle=False) as stored:
-    for name, model in models.items():
-      model.set_weights([stored[f"{name}/{number}"] for number in range(len(model.get_weights()))])
-  _say(distribution, f"{run_identity.label(place.folder)}: takes the first weights of its model "
-       "from the first start: they were drawn without a seed.")
+  if distribution.is_chief and models and place.is_known and path.exists():
+    with snapshots.reading("the first weights", path), np.load(path, allow_pickle=False) as stored:
+      for name, model in models.items():
+        model.set_weights([
+            stored[f"{name}/{number}"] for number in range(len(model.get_weights()))])
+    _say(distribution, f"{run_identity.label(place.folder)}: takes the first weights of its model "
+         "from the first start: they were drawn without a seed.")
+  if distribution.num_processes > 1:
+    for name in distribution.agreed(list(models)):
+      weights = models[name].get_weights() if name in models else []
+      chiefs = distribution.agreed([base64.b64encode(one.tobytes()).decode() for one in weights])
+      if weights:
+        models[name].set_weights([
+            np.frombuffer(base64.b64decode(text), one.dtype).reshape(one.shape)
+            for text, one in zip(chiefs, weights)])

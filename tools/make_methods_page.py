@@ -36,6 +36,9 @@ resumes bit for bit. Every method runs under one protocol at least; a cell that 
 learner of the same parts as one that is, which is compared. What a protocol does not serve is
 refused by a message before anything is trained.
 
+A row begins with the name that `suite run --methods` and `suite.learner` take, then its aliases;
+case and punctuation do not matter (`DER++`, `A-GEM`).
+
 A method has one macro, in a file of `gin/learners`, and the same settings under all protocols. A
 run file includes that file and its protocol's, `gin/learners/nevis.gin`, `clear.gin`, `fluid.gin`
 or `cfsl.gin`, which has the protocol's values, and sets the upper-case names;
@@ -219,12 +222,13 @@ def page() -> str:
 
 
 def _matrix(every: Iterable[methods.Method]) -> str:
-  lines = [_row(["method", "paper", "gin file and macro", *_SHOWN.values()]),
-           _row([*["---"] * 3, *[":-:"] * len(_SHOWN)])]
+  lines = [_row(["name", "method", "paper", "gin file and macro", *_SHOWN.values()]),
+           _row([*["---"] * 4, *[":-:"] * len(_SHOWN)])]
   for method in every:
     where = f"[{method.file}](../gin/learners/{method.file}.gin) `{method.macro}`"
     runs = ["✓" if name in method.protocols else "-" for name in _SHOWN]
-    lines.append(_row([_escaped(method.title), method.paper or "-", where, *runs]))
+    names = ", ".join(f"`{name}`" for name in (method.name, *method.aliases))
+    lines.append(_row([names, _escaped(method.title), method.paper or "-", where, *runs]))
   return "\n".join(lines) + "\n"
 
 

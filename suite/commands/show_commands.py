@@ -81,20 +81,21 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _list_methods(args: argparse.Namespace) -> int:
-  protocol = args.methods
-  if protocol and protocol not in methods.NAMED:
-    # `suite list --methods er`: the word is a method's.
-    args.words, protocol = [*args.words, protocol], ""
-  known = {one.name for one in methods.load()}
+  # `suite list --methods er`, `suite list clear --methods`: each word says what it is.
+  words = [*args.words, *filter(None, [args.methods])]
+  protocol = next((word for word in words if word in methods.NAMED), "")
+  words = [word for word in words if word != protocol]
   column = methods.column(protocol)
-  chosen = [one for one in methods.load() if (not protocol or column in one.protocols)
-            and (one.name in args.words or not known & set(args.words))
-            and all(word.lower() in f"{one.name} {one.title} {one.paper}".lower()
-                    for word in args.words)]
+  named = [one for one in map(methods.find, words) if one is not None]
+  chosen = [one for one in methods.load() if (not protocol or column in one.protocols) and (
+      one in named if named else all(
+          word.lower() in f"{one.name} {one.title} {one.paper} {' '.join(one.aliases)}".lower()
+          for word in words))]
   if not chosen:
-    near = gin_files.nearest(args.words[-1], [*known, *methods.NAMED])
+    known = [one.name for one in methods.load()]
+    near = gin_files.nearest(words[-1], [*known, *methods.NAMED])
     raise gin_files.ConfigError(f"No method{f' of {protocol}' if protocol else ''} has "
-                                f"{' and '.join(map(repr, args.words))}. {near}")
+                                f"{' and '.join(map(repr, words))}. {near}")
   if args.names:
     print("\n".join(one.name for one in chosen))
     return 0
@@ -139,8 +140,8 @@ def add_show(show: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace) -> int:
-  method = next((one for one in methods.load() if one.name == args.name), None)
-  if method is not None and args.name not in gin_files.run_files():
+  method = None if args.name in gin_files.run_files() else methods.find(args.name)
+  if method is not None:
     show_method(method, "", as_json=args.json)
     return 0
   file = run_settings.find(args.name, extra_files=args.gin_file, params=args.gin_param,

@@ -17,7 +17,9 @@ from typing import Any, Mapping
 import tensorflow as tf
 import threadpoolctl
 
-_THREADS, _ONEDNN = "TF_NUM_INTRAOP_THREADS", "TF_ENABLE_ONEDNN_OPTS"
+from suite.compute import private_tensorflow
+
+_THREADS, ONEDNN = "TF_NUM_INTRAOP_THREADS", "TF_ENABLE_ONEDNN_OPTS"
 _XLA_FLAGS, _XLA_ON_CPU = "TF_XLA_FLAGS", "--tf_xla_cpu_global_jit"
 # The flag of `suite run` that sets a field to a value.
 _FLAGS = {
@@ -59,7 +61,7 @@ class Arithmetic:
       steps = [f"Give {flag(before[name])}." for name, flag in _FLAGS.items() if name in wrong]
       if not set(wrong) <= set(_FLAGS):
         steps.append(f"Set {_THREADS}={before['op_threads']} and "
-                     f"{_ONEDNN}={int(before['onednn'])} in the environment.")
+                     f"{ONEDNN}={int(before['onednn'])} in the environment.")
       raise ValueError(f"{said}: the numbers would differ. {' '.join(steps)}")
 
 
@@ -81,8 +83,7 @@ def of_this_process(*, precision: str = "float32", xla: bool = False, determinis
   if not threads:  # TensorFlow's default: the cores that this process may use.
     threads = (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity")
                else os.cpu_count() or 1)
-  return Arithmetic(threads, os.environ.get(_ONEDNN, "1") not in ("0", "false"), precision, xla,
-                    deterministic)
+  return Arithmetic(threads, private_tensorflow.uses_onednn(), precision, xla, deterministic)
 
 
 def compile_clusters(compiles: bool) -> None:

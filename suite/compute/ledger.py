@@ -49,6 +49,7 @@ _UNITS = {
     **{f"{prefix}FLOP": ("flops", size) for prefix, size in _PREFIXES.items()},
     **{f"{prefix}MAC": ("macs", size) for prefix, size in _PREFIXES.items()},
     **{f"{prefix}B": ("bytes", size) for prefix, size in (*_PREFIXES.items(), *_BINARY.items())}}
+_MOST = 10**30  # Of a limit; a year of the largest computers is 1e26 FLOPs.
 _SHOWN = "FLOP or MAC (kFLOP, MFLOP, GFLOP, TFLOP, PFLOP) and B (kB, MB, GB, KiB, MiB, GiB)"
 
 
@@ -92,9 +93,14 @@ class Budget:
       name, size = _UNITS[unit]
       if name in found:
         raise BudgetError(f"The budget {text!r} limits {name} twice; leave one of them out.")
-      found[name] = int(decimal.Decimal(number) * size)
-      if found[name] < 1:
-        raise BudgetError(f"A budget has {part.strip()!r}; a limit is at least 1 {name}.")
+      try:
+        amount = decimal.Decimal(number) * size
+      except decimal.InvalidOperation:  # An exponent that is no number of decimals.
+        amount = decimal.Decimal(0)
+      if not 1 <= amount <= _MOST:
+        raise BudgetError(f"A budget has {part.strip()[:80]!r}; a limit is at least 1 {name} and "
+                          f"at most {_MOST:.0e}. Leave out a limit that no run reaches.")
+      found[name] = int(amount)
     return cls(**found)
 
 

@@ -8,7 +8,10 @@ of TensorFlow's graph rewrites is here, too.
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
 import importlib
+import pathlib
 import threading
 from typing import Any, Iterator, Mapping, Sequence
 import weakref
@@ -52,6 +55,27 @@ with_constants = _part("tensorflow.python.framework.convert_to_constants",
                        "convert_variables_to_constants_v2")
 is_deterministic = _part("tensorflow.python.framework.config", "is_op_determinism_enabled")
 _here = threading.local()
+_IS_MKL_ENABLED = "_ZN10tensorflow12IsMklEnabledEv"  # bool tensorflow::IsMklEnabled()
+
+
+@functools.cache
+def uses_onednn() -> bool:
+  """Whether TensorFlow computes with oneDNN's kernels.
+
+  It decides when it is imported, by TF_ENABLE_ONEDNN_OPTS or else by the CPU; what the environment
+  says later has no effect. TensorFlow 2.15's own Python function decides again at its first call,
+  so it is only asked where the library does not export the function that kernels ask.
+  """
+  folder = pathlib.Path(tf.sysconfig.get_lib())
+  for pattern in ("libtensorflow_framework*", "libtensorflow_cc*"):
+    for path in sorted(folder.glob(pattern)):
+      try:
+        function = getattr(ctypes.CDLL(str(path)), _IS_MKL_ENABLED)
+      except (OSError, AttributeError):
+        continue
+      function.restype = ctypes.c_bool
+      return bool(function())
+  return bool(_part("tensorflow.python.util._pywrap_util_port", "IsMklEnabled")())
 
 
 _seeds_of_runs: set[int] = set()

@@ -155,11 +155,8 @@ def learner_names(history: History) -> List[str]:
 
 
 def _learners(history: History) -> Dict[str, Any]:
-  key: Key = ("", ROOTS[0], LEARNERS)
-  value = history[key][-1].value if key in history else None
-  while isinstance(value, GinReference) and value.name == MACRO:
-    key = (value.scope, MACRO, "value")
-    value = history[key][-1].value if key in history else None
+  settings = history.get(("", ROOTS[0], LEARNERS), [])
+  value, _ = followed(history, settings[-1].value if settings else None)
   return value if isinstance(value, dict) else {}
 
 
@@ -192,6 +189,39 @@ def references(value: Any) -> Iterator[GinReference]:
   elif isinstance(value, (list, tuple)):
     for part in value:
       yield from references(part)
+
+
+def followed(history: History, value: Any) -> Tuple[Any, List[str]]:
+  """Follows macros to a value: (the value, the macros on the way); None if the last one is not set.
+
+  A macro of a circle, which `gin_files.scan` refuses, has no value.
+  """
+  macros: List[str] = []
+  while isinstance(value, GinReference) and value.name == MACRO:
+    settings = [] if value.scope in macros else history.get((value.scope, MACRO, "value"), [])
+    macros.append(value.scope)
+    value = settings[-1].value if settings else None
+  return value, macros
+
+
+def circle(history: History) -> List[str]:
+  """The first macros whose values lead back to the first of them; [] if there are none."""
+  finished: Set[str] = set()
+
+  def visit(macro: str, way: List[str]) -> List[str]:
+    if macro in way:
+      return way[way.index(macro):]
+    settings = history.get((macro, MACRO, "value"), [])
+    for reference in references(settings[-1].value) if settings and macro not in finished else ():
+      if reference.name == MACRO and (found := visit(reference.scope, [*way, macro])):
+        return found
+    finished.add(macro)
+    return []
+
+  for scope, name, _ in history:
+    if name == MACRO and (found := visit(scope, [])):
+      return found
+  return []
 
 
 def inherited(scope: str, name: str, argument: str) -> Iterator[Key]:
@@ -245,12 +275,9 @@ class _Walk:
     If `only` is given and the value is a dictionary, behind macros too, only the entries with these
     names count.
     """
-    while only and isinstance(value, GinReference) and value.name == MACRO:
-      key = (value.scope, MACRO, "value")
-      self.read.add(key)
-      if key not in self._history:
-        return
-      value = self._history[key][-1].value
+    if only:
+      value, macros = followed(self._history, value)
+      self.read |= {(macro, MACRO, "value") for macro in macros}
     if only and isinstance(value, dict):
       value = {entry: part for entry, part in value.items() if entry in only}
     for reference in references(value):

@@ -124,12 +124,17 @@ def old_runs() -> Dict[str, str]:
   return {name: arguments for name, _, arguments in pairs}
 
 
+def close(name: str, known: Iterable[str]) -> str:
+  """' Nearest: ...', as the end of a message; "" if no other name is near."""
+  found = difflib.get_close_matches(name, sorted({*known} - {name}), n=4, cutoff=0.5)
+  return f" Nearest: {', '.join(found)}." if found else ""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
-  """'Nearest: ...' or 'Known: ...', as part of a message."""
-  known = sorted(known)
-  close = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
-  if close:
-    return f"Nearest: {', '.join(close)}."
+  """'Nearest: ...' or 'Known: ...', as part of a message; never the name itself."""
+  known = sorted({*known} - {name})
+  if near := close(name, known):
+    return near.strip()
   more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
   return f"Known: {', '.join(known[:_SHOWN])}{more}." if known else "None is known."
 
@@ -246,6 +251,7 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks:
   reading.note(found)
   for binding in bindings:
     _scan_binding(binding, found)
+  _check_circles(found)
   if not checks:
     return found
   read = gin_bindings.reached(found.history)
@@ -285,7 +291,7 @@ class _Reading:
     source, chain = self._sources[key], (*including, key)
     for name, line in source.includes():
       where = f"{source.path}, line {line}"
-      included = find_file(name, where)
+      included = find_file(name, where, path.parent)
       if os.path.realpath(included) in chain:
         loop = chain[chain.index(os.path.realpath(included)):]
         raise ConfigError(f"{where} includes {name!r}, which includes itself, by way of "
@@ -432,14 +438,18 @@ def stands_for(statement: config_parser.ImportStatement) -> str:
   return statement.module if is_whole else statement.bound_name()
 
 
-def find_file(name: str, where: str) -> pathlib.Path:
-  """Gin's own search: from the current folder, then under `root()`; `where` asks for it."""
-  for candidate in (pathlib.Path(name), root() / name):
-    if candidate.is_file():
-      return candidate.resolve()
+def find_file(name: str, where: str, beside: pathlib.Path | None = None) -> pathlib.Path:
+  """Finds a file from the current folder, then in the folder `beside`, then under `root()`.
+
+  `where` asks for it; `beside` is the folder of the file that includes it.
+  """
+  for folder in (pathlib.Path(), *([] if beside is None else [beside]), root()):
+    if (folder / name).is_file():
+      return (folder / name).resolve()
   shipped = (p.relative_to(root()).as_posix() for p in (root() / "gin").rglob("*.gin"))
   raise ConfigError(
-      f"{where}: there is no file {name!r}, neither from {os.getcwd()} nor from {root()}. "
+      f"{where}: there is no file {name!r}, neither from {os.getcwd()}"
+      f"{f', nor from {beside.resolve()},' if beside else ''} nor from {root()}. "
       f"{nearest(name, shipped)}")
 
 
@@ -488,6 +498,17 @@ def _scan_binding(binding: str, found: Scan) -> None:
   _note(statements[0], "", True, found, names)
 
 
+def _check_circles(found: Scan) -> None:
+  """Refuses macros that lead to one another, which gin follows without end."""
+  macros = gin_bindings.circle(found.history)
+  if macros:
+    settings = [found.history[macro, gin_bindings.MACRO, "value"][-1] for macro in macros]
+    lines = "".join(f"\n  {macro} = {setting.value}  (set by {setting.where})"
+                    for macro, setting in zip(macros, settings))
+    raise ConfigError(f"These macros lead to one another and have no value:{lines}\n"
+                      f"Set one of them to a value, such as {macros[0]}.")
+
+
 def _check_values(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
   """Refuses what is read and not set, and a chosen learner that the run file does not have."""
   # A name with a dot may be a constant that a module declares when gin imports it.
@@ -509,13 +530,9 @@ def _check_values(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
     # Written down or a macro's; None if it is the value of another function, or not set.
     key: gin_bindings.Key = ("", gin_bindings.ROOTS[0], argument)
     value = found.history[key][-1].value if key in found.history else None
-    while isinstance(value, gin_bindings.GinReference):
-      key = (value.scope, gin_bindings.MACRO, "value")
-      is_set = value.name == gin_bindings.MACRO and key in found.history
-      value = found.history[key][-1].value if is_set else None
-    values.append(value)
+    values.append(gin_bindings.followed(found.history, value)[0])
   only, learners = values
-  if isinstance(learners, dict):
+  if isinstance(learners, dict) and not isinstance(only, gin_bindings.GinReference):
     for name in [only] if isinstance(only, str) else only or ():
       if name not in learners:
         where = found.history["", gin_bindings.ROOTS[0], gin_bindings.ONLY][-1].where

@@ -7,7 +7,8 @@ Gin stays on the roof: the library takes arguments, a run file names and fills t
 computed, where that is certain: literals for parameters that are annotated as numbers, texts or
 booleans. A whole number stands for a float. A float without a fraction (3.0, 1e3) is converted
 where the annotation wants a whole number, alone or in a list, and stays where there is no
-annotation; a run may be resumed with either.
+annotation; a run may be resumed with either. A text for a parameter that takes one of several
+values is annotated as their `Literal`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
   """
   found = gin_files.scan(paths, bindings)
   gin_names.check(found, names)
-  gin.clear_config()
+  clear()
   for file, text in found.texts:
     with _explained(found):
       gin.parse_config(_NamedText(file, text))
@@ -83,6 +84,11 @@ def configured(fn: Callable, given: Mapping[str, Any]) -> Callable[[], Any]:
   return functools.partial(configurable, **given)
 
 
+def bound(fn: Callable, argument: str, default: Any) -> Any:
+  """The value that is bound to an argument, with its references; the default if none is."""
+  return gin.get_bindings(fn).get(argument, default)
+
+
 def group(kind: Callable) -> Any:
   """An object of a class with its gin bindings; with defaults alone if no file names the class."""
   try:
@@ -106,7 +112,7 @@ def built(paths: Sequence[pathlib.Path], bindings: Sequence[str], objects: Mappi
   with gin.unlock_config():
     for name, value in objects.items():
       gin.bind_parameter(f"{name}/gin.macro.value" if name.isupper() else name, _Object(value))
-  return gin.get_bindings(fn)[argument]
+  return bound(fn, argument, None)
 
 
 class _Object:
@@ -121,7 +127,17 @@ class _Object:
 
 def clear() -> None:
   """Forgets what an earlier run of this process has bound and used."""
+  global _num_parsed
+  _num_parsed += 1
   gin.clear_config()
+
+
+_num_parsed = 0
+
+
+def num_parsed() -> int:
+  """The number of the configuration that is set: what was made by another one reads this one."""
+  return _num_parsed
 
 
 def config_text() -> str:
@@ -294,15 +310,13 @@ def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
     if name == gin_bindings.MACRO or not is_read:
       continue
     value, where = setting.value, setting.where
-    if isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+    _, macros = gin_bindings.followed(found.history, value)
+    if macros:
       via = f" through {value}"
-      macro: List[gin_bindings.Binding] = []  # The last one that it leads to; [] if it is not set.
-      while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-        macro = found.history.get((value.scope, gin_bindings.MACRO, "value"), [])
-        value = macro[-1].value if macro else None
-      if not macro:
+      key: gin_bindings.Key = (macros[-1], gin_bindings.MACRO, "value")
+      if key not in found.history:
         continue
-      value, where = macro[-1].value, macro[-1].where
+      value, where = found.history[key][-1].value, found.history[key][-1].where
     kinds = _kinds(name, argument)
     # A reference stands for what another function returns, which may be of any type.
     if (isinstance(value, gin_bindings.GinReference) or value is gin_files.REQUIRED
@@ -312,12 +326,13 @@ def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
     if repr(whole) != repr(value):
       converted[scope, name, argument] = value = whole
     label = f"{f'{scope}/' if scope else ''}{'.'.join([*name.split('.')[-2:], argument])}"
-    # Other types accept their instances alone.
-    accepted = {bool: (bool, int), float: (int, float)}
-    if kinds and all(kind in _PLAIN for kind in kinds) and not any(
-        isinstance(value, accepted.get(kind, kind)) for kind in kinds):
-      names = " or ".join("None" if kind is type(None) else _NAMES[kind] for kind in kinds)
-      raise gin_files.ConfigError(f"{label} is {value!r}{via} ({where}); it takes {names}.")
+    if kinds and all(kind in _PLAIN or _choices(kind) for kind in kinds) and not any(
+        _accepts(kind, value) for kind in kinds):
+      names = " or ".join(f"one of {', '.join(map(repr, _choices(kind)))}" if _choices(kind)
+                          else _NAMES[kind] for kind in kinds)
+      texts = [one for kind in kinds for one in _choices(kind) if isinstance(one, str)]
+      raise gin_files.ConfigError(f"{label} is {value!r}{via} ({where}); it takes {names}."
+                                  f"{gin_files.close(str(value), texts)}")
     members = [typing.get_args(kind) for kind in kinds if kind not in _PLAIN]
     is_list_of_int = bool(members) and all(int in one and set(one) <= {int, ...} for one in members)
     if (is_list_of_int and isinstance(value, (list, tuple))
@@ -377,7 +392,20 @@ def _convert(found: gin_files.Scan, converted: Mapping[gin_bindings.Key, Any]) -
       settings[-1] = dataclasses.replace(settings[-1], value=value)
 
 
-_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
+_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False",
+          type(None): "None"}
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+  """The values of a `Literal`; () of other types."""
+  return typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
+
+
+def _accepts(kind: Any, value: Any) -> bool:
+  """Whether a value is one of a type; other types than these accept their instances alone."""
+  if _choices(kind):
+    return value in _choices(kind)
+  return isinstance(value, {bool: (bool, int), float: (int, float)}.get(kind, kind))
 
 
 @functools.lru_cache(maxsize=1024)  # Each of its arguments asks.

@@ -6,14 +6,17 @@
 
 The table says which method runs under which protocol. Columns: `name`; `title`; `paper`, authors
 and year; `file`, under gin/learners, and `macro`, the learner in it, which is the same under all
-protocols; then one column a delivery, named after the first protocol that delivers so
-(`incremental` has that of `clear`), which holds
+protocols; at the end `aliases`, further names with `;` between them, which may be left out; and one
+column a delivery, named after the first protocol that delivers so (`incremental` has that of
+`clear`), which holds
 
     nothing             the method runs there
     refused: MESSAGE    it is refused there, before anything is trained, with this in the message
 
 `tests/contracts/method_matrix_test.py` runs each cell; `tools/make_methods_page.py` makes
 docs/methods.md.
+
+Case and punctuation of a name do not matter: `DER++` is `der_plus_plus`.
 
 A row names a gin file and a macro. The settings of the method are the plain parameters of what that
 macro reaches: of the learner, its memory, objective, optimizer and so on, by the constructors'
@@ -54,6 +57,7 @@ _OF_RUNS = ("TRANSFORM", "AUGMENTED", "BACKBONE", "FEATURES", "WEIGHTS", "META_I
 _OWN_MODEL = ("BACKBONE", "FEATURES")
 _GRADIENT = "suite.learners.gradient.GradientLearner"
 _OPTIMIZER = "suite.training.gradient.optimizers.Momentum"
+_SETTING_ALIASES = {"lr": "learning_rate"}
 _PARTS_OF_RUNS = ("transform", "features", "backbone", "channels", "dtype")
 
 
@@ -70,6 +74,7 @@ class Method:
   Attributes:
     name, title, paper: as in the table.
     file: under gin/learners, without its ending. macro: the learner in it.
+    aliases: further names.
     refusals: by protocol, a part of the message with which the method is refused; it runs under the
       other protocols.
   """
@@ -80,6 +85,7 @@ class Method:
   file: str
   macro: str
   refusals: Mapping[str, str]
+  aliases: tuple[str, ...] = ()
 
   @property
   def protocols(self) -> list[str]:
@@ -93,7 +99,8 @@ def load() -> tuple[Method, ...]:
   with open(_PATH, newline="", encoding="utf-8") as table:
     return tuple(
         Method(row["name"], row["title"], row["paper"], row["file"], row["macro"],
-               {name: row[name][len(_REFUSED):] for name in PROTOCOLS if row[name]})
+               {name: row[name][len(_REFUSED):] for name in PROTOCOLS if row[name]},
+               tuple(filter(None, (row["aliases"] or "").split(";"))))
         for row in csv.DictReader(table))
 
 
@@ -126,27 +133,46 @@ class Setting:
   binds: str
 
 
+def _plain(name: str) -> str:
+  """A name without case and punctuation, "+" and "*" spelled out: "DER++" is "derplusplus"."""
+  spelled = name.casefold().replace("+", "plus").replace("*", "star")
+  return "".join(letter for letter in spelled if letter.isalnum())
+
+
+@functools.cache
+def _by_plain_name() -> Mapping[str, Method]:
+  return {_plain(name): one for one in load() for name in (one.name, *one.aliases)}
+
+
+def find(name: str) -> Method | None:
+  """The method of a name or an alias, whatever their case and punctuation; None: there is none."""
+  return _by_plain_name().get(_plain(name))
+
+
 def named(names: Sequence[str], protocol: str = "") -> list[Method]:
-  """The methods of these names.
+  """The methods of these names, see `find`.
 
   Raises:
     ConfigError: a name is unknown or given twice, or the protocol refuses the method.
   """
-  known, place = {method.name: method for method in load()}, column(protocol)
+  place, chosen = column(protocol), list[Method]()
   for name in names:
-    if name not in known:
-      at_home = [one.name for one in known.values() if not protocol or place in one.protocols]
+    method = find(str(name))
+    if method is None:
+      at_home = [one.name for one in load() if not protocol or place in one.protocols]
+      near = gin_files.nearest(str(name), [one.name for one in load()])
       raise gin_files.ConfigError(
-          f"There is no method {name!r}. {gin_files.nearest(str(name), known)} All of them: "
+          f"There is no method {name!r}. {near} All of them: "
           f"suite list --methods{f' {protocol}' if protocol and at_home else ''}")
-    if names.count(name) > 1:
-      raise gin_files.ConfigError(f"The method {name!r} is given twice; give each once.")
-    if place in known[name].refusals:
+    if method in chosen:
+      raise gin_files.ConfigError(f"The method {method.name!r} is given twice; give each once.")
+    if place in method.refusals:
       raise gin_files.ConfigError(
-          f"The method {name!r} does not run under {protocol}: {known[name].refusals[place]}. "
-          f"It runs under {', '.join(known[name].protocols)}; those of {protocol}: "
+          f"The method {method.name!r} does not run under {protocol}: {method.refusals[place]}. "
+          f"It runs under {', '.join(method.protocols)}; those of {protocol}: "
           f"suite list --methods {protocol}")
-  return [known[name] for name in names]
+    chosen.append(method)
+  return chosen
 
 
 def shelves(chosen: Sequence[Method], protocol: str = "") -> list[str]:
@@ -165,10 +191,8 @@ def protocol_of(path: pathlib.Path, further: Sequence[pathlib.Path] = (),
   own = [param for param in params if param.startswith("experiment.run.protocol")]
   found = gin_files.scan([path, *further], own, checks=False)
   key: gin_bindings.Key = ("", gin_bindings.ROOTS[0], "protocol")
-  value = found.history[key][-1].value if key in found.history else ""
-  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-    key = (value.scope, gin_bindings.MACRO, "value")
-    value = found.history[key][-1].value if key in found.history else ""
+  value, _ = gin_bindings.followed(
+      found.history, found.history[key][-1].value if key in found.history else None)
   name = getattr(value, "name", "").rpartition(".")[0]
   return next((key for key, one in descriptions.SHIPPED.items() if one.module == name), "")
 
@@ -268,6 +292,11 @@ def bindings(found: Mapping[str, Setting], given: Mapping[str, Any], what: str) 
   return [f"{found[name].binds}={value!r}" for name, value in given.items()]
 
 
+def setting_name(name: str) -> str:
+  """The name of a setting that users also write as `lr`."""
+  return _SETTING_ALIASES.get(name, name)
+
+
 def resolved(found: gin_files.Scan, chosen: Sequence[Method], params: Sequence[str]
              ) -> list[str]:
   """Bindings X=Y in which X may be a setting of the chosen methods.
@@ -284,6 +313,7 @@ def resolved(found: gin_files.Scan, chosen: Sequence[Method], params: Sequence[s
     if not equals or not name.isidentifier() or name in found.macros:
       made.append(param)
       continue
+    name = setting_name(name)
     of_each = [settings for settings in (settings_in(found, one) for one in chosen)
                if name in settings]
     if not of_each:

@@ -143,10 +143,8 @@ def read(file: run_settings.RunFile, *, every: bool = False) -> RunFacts:
   is_table = any(name.startswith("table.") for name in found.parameters)
   root = gin_bindings.ROOTS[1 if is_table else 0]
   key = ("", root, "runs" if is_table else gin_bindings.LEARNERS)
-  learners = found.history[key][-1].value if key in found.history else None
-  while isinstance(learners, gin_bindings.GinReference) and learners.name == gin_bindings.MACRO:
-    key = (learners.scope, gin_bindings.MACRO, "value")
-    learners = found.history[key][-1].value if key in found.history else None
+  learners, _ = gin_bindings.followed(
+      found.history, found.history[key][-1].value if key in found.history else None)
   named = learners if isinstance(learners, Mapping) else {}
   return RunFacts(
       read_header(file.name, file.path), is_table,

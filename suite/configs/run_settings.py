@@ -229,7 +229,8 @@ class RunFile:
     protocol = methods.protocol_of(self.path, further, self.params)
     chosen = methods.named(names, protocol)
     made = dataclasses.replace(
-        self, methods=tuple(names), shelves=tuple(methods.shelves(chosen, protocol)))
+        self, methods=tuple(one.name for one in chosen),
+        shelves=tuple(methods.shelves(chosen, protocol)))
     found = gin_files.scan(made.paths(), checks=False)
     return dataclasses.replace(made, params=tuple(
         methods.resolved(found, chosen, self.params)))

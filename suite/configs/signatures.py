@@ -24,6 +24,7 @@ _ENTRY = re.compile(r"(?:^|(?<=[.;] ))(\w+(?:, \w+)*)(?: \[[^\]]*\])?: ")  # "a,
 _DEFINITION, _METHOD = (re.compile(
     rf"^(?:{left}@[^\n]*\n(?:{left}[ )][^\n]*\n)*)*{left}(?:class|def|async def) (\w+)[^\n]*\n"
     rf"(?:(?:{left}[ )#][^\n]*)?\n)*", re.MULTILINE) for left in ("", "  "))
+_CHOICES = re.compile(r"(?:typing\.)?Literal\[([^\]]*)\]")
 _WORDS = {"int": "whole number", "float": "number", "str": "text", "bool": "True or False"}
 _COUNTED = ("examples|images|samples|rows|epochs|passes|steps|updates|episodes|trials|classes|"
             "neighbors|phases|layers|blocks|clusters|stages|seconds|bytes|pixels|degrees")
@@ -67,7 +68,7 @@ class Parameter(NamedTuple):
 
 @functools.cache  # All methods together have a thousand parameters of twenty kinds.
 def _is_plain(kind: str) -> bool:
-  names = set(re.findall(r"\w+", kind))
+  names = set(re.findall(r"\w+", _CHOICES.sub("str", kind)))
   return bool(names & set(_WORDS)) and names <= _PLAIN
 
 
@@ -75,8 +76,10 @@ def _is_plain(kind: str) -> bool:
 def _in_words(kind: str) -> str:
   if not _is_plain(kind):
     return ""
-  found = [word for name, word in _WORDS.items() if re.search(rf"\b{name}\b", kind)]
-  several = " (several)" if re.search(r"[Ss]equence|tuple|Tuple|[Ll]ist", kind) else ""
+  rest = _CHOICES.sub("", kind)
+  found = [word for name, word in _WORDS.items() if re.search(rf"\b{name}\b", rest)]
+  found = _CHOICES.findall(kind) + found
+  several = " (several)" if re.search(r"[Ss]equence|tuple|Tuple|[Ll]ist", rest) else ""
   is_open = re.search(r"\bNone\b|Optional", kind)
   return " or ".join(found) + several + (" or None" if is_open else "")
 
@@ -145,7 +148,7 @@ def _of_class(node: ast.ClassDef, module: str, tree: ast.Module) -> Mapping[str,
   if not any(word in ast.unparse(one) for one in (*node.decorator_list, *node.bases)
              for word in ("dataclass", "NamedTuple")):
     return inherited
-  fields = [(inner.target.id, ast.unparse(inner.annotation), inner.value) for inner in node.body
+  fields = [(inner.target.id, _kind(inner.annotation, tree), inner.value) for inner in node.body
             if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name)
             and "ClassVar" not in ast.unparse(inner.annotation)]
   said = meanings(text, [name for name, _, _ in fields])
@@ -172,9 +175,24 @@ def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, text: str, tree: 
       *zip(node.args.kwonlyargs, node.args.kw_defaults)]
   said = meanings(text, [argument.arg for argument, _ in found])
   return {argument.arg: Parameter(
-      argument.arg, ast.unparse(argument.annotation) if argument.annotation else "",
+      argument.arg, _kind(argument.annotation, tree) if argument.annotation else "",
       None if default is None else _text(default, tree), said.get(argument.arg, ""))
       for argument, default in found if argument.arg not in ("self", "cls")}
+
+
+def _kind(annotation: ast.expr, tree: ast.Module) -> str:
+  """The source of an annotation; of a name that stands for a `Literal` its choices."""
+  text = ast.unparse(annotation)
+  first, _, name = text.rpartition(".")
+  if first:
+    path = _HOME.joinpath(*_imported(tree, first).split(".")).with_suffix(".py")
+    if not name.isidentifier() or not path.is_file():
+      return text
+    tree = _parsed(path, "")
+  found = next((node.value for node in tree.body if isinstance(node, ast.Assign) and any(
+      isinstance(target, ast.Name) and target.id == name for target in node.targets)), None)
+  choices = "" if found is None else ast.unparse(found)
+  return choices if _CHOICES.fullmatch(choices) else text
 
 
 def _text(value: ast.expr, tree: ast.Module) -> str:

@@ -6,22 +6,24 @@ sizes of data instead of the data, and calls `learn` and `predict` of the `Plann
 that can be planned, a `Planner`, charges what it would spend to the same ledger as in a run. Both
 supply what they know: the protocol its events, the learner its steps and their counted cost.
 
-A protocol that does so has an attribute `takes_plans`. All others, and learners that are no
-`Planner`, are rehearsed (`suite/contracts/rehearsal.py`), for which data must be there, or known
-well enough to be stood in for. A plan costs less: no net is trained for a single step. Why NEVIS'22
-needs one, and nothing else: docs/architecture.md, "What a run will cost".
+A protocol that does so is `plannable`. All others, and learners that are no `Planner`, are
+rehearsed (`suite/contracts/rehearsal.py`), for which data must be there, or known well enough to be
+stood in for. A plan costs less: no net is trained for a single step. Why NEVIS'22 needs one, and
+nothing else: docs/architecture.md, "What a run will cost".
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import Any, Callable, Mapping, Protocol, Sequence, runtime_checkable
+from typing import Any, Callable, Mapping, Protocol, Sequence, TypeVar, runtime_checkable
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.contracts import tasks
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class NoEstimateError(ValueError):
@@ -189,6 +191,12 @@ class PlannedRun:
     raise NoEstimateError(
         "this protocol does not say what its events will be; protocols that do handle a "
         "planning.PlannedRun (suite/contracts/planning.py), as suite/protocols/nevis.py does")
+
+
+def plannable(protocol: _Function) -> _Function:
+  """Decorates a protocol that accepts a `PlannedRun`."""
+  protocol.takes_plans = True  # type: ignore[attr-defined]
+  return protocol
 
 
 def takes_plans(protocol: Callable[..., Any]) -> bool:

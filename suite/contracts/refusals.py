@@ -1,29 +1,209 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Refuses what a protocol cannot run, before anything is trained.
 
-A protocol calls `check_learner` first, `check_task` for each task, and `check_predict` after the
-first `begin`. A learner refuses in `begin` what depends on its arguments.
+A protocol checks everything before `state.resume`, which begins the first task: its arguments and
+data, the learner by `check_learner`, tasks by `check_task`. A learner refuses in `begin` what
+depends on its arguments. After the first `begin` the protocol calls `check_predict`.
+
+So a protocol that is `checkable` can be called up to `state.resume` alone: `before_first_event`
+does so with each learner of a run before the first one trains.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import contextlib
+import copy
 import dataclasses
-from typing import Any, Callable, Iterable, Sequence
+import functools
+import inspect
+import pathlib
+import tempfile
+from typing import Any, TypeVar
 
+from absl import logging
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
+from suite.compute import ledger as ledger_lib
+from suite.compute import seeds as seeds_lib
 from suite.compute import user_code
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
+from suite.contracts import rehearsal
 from suite.contracts import tasks
+from suite.metrics import own_metrics
+from suite.state import context as context_lib
+from suite.state import journal
+from suite.state import weight_store
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_USAGE = 2  # Exit code of the command; see `suite.cli`.
 
 
 class RefusedError(ValueError):
   """A learner, a method or data that the protocol cannot run."""
+
+  exit_code = _USAGE
+
+
+@contextlib.contextmanager
+def usage_errors() -> Iterator[None]:
+  """Marks the errors of values that are raised meanwhile as errors of usage: nothing has run."""
+  try:
+    yield
+  except ValueError as error:
+    error.exit_code = _USAGE  # type: ignore[attr-defined]
+    raise
+
+
+def make_each(learners: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+  """Makes all learners, by name, which finds the settings that a constructor refuses."""
+  made: dict[str, Any] = {}
+  for name, make in learners.items():
+    with _of_learner(name, learners):
+      made[name] = make()
+  return made
+
+
+def before_first_event(
+    protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], *, seed: int,
+    distribution: distribution_lib.Distribution, metrics: own_metrics.OwnMetrics,
+    budget: ledger_lib.Budget | None = None, configuration: Callable[[], int] = lambda: 0
+) -> tuple[Callable[..., Any], dict[str, Callable[[], Any]]]:
+  """Makes all learners and lets the protocol check each of them; nothing is trained or written.
+
+  Args:
+    protocol: its arguments may be bound. One that is not `checkable` checks as it runs.
+    learners: makers by name, of those that have not finished.
+    seed, distribution, metrics, budget: of the run.
+    configuration: the number of the configuration that is set. A maker may set one, as that of
+      `suite.learner` does, which its learner reads later, too.
+
+  Returns:
+    The protocol with its arguments, which are evaluated once for all learners; and makers, each of
+    which returns the learner that was checked, unless another configuration was set since, then new
+    ones.
+  """
+  made: dict[str, Any] = {}
+  needs: dict[str, int | None] = {}  # The configuration that the maker has set.
+
+  def current(name: str) -> Any:
+    if name not in made or needs[name] not in (None, configuration()):
+      before = configuration()
+      learner_lib.check_maker(learners[name])
+      made[name] = learners[name]()
+      needs[name] = None if configuration() == before else configuration()
+    return made[name]
+
+  make_each({name: functools.partial(current, name) for name in learners})
+  if made and getattr(_function_of(protocol), "is_checkable", False):
+    with usage_errors():
+      protocol(None, state=(given := _Arguments()))
+    protocol = given.protocol
+    for name in learners:
+      state = CheckState(name, seed=seed, distribution=distribution, metrics=metrics,
+                         budget=budget, begins=len(made) > 1)
+      with _of_learner(name, learners), contextlib.suppress(_Accepted):
+        protocol(current(name), state=state)
+
+  def maker(name: str) -> Any:
+    found = current(name)
+    del made[name]
+    return found
+
+  return protocol, {name: functools.partial(maker, name) for name in learners}
+
+
+@contextlib.contextmanager
+def _of_learner(name: str, learners: Mapping[str, Any]) -> Iterator[None]:
+  """Names the learner that is refused, if there are several."""
+  try:
+    with usage_errors():
+      yield
+  except ValueError:
+    if len(learners) > 1:
+      logging.error("Learner %r of %s is refused; nothing was trained.", name, ", ".join(learners))
+    raise
+
+
+def _function_of(protocol: Callable[..., Any]) -> Callable[..., Any]:
+  """A protocol without the arguments that are bound."""
+  while isinstance(protocol, functools.partial):
+    protocol = protocol.func
+  return protocol
+
+
+def checkable(protocol: _Function) -> _Function:
+  """Decorates a protocol that checks all before `state.resume`, and computes nothing long there."""
+
+  @functools.wraps(protocol)
+  def run(learner: Any, *, state: Any, **arguments: Any) -> Any:
+    if isinstance(state, _Arguments):
+      state.protocol = functools.partial(protocol, **arguments)
+      return {}
+    return protocol(learner, state=state, **arguments)
+
+  # Gin reads parameters and defaults of the function that it calls, not of what that one wraps.
+  run.__signature__ = inspect.signature(protocol)  # type: ignore[attr-defined]
+  run.is_checkable = True  # type: ignore[attr-defined]
+  return run  # type: ignore[return-value]
+
+
+class _Arguments:
+  """Stands for the state of a run while the arguments of a protocol are evaluated."""
+
+  protocol: Callable[..., Any]
+
+
+class _Accepted(Exception):
+  """A protocol has accepted a learner."""
+
+
+class CheckState:
+  """Stands for the state of a run that has no events yet, up to `resume`.
+
+  Args:
+    name: of the learner.
+    seed, distribution, metrics, budget: of the run.
+    begins: whether a copy of the learner begins its first task.
+
+  Attributes: as of `run_state.RunState`.
+  """
+
+  def __init__(self, name: str, *, seed: int, distribution: distribution_lib.Distribution,
+               metrics: own_metrics.OwnMetrics, budget: ledger_lib.Budget | None, begins: bool):
+    self.name, self.distribution, self.metrics = name, distribution, metrics
+    self.seeds, self.ledger = seeds_lib.Seeds(seed), ledger_lib.Ledger(budget)
+    self.done, self._begins = 0, begins
+    self.records: list[dict[str, Any]] = []
+
+  def resume(self, learner: Any, begin: Sequence[tasks.Task] = (), *, delivery: str = "") -> None:
+    """Ends the check, after a copy of the learner has begun the first task."""
+    if self.ledger.budget is not None:
+      check_keeps_budget(learner)
+    if self._begins and begin:
+      try:
+        learner = copy.deepcopy(learner)
+      except Exception as error:  # Of whatever it holds: its own run will begin it.
+        logging.info("%s is not begun before its run (%s).", self.name, error)
+        raise _Accepted from error
+      with tempfile.TemporaryDirectory() as folder, rehearsal.blank_variables():
+        learner.begin(begin[0], context_lib.Context(
+            event=0, ledger=self.ledger, seeds=self.seeds.child("event", 0),
+            distribution=self.distribution, delivery=delivery,
+            store=weight_store.WeightStore(pathlib.Path(folder), 0),
+            journal=journal.Journal(0, self.ledger)))
+    raise _Accepted
+
+  def __getattr__(self, name: str) -> Any:
+    """Only a run has the rest: there a check ends, too."""
+    if name.startswith("__"):
+      raise AttributeError(name)
+    raise _Accepted
 
 
 @dataclasses.dataclass(frozen=True)

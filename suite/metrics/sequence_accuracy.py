@@ -19,12 +19,14 @@ Base classes are those known from pre-training; the others are novel.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+import typing
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 SECTIONS = ("novel_head", "pretrain_head", "novel_tail", "pretrain_tail")
-COMPARISONS = (">", ">=")
+Comparison = Literal[">", ">="]
+COMPARISONS = typing.get_args(Comparison)
 
 
 def overall(correct: np.ndarray) -> float:

@@ -46,15 +46,17 @@ positives and leave it .66 to .76.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+import typing
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from suite.metrics import novelty_scores
 from suite.metrics import sequence_accuracy
 
-MAX_LOGIT = "max_logit"
-NOVELTY_SCORES = (MAX_LOGIT, "max_softmax", "energy")
+NoveltyScore = Literal["max_logit", "max_softmax", "energy"]
+NOVELTY_SCORES = typing.get_args(NoveltyScore)
+MAX_LOGIT = NOVELTY_SCORES[0]
 FURTHER_SCORES = ("margin", "distance_ratio", "class_wise", "nearest", "answer")
 NO_ANSWER = -1
 
@@ -175,7 +177,7 @@ class Novelty(NamedTuple):
     new_below: the threshold; None takes the learner's.
   """
 
-  score: str = "max_logit"
+  score: NoveltyScore = "max_logit"
   new_below: float | None = None
 
   def with_own(self, new_below: float | None) -> Novelty:

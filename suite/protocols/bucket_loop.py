@@ -91,10 +91,10 @@ def run(learner: learner_lib.Learner, series: Series, *, state: run_state.RunSta
     is_features = all(isinstance(bucket.test, feature_set.FeatureSet) for bucket in buckets)
     largest = max(bucket.test.size for bucket in buckets)
     eval_batch_size = min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
-  asking = None if few is None else few_answers.Asking(few, state, "bucket_name")
   checked, forward = state.done > 0, None
-  begun = [series.tasks[events[state.done - 1].trained]] if state.done else []
-  state.resume(learner, begin=begun, delivery=deliveries.BUCKETS)
+  begun = series.tasks[events[max(state.done - 1, 0)].trained]
+  state.resume(learner, begin=[begun], delivery=deliveries.BUCKETS)
+  asking = None if few is None else few_answers.Asking(few, state, "bucket_name")
   for event in events[state.done:]:
     context, predictions = state.context(), None
     task, trained = series.tasks[event.trained], buckets[event.trained].name

@@ -97,7 +97,7 @@ class Compute:
   """
 
   episodes_at_once: int = 2
-  task_batching: str = episode_graphs.LOOP
+  task_batching: episode_graphs.Batching = episode_graphs.LOOP
   answers_at_once: Optional[int] = None
   compiled: bool = False
   device_share: float = 0.5
@@ -134,6 +134,7 @@ class Compute:
 _COMPUTE = Compute()
 
 
+@refusals.checkable
 @descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.EpisodicLearner,

@@ -23,7 +23,8 @@ score on images of known classes only, `..._known` (`suite.metrics.matrix`).
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+import typing
+from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -40,7 +41,8 @@ from suite.protocols import bucket_loop
 from suite.protocols import few_answers
 from suite.protocols import run_state
 
-MODES = ("iid", "streaming", "challenge")
+Mode = Literal["iid", "streaming", "challenge"]
+MODES = typing.get_args(Mode)
 _STREAMING = "streaming"
 DESCRIPTION = descriptions.ProtocolDescription(
     "clear",
@@ -58,13 +60,14 @@ DESCRIPTION = descriptions.ProtocolDescription(
     panels=(descriptions.BUCKETS,), identity=("task", "mode", "num_classes"))
 
 
+@refusals.checkable
 @descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.Learner,
     *,
     state: run_state.RunState,
     buckets: buckets_lib.Buckets,
-    mode: str = "iid",
+    mode: Mode = "iid",
     validation_share: float = 0.1,
     eval_batch_size: Optional[int] = None,
     test_answers: few_answers.Given = None,

@@ -36,6 +36,7 @@ from suite.contracts import tasks
 from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.sequences import sequences
+from suite.metrics import sequence_accuracy
 from suite.metrics import sequence_log
 from suite.protocols import run_state
 from suite.training.sequence import sequence_decisions
@@ -92,7 +93,7 @@ class Scores:
   """
 
   head_above: int = 50
-  head_is: str = ">"
+  head_is: sequence_accuracy.Comparison = ">"
   window: int = 500
   matched_window: Optional[int] = None
   nearest: Optional[int] = None
@@ -121,6 +122,7 @@ DESCRIPTION = descriptions.ProtocolDescription(
     identity=("task", "num_classes", "train_size", "validation_size"))
 
 
+@refusals.checkable
 @descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.SequenceLearner,
@@ -164,7 +166,7 @@ def run(
   decisions = sequence_decisions.SequenceDecisions(update, learner, sequence)
   task = _task(sequence)
   refusals.check_task(task)
-  state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.SEQUENCE)
+  state.resume(learner, begin=[task], delivery=deliveries.SEQUENCE)
   before = state.records[0].get("left_out_samples", {}) if state.records else _left_out(sequence)
   if before != _left_out(sequence):
     raise ValueError(

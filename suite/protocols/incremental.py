@@ -32,7 +32,8 @@ For "domain" task i + 1 is predicted after task i, too.
 from __future__ import annotations
 
 import copy
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+import typing
+from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -55,8 +56,10 @@ from suite.protocols import run_state
 from suite.state import context as context_lib
 from suite.state import learner_state
 
-SCENARIOS = DOMAIN, CLASS, TASK = "domain", "class", "task"
-TESTED = EACH, LAST = "each", "last"
+Scenario = Literal["domain", "class", "task"]
+SCENARIOS = DOMAIN, CLASS, TASK = typing.get_args(Scenario)
+Tested = Literal["each", "last"]
+TESTED = EACH, LAST = typing.get_args(Tested)
 DESCRIPTION = descriptions.ProtocolDescription(
     "incremental",
     measures=(
@@ -72,14 +75,15 @@ DESCRIPTION = descriptions.ProtocolDescription(
     identity=("task", "scenario", "num_tasks", "num_classes", "class_order"))
 
 
+@refusals.checkable
 @descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.Learner,
     *,
     state: run_state.RunState,
     buckets: buckets_lib.Buckets,
-    scenario: str = CLASS,
-    tested: str = EACH,
+    scenario: Scenario = CLASS,
+    tested: Tested = EACH,
     validation_share: float = 0.1,
     eval_batch_size: Optional[int] = None,
     test_answers: few_answers.Given = None,

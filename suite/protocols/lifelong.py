@@ -40,6 +40,7 @@ DESCRIPTION = descriptions.ProtocolDescription(
         "Held-out model", "Per-sample error", "event", "per_sample_error", first=1))
 
 
+@refusals.checkable
 @descriptions.describes(DESCRIPTION)
 def run(
     method: estimator.Estimator,
@@ -68,6 +69,8 @@ def run(
   refusals.check_no_budget(state.ledger.budget, DESCRIPTION.name)
   refusals.check_one_device(state.distribution, DESCRIPTION.name, "no network is run")
   refusals.check_method(method, ("estimate",), "OrderSearch")
+  # A method has no variables; what it computes of known answers is computed again.
+  state.resume(method if isinstance(method, tf.Module) else tf.Module())
   tables, left_out = answer_tables.load(predictions, min_models, last_of_run)
   prices = answer_tables.load_costs(costs) if costs else {}
   fingerprint = answer_tables.fingerprint(tables)
@@ -76,8 +79,6 @@ def run(
     raise ValueError(
         f"The saved predictions have changed since this run began ({before} then, {fingerprint} "
         "now). Start again with another --workdir, or put the old ones back.")
-  # A method has no variables; what it computes of known answers is computed again.
-  state.resume(method if isinstance(method, tf.Module) else tf.Module())
   digests = [[hashlib.sha256(table.answers.row(m).tobytes()).digest()
               for m in range(len(table.models))] for table in tables]
   held_out = [(table, m, of_rows) for table, of_rows in zip(tables, digests)

@@ -27,6 +27,7 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import planning
 from suite.contracts import refusals
 from suite.contracts import tasks
+from suite.data.streams import stream_entry
 from suite.data.streams import streams
 from suite.metrics import matrix
 from suite.metrics import task_stream
@@ -45,13 +46,15 @@ DESCRIPTION = descriptions.ProtocolDescription(
     panels=(descriptions.TASKS,), identity=(), identity_of_tests=("split", "task_key"))
 
 
+@refusals.checkable
+@planning.plannable
 @descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.Learner,
     *,
     state: Union[run_state.RunState, planning.PlannedRun],
     stream: streams.Stream,
-    predict_on: str = streams.TEST,
+    predict_on: stream_entry.HeldOut = streams.TEST,
     eval_batch_size: int = 256,
     test_answers: few_answers.Given = None,
 ) -> Dict[str, Any]:
@@ -72,21 +75,21 @@ def run(
                      "'test', at the end.")
   stream = stream.meta_train() if predict_on == streams.VALIDATION else stream
   stream.check_transform(learner.transform)
+  few = few_answers.parsed(test_answers)
+  for entry in stream.entries:
+    refusals.check_task(entry.task)
   if isinstance(state, planning.PlannedRun):
-    return _plan(learner, state, stream, predict_on, eval_batch_size,
-                 few_answers.parsed(test_answers))
+    return _plan(learner, state, stream, predict_on, eval_batch_size, few)
   weight_store.check_names([entry.task.key for entry in stream.entries])
   events = stream.events()
   if refusals.limits_kinds(learner):
     refusals.check_kinds(learner, [entry.task.kind for entry in stream.entries])
-  state.resume(learner, begin=[_task(stream, e) for e in events[:state.done]],
+  state.resume(learner, begin=[_task(stream, e) for e in events[:max(state.done, 1)]],
                delivery=deliveries.TASKS)
-  few = few_answers.parsed(test_answers)
   asking = None if few is None else few_answers.Asking(few, state, "task_key")
   checked = state.done > 0
   for event in events[state.done:]:
     context, task = state.context(), _task(stream, event)
-    refusals.check_task(task)
     state.begins(f"{event.kind} {task.key}", total=len(events))
     learner.begin(task, context)
     predictions = None
@@ -109,9 +112,6 @@ def run(
       record = {"split": predict_on, **_resized(stream, event), **record}
     state.commit({**_about(stream, event), **record}, predictions)
   return summarize(state.records, stream)
-
-
-run.takes_plans = True  # type: ignore[attr-defined]  # See `planning.takes_plans`.
 
 
 def _plan(learner: learner_lib.Learner, state: planning.PlannedRun, stream: streams.Stream,

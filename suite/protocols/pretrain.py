@@ -31,6 +31,7 @@ from suite.training.scoring import nearest_neighbors
 DESCRIPTION = descriptions.ProtocolDescription("pretrain")
 
 
+@refusals.checkable
 @descriptions.describes(DESCRIPTION)
 def run(
     learner: learner_lib.PretrainingLearner,
@@ -72,7 +73,7 @@ def run(
     accuracy = nearest_neighbors.NeighborAccuracy(
         images, held_out, k=knn, seed=state.seeds.integer("knn"))
   delivered = images if labelled else image_set.Unlabelled(images)
-  state.resume(learner, begin=[task] * min(state.done, 1), delivery=deliveries.PORTIONS)
+  state.resume(learner, begin=[task], delivery=deliveries.PORTIONS)
   for first in range(state.done * updates_per_event, updates, updates_per_event):
     if state.ledger.is_cut:  # The budget is spent.
       break

@@ -12,6 +12,7 @@ disk, which begins after a second at the latest; see `suite/system/atomic_files.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import math
@@ -99,7 +100,7 @@ class RunState:
     done: number of finished events.
     records: of the finished events.
     last_digest: of the last record, which the chain of digests goes on from.
-    begun: the tasks that a resumed learner has begun, in order.
+    begun: the tasks that the learner has begun in `resume`, in order.
     known_classes: bool [C], where the protocol answers with classes known so far; else None.
     data_digests: with `keep_every`, of the test sets so far, by name; else None.
     ledger, seeds, distribution, metrics: see those classes.
@@ -258,8 +259,8 @@ class RunState:
 
     Args:
       learner: newly made; from now on every commit saves it.
-      begin: the tasks delivered so far, in order: `learner.begin` makes the variables that are then
-        filled.
+      begin: the tasks delivered so far, in order, or the first one: `learner.begin` makes the
+        variables that are then filled.
       delivery: how data is delivered, one of `deliveries.DELIVERIES`; all contexts say so.
     """
     self._learner, self.delivery, self.begun = learner, delivery, list(begin)
@@ -273,8 +274,9 @@ class RunState:
           self.name, type(learner).__name__, self.distribution.num_replicas,
           self.distribution.name)
     context = self.context() if begin else None
-    for task in begin:
-      learner.begin(task, context)
+    with refusals.usage_errors() if self._saved is None else contextlib.nullcontext():
+      for task in begin:
+        learner.begin(task, context)
     if self._saved is not None:
       learner_state.restore(learner, self._saved.arrays)
       self._saved = None

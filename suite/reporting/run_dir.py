@@ -23,7 +23,7 @@ from suite.state import snapshots
 from suite.system import atomic_files
 from suite.system import io_errors
 
-RECORDS = "records.jsonl"
+RECORDS = run_identity.RECORDS
 SUMMARY = "summary.json"
 REFUSED = "refused.json"  # Of a learner that does not fit its budget: {"reason": "..."}.
 _NUM_RECORDS, _LAST_DIGEST = "num_records", "last_record_digest"  # Of a summary.

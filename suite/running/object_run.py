@@ -96,6 +96,7 @@ def _identities(name: str, protocol: Any, settings: Mapping[str, Any],
   began, data = time.monotonic(), run_parts.Parts()
   for key, value in sorted(settings.items()):
     data.add(f"protocol.{key}", value)
+    data.texts.update(run_parts.contents(f"protocol.{key}", key, value))
   shared, protocol = run_parts.Parts(data), name if name in descriptions.SHIPPED else protocol
   shared.add("protocol", protocol)
   for key, value in sorted(metrics.items()):

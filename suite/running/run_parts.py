@@ -62,6 +62,7 @@ from suite.data.streams import stream_entry
 from suite.data.streams import stream_events
 from suite.models import keras3
 from suite.models.own import own_model
+from suite.state import run_identity
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 _LONGEST = 200  # Letters of a value that is written out; longer ones are digests.
@@ -610,7 +611,7 @@ def _module_digest(name: str) -> str | None:
   return f"#{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-_PATHS = re.compile(r"(^|_)(directory|folder|path|file|table|images|weights|csv)$")
+_PATHS = re.compile(r"(^|_)(directory|folder|path|file|table|images|weights|csv|predictions)$")
 
 
 def of_gin(found: gin_files.Scan, learner: str) -> run_settings.RunIdentity:
@@ -638,8 +639,7 @@ def of_gin(found: gin_files.Scan, learner: str) -> run_settings.RunIdentity:
     if label in parts.texts:
       label = f"{f'{scope}/' if scope else ''}{name}.{argument}"
     parts.texts[label] = _short(repr(value))
-    if isinstance(value, str) and _PATHS.search(argument) and os.path.exists(value):
-      parts.texts[f"{label}: content"] = _file_digest(pathlib.Path(value))
+    parts.texts.update(contents(label, argument, value))
   parts.texts["learner"] = _short(repr(gin_bindings.resolved(
       found.history, gin_bindings.learner_value(found.history, learner))))
   after = functools.partial(_code_of, sorted(names))
@@ -670,10 +670,20 @@ def _named(name: str) -> Any:
   return None
 
 
+def contents(label: str, argument: str, value: Any) -> dict[str, str]:
+  """The contents of the files and folders that an argument names as data or weights."""
+  paths = value if isinstance(value, (list, tuple)) else [value]
+  return {f"{label}: content of {path}": _file_digest(pathlib.Path(path)) for path in paths
+          if isinstance(path, (str, os.PathLike)) and _PATHS.search(argument)
+          and os.path.exists(path)}
+
+
 def _file_digest(path: pathlib.Path) -> str:
-  """Digest of a file, or of the names and contents of all files in a folder."""
+  """Digest of a file, or of the names and contents of all files in a folder; of runs, the answers.
+  """
   digest = hashlib.sha256()
-  files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
+  pattern = "predictions/*" if next(path.rglob(run_identity.RECORDS), None) else "*"
+  files = [path] if path.is_file() else sorted(one for one in path.rglob(pattern) if one.is_file())
   for one in files:
     digest.update(f"{one.relative_to(path) if one != path else one.name}\0".encode())
     with open(one, "rb") as file:

@@ -8,6 +8,7 @@ import gc
 import logging as python_logging
 import os
 import pathlib
+import platform
 import re
 import sys
 import tempfile
@@ -36,13 +37,8 @@ def import_tensorflow() -> None:
   stderr is held back, and shown only if it fails.
   """
   if "tensorflow" in sys.modules:
+    _warn_without_onednn()
     return
-  # Level 2 would report missing CUDA plug-ins on machines without a GPU; relevant errors are raised
-  # as exceptions.
-  os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-  # Off by default on CPUs without AVX-512, although convolutions are twice to four times as fast
-  # with it there: tools/bench onednn.
-  os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
   sys.stderr.flush()
   stderr = os.dup(2)
   with tempfile.TemporaryFile() as held:
@@ -63,6 +59,20 @@ def import_tensorflow() -> None:
     finally:
       os.dup2(stderr, 2)
       os.close(stderr)
+
+
+def _warn_without_onednn() -> None:
+  """Warns once if TensorFlow was imported before the suite and computes without oneDNN."""
+  from suite.compute import arithmetic
+  from suite.compute import private_tensorflow
+  has_onednn = sys.platform == "linux" and platform.machine() == "x86_64"
+  if (has_onednn and os.environ.get(arithmetic.ONEDNN) not in ("0", "false")
+      and not private_tensorflow.uses_onednn()):
+    logging.log_first_n(
+        logging.WARNING, "TensorFlow was imported before suite and computes without oneDNN: a "
+        "training step of ResNet-18 takes about 1.75 times as long on this kind of CPU. Put "
+        "`import suite` first, or set %s=1 in the environment; %s=0 hides this warning.", 1,
+        arithmetic.ONEDNN, arithmetic.ONEDNN)
 
 
 def settle(*, debug: bool = False) -> None:
@@ -90,9 +100,6 @@ def configure_python_logging() -> None:
 
 def configure_command_logging() -> None:
   """For the command: shows the suite's INFO lines and all warnings on stderr."""
-  # Read when TensorFlow is imported; see `import_tensorflow`.
-  os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-  os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
   flags.FLAGS.mark_as_parsed()
   warnings.filterwarnings("ignore", module="tensorflow_addons")
   logging.use_absl_handler()
@@ -132,6 +139,11 @@ def report_error(error: BaseException, args: argparse.Namespace, *, code: int,
     traceback.print_exception(type(error), error, error.__traceback__)
   sys.stderr.write(f"{label}: {text}\n")
   return code
+
+
+def exit_code(error: BaseException) -> int:
+  """The exit code for an error: 2 if it is of usage, see `refusals.usage_errors`, else 1."""
+  return getattr(error, "exit_code", 1) if is_our_message(error) else 1
 
 
 def is_our_message(error: BaseException) -> bool:

@@ -31,12 +31,13 @@ from typing import Any, NamedTuple
 
 from suite.state import snapshots
 
+RECORDS = "records.jsonl"
 CONFIG = "config.gin"  # As it was written before the first event; a resumed run leaves it.
 IDENTITY, LATEST = "identity.json", "latest.json"
 MARK = "~"  # Between the label of a run and its digest.
 _DIGITS = 8
 # What a run has once it has begun.
-_BEGUN = ("records.jsonl", "summary.json", "state", "predictions", "weights")
+_BEGUN = (RECORDS, "summary.json", "state", "predictions", "weights")
 _MOST_SHOWN, _LONGEST = 3, 60  # Differences, and letters of each value.
 
 

@@ -120,10 +120,10 @@ def of_method(config: pathlib.Path, learner: str) -> str:
     raise SubmitError(f"{learner} is not registered: {gin_files.first_line(error)}") from error
 
   bound = found.history.get(("", gin_bindings.ROOTS[0], gin_bindings.LEARNERS), [])
-  made, _ = _resolved(found, bound[-1].value if bound else None)
+  made, _ = gin_bindings.followed(found.history, bound[-1].value if bound else None)
   of_learner = made.get(learner) if isinstance(made, dict) else None
-  _, macro = _resolved(found, of_learner)
-  names = [one.name for one in methods.load() if one.macro == macro]
+  _, macros = gin_bindings.followed(found.history, of_learner)
+  names = [one.name for one in methods.load() if one.macro in macros[:1]]
   if not names:
     known = [one.name for one in methods.load()]
     raise SubmitError(
@@ -133,25 +133,12 @@ def of_method(config: pathlib.Path, learner: str) -> str:
   return learner if learner in names else names[0]
 
 
-def _resolved(found: gin_files.Scan, value: Any) -> tuple[Any, str]:
-  """Returns a value with its macros replaced, and the first macro's name; "" without one."""
-  name, seen = "", set()
-  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-    if value.scope in seen:  # A text by somebody else, whose macros go round.
-      return None, name
-    seen.add(value.scope)
-    name = name or value.scope
-    settings = found.history.get((value.scope, gin_bindings.MACRO, "value"), [])
-    value = settings[-1].value if settings else None
-  return value, name
-
-
 def bound_value(config: pathlib.Path, name: str) -> Any:
   """The value that a configuration binds to a parameter of `experiment.run`; None if it is unbound.
   """
   found = gin_files.scan_text(config.read_text(encoding="utf-8"))
   bound = found.history.get(("", gin_bindings.ROOTS[0], name), [])
-  return _resolved(found, bound[-1].value)[0] if bound else None
+  return gin_bindings.followed(found.history, bound[-1].value)[0] if bound else None
 
 
 def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any]:

@@ -28,6 +28,7 @@ import warnings
 
 from absl import logging
 
+from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import gin_parse
@@ -277,6 +278,8 @@ def run(
     check_memory(order.jobs, min(order.jobs, len(waiting)), "runs", _LEAST_BYTES)
   for folder in changed_cells:  # Whichever run is asked for, its process finds or computes it.
     run_identity.forget_latest(folder)
+  if changed_cells and ending is not None and ending.folder.is_dir():
+    run_identity.forget_latest(ending.folder)
   _claim(table, texts)
   run_all = order.run_all or processes.run_all
   outcomes = run_all(
@@ -518,7 +521,7 @@ def _one_of_each(cells: Sequence[TableCell]) -> list[TableCell]:
 
 
 def check_parameters(cells: Sequence[TableCell], names: Sequence[str] = ()) -> None:
-  """Finds the remaining errors: lets gin parse a cell of each row and column.
+  """Finds the remaining errors: lets gin parse a cell of each row and column, makes its learners.
 
   It runs in a separate process, since gin imports the modules that the files name, and TensorFlow
   cannot be unloaded.
@@ -534,15 +537,30 @@ def _first_problem(cells: Sequence[TableCell], names: Sequence[str] = ()) -> str
   warnings.simplefilter("ignore")
   with without_warnings():
     from suite import experiment
+    from suite.contracts import refusals
     for cell in cells:
       try:
         with error_context(cell):
           file = cell.file()
           gin_parse.parse(file.paths(), file.bindings(), names=names)
           gin_parse.configured(experiment.run, {"settings": None})
+          only = gin_parse.bound(experiment.run, gin_bindings.ONLY, ())
+          try:
+            refusals.make_each({
+                name: make for name, make in gin_parse.bound(
+                    experiment.run, gin_bindings.LEARNERS, {}).items()
+                if not only or name in ([only] if isinstance(only, str) else only)})
+          except (ValueError, OSError) as error:
+            if not _is_of_data(error):
+              raise gin_files.ConfigError(str(error)) from error
       except gin_files.ConfigError as error:
         return str(error)
   return ""
+
+
+def _is_of_data(error: BaseException | None) -> bool:
+  """Whether a learner reads a file that is not there: its cells fail alone, and say so."""
+  return error is not None and (isinstance(error, OSError) or _is_of_data(error.__cause__))
 
 
 @contextlib.contextmanager

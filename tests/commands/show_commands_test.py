@@ -59,6 +59,12 @@ def test_methods_are_listed_with_paper_protocols_and_settings(capsys, monkeypatc
   assert shown(capsys, "list", "--methods", "cfsl", "--names", "ridge") == "ridge\n"
   assert "er_ace" not in shown(capsys, "list", "--methods", "nevis", "--names").split()
   assert "Nearest: der_plus_plus" in shown(capsys, "list", "--methods", "der_pluss", code=2)
+  assert shown(capsys, "list", "--methods", "DER++", "--names") == "der_plus_plus\n"
+  of_clear = shown(capsys, "list", "--methods", "clear", "--names")
+  assert shown(capsys, "list", "clear", "--methods", "--names") == of_clear  # A protocol.
+  said = shown(capsys, "list", "nevis", "--methods", "clear", code=2)
+  assert "No method of nevis has 'clear'. " in said and "Nearest: clear" not in said
+  assert shown(capsys, "show", "derpp").startswith("der_plus_plus: ")
 
 
 def test_a_table_wraps_its_widest_columns():

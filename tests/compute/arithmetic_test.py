@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import sys
 
 import pytest
 
@@ -33,12 +35,35 @@ def test_threads_are_limited_before_tensorflow_starts_and_not_after(extra, expec
   assert done.stdout.split() == expected.split()
 
 
-def test_onednn_is_on_unless_it_is_turned_off(monkeypatch):
-  for value, expected in (("1", True), ("0", False)):
-    monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", value)
-    assert arithmetic.of_this_process().onednn is expected
-  monkeypatch.delenv("TF_ENABLE_ONEDNN_OPTS")
-  assert arithmetic.of_this_process().onednn and arithmetic.of_this_process().op_threads >= 1
+ONEDNN = """
+{first}
+import tensorflow as tf
+import os
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "{later}"  # Read when TensorFlow was imported, not now.
+from suite.running import this_process
+from suite.compute import arithmetic
+for _ in range(2):
+  this_process.import_tensorflow()
+print(arithmetic.of_this_process().onednn)
+images, kernel = tf.random.normal([8, 16, 16, 8]), tf.ones([3, 3, 8, 8])
+tf.function(lambda images: tf.nn.conv2d(images, kernel, 1, "SAME"))(images)
+"""
+
+
+@pytest.mark.skipif(not (sys.platform == "linux" and platform.machine() == "x86_64"),
+                    reason="TensorFlow has oneDNN there")
+@pytest.mark.parametrize("first, given, later, expected, warnings", [
+    ("import suite", None, "0", True, 0), ("import suite", "0", "1", False, 1),
+    ("import suite", "0", "0", False, 0), ("", "0", "1", False, 1)])
+def test_onednn_is_what_tensorflow_computes_with(first, given, later, expected, warnings, python):
+  env = {k: v for k, v in os.environ.items() if k != arithmetic.ONEDNN}
+  env.update({} if given is None else {arithmetic.ONEDNN: given}, ONEDNN_VERBOSE="1")
+  done = python.run(["-c", ONEDNN.format(first=first, later=later)], env=env, fresh=True)
+  assert not done.returncode, done.stderr[-3000:]
+  computed = any("onednn_verbose" in line and ",convolution," in line
+                 for line in done.stdout.splitlines())
+  assert (str(expected) in done.stdout.splitlines(), computed) == (True, expected)
+  assert done.stderr.count("Put `import suite` first") == warnings, done.stderr
 
 
 def test_what_differs_is_said_with_what_to_set():

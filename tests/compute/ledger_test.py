@@ -87,6 +87,10 @@ def test_budgets_are_read_exactly(text, expected):
     ("3 images", "unit 'images' is unknown. Allowed are FLOP or MAC"),
     ("-1 FLOP", "'-1 FLOP'; a part is a number above 0"),
     ("0 FLOP", "a limit is at least 1 flops"),
+    ("nan FLOP", "a part is a number above 0"), ("inf B", "a part is a number above 0"),
+    ("1e18446744073709551615 FLOP", "at most 1e\\+30"), ("1e400 FLOP", "at most 1e\\+30"),
+    (f"{'9' * 5000} B", "'9{80}'; a limit is at least 1 bytes and at most 1e\\+30"),
+    ("1e-99999999999999999999 MAC", "a limit is at least 1 macs"),
     ("1 GFLOP, 2 kFLOP", "limits flops twice")])
 def test_budgets_that_cannot_be_read_are_refused(text, message):
   with pytest.raises(ledger_lib.BudgetError, match=message):

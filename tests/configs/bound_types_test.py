@@ -13,13 +13,15 @@ from suite.configs import gin_parse
 
 MODULE = """
 from __future__ import annotations
-from typing import Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+Mode = Literal["fast", "slow"]
 
 def run(count: int = 1, rate: float = 0.1, name: str = "", flag: bool = False,
         maybe: Optional[int] = None, none: int = None, many: Union[int, Sequence[int]] = 1,
         pair: Tuple[int, float] = (1, 1.0), either: Union[int, float] = 1,
         counts: Sequence[int] = (), by_name: Mapping[str, int] = {}, anything: Any = 1, plain=1,
-        make: int = 1):
+        make: int = 1, mode: Mode = "fast", order: Optional[Literal["up", 3]] = None):
   return locals()
 
 class Part:
@@ -58,6 +60,11 @@ def _parse(tmp_path, monkeypatch):
     ("typed_parts.run.name=3", "takes a text"),
     ("typed_parts.run.flag='yes'", "takes True or False"),
     ("typed_parts.run.maybe='x'", "takes a whole number or None"),
+    ("typed_parts.run.mode='slo'", "typed_parts.run.mode is 'slo' (the command line); it takes one "
+     "of 'fast', 'slow'. Nearest: slow."),
+    ("typed_parts.run.mode=None", "run.mode is None (the command line); it takes one of 'fast', "),
+    ("typed_parts.run.order=4", "is 4 (the command line); it takes one of 'up', 3 or None."),
+    ("typed_parts.run.order=['up']", "it takes one of 'up', 3 or None."),
     ("typed_parts.run.counts=[3.5, 4]", "counts is [3.5, 4] (the command line); it takes who"),
     ("typed_parts.run.many=(1.5, 2)", "it takes whole numbers in a list"),
     ("SIZE='big'", "part/typed_parts.Part.size is 'big' through %SIZE (the command line); it takes "
@@ -72,7 +79,8 @@ def test_a_value_of_a_wrong_type_is_refused(parse, binding, message):
 @pytest.mark.parametrize("binding", [
     "count=3", "count=3.0", "count=True", "rate=1", "rate=1e-3", "name='x'", "flag=0", "maybe=None",
     "none=None", "many=(1, 2)", "many='x'", "anything='x'", "plain='x'",
-    "make=@typed_parts.Part()", "count=%SIZE",
+    "make=@typed_parts.Part()", "count=%SIZE", "mode='slow'", "order='up'", "order=3.0",
+    "order=None", "mode=@typed_parts.Part()",
 ])
 def test_what_may_fit_passes(parse, binding):
   parse(f"typed_parts.run.{binding}")

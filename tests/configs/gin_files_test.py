@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import pytest
 
+from suite.configs import gin_bindings
 from suite.configs import gin_files
 
 HEADER = "from __gin__ import dynamic_registration\nfrom not_there import toy\n"
@@ -134,6 +137,37 @@ def test_files_that_include_each_other_are_refused(shelf):
     gin_files.scan([run])
 
 
+def test_a_file_includes_the_file_beside_it(tmp_path, monkeypatch):
+  (tmp_path / "conf").mkdir()
+  (tmp_path / "conf" / "a.gin").write_text("include 'b.gin'\n")
+  (tmp_path / "conf" / "b.gin").write_text("A = 1\n")
+  assert gin_files.scan([tmp_path / "conf" / "a.gin"]).macros["A"].value == 1
+  monkeypatch.chdir(tmp_path)
+  assert gin_files.scan([pathlib.Path("conf", "a.gin")]).macros["A"].value == 1
+  (tmp_path / "b.gin").write_text("A = 2\n")  # The current folder goes first, as gin has it.
+  assert gin_files.scan([pathlib.Path("conf", "a.gin")]).macros["A"].value == 2
+
+
+@pytest.mark.parametrize("checks", [True, False])
+@pytest.mark.parametrize("text, message", [
+    ("A = %A\n", r"A = %A  \(set by .*a\.gin, line 1\)"),
+    ("A = %B\nB = %C\nC = %A\n", r"A = %B .*line 1\)\n  B = %C .*line 2\)\n  C = %A .*line 3\)"),
+    ("A = [1, {'x': %B}]\nB = (%A,)\n", "lead to one another and have no value")])
+def test_macros_that_lead_to_one_another_are_refused(text, message, checks, tmp_path):
+  (tmp_path / "a.gin").write_text(text)
+  with pytest.raises(gin_files.ConfigError, match=message):
+    gin_files.scan([tmp_path / "a.gin"], checks=checks)
+
+
+def test_macros_are_followed_to_their_end():
+  history = gin_files.scan_text("A = %B\nB = %C\nC = 3\nD = %E\nF = %F\n").history
+  macro = gin_bindings.GinReference.to_macro
+  assert gin_bindings.followed(history, macro("A")) == (3, ["A", "B", "C"])
+  assert gin_bindings.followed(history, macro("D")) == (None, ["D", "E"])
+  assert gin_bindings.followed(history, macro("F")) == (None, ["F", "F"])
+  assert gin_bindings.followed(history, 5) == (5, [])
+
+
 def test_a_syntax_error_names_file_and_line(shelf):
   run = shelf("runs/a.gin", "A = 1\ntoy.f.x == 3\n")
   with pytest.raises(gin_files.ConfigError, match=r"Cannot read .*a\.gin, line 2"):
@@ -161,3 +195,10 @@ def test_a_description_goes_on_to_its_period(shelf):
   assert gin_files.description(path) == "Fine-tuning of all layers."
   path.write_text("# Fine-tuning of all\n# suite run a\n# layers.\n")
   assert gin_files.description(path) == "Fine-tuning of all"
+
+
+def test_a_suggestion_is_never_the_name_itself():
+  assert gin_files.nearest("clear", ["clear", "clears", "fluid"]) == "Nearest: clears."
+  assert gin_files.nearest("clear", ["clear", "fluid"]) == "Known: fluid."
+  assert gin_files.nearest("clear", ["clear"]) == "None is known."
+  assert gin_files.close("clear", ["clear", "fluid"]) == ""

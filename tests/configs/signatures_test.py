@@ -36,6 +36,10 @@ def test_types_and_meanings_are_in_words():
   assert not found["net"].is_plain and not found["net"].kind_in_words
   rule = signatures.parameters("suite.training.memories.memory.Memory")["rule"]
   assert rule.meaning == "which examples are held"  # Attributes that follow are another section.
+  run = signatures.parameters("suite.protocols.incremental.run")
+  assert run["scenario"].kind_in_words == "'domain', 'class', 'task'" and run["scenario"].is_plain
+  scores = signatures.parameters("suite.protocols.fluid.Scores")  # Of another module.
+  assert scores["head_is"].kind_in_words == "'>', '>='"
   assert signatures.parameters("numpy.zeros") == signatures.parameters("suite.nothing.at_all") == {}
 
 

@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
+from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import refusals
 from suite.contracts import tasks
@@ -31,6 +32,7 @@ from suite.learners import pretrainer
 from suite.learners import protonet
 from suite.learners import statistics_learner
 from suite.lifelong.estimators import paper_estimators
+from suite.metrics import own_metrics
 from suite.models import conv4
 from suite.models.episodic import dense_attention
 from suite.models.episodic import embedding
@@ -394,3 +396,110 @@ def test_a_learner_that_does_not_use_several_devices_says_so(learner, told, tmp_
   made = (LEARNERS[learner]() if learner != "finetune" else finetune.Finetune(conv4.conv4))
   state_in(tmp_path, ("mirrored", 1)).resume(made)
   assert told == ("StatisticsLearner learns on one device: the 1 replicas of" in caplog.text)
+
+
+class Refusing(statistics_learner.StatisticsLearner):
+  """Refuses every task."""
+
+  def begin(self, task, context):
+    raise ValueError(f"{task.num_classes} classes under {context.delivery}")
+
+
+def checked(protocol, learners, **settings):
+  return refusals.before_first_event(
+      protocol, learners, seed=0, distribution=distribution.build(),
+      metrics=own_metrics.OwnMetrics(None), **settings)
+
+
+def nearest_mean(kind=statistics_learner.StatisticsLearner):
+  return kind(class_means.ClassMeans(), transform=PLAIN)
+
+
+@pytest.mark.parametrize("last, message", [
+    (LEARNERS["protonet"], "ProtoNet cannot be given the buckets of one task"),  # By its contract.
+    (LEARNERS["gradient_per_task"], "the head PerTask, but was given the buckets"),  # In `begin`.
+    (lambda: nearest_mean(Refusing), "10 classes under buckets")])
+def test_each_learner_is_checked_before_the_first_one_trains(last, message, caplog):
+  made = few_buckets()
+  with pytest.raises(ValueError, match=message) as refused:
+    checked(functools.partial(clear.run, buckets=made), {"first": nearest_mean, "last": last})
+  assert refused.value.exit_code == 2
+  assert "Learner 'last' of first, last is refused; nothing was trained." in caplog.text
+
+
+def test_a_wrong_argument_of_the_protocol_is_refused_in_the_check():
+  protocol = functools.partial(clear.run, buckets=few_buckets(), mode="idd")
+  with pytest.raises(ValueError, match="Unknown mode 'idd'") as refused:
+    checked(protocol, {"only": nearest_mean})
+  assert refused.value.exit_code == 2
+
+
+def test_data_is_made_once_and_each_learner_is_the_one_that_was_checked(tmp_path):
+  calls = []
+
+  def evaluating(learner, *, state):  # As gin evaluates `@digits.buckets()`.
+    calls.append("data")
+    return clear.run(learner, state=state, buckets=few_buckets())
+
+  evaluating.is_checkable = True
+  makers = {name: lambda: calls.append("learner") or nearest_mean() for name in "ab"}
+  protocol, found = checked(evaluating, makers)
+  first = found["a"]()
+  assert calls == ["learner", "learner", "data"] and found["a"]() is not first
+  assert len(calls) == 4  # A second one is made.
+  summary = protocol(first, state=state_in(tmp_path))
+  assert summary["protocol"] == "clear" and calls.count("data") == 1
+
+
+def test_a_learner_is_made_again_if_another_maker_has_set_a_configuration():
+  number, calls = [0], []
+
+  def maker(name, sets):
+    def make():
+      number[0] += sets
+      calls.append(name)
+      return nearest_mean()
+    return make
+
+  makers = {"a": maker("a", True), "b": maker("b", True), "plain": maker("plain", False)}
+  _, found = checked(functools.partial(clear.run, buckets=few_buckets()), makers,
+                     configuration=lambda: number[0])
+  assert calls == ["a", "b", "plain", "a", "b"]  # Each is checked with its own.
+  for name in makers:
+    found[name]()
+  assert calls[5:] == ["a", "b"]  # And runs with it.
+
+
+def test_a_protocol_of_a_user_is_not_called_before_its_run():
+  def run(learner, *, state):
+    raise AssertionError((learner, state))
+
+  protocol, makers = checked(run, {"a": nearest_mean})
+  assert protocol is run and isinstance(makers["a"](), statistics_learner.StatisticsLearner)
+  with pytest.raises(ValueError, match="no maker"):  # It is made all the same.
+    checked(run, {"a": nearest_mean, "b": lambda: (_ for _ in ()).throw(ValueError("no maker"))})
+
+
+@pytest.mark.parametrize("protocol", ["nevis", "clear", "fluid", "cfsl", "pretrain"])
+def test_every_protocol_checks_before_it_begins(protocol):
+  assert {"nevis": nevis, "clear": clear, "fluid": fluid, "cfsl": cfsl,
+          "pretrain": pretrain}[protocol].run.is_checkable
+  name = RUNS[protocol][0]
+
+  def run(learner, *, state):  # No argument of it is bound.
+    if learner is None:
+      state.protocol = lambda learner, state: PROTOCOLS[protocol](learner, state)
+      return {}
+    raise AssertionError
+
+  run.is_checkable = True
+  checked(run, {"one": LEARNERS[name], "two": LEARNERS[name]})
+
+
+def test_a_budget_is_refused_in_the_check():
+  class Own(statistics_learner.StatisticsLearner):
+    keeps_budget = False
+
+  with pytest.raises(refusals.RefusedError, match="Own does not say what its learning costs"):
+    checked(functools.partial(clear.run, buckets=few_buckets()),
+            {"own": lambda: nearest_mean(Own)}, budget=ledger.Budget(flops=10**9))

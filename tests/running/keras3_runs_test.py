@@ -174,7 +174,8 @@ def test_a_sequence_is_learned_and_its_macs_are_those_of_the_same_tf_keras_net(t
 def test_episodes_are_learned_as_with_the_same_tf_keras_net_and_resumed(method, tmp_path):
   def make(kit, model):
     return own_learner.learner(
-        model, method, num_classes=10, optimizer=kit.optimizers.Adam(0.01),
+        model, method, optimizer=kit.optimizers.Adam(0.01),
+        **({"num_classes": 10} if method == "pretrain_tune" else {}),
         inner=inner_loop.InnerLoop(steps=2, rate=0.1, extend_rows=True,
                                    learn_rates=method == "maml")).make(deliveries.EPISODES)
 

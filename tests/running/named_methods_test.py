@@ -3,16 +3,24 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+
 import pytest
 import tensorflow as tf
 
+from suite.compute import distribution
 from suite.configs import gin_files
+from suite.configs import gin_parse
+from suite.configs import methods
 from suite.configs import run_settings
 from suite.contracts import deliveries
+from suite.contracts import refusals
 from suite.learners import finetune
 from suite.learners import gradient
 from suite.learners import statistics_learner
 from suite.learners import weight_imprinting
+from suite.metrics import own_metrics
 from suite.models.own import own_model
 from suite.reporting import table_dir
 from suite.reporting import tables
@@ -37,7 +45,7 @@ def test_a_method_is_made_around_a_model_with_its_settings():
   assert isinstance(made, gradient.GradientLearner) and isinstance(made.objective, der.Der)
   assert (made.memory.capacity, made.objective._beta, made.objective._alpha) == (5, 0.25, 0.5)
   recipe = made._recipe
-  assert (recipe.epochs, recipe.batch_size, recipe.replay_batch) == (2, 8, 8)
+  assert (recipe.epochs, recipe.batch_size, recipe.replay_batch) == (2, 8, 32)
   assert isinstance(made._optimizer, optimizers.Keras) and recipe.learning_rate == pytest.approx(
       0.001)  # Adam's.
   assert made.transform.shape == (4, 4, 1)
@@ -51,6 +59,38 @@ def test_a_method_is_made_around_a_model_with_its_settings():
 def test_methods_of_other_families(name, delivery, options, kind):
   made = own_learner.learner(net(), name, **options).make(delivery)
   assert isinstance(made, kind)
+
+
+def test_no_argument_of_suite_learner_is_a_setting_of_a_method():
+  settings = {name for method in methods.load() for protocol in method.protocols
+              for name in methods.build_of(method, protocol).settings}
+  assert {"size", "epochs", "batch_size", "optimizer", "num_classes"} <= settings
+  assert not settings & set(inspect.signature(own_learner.learner).parameters)
+
+
+def test_settings_reach_the_method_not_the_images():
+  made = own_learner.learner(net(), "RanPAC", size=50).make(deliveries.BUCKETS)
+  assert made.transform.shape == (4, 4, 1) and made._lift.size == 50
+  for delivery in (deliveries.BUCKETS, deliveries.SEQUENCE, deliveries.TASKS):
+    made = own_learner.learner(net(), "EWC", epochs=2, batch_size=5, lr=0.5).make(delivery)
+    recipe = made._recipe
+    assert (recipe.epochs, recipe.batch_size, recipe.learning_rate) == (2, 5, 0.5)
+  adam = tf.keras.optimizers.Adam(0.3)
+  for optimizer in ("adamw", adam):
+    made = own_learner.learner(net(), "indep", optimizer=optimizer).make(deliveries.TASKS)
+    assert made._trainer.optimizer is optimizer
+
+
+def test_several_methods_are_each_made_under_their_own_configuration():
+  makers = {name: functools.partial(
+      own_learner.learner(net(), "er", epochs=epochs).make, deliveries.BUCKETS)
+            for name, epochs in (("one", 1), ("two", 2), ("again", 1))}
+  _, found = refusals.before_first_event(
+      lambda learner, *, state: {}, makers, seed=0, distribution=distribution.build(),
+      metrics=own_metrics.OwnMetrics(None), configuration=gin_parse.num_parsed)
+  for name, epochs in (("one", 1), ("two", 2), ("again", 1)):
+    assert found[name]()._recipe.epochs == epochs
+    assert f"EPOCHS = {epochs}\n" in gin_parse.config_text()  # What it calls later reads this.
 
 
 def test_head_and_optimizer_of_a_method():
@@ -72,8 +112,11 @@ def test_head_and_optimizer_of_a_method():
     (lambda: own_learner.learner(net(), "er").make(deliveries.TASKS), "'er' does not run under ne"),
     (lambda: own_learner.learner(net(), "er", memory_size=0.5).make(deliveries.BUCKETS),
      "it takes a whole number"),
-    (lambda: own_learner.learner(net(), "slda", epochs=3).make(deliveries.BUCKETS),
-     "Nothing in this run reads\n  EPOCHS"),
+    (lambda: own_learner.learner(net(), "slda", epochs=3), "has no setting 'epochs'"),
+    (lambda: own_learner.learner(net(), "slda", optimizer=tf.keras.optimizers.Adam),
+     "has no setting 'optimizer'"),
+    (lambda: own_learner.learner(net(), "indep", optimizer=3), "optimizer made int"),
+    (lambda: own_learner.learner(net(), "er", size=8), "as image_size= .8 was given as size="),
     (lambda: python_run.run("quickstart", learners=["er"]), "'er' does not run under nevis"),
     (lambda: python_run.run("quickstart", learners={"a": 1}), "its learners may be replaced by"),
     (lambda: python_run.run("quickstart", seeds=3), r"seeds is 3; give a list of whole numbers"),

@@ -83,7 +83,7 @@ def test_optimizer_loss_and_augmentation_train_are_counted_and_resumed(tmp_path)
 
 def test_a_model_with_its_own_head_in_separate_tasks(tmp_path):
   stream = streams.of([images(), images(classes=2)])
-  mine = own_learner.learner(net, size=4, transform=None, head="own", epochs=1,
+  mine = own_learner.learner(net, image_size=4, transform=None, head="own", epochs=1,
                              optimizer=tf.keras.optimizers.SGD(0.1))
   learner = mine.make(deliveries.TASKS)
   assert isinstance(learner.head, class_heads.OwnHead) and learner.head.is_per_task
@@ -116,7 +116,8 @@ def test_fine_tuning_takes_a_model_an_optimizer_and_a_loss(tmp_path):
     (None, deliveries.EPISODES, protonet.ProtoNet), ("maml", deliveries.EPISODES, maml.Maml),
     ("pretrain_tune", deliveries.EPISODES, pretrain_tune.PretrainTune)])
 def test_methods(method, delivery, wanted):
-  assert isinstance(own_learner.learner(net(), method, num_classes=3).make(delivery), wanted)
+  options = {"num_classes": 3} if method == "pretrain_tune" else {}
+  assert isinstance(own_learner.learner(net(), method, **options).make(delivery), wanted)
 
 
 @pytest.mark.parametrize("make, message", [
@@ -124,13 +125,16 @@ def test_methods(method, delivery, wanted):
      r"finetune, protonet, .* Nearest: protonet"),
     (lambda: own_learner.learner(net(), replay_bach=3), r"method='finetune' or 'protonet'\) has no "
      r"setting 'replay_bach'; it has .*Nearest: replay_batch"),
+    (lambda: own_learner.learner(net(), size=8), "images as image_size= .8 was given as size="),
+    (lambda: own_learner.learner(net(), "protonet", epochs=3), "'protonet'.* no setting 'epochs'"),
+    (lambda: own_learner.learner(net(), epochs=3).make(deliveries.EPISODES), "no setting 'epochs'"),
     (lambda: own_learner.learner(net(), "maml", memory=3), "'maml'.* has no setting 'memory'; it"),
     (lambda: own_learner.learner(net(), "maml").make(deliveries.BUCKETS), "does not fit this prot"),
     (lambda: own_learner.learner(net(), "finetune").make(deliveries.EPISODES), "does not fit"),
     (lambda: own_learner.learner(net(), "pretrain_tune").make(deliveries.EPISODES), "num_classes"),
     (lambda: own_learner.learner(net(), "maml", loss=len).make(deliveries.EPISODES), "Leave the"),
     (lambda: own_learner.learner(net(), optimizer="adam"), "optimizer made str"),
-    (lambda: own_learner.learner(net(), size=8), "size is 8, but the model takes"),
+    (lambda: own_learner.learner(net(), image_size=8), "image_size is 8, but the model takes"),
     (lambda: own_learner.learner(net((4, 6, 1))), "the suite makes square ones"),
     (lambda: own_learner.learner(net(), optimizer=tf.keras.optimizers.SGD(
         tf.keras.optimizers.schedules.CosineDecay(0.1, 9)), learning_rate=0.1).make(

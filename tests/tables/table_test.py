@@ -23,6 +23,7 @@ import suite
 from suite import cli
 from suite.configs import gin_files
 from suite.configs import run_settings
+from suite.contracts import refusals
 from suite.reporting import table_dir
 from suite.system import folders
 from suite.system import host_memory
@@ -370,6 +371,31 @@ def test_gin_finds_a_misspelled_parameter_and_says_whose(folder, monkeypatch):
   problem = table._first_problem(cells)
   assert problem.startswith("Row 'low', column 'A', run file toy.gin: In --gin_param")
   assert "no parameter 'scal'" in problem and "Nearest: scale" in problem
+
+
+def test_a_setting_that_a_learner_of_any_cell_refuses_is_found_first():
+  cells = [table.TableCell(row, "A", 0, "digits/clear", params, 0, (), (), ROOT / "w", methods)
+           for row, params, methods in (
+               ("right", (), ("er", "ncm")), ("wrong", ("train_on='all_of_it'",), ("er",)))]
+  assert not table._first_problem(cells[:1])
+  problem = table._first_problem(cells)
+  assert problem.startswith("Row 'wrong', column 'A', run file digits/clear: GradientLearner.")
+  assert "train_on is 'all_of_it'; allowed are" in problem
+  chosen = cells[1]._replace(own=("experiment.run.only='ncm'", "train_on='all_of_it'"),
+                             methods=("er", "ncm"))
+  assert not table._first_problem([chosen])  # It is not run.
+
+
+def test_a_file_that_a_learner_does_not_find_is_a_failure_of_its_cell(tmp_path, monkeypatch):
+  def make(*unused):
+    try:
+      (tmp_path / "encoder.npz").read_bytes()
+    except OSError as error:
+      raise ValueError("The encoder cannot be read.") from error
+
+  monkeypatch.setattr(refusals, "make_each", make)
+  assert not table._first_problem(
+      [table.TableCell("row", "A", 0, "digits/clear", (), 0, (), (), tmp_path)])
 
 
 @pytest.mark.parametrize("name", ["cfsl/table2", "cfsl/table2_published"])

@@ -169,8 +169,8 @@ def train_and_test(as_features: bool = False) -> Tuple[image_set.ImageSet, image
 def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, way: int = 5,
              shot: int = 1, targets: int = 5, num_support_sets: int = 1,
              class_change_interval: int = 1, overwrite: bool = False, seed: int = 0,
-             convention: str = episode_conventions.SPEC, with_classes: bool = False
-             ) -> episodes_lib.Episodes:
+             convention: episode_conventions.Convention = episode_conventions.SPEC,
+             with_classes: bool = False) -> episodes_lib.Episodes:
   """Few-shot episodes over the digits of one split, 8 x 8 x 3; of `classes` only, if given.
 
   `with_classes` is as of `Episodes`.

@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from suite.contracts import rehearsal
 from suite.contracts import tasks
+from suite.data.episodes import episode_conventions
 from suite.data.episodes import episodes as episodes_lib
 from suite.data.episodes import task_types
 from suite.data.images import decoding
@@ -137,9 +138,11 @@ def with_turns(data: ClassSplit) -> ClassSplit:
       f"{data.data} in four turns", data.split)
 
 
-def episodes(name: str = "cfsl_omniglot", split: str = "train", *, task_type: str = task_types.FSL,
+def episodes(name: str = "cfsl_omniglot", split: str = "train", *,
+             task_type: task_types.TaskType = task_types.FSL,
              num_support_sets: int = 1, way: int = 5, shot: int = 1, targets: int = 5,
-             convention: str = "spec", seed: int = 0, data_dir: Optional[str] = None,
+             convention: episode_conventions.Convention = "spec", seed: int = 0,
+             data_dir: Optional[str] = None,
              counts: Optional[Mapping[str, int]] = None, side: int = 64, channels: int = 3,
              turns: bool = False, class_change_interval: Optional[int] = None,
              with_classes: bool = False, features: Optional[str] = None,

@@ -32,14 +32,15 @@ S support sets of N = way * shot images each, T targets; L = S * N + T places.
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Tuple
+import typing
+from typing import Any, List, Literal, NamedTuple, Tuple
 
 import numpy as np
 
 from suite.data.episodes import task_types
 
-SPEC, PAPER_FEB, PAPER_APR = "spec", "paper_feb", "paper_apr"
-CONVENTIONS = (SPEC, PAPER_FEB, PAPER_APR)
+Convention = Literal["spec", "paper_feb", "paper_apr"]
+CONVENTIONS = SPEC, PAPER_FEB, PAPER_APR = typing.get_args(Convention)
 
 
 def layout(convention: str, setting: task_types.Setting, counts: np.ndarray, source: str

@@ -22,9 +22,11 @@ have other labels:
 from __future__ import annotations
 
 import dataclasses
+import typing
+from typing import Literal
 
-FSL, A, B, C, D = "FSL", "A", "B", "C", "D"
-TYPES = (FSL, A, B, C, D)
+TaskType = Literal["FSL", "A", "B", "C", "D"]
+TYPES = FSL, A, B, C, D = typing.get_args(TaskType)
 
 
 @dataclasses.dataclass(frozen=True)

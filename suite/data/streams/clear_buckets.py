@@ -11,7 +11,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+import typing
+from typing import Any, Dict, Iterator, List, Literal, NamedTuple, Optional
 
 from absl import logging
 import numpy as np
@@ -25,7 +26,8 @@ from suite.data.images import tfds_source
 from suite.data.streams import buckets
 from suite.data.streams import class_coverage
 
-PROTOCOLS = ("iid", "streaming", "challenge")
+Mode = Literal["iid", "streaming", "challenge"]
+PROTOCOLS = typing.get_args(Mode)
 SEEDS = (0, 1, 2, 3, 4)
 LAST = 10
 _BATCH = 1024
@@ -42,7 +44,7 @@ class _Records(NamedTuple):
   is_test: Optional[np.ndarray]
 
 
-def load(name: str = "clear10/images", *, protocol: str = "iid", seed: int = 0, first: int = 1,
+def load(name: str = "clear10/images", *, protocol: Mode = "iid", seed: int = 0, first: int = 1,
          last: Optional[int] = LAST, test_name: Optional[str] = None,
          data_dir: Optional[str] = None) -> buckets.Buckets:
   """Reads a prepared data set; buckets are called "bucket_01" to "bucket_10", as its splits are.

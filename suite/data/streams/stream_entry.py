@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Tuple, Union
+import typing
+from typing import Any, Callable, Literal, Mapping, NamedTuple, Optional, Tuple, Union
 
 from suite.contracts import examples
 from suite.contracts import tasks
@@ -20,9 +21,8 @@ META_TRAIN = "meta_train"
 META_TEST = "meta_test"
 ROLES = (META_TRAIN, META_TEST)
 
-VALIDATION = "validation"
-TEST = "test"
-HELD_OUT = (VALIDATION, TEST)
+HeldOut = Literal["validation", "test"]
+HELD_OUT = VALIDATION, TEST = typing.get_args(HeldOut)
 SPLITS = ("train", "dev", *HELD_OUT)
 
 

@@ -14,12 +14,12 @@ from suite.data.streams import buckets
 from suite.data.streams import clear_buckets
 from suite.data.streams import drifting_buckets
 
-_IID = "iid"
+_IID: clear_buckets.Mode = "iid"
 _TEST_SHARE = 0.3
 
 
-def load(name: str, *, protocol: str = _IID, seed: int = 0, data_dir: Optional[str] = None
-         ) -> buckets.Buckets:
+def load(name: str, *, protocol: clear_buckets.Mode = _IID, seed: int = 0,
+         data_dir: Optional[str] = None) -> buckets.Buckets:
   """Reads the buckets of a prepared data set.
 
   Args:

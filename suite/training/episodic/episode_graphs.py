@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+import typing
+from typing import Any, Callable, Dict, List, Literal, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -27,8 +28,8 @@ from suite.models import precision
 from suite.models.episodic import twice_norm
 from suite.training.episodic import inner_loop
 
-LOOP, GROUPED = "loop", "grouped"
-BATCHINGS = (LOOP, GROUPED)
+Batching = Literal["loop", "grouped"]
+BATCHINGS = LOOP, GROUPED = typing.get_args(Batching)
 
 
 class Graphs:
