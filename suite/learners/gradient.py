@@ -574,7 +574,7 @@ class GradientLearner(learner.SequenceLearner):
     new = num_stored - int(self.num_learned)
     watched = 0 if self.watched is None else int(tf.size(self.watched.labels))
     passes, forward = phase_lib.passes_of_stored(
-        self._recipe, self.objective, self.memory, num_stored, new, watched)
+        self._recipe, self.objective, self.memory, num_stored, new, watched, self.num_classes)
     if self.memory is not None and self.composed.upper is not None:  # Features of exemplars.
       held = min(int(self.memory.size) + new, self.memory.capacity)
       forward += new * self.memory.rule.reads_features + held * self.head.reads_exemplars

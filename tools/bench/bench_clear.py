@@ -76,7 +76,7 @@ def _held(rule: Any) -> memory.Memory:
 
 METHODS: dict[str, Make] = {
     "fine-tuning": dict,
-    "EWC": lambda: {"objective": ewc.Ewc()},
+    "EWC": lambda: {"objective": ewc.Ewc(fisher="avalanche")},
     "SI": lambda: {"objective": si.Si(1e-4, 1e-7, 1e-3)},
     "LwF": lambda: {"objective": lwf.Lwf(lwf.ramp(BUCKETS))},
     "CWR*": lambda: {"head": class_heads.CwrStar()},

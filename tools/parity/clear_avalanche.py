@@ -75,7 +75,7 @@ METHODS = (
     Method("fine-tuning", "Naive", lambda: {}, lambda: {}),
     Method("online EWC", "EWC",
            lambda: {"ewc_lambda": 1000.0, "mode": "online", "decay_factor": 0.1},
-           lambda: {"objective": ewc.Ewc(1000.0, decay=0.1)}),
+           lambda: {"objective": ewc.Ewc(1000.0, decay=0.1, fisher="avalanche")}),
     Method("SI, weights copied", "SynapticIntelligence",
            lambda: {"si_lambda": 2000.0, "eps": 1e-7},
            lambda: {"objective": si.Si(2000.0, 1e-7, 1e-3)}, copies=True),

@@ -216,6 +216,6 @@ class EpisodeDistillation(objective.EpisodeTerm):
         begun, logits_of(weights), self.temperature, state > 0.0)
 
   @override
-  def end_set(self, state: tf.Tensor, weights: objective.Weights, losses_of: Callable[..., Any],
+  def end_set(self, state: tf.Tensor, weights: objective.Weights, answers_of: Callable[..., Any],
               codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     return tf.maximum(state, tf.reduce_max(tf.one_hot(labels, state.shape[0]), axis=0))

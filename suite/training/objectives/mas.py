@@ -44,9 +44,9 @@ class Mas(objective.Objective):
     return super().loss(batch) + self.strength * objective.weighted_distance(
         self.importance, self._variables, self.anchors)
 
-  def observe(self, losses_of: objective.LossesFn, codes: tf.Tensor, labels: tf.Tensor,
+  def observe(self, answers_of: objective.AnswersFn, codes: tf.Tensor, labels: tf.Tensor,
               mask: tf.Tensor | None = None) -> None:
-    del losses_of
+    del answers_of
     mask = tf.ones(tf.shape(labels)[:1], tf.bool) if mask is None else mask
 
     def lengths(codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:

@@ -114,7 +114,7 @@ def test_mir_costs_a_gradient_and_two_forward_passes_of_all_candidates_besides()
 
 
 def test_observing_costs_a_gradient_of_each_batch():
-  objective, given = ewc.Ewc(), data()
+  objective, given = ewc.Ewc(fisher="avalanche"), data()
   loop = make(objective)
   cost = loop.observe(given.codes, given.labels, 3)
   assert objective.count.numpy() == 3.0 and cost.macs == N * ROW and cost.flops > 2 * cost.macs
