@@ -320,21 +320,33 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     return found.record()
 
 
+RELU_WEIGHTS = ("normal", "uniform")
+
+
 class RandomRelu:
   """Features [B, D] to max(0, features W), [B, M], W random and never trained (RanPAC).
 
   McDonnell et al., 2023: products of features that one linear layer cannot see become visible to
-  it. W is [D, M], of independent standard normal numbers, a pure function of the seed and D.
+  it. W is [D, M], of independent random numbers, a pure function of the seed and D. Their scale
+  decides what the strength of a ridge regression on them means: (c X)^T (c X) + l I is c^2 times
+  X^T X + l / c^2 I.
 
   Args:
     size: M.
     seed: of W.
+    weights: "normal", standard normal numbers, as RanPAC's; or "uniform", between -1 / sqrt(D) and
+      1 / sqrt(D), as a linear layer of PyTorch begins, and so the buffer of ACIL's authors
+      (`RandomBuffer`, convs/ACL_buffer.py of github.com/LAMDA-CL/PyCIL at f3509b8). Their variance
+      is 3 D times smaller.
   """
 
-  def __init__(self, size: int = 10000, seed: int = 0):
+  def __init__(self, size: int = 10000, seed: int = 0, weights: str = "normal"):
     if size < 1:
       raise ValueError(f"RandomRelu.size is {size}; it must be at least 1.")
-    self.size, self._seed, self.width = int(size), seed, 0
+    if weights not in RELU_WEIGHTS:
+      raise ValueError(
+          f"RandomRelu.weights is {weights!r}; allowed are {', '.join(RELU_WEIGHTS)}.")
+    self.size, self._seed, self.width, self._drawn = int(size), seed, 0, weights
     self._weights = tf.zeros([0, self.size])
 
   @property
@@ -345,9 +357,11 @@ class RandomRelu:
   def __call__(self, features: tf.Tensor) -> tf.Tensor:
     if self.width != features.shape[-1]:
       self.width = int(features.shape[-1])
+      shape, seed, limit = [self.width, self.size], [self._seed, self.width], self.width ** -0.5
       with tf.init_scope():  # Once, outside of any graph.
-        self._weights = tf.random.stateless_normal(
-            [self.width, self.size], seed=[self._seed, self.width])
+        self._weights = (
+            tf.random.stateless_normal(shape, seed=seed) if self._drawn == "normal" else
+            tf.random.stateless_uniform(shape, seed=seed, minval=-limit, maxval=limit))
     return tf.nn.relu(tf.matmul(features, self._weights))
 
 

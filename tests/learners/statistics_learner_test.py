@@ -509,6 +509,32 @@ def test_a_random_projection_is_a_function_of_its_seed_and_the_width():
   assert np.any(lift(x[:, :1]).numpy() != inside.numpy())  # Another width has other weights.
 
 
+@pytest.mark.parametrize("size", [40, 180, 300])
+def test_acil_is_the_recursion_of_its_authors_on_their_buffer(size):
+  """With d features their weights are uniform within 1 / sqrt(d), and 0.1 is their strength."""
+  rng, lift = np.random.default_rng(4), statistics_learner.RandomRelu(size, weights="uniform")
+  labels = np.arange(180) // 36
+  x = (rng.normal(size=[180, 24]) + labels[:, None] / 3).astype(np.float32)
+  lift(tf.constant(x))
+  weights = lift.weights[0].numpy().astype(np.float64)
+  assert 0.9 / np.sqrt(24) < np.abs(weights).max() <= 1 / np.sqrt(24)
+  np.testing.assert_allclose(weights.var(), 1 / (3 * 24), rtol=0.1)
+  r, regression = np.eye(size) / 0.1, np.zeros([size, 5])
+  learned = statistic.Running(ridge_sums.RidgeSums(0.1, exact=True), 5, size)
+  for task in range(5):
+    rows = labels == task
+    z, y = np.maximum(x[rows].astype(np.float64) @ weights, 0), np.eye(5)[labels[rows]]
+    r = r - r @ z.T @ np.linalg.solve(np.eye(len(z)) + z @ r @ z.T, z @ r)
+    regression = regression + r @ z.T @ (y - z @ regression)
+    learned.add_set(lift(tf.constant(x[rows])), labels[rows])
+  learned.solve()
+  tests = (rng.normal(size=[400, 24]) + rng.integers(0, 5, [400, 1]) / 3).astype(np.float32)
+  expected = np.maximum(tests.astype(np.float64) @ weights, 0) @ regression
+  found = learned.answer(lift(tf.constant(tests))).numpy()
+  np.testing.assert_allclose(found, expected, atol=2e-4)
+  np.testing.assert_array_equal(found.argmax(1), expected.argmax(1))
+
+
 def test_tukeys_transform_by_hand():
   found = statistics_learner.Tukey()(tf.constant([[9.0, 16.0], [0.0, -4.0], [0.0, 0.0]]))
   np.testing.assert_allclose(found, [[0.6, 0.8], [0, -1], [0, 0]], rtol=1e-6)
