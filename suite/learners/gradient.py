@@ -146,7 +146,7 @@ class GradientLearner(learner.SequenceLearner):
         net.augments, batch_size, examples_on, remember)
     self._composition.check()
     self._recipe = phase_lib.Recipe(
-        train_on, replay_batch, epochs, batch_size, rate, schedule,
+        train_on, replay_batch * self.objective.draws, epochs, batch_size, rate, schedule,
         observe_batch or batch_size, optimizer.keep, steps)
     self._reset, self._optimizer, self._base = reset, optimizer, base
     self._intake: memory_lib.Intake | None = None

@@ -81,7 +81,7 @@ METHODS = (
            lambda: {"objective": si.Si(2000.0, 1e-7, 1e-3)}, copies=True),
     Method("LwF", "LwF",
            lambda: {"alpha": lwf.ramp(BUCKETS), "temperature": 1.0},
-           lambda: {"objective": lwf.Lwf(lwf.ramp(BUCKETS))}),
+           lambda: {"objective": lwf.Lwf(lwf.ramp(BUCKETS), temperature=1.0)}),
     Method("CWR*", "CWRStar", lambda: {"cwr_layer_name": None},
            lambda: {"head": class_heads.CwrStar(counts_first=True)}),
     Method("GDumb", "GDumb", lambda: {"mem_size": SLOTS},
@@ -93,7 +93,7 @@ METHODS = (
     Method("A-GEM", "AGEM",
            lambda: {"patterns_per_exp": SLOTS // BUCKETS, "sample_size": SLOTS},
            lambda: {"memory": memory.Memory(SLOTS, reservoir.Reservoir()),
-                          "objective": gem.Agem()}, is_determined=False),
+                          "objective": gem.Agem(None)}, is_determined=False),
     Method("cumulative", "Cumulative", lambda: {}, lambda: {"train_on": "all"},
            is_determined=False),
 )

@@ -210,6 +210,7 @@ class Objective(tf.Module):
     reads_features: whether a batch has the features that its logits are made of.
     reads_groups: whether it reads the memory's groups, see `Data`.
     candidates: rows of the memory that are drawn for `choose` in each step; 0: the replayed rows.
+    draws: how often a step draws `replay_batch` rows of the memory; they come one after the other.
     needs_memory: whether it makes no sense without a memory.
     needs_same_classes: whether it compares answers of several phases, which must then be about
       the same classes.
@@ -221,7 +222,7 @@ class Objective(tf.Module):
   observes = ""
   observes_each = has_teacher = reads_logits = reads_features = reads_groups = False
   needs_memory = needs_same_classes = needs_tasks = takes_rows = False
-  candidates = 0
+  candidates, draws = 0, 1
   calls: tuple[Callable[..., Any], ...] = ()
 
   def build(self, model: tf.keras.Model, *, losses_of: LossesFn | None = None,

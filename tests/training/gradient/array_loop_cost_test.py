@@ -73,7 +73,7 @@ def test_loops_of_one_shape_share_costs_in_a_plan_if_their_objectives_are_alike(
 
 def test_a_gem_costs_the_gradient_of_all_that_is_held():
   plan = array_loop.PhaseRows(4, 1, 4, (1, 2))
-  loop = make(gem.Agem())
+  loop = make(gem.Agem(None))
   assert loop.cost(data(), plan).macs == 4 * ROW
   assert loop.cost(data(K), plan).macs == (4 + K) * ROW
   assert loop.cost(data(2 * K), plan).macs == (4 + 2 * K) * ROW
