@@ -46,8 +46,8 @@ from suite.training.statistics import statistic as statistic_lib
 class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   """A learner of tasks, buckets, sequences and episodes.
 
-  Each image of the training split is added once, not augmented. A statistic that chooses a setting
-  does so on the development split, which is then added, too.
+  Each image is added once, not augmented. Of tasks and buckets the development split is added, too,
+  after a statistic that chooses a setting has done so on it; of a sequence only then.
 
   Deliveries of one task key (the buckets of a series, the samples of a sequence) add to the same
   statistics; another task has statistics for itself. Within episodes the state is that of the
@@ -87,6 +87,11 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   def kinds(self) -> Sequence[str]:
     """The kinds of tasks that the statistic can count."""
     return self._statistic.kinds
+
+  @property
+  @override
+  def chooses(self) -> bool:
+    return self._statistic.chooses
 
   @property
   @override
@@ -166,41 +171,49 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   def learn(
       self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
-    """Adds the training split; then inverts.
+    """Adds both splits; then inverts.
 
-    Within a budget it adds a random part of the training split, or nothing at all.
+    Within a budget it adds a random part of them, or nothing at all. What a choice is made on is
+    added in full.
     """
-    train = experience.train
     record: dict[str, Any] = {}
-    dev = experience.dev if self._statistic.chooses and experience.dev.size else None
+    dev = experience.dev if self._statistic.chooses else None
+    alone = dev is not None or context.delivery == deliveries.SEQUENCE
+    parts = [experience.train] if alone else experience.fitted
     if context.ledger.budget is not None:
-      order = context.seeds.generator("within the budget").permutation(train.size)
-      granted = context.ledger.grant(train.size, functools.partial(
-          self._learning_cost, train, dev, order, context))
+      total = sum(part.size for part in parts)
+      order = context.seeds.generator("within the budget").permutation(total)
+      granted = context.ledger.grant(total, functools.partial(
+          self._learning_cost, parts, dev, order, context))
       record = {"trained_on": granted}
       if not granted:
         return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
-      if granted < train.size:
-        train = train.subset(np.sort(order[:granted]))
-    self._add(train, context)
+      if granted < total:
+        parts = [part.subset(rows) for part, rows in zip(parts, _rows_of(parts, order[:granted]))
+                 if len(rows)]
+    self._add(parts, context)
     if dev is not None:
-      self._add(dev, context, choose=True)
+      self._add([dev], context, choose=True)
       record = {**record, **self.statistics.chosen()}
     if self._statistic.has_phases:
       record = {**record, **self._solve(context)}
     return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
 
-  def _learning_cost(self, train: examples.ExampleSet, dev: examples.ExampleSet | None,
+  def _learning_cost(self, parts: Sequence[examples.ExampleSet], dev: examples.ExampleSet | None,
                      order: np.ndarray, context: context_lib.Context, num: int) -> flops.Cost:
-    """The cost of `learn` with the first `num` examples of an order of the training split [N]."""
-    def adding(images: examples.ExampleSet, labels: np.ndarray) -> flops.Cost:
+    """The cost of `learn` with the first `num` examples of an order of all parts' examples [N]."""
+    def features(images: examples.ExampleSet, num: int) -> flops.Cost:
       batches = images.eval_batches(self._batch_size, transform=self.transform)
-      return self._forward_in(context).cost_of(batches, len(labels)) + self.statistics.add_cost(
-          labels)
+      return self._forward_in(context).cost_of(batches, num)
 
-    cost = adding(train, train.labels[order[:num]])
+    rows = _rows_of(parts, order[:num])
+    cost = self.statistics.add_cost(np.concatenate(
+        [part.labels[places] for part, places in zip(parts, rows)]))
+    for part, places in zip(parts, rows):
+      cost += features(part, len(places))
     if dev is not None:
-      cost += self.statistics.choose_cost(dev.labels, num) + adding(dev, dev.labels)
+      cost += self.statistics.choose_cost(dev.labels, num) + features(dev, dev.size)
+      cost += self.statistics.add_cost(dev.labels)
       num += dev.size
     return cost + self.statistics.solve_cost(num) if self._statistic.has_phases else cost
 
@@ -211,16 +224,16 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
       self._forward, self._forward_key = scoring.Forward(self.encode, context.distribution), key
     return self._forward
 
-  def _add(self, images: examples.ExampleSet, context: context_lib.Context, *,
+  def _add(self, parts: Sequence[examples.ExampleSet], context: context_lib.Context, *,
            choose: bool = False) -> None:
-    """Adds a set, which before that chooses settings if that is asked for."""
-    outputs = scoring.extract(self.encode, images, transform=self.transform,
-                              batch_size=self._batch_size, context=context,
-                              forward=self._forward_in(context))
+    """Adds sets as one, which before that chooses settings if that is asked for."""
+    values, labels = scoring.extract_all(
+        self.encode, parts, transform=self.transform, batch_size=self._batch_size, context=context,
+        forward=self._forward_in(context))
     began, cost = time.monotonic(), flops.ZERO
     if choose:
-      cost += self.statistics.choose(outputs.values, outputs.labels)
-    cost += self.statistics.add_set(outputs.values, outputs.labels)
+      cost += self.statistics.choose(values, labels)
+    cost += self.statistics.add_set(values, labels)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                           seconds=time.monotonic() - began)
 
@@ -318,6 +331,14 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, steps=1,
                           seconds=time.monotonic() - start)
     return found.record()
+
+
+def _rows_of(parts: Sequence[examples.ExampleSet], places: np.ndarray) -> list[np.ndarray]:
+  """The rows of each part, ascending, that places [n] among all parts' examples are."""
+  ends = np.cumsum([part.size for part in parts])
+  places = np.sort(places)
+  return [places[(places >= end - part.size) & (places < end)] - (end - part.size)
+          for part, end in zip(parts, ends)]
 
 
 RELU_WEIGHTS = ("normal", "uniform")

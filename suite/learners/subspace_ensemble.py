@@ -116,11 +116,11 @@ class SubspaceEnsemble(learner.Learner):
         kept[num].assign(weight)
       num += 1
       self.num_subspaces.assign(num)
-    outputs = scoring.extract(self._features, experience.train, transform=self.transform,
-                              batch_size=self._batch_size, context=context,
-                              forward=scoring.Forward(self._features, context.distribution))
-    began, (count, width) = time.monotonic(), outputs.values.shape[1:]
-    means, now = class_means(outputs.values, outputs.labels, experience.task.num_classes)
+    values, labels = scoring.extract_all(
+        self._features, experience.fitted, transform=self.transform, batch_size=self._batch_size,
+        context=context)
+    began, (count, width) = time.monotonic(), values.shape[1:]
+    means, now = class_means(values, labels, experience.task.num_classes)
     prototypes, subspace = self.prototypes.numpy(), self.subspace.numpy()
     prototypes[now, :num], subspace[now], macs = means[now], num - 1, 0
     for s in range(1 if self._recalculates else num - adds, num):
@@ -130,7 +130,7 @@ class SubspaceEnsemble(learner.Learner):
         macs += 2 * int(old.sum()) * int(later.sum()) * width  # Cosines, and weighted sums.
     self.prototypes.assign(prototypes)
     self.subspace.assign(subspace)
-    cost = flops.Cost(len(outputs.labels) * count * width + 2 * macs, macs)
+    cost = flops.Cost(len(labels) * count * width + 2 * macs, macs)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                           seconds=time.monotonic() - began)
     return {**record, "subspaces": num, "classes_with_a_mean": int((subspace != _UNKNOWN).sum())}

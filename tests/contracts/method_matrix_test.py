@@ -24,7 +24,11 @@ from suite.configs import gin_parse
 from suite.configs import methods
 from suite.contracts import deliveries
 from suite.contracts import refusals
+from suite.data.images import example_arrays
+from suite.data.images import feature_set
+from suite.data.images import image_set
 from suite.learners import zero_shot
+from suite.protocols import bucket_loop
 
 METHODS = {method.name: method for method in methods.load()}
 CELLS = [(name, protocol) for protocol in methods.PROTOCOLS for name in METHODS]
@@ -209,8 +213,29 @@ def accuracy(summary: dict[str, Any]) -> float:
           "cfsl": lambda: summary["accuracy"]}[protocol]()
 
 
+@pytest.fixture(name="unread")
+def _unread(monkeypatch):
+  """A function: the names of splits of buckets that no learner has read."""
+  delivered, read, deliver = [], set(), bucket_loop._deliver
+
+  def delivering(*arguments):
+    experience = deliver(*arguments)
+    delivered.extend((experience.train, experience.dev))
+    return experience
+
+  monkeypatch.setattr(bucket_loop, "_deliver", delivering)
+  for owner, name in ((image_set.ImageSet, "eval_batches"), (image_set.ImageSet, "train_batches"),
+                      (feature_set.FeatureSet, "eval_batches"), (example_arrays, "_images")):
+    def reading(images, *arguments, function=getattr(owner, name), **named):
+      read.add(id(images))
+      return function(images, *arguments, **named)
+
+    monkeypatch.setattr(owner, name, reading)
+  return lambda: [part.name for part in delivered if id(part) not in read]
+
+
 @pytest.mark.parametrize("name, protocol", RUNS)
-def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path):
+def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path, unread):
   cell = matrix_runs.CellRun(tmp_path, METHODS[name], protocol, extra(name, protocol))
   is_trained = protocol == "cfsl" and name in META_TRAINED and name not in STOPPED_AMID
   uncommitted = UNCOMMITTED.get((name, protocol), 0)
@@ -221,6 +246,8 @@ def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path
   logging.info("%s on %s: accuracy %.3f", name, protocol, accuracy(whole))
   assert accuracy(whole) > (0.0 if name in UNTAUGHT else ABOVE_CHANCE[protocol])
   assert whole["flops"] > 0 and whole["macs"] is not None
+  # Every method has the same rows: those of validation splits, too.
+  assert name in UNTAUGHT or not unread()
   if uncommitted:
     assert cell.records("whole")[uncommitted]["kind"] == "train"
     cell.uncommitted(uncommitted)

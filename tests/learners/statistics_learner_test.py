@@ -32,6 +32,7 @@ from suite.state import weight_store
 from suite.training.gradient import frozen_backbone
 from suite.training.statistics import class_covariances
 from suite.training.statistics import class_means
+from suite.training.statistics import neighbors
 from suite.training.statistics import ridge_sums
 from suite.training.statistics import shared_covariance
 from suite.training.statistics import statistic
@@ -66,7 +67,7 @@ def _images(points):
 def _experience(points, labels, task=TASK):
   images = image_set.ImageSet.from_arrays(
       "t", _images(points), np.asarray(labels), kind=task.kind, num_classes=task.num_classes)
-  return deliveries.Experience(task, images, images, deliveries.History())
+  return deliveries.Experience(task, images, None, deliveries.History())
 
 
 def test_pixels_are_one_row_an_image_between_0_and_1():
@@ -195,7 +196,7 @@ def test_buckets_of_feature_vectors_move_the_means(tmp_path):
     learner.begin(TASK, here)
     bucket = feature_set.FeatureSet.from_arrays(
         "f", np.asarray(points, np.float32), np.array([0, 1]), kind=TASK.kind, num_classes=3)
-    learner.learn(deliveries.Experience(TASK, bucket, bucket, deliveries.History()), here)
+    learner.learn(deliveries.Experience(TASK, bucket, None, deliveries.History()), here)
   found = class_means.means(learner.statistics.state)
   np.testing.assert_array_equal(found, [[2, 1], [10, 3], [0, 0]])
   np.testing.assert_allclose(learner.predict(tf.constant([[2.0, 3.0]])), [[-4, -64, -INF]])
@@ -265,7 +266,7 @@ def test_images_are_refused_by_a_learner_of_features_and_the_reverse(tmp_path):
   bucket = feature_set.FeatureSet.from_arrays(
       "f", np.zeros([1, 2], np.float32), np.array([0]), kind=TASK.kind, num_classes=3)
   with pytest.raises(ValueError, match="'f' has features of width .*, but an image was expected"):
-    learner.learn(deliveries.Experience(TASK, bucket, bucket, deliveries.History()), here)
+    learner.learn(deliveries.Experience(TASK, bucket, None, deliveries.History()), here)
 
 
 def _begun(folder, counted, **settings):
@@ -289,7 +290,7 @@ def base():
 def test_base_classes_are_told_apart_where_means_alone_cannot(tmp_path):
   data, images = base()
   learner, now = _begun(tmp_path, shared_covariance.SharedCovariance(weights="class"))
-  record = learner.learn(deliveries.Experience(TASK, data, data, deliveries.History()), now)
+  record = learner.learn(deliveries.Experience(TASK, data, None, deliveries.History()), now)
   assert record == {"classes_with_a_mean": 2, "condition_number": record["condition_number"]}
   found = learner.predict(tf.constant(images)).numpy()
   assert np.isneginf(found[:, 2]).all()
@@ -329,7 +330,7 @@ def test_each_task_has_its_own_statistics_and_a_bucket_adds_to_them(tmp_path):
         "f", np.asarray(points, np.float32), np.asarray(labels), kind=task.kind,
         num_classes=task.num_classes)
     learner.begin(task, now)
-    learner.learn(deliveries.Experience(task, data, data, deliveries.History()), now)
+    learner.learn(deliveries.Experience(task, data, None, deliveries.History()), now)
 
   deliver(TASK, [[0, 0], [2, 0], [9, 1]], [0, 0, 1])
   deliver(other, [[5, 5], [7, 7]], [0, 1])
@@ -360,7 +361,7 @@ def _features(points, labels, task=TASK):
   data = feature_set.FeatureSet.from_arrays(
       "f", np.asarray(points, np.float32), np.asarray(labels), kind=task.kind,
       num_classes=task.num_classes)
-  return deliveries.Experience(task, data, data, deliveries.History())
+  return deliveries.Experience(task, data, None, deliveries.History())
 
 
 def around_zero(num=200):
@@ -496,6 +497,28 @@ def test_scripts_for_the_first_version_find_nearest_mean():
   with pytest.warns(DeprecationWarning, match="is now statistics_learner.StatisticsLearner"):
     learner = nearest_mean.NearestMean(transform=image_ops.Plain(size=4), similarity="cosine")
   assert learner._statistic == class_means.ClassMeans("cosine")
+
+
+CHOOSING = {
+    "ranpac": lambda: ridge_sums.RidgeSums(strengths=(0.1, 1.0), exact=True),
+    "fecam": lambda: class_covariances.ClassCovariances(
+        matrices="correlations", shrinkages=((1.0, 0.0), (1.0, 1.0))),
+    "knn": lambda: neighbors.Neighbors(size=20, ks=(1, 3))}
+
+
+@pytest.mark.parametrize("budget", ["", "1 GFLOP"])
+@pytest.mark.parametrize("name", [*EVERY, *CHOOSING])
+def test_every_statistic_has_all_rows_of_a_bucket_whether_or_not_it_chooses(
+    name, budget, tmp_path):
+  learner, here = _learner(EVERY.get(name) or CHOOSING[name]()), _context(tmp_path)
+  if budget:
+    here.ledger.budget = ledger.Budget.parse(budget)
+  learner.begin(TASK, here)
+  train, dev = (_experience(points, labels).train for points, labels in (
+      ([[0, 0], [2, 4], [10, 0], [3, 3]], [0, 0, 2, 1]), ([[1, 1], [9, 2]], [0, 2])))
+  learner.learn(deliveries.Experience(TASK, train, dev, deliveries.History()), here)
+  assert learner.chooses == (name in CHOOSING)
+  np.testing.assert_array_equal(learner.statistics.state.counts, [3, 1, 2])
 
 
 def test_a_random_projection_is_a_function_of_its_seed_and_the_width():

@@ -6,10 +6,10 @@
            log [ exp(s_ip) / sum over n in P(i) and N(i) of exp(s_in) ]
 
 s is the cosine of two rows' features, divided by the temperature T; the factor T / 0.07 is that of
-the authors' code (github.com/pclucas14/AML at 7c92936, methods/er_aml.py). P(i) are the other rows of the
-step, incoming and replayed, of i's class; N(i) are those of the step's other incoming classes. So
-no row of a class that is not incoming is pushed away: representations of earlier classes stay. An
-incoming row without one of P or of N counts nothing.
+the authors' code (github.com/pclucas14/AML at 7c92936, methods/er_aml.py). P(i) are the other rows
+of the step, incoming and replayed, of i's class; N(i) are those of the step's other incoming
+classes. So no row of a class that is not incoming is pushed away: representations of earlier
+classes stay. An incoming row without one of P or of N counts nothing.
 
 Until something was taught, incoming rows have their cross-entropy instead, as in the authors' code.
 That draws one row of each kind from the memory for each incoming row and passes them through the
@@ -22,7 +22,6 @@ import tensorflow as tf
 
 from suite.training.objectives import losses
 from suite.training.objectives import objective
-
 
 _BASE_TEMPERATURE = 0.07
 

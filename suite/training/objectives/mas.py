@@ -12,9 +12,10 @@ w* are the weights after the last phase. The importance O_i needs no labels:
 
 The authors' code (github.com/rahafaljundi/MAS-Memory-Aware-Synapses at c3e6a85, MAS.py) takes
 batches of 200 and a rate of 0.0008. Squared lengths grow with the logits: at a strength of 1 and
-rates of 0.01 and more the steps of the penalty soon diverge. FACIL, a benchmark of class-incremental
-methods (github.com/mmasana/FACIL at e09d2c8, src/approach/mas.py), has lengths and means, with the
-same strength and a rate of 0.05. Both codes have a head for each task, which they leave out.
+rates of 0.01 and more the steps of the penalty soon diverge. FACIL, a benchmark of methods that
+learn classes task by task (github.com/mmasana/FACIL at e09d2c8, src/approach/mas.py), has lengths
+and means, with the same strength and a rate of 0.05. Both codes have a head for each task, which
+they leave out.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ import tensorflow as tf
 from suite.contracts import rehearsal
 from suite.training.objectives import example_gradients
 from suite.training.objectives import objective
-
 
 IMPORTANCES = ("paper", "authors", "facil")
 

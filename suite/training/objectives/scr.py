@@ -27,7 +27,6 @@ from suite.data.images import sampling
 from suite.training.objectives import losses
 from suite.training.objectives import objective
 
-
 AUTHORS = "authors"
 
 
