@@ -23,7 +23,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from typing import Any, Optional, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -177,6 +177,8 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     added in full.
     """
     record: dict[str, Any] = {}
+    if not self._measures(experience.train, context):
+      return {"classes_with_a_mean": self.statistics.num_nonempty, "trained_on": 0}
     dev = experience.dev if self._statistic.chooses else None
     alone = dev is not None or context.delivery == deliveries.SEQUENCE
     parts = [experience.train] if alone else experience.fitted
@@ -198,6 +200,23 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     if self._statistic.has_phases:
       record = {**record, **self._solve(context)}
     return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
+
+  def _measures(self, train: examples.ExampleSet, context: context_lib.Context) -> bool:
+    """Measures the variance of features if the lift asks for it; whether the budget covers that."""
+    lift = self._lift
+    if not isinstance(lift, RandomFourier) or lift.is_measured:
+      return True
+    some = train.take(min(train.size, _MEASURED), seed=context.seeds.integer("measured"))
+    forward = scoring.Forward(self._features, context.distribution)
+    adds = 3 * some.size * lift.width  # Of a mean, and of squares.
+    if not context.ledger.affords(lambda: flops.Cost(adds, 0) + forward.cost_of(
+        some.eval_batches(self._batch_size, transform=self.transform), some.size)):
+      return False
+    found = scoring.extract(self._features, some, transform=self.transform, context=context,
+                            batch_size=self._batch_size, forward=forward)
+    context.ledger.charge(context.phase, flops=adds, macs=0)
+    lift.variance.assign(np.var(found.values))
+    return True
 
   def _learning_cost(self, parts: Sequence[examples.ExampleSet], dev: examples.ExampleSet | None,
                      order: np.ndarray, context: context_lib.Context, num: int) -> flops.Cost:
@@ -386,7 +405,12 @@ class RandomRelu:
     return tf.nn.relu(tf.matmul(features, self._weights))
 
 
-class RandomFourier:
+SCALE = "scale"
+# Examples whose features tell the variance.
+_MEASURED = 1000
+
+
+class RandomFourier(tf.Module):
   """Features [B, D] to sqrt(2 / M) cos(features W + b), [B, M], never trained (RanDumb).
 
   Products of these codes are about exp(-g |x - x'|^2) for features x and x' (Rahimi & Recht, 2007):
@@ -396,34 +420,49 @@ class RandomFourier:
 
   Args:
     size: M; the paper's 25,000. A covariance of these has 2.5 GB, and is inverted in float64.
-    gamma: g; None: 1 / D, which is scikit-learn's "scale", as in the authors' code, for features of
-      variance 1. Pixels between 0 and 1 have a variance of about 0.1, which asks for 10 / D.
+    gamma: g; "scale": 1 / (D v), with the variance v of all features, as scikit-learn has it and the
+      authors take it (src/main.py of github.com/drimpossible/RanDumb at 14a51ee). Their v is that
+      of all data; here a learner measures it on the first examples that it learns, and until then,
+      and within episodes, it is 1. Pixels between 0 and 1 have a variance of about 0.1.
     seed: of W and b.
+
+  Attributes:
+    variance: v; -1 until it is measured.
   """
 
-  def __init__(self, size: int = 25000, gamma: Optional[float] = None, seed: int = 0):
-    if size < 1 or (gamma is not None and not gamma > 0.0):
-      raise ValueError(f"RandomFourier.size is {size} and gamma {gamma}; size must be at least 1, "
-                       "and gamma above 0 or None.")
+  def __init__(self, size: int = 25000, gamma: float | str = SCALE, seed: int = 0):
+    super().__init__()
+    if size < 1 or (gamma != SCALE and (isinstance(gamma, str) or not gamma > 0.0)):
+      raise ValueError(f"RandomFourier.size is {size} and gamma {gamma!r}; size must be at least 1, "
+                       f"and gamma above 0 or {SCALE!r}.")
     self.size, self._gamma, self._seed, self.width = int(size), gamma, seed, 0
     self._weights, self._phases = tf.zeros([0, self.size]), tf.zeros([self.size])
+    self.variance = tf.Variable(-1.0, trainable=False, name="variance")
 
   @property
   def weights(self) -> list[tf.Tensor]:
     """[W, b]."""
     return [self._weights, self._phases]
 
+  @property
+  def is_measured(self) -> bool:
+    """Whether g is known."""
+    return self._gamma != SCALE or float(self.variance) >= 0.0
+
   def __call__(self, features: tf.Tensor) -> tf.Tensor:
     if self.width != features.shape[-1]:
       self.width = int(features.shape[-1])
-      gamma = 1.0 / self.width if self._gamma is None else self._gamma
+      gamma = 1.0 / self.width if isinstance(self._gamma, str) else self._gamma
       with tf.init_scope():  # Once, outside of any graph.
         self._weights = (2.0 * gamma) ** 0.5 * tf.random.stateless_normal(
             [self.width, self.size], seed=[self._seed, self.width])
         # Another seed: numbers of one seed would not be independent of the weights.
         self._phases = tf.random.stateless_uniform(
             [self.size], seed=[self._seed, -self.width], maxval=2.0 * math.pi)
-    return (2.0 / self.size) ** 0.5 * tf.cos(tf.matmul(features, self._weights) + self._phases)
+    weights = self._weights
+    if self._gamma == SCALE:
+      weights *= tf.math.rsqrt(tf.where(self.variance > 0.0, self.variance, 1.0))
+    return (2.0 / self.size) ** 0.5 * tf.cos(tf.matmul(features, weights) + self._phases)
 
 
 class Tukey:

@@ -567,12 +567,33 @@ def test_tukeys_transform_by_hand():
 
 def test_products_of_random_fourier_features_are_a_gaussian_kernel():
   x = np.random.default_rng(0).normal(size=[6, 3]).astype(np.float32)
-  for gamma in (None, 0.2):
+  for gamma, variance, expected in (("scale", -1.0, 1 / 3), ("scale", 2.0, 1 / 6), (0.2, 2.0, 0.2)):
     lift = statistics_learner.RandomFourier(20000, gamma)
+    lift.variance.assign(variance)
     found = tf.function(lift, autograph=False)(tf.constant(x)).numpy()
     squares = np.sum((x[:, None] - x) ** 2, axis=-1)
-    np.testing.assert_allclose(found @ found.T, np.exp(-(gamma or 1 / 3) * squares), atol=0.03)
-    np.testing.assert_array_equal(lift(tf.constant(x)),
-                                  statistics_learner.RandomFourier(20000, gamma)(tf.constant(x)))
-  with pytest.raises(ValueError, match="gamma 0; size must be at least 1, and gamma above 0"):
-    statistics_learner.RandomFourier(5, gamma=0)
+    np.testing.assert_allclose(found @ found.T, np.exp(-expected * squares), atol=0.03)
+    again = statistics_learner.RandomFourier(20000, gamma)
+    again.variance.assign(variance)
+    np.testing.assert_array_equal(lift(tf.constant(x)), again(tf.constant(x)))
+  for gamma in (0, "auto"):
+    with pytest.raises(ValueError, match="size must be at least 1, and gamma above 0 or 'scale'"):
+      statistics_learner.RandomFourier(5, gamma=gamma)
+
+
+def test_the_first_examples_tell_the_variance_of_features(tmp_path):
+  lift = statistics_learner.RandomFourier(30)
+  learner, here = _learner(lift=lift), _context(tmp_path)
+  learner.begin(TASK, here)
+  assert not lift.is_measured
+  points = [[0, 0], [2, 4], [10, 0]]
+  learner.learn(_experience(points, [0, 0, 2]), here)
+  assert float(lift.variance) == pytest.approx(np.var(points)) and lift.is_measured
+  path = tf.train.Checkpoint(learner=learner).save(str(tmp_path / "c"))
+  learner.learn(_experience([[90, 80]], [1]), here)
+  assert float(lift.variance) == pytest.approx(np.var(points))
+  other = _learner(lift=statistics_learner.RandomFourier(30))
+  other.begin(TASK, here)
+  tf.train.Checkpoint(learner=other).restore(path)
+  assert float(other._lift.variance) == pytest.approx(np.var(points))
+  assert statistics_learner.RandomFourier(5, gamma=0.1).is_measured
