@@ -420,10 +420,10 @@ class RandomFourier(tf.Module):
 
   Args:
     size: M; the paper's 25,000. A covariance of these has 2.5 GB, and is inverted in float64.
-    gamma: g; "scale": 1 / (D v), with the variance v of all features, as scikit-learn has it and the
-      authors take it (src/main.py of github.com/drimpossible/RanDumb at 14a51ee). Their v is that
-      of all data; here a learner measures it on the first examples that it learns, and until then,
-      and within episodes, it is 1. Pixels between 0 and 1 have a variance of about 0.1.
+    gamma: g; "scale": 1 / (D v), with the variance v of all features, as scikit-learn has it and
+      the authors take it (src/main.py of github.com/drimpossible/RanDumb at 14a51ee). Their v is
+      that of all data; here a learner measures it on the first examples that it learns, and until
+      then, and within episodes, it is 1. Pixels between 0 and 1 have a variance of about 0.1.
     seed: of W and b.
 
   Attributes:
@@ -433,8 +433,8 @@ class RandomFourier(tf.Module):
   def __init__(self, size: int = 25000, gamma: float | str = SCALE, seed: int = 0):
     super().__init__()
     if size < 1 or (gamma != SCALE and (isinstance(gamma, str) or not gamma > 0.0)):
-      raise ValueError(f"RandomFourier.size is {size} and gamma {gamma!r}; size must be at least 1, "
-                       f"and gamma above 0 or {SCALE!r}.")
+      raise ValueError(f"RandomFourier.size is {size} and gamma {gamma!r}; size must be at least "
+                       f"1, and gamma above 0 or {SCALE!r}.")
     self.size, self._gamma, self._seed, self.width = int(size), gamma, seed, 0
     self._weights, self._phases = tf.zeros([0, self.size]), tf.zeros([self.size])
     self.variance = tf.Variable(-1.0, trainable=False, name="variance")
@@ -466,23 +466,25 @@ class RandomFourier(tf.Module):
 
 
 class Tukey:
-  """Features [B, D] to their powers, divided by their lengths (FeCAM).
+  """Features [B, D] to their powers, divided by their lengths if asked for (FeCAM).
 
   Tukey's transform, z^p, makes features of a ReLU less skewed (Goswami et al., 2023, section 4.2).
-  A negative feature keeps its sign. The mean of a class is that of transformed features; the
-  authors' code transforms the mean.
+  A negative feature keeps its sign.
 
   Args:
     power: p; the paper's 0.5. 1, lengths alone, is what their code takes for transformers.
+    unit: whether powers are divided by their lengths; their code for ResNets compares directions
+      instead (`ClassCovariances.power`).
   """
 
-  def __init__(self, power: float = 0.5):
+  def __init__(self, power: float = 0.5, unit: bool = True):
     if not power > 0.0:
       raise ValueError(f"Tukey.power is {power}; it must be above 0.")
-    self._power = power
+    self._power, self._unit = power, unit
 
   def __call__(self, features: tf.Tensor) -> tf.Tensor:
-    return unit_length(tf.sign(features) * tf.abs(features) ** self._power)
+    powers = tf.sign(features) * tf.abs(features) ** self._power
+    return unit_length(powers) if self._unit else powers
 
 
 def unit_length(features: tf.Tensor) -> tf.Tensor:

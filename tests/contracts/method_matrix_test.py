@@ -224,13 +224,16 @@ def _unread(monkeypatch):
     return experience
 
   monkeypatch.setattr(bucket_loop, "_deliver", delivering)
-  for owner, name in ((image_set.ImageSet, "eval_batches"), (image_set.ImageSet, "train_batches"),
-                      (feature_set.FeatureSet, "eval_batches"), (example_arrays, "_images")):
-    def reading(images, *arguments, function=getattr(owner, name), **named):
+  def watched(function):
+    def reading(images, *arguments, **named):
       read.add(id(images))
       return function(images, *arguments, **named)
 
-    monkeypatch.setattr(owner, name, reading)
+    return reading
+
+  for owner, name in ((image_set.ImageSet, "eval_batches"), (image_set.ImageSet, "train_batches"),
+                      (feature_set.FeatureSet, "eval_batches"), (example_arrays, "_images")):
+    monkeypatch.setattr(owner, name, watched(getattr(owner, name)))
   return lambda: [part.name for part in delivered if id(part) not in read]
 
 

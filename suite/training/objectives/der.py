@@ -47,10 +47,9 @@ class Der(objective.Objective):
     loss = super().loss(batch.incoming())
     if not batch.num_replayed:
       return loss
-    replayed = batch.replayed()
+    first, second = self._drawn(batch)
     # The distance D over the classes that were known when a row was stored.
-    num = batch.num_replayed // self.draws
-    logits, stored = replayed.logits[:num], batch.stored[:num]
+    logits, stored = first.logits, first.stored
     there = ~tf.math.is_nan(stored)
     stored = tf.where(there, stored, 0.0)
     if self._divergence == "kl":
@@ -61,6 +60,13 @@ class Der(objective.Objective):
       distance = tf.reduce_mean(tf.math.divide_no_nan(tf.reduce_sum(squares, axis=1), counts))
     loss += self._alpha * distance
     if self._beta:
-      loss += self._beta * objective.cross_entropy(replayed._replace(
-          codes=replayed.codes[num:], logits=replayed.logits[num:], labels=replayed.labels[num:]))
+      loss += self._beta * objective.cross_entropy(second)
     return loss
+
+  def _drawn(self, batch: objective.Batch) -> list[objective.Batch]:
+    """The replayed rows of both terms: those of each draw, or of the one that there is."""
+    replayed, num = batch.replayed(), batch.num_replayed // self.draws
+    assert replayed.stored is not None
+    return [replayed._replace(codes=replayed.codes[part], logits=replayed.logits[part],
+                              labels=replayed.labels[part], stored=replayed.stored[part])
+            for part in (slice(num), slice(-num, None))]

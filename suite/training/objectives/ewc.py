@@ -180,7 +180,7 @@ class Ewc(objective.Objective):
     self.squares = objective.zeros_like(self._variables, "ewc_squares")
     self.count = tf.Variable(0.0, trainable=False, name="ewc_count")
     self.phases = tf.Variable(0, trainable=False, name="ewc_phases")
-    self.draws = tf.Variable(0, trainable=False, name="ewc_draws")
+    self.draw = tf.Variable(0, trainable=False, name="ewc_draw")
 
   def loss(self, batch: objective.Batch) -> tf.Tensor:
     loss = super().loss(batch)
@@ -228,7 +228,7 @@ class Ewc(objective.Objective):
   def _next_seed(self) -> tf.Tensor | None:
     if self.fisher != "sample":
       return None
-    return tf.stack([self._seed, self.draws.assign_add(1)])
+    return tf.stack([self._seed, self.draw.assign_add(1)])
 
   def _estimate(self) -> list[tf.Tensor]:
     """Returns F of the observed examples and forgets them."""

@@ -60,14 +60,15 @@ class Scr(objective.Objective):
                        "AllLayers and the head class_heads.ProjectedExemplars.")
     lower, top = model.layers[1:]
     shape = tuple(lower.input_shape[1:])
-    if self._view == AUTHORS:
+    view = self._view
+    if isinstance(view, str):
       is_image = len(shape) == 3 and shape[0] == shape[1]
-      self._view = contrastive_views.AugPlus(
-          shape[0], blur_probability=0.0) if is_image else None
+      view = contrastive_views.AugPlus(shape[0], blur_probability=0.0) if is_image else None
       self.views = 1 + is_image
-    elif self._view is not None and tuple(self._view.shape) != shape:
-      raise ValueError(f"Scr.view makes examples {tuple(self._view.shape)}, and the net takes "
+    elif view is not None and tuple(view.shape) != shape:
+      raise ValueError(f"Scr.view makes examples {tuple(view.shape)}, and the net takes "
                        f"{shape}; give it the size of the learner's transform, or leave it out.")
+    self._second: examples.Transform | None = view
     # In functions: the model's variables are no part of the objective's.
     projection = tf.keras.Model(top.input, top.get_layer(PROJECTION).output)
     self._projected, self._lower = (lambda features: projection(features)), (lambda: lower)
@@ -77,10 +78,10 @@ class Scr(objective.Objective):
   def loss(self, batch: objective.Batch) -> tf.Tensor:
     assert batch.features is not None
     projections, labels = self._projected(batch.features), batch.labels
-    if self._view is not None:
+    if self._second is not None:
       num = tf.shape(labels, tf.int64)[0]
       seeds = sampling.row_seeds(self._seed, self.steps * num + tf.range(num))
-      again = tf.cast(self._view.train(tf.cast(tf.round(batch.codes), tf.uint8), seeds)[
+      again = tf.cast(self._second.train(tf.cast(tf.round(batch.codes), tf.uint8), seeds)[
           ..., :batch.codes.shape[-1]], batch.codes.dtype)  # Gray images have equal channels.
       projections = tf.concat(
           [projections, self._projected(self._lower()(again, training=True))], 0)
