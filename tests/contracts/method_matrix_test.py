@@ -46,7 +46,8 @@ AS_OTHERS = {
     **{(name, protocol): (other, but) for protocol in ("nevis", "fluid", "cfsl")
        for name, other, but in (
            ("ncm_cosine", "ncm", ("similarity",)), ("simple_cil", "ncm", ("similarity",)))},
-    **{("acil", protocol): ("ranpac", ()) for protocol in ("nevis", "cfsl")},
+    # Which random weights; tests/learners/statistics_learner_test.py has both.
+    **{("acil", protocol): ("ranpac", ("_drawn",)) for protocol in ("nevis", "cfsl")},
     ("head_only", "cfsl"): ("finetune", ()),
     ("lwf_growing", "fluid"): ("lwf", ("_growing", "_is_constant"))}
 # Then those with the cell of the method itself under another protocol. What a protocol adds runs
@@ -54,9 +55,12 @@ AS_OTHERS = {
 # What a protocol sets, and what its cells have in place of images, is not compared.
 SETTINGS = {"nevis": ("head",), "clear": ("schedule", "start"), "cfsl": ("_training",),
             "fluid": ("_base", "augments", "keep", "keeps_velocities", "train_on")}
-# Two methods have further settings that depend on the protocol: CLEAR bounds SI's importance, and
-# FLUID's EWC has the published penalty (tests/protocols/fluid_published_ewc_test.py).
-OWN_SETTINGS = {"si": ("max_importance",), "ewc": ("anchor", "observes")}
+# Three methods have further settings that depend on the protocol: FLUID's EWC has the published
+# penalty (tests/protocols/fluid_published_ewc_test.py), CLEAR's online EWC other Fisher
+# information, and its A-GEM looks at all of the memory.
+OF_FISHER = ("fisher", "observes_each")
+OWN_SETTINGS = {"ewc": ("anchor", "observes", *OF_FISHER), "online_ewc": OF_FISHER,
+                "agem": ("sample_size",)}
 INPUT = ("transform", "_features", "given")
 RUN_ELSEWHERE = {
     "nevis": {"clear": ("aper_adapter", "ease", "inf_lora", "mas", "rwalk", "last_layers", "ridge",
@@ -135,9 +139,9 @@ FEWER_EPOCHS = {("mer", "clear"): "EPOCHS = 1", ("mer", "fluid"): "EPOCHS = 4",
                 ("scr", "clear"): "EPOCHS = 1", ("scr", "fluid"): "EPOCHS = 2"}
 # What prompts train in a net of random weights is little.
 SLOWLY = {("l2p", "clear"): """
-EPOCHS = 14
+EPOCHS = 30
 BATCH_SIZE = 32
-RATE = 0.05
+RATE = 0.1
 """}
 # These train on the rows of a small memory alone.
 FEW_ROWS, MORE_EPOCHS = ("gdumb", "reservoir", "biased_reservoir"), "EPOCHS = 20"
