@@ -254,3 +254,8 @@ def test_a_run_stopped_amid_rows_and_before_training_goes_on_the_same(tmp_path):
   assert run(tmp_path / "stopped") == summary
   assert stopped_runs.records(tmp_path / "stopped") == whole
   assert run(tmp_path / "whole") == summary  # Nothing left to do.
+
+
+def test_a_learner_of_ones_own_may_have_nothing_held_out(tmp_path):
+  summary = _run(tmp_path, LastTwo(), buckets=_buckets(2), validation_share=0.0)
+  assert summary["num_events"] == 6
