@@ -53,7 +53,7 @@ def verify(file: row_lib.File, path: os.PathLike, *, trust: bool) -> str:
         f"Checksum mismatch: {path} has sha256 {got['sha256']} and md5 {got['md5']}; known for "
         f"{file.name}: {', '.join(file.checksums)}. If it is damaged, delete it and get it again. "
         "If it is a copy that you trust, say so: tfds_builders.mirror.use(directory, trust=True).")
-  logging.warning("%s is used unverified: no known checksum of %s is its own (sha256 %s).",
+  logging.warning("%s is used without a check: no known checksum of %s is its own (sha256 %s).",
                   path, file.name, got["sha256"])
   return got["sha256"]
 

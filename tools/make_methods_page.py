@@ -98,6 +98,10 @@ _CLEAR = """
 on from the last weights, and `EACH_BUCKET` is trained from new weights on each bucket alone.
 - **Online mode.** `--gin_file gin/budgets/online.gin` makes one pass over
 each bucket in batches of 10 at one rate; `digits/clear_online` is a run of it.
+- **EWC** estimates its Fisher information over the model's own labels, exactly (`EWC_FISHER =
+'all'`, a backward pass for each class) or by a drawn label (`'sample'`, as on NEVIS'22). The true
+labels (`'true'`), those weighted as Mammoth does (`'mammoth'`) and mini-batches as Avalanche has
+them (`'avalanche'`, as in CLEAR's table) are options.
 - **LwF.** On CLEAR `LWF` has the paper's strengths, from 0 to 2 over `NUM_BUCKETS`.
 `LWF_GROWING` adds 2 / 9 for each phase, the same over ten buckets, and needs no number of them;
 it runs on FLUID, too.
@@ -142,9 +146,8 @@ those of old classes in the new one are made from similar classes |
 | `inf_lora` | low-rank changes of keys and values in given directions | classes of the task | \
 added to the weights; their directions stay free of later changes |
 
-- **Settings** that the methods' papers or codes have stand in the gin file, each with its source;
-what is from memory is marked as unverified. Epochs, batches, rates and optimizers are those of the
-run.
+- **Settings** that the methods' papers or codes have stand in the gin file, each with its source.
+Epochs, batches, rates and optimizers are those of the run.
 - **Tasks are phases.** A learner is not told their number, so pools have a fixed size (`DUAL_SIZE`,
 `CODA_PHASES`, `EASE_SUBSPACES`): phases beyond go on with the last part, EASE's train nothing.
 Where classes come again (CLEAR), all classes of the bucket take part in the loss, and EASE has the

@@ -51,7 +51,9 @@ class Experience:
     task: name, kind, number of classes.
     train: the examples to learn from.
     dev: the examples to stop early and to choose hyper-parameters with (the validation share of
-      CLEAR's buckets and FLUID's base classes); a learner may train on them, too.
+      buckets and of FLUID's base classes), which count as rows of the learner: of tasks and buckets
+      it fits `fitted` in the end, so that all methods have the same rows. None: nothing is held
+      out.
     history: the experiences delivered before this one.
     unlabelled: further images of a bucket, whose labels are all 0 of 1 class; None: there are none.
     new_classes: the labels that the delivery is about, where classes come bucket by bucket; None:
@@ -60,16 +62,26 @@ class Experience:
 
   task: tasks.Task
   train: examples.ExampleSet
-  dev: examples.ExampleSet
+  dev: examples.ExampleSet | None
   history: History
   unlabelled: examples.ExampleSet | None = None
   new_classes: Sequence[int] | None = None
+
+  @property
+  def fitted(self) -> list[examples.ExampleSet]:
+    """The sets that a learner of tasks or buckets fits: train, and dev if there is one."""
+    return [self.train, *([] if self.dev is None else [self.dev])]
+
+  @property
+  def num_held_out(self) -> int:
+    """The number of examples of dev."""
+    return 0 if self.dev is None else self.dev.size
 
   def __getattr__(self, name: str) -> Any:
     if name.startswith("__"):  # copy and pickle look for these.
       raise AttributeError(name)
     raise AttributeError(
-        f"An experience has no {name!r}; it has task, train, dev, history, unlabelled and "
+        f"An experience has no {name!r}; it has task, train, dev, fitted, history, unlabelled and "
         "new_classes. The validation and test splits and their labels stay with the protocol: task "
         f"{self.task.key!r} is scored by its Predict event. Choose hyper-parameters on dev.")
 

@@ -126,6 +126,11 @@ class BaseLearner(tf.Module):
     return tasks.KINDS
 
   @default
+  def chooses(self) -> bool:
+    """Whether it chooses something on the development split, which must then have examples."""
+    return False
+
+  @default
   def most_classes(self) -> int | None:
     """The largest number of classes that the learner can serve; None: any number.
 

@@ -122,7 +122,8 @@ class ExemplarTuning(learner.SequenceLearner):
             ) -> dict[str, Any]:
     """Centroids of the base classes or of a bucket, then one phase on its training split."""
     refusals.check_held(self.see, experience.train)
-    read = example_arrays.read([experience.train], experience.task, self.transform)
+    parts = [experience.train] if context.delivery == deliveries.SEQUENCE else experience.fitted
+    read = example_arrays.read(parts, experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
     if not context.ledger.affords(lambda: self.tuned.cost_of_features(read.images, 5)):
       return dict(gradient.UNTRAINED)

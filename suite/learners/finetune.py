@@ -65,7 +65,7 @@ class Finetune(learner.Learner):
       with weights softmax(validation accuracy / 0.1). Later tasks start from the best one.
   """
 
-  shares_updates = keeps_budget = True
+  shares_updates = keeps_budget = chooses = True
 
   def __init__(
       self,

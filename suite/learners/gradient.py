@@ -32,7 +32,8 @@ base classes, and each offline phase trains on what is stored since the last one
 the start ("all").
 
 With an objective that observes examples, the last trained rows or the first dev split are shown to
-it after a phase. Dev splits are trained on otherwise: nothing is chosen on them.
+it after a phase. Dev splits of tasks and buckets are trained on otherwise: nothing is chosen on
+them.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ class GradientLearner(learner.SequenceLearner):
         net.augments, batch_size, examples_on, remember)
     self._composition.check()
     self._recipe = phase_lib.Recipe(
-        train_on, replay_batch, epochs, batch_size, rate, schedule,
+        train_on, replay_batch * self.objective.draws, epochs, batch_size, rate, schedule,
         observe_batch or batch_size, optimizer.keep, steps)
     self._reset, self._optimizer, self._base = reset, optimizer, base
     self._intake: memory_lib.Intake | None = None
@@ -157,6 +158,12 @@ class GradientLearner(learner.SequenceLearner):
   def kinds(self) -> Sequence[str]:
     """Prototypes are of single-label tasks."""
     return (tasks.SINGLE_LABEL,) if self.head.start == "prototypes" else tasks.KINDS
+
+  @property
+  @override
+  def chooses(self) -> bool:
+    """The objective observes the first validation split."""
+    return self.objective.observes == objective_lib.VALIDATION
 
   @property
   @override
@@ -305,19 +312,20 @@ class GradientLearner(learner.SequenceLearner):
     task, is_first = experience.task, not int(self.phases)
     refusals.check_held(self.see, experience.train)
     as_base = is_first and bool(self._base or self.meta and self._holds_numbers)
-    alone = as_base or self.watched is not None or self._holds_numbers
-    parts = [experience.train, *([] if alone else [experience.dev])]
+    # What an objective watches is not trained on while it is delivered.
+    watched = experience.dev if self.watched is not None and is_first else None
+    alone = as_base or self._holds_numbers or watched is not None
+    parts = [experience.train] if alone else experience.fitted
     rows_on_disk.begin_event(self._storage, context.store)
     read = example_arrays.read(parts, task, self.transform, self._storage)
     record = self.meta.train(read, self.transform, context) if is_first and self.meta else {}
-    watches = self.watched is not None and is_first
     if not context.ledger.affords(lambda: self.cost_of_codes(read.images) + self.cost_of_codes(
-        read.images, experience.dev.size * watches)):
+        read.images, 0 if watched is None else watched.size)):
       return {**record, **UNTRAINED}
     codes, cost = self._codes(read.images)
-    if self.watched is not None and is_first:
+    if self.watched is not None and watched is not None:
       # The first validation split is kept for an objective that observes it.
-      kept = example_arrays.read([experience.dev], task, self.transform, self._storage)
+      kept = example_arrays.read([watched], task, self.transform, self._storage)
       of_kept, spent = self._codes(kept.images)
       self.watched.keep(of_kept, kept.labels)
       cost += spent
@@ -574,7 +582,7 @@ class GradientLearner(learner.SequenceLearner):
     new = num_stored - int(self.num_learned)
     watched = 0 if self.watched is None else int(tf.size(self.watched.labels))
     passes, forward = phase_lib.passes_of_stored(
-        self._recipe, self.objective, self.memory, num_stored, new, watched)
+        self._recipe, self.objective, self.memory, num_stored, new, watched, self.num_classes)
     if self.memory is not None and self.composed.upper is not None:  # Features of exemplars.
       held = min(int(self.memory.size) + new, self.memory.capacity)
       forward += new * self.memory.rule.reads_features + held * self.head.reads_exemplars

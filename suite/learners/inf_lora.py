@@ -21,7 +21,7 @@ Both passes over the data for C are charged, eigenvectors as 9 D^3 multiply-adds
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -88,24 +88,27 @@ class InfLora(learner.Learner):
     """Chooses directions, trains changes in them, adds these to the weights."""
     assert self.projections is not None
     layer, before = self._layer(), self.projections.numpy()
-    moments = self._moments(experience.train, context)
+    moments = self._moments(experience.fitted, context)
     layer.a.assign([directions(p, c, layer.rank) for p, c in zip(before, moments)])
     record = self.tuned.learn(experience, context)
     layer.merge()
-    moments = self._moments(experience.train, context)
+    moments = self._moments(experience.fitted, context)
     after = [grown(p, c, self._threshold) for p, c in zip(before, moments)]
     self.projections.assign(after)
     return {**record, "directions": [round(float(np.trace(p))) for p in after]}
 
-  def _moments(self, train: examples.ExampleSet, context: context_lib.Context) -> np.ndarray:
+  def _moments(self, parts: Sequence[examples.ExampleSet], context: context_lib.Context
+               ) -> np.ndarray:
     """Sums of x x' over the inputs of each block, [blocks, D, D]; charged."""
     began, layer = time.monotonic(), self._layer()
     total = np.zeros([layer.a.shape[0], *[layer.a.shape[1]] * 2])
-    for batch in train.eval_batches(self._batch_size, transform=self.transform):
-      total += self._moments_of(batch["image"], batch["mask"]).numpy()
+    for part in parts:
+      for batch in part.eval_batches(self._batch_size, transform=self.transform):
+        total += self._moments_of(batch["image"], batch["mask"]).numpy()
     shape = batch["image"].shape[1:]
     cost = flops.count(self._moments_of.get_concrete_function(
-        tf.TensorSpec([1, *shape], batch["image"].dtype), tf.TensorSpec([1], tf.bool))) * train.size
+        tf.TensorSpec([1, *shape], batch["image"].dtype), tf.TensorSpec([1], tf.bool))) * sum(
+            part.size for part in parts)
     macs = 9 * total.shape[-1] ** 3 * len(total)
     cost += flops.Cost(2 * macs, macs)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,

@@ -99,8 +99,9 @@ class MetaStatistics(statistics_learner.StatisticsLearner):
     """Adapts the net if the task needs that; then adds the training split to the statistics."""
     record: dict[str, Any] = {}
     if not self._is_adapted():
-      record = self._adapt(example_arrays.read(
-          [experience.train], experience.task, self.transform), context)
+      parts = [experience.train] if context.delivery == deliveries.SEQUENCE else experience.fitted
+      record = self._adapt(
+          example_arrays.read(parts, experience.task, self.transform), context)
     return {**super().learn(experience, context), **record}
 
   @override

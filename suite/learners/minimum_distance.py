@@ -157,6 +157,7 @@ class MinimumDistance(learner_lib.SequenceLearner):
   ) -> dict[str, Any]:
     """Learns the base classes of a sequence; then computes the threshold on one of their splits."""
     part = experience.train if self._threshold.of_training else experience.dev
+    assert part is not None  # A sequence has a validation split.
     forward, ledger = scoring.Forward(self.encode, context.distribution), context.ledger
 
     def cost() -> flops.Cost:

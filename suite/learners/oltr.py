@@ -142,7 +142,8 @@ class Oltr(learner.SequenceLearner):
             ) -> dict[str, Any]:
     """Refreshes the memory with the base classes or a bucket, then trains a phase on it."""
     refusals.check_held(self.see, experience.train)
-    read = example_arrays.read([experience.train], experience.task, self.transform)
+    parts = [experience.train] if context.delivery == deliveries.SEQUENCE else experience.fitted
+    read = example_arrays.read(parts, experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
     if not context.ledger.affords(lambda: self.tuned.cost_of_features(
         read.images, 1) + flops.Cost(self._moving(), 0)):

@@ -116,20 +116,20 @@ class Slca(learner.Learner):
     """Trains the phase; then aligns a copy of the head."""
     number = int(self.phase_of.numpy().max()) + 1
     record = self.tuned.learn(experience, context)
-    outputs = scoring.extract(self._features, experience.train, transform=self.transform,
-                              batch_size=self._batch_size, context=context,
-                              forward=scoring.Forward(self._features, context.distribution))
-    began, width = time.monotonic(), outputs.values.shape[1]
-    now = np.unique(outputs.labels)
+    values, labels = scoring.extract_all(
+        self._features, experience.fitted, transform=self.transform, batch_size=self._batch_size,
+        context=context)
+    began, width = time.monotonic(), values.shape[1]
+    now = np.unique(labels)
     means, covariances = self.means.numpy(), self.covariances.numpy()
     for c in now:
-      means[c], covariances[c] = gaussian(outputs.values[outputs.labels == c])
+      means[c], covariances[c] = gaussian(values[labels == c])
     phases = self.phase_of.numpy()
     phases[now] = number
     for variable, value in ((self.means, means), (self.covariances, covariances),
                             (self.phase_of, phases)):
       variable.assign(value)
-    macs = len(outputs.labels) * width ** 2  # Covariances.
+    macs = len(labels) * width ** 2  # Covariances.
     cost, loss = flops.Cost(2 * macs, macs), None
     top = self.tuned.composed.top
     before = top.get_weights()

@@ -23,7 +23,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from typing import Any, Optional, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -46,8 +46,8 @@ from suite.training.statistics import statistic as statistic_lib
 class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   """A learner of tasks, buckets, sequences and episodes.
 
-  Each image of the training split is added once, not augmented. A statistic that chooses a setting
-  does so on the development split, which is then added, too.
+  Each image is added once, not augmented. Of tasks and buckets the development split is added, too,
+  after a statistic that chooses a setting has done so on it; of a sequence only then.
 
   Deliveries of one task key (the buckets of a series, the samples of a sequence) add to the same
   statistics; another task has statistics for itself. Within episodes the state is that of the
@@ -87,6 +87,11 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   def kinds(self) -> Sequence[str]:
     """The kinds of tasks that the statistic can count."""
     return self._statistic.kinds
+
+  @property
+  @override
+  def chooses(self) -> bool:
+    return self._statistic.chooses
 
   @property
   @override
@@ -166,41 +171,68 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   def learn(
       self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
-    """Adds the training split; then inverts.
+    """Adds both splits; then inverts.
 
-    Within a budget it adds a random part of the training split, or nothing at all.
+    Within a budget it adds a random part of them, or nothing at all. What a choice is made on is
+    added in full.
     """
-    train = experience.train
     record: dict[str, Any] = {}
-    dev = experience.dev if self._statistic.chooses and experience.dev.size else None
+    if not self._measures(experience.train, context):
+      return {"classes_with_a_mean": self.statistics.num_nonempty, "trained_on": 0}
+    dev = experience.dev if self._statistic.chooses else None
+    alone = dev is not None or context.delivery == deliveries.SEQUENCE
+    parts = [experience.train] if alone else experience.fitted
     if context.ledger.budget is not None:
-      order = context.seeds.generator("within the budget").permutation(train.size)
-      granted = context.ledger.grant(train.size, functools.partial(
-          self._learning_cost, train, dev, order, context))
+      total = sum(part.size for part in parts)
+      order = context.seeds.generator("within the budget").permutation(total)
+      granted = context.ledger.grant(total, functools.partial(
+          self._learning_cost, parts, dev, order, context))
       record = {"trained_on": granted}
       if not granted:
         return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
-      if granted < train.size:
-        train = train.subset(np.sort(order[:granted]))
-    self._add(train, context)
+      if granted < total:
+        parts = [part.subset(rows) for part, rows in zip(parts, _rows_of(parts, order[:granted]))
+                 if len(rows)]
+    self._add(parts, context)
     if dev is not None:
-      self._add(dev, context, choose=True)
+      self._add([dev], context, choose=True)
       record = {**record, **self.statistics.chosen()}
     if self._statistic.has_phases:
       record = {**record, **self._solve(context)}
     return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
 
-  def _learning_cost(self, train: examples.ExampleSet, dev: examples.ExampleSet | None,
-                     order: np.ndarray, context: context_lib.Context, num: int) -> flops.Cost:
-    """The cost of `learn` with the first `num` examples of an order of the training split [N]."""
-    def adding(images: examples.ExampleSet, labels: np.ndarray) -> flops.Cost:
-      batches = images.eval_batches(self._batch_size, transform=self.transform)
-      return self._forward_in(context).cost_of(batches, len(labels)) + self.statistics.add_cost(
-          labels)
+  def _measures(self, train: examples.ExampleSet, context: context_lib.Context) -> bool:
+    """Measures the variance of features if the lift asks for it; whether the budget covers that."""
+    lift = self._lift
+    if not isinstance(lift, RandomFourier) or lift.is_measured:
+      return True
+    some = train.take(min(train.size, _MEASURED), seed=context.seeds.integer("measured"))
+    forward = scoring.Forward(self._features, context.distribution)
+    adds = 3 * some.size * lift.width  # Of a mean, and of squares.
+    if not context.ledger.affords(lambda: flops.Cost(adds, 0) + forward.cost_of(
+        some.eval_batches(self._batch_size, transform=self.transform), some.size)):
+      return False
+    found = scoring.extract(self._features, some, transform=self.transform, context=context,
+                            batch_size=self._batch_size, forward=forward)
+    context.ledger.charge(context.phase, flops=adds, macs=0)
+    lift.variance.assign(np.var(found.values))
+    return True
 
-    cost = adding(train, train.labels[order[:num]])
+  def _learning_cost(self, parts: Sequence[examples.ExampleSet], dev: examples.ExampleSet | None,
+                     order: np.ndarray, context: context_lib.Context, num: int) -> flops.Cost:
+    """The cost of `learn` with the first `num` examples of an order of all parts' examples [N]."""
+    def features(images: examples.ExampleSet, num: int) -> flops.Cost:
+      batches = images.eval_batches(self._batch_size, transform=self.transform)
+      return self._forward_in(context).cost_of(batches, num)
+
+    rows = _rows_of(parts, order[:num])
+    cost = self.statistics.add_cost(np.concatenate(
+        [part.labels[places] for part, places in zip(parts, rows)]))
+    for part, places in zip(parts, rows):
+      cost += features(part, len(places))
     if dev is not None:
-      cost += self.statistics.choose_cost(dev.labels, num) + adding(dev, dev.labels)
+      cost += self.statistics.choose_cost(dev.labels, num) + features(dev, dev.size)
+      cost += self.statistics.add_cost(dev.labels)
       num += dev.size
     return cost + self.statistics.solve_cost(num) if self._statistic.has_phases else cost
 
@@ -211,16 +243,16 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
       self._forward, self._forward_key = scoring.Forward(self.encode, context.distribution), key
     return self._forward
 
-  def _add(self, images: examples.ExampleSet, context: context_lib.Context, *,
+  def _add(self, parts: Sequence[examples.ExampleSet], context: context_lib.Context, *,
            choose: bool = False) -> None:
-    """Adds a set, which before that chooses settings if that is asked for."""
-    outputs = scoring.extract(self.encode, images, transform=self.transform,
-                              batch_size=self._batch_size, context=context,
-                              forward=self._forward_in(context))
+    """Adds sets as one, which before that chooses settings if that is asked for."""
+    values, labels = scoring.extract_all(
+        self.encode, parts, transform=self.transform, batch_size=self._batch_size, context=context,
+        forward=self._forward_in(context))
     began, cost = time.monotonic(), flops.ZERO
     if choose:
-      cost += self.statistics.choose(outputs.values, outputs.labels)
-    cost += self.statistics.add_set(outputs.values, outputs.labels)
+      cost += self.statistics.choose(values, labels)
+    cost += self.statistics.add_set(values, labels)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                           seconds=time.monotonic() - began)
 
@@ -320,21 +352,41 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     return found.record()
 
 
+def _rows_of(parts: Sequence[examples.ExampleSet], places: np.ndarray) -> list[np.ndarray]:
+  """The rows of each part, ascending, that places [n] among all parts' examples are."""
+  ends = np.cumsum([part.size for part in parts])
+  places = np.sort(places)
+  return [places[(places >= end - part.size) & (places < end)] - (end - part.size)
+          for part, end in zip(parts, ends)]
+
+
+RELU_WEIGHTS = ("normal", "uniform")
+
+
 class RandomRelu:
   """Features [B, D] to max(0, features W), [B, M], W random and never trained (RanPAC).
 
   McDonnell et al., 2023: products of features that one linear layer cannot see become visible to
-  it. W is [D, M], of independent standard normal numbers, a pure function of the seed and D.
+  it. W is [D, M], of independent random numbers, a pure function of the seed and D. Their scale
+  decides what the strength of a ridge regression on them means: (c X)^T (c X) + l I is c^2 times
+  X^T X + l / c^2 I.
 
   Args:
     size: M.
     seed: of W.
+    weights: "normal", standard normal numbers, as RanPAC's; or "uniform", between -1 / sqrt(D) and
+      1 / sqrt(D), as a linear layer of PyTorch begins, and so the buffer of ACIL's authors
+      (`RandomBuffer`, convs/ACL_buffer.py of github.com/LAMDA-CL/PyCIL at f3509b8). Their variance
+      is 3 D times smaller.
   """
 
-  def __init__(self, size: int = 10000, seed: int = 0):
+  def __init__(self, size: int = 10000, seed: int = 0, weights: str = "normal"):
     if size < 1:
       raise ValueError(f"RandomRelu.size is {size}; it must be at least 1.")
-    self.size, self._seed, self.width = int(size), seed, 0
+    if weights not in RELU_WEIGHTS:
+      raise ValueError(
+          f"RandomRelu.weights is {weights!r}; allowed are {', '.join(RELU_WEIGHTS)}.")
+    self.size, self._seed, self.width, self._drawn = int(size), seed, 0, weights
     self._weights = tf.zeros([0, self.size])
 
   @property
@@ -345,13 +397,20 @@ class RandomRelu:
   def __call__(self, features: tf.Tensor) -> tf.Tensor:
     if self.width != features.shape[-1]:
       self.width = int(features.shape[-1])
+      shape, seed, limit = [self.width, self.size], [self._seed, self.width], self.width ** -0.5
       with tf.init_scope():  # Once, outside of any graph.
-        self._weights = tf.random.stateless_normal(
-            [self.width, self.size], seed=[self._seed, self.width])
+        self._weights = (
+            tf.random.stateless_normal(shape, seed=seed) if self._drawn == "normal" else
+            tf.random.stateless_uniform(shape, seed=seed, minval=-limit, maxval=limit))
     return tf.nn.relu(tf.matmul(features, self._weights))
 
 
-class RandomFourier:
+SCALE = "scale"
+# Examples whose features tell the variance.
+_MEASURED = 1000
+
+
+class RandomFourier(tf.Module):
   """Features [B, D] to sqrt(2 / M) cos(features W + b), [B, M], never trained (RanDumb).
 
   Products of these codes are about exp(-g |x - x'|^2) for features x and x' (Rahimi & Recht, 2007):
@@ -361,54 +420,71 @@ class RandomFourier:
 
   Args:
     size: M; the paper's 25,000. A covariance of these has 2.5 GB, and is inverted in float64.
-    gamma: g; None: 1 / D, which is scikit-learn's "scale", as in the authors' code, for features of
-      variance 1. Pixels between 0 and 1 have a variance of about 0.1, which asks for 10 / D.
+    gamma: g; "scale": 1 / (D v), with the variance v of all features, as scikit-learn has it and
+      the authors take it (src/main.py of github.com/drimpossible/RanDumb at 14a51ee). Their v is
+      that of all data; here a learner measures it on the first examples that it learns, and until
+      then, and within episodes, it is 1. Pixels between 0 and 1 have a variance of about 0.1.
     seed: of W and b.
+
+  Attributes:
+    variance: v; -1 until it is measured.
   """
 
-  def __init__(self, size: int = 25000, gamma: Optional[float] = None, seed: int = 0):
-    if size < 1 or (gamma is not None and not gamma > 0.0):
-      raise ValueError(f"RandomFourier.size is {size} and gamma {gamma}; size must be at least 1, "
-                       "and gamma above 0 or None.")
+  def __init__(self, size: int = 25000, gamma: float | str = SCALE, seed: int = 0):
+    super().__init__()
+    if size < 1 or (gamma != SCALE and (isinstance(gamma, str) or not gamma > 0.0)):
+      raise ValueError(f"RandomFourier.size is {size} and gamma {gamma!r}; size must be at least "
+                       f"1, and gamma above 0 or {SCALE!r}.")
     self.size, self._gamma, self._seed, self.width = int(size), gamma, seed, 0
     self._weights, self._phases = tf.zeros([0, self.size]), tf.zeros([self.size])
+    self.variance = tf.Variable(-1.0, trainable=False, name="variance")
 
   @property
   def weights(self) -> list[tf.Tensor]:
     """[W, b]."""
     return [self._weights, self._phases]
 
+  @property
+  def is_measured(self) -> bool:
+    """Whether g is known."""
+    return self._gamma != SCALE or float(self.variance) >= 0.0
+
   def __call__(self, features: tf.Tensor) -> tf.Tensor:
     if self.width != features.shape[-1]:
       self.width = int(features.shape[-1])
-      gamma = 1.0 / self.width if self._gamma is None else self._gamma
+      gamma = 1.0 / self.width if isinstance(self._gamma, str) else self._gamma
       with tf.init_scope():  # Once, outside of any graph.
         self._weights = (2.0 * gamma) ** 0.5 * tf.random.stateless_normal(
             [self.width, self.size], seed=[self._seed, self.width])
         # Another seed: numbers of one seed would not be independent of the weights.
         self._phases = tf.random.stateless_uniform(
             [self.size], seed=[self._seed, -self.width], maxval=2.0 * math.pi)
-    return (2.0 / self.size) ** 0.5 * tf.cos(tf.matmul(features, self._weights) + self._phases)
+    weights = self._weights
+    if self._gamma == SCALE:
+      weights *= tf.math.rsqrt(tf.where(self.variance > 0.0, self.variance, 1.0))
+    return (2.0 / self.size) ** 0.5 * tf.cos(tf.matmul(features, weights) + self._phases)
 
 
 class Tukey:
-  """Features [B, D] to their powers, divided by their lengths (FeCAM).
+  """Features [B, D] to their powers, divided by their lengths if asked for (FeCAM).
 
   Tukey's transform, z^p, makes features of a ReLU less skewed (Goswami et al., 2023, section 4.2).
-  A negative feature keeps its sign. The mean of a class is that of transformed features; the
-  authors' code transforms the mean.
+  A negative feature keeps its sign.
 
   Args:
     power: p; the paper's 0.5. 1, lengths alone, is what their code takes for transformers.
+    unit: whether powers are divided by their lengths; their code for ResNets compares directions
+      instead (`ClassCovariances.power`).
   """
 
-  def __init__(self, power: float = 0.5):
+  def __init__(self, power: float = 0.5, unit: bool = True):
     if not power > 0.0:
       raise ValueError(f"Tukey.power is {power}; it must be above 0.")
-    self._power = power
+    self._power, self._unit = power, unit
 
   def __call__(self, features: tf.Tensor) -> tf.Tensor:
-    return unit_length(tf.sign(features) * tf.abs(features) ** self._power)
+    powers = tf.sign(features) * tf.abs(features) ** self._power
+    return unit_length(powers) if self._unit else powers
 
 
 def unit_length(features: tf.Tensor) -> tf.Tensor:

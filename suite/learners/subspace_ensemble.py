@@ -8,6 +8,10 @@ subspace t is made of those of the classes n that came with t (section 3.3):
 
   P[o, t] = sum over n of softmax_n(cos(P[o, b], P[n, b])) P[n, t]       b the subspace of o
 
+The authors' code does this again for all subspaces s > b when classes come, with all classes n that
+came with s or later, whose P[n, s] are means (`recalc_sim`, models/ease.py and exps/ease.json of
+github.com/sun-hailong/LAMDA-PILOT at 2647455).
+
 Answers are cosines, that of the subspace b that the class came with before all others:
 
   logit_c = cos(f_b(x), P[c, b]) + share * mean over s != b of cos(f_s(x), P[c, s])
@@ -52,6 +56,8 @@ class SubspaceEnsemble(learner.Learner):
     transform: image preparation of prototypes; that of `tuned` may augment.
     subspaces: T; a phase beyond trains nothing, and its classes have prototypes in all subspaces.
     share: weight of the other subspaces.
+    recalculate: whether prototypes of old classes are made again for all subspaces; else those in
+      the newest one, once, as in the paper.
     batch_size: images whose features are computed at once in `learn`.
   """
 
@@ -59,7 +65,8 @@ class SubspaceEnsemble(learner.Learner):
   shares_updates = True
 
   def __init__(self, tuned: gradient.GradientLearner, *, transform: examples.Transform,
-               subspaces: int = 10, share: float = 0.1, batch_size: int = 256):
+               subspaces: int = 10, share: float = 0.1, recalculate: bool = True,
+               batch_size: int = 256):
     super().__init__()
     if not isinstance(tuned.net, hooked_vit.HookedVit) or not tuned.resets:
       raise ValueError("SubspaceEnsemble.tuned trains new adapters in each phase; give it a "
@@ -68,6 +75,7 @@ class SubspaceEnsemble(learner.Learner):
       raise ValueError(f"SubspaceEnsemble.subspaces is {subspaces}; it must be at least 1.")
     self.tuned, self.transform = tuned, transform
     self._most, self._share, self._batch_size = subspaces, share, batch_size
+    self._recalculates = recalculate
     self._task: tasks.Task | None = None
 
   @override
@@ -108,22 +116,21 @@ class SubspaceEnsemble(learner.Learner):
         kept[num].assign(weight)
       num += 1
       self.num_subspaces.assign(num)
-    outputs = scoring.extract(self._features, experience.train, transform=self.transform,
-                              batch_size=self._batch_size, context=context,
-                              forward=scoring.Forward(self._features, context.distribution))
-    began, (count, width) = time.monotonic(), outputs.values.shape[1:]
-    means, now = class_means(outputs.values, outputs.labels, experience.task.num_classes)
+    values, labels = scoring.extract_all(
+        self._features, experience.fitted, transform=self.transform, batch_size=self._batch_size,
+        context=context)
+    began, (count, width) = time.monotonic(), values.shape[1:]
+    means, now = class_means(values, labels, experience.task.num_classes)
     prototypes, subspace = self.prototypes.numpy(), self.subspace.numpy()
-    prototypes[now, :num] = means[now]
-    old = ~now & (subspace != _UNKNOWN)
-    macs = 0
-    if adds and now.any():
-      prototypes[old, num - 1] = completed(prototypes, subspace, old, now, num - 1)
-      macs = 2 * int(old.sum()) * int(now.sum()) * width  # Cosines, and weighted sums.
-    subspace[now] = num - 1
+    prototypes[now, :num], subspace[now], macs = means[now], num - 1, 0
+    for s in range(1 if self._recalculates else num - adds, num):
+      old, later = (subspace != _UNKNOWN) & (subspace < s), subspace >= s
+      if later.any():
+        prototypes[old, s] = completed(prototypes, subspace, old, later, s)
+        macs += 2 * int(old.sum()) * int(later.sum()) * width  # Cosines, and weighted sums.
     self.prototypes.assign(prototypes)
     self.subspace.assign(subspace)
-    cost = flops.Cost(len(outputs.labels) * count * width + 2 * macs, macs)
+    cost = flops.Cost(len(labels) * count * width + 2 * macs, macs)
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                           seconds=time.monotonic() - began)
     return {**record, "subspaces": num, "classes_with_a_mean": int((subspace != _UNKNOWN).sum())}
@@ -168,16 +175,16 @@ def class_means(features: np.ndarray, labels: np.ndarray, num_classes: int
   return (sums / np.maximum(counts, 1)[:, None, None]).astype(np.float32), counts > 0
 
 
-def completed(prototypes: np.ndarray, subspace: np.ndarray, old: np.ndarray, now: np.ndarray,
-              newest: int) -> np.ndarray:
-  """Prototypes [O, D] of O old classes in the newest subspace; see the module.
+def completed(prototypes: np.ndarray, subspace: np.ndarray, old: np.ndarray, later: np.ndarray,
+              newer: int) -> np.ndarray:
+  """Prototypes [O, D] of O old classes in a newer subspace than theirs; see the module.
 
   Args:
-    prototypes: [C, T, D]. subspace: [C]. old, now: bool [C].
+    prototypes: [C, T, D]. subspace: [C]. old, later: bool [C].
   """
   directions = prototypes / np.maximum(np.linalg.norm(prototypes, axis=2, keepdims=True), 1e-12)
   found = np.zeros([int(old.sum()), prototypes.shape[2]], prototypes.dtype)
   for place, (o, b) in enumerate(zip(np.flatnonzero(old), subspace[old])):
-    similarities = np.exp(directions[now, b] @ directions[o, b])
-    found[place] = similarities / similarities.sum() @ prototypes[now, newest]
+    similarities = np.exp(directions[later, b] @ directions[o, b])
+    found[place] = similarities / similarities.sum() @ prototypes[later, newer]
   return found

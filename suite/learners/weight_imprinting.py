@@ -83,7 +83,8 @@ class WeightImprinting(learner.SequenceLearner):
             ) -> dict[str, Any]:
     """Imprints the base classes, or a bucket, whatever follows; trains once imprinting has ended.
     """
-    read = example_arrays.read([experience.train], experience.task, self.transform)
+    parts = [experience.train] if context.delivery == deliveries.SEQUENCE else experience.fitted
+    read = example_arrays.read(parts, experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
     if not context.ledger.affords(lambda: self.tuned.cost_of_features(read.images, 5)):
       return dict(gradient.UNTRAINED)

@@ -8,7 +8,10 @@
 
 The query q(x) of an image, which keys are compared with, is its feature in the frozen net: a second
 forward pass, which is charged. What is selected or weighted depends on the image alone; codes of
-L2P and DualPrompt may take one choice for a batch.
+L2P and DualPrompt may take one choice for a batch. Their prompts and keys begin uniform between -1
+and 1, as in backbone/prompt.py and vit_dualprompt.py of github.com/sun-hailong/LAMDA-PILOT at
+2647455; the first authors' begin between 0 and 0.01 (flax's `uniform`, models/prompt.py of
+github.com/google-research/l2p at dd8836e).
 
 A prefix is put before the inputs of the key and value projections, as the papers write it, h the
 normed tokens: attention(h, [p_key; h], [p_value; h]). The authors' codes put it behind the
@@ -58,9 +61,9 @@ class PromptPool(tf.keras.layers.Layer):
     self.own_macs = size * vit.width * (1 + chosen * length)
 
   def build(self, input_shape: Any) -> None:
-    self.keys = self.add_weight("keys", [self._size, self._vit.width], initializer="uniform")
+    self.keys = self.add_weight("keys", [self._size, self._vit.width], initializer=_uniform())
     self.prompts = self.add_weight(
-        "prompts", [self._size, self._length, self._vit.width], initializer="uniform")
+        "prompts", [self._size, self._length, self._vit.width], initializer=_uniform())
     super().build(input_shape)
 
   @tf.autograph.experimental.do_not_convert
@@ -100,7 +103,7 @@ class DualPrompts(tf.keras.layers.Layer):
   queries = True
 
   def __init__(self, vit: vit_hooks.FrozenVit, size: int = 10, general_length: int = 5,
-               general_blocks: Sequence[int] = (0, 1), expert_length: int = 20,
+               general_blocks: Sequence[int] = (0, 1), expert_length: int = 5,
                expert_blocks: Sequence[int] = (2, 3, 4), pull: float = 0.1, **settings: Any):
     super().__init__(**{"dtype": "float32", "name": "dual_prompts", **settings})
     self._general_blocks = vit.check_blocks("DualPrompts.general_blocks", general_blocks)
@@ -118,10 +121,10 @@ class DualPrompts(tf.keras.layers.Layer):
     width, size = self._vit.width, self._parts.size
     self.general = self.add_weight(
         "general", [len(self._general_blocks), 2, self._general_length, width],
-        initializer="uniform")
+        initializer=_uniform())
     self._parts.build(self, {
-        "keys": ([size, width], "uniform"),
-        "expert": ([size, len(self._expert_blocks), 2, self._expert_length, width], "uniform")})
+        "keys": ([size, width], _uniform()),
+        "expert": ([size, len(self._expert_blocks), 2, self._expert_length, width], _uniform())})
     super().build(input_shape)
 
   def begin_phase(self) -> None:
@@ -215,6 +218,10 @@ class CodaPrompts(tf.keras.layers.Layer):
 
   def get_config(self) -> dict[str, Any]:
     return {**super().get_config(), **self._settings}
+
+
+def _uniform() -> tf.keras.initializers.Initializer:
+  return tf.keras.initializers.RandomUniform(-1.0, 1.0)
 
 
 class Parts:

@@ -106,7 +106,7 @@ def run(learner: learner_lib.Learner, series: Series, *, state: run_state.RunSta
       delivered = _deliver(series, event.trained, validation_share, state.seeds)
       checked = checked or refusals.check_predict(learner, task, delivered.train)
       unlabelled = delivered.unlabelled
-      record = {"train_size": delivered.train.size, "validation_size": delivered.dev.size,
+      record = {"train_size": delivered.train.size, "validation_size": delivered.num_held_out,
                 **({} if unlabelled is None else {"unlabelled_size": unlabelled.size}),
                 **learner.learn(delivered, context)}
       if not learner.predict_stays:
@@ -132,20 +132,32 @@ def run(learner: learner_lib.Learner, series: Series, *, state: run_state.RunSta
 
 def _deliver(series: Series, i: int, share: float, seeds: seeds_lib.Seeds
              ) -> deliveries.Experience:
-  """The training images of bucket i, split for validation in the same way for every learner."""
-  train, validation = series.buckets[i].train.split(share, seed=seeds.integer("validation", i))
+  """The training images of bucket i, split for validation in the same way for every learner.
+
+  Every learner fits all of them: those of the validation split, too, when it has chosen with it.
+  """
+  whole = series.buckets[i].train
+  train, validation = whole.split(share, seed=seeds.integer("validation", i)) if share else (
+      whole, None)
   return deliveries.Experience(series.tasks[i], train, validation, deliveries.History(),
                                series.buckets[i].unlabelled, series.new_classes(i))
 
 
-def check_sizes(buckets: Sequence[buckets_lib.Bucket], validation_share: float, argument: str
-                ) -> None:
+def check_sizes(learner: learner_lib.Learner, buckets: Sequence[buckets_lib.Bucket],
+                validation_share: float, argument: str) -> None:
   """Refuses buckets that are too small to be divided, which would end a run when they come.
 
   Args:
+    learner: one that chooses needs a validation split.
     buckets: those that are trained on.
     argument: the name of `validation_share`, for messages.
   """
+  if not validation_share:
+    if learner.chooses:
+      raise refusals.RefusedError(
+          f"{type(learner).__name__} chooses on a validation split, and {argument} is 0. Give a "
+          "share above 0; it fits these images, too.")
+    return
   small = [bucket for bucket in buckets
            if not 0 < round(validation_share * bucket.train.size) < bucket.train.size]
   if small:

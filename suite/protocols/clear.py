@@ -31,7 +31,6 @@ import numpy as np
 from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
-from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
@@ -77,7 +76,7 @@ def run(
   Args:
     mode: one of `MODES`.
     validation_share: share of each bucket's training images that is delivered as its validation
-      split.
+      split, for choices; every method fits these images, too. 0: none, where nothing is chosen.
     eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
       up to 4096.
     test_answers: asks so many images of a test set, and estimates its accuracy, see `few_answers`;
@@ -86,7 +85,7 @@ def run(
   learner = refusals.check_learner(learner, deliveries.BUCKETS)
   refusals.check_kinds(learner, [buckets.task.kind])
   events = plan(len(buckets), mode)
-  _check(buckets, learner.transform, mode, validation_share)
+  _check(buckets, learner, mode, validation_share)
   known, few = _known_classes(buckets), few_answers.parsed(test_answers)
   if few is not None and known is not None:
     raise ValueError(f"Classes of {buckets.task.key!r} appear over time, and the accuracy on known "
@@ -122,7 +121,7 @@ def plan(num_buckets: int, mode: str) -> List[bucket_loop.BucketEvent]:
           for j in (None, *range(i + 1 if is_streaming else 0, num_buckets))]
 
 
-def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: str,
+def _check(buckets: buckets_lib.Buckets, learner: learner_lib.Learner, mode: str,
            validation_share: float) -> None:
   """Errors that would otherwise end a run at its last bucket, or make its scores wrong."""
   refusals.check_task(buckets.task)
@@ -136,8 +135,8 @@ def _check(buckets: buckets_lib.Buckets, transform: examples.Transform, mode: st
                      "has one set to train and to test on; load the buckets with protocol="
                      f"{mode!r}, or run in mode {_STREAMING!r}.")
   trained = buckets.buckets[:-1] if mode == _STREAMING else buckets.buckets
-  bucket_loop.check_sizes(trained, validation_share, "clear.run.validation_share")
-  bucket_loop.check_transforms(buckets.buckets, transform)
+  bucket_loop.check_sizes(learner, trained, validation_share, "clear.run.validation_share")
+  bucket_loop.check_transforms(buckets.buckets, learner.transform)
   refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
 
 

@@ -260,7 +260,7 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
     split = image_set.stratified_split(
         base, validation_share, seed=state.seeds.integer("validation"))
     delivered = deliveries.Experience(task, *split, deliveries.History())
-    record = {"train_size": delivered.train.size, "validation_size": delivered.dev.size,
+    record = {"train_size": delivered.train.size, "validation_size": delivered.num_held_out,
               **learner.learn(delivered, context)}
   state.commit({**_about(task, sequence, state), "kind": deliveries.TRAIN, **record})
 

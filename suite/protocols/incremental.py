@@ -96,7 +96,7 @@ def run(
     tested: after which tasks tests are answered, "each" or "last". The final average accuracy needs
       the last alone; all other scores are null then.
     validation_share: share of each task's training images that is delivered as its validation
-      split.
+      split, for choices; every method fits these images, too. 0: none, where nothing is chosen.
     eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
       up to 4096.
     test_answers: asks so many images of a test set, and estimates its accuracy, see `few_answers`;
@@ -105,7 +105,8 @@ def run(
   learner = refusals.check_learner(learner, deliveries_lib.BUCKETS)
   refusals.check_kinds(learner, [tasks.SINGLE_LABEL])
   classes = check(buckets, scenario)
-  bucket_loop.check_sizes(buckets.buckets, validation_share, "incremental.run.validation_share")
+  bucket_loop.check_sizes(
+      learner, buckets.buckets, validation_share, "incremental.run.validation_share")
   bucket_loop.check_transforms(buckets.buckets, learner.transform)
   order = np.concatenate(classes)
   most = learner.most_classes
@@ -314,6 +315,11 @@ class GrowingLearner(learner_lib.Learner):
   @override
   def kinds(self) -> Sequence[str]:
     return self.learner.kinds
+
+  @property
+  @override
+  def chooses(self) -> bool:
+    return self.learner.chooses
 
   @property
   @override

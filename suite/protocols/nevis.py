@@ -96,7 +96,7 @@ def run(
     if event.kind == deliveries.TRAIN:
       experience = stream.deliver(event)
       checked = checked or refusals.check_predict(learner, task, experience.train)
-      record = {"train_size": experience.train.size, "dev_size": experience.dev.size,
+      record = {"train_size": experience.train.size, "dev_size": experience.num_held_out,
                 "shared_images": dict(stream.shared(event)), **_resized(stream, event),
                 **learner.learn(experience, context)}
     else:

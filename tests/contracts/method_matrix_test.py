@@ -24,7 +24,11 @@ from suite.configs import gin_parse
 from suite.configs import methods
 from suite.contracts import deliveries
 from suite.contracts import refusals
+from suite.data.images import example_arrays
+from suite.data.images import feature_set
+from suite.data.images import image_set
 from suite.learners import zero_shot
+from suite.protocols import bucket_loop
 
 METHODS = {method.name: method for method in methods.load()}
 CELLS = [(name, protocol) for protocol in methods.PROTOCOLS for name in METHODS]
@@ -42,7 +46,8 @@ AS_OTHERS = {
     **{(name, protocol): (other, but) for protocol in ("nevis", "fluid", "cfsl")
        for name, other, but in (
            ("ncm_cosine", "ncm", ("similarity",)), ("simple_cil", "ncm", ("similarity",)))},
-    **{("acil", protocol): ("ranpac", ()) for protocol in ("nevis", "cfsl")},
+    # Which random weights; tests/learners/statistics_learner_test.py has both.
+    **{("acil", protocol): ("ranpac", ("_drawn",)) for protocol in ("nevis", "cfsl")},
     ("head_only", "cfsl"): ("finetune", ()),
     ("lwf_growing", "fluid"): ("lwf", ("_growing", "_is_constant"))}
 # Then those with the cell of the method itself under another protocol. What a protocol adds runs
@@ -50,9 +55,12 @@ AS_OTHERS = {
 # What a protocol sets, and what its cells have in place of images, is not compared.
 SETTINGS = {"nevis": ("head",), "clear": ("schedule", "start"), "cfsl": ("_training",),
             "fluid": ("_base", "augments", "keep", "keeps_velocities", "train_on")}
-# Two methods have further settings that depend on the protocol: CLEAR bounds SI's importance, and
-# FLUID's EWC has the published penalty (tests/protocols/fluid_published_ewc_test.py).
-OWN_SETTINGS = {"si": ("max_importance",), "ewc": ("anchor", "observes")}
+# Three methods have further settings that depend on the protocol: FLUID's EWC has the published
+# penalty (tests/protocols/fluid_published_ewc_test.py), CLEAR's online EWC other Fisher
+# information, and its A-GEM looks at all of the memory.
+OF_FISHER = ("fisher", "observes_each")
+OWN_SETTINGS = {"ewc": ("anchor", "observes", *OF_FISHER), "online_ewc": OF_FISHER,
+                "agem": ("sample_size",)}
 INPUT = ("transform", "_features", "given")
 RUN_ELSEWHERE = {
     "nevis": {"clear": ("aper_adapter", "ease", "inf_lora", "mas", "rwalk", "last_layers", "ridge",
@@ -131,9 +139,9 @@ FEWER_EPOCHS = {("mer", "clear"): "EPOCHS = 1", ("mer", "fluid"): "EPOCHS = 4",
                 ("scr", "clear"): "EPOCHS = 1", ("scr", "fluid"): "EPOCHS = 2"}
 # What prompts train in a net of random weights is little.
 SLOWLY = {("l2p", "clear"): """
-EPOCHS = 14
+EPOCHS = 30
 BATCH_SIZE = 32
-RATE = 0.05
+RATE = 0.1
 """}
 # These train on the rows of a small memory alone.
 FEW_ROWS, MORE_EPOCHS = ("gdumb", "reservoir", "biased_reservoir"), "EPOCHS = 20"
@@ -209,8 +217,32 @@ def accuracy(summary: dict[str, Any]) -> float:
           "cfsl": lambda: summary["accuracy"]}[protocol]()
 
 
+@pytest.fixture(name="unread")
+def _unread(monkeypatch):
+  """A function: the names of splits of buckets that no learner has read."""
+  delivered, read, deliver = [], set(), bucket_loop._deliver
+
+  def delivering(*arguments):
+    experience = deliver(*arguments)
+    delivered.extend((experience.train, experience.dev))
+    return experience
+
+  monkeypatch.setattr(bucket_loop, "_deliver", delivering)
+  def watched(function):
+    def reading(images, *arguments, **named):
+      read.add(id(images))
+      return function(images, *arguments, **named)
+
+    return reading
+
+  for owner, name in ((image_set.ImageSet, "eval_batches"), (image_set.ImageSet, "train_batches"),
+                      (feature_set.FeatureSet, "eval_batches"), (example_arrays, "_images")):
+    monkeypatch.setattr(owner, name, watched(getattr(owner, name)))
+  return lambda: [part.name for part in delivered if id(part) not in read]
+
+
 @pytest.mark.parametrize("name, protocol", RUNS)
-def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path):
+def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path, unread):
   cell = matrix_runs.CellRun(tmp_path, METHODS[name], protocol, extra(name, protocol))
   is_trained = protocol == "cfsl" and name in META_TRAINED and name not in STOPPED_AMID
   uncommitted = UNCOMMITTED.get((name, protocol), 0)
@@ -221,6 +253,8 @@ def test_a_method_learns_is_resumed_and_knows_its_costs(name, protocol, tmp_path
   logging.info("%s on %s: accuracy %.3f", name, protocol, accuracy(whole))
   assert accuracy(whole) > (0.0 if name in UNTAUGHT else ABOVE_CHANCE[protocol])
   assert whole["flops"] > 0 and whole["macs"] is not None
+  # Every method has the same rows: those of validation splits, too.
+  assert name in UNTAUGHT or not unread()
   if uncommitted:
     assert cell.records("whole")[uncommitted]["kind"] == "train"
     cell.uncommitted(uncommitted)

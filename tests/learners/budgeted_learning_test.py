@@ -112,10 +112,12 @@ def test_replayed_rows_and_fishers_pass_are_reserved_for(tmp_path):
   assert records[-1]["budget_macs_left"] == 7
   # Codes, labels, no logits, two counts; and group and key of each slot, and a count of calls.
   assert records[-1]["memory_bytes"] == 12 * (4 * D + 8) + 16 + 12 * 16 + 8
-  trained, records = run(tmp_path / "ewc", dense(objective=ewc.Ewc()),
-                         f"{4 * B * ROW + N * ROW + 9} MAC")
-  assert [r["steps_event"] for r in trained] == [4, 0, 0]
-  assert records[-1]["budget_macs_left"] == 9
+  # The exact information takes a pass forward and one back for each class.
+  for fisher, each in (("avalanche", ROW), ("all", (1 + C) * ROW // 2)):
+    trained, records = run(tmp_path / fisher, dense(objective=ewc.Ewc(fisher=fisher)),
+                           f"{4 * B * ROW + N * each + 9} MAC")
+    assert [r["steps_event"] for r in trained] == [4, 0, 0]
+    assert records[-1]["budget_macs_left"] == 9
 
 
 def test_a_solution_is_reserved_for_and_a_part_of_a_bucket_is_added(tmp_path):

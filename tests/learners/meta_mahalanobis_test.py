@@ -52,7 +52,7 @@ def _context(tmp_path):
 
 
 def delivered(bucket, task):
-  return deliveries.Experience(task, bucket.train, bucket.train, deliveries.History())
+  return deliveries.Experience(task, bucket.train, None, deliveries.History())
 
 
 def test_the_first_delivery_of_each_task_makes_its_film_layers(context):

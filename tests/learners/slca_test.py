@@ -65,7 +65,7 @@ def learned(learner, tmp_path, deliver):
     features = rng.normal(size=[len(of), 6]) + 3.0 * np.eye(6)[of]
     part = feature_set.FeatureSet.from_arrays(
         "t", features.astype(np.float32), of, kind=TASK.kind, num_classes=4)
-    record = learner.learn(deliveries.Experience(TASK, part, part, deliveries.History()), here)
+    record = learner.learn(deliveries.Experience(TASK, part, None, deliveries.History()), here)
     found.append((record, learner.tuned.composed.top.get_weights(),
                   [v.numpy() for v in learner.aligned], account.totals()["flops"]))
   return found, features, of

@@ -32,6 +32,7 @@ from suite.state import weight_store
 from suite.training.gradient import frozen_backbone
 from suite.training.statistics import class_covariances
 from suite.training.statistics import class_means
+from suite.training.statistics import neighbors
 from suite.training.statistics import ridge_sums
 from suite.training.statistics import shared_covariance
 from suite.training.statistics import statistic
@@ -66,7 +67,7 @@ def _images(points):
 def _experience(points, labels, task=TASK):
   images = image_set.ImageSet.from_arrays(
       "t", _images(points), np.asarray(labels), kind=task.kind, num_classes=task.num_classes)
-  return deliveries.Experience(task, images, images, deliveries.History())
+  return deliveries.Experience(task, images, None, deliveries.History())
 
 
 def test_pixels_are_one_row_an_image_between_0_and_1():
@@ -195,7 +196,7 @@ def test_buckets_of_feature_vectors_move_the_means(tmp_path):
     learner.begin(TASK, here)
     bucket = feature_set.FeatureSet.from_arrays(
         "f", np.asarray(points, np.float32), np.array([0, 1]), kind=TASK.kind, num_classes=3)
-    learner.learn(deliveries.Experience(TASK, bucket, bucket, deliveries.History()), here)
+    learner.learn(deliveries.Experience(TASK, bucket, None, deliveries.History()), here)
   found = class_means.means(learner.statistics.state)
   np.testing.assert_array_equal(found, [[2, 1], [10, 3], [0, 0]])
   np.testing.assert_allclose(learner.predict(tf.constant([[2.0, 3.0]])), [[-4, -64, -INF]])
@@ -265,7 +266,7 @@ def test_images_are_refused_by_a_learner_of_features_and_the_reverse(tmp_path):
   bucket = feature_set.FeatureSet.from_arrays(
       "f", np.zeros([1, 2], np.float32), np.array([0]), kind=TASK.kind, num_classes=3)
   with pytest.raises(ValueError, match="'f' has features of width .*, but an image was expected"):
-    learner.learn(deliveries.Experience(TASK, bucket, bucket, deliveries.History()), here)
+    learner.learn(deliveries.Experience(TASK, bucket, None, deliveries.History()), here)
 
 
 def _begun(folder, counted, **settings):
@@ -289,7 +290,7 @@ def base():
 def test_base_classes_are_told_apart_where_means_alone_cannot(tmp_path):
   data, images = base()
   learner, now = _begun(tmp_path, shared_covariance.SharedCovariance(weights="class"))
-  record = learner.learn(deliveries.Experience(TASK, data, data, deliveries.History()), now)
+  record = learner.learn(deliveries.Experience(TASK, data, None, deliveries.History()), now)
   assert record == {"classes_with_a_mean": 2, "condition_number": record["condition_number"]}
   found = learner.predict(tf.constant(images)).numpy()
   assert np.isneginf(found[:, 2]).all()
@@ -329,7 +330,7 @@ def test_each_task_has_its_own_statistics_and_a_bucket_adds_to_them(tmp_path):
         "f", np.asarray(points, np.float32), np.asarray(labels), kind=task.kind,
         num_classes=task.num_classes)
     learner.begin(task, now)
-    learner.learn(deliveries.Experience(task, data, data, deliveries.History()), now)
+    learner.learn(deliveries.Experience(task, data, None, deliveries.History()), now)
 
   deliver(TASK, [[0, 0], [2, 0], [9, 1]], [0, 0, 1])
   deliver(other, [[5, 5], [7, 7]], [0, 1])
@@ -360,7 +361,7 @@ def _features(points, labels, task=TASK):
   data = feature_set.FeatureSet.from_arrays(
       "f", np.asarray(points, np.float32), np.asarray(labels), kind=task.kind,
       num_classes=task.num_classes)
-  return deliveries.Experience(task, data, data, deliveries.History())
+  return deliveries.Experience(task, data, None, deliveries.History())
 
 
 def around_zero(num=200):
@@ -498,6 +499,28 @@ def test_scripts_for_the_first_version_find_nearest_mean():
   assert learner._statistic == class_means.ClassMeans("cosine")
 
 
+CHOOSING = {
+    "ranpac": lambda: ridge_sums.RidgeSums(strengths=(0.1, 1.0), exact=True),
+    "fecam": lambda: class_covariances.ClassCovariances(
+        matrices="correlations", shrinkages=((1.0, 0.0), (1.0, 1.0))),
+    "knn": lambda: neighbors.Neighbors(size=20, ks=(1, 3))}
+
+
+@pytest.mark.parametrize("budget", ["", "1 GFLOP"])
+@pytest.mark.parametrize("name", [*EVERY, *CHOOSING])
+def test_every_statistic_has_all_rows_of_a_bucket_whether_or_not_it_chooses(
+    name, budget, tmp_path):
+  learner, here = _learner(EVERY.get(name) or CHOOSING[name]()), _context(tmp_path)
+  if budget:
+    here.ledger.budget = ledger.Budget.parse(budget)
+  learner.begin(TASK, here)
+  train, dev = (_experience(points, labels).train for points, labels in (
+      ([[0, 0], [2, 4], [10, 0], [3, 3]], [0, 0, 2, 1]), ([[1, 1], [9, 2]], [0, 2])))
+  learner.learn(deliveries.Experience(TASK, train, dev, deliveries.History()), here)
+  assert learner.chooses == (name in CHOOSING)
+  np.testing.assert_array_equal(learner.statistics.state.counts, [3, 1, 2])
+
+
 def test_a_random_projection_is_a_function_of_its_seed_and_the_width():
   lift = statistics_learner.RandomRelu(5, seed=3)
   x = np.random.default_rng(0).normal(size=[4, 2]).astype(np.float32)
@@ -509,6 +532,32 @@ def test_a_random_projection_is_a_function_of_its_seed_and_the_width():
   assert np.any(lift(x[:, :1]).numpy() != inside.numpy())  # Another width has other weights.
 
 
+@pytest.mark.parametrize("size", [40, 180, 300])
+def test_acil_is_the_recursion_of_its_authors_on_their_buffer(size):
+  """With d features their weights are uniform within 1 / sqrt(d), and 0.1 is their strength."""
+  rng, lift = np.random.default_rng(4), statistics_learner.RandomRelu(size, weights="uniform")
+  labels = np.arange(180) // 36
+  x = (rng.normal(size=[180, 24]) + labels[:, None] / 3).astype(np.float32)
+  lift(tf.constant(x))
+  weights = lift.weights[0].numpy().astype(np.float64)
+  assert 0.9 / np.sqrt(24) < np.abs(weights).max() <= 1 / np.sqrt(24)
+  np.testing.assert_allclose(weights.var(), 1 / (3 * 24), rtol=0.1)
+  r, regression = np.eye(size) / 0.1, np.zeros([size, 5])
+  learned = statistic.Running(ridge_sums.RidgeSums(0.1, exact=True), 5, size)
+  for task in range(5):
+    rows = labels == task
+    z, y = np.maximum(x[rows].astype(np.float64) @ weights, 0), np.eye(5)[labels[rows]]
+    r = r - r @ z.T @ np.linalg.solve(np.eye(len(z)) + z @ r @ z.T, z @ r)
+    regression = regression + r @ z.T @ (y - z @ regression)
+    learned.add_set(lift(tf.constant(x[rows])), labels[rows])
+  learned.solve()
+  tests = (rng.normal(size=[400, 24]) + rng.integers(0, 5, [400, 1]) / 3).astype(np.float32)
+  expected = np.maximum(tests.astype(np.float64) @ weights, 0) @ regression
+  found = learned.answer(lift(tf.constant(tests))).numpy()
+  np.testing.assert_allclose(found, expected, atol=2e-4)
+  np.testing.assert_array_equal(found.argmax(1), expected.argmax(1))
+
+
 def test_tukeys_transform_by_hand():
   found = statistics_learner.Tukey()(tf.constant([[9.0, 16.0], [0.0, -4.0], [0.0, 0.0]]))
   np.testing.assert_allclose(found, [[0.6, 0.8], [0, -1], [0, 0]], rtol=1e-6)
@@ -518,12 +567,33 @@ def test_tukeys_transform_by_hand():
 
 def test_products_of_random_fourier_features_are_a_gaussian_kernel():
   x = np.random.default_rng(0).normal(size=[6, 3]).astype(np.float32)
-  for gamma in (None, 0.2):
+  for gamma, variance, expected in (("scale", -1.0, 1 / 3), ("scale", 2.0, 1 / 6), (0.2, 2.0, 0.2)):
     lift = statistics_learner.RandomFourier(20000, gamma)
+    lift.variance.assign(variance)
     found = tf.function(lift, autograph=False)(tf.constant(x)).numpy()
     squares = np.sum((x[:, None] - x) ** 2, axis=-1)
-    np.testing.assert_allclose(found @ found.T, np.exp(-(gamma or 1 / 3) * squares), atol=0.03)
-    np.testing.assert_array_equal(lift(tf.constant(x)),
-                                  statistics_learner.RandomFourier(20000, gamma)(tf.constant(x)))
-  with pytest.raises(ValueError, match="gamma 0; size must be at least 1, and gamma above 0"):
-    statistics_learner.RandomFourier(5, gamma=0)
+    np.testing.assert_allclose(found @ found.T, np.exp(-expected * squares), atol=0.03)
+    again = statistics_learner.RandomFourier(20000, gamma)
+    again.variance.assign(variance)
+    np.testing.assert_array_equal(lift(tf.constant(x)), again(tf.constant(x)))
+  for gamma in (0, "auto"):
+    with pytest.raises(ValueError, match="size must be at least 1, and gamma above 0 or 'scale'"):
+      statistics_learner.RandomFourier(5, gamma=gamma)
+
+
+def test_the_first_examples_tell_the_variance_of_features(tmp_path):
+  lift = statistics_learner.RandomFourier(30)
+  learner, here = _learner(lift=lift), _context(tmp_path)
+  learner.begin(TASK, here)
+  assert not lift.is_measured
+  points = [[0, 0], [2, 4], [10, 0]]
+  learner.learn(_experience(points, [0, 0, 2]), here)
+  assert float(lift.variance) == pytest.approx(np.var(points)) and lift.is_measured
+  path = tf.train.Checkpoint(learner=learner).save(str(tmp_path / "c"))
+  learner.learn(_experience([[90, 80]], [1]), here)
+  assert float(lift.variance) == pytest.approx(np.var(points))
+  other = _learner(lift=statistics_learner.RandomFourier(30))
+  other.begin(TASK, here)
+  tf.train.Checkpoint(learner=other).restore(path)
+  assert float(other._lift.variance) == pytest.approx(np.var(points))
+  assert statistics_learner.RandomFourier(5, gamma=0.1).is_measured

@@ -42,6 +42,36 @@ def test_an_old_class_takes_the_new_subspace_from_similar_new_classes():
   np.testing.assert_allclose(found, [[share + 7 * (1 - share), 3 * share - (1 - share)]], rtol=1e-6)
 
 
+def test_prototypes_are_made_again_from_all_later_classes(tmp_path):
+  """Each class of one of three phases, against loops over phases, subspaces and classes."""
+  learner, account, rng = make(subspaces=3), ledger.Ledger(), np.random.default_rng(1)
+  means = np.zeros([4, 3, 0])
+  for event, labels in enumerate(([0] * 4, [1, 2, 2, 1], [3] * 4)):
+    here = context.Context(
+        event=event, ledger=account, seeds=seeds.Seeds(event), distribution=distribution.build(),
+        store=weight_store.WeightStore(tmp_path, event), journal=journal.Journal(event, account))
+    learner.begin(TASK, here)
+    part = image_set.ImageSet.from_arrays(
+        "t", rng.integers(0, 256, [4, 8, 8, 3], dtype=np.uint8), np.array(labels), kind=TASK.kind,
+        num_classes=4)
+    learner.learn(deliveries.Experience(TASK, part, part, deliveries.History()), here)
+    found = learner.prototypes.numpy()
+    if not event:
+      means = np.zeros(found.shape)
+    for c in set(labels):  # These see all subspaces so far.
+      means[c, :event + 1] = found[c, :event + 1]
+  came = [0, 1, 1, 2]
+  for c in range(4):
+    for s in range(came[c] + 1, 3):
+      later = [n for n in range(4) if came[n] >= s]
+      cosines = [means[c, came[c]] @ means[n, came[c]] / np.linalg.norm(means[c, came[c]])
+                 / np.linalg.norm(means[n, came[c]]) for n in later]
+      shares = np.exp(cosines) / np.exp(cosines).sum()
+      expected = sum(share * means[n, s] for share, n in zip(shares, later))
+      np.testing.assert_allclose(found[c, s], expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(found[c, :came[c] + 1], means[c, :came[c] + 1])
+
+
 def test_the_own_subspace_counts_as_one_and_all_others_share_a_part():
   weights = subspace_ensemble.weights_of(np.array([0, 2, 2]), 3, 0.1)
   np.testing.assert_allclose(
@@ -68,7 +98,7 @@ def make(**settings):
 
 
 def test_each_phase_has_a_subspace_and_the_last_one_serves_further_phases(tmp_path):
-  learner, account, weights, shown = make(subspaces=2), ledger.Ledger(), [], []
+  learner, account, weights, shown = make(subspaces=2, recalculate=False), ledger.Ledger(), [], []
   rng = np.random.default_rng(0)
   for event, labels in enumerate(([0, 1, 1, 0], [2] * 4, [3] * 4)):
     here = context.Context(

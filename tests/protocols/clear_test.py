@@ -4,6 +4,7 @@ import pytest
 import stopped_runs
 import tensorflow as tf
 
+from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.digits import digits
 from suite.data.images import feature_set
@@ -15,6 +16,7 @@ from suite.protocols import clear
 from suite.state import predictions
 from suite.training.scoring import evaluation
 from suite.training.statistics import class_means
+from suite.training.statistics import ridge_sums
 
 TASK = tasks.Task("t", tasks.SINGLE_LABEL, 2)
 
@@ -178,7 +180,28 @@ def test_a_test_set_of_features_is_predicted_at_once(tmp_path):
   assert set(learner.rows) == {1, 128}
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 1.0])
+def _ridge(**settings):
+  return statistics_learner.StatisticsLearner(
+      ridge_sums.RidgeSums(**settings), transform=image_ops.Plain(4))
+
+
+def test_all_rows_are_learned_whether_some_are_held_out_or_not(tmp_path):
+  matrices = []
+  for share, held_out in ((0.0, 0), (0.5, 5)):
+    folder = tmp_path / str(share)
+    matrices.append(_run(folder, _ridge(), buckets=_buckets(2), validation_share=share)["matrix"])
+    sizes = [(r["train_size"], r["validation_size"]) for r in stopped_runs.records(folder)
+             if r["kind"] == "train"]
+    assert sizes == [(10 - held_out, held_out)] * 2
+  assert matrices[0] == matrices[1]
+
+
+def test_a_learner_that_chooses_needs_a_validation_split(tmp_path):
+  with pytest.raises(refusals.RefusedError, match="clear.run.validation_share is 0. Give a share"):
+    _run(tmp_path, _ridge(strengths=(0.1, 1.0)), buckets=_buckets(2), validation_share=0.0)
+
+
+@pytest.mark.parametrize("share", [0.01, 1.0])
 def test_both_parts_of_a_bucket_need_an_image(tmp_path, share):
   with pytest.raises(ValueError, match=f"A share of {share} of the 10 images of 'bucket 0'"):
     _run(tmp_path, LastTwo(), buckets=_buckets(2), validation_share=share)
@@ -231,3 +254,8 @@ def test_a_run_stopped_amid_rows_and_before_training_goes_on_the_same(tmp_path):
   assert run(tmp_path / "stopped") == summary
   assert stopped_runs.records(tmp_path / "stopped") == whole
   assert run(tmp_path / "whole") == summary  # Nothing left to do.
+
+
+def test_a_learner_of_ones_own_may_have_nothing_held_out(tmp_path):
+  summary = _run(tmp_path, LastTwo(), buckets=_buckets(2), validation_share=0.0)
+  assert summary["num_events"] == 6

@@ -65,7 +65,8 @@ def _learner(where, transform, validation):
       transform=transform, net=trainable_parts.AllLayers(_net), train_on="all", epochs=1,
       head=class_heads.Given(
           where["folder"], published_sequences.columns(3, folder=where["folder"])),
-      objective=ewc.Ewc(strength=0.05, share=0.9, anchor="first"),
+      objective=ewc.Ewc(
+          strength=0.05, share=0.9, anchor="first", fisher="avalanche"),
       base=composition.Base(validation=validation), observe_batch=_PER_CLASS, batch_size=8,
       learning_rate=0.01, optimizer=optimizers.Momentum(0.9, 1e-4, keep=True), replay_batch=4,
       memory=memory.Memory(20, reservoir.Reservoir()))

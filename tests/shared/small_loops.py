@@ -72,7 +72,7 @@ OBJECTIVES = {
     "mas": lambda: mas.Mas(strength=0.5),
     "si": lambda: si.Si(strength=0.5, epsilon=0.1, max_importance=None),
     "lwf": lambda: lwf.Lwf(0.7, 2.0),
-    "agem": lambda: gem.Agem(chunk=4),
+    "agem": lambda: gem.Agem(None, chunk=4),
     "agem_sample": lambda: gem.Agem(sample_size=3),
     "er_ace": er_ace.ErAce,
     "er_ace_novel": lambda: er_ace.ErAce("novel"),

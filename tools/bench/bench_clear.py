@@ -76,9 +76,9 @@ def _held(rule: Any) -> memory.Memory:
 
 METHODS: dict[str, Make] = {
     "fine-tuning": dict,
-    "EWC": lambda: {"objective": ewc.Ewc()},
+    "EWC": lambda: {"objective": ewc.Ewc(fisher="avalanche")},
     "SI": lambda: {"objective": si.Si(1e-4, 1e-7, 1e-3)},
-    "LwF": lambda: {"objective": lwf.Lwf(lwf.ramp(BUCKETS))},
+    "LwF": lambda: {"objective": lwf.Lwf(lwf.ramp(BUCKETS), temperature=1.0)},
     "CWR*": lambda: {"head": class_heads.CwrStar()},
     "GDumb": lambda: {"memory": _held(reservoir.GroupBalanced("class")), "reset": True,
                       "train_on": "memory"},
@@ -86,7 +86,7 @@ METHODS: dict[str, Make] = {
     "FT, biased reservoir": lambda: {
         "memory": _held(reservoir.BiasedReservoir(1.0, "dynamic")), "train_on": "memory"},
     "A-GEM, all of the memory": lambda: {
-        "memory": _held(reservoir.Reservoir()), "objective": gem.Agem(chunk=NUM)},
+        "memory": _held(reservoir.Reservoir()), "objective": gem.Agem(None, chunk=NUM)},
     "A-GEM, 64 of it": lambda: {
         "memory": _held(reservoir.Reservoir()), "objective": gem.Agem(sample_size=64)},
 }

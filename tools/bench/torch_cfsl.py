@@ -3,8 +3,9 @@
 
 A direct implementation of the algorithms with functional weights and the same mathematics as the
 suite's learners: tests/tools/bench_cfsl_test.py compares losses and gradients. Tasks are processed
-one by one. Training and evaluation read their episodes from memory as float tensors; only the cases
-"episodes" draw them. This module does not import the suite and may run in another environment.
+one by one. Training and evaluation read their episodes from host memory as float tensors; only the
+cases "episodes" draw them. This module does not import the suite, and may run in another
+environment.
 
 S support sets of N images; T target images; W classes; C channels.
 """

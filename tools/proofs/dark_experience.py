@@ -52,7 +52,7 @@ def methods(gem_rate: float, si_strength: float, beta: float
   settings: dict[str, tuple[float, Callable[[], dict[str, Any]]]] = {
       "sgd": (0.2, dict),
       "online_ewc": (0.1, lambda: {
-          "objective": ewc.Ewc(strength=0.7, anchor="last", decay=1.0, fisher="example")}),
+          "objective": ewc.Ewc(strength=0.7, anchor="last", decay=1.0, fisher="mammoth")}),
       "si": (0.1, lambda: {"objective": si.Si(strength=si_strength, epsilon=1.0)}),
       "er": (0.2, replay),
       "gem": (gem_rate, lambda: follow(gem.Gem(margin=0.5))),

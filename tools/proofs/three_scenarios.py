@@ -84,7 +84,7 @@ def methods(scenario: str, ewc_lambda: float, si_c: float
   parts: dict[str, Callable[[], dict[str, Any]]] = {
       "none": dict,
       "ewc": lambda: {"objective": ewc.Ewc(
-          strength=ewc_lambda / 2, anchor="each", fisher="example"), "observe_batch": 100},
+          strength=ewc_lambda / 2, anchor="each", fisher="all"), "observe_batch": 100},
       "si": lambda: {"objective": si.Si(strength=2 * si_c, epsilon=0.1)},
       "lwf": lambda: {"objective": lwf.Lwf(strength, temperature=2.0)},
       "er": lambda: {"objective": ShareOfTasks(), "memory": slots(scenario),

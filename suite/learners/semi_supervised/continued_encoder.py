@@ -122,7 +122,7 @@ class ContinuedEncoder(learner.Learner):
       context.ledger.affords(lambda: ledger.Known(self._cost["flops"], self._cost["macs"]))
       context.ledger.charge("pretrain", **self._cost)
     record = self._pretrain(experience, context)
-    read = example_arrays.read([experience.train, experience.dev], experience.task, self.transform)
+    read = example_arrays.read(experience.fitted, experience.task, self.transform)
     images, labels = tf.constant(read.images), tf.constant(read.labels, tf.int64)
     shown, known = images, labels
     num_held = 0 if self.memory is None else int(self.memory.size)

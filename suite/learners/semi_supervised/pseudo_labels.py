@@ -64,6 +64,11 @@ class PseudoLabels(learner_lib.Learner):
 
   @property
   @override
+  def chooses(self) -> bool:
+    return self.student.chooses or self.teacher.chooses
+
+  @property
+  @override
   def keeps_budget(self) -> bool:
     return self.student.keeps_budget and self.teacher.keeps_budget
 

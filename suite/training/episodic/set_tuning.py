@@ -32,7 +32,6 @@ from suite.state import context as context_lib
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
 from suite.training.gradient import trainable_parts
-from suite.training.objectives import losses as losses_lib
 from suite.training.objectives import objective
 
 Weights = objective.Weights
@@ -121,15 +120,15 @@ class SetTuning:
     def logits_of(weights: Weights) -> tf.Tensor:
       return apply_fn(weights, codes)
 
-    def losses_of(weights: Weights, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-      return losses_lib.hard_cross_entropy(labels, apply_fn(weights, codes))
+    def answers_of(weights: Weights, codes: tf.Tensor, labels: tf.Tensor) -> objective.Batch:
+      return objective.Batch(codes, apply_fn(weights, codes), labels)
 
     begun, weights = self.term.begin_set(state.weights, logits_of), state.weights
     velocities: Weights = {}
     for rate in self.schedule.rates(self.learning_rate, np.arange(int(self.epochs))):
       with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(weights)
-        losses = losses_of(weights, rows, row_labels)
+        losses = objective.row_losses(answers_of(weights, rows, row_labels), None)
         loss = tf.reduce_sum(row_weights * losses) / tf.reduce_sum(row_weights)
         loss = self.term.add(loss, state.term, begun, weights, logits_of)
       gradients = tape.gradient(loss, weights, unconnected_gradients=tf.UnconnectedGradients.ZERO)
@@ -141,7 +140,7 @@ class SetTuning:
       added = (codes, labels, tf.ones([codes.shape[0]]))
       memory = tuple(tf.concat(pair, 0)[-self.memory:] for pair in zip(memory, added))
     return TunedState(weights, memory, self.term.end_set(
-        state.term, weights, losses_of, codes, labels))
+        state.term, weights, answers_of, codes, labels))
 
 
 class TuneInEpisode(learner.EpisodicLearner):

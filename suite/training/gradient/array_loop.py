@@ -256,7 +256,7 @@ class ArrayLoop:
 
   def _observed(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None) -> None:
     self.step.objective.observe(
-        functools.partial(self.step.losses_at_rest, known=known), codes, labels)
+        functools.partial(self.step.answers_at_rest, known=known), codes, labels)
 
   def largest_cosines(self, held: tf.Tensor, held_labels: tf.Tensor, new: tf.Tensor,
                       new_labels: tf.Tensor, known: tf.Tensor | None = None) -> tf.Tensor:

@@ -94,7 +94,7 @@ class PhaseOutcome(NamedTuple):
   """The result of a phase.
 
   Attributes:
-    plan: its steps. loss: the mean by step. observed: examples shown to the objective.
+    plan: its steps. loss: the mean by step. observed: passes of what the objective observed.
     started: examples whose features class weights began from.
   """
 
@@ -160,7 +160,7 @@ class Phase:
       self.cost += self._loop.observe(self._watched.codes, tf.constant(self._watched.labels),
                                       self._recipe.observe_batch, known)
       objective.refresh()
-      observed = len(self._watched.labels)
+      observed = len(self._watched.labels) * self._passes_of_observed
     if new is not None and int(tf.size(new)):
       features, cost = self._loop.forward(
           "features", self._net.features, tf.gather(data.codes[first:first + size], new))
@@ -298,12 +298,16 @@ class Phase:
     return PhaseOutcome(plan, loss, observed, 0)
 
   def _observe(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> int:
-    """Shows the objective what it observes after a phase; returns the number of examples."""
+    """Shows the objective what it observes after a phase; returns the number of passes."""
     shown = self._shown(codes, labels)
     if shown is None:
       return 0
     self.cost += self._loop.observe(*shown, self._recipe.observe_batch, known)
-    return int(shown[1].shape[0])
+    return int(shown[1].shape[0]) * self._passes_of_observed
+
+  @property
+  def _passes_of_observed(self) -> int:
+    return self._objective.passes_of_observed(self._net.num_classes)
 
   def _observing(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> flops.Cost:
     """The cost of `_observe`."""
@@ -480,13 +484,14 @@ def present(labels: tf.Tensor, num_classes: int) -> np.ndarray:
 
 
 def passes_of_stored(recipe: Recipe, objective: objective_lib.Objective,
-                     memory: memory_lib.Memory | None, num_stored: int, new: int, watched: int
-                     ) -> tuple[int, int]:
+                     memory: memory_lib.Memory | None, num_stored: int, new: int, watched: int,
+                     num_classes: int) -> tuple[int, int]:
   """`passes_of` an offline phase of a sequence, with what is observed and enters the memory.
 
   Args:
     recipe, objective, memory: of the phase, before it.
     num_stored: samples so far. new: those since the last phase. watched: of the validation split.
+    num_classes: C.
   """
   held = 0 if memory is None else int(memory.size)
   compared = 0 if memory is None else memory.num_compared(new)
@@ -499,6 +504,7 @@ def passes_of_stored(recipe: Recipe, objective: objective_lib.Objective,
                        replay_batch=recipe.replay_batch, last="even", steps=recipe.steps)
   passes, forward = passes_of(plan, objective, recipe.replay_batch)
   observed = gone_over if objective.observes == objective_lib.TRAINING else watched
+  observed *= objective.passes_of_observed(num_classes)
   return passes + observed + compared, forward + new * objective.reads_logits
 
 

@@ -87,16 +87,25 @@ class TrainStep:
                 ) -> tf.Tensor:
     """The cross-entropy of each example [B] among known classes, the model running as in training.
     """
-    return self._losses(labels, self.model(images, training=self.training), known)
+    return objective_lib.row_losses(
+        self._answered(labels, self.model(images, training=self.training)), known)
 
   def losses_at_rest(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
                      ) -> tf.Tensor:
     """As `losses_of`, the model running as in evaluation."""
-    return self._losses(labels, self.model(images, training=False), known)
+    return objective_lib.row_losses(self.answers_at_rest(images, labels), known)
 
-  def _losses(self, labels: tf.Tensor, logits: tf.Tensor, known: tf.Tensor | None) -> tf.Tensor:
-    return objective_lib.row_losses(
-        objective_lib.Batch(logits, logits, labels, kind=self.kind, heads=self._heads), known)
+  def answers_at_rest(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
+                      ) -> objective_lib.Batch:
+    """Examples [B, ...] with their logits among known classes, the model running as in evaluation.
+    """
+    classes = None if known is None else objective_lib.Classes(known, known, known)
+    return self._answered(labels, self.model(images, training=False), classes)
+
+  def _answered(self, labels: tf.Tensor, logits: tf.Tensor,
+                classes: objective_lib.Classes | None = None) -> objective_lib.Batch:
+    return objective_lib.Batch(
+        logits, logits, labels, kind=self.kind, heads=self._heads, classes=classes)
 
   def __call__(self, images: tf.Tensor, labels: tf.Tensor, rate: tf.Tensor | None, *,
                data: Any = None, **batch: Any) -> tf.Tensor:

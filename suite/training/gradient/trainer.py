@@ -203,6 +203,7 @@ class Trainer:
                  context: context_lib.Context) -> scoring.ReadySet:
     """The images of the dev split that all trainings of a task are validated on, prepared once."""
     dev = experience.dev
+    assert dev is not None  # Who validates `chooses`.
     images = dev.take(self.max_validation or dev.size,
                       seed=context.seeds.integer("validation images"))
     return scoring.ReadySet(images, transform=transform, batch_size=self.eval_batch_size)

@@ -132,7 +132,7 @@ class Memory(tf.Module):
                        "nothing, use a learner without a memory.")
     if not isinstance(rule, Rule):
       raise ValueError(f"Memory.rule is a {type(rule).__name__}; give a rule of "
-                       "suite/training/memories, or derive the class from memory.Rule.")
+                       "suite/training/memories, or make the class a subclass of memory.Rule.")
     self.capacity, self.rule = int(memory_size), rule
 
   def build(self, shape: Sequence[int], dtype: tf.DType, *, seed: tuple[int, int],

@@ -1,7 +1,11 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """DER and DER++, dark experience replay (Buzzega et al., 2020).
 
-  loss = CE(incoming) + alpha D(net, stored logits of replayed rows) + beta CE(replayed)
+  loss = CE(incoming) + alpha D(net, stored logits of replayed rows) + beta CE(other replayed rows)
+
+DER++ draws rows of the memory twice in each step, for the one term and for the other (algorithm 2;
+models/derpp.py of github.com/aimagelab/mammoth at e75a491); the two draws share no row until all
+have come.
 
 Replayed rows stay near the logits that they had when they entered the memory: in the step that
 trained on them (`GradientLearner.remember="each_step"`, algorithm 1 of the paper), or at the end of
@@ -37,14 +41,15 @@ class Der(objective.Objective):
     if divergence not in DIVERGENCES:
       raise ValueError(f"Der.divergence is {divergence!r}; allowed are {', '.join(DIVERGENCES)}.")
     self._alpha, self._beta, self._divergence = alpha, beta, divergence
+    self.draws = 2 if beta else 1
 
   def loss(self, batch: objective.Batch) -> tf.Tensor:
     loss = super().loss(batch.incoming())
     if not batch.num_replayed:
       return loss
-    replayed = batch.replayed()
+    first, second = self._drawn(batch)
     # The distance D over the classes that were known when a row was stored.
-    logits, stored = replayed.logits, batch.stored
+    logits, stored = first.logits, first.stored
     there = ~tf.math.is_nan(stored)
     stored = tf.where(there, stored, 0.0)
     if self._divergence == "kl":
@@ -55,5 +60,13 @@ class Der(objective.Objective):
       distance = tf.reduce_mean(tf.math.divide_no_nan(tf.reduce_sum(squares, axis=1), counts))
     loss += self._alpha * distance
     if self._beta:
-      loss += self._beta * objective.cross_entropy(replayed)
+      loss += self._beta * objective.cross_entropy(second)
     return loss
+
+  def _drawn(self, batch: objective.Batch) -> list[objective.Batch]:
+    """The replayed rows of both terms: those of each draw, or of the one that there is."""
+    replayed, num = batch.replayed(), batch.num_replayed // self.draws
+    assert replayed.stored is not None
+    return [replayed._replace(codes=replayed.codes[part], logits=replayed.logits[part],
+                              labels=replayed.labels[part], stored=replayed.stored[part])
+            for part in (slice(num), slice(-num, None))]

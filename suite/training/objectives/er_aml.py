@@ -2,13 +2,14 @@
 """ER-AML (Caccia et al., 2022, section 3): incoming rows are compared with rows, not with classes.
 
   loss   = metric(incoming) + CE(replayed; known classes)
-  metric = mean over incoming rows i of - mean over p in P(i) of
+  metric = T / 0.07 * mean over incoming rows i of - mean over p in P(i) of
            log [ exp(s_ip) / sum over n in P(i) and N(i) of exp(s_in) ]
 
-s is the cosine of two rows' features, divided by a temperature. P(i) are the other rows of the
-step, incoming and replayed, of i's class; N(i) are those of the step's other incoming classes. So
-no row of a class that is not incoming is pushed away: representations of earlier classes stay. An
-incoming row without one of P or of N counts nothing.
+s is the cosine of two rows' features, divided by the temperature T; the factor T / 0.07 is that of
+the authors' code (github.com/pclucas14/AML at 7c92936, methods/er_aml.py). P(i) are the other rows
+of the step, incoming and replayed, of i's class; N(i) are those of the step's other incoming
+classes. So no row of a class that is not incoming is pushed away: representations of earlier
+classes stay. An incoming row without one of P or of N counts nothing.
 
 Until something was taught, incoming rows have their cross-entropy instead, as in the authors' code.
 That draws one row of each kind from the memory for each incoming row and passes them through the
@@ -22,17 +23,19 @@ import tensorflow as tf
 from suite.training.objectives import losses
 from suite.training.objectives import objective
 
+_BASE_TEMPERATURE = 0.07
+
 
 class ErAml(objective.Objective):
   """Asymmetric metric learning; see the module. On several devices each compares its own rows.
 
   Args:
-    temperature: of the cosines; the authors' code has 0.15.
+    temperature: T; 0.2 by default in the authors' code (main.py).
   """
 
   reads_features = needs_memory = needs_same_classes = True
 
-  def __init__(self, temperature: float = 0.15):
+  def __init__(self, temperature: float = 0.2):
     super().__init__()
     if not temperature > 0:
       raise ValueError(f"ErAml.temperature is {temperature}; it must be above 0.")
@@ -49,7 +52,7 @@ class ErAml(objective.Objective):
   def loss(self, batch: objective.Batch) -> tf.Tensor:
     has_taught = tf.reduce_any(self.classes.taught)
     metric = contrast(tf.cast(batch.features, tf.float32), batch.labels, batch.num_replayed,
-                      self._temperature)
+                      self._temperature) * (self._temperature / _BASE_TEMPERATURE)
     loss = tf.where(has_taught, metric, super().loss(batch.incoming()))
     if not batch.num_replayed:
       return loss

@@ -20,7 +20,8 @@ def summed(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
 
   Args:
     function: elementwise, 0 at 0; such as tf.square.
-    values_of: codes [B, ...], labels [B] to a value of each, [B].
+    values_of: codes [B, ...], labels [B] to a value of each, [B], or to K values of each, [B, K],
+      whose gradients are looked at one by one.
     variables: what the gradients are of.
     codes, labels, mask: [B, ...], [B], bool [B]; a mask of None is for the few rows of a support
       set, each of which then has its gradient in the graph, without a loop.
@@ -31,20 +32,19 @@ def summed(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
   if mask is None:
     with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
       tape.watch(variables)
-      each = tf.unstack(values_of(codes, labels), codes.shape[0])
+      each = tf.unstack(tf.reshape(values_of(codes, labels), [-1]))
     rows = [gradient(tape, value, variables) for value in each]
     return [tf.add_n([function(g) for g in of_one]) for of_one in zip(*rows)]
   if codes.shape[0] == 1:
-    with tf.GradientTape() as tape:
-      value = tf.reduce_sum(tf.where(mask, values_of(codes, labels), 0.0))
-    return [function(g) for g in gradient(tape, value, variables)]
+    return _of_one(function, values_of, variables, codes, labels, mask)
   size = sum(v.shape.num_elements() * v.dtype.size for v in variables)
   if codes.shape[0] is not None and codes.shape[0] * size <= _MAX_BYTES:
     with tf.GradientTape() as tape:
-      values = tf.where(mask, values_of(codes, labels), 0.0)
-    rows = tape.jacobian(values, variables,
-                         unconnected_gradients=tf.UnconnectedGradients.ZERO)
-    return [tf.reduce_sum(function(r), axis=0) for r in rows]
+      values = _of_real(mask, values_of(codes, labels))
+    if values.shape.num_elements() * size <= _MAX_BYTES:
+      rows = tape.jacobian(values, variables,
+                           unconnected_gradients=tf.UnconnectedGradients.ZERO)
+      return [tf.reduce_sum(function(r), axis=list(range(values.shape.rank))) for r in rows]
   return _one_by_one(function, values_of, variables, codes, labels, mask)
 
 
@@ -76,21 +76,45 @@ def largest_cosines(gradients: tf.Tensor, num: int) -> tf.Tensor:
   return tf.reduce_max(tf.matmul(unit[num:], unit[:num], transpose_b=True), axis=1)
 
 
-def gradient(tape: tf.GradientTape, target: tf.Tensor, variables: Sequence[tf.Variable]
-             ) -> list[tf.Tensor]:
-  """Dense gradients; zeros where the target does not depend on a variable."""
-  found = tape.gradient(target, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+def gradient(tape: tf.GradientTape, target: tf.Tensor, variables: Sequence[tf.Variable],
+             weights: tf.Tensor | None = None) -> list[tf.Tensor]:
+  """Dense gradients of a target's sum, weighted if given; zeros where it depends on no variable."""
+  found = tape.gradient(target, variables, output_gradients=weights,
+                        unconnected_gradients=tf.UnconnectedGradients.ZERO)
   return [tf.convert_to_tensor(g) for g in found]
+
+
+def _of_real(mask: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+  """Values [B] or [B, K], 0 where mask, bool [B], is False."""
+  return tf.where(mask if values.shape.rank == 1 else mask[:, None], values, 0.0)
+
+
+def _of_one(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
+            variables: Sequence[tf.Variable], codes: tf.Tensor, labels: tf.Tensor,
+            mask: tf.Tensor) -> list[tf.Tensor]:
+  """As `summed`, of one example: it goes forward once and backward once for each value."""
+  with tf.GradientTape(persistent=True) as tape:
+    values = _of_real(mask, values_of(codes, labels))
+  if values.shape.rank == 1:
+    return [function(g) for g in gradient(tape, values, variables)]
+  num = values.shape[1]
+
+  def step(k: tf.Tensor, totals: list[tf.Tensor]) -> tuple[tf.Tensor, list[tf.Tensor]]:
+    found = gradient(tape, values, variables, tf.one_hot(k[None], num))
+    return k + 1, [t + function(g) for t, g in zip(totals, found)]
+
+  zeros = [tf.zeros_like(v) for v in variables]
+  return list(tf.while_loop(lambda k, _: k < num, step, [tf.constant(0), zeros],
+                            parallel_iterations=1)[1])
 
 
 def _one_by_one(function: Callable[[tf.Tensor], tf.Tensor], values_of: ValuesFn,
                 variables: Sequence[tf.Variable], codes: tf.Tensor, labels: tf.Tensor,
                 mask: tf.Tensor) -> list[tf.Tensor]:
   """As `summed`, with one example's gradients in memory at a time."""
-  def step(i, totals):
-    with tf.GradientTape() as tape:
-      value = tf.where(mask[i], values_of(codes[i][None], labels[i][None])[0], 0.0)
-    return i + 1, [t + function(g) for t, g in zip(totals, gradient(tape, value, variables))]
+  def step(i: tf.Tensor, totals: list[tf.Tensor]) -> tuple[tf.Tensor, list[tf.Tensor]]:
+    found = _of_one(function, values_of, variables, codes[i][None], labels[i][None], mask[i][None])
+    return i + 1, [t + f for t, f in zip(totals, found)]
 
   num = tf.shape(labels)[0]
   zeros = [tf.zeros_like(v) for v in variables]

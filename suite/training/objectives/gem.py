@@ -35,14 +35,15 @@ class Agem(objective.Objective):
   """Projects gradients; while the memory is empty, they stay as they are.
 
   Args:
-    sample_size: examples of the memory that r is made of, others in each step; None: all that are
-      held, as in CLEAR's experiments.
+    sample_size: examples of the memory that r is made of, others in each step; 256 as in the
+      authors' code (github.com/facebookresearch/agem at 4542149, conv_split_cifar.py). None: all
+      that are held, as in CLEAR's experiments.
     chunk: examples whose gradient is made at once.
   """
 
   needs_memory = True
 
-  def __init__(self, sample_size: int | None = None, chunk: int = 64):
+  def __init__(self, sample_size: int | None = 256, chunk: int = 64):
     super().__init__()
     for name, value in (("sample_size", sample_size), ("chunk", chunk)):
       if value is not None and value < 1:
@@ -135,7 +136,7 @@ class Gem(Agem):
   reads_groups = True
 
   def __init__(self, margin: float = 0.5, chunk: int = 64):
-    super().__init__(chunk=chunk)
+    super().__init__(None, chunk)
     if not margin >= 0:
       raise ValueError(f"Gem.margin is {margin}; it must be at least 0.")
     self.margin = margin

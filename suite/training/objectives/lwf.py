@@ -4,7 +4,8 @@
   loss = cross-entropy
          + strength * mean over rows of KL(softmax(earlier logits / T) || softmax(logits / T))
 
-There is no factor T^2: where a paper has one, it is part of the strength. In CLEAR's experiments
+T is 2 in the paper (section 3), which has no factor T^2: where a paper has one, it is part of the
+strength. In CLEAR's experiments
 T = 1, and the strength rises from bucket to bucket: linspace(0, 2, number of buckets). In FLUID's,
 T = 2 and the strength is 0.2 T^2 throughout.
 
@@ -68,7 +69,7 @@ class Lwf(objective.Objective):
   has_teacher = needs_same_classes = True
 
   def __init__(self, strength: float | Sequence[float] | Growing | Shares = 1.0,
-               temperature: float = 1.0, teacher: str = "last"):
+               temperature: float = 2.0, teacher: str = "last"):
     super().__init__()
     self._growing = strength if isinstance(strength, Growing) else None
     self._by_shares = isinstance(strength, Shares)
@@ -216,6 +217,6 @@ class EpisodeDistillation(objective.EpisodeTerm):
         begun, logits_of(weights), self.temperature, state > 0.0)
 
   @override
-  def end_set(self, state: tf.Tensor, weights: objective.Weights, losses_of: Callable[..., Any],
+  def end_set(self, state: tf.Tensor, weights: objective.Weights, answers_of: Callable[..., Any],
               codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     return tf.maximum(state, tf.reduce_max(tf.one_hot(labels, state.shape[0]), axis=0))

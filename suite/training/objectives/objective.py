@@ -11,7 +11,7 @@ A learner trains in phases: a bucket's, a task's, an offline phase of a sequence
                loss = objective.loss(batch)                         under the tape
                gradients = objective.gradients(gradients, data)
                objective.before_update(); optimizer; objective.after_update(gradients)
-  at the end:  objective.observe(losses_of, codes, labels, mask)   each batch once, if `observes`
+  at the end:  objective.observe(answers_of, codes, labels, mask)  each batch once, if `observes`
                objective.after_phase(known)
 
 `loss`, `choose`, `gradients`, `before_update`, `after_update` and `observe` are traced into graphs;
@@ -128,6 +128,10 @@ class Batch(NamedTuple):
                          features=_rows(self.features, slice(-self.num_replayed, None)))
 
 
+# Codes [B, ...] and labels [B] to a batch with the logits of the rows.
+AnswersFn = Callable[..., Batch]
+
+
 class Candidates(NamedTuple):
   """Rows of the memory from which `choose` takes R.
 
@@ -186,10 +190,10 @@ class EpisodeTerm:
     return loss
 
   def end_set(self, state: Any, weights: Weights,
-              losses_of: Callable[[Weights, tf.Tensor, tf.Tensor], tf.Tensor], codes: tf.Tensor,
+              answers_of: Callable[[Weights, tf.Tensor, tf.Tensor], Batch], codes: tf.Tensor,
               labels: tf.Tensor) -> Any:
-    """The state after a set: codes [B, ...] and labels int64 [B]; losses_of returns losses [B]."""
-    del weights, losses_of, codes, labels
+    """The state after a set: codes [B, ...] and labels int64 [B]; see `AnswersFn`."""
+    del weights, answers_of, codes, labels
     return state
 
 
@@ -206,6 +210,7 @@ class Objective(tf.Module):
     reads_features: whether a batch has the features that its logits are made of.
     reads_groups: whether it reads the memory's groups, see `Data`.
     candidates: rows of the memory that are drawn for `choose` in each step; 0: the replayed rows.
+    draws: how often a step draws `replay_batch` rows of the memory; they come one after the other.
     needs_memory: whether it makes no sense without a memory.
     needs_same_classes: whether it compares answers of several phases, which must then be about
       the same classes.
@@ -217,7 +222,7 @@ class Objective(tf.Module):
   observes = ""
   observes_each = has_teacher = reads_logits = reads_features = reads_groups = False
   needs_memory = needs_same_classes = needs_tasks = takes_rows = False
-  candidates = 0
+  candidates, draws = 0, 1
   calls: tuple[Callable[..., Any], ...] = ()
 
   def build(self, model: tf.keras.Model, *, losses_of: LossesFn | None = None,
@@ -286,13 +291,18 @@ class Objective(tf.Module):
     """Notes the model after the optimizer changed it along these gradients."""
     del gradients
 
-  def observe(self, losses_of: LossesFn, codes: tf.Tensor, labels: tf.Tensor,
+  def observe(self, answers_of: AnswersFn, codes: tf.Tensor, labels: tf.Tensor,
               mask: tf.Tensor | None = None) -> None:
     """Observes a batch [B, ...]; mask bool [B] is False on padding.
 
-    `losses_of` runs the model as in evaluation: no example's loss depends on another.
+    `answers_of` runs the model as in evaluation: no example's logits depend on another.
     """
-    del losses_of, codes, labels, mask
+    del answers_of, codes, labels, mask
+
+  def passes_of_observed(self, num_classes: int) -> int:
+    """Forward and backward passes for each observed row."""
+    del num_classes
+    return 1
 
   def after_phase(self, known: tf.Tensor | None = None) -> None:
     """Concludes a phase, after which the classes `known`, bool [C], are known; None: all."""
@@ -320,10 +330,14 @@ def _rows(features: tf.Tensor | None, rows: slice) -> tf.Tensor | None:
   return None if features is None else features[rows]
 
 
+def known_classes(batch: Batch) -> tf.Tensor | None:
+  """Known classes, bool [C]; None: all."""
+  return None if batch.classes is None else batch.classes.known
+
+
 def cross_entropy(batch: Batch, smoothing: losses.Smoothing | None = None) -> tf.Tensor:
   """The mean cross-entropy of a batch's rows among its known classes, []."""
-  known = None if batch.classes is None else batch.classes.known
-  each = row_losses(batch, known, smoothing)
+  each = row_losses(batch, known_classes(batch), smoothing)
   if batch.mask is None and batch.divisor is None:
     return tf.reduce_mean(each)
   divisor = tf.shape(each)[0] if batch.divisor is None else batch.divisor
@@ -446,7 +460,7 @@ class OwnLoss(Objective):
 
   def loss(self, batch: Batch) -> tf.Tensor:
     logits = tf.cast(batch.logits, tf.float32)
-    allowed = of_own_heads(batch, None if batch.classes is None else batch.classes.known)
+    allowed = of_own_heads(batch, known_classes(batch))
     if allowed is not None:
       logits = losses.among(allowed, logits)
     found = tf.cast(self._loss(batch.labels, logits), tf.float32)

@@ -33,7 +33,7 @@ class Rwalk(objective.Objective):
     strength: lambda. alpha: share of the newest squares in F. interval: steps between scores.
   """
 
-  def __init__(self, strength: float = 0.1, alpha: float = 0.9, interval: int = 10):
+  def __init__(self, strength: float = 1.0, alpha: float = 0.9, interval: int = 10):
     super().__init__()
     if not 0 < alpha <= 1:
       raise ValueError(f"Rwalk.alpha is {alpha}; it must be above 0 and at most 1.")

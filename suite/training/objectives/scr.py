@@ -4,7 +4,9 @@
   loss = mean over rows i of - mean over p in P(i) of
          log [ exp(s_ip) / sum over a != i of exp(s_ia) ]          (Khosla et al., 2020, equation 2)
 
-Rows are all of a step, incoming and replayed, and a second view of each. s is the cosine of the
+Rows are all of a step, incoming and replayed, and a second view of each: the authors' is cropped,
+mirrored, of other colors or gray (agents/scr.py of github.com/RaptorMai/online-continual-learning
+at 6175ca0). s is the cosine of the
 projections of two rows, divided by a temperature; P(i) are the other rows of i's class. Answers are
 by the nearest mean of exemplars' features, below the projection (`ProjectedExemplars`).
 
@@ -20,9 +22,12 @@ from typing import Any
 import tensorflow as tf
 
 from suite.contracts import examples
+from suite.data.images import contrastive_views
 from suite.data.images import sampling
 from suite.training.objectives import losses
 from suite.training.objectives import objective
+
+AUTHORS = "authors"
 
 
 class Scr(objective.Objective):
@@ -31,17 +36,20 @@ class Scr(objective.Objective):
   Args:
     temperature: of the cosines; the authors' code has 0.07.
     view: makes the second view of rows, images of the size of the first, which is what the step
-      takes; None: there is one view. The authors' crop, mirror, color and gray are those of
-      `contrastive_views.AugPlus` without blur.
+      takes; "authors": theirs, `contrastive_views.AugPlus` without blur, for square images, and no
+      second view of features; None: there is one view.
   """
 
   reads_features = needs_memory = needs_same_classes = True
 
-  def __init__(self, temperature: float = 0.07, view: examples.Transform | None = None):
+  def __init__(self, temperature: float = 0.07, view: examples.Transform | str | None = AUTHORS):
     super().__init__()
+    if isinstance(view, str) and view != AUTHORS:
+      raise ValueError(f"Scr.view is {view!r}; give {AUTHORS!r}, a transform or None.")
     if not temperature > 0:
       raise ValueError(f"Scr.temperature is {temperature}; it must be above 0.")
     self._temperature, self._view = temperature, view
+    self.views = 1 if view is None else 2
 
   def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
@@ -52,9 +60,15 @@ class Scr(objective.Objective):
                        "AllLayers and the head class_heads.ProjectedExemplars.")
     lower, top = model.layers[1:]
     shape = tuple(lower.input_shape[1:])
-    if self._view is not None and tuple(self._view.shape) != shape:
-      raise ValueError(f"Scr.view makes examples {tuple(self._view.shape)}, and the net takes "
+    view = self._view
+    if isinstance(view, str):
+      is_image = len(shape) == 3 and shape[0] == shape[1]
+      view = contrastive_views.AugPlus(shape[0], blur_probability=0.0) if is_image else None
+      self.views = 1 + is_image
+    elif view is not None and tuple(view.shape) != shape:
+      raise ValueError(f"Scr.view makes examples {tuple(view.shape)}, and the net takes "
                        f"{shape}; give it the size of the learner's transform, or leave it out.")
+    self._second: examples.Transform | None = view
     # In functions: the model's variables are no part of the objective's.
     projection = tf.keras.Model(top.input, top.get_layer(PROJECTION).output)
     self._projected, self._lower = (lambda features: projection(features)), (lambda: lower)
@@ -64,11 +78,11 @@ class Scr(objective.Objective):
   def loss(self, batch: objective.Batch) -> tf.Tensor:
     assert batch.features is not None
     projections, labels = self._projected(batch.features), batch.labels
-    if self._view is not None:
+    if self._second is not None:
       num = tf.shape(labels, tf.int64)[0]
       seeds = sampling.row_seeds(self._seed, self.steps * num + tf.range(num))
-      again = tf.cast(self._view.train(
-          tf.cast(tf.round(batch.codes), tf.uint8), seeds), batch.codes.dtype)
+      again = tf.cast(self._second.train(tf.cast(tf.round(batch.codes), tf.uint8), seeds)[
+          ..., :batch.codes.shape[-1]], batch.codes.dtype)  # Gray images have equal channels.
       projections = tf.concat(
           [projections, self._projected(self._lower()(again, training=True))], 0)
       labels = tf.concat([labels, labels], 0)
@@ -79,7 +93,7 @@ class Scr(objective.Objective):
 
   def passes(self, incoming: int, replayed: int, held: int) -> tuple[int, int]:
     del held
-    return (incoming + replayed) * (1 if self._view is None else 2), 0
+    return (incoming + replayed) * self.views, 0
 
 
 PROJECTION = "projection"  # The layer of the head whose outputs are compared.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from typing import Any, Callable, Iterable, Iterator, NamedTuple
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -217,6 +217,19 @@ def extract(
   return (forward or Forward(fn, context.distribution)).run(
       image_set, transform=transform, batch_size=batch_size, ledger=context.ledger,
       phase=context.phase, batches=image_set.eval_batches(batch_size, transform=transform))
+
+
+def extract_all(fn: Callable[[tf.Tensor], tf.Tensor], parts: Sequence[Any], *,
+                transform: examples.Transform, batch_size: int, context: context_lib.Context,
+                forward: Forward | None = None) -> tuple[np.ndarray, np.ndarray]:
+  """Outputs [N, ...] and labels of the examples of several sets; see `extract`."""
+  forward = forward or Forward(fn, context.distribution)
+  found = [extract(fn, part, transform=transform, batch_size=batch_size, context=context,
+                   forward=forward) for part in parts]
+  if len(found) == 1:
+    return found[0].values, found[0].labels
+  return (np.concatenate([one.values for one in found]),
+          np.concatenate([one.labels for one in found]))
 
 
 def _without_padding(batch: Any) -> dict[str, tf.Tensor]:

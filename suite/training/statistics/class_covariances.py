@@ -16,9 +16,14 @@ so that classes are compared whose features spread by different amounts:
     T_k = S_k + g1 v I + g2 w (1 - I)      Q_k = T_k[i, j] / sqrt(T_k[i, i] T_k[j, j]) + b I
 
 with the means v of the diagonal of S_k and w of the rest. b is not in the paper, whose code takes
-the pseudo-inverse: a tiny b spares the singular case. Where S_k is 0, T_k counts as I. Their code
-for ResNets shrinks twice, which is shrinking once with (1 + g)^2 - 1, that is with 3 for the
-paper's 1.
+the pseudo-inverse: a tiny b spares the singular case. Where S_k is 0, T_k counts as I.
+
+Their code for ResNets (models/base.py, fecam.py and utils/maha_utils.py of
+github.com/dipamgoswami/FeCAM at d2479b7) shrinks twice (`shrinks`). It takes S_k of powers z^p of
+features that are not divided by their lengths, and w of the covariances that are not 0. Distances
+are those of directions: of z^p, and of the power of the class's mean feature, not of the mean of
+powers (`power`). Its script for transformers has p = 1, features of length 1 and the shrinkage
+(1, 0).
 
 The state has the scatter of each class about its mean; S follows from scatters and means. A set is
 merged in closed form. In a sequence a sample z of class y adds
@@ -49,17 +54,19 @@ _MOST_BYTES = 8 * 2**30
 
 class Scatters(NamedTuple):
   """sums [C, D], counts [C] and scatter [C, D, D] of the samples of each class; shrinkage float64
-  [2], g1 and g2, where held-out samples choose it, else ()."""
+  [2], g1 and g2, where held-out samples choose it, else (); features [C, D], sums of what codes are
+  powers of, else ()."""
 
   sums: tf.Tensor
   counts: tf.Tensor
   scatter: tf.Tensor
   shrinkage: Any = ()
+  features: Any = ()
 
 
 class Inverses(NamedTuple):
-  """precision P_k [C, D, D]; solved [C, D], P_k times the sum of class k; squares [C], the product
-  of both; scales [C, D], see `Statistic.solve`."""
+  """precision P_k [C, D, D]; solved [C, D], P_k times the sum of class k, or its direction; squares
+  [C], the product of both; scales [C, D], see `Statistic.solve`."""
 
   precision: tf.Tensor
   solved: tf.Tensor
@@ -78,14 +85,24 @@ class ClassCovariances(statistic.Statistic):
       eigenvalues. With `shrinkages`, until the first choice.
     shrinkages: pairs that held-out samples choose among, with each task, bucket or set of base
       classes: the first with the highest accuracy. (): none, as in the papers.
+    shrinks: how often covariances are shrunk.
+    power: p, if codes are powers z^p of features (`Tukey`, without `unit`) whose directions are
+      compared; None: codes are compared as they are. A sequence is then answered one by one.
   """
 
   ridge: float = 1.0
   matrices: str = "mixed"
   shrinkage: tuple[float, float] = (1.0, 1.0)
   shrinkages: tuple[tuple[float, float], ...] = ()
+  shrinks: int = 1
+  power: float | None = None
 
-  has_turns = has_fallback = True
+  has_fallback = True
+
+  @property
+  def has_turns(self) -> bool:  # type: ignore[override]
+    """Blocks are of products with sums, which directions are not."""
+    return self.power is None
 
   def __post_init__(self):
     if not self.ridge > 0.0:
@@ -97,6 +114,9 @@ class ClassCovariances(statistic.Statistic):
       if len(pair) != 2 or not 0.0 <= pair[1] <= pair[0]:
         raise ValueError(f"shrinkage is {pair}; two numbers are expected, for variances "
                          "and for the rest: the second at least 0 and at most the first.")
+    if self.shrinks < 1 or (self.power is not None and not self.power > 0.0):
+      raise ValueError(f"shrinks is {self.shrinks} and power {self.power}; shrinks must be at "
+                       "least 1, and power above 0 or None.")
     if self.shrinkages and self.matrices != "correlations":
       raise ValueError(f"shrinkages are {self.shrinkages}, and matrices {self.matrices!r}, which "
                        "are not shrunk. Take 'correlations', or leave shrinkages out.")
@@ -115,7 +135,8 @@ class ClassCovariances(statistic.Statistic):
           "backbone with fewer features, or SharedCovariance, which has one covariance.")
     return Scatters(tf.zeros([num_classes, num_features]), tf.zeros([num_classes]),
                     tf.zeros([num_classes, num_features, num_features]),
-                    tf.constant(self.shrinkage, tf.float64) if self.chooses else ())
+                    tf.constant(self.shrinkage, tf.float64) if self.chooses else (),
+                    () if self.power is None else tf.zeros([num_classes, num_features]))
 
   def add(self, state: Scatters, codes: tf.Tensor, labels: tf.Tensor) -> Scatters:
     is_class = tf.one_hot(labels, state.counts.shape[0], axis=0)  # [C, B]
@@ -123,22 +144,37 @@ class ClassCovariances(statistic.Statistic):
     means = sums / tf.maximum(counts, 1.0)[:, None]
     away = (codes - means[:, None]) * is_class[:, :, None]  # [C, B, D]
     scatter = tf.matmul(away, away, transpose_a=True)
-    return _merged(state, Scatters(sums, counts, scatter), means)
+    features = () if self.power is None else tf.matmul(is_class, _power(codes, 1.0 / self.power))
+    return _merged(state, Scatters(sums, counts, scatter, features=features), means)
+
+  def _points(self, state: Scatters) -> tuple[tf.Tensor, tf.Tensor]:
+    """Sums [C, D] and counts [C] whose quotients samples are compared with."""
+    if self.power is None:
+      return tf.convert_to_tensor(state.sums), tf.convert_to_tensor(state.counts)
+    means = state.features / tf.maximum(state.counts, 1.0)[:, None]
+    return (tf.math.l2_normalize(_power(means, self.power), axis=1),
+            tf.minimum(tf.convert_to_tensor(state.counts), 1.0))
+
+  def _compared(self, codes: tf.Tensor) -> tf.Tensor:
+    return codes if self.power is None else tf.math.l2_normalize(codes, axis=1)
 
   def merge(self, a: Scatters, b: Scatters) -> Scatters:
     return _merged(a, b, _means(b))
 
   def answers(self, state: Scatters, codes: tf.Tensor, solution: Inverses | None = None
               ) -> tf.Tensor:
+    codes, (points, point_counts) = self._compared(codes), self._points(state)
     if solution is not None:
       products = tf.matmul(solution.solved, codes, transpose_b=True)
-      return tf.transpose(_logits(_squares_of(solution, codes), products, state.counts[:, None],
+      return tf.transpose(_logits(_squares_of(solution, codes), products, point_counts[:, None],
                                   solution.squares[:, None]))
     sums, counts, scatter = (tf.cast(part, tf.float64) for part in state[:3])
+    centers = (_means(Scatters(sums, counts, scatter)) if self.power is None else
+               tf.cast(points, tf.float64))
     whole = _covariance_of_all(counts, sums, tf.reduce_sum(scatter, axis=0))
     factors = tf.linalg.cholesky(  # L L^T = Q_k.
         self._covariances(scatter, counts, whole, state.shrinkage))
-    away = tf.cast(codes, tf.float64) - _means(Scatters(sums, counts, scatter))[:, None]
+    away = tf.cast(codes, tf.float64) - centers[:, None]
     # (z - m)^T Q^-1 (z - m) = |L^-1 (z - m)|^2: B solutions cost less than D of an inverse.
     whitened = tf.linalg.triangular_solve(factors, tf.linalg.matrix_transpose(away))  # [C, D, B]
     distances = tf.reduce_sum(tf.square(whitened), axis=1)
@@ -161,8 +197,9 @@ class ClassCovariances(statistic.Statistic):
     precision, scales = tf.map_fn(  # One class at a time.
         precision_of, (tf.convert_to_tensor(state.scatter), counts),
         fn_output_signature=(tf.TensorSpec(size), tf.TensorSpec(size[:1], tf.float64)))
-    solved = tf.matmul(precision, tf.convert_to_tensor(state.sums)[:, :, None])[:, :, 0]
-    return Inverses(precision, solved, tf.reduce_sum(state.sums * solved, axis=1), scales)
+    points, _ = self._points(state)
+    solved = tf.matmul(precision, points[:, :, None])[:, :, 0]
+    return Inverses(precision, solved, tf.reduce_sum(points * solved, axis=1), scales)
 
   def choose(self, state: Scatters, codes: tf.Tensor, labels: tf.Tensor) -> Scatters:
     def accuracy(shrinkage: tf.Tensor) -> tf.Tensor:
@@ -194,11 +231,18 @@ class ClassCovariances(statistic.Statistic):
       state.sums.scatter_add(tf.IndexedSlices(z, place))
       state.counts.scatter_add(tf.IndexedSlices(tf.ones([1]), place))
       # A slice of a matrix is no copy of it, what tf.gather returns is.
-      solution.solved.scatter_add(tf.IndexedSlices(tf.matmul(z, precision[label]), place))
+      if self.power is None:
+        solution.solved.scatter_add(tf.IndexedSlices(tf.matmul(z, precision[label]), place))
+      else:
+        state.features.scatter_add(tf.IndexedSlices(_power(z, 1.0 / self.power), place))
+        direction = tf.math.l2_normalize(_power(  # Of the mean: its length does not matter.
+            tf.gather(state.features, label)[None], self.power), axis=1)
+        solution.solved.scatter_update(
+            tf.IndexedSlices(tf.matmul(direction, precision[label]), place))
       return [i + 1]
 
     tf.while_loop(lambda i: i < num, body, [0])
-    rows = tf.gather(state.sums, labels) * tf.gather(solution.solved, labels)
+    rows = tf.gather(self._points(state)[0], labels) * tf.gather(solution.solved, labels)
     solution.squares.scatter_update(tf.IndexedSlices(tf.reduce_sum(rows, axis=1), labels))
 
   def answers_in_turn(self, state: Scatters, solution: Inverses, codes: tf.Tensor,
@@ -231,21 +275,35 @@ class ClassCovariances(statistic.Statistic):
     own = scatter / tf.maximum(counts - 1.0, 1.0)
     eye = tf.eye(whole.shape[0], dtype=whole.dtype)
     if self.matrices == "correlations":
-      found = _correlations(
-          own, shrinkage if self.chooses else self.shrinkage) + self.ridge * eye
+      for _ in range(self.shrinks):
+        own = _shrunk(own, shrinkage if self.chooses else self.shrinkage, self.power is not None)
+      found = _correlations(own) + self.ridge * eye
     else:
       found = (counts * own + whole) / (counts + 1.0) + self.ridge * eye
     return (found + tf.linalg.matrix_transpose(found)) / 2.0
 
 
-def _correlations(own: tf.Tensor, shrinkage: tuple[float, float] | tf.Tensor) -> tf.Tensor:
-  """Returns the correlations [..., D, D] of covariances [..., D, D] after shrinkage (FeCAM)."""
+def _power(codes: tf.Tensor, power: float) -> tf.Tensor:
+  """Powers [B, D], with the signs of the codes."""
+  return tf.sign(codes) * tf.abs(codes) ** power
+
+
+def _shrunk(own: tf.Tensor, shrinkage: tuple[float, float] | tf.Tensor, leaves_zeros_out: bool
+            ) -> tf.Tensor:
+  """Returns covariances [..., D, D] after shrinkage (FeCAM); w with or without those that are 0."""
   num = own.shape[-1]
-  variance = (tf.linalg.trace(own) / num)[..., None, None]
-  others = tf.reduce_sum(own, axis=[-2, -1])[..., None, None] - num * variance
-  covariance = others / max(num * (num - 1), 1)
   eye = tf.eye(num, dtype=own.dtype)
-  shrunk = own + shrinkage[0] * variance * eye + shrinkage[1] * covariance * (1.0 - eye)
+  variance = (tf.linalg.trace(own) / num)[..., None, None]
+  rest = own * (1.0 - eye)
+  counts = (tf.math.count_nonzero(rest, axis=[-2, -1], dtype=own.dtype) if leaves_zeros_out else
+            tf.constant(max(num * (num - 1), 1), own.dtype))
+  covariance = tf.math.divide_no_nan(
+      tf.reduce_sum(rest, axis=[-2, -1]), counts)[..., None, None]
+  return own + shrinkage[0] * variance * eye + shrinkage[1] * covariance * (1.0 - eye)
+
+
+def _correlations(shrunk: tf.Tensor) -> tf.Tensor:
+  """Returns the correlations [..., D, D] of covariances [..., D, D]."""
   scales = tf.sqrt(tf.linalg.diag_part(shrunk))
   found = tf.math.divide_no_nan(shrunk, scales[..., :, None] * scales[..., None, :])
   return tf.linalg.set_diag(found, tf.ones_like(scales))
@@ -263,7 +321,8 @@ def _merged(a: Scatters, b: Scatters, means: tf.Tensor) -> Scatters:
   weights = a.counts * b.counts / tf.maximum(a.counts + b.counts, 1.0)
   between = weights[:, None, None] * apart[:, :, None] * apart[:, None]
   return Scatters(a.sums + b.sums, a.counts + b.counts, a.scatter + b.scatter + between,
-                  () if isinstance(a.shrinkage, tuple) else tf.convert_to_tensor(a.shrinkage))
+                  () if isinstance(a.shrinkage, tuple) else tf.convert_to_tensor(a.shrinkage),
+                  () if isinstance(a.features, tuple) else a.features + b.features)
 
 
 def _covariance_of_all(counts: tf.Tensor, sums: tf.Tensor, within: tf.Tensor) -> tf.Tensor:

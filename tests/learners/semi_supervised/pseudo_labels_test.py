@@ -52,7 +52,7 @@ def test_the_student_learns_what_the_teacher_says_and_both_are_charged(tmp_path)
   assert [r["unlabelled_size"] for r in learned] == sizes
   assert summary["examples_select"] == sum(sizes)
   assert summary["examples_train"] == sum(
-      2 * r["train_size"] + r["unlabelled_size"] for r in learned)
+      2 * (r["train_size"] + r["validation_size"]) + r["unlabelled_size"] for r in learned)
   assert summary["flops_select"] > 0 and sum(map(sum, summary["matrix"])) > 0
   student = learner.student.statistics.counts.numpy()
   teacher = learner.teacher.statistics.counts.numpy()

@@ -101,7 +101,7 @@ def test_memory_holds_the_last_rows_and_counts_only_filled_ones():
 
 
 def test_the_penalty_is_the_fisher_diagonal_of_earlier_sets_about_the_weights_before_the_set():
-  penalty = ewc.Ewc(1.5, decay=1.0, fisher="example", anchor="last").in_episodes()
+  penalty = ewc.Ewc(1.5, decay=1.0, fisher="true", anchor="last").in_episodes()
   sets = [(np.array([2.0, 0.5]), [0, 1]), (np.array([1.0]), [1])]
   states = learn(tuning(2, 0.5, term=penalty), *sets)
   w, fisher = np.zeros([2, 2]), np.zeros([2, 2])
@@ -141,7 +141,7 @@ def test_distillation_leaves_classes_out_that_were_not_shown():
 
 
 def test_one_quadratic_a_set_is_anchored_at_the_mean_weighted_by_the_information():
-  penalty = ewc.Ewc(1.5, fisher="minibatch", anchor="each", share=0.5).in_episodes()
+  penalty = ewc.Ewc(1.5, fisher="avalanche", anchor="each", share=0.5).in_episodes()
   sets = [(np.array([2.0, 0.5]), [0, 1]), (np.array([1.0]), [1]), (np.array([-1.0]), [0])]
   states = learn(tuning(2, 0.5, term=penalty), *sets)
   w, fisher, anchor = (np.zeros([2, 2]) for _ in range(3))
@@ -170,7 +170,7 @@ def test_a_set_larger_than_the_batch_is_refused():
 
 
 METHODS = {
-    "finetune": {}, "ewc": dict(objective=ewc.Ewc(5.0, 1.0, "example")),
+    "finetune": {}, "ewc": dict(objective=ewc.Ewc(5.0, 1.0, "true")),
     "lwf": dict(objective=lwf.Lwf(1.0, 2.0)),
     "er": dict(memory=memory.Memory(8, reservoir.Latest()), replay_batch=8)}
 

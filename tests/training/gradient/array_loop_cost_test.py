@@ -73,7 +73,7 @@ def test_loops_of_one_shape_share_costs_in_a_plan_if_their_objectives_are_alike(
 
 def test_a_gem_costs_the_gradient_of_all_that_is_held():
   plan = array_loop.PhaseRows(4, 1, 4, (1, 2))
-  loop = make(gem.Agem())
+  loop = make(gem.Agem(None))
   assert loop.cost(data(), plan).macs == 4 * ROW
   assert loop.cost(data(K), plan).macs == (4 + K) * ROW
   assert loop.cost(data(2 * K), plan).macs == (4 + 2 * K) * ROW
@@ -114,7 +114,7 @@ def test_mir_costs_a_gradient_and_two_forward_passes_of_all_candidates_besides()
 
 
 def test_observing_costs_a_gradient_of_each_batch():
-  objective, given = ewc.Ewc(), data()
+  objective, given = ewc.Ewc(fisher="avalanche"), data()
   loop = make(objective)
   cost = loop.observe(given.codes, given.labels, 3)
   assert objective.count.numpy() == 3.0 and cost.macs == N * ROW and cost.flops > 2 * cost.macs

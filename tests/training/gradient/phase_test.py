@@ -46,7 +46,7 @@ class Said(objective_lib.Objective):
     tf.numpy_function(lambda n: self.said.append(f"step {n}"), [tf.shape(batch.codes)[0]], [])
     return super().loss(batch)
 
-  def observe(self, losses_of, images, labels, mask=None):
+  def observe(self, answers_of, images, labels, mask=None):
     tf.numpy_function(lambda x: self.said.append(f"observe {x[:, 0].astype(int).tolist()}"),
                       [images], [])
 

@@ -72,14 +72,16 @@ def plain_loop(learner, plans, first):
       if held:
         seed = tf.random.experimental.stateless_fold_in(
             tf.constant(plan.replay_order, tf.int32), tf.constant(step))
-        again = [held[slot] for slot in memory_lib.sample(tf.constant(len(held)), seed, R).numpy()]
+        again = [held[slot] for slot in memory_lib.sample(
+            tf.constant(len(held)), seed, 2 * R).numpy()]
       logits = taken[0] @ weights + bias
       off = (softmax(logits) - np.eye(C)[taken[1]]) / B
       step_w, step_b = taken[0].T @ off, off.sum(0)
       if again:
         old, labels, stored = (np.array(v) for v in zip(*again))
         now = old @ weights + bias
-        off = 2 * ALPHA * (now - stored) / (R * C) + BETA * (softmax(now) - np.eye(C)[labels]) / R
+        off = np.concatenate([2 * ALPHA * (now - stored)[:R] / (R * C),
+                              BETA * (softmax(now) - np.eye(C)[labels])[R:] / R])
         step_w, step_b = step_w + old.T @ off, step_b + off.sum(0)
       weights, bias = weights - RATE * step_w, bias - RATE * step_b
       chosen, slots = rule.place(tf.constant(taken[1]), None, None, tf.constant(seen, tf.int64))
@@ -165,14 +167,14 @@ def test_costs_are_those_of_the_steps_and_no_more(whole):
   """The first step has nothing to replay; logits to store are those of the step itself."""
   records = {name: stopped_runs.records(whole(name)[1]) for name in ("der", "er")}
   of_row = 2 * 2 * D * C  # FLOPs of weights and gradient, a product forward and one backward.
-  for name, rows in (("der", records["der"]), ("er", records["er"])):
-    train = [r for r in rows if r["kind"] == "train"]
-    assert train[0]["examples_train"] == 5 * (B + R) - R
-    assert train[1]["examples_train"] == 2 * 5 * (B + R) - R, name
+  for name, replayed in (("der", 2 * R), ("er", R)):  # DER++ draws twice.
+    train = [r for r in records[name] if r["kind"] == "train"]
+    assert train[0]["examples_train"] == 5 * (B + replayed) - replayed
+    assert train[1]["examples_train"] == 2 * 5 * (B + replayed) - replayed, name
     first = train[0]["flops_train"]
     second = train[1]["flops_train"] - first
-    assert first > of_row * (5 * (B + R) - R)
-    assert 0 < second - first < 20 * of_row * R
+    assert first > of_row * (5 * (B + replayed) - replayed)
+    assert 0 < second - first < 20 * of_row * replayed
 
 
 @pytest.mark.parametrize("arguments, words", [

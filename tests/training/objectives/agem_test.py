@@ -94,7 +94,7 @@ def test_a_sample_larger_than_what_is_held_is_all_of_it():
 
 
 def test_the_memory_is_compared_among_known_classes():
-  asked, objective = [], gem.Agem()
+  asked, objective = [], gem.Agem(None)
   model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1, use_bias=False)])
   objective.build(model, losses_of=lambda images, labels, known: (
       asked.append((labels, known)), model(images)[:, 0])[1])

@@ -38,16 +38,18 @@ def test_der_is_the_mean_square_over_classes_known_on_entry():
 
 
 def test_der_plus_plus_adds_the_labels_of_the_memory():
-  # As it was stored; probability 3 / 5.
-  loss = der.Der(alpha=0.5, beta=2.0).loss(
-      batch([[0, 0, 0], [0, LOG3, 0]], [1, 1], [[0, LOG3, np.nan]]))
+  # The first row of the memory is as it was stored; the label of the second has 3 / 5.
+  plus_plus = der.Der(alpha=0.5, beta=2.0)
+  loss = plus_plus.loss(batch([[0, 0, 0], [0, 7, 0], [0, LOG3, 0]], [1, 0, 1],
+                              [[0, 7, np.nan], [5, 5, 5]]))
   assert float(loss) == pytest.approx(LOG3 + 2 * math.log(5 / 3), rel=1e-6)
+  assert (plus_plus.draws, der.Der().draws) == (2, 1)
 
 
 def test_each_term_is_a_mean_over_its_rows():
   # Incoming: log 3 and log(5 / 3). Replayed: squares 1 and 0 over three classes; twice log 3.
-  rows = [[0, 0, 0], [0, LOG3, 0], [1, 1, 1], [0, 0, 0]]
-  loss = der.Der(alpha=0.5, beta=2.0).loss(batch(rows, [1, 1, 0, 2], np.zeros([2, 3])))
+  rows = [[0, 0, 0], [0, LOG3, 0], [1, 1, 1], [0, 0, 0], [2, 2, 2], [3, 3, 3]]
+  loss = der.Der(alpha=0.5, beta=2.0).loss(batch(rows, [1, 1, 0, 2, 1, 0], np.zeros([4, 3])))
   expected = (LOG3 + math.log(5 / 3)) / 2 + 0.5 * (1 + 0) / 2 + 2 * LOG3
   assert float(loss) == pytest.approx(expected, rel=1e-6)
 

@@ -61,7 +61,7 @@ def test_incoming_rows_have_their_cross_entropy_until_something_was_taught():
   assert float(objective.loss(batch)) == pytest.approx(2 * math.log(3.0), rel=1e-6)
   objective.after_phase()
   # Each incoming row: one of its class at cosine 1, two of the other at 0; then the replayed ones.
-  metric = math.log(1 + 2 * math.exp(-1 / 0.15))
+  metric = 0.2 / 0.07 * math.log(1 + 2 * math.exp(-1 / 0.2))
   assert float(objective.loss(batch)) == pytest.approx(metric + math.log(3.0), rel=1e-6)
 
 

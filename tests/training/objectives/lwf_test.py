@@ -12,11 +12,11 @@ from suite.training.objectives import objective as objective_lib
 LOG3 = math.log(3.0)
 
 
-def make(strength=(0.0, 1.5, 2.0), **options):
+def make(strength=(0.0, 1.5, 2.0), temperature=1.0, **options):
   """Two parameters: the logits of two classes, whatever the image."""
   layer = tf.keras.layers.Dense(2, use_bias=False, kernel_initializer="zeros")
   model = tf.keras.Sequential([tf.keras.Input([1]), layer])
-  objective = lwf.Lwf(strength, **options)
+  objective = lwf.Lwf(strength, temperature, **options)
   objective.build(model)
   return objective, model, layer.kernel
 
@@ -67,7 +67,7 @@ def test_shares_weigh_both_terms_by_the_old_classes_and_ask_these():
   """Three classes, two of them old: (1 - s) CE + s KL, s = 2 / 3."""
   layer = tf.keras.layers.Dense(3, use_bias=False, kernel_initializer="zeros")
   model = tf.keras.Sequential([tf.keras.Input([1]), layer])
-  objective = lwf.Lwf(lwf.Shares())
+  objective = lwf.Lwf(lwf.Shares(), temperature=1.0)
   objective.build(model)
 
   def loss():

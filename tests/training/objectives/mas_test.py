@@ -24,11 +24,11 @@ def by_hand(rows, weights=W):
   return np.mean([np.abs(2 * np.outer(X[i], weights.T @ X[i])) for i in rows], axis=0)
 
 
-def make(**options):
+def make(importance="paper", **options):
   layer = tf.keras.layers.Dense(2, use_bias=False)
   model = tf.keras.Sequential([tf.keras.Input([2]), layer])
   layer.kernel.assign(W)
-  objective = mas.Mas(**options)
+  objective = mas.Mas(importance=importance, **options)
   objective.build(model)
   return objective, layer.kernel
 
@@ -81,16 +81,45 @@ def test_loss_by_hand():
   assert float(objective.loss(even)) == pytest.approx(13 + np.log(3))
 
 
-@pytest.mark.parametrize("decay", [1.0, 0.25])
-def test_phases_are_summed_around_the_last_weights(decay):
-  objective, kernel = make(decay=decay)
+def test_phases_are_summed_around_the_last_weights():
+  objective, kernel = make()
   observe(objective, [[0, 1]])
   later = np.array([[2, 1], [0, 1]], np.float32)
   kernel.assign(later)
   observe(objective, [[2]])
   np.testing.assert_allclose(
-      objective.importance[0], decay * by_hand([0, 1]) + by_hand([2], later), rtol=1e-6)
+      objective.importance[0], by_hand([0, 1]) + by_hand([2], later), rtol=1e-6)
   np.testing.assert_array_equal(objective.anchors[0], later)
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_the_authors_look_at_means_of_batches(graph):
+  objective, kernel = make("authors")
+  observe(objective, [[0, 1], [2]], graph)
+  # |mean of ((2, -6), (0, 0)) and ((0, 0), (16, 0))| counts twice, ((-2, -6), (2, 6)) once.
+  first = (2 * np.array([[1, 3], [8, 0]]) + np.array([[2, 6], [2, 6]])) / 3
+  np.testing.assert_allclose(objective.importance[0], first, rtol=1e-6)
+  kernel.assign(W)
+  observe(objective, [[2]], graph)
+  np.testing.assert_allclose(objective.importance[0], first + [[2, 6], [2, 6]], rtol=1e-6)
+
+
+def test_facil_has_lengths_that_are_not_squared_and_a_mean_over_phases():
+  """Their loss has half the strength, and their first importance half the gradient."""
+  objective, _ = make("facil", strength=3.0)
+  theirs = np.zeros([2, 2])
+  for rows in ([0, 1], [2]):
+    gradients = [np.outer(X[i], W.T @ X[i]) / np.linalg.norm(W.T @ X[i]) for i in rows]
+    theirs = 0.5 * theirs + 0.5 * np.abs(np.mean(gradients, 0))
+    observe(objective, [rows])
+    np.testing.assert_allclose(objective.importance[0], theirs / 2, rtol=1e-6)
+
+
+def test_logits_of_zero_have_no_importance():
+  objective, kernel = make("facil")
+  kernel.assign(np.zeros([2, 2]))
+  observe(objective, [[0, 1]])
+  np.testing.assert_array_equal(objective.importance[0], np.zeros([2, 2]))
 
 
 def test_it_goes_on_from_a_checkpoint_inside_a_phase(tmp_path):
@@ -109,3 +138,8 @@ def test_it_goes_on_from_a_checkpoint_inside_a_phase(tmp_path):
 def test_nothing_observed_is_said():
   with pytest.raises(ValueError, match="Mas observed no example of the phase. Call observe"):
     make()[0].after_phase()
+
+
+def test_an_unknown_importance_is_named():
+  with pytest.raises(ValueError, match="importance is 'mean'; allowed are paper, authors, facil"):
+    mas.Mas(importance="mean")

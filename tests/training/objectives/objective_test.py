@@ -55,6 +55,9 @@ def two_phases(objective):
   def losses_of(x, y, known=None):
     return losses.softmax_cross_entropy(y, model(x, training=True))
 
+  def answers_of(x, y):
+    return objective_lib.Batch(x, model(x), y)
+
   objective.build(model, losses_of=losses_of, seed=(1, 2))
 
   def rows_of(step, x, y, data, replays):
@@ -107,12 +110,12 @@ def two_phases(objective):
         tf.concat([x, held.codes], 0), tf.concat([y, held.labels], 0),
         64 + tf.range(tf.size(held.labels, out_type=tf.int64)), held.logits)
     if objective.observes == objective_lib.VALIDATION and phase:
-      objective.observe(losses_of, tf.constant(images[0]), tf.constant(labels[0]))
+      objective.observe(answers_of, tf.constant(images[0]), tf.constant(labels[0]))
       objective.refresh()
     objective.before_phase()
     steps_on(bool(taken and phase))(x, y, *data[:4])
     if objective.observes == objective_lib.TRAINING or objective.observes and not phase:
-      objective.observe(losses_of, x, y)
+      objective.observe(answers_of, x, y)
     objective.after_phase()
     memory.add(x, y, model(x) if objective.reads_logits else None)
   return np.mean(losses_of(images[0], labels[0]))

@@ -36,11 +36,11 @@ def test_the_loss_is_that_of_the_equation(labels):
   assert float(found) == pytest.approx(expected(features, np.array(labels), 0.3), rel=1e-5)
 
 
-def net(view):
+def net(view, channels=3):
   """An objective, a net of images of 8 x 8 pixels behind a projection, and its parts."""
-  lower = conv4.conv4((8, 8, 3), filters=4, blocks=1)
+  lower = conv4.conv4((8, 8, channels), filters=4, blocks=1)
   top = class_heads.ProjectedExemplars(6).make(lower.output_shape[-1], 3, is_input=False)
-  inputs = tf.keras.Input([8, 8, 3], dtype=lower.inputs[0].dtype)
+  inputs = tf.keras.Input([8, 8, channels], dtype=lower.inputs[0].dtype)
   model, objective = tf.keras.Model(inputs, top(lower(inputs))), scr.Scr(0.2, view)
   objective.build(model, seed=(3, 4))
   return objective, model, (lower, top)
@@ -83,11 +83,40 @@ def test_two_views_are_rows_of_one_class_with_draws_of_their_step():
   assert loss() != first
 
 
+def test_by_default_the_second_view_is_that_of_the_authors():
+  images = np.random.default_rng(2).integers(0, 256, [3, 8, 8, 3])
+  labels = tf.constant([0, 1, 2], tf.int64)
+
+  def loss(view, channels):
+    tf.keras.utils.set_random_seed(1)
+    objective, model, (lower, _) = net(view, channels)
+    rows = tf.constant(images[..., :channels], tf.float32)
+    return objective, float(objective.loss(objective_lib.Batch(
+        rows, model(rows), labels, 1, features=lower(rows, training=True))))
+
+  assert loss(scr.AUTHORS, 3)[1] == loss(
+      contrastive_views.AugPlus(8, blur_probability=0.0), 3)[1] > 0
+  objective, of_gray = loss(scr.AUTHORS, 1)
+  assert of_gray > 0 and objective.passes(10, 20, 50) == (60, 0)
+  assert scr.Scr()._view == scr.AUTHORS
+
+
+def test_features_have_one_view():
+  top = class_heads.ProjectedExemplars(6).make(5, 3, is_input=False)
+  lower = tf.keras.Sequential([tf.keras.Input([4]), tf.keras.layers.Dense(5)])
+  inputs = tf.keras.Input([4])
+  objective = scr.Scr()
+  objective.build(tf.keras.Model(inputs, top(lower(inputs))))
+  assert objective.passes(10, 20, 50) == (30, 0)
+
+
 def test_what_has_no_projection_below_which_to_train_is_refused():
   model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(3)])
   with pytest.raises(ValueError, match="Scr trains a net below a projection; give .*AllLayers"):
     scr.Scr().build(model)
   with pytest.raises(ValueError, match=r"makes examples \(9, 9, 3\), and the net takes \(8, 8"):
     net(contrastive_views.AugPlus(9))
+  with pytest.raises(ValueError, match="view is 'flips'; give 'authors', a transform or None"):
+    scr.Scr(view="flips")
   with pytest.raises(ValueError, match="Scr.temperature is 0; it must be above 0"):
     scr.Scr(0)

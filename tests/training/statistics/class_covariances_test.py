@@ -186,6 +186,46 @@ def test_fecam_in_blocks_is_the_papers_formulas_on_all_samples():
   np.testing.assert_allclose(without[:, :3], expected[:, :3], rtol=2e-3, atol=2e-3)
 
 
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_fecam_for_resnets_is_their_code_on_all_samples(one_by_one):
+  """Powers of features that are not negative, one of which is always 0; shrunk twice."""
+  rng = np.random.default_rng(5)
+  labels = np.arange(60) % 3
+  features = np.maximum(rng.normal(size=[60, FEATURES]) + labels[:, None] / 2, 0)
+  features[:, 0] += 0.1
+  features[:, 1] = 0.0
+  codes = (features**0.5).astype(np.float32)
+  resnets = class_covariances.ClassCovariances(
+      1e-9, "correlations", (1.0, 1.0), shrinks=2, power=0.5)
+  model, whole = statistic.Running(resnets, 4, FEATURES), 40 if one_by_one else 60
+  model.add_set(codes[:whole], labels[:whole])
+  model.solve()
+  model.add(tf.constant(codes[whole:]), tf.constant(labels[whole:]))
+
+  def shrunk(covariance):
+    off = covariance * (1 - np.eye(FEATURES))
+    return (covariance + np.diag(covariance).mean() * np.eye(FEATURES)
+            + off.sum() / np.count_nonzero(off) * (1 - np.eye(FEATURES)))
+
+  def unit(rows):
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+  expected = np.zeros([60, 3])
+  for k in range(3):
+    powers = codes[:whole][labels[:whole] == k].astype(np.float64)
+    covariance = shrunk(shrunk(np.cov(powers.T)))
+    deviations = np.sqrt(np.diag(covariance))
+    inverse = np.linalg.pinv(covariance / np.outer(deviations, deviations))
+    away = unit(codes.astype(np.float64)) - unit(features[labels == k].mean(0)**0.5)
+    expected[:, k] = np.einsum("bi,ij,bj->b", away, inverse, away)
+  found = model.answer(tf.constant(codes)).numpy()
+  np.testing.assert_allclose(-2 * found[:, :3], expected, rtol=2e-3, atol=2e-4)
+  assert np.isneginf(found[:, 3]).all() and not resnets.has_turns
+  if not one_by_one:
+    without = resnets.answers(model.state, tf.constant(codes)).numpy()
+    np.testing.assert_allclose(-2 * without[:, :3], expected, rtol=2e-3, atol=2e-4)
+
+
 def test_fecam_of_a_constant_feature_and_of_a_constant_sum_is_finite():
   codes = np.array([[1, 0, 5], [0, 1, 5], [0.3, 0.7, 5], [1, 1, 1]], np.float32)
   model = statistic.Running(fecam(shrinkage=(1.0, 1.0)), 2, 3)
