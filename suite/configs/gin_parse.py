@@ -213,10 +213,6 @@ def _settings(text: str) -> List[str]:
     return lines
 
   def plain(value: Any) -> Any:
-    if isinstance(value, gin_bindings.GinReference):
-      key = (value.scope, value.name, "value")
-      is_macro = value.name == gin_bindings.MACRO and key in history
-      return plain(history[key][-1].value) if is_macro else value
     if isinstance(value, dict):
       return {plain(key): plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -225,8 +221,9 @@ def _settings(text: str) -> List[str]:
 
   others = [line for line in lines if line.startswith(("#", "import ", "from "))]
   # As text: True is not 1, and the order of a dictionary counts.
-  return others + sorted(f"{key}: {plain(settings[-1].value)!r}"
-                         for key, settings in history.items())
+  return others + sorted(
+      f"{key}: {plain(gin_bindings.resolved(history, settings[-1].value))!r}"
+      for key, settings in history.items())
 
 
 class _NamedText(io.StringIO):
