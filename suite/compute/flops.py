@@ -39,6 +39,7 @@ import dataclasses
 import fractions
 import types
 from typing import Any, Callable
+import weakref
 
 from absl import logging
 import numpy as np
@@ -47,12 +48,14 @@ import tensorflow as tf
 from suite.compute import graph_frame
 from suite.compute import graph_values
 from suite.compute import op_costs
+from suite.compute import private_tensorflow
 
 Cost = graph_frame.Cost
 ZERO = graph_frame.ZERO
 
 _MAX_NAMED = 20  # In the warning; `Cost.uncounted` holds all names.
 _watching: list[list[Cost]] = []
+_written: dict[int, weakref.ref[tf.Tensor]] = {}  # Handles of variables, by identity.
 
 
 @contextlib.contextmanager
@@ -71,6 +74,12 @@ def watch(cost: Cost) -> None:
     watching.append(cost)
 
 
+def is_written(variable: tf.Variable) -> bool:
+  """Whether a graph that was counted in this process writes a variable."""
+  known = _written.get(id(variable.handle))
+  return known is not None and known() is variable.handle
+
+
 def count(concrete_function, given: Mapping[str, int] = types.MappingProxyType({})) -> Cost:
   """Cost of one call of a concrete function (`tf.function(f).get_concrete_function(...)`).
 
@@ -85,6 +94,8 @@ def count(concrete_function, given: Mapping[str, int] = types.MappingProxyType({
         f"count() got {type(concrete_function).__name__}; it takes a ConcreteFunction. Call "
         "get_concrete_function(...) on the tf.function with the specs of its arguments."
     )
+  for handle in private_tensorflow.written_handles(graph):
+    _written[id(handle)] = weakref.ref(handle)
   # {id of graph input: value} of the small eager tensors that the function has captured.
   fixed = {}
   for outside, inside in graph.captures:
@@ -404,27 +415,22 @@ class ShapeCosts:
                 extended([[cost.peak_bytes for cost in line] for line in corners]) or 0)
 
 
-_CLOSE = 1e-3  # Of a cost: a plan needs no more, and gradients of gathered rows bend the line.
-_BENT = 1e-4  # Of a cost: how far it may lie from the line where others are bounded by it.
-
-
 class SizeCosts:
   """Costs of graphs that differ in sizes only, linear in given terms, such as S, W and S W.
 
   A cost that follows from those that are counted is not counted. The first such is counted all the
-  same: if it differs by more than a thousandth, every graph is counted from then on.
+  same: if it differs, every graph is counted from then on.
 
   Args:
-    bounded: whether a cost also follows where others bound it to a thousandth, since no term makes
-      a graph cheaper: that of another W follows if W was seen to matter too little.
+    close: the share of a cost by which that may differ.
 
   Attributes:
     num_followed: the calls whose cost followed from others.
   """
 
-  def __init__(self, *, bounded: bool = False):
+  def __init__(self, *, close: float = 0.0):
     self._known: dict[tuple[int, ...], Cost] = {}
-    self._bounded, self.num_followed = bounded, 0
+    self._close, self.num_followed = close, 0
     self._is_linear, self._is_confirmed = True, False
 
   def __call__(self, terms: tuple[int, ...], count: Callable[[], Cost]) -> Cost:
@@ -432,9 +438,7 @@ class SizeCosts:
     if terms in self._known:
       watch(self._known[terms])
       return self._known[terms]
-    expected = None
-    if self._is_linear:
-      expected = self._expected(terms) or (self._between(terms) if self._bounded else None)
+    expected = self._expected(terms) if self._is_linear else None
     if expected is not None and self._is_confirmed:
       self.num_followed += 1
       watch(expected)
@@ -442,41 +446,9 @@ class SizeCosts:
     self._known[terms] = found = count()
     if expected is not None:
       self._is_confirmed = self._is_linear = all(
-          a == b or (a is not None and b is not None and abs(a - b) <= _CLOSE * b)
+          a == b or (a is not None and b is not None and abs(a - b) <= self._close * b)
           for a, b in ((expected.flops, found.flops), (expected.macs, found.macs)))
     return found
-
-  def _between(self, terms: tuple[int, ...]) -> Cost | None:
-    """The cost in the middle of its bounds by those that are counted; None if they are wide.
-
-    Bounds are those over all factors of the terms from 0 on that agree with what is counted.
-    """
-    if not self._known or any(cost.flops is None or not cost.macs for cost in self._known.values()):
-      return None
-    from scipy import optimize  # Here: only plans of tables need it.
-
-    scale = np.max([terms, *self._known], axis=0) + 1e-9
-    rows, wanted = np.array(list(self._known)) / scale, np.array(terms) / scale
-
-    def middle(amounts: np.ndarray) -> int | None:
-      shares = rows / amounts[:, None] * amounts.max()
-      found = [optimize.linprog(
-          sign * wanted, A_ub=np.concatenate([shares, -shares]),
-          b_ub=np.repeat([1 + _BENT, _BENT - 1], len(amounts))) for sign in (1, -1)]
-      if any(one.status for one in found):
-        return None
-      least, most = found[0].fun, -found[1].fun
-      is_close = most - least <= 2 * _CLOSE * least
-      return round((least + most) / 2 * amounts.max()) if is_close else None
-
-    counted = {name: np.array([getattr(cost, name) for cost in self._known.values()], float)
-               for name in ("flops", "macs", "ops", "peak_bytes")}
-    flops, macs = middle(counted["flops"]), middle(counted["macs"])
-    if flops is None or macs is None:
-      return None
-    ops, peak = (round(optimize.nnls(rows, counted[name])[0] @ wanted)
-                 for name in ("ops", "peak_bytes"))
-    return Cost(flops, macs, next(iter(self._known.values())).uncounted, ops, peak)
 
   def _expected(self, terms: tuple[int, ...]) -> Cost | None:
     """The cost by those that are counted; None if it does not follow from them."""

@@ -21,11 +21,13 @@ import contextlib
 import dataclasses
 import decimal
 import re
+import sys
 from typing import Any, Callable, Optional, Protocol
 
 # The bytes that a learner holds, in records of runs with a budget.
 HELD = ("state_bytes", "memory_bytes", "stored_bytes")
 PHASES = ("pretrain", "meta_train", "train", "search", "select", "validate", "predict")
+_TRAINING = PHASES[:4]
 
 Number = Optional[int]
 _CUT = "budget"  # Of a snapshot, beside the phases.
@@ -155,11 +157,14 @@ class Ledger:
     budget: as given.
     held: returns the bytes that the learner holds, by `HELD`; None: it has not begun.
     is_cut: whether `grant` has granted less than was asked.
+    num_charges: calls of `charge` for learning, in this process.
+    declared: FLOPs of training that code of users charged by itself, in this process.
   """
 
   def __init__(self, budget: Budget | None = None):
     self._accounts = {phase: Account() for phase in PHASES}
     self.budget, self.is_cut = budget, False
+    self.num_charges = self.declared = 0
     self._reserved: tuple[Number, Number] = (0, 0)
     self.held: Callable[[], Mapping[str, int]] | None = None
 
@@ -185,6 +190,10 @@ class Ledger:
     if phase not in self._accounts:
       raise ValueError(f"Unknown phase {phase!r}; a cost belongs to one of {', '.join(PHASES)}.")
     account = self._accounts[phase]
+    self.num_charges += phase != "predict"
+    caller = sys._getframe(1).f_globals.get("__name__") or ""
+    if phase in _TRAINING and caller.partition(".")[0] != "suite":
+      self.declared += flops or 0
     account.flops = add(account.flops, flops)
     account.macs = add(account.macs, macs)
     account.examples += examples
@@ -289,6 +298,10 @@ class Ledger:
         f"{add(spent, more):,} of {limit:,} {unit}" for unit, limit, spent, more in (
             ("FLOPs", budget.flops, flops, cost.flops), ("MACs", budget.macs, macs, cost.macs))
         if limit is not None and spent is not None and more is not None)
+
+  def is_unknown(self, phase: str) -> bool:
+    """Whether neither FLOPs nor MACs of a phase are known."""
+    return self._accounts[phase].flops is None and self._accounts[phase].macs is None
 
   def check_bytes(self) -> dict[str, int]:
     """Returns the bytes that the learner holds, by `HELD`; an error if they are too many."""

@@ -51,6 +51,8 @@ DATA_FUNCTION = {"_tf_data_function": True, _ON_ONE_DEVICE: True}
 _stacks: Any = importlib.import_module("tensorflow.python.util.tf_stack")
 _stack = _part("tensorflow.python.util.tf_stack", "extract_stack")
 _NO_STACK: Any = None
+_read_only = _part("tensorflow.python.framework.auto_control_deps_utils",
+                   "get_read_only_resource_input_indices_graph")
 with_constants = _part("tensorflow.python.framework.convert_to_constants",
                        "convert_variables_to_constants_v2")
 is_deterministic = _part("tensorflow.python.framework.config", "is_op_determinism_enabled")
@@ -91,6 +93,14 @@ def seed_of_user() -> int | None:
   """TensorFlow's seed, if the user has set it; else None."""
   seed = _global_seed()
   return None if seed in _seeds_of_runs else seed
+
+
+def written_handles(graph: Any) -> list[tf.Tensor]:
+  """Handles of the variables outside of a function's graph that it writes."""
+  outside = {id(inside): handle for handle, inside in graph.captures}
+  read = set(_read_only(graph))
+  return [outside[id(one)] for i, one in enumerate(graph.inputs)
+          if one.dtype == tf.resource and i not in read and id(one) in outside]
 
 
 def function_called(graph: tf.Graph, name: str) -> Any:

@@ -179,6 +179,28 @@ def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str]
           and key in (by_files if settings[0].file else by_command).read]
 
 
+def settings_of(history: History, learner: str) -> Optional[Dict[Key, Any]]:
+  """All that decides what one learner of a run is, with the values of macros in their places.
+
+  Args:
+    history: of the run.
+    learner: its name.
+
+  Returns:
+    values by key, the learner itself by a key without a scope and a name; None if the run does not
+    bind the learner.
+  """
+  final = {key: settings[-1:] for key, settings in history.items()}
+  given = final.get(("", ROOTS[0], LEARNERS))
+  learners = None if given is None else resolved(final, given[0].value)
+  if not isinstance(learners, dict) or learner not in learners:
+    return None
+  walk = _Walk(final, start=learners[learner])
+  return {("", "", ", ".join(sorted(walk.names))): learners[learner], **{
+      key: resolved(final, final[key][0].value)
+      for key in sorted(walk.read) if key in final and key[1] != MACRO}}
+
+
 def references(value: Any) -> Iterator[GinReference]:
   """All references in a value, however deep."""
   if isinstance(value, GinReference):
@@ -240,11 +262,15 @@ def _enclosing(scope: str) -> Tuple[str, ...]:
 class _Walk:
   """Everything that calls from the roots can read.
 
+  Args:
+    history: of the run. only: of the learners, those that count; (): all.
+    start: a value whose calls the walk begins with; None: the roots.
+
   Attributes:
     read: keys. names: functions and classes that are reached.
   """
 
-  def __init__(self, history: History, only: Sequence[str] = ()):
+  def __init__(self, history: History, only: Sequence[str] = (), start: Any = None):
     self.read: Set[Key] = set()
     self.names: Set[str] = set()
     self._history, self._only = history, only
@@ -253,7 +279,9 @@ class _Walk:
     for scope, name, argument in history:
       self._scopes.setdefault(name, set()).add(scope)
       arguments.setdefault(name, set()).add(argument)
-    self._waiting: List[Tuple[str, str]] = [("", root) for root in ROOTS]
+    self._waiting: List[Tuple[str, str]] = (
+        [("", root) for root in ROOTS] if start is None else [])
+    self._follow(start, "", ())
     self._seen: Set[Tuple[str, str]] = set()
     while self._waiting:
       scope, name = call = self._waiting.pop()  # A call of `name` while `scope` is open.

@@ -85,8 +85,8 @@ class PlanContext:
     planned_before: names of the learners of the same run that are planned already.
     name: the learner's own in the run.
     shared: what learners of one command may share, such as the counted costs of equal nets: those
-      of a run, or of all runs that this process plans. "settings" are those of the run, without
-      lengths, numbers of trials and the like; None: there is one run.
+      of a run, or of all runs that this process plans. "settings": all that decides what each
+      learner is, by its name, where that is known of all runs.
     offer: offers a `Probe`, or None; of each phase the one of most FLOPs is measured.
   """
 

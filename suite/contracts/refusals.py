@@ -242,13 +242,15 @@ REQUIREMENTS = {
 }
 
 
-def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = ()) -> Any:
+def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = (), remedy: str = ""
+                  ) -> Any:
   """Refuses a learner without the methods that a delivery needs, or that does not accept it.
 
   Args:
     learner: any object.
     delivery: one of `deliveries.DELIVERIES`.
     also: names that are optional in general, but needed by this run.
+    remedy: what to do where the learner has all but these.
 
   Returns:
     The learner to run: the `form` of the learner for the delivery, of the delivery's contract. An
@@ -259,6 +261,9 @@ def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = ()) -> A
       learner_lib.adapted(learner, need.contract).form(delivery), need.contract)
   name, shown = type(learner).__name__, f"{need.shown} ({descriptions.delivering(delivery)})"
   missing = [one for one in (*need.names, *also) if not learner_lib.gives(learner, one)]
+  if remedy and missing and not set(missing) & set(need.names):
+    raise RefusedError(f"{name} can be given {shown}, but not by this run: it has no "
+                       f"{', '.join(missing)}. {remedy}")
   if missing:
     others = [descriptions.delivering(one) for one, other in REQUIREMENTS.items()
               if one in learner.deliveries

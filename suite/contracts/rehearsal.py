@@ -8,8 +8,8 @@ measures how long the others would have taken. With `--rate` nothing is measured
 and blank results of the right shape stand for its own. Nothing that is learned or answered means
 anything.
 
-Cells of a table that are rehearsed in one process and differ in nothing that graphs depend on but
-their sizes count equal graphs once (`counted`), and not those whose costs follow from others.
+Learners of one process that are made by the same settings, such as those of the cells of a table,
+count equal graphs once (`counted`), and not those whose costs follow from others.
 
 Answers may be given: those of a run that has ended, whose scores are then made again by the lines
 that made them (`suite/submissions/recomputation.py`).
@@ -19,11 +19,12 @@ Data that is not prepared is stood in for (`suite/data/images/tfds_source.py`) a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 import contextlib
 import math
 import mmap
 import time
+import types
 from typing import Any, Optional, TypeVar
 import weakref
 
@@ -33,6 +34,7 @@ import tensorflow as tf
 from suite.compute import flops
 
 _T = TypeVar("_T")
+Settings = tuple[tuple[Hashable, str, str], ...]
 Answers = Callable[[np.ndarray, np.ndarray, int], Optional[np.ndarray]]
 _STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer is measured alone.
 # Arrays of more are not made where nothing is measured; TensorFlow copies what is not aligned.
@@ -45,8 +47,9 @@ class Rehearsal:
 
   Args:
     measures: whether steps are timed; False: none is taken where a blank result can be made.
-    alike: what rehearsals of this process have in common whose graphs differ in sizes only; None:
-      there are no others.
+    alike: all that the learner is made by, (where, argument, value as text) of each setting; of
+      rehearsals of this process with the same settings graphs differ in sizes only. None: there are
+      no others.
     answers: (ids, labels, C) of a test set -> the logits [N, C] that stand for those of its event;
       None where none are given. Called where nothing is measured.
     data: what several rehearsals have in common, see `shared`; None: they have nothing.
@@ -61,7 +64,7 @@ class Rehearsal:
     notes: what the run decides by its answers, which a rehearsal cannot know; an ordered set.
   """
 
-  def __init__(self, *, measures: bool = True, alike: Hashable = None,
+  def __init__(self, *, measures: bool = True, alike: Settings | None = None,
                answers: Answers | None = None, data: dict[str, Any] | None = None) -> None:
     self._measures, self.alike, self.answers, self.data = measures, alike, answers, data
     self.num_followed = self.array_bytes = self.disk_bytes = 0
@@ -197,9 +200,14 @@ def large(shape: Sequence[int], dtype: tf.DType, make: Callable[[], tf.Tensor]) 
 
   Their pages are taken when they are written. Numbers of rows and labels, int64, are made.
   """
-  if not counts_only() or math.prod(shape) * dtype.size < _LARGE_BYTES or dtype == tf.int64:
+  if not counts_only() or not _is_blank(shape, dtype):
     return make()
   return tensor(zeros(shape, dtype.as_numpy_dtype))
+
+
+def _is_blank(shape: Sequence[int], dtype: tf.DType) -> bool:
+  """Whether zeros stand for rows of this shape where nothing is measured."""
+  return math.prod(shape) * dtype.size >= _LARGE_BYTES and dtype != tf.int64
 
 
 def blanked(make: Callable[[], _T]) -> _T:
@@ -292,9 +300,11 @@ def concatenated(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def stored(rows: tf.Tensor) -> tf.Tensor:
-  """Returns rows [N, ...] that are to be written to a file; where nothing is measured none of them.
+  """Returns rows [N, ...] that are to be written to a file; none of those that `large` leaves out.
+
+  Rows that are read again are made by `large`, from files or, if they are many, of zeros.
   """
-  if _current is None or _current.measures:
+  if _current is None or _current.measures or not _is_blank(rows.shape, rows.dtype):
     return rows
   _current.disk_bytes += math.prod(rows.shape) * rows.dtype.size
   return rows[:0]
@@ -316,17 +326,23 @@ def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *,
   return _current.take(owner, key, num, run, blank)
 
 
-def counted(key: Hashable, terms: tuple[int, ...], count: Callable[[], flops.Cost]) -> flops.Cost:
+def counted(key: Hashable, terms: tuple[int, ...], count: Callable[[], flops.Cost],
+            sizes: Mapping[str, int] = types.MappingProxyType({})) -> flops.Cost:
   """Returns count(), the cost of a graph; rehearsals that are alike count equal ones once.
 
   Args:
     key: tells apart the graphs of a run that differ in more than these terms.
     terms: 1 and products of sizes in which the cost is linear; see `flops.SizeCosts`.
     count: traces the graph and counts it.
+    sizes: those of the terms by the names of arguments: settings of these names and values are no
+      difference beside the terms.
   """
   if not counts_only() or _current is None or _current.alike is None:
     return count()
-  costs = _COSTS.setdefault((_current.alike, key), flops.SizeCosts(bounded=True))
+  alike = _current.alike if not sizes else tuple(
+      (where, name, "" if sizes.get(name) is not None and repr(sizes[name]) == value else value)
+      for where, name, value in _current.alike)
+  costs = _COSTS.setdefault((alike, key), flops.SizeCosts())
   before = costs.num_followed
   cost = costs(terms, count)
   _current.num_followed += costs.num_followed - before

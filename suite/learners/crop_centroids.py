@@ -19,6 +19,7 @@ from suite.compute import mac_views
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
+from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import sampling
@@ -103,7 +104,7 @@ class CropCentroids(learner_lib.SequenceLearner):
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Learns the base classes, whose images are not augmented."""
-    return self.learner.learn(experience, context)
+    return own_costs.learned(self.learner, experience, context)
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
@@ -145,7 +146,8 @@ class CropCentroids(learner_lib.SequenceLearner):
   def learn_stored(self, stored: deliveries_lib.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Runs an offline phase of the learner inside, on the crops."""
-    return self.learner.learn_stored(stored._replace(codes=_views(stored.codes)[1]), context)
+    return own_costs.learned(
+        self.learner, stored._replace(codes=_views(stored.codes)[1]), context, "learn_stored")
 
   @override
   def stored_macs(self, num_stored: int) -> int | None:

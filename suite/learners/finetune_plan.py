@@ -12,7 +12,7 @@ given by name if that learner is planned before it, or has a directory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import pathlib
@@ -76,21 +76,34 @@ def shared_costs(named: Mapping[str, own_model.Backbone], make: Callable[..., ne
     same: what two learners must have in common besides the backbone.
   """
   shared = context.shared
+  made = shared.get("settings", {}).get(context.name)
   known = shared.setdefault("networks", [])  # (what was asked for, same, costs)
   kept = shared.setdefault("kept", {})
 
   def find(name: str, backbone: own_model.Backbone) -> NetworkCosts:
-    of_run, of_cell = backbone.given, (shared.get("settings"), context.name, name)
+    # A function of this run, and the settings that make it in other runs.
+    asks = [backbone.given, *([(_of_nets(made), name)] if made else [])]
     for asked, rest, costs in known:
-      if rest == same and asked in (of_cell, of_run):
+      if rest == same and asked in asks:
         return costs
     costs = NetworkCosts(lambda task: make(backbone, task, context), transform, kept)
     alike = next((one for _, rest, one in known if rest == same and one.signature
                   and one.signature == costs.signature), costs)  # Other runs have other functions.
-    known.extend([(of_run, same, alike), (of_cell, same, alike)])
+    known.extend((asked, same, alike) for asked in asks)
     return alike
 
   return {name: find(name, backbone) for name, backbone in named.items()}
+
+
+def _of_nets(settings: Sequence[tuple[Any, str, str]]) -> tuple[Any, ...]:
+  """Of the settings of a learner those that make its nets, beside what `shared_costs` compares.
+
+  Args:
+    settings: ((scope, function), argument, value as text) of each.
+  """
+  others = "suite.learners.", "suite.training."
+  return tuple((function, argument, value) for function, argument, value in settings
+               if argument == "backbone" or function[1] and not function[1].startswith(others))
 
 
 def learn(parts: Parts, planned: planning.PlannedTask, context: planning.PlanContext

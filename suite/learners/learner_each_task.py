@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import learner as learner_lib
+from suite.contracts import own_costs
 from suite.contracts import tasks
 from suite.state import context as context_lib
 from suite.state import weight_store
@@ -64,8 +65,9 @@ class LearnerEachTask(learner_lib.Learner):
             ) -> dict[str, Any]:
     """Learns with the task's own learner."""
     task = experience.task
-    return self.learners[task.name].learn(
-        dataclasses.replace(experience, task=_first(task)), _of_task(context, task))
+    return own_costs.learned(
+        self.learners[task.name], dataclasses.replace(experience, task=_first(task)),
+        _of_task(context, task))
 
   @override
   def keras_model(self) -> tf.keras.Model | None:

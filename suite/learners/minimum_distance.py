@@ -40,6 +40,7 @@ from suite.compute import flops
 from suite.compute import user_code
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import learner as learner_lib
+from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
@@ -168,7 +169,7 @@ class MinimumDistance(learner_lib.SequenceLearner):
 
     before = ledger.spent()
     with ledger.reserved(cost) as is_covered:
-      record = self.learner.learn(experience, context)
+      record = own_costs.learned(self.learner, experience, context)
     if ledger.budget is not None and not (is_covered and ledger.spent() != before):
       return {**record, "new_below": self.new_below}  # It answers without a threshold.
     outputs = scoring.extract(self.encode, part, transform=self.transform, batch_size=_BATCH,
@@ -194,7 +195,7 @@ class MinimumDistance(learner_lib.SequenceLearner):
     moves = self._threshold.moves
     with context.ledger.reserved(lambda: self._answering(
         stored.codes, len(stored.labels)) if moves else flops.ZERO) as is_covered:
-      record = self.learner.learn_stored(stored, context)
+      record = own_costs.learned(self.learner, stored, context, "learn_stored")
     if moves and is_covered:
       record.update(self._fix(stored.codes, stored.labels, stored.known, context))
     return record

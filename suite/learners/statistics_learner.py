@@ -347,7 +347,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
       rehearsal.save(self.statistics, self.statistics.solve_compiled)
     found = self.statistics.factorization
     cost *= max(found.attempts, 1)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, steps=1,
+    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                           seconds=time.monotonic() - start)
     return found.record()
 

@@ -18,6 +18,7 @@ from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
+from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import tasks as tasks_lib
 from suite.data.images import feature_set
@@ -108,7 +109,7 @@ def run(learner: learner_lib.Learner, series: Series, *, state: run_state.RunSta
       unlabelled = delivered.unlabelled
       record = {"train_size": delivered.train.size, "validation_size": delivered.num_held_out,
                 **({} if unlabelled is None else {"unlabelled_size": unlabelled.size}),
-                **learner.learn(delivered, context)}
+                **own_costs.learned(learner, delivered, context)}
       if not learner.predict_stays:
         forward = None
     else:

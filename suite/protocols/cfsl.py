@@ -163,7 +163,9 @@ def run(
     compute: see there.
   """
   learner = refusals.check_learner(
-      learner, deliveries.EPISODES, also=refusals.META if updates else ())
+      learner, deliveries.EPISODES, also=refusals.META if updates else (), remedy=(
+          "It learns within each task alone and is not meta-trained: set cfsl.run.updates = 0, or "
+          "take a learner that is, for example ProtoNet."))
   episodes_test.check_transform(learner.transform)
   _check([episodes_train, *([validation.episodes] if validation else []), episodes_test], updates,
          updates_per_event, test_episodes)

@@ -30,6 +30,7 @@ from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
+from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
@@ -250,7 +251,8 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
   state.begins("base classes", done=0, total=0 if base is None else len(sequence), unit="sample")
   learner.begin(task, context)
   if base is None:
-    record = {"train_size": 0, "validation_size": 0, **learner.know_base(known, context)}
+    record = {"train_size": 0, "validation_size": 0,
+              **own_costs.learned(learner, known, context, "know_base")}
   else:
     def answer(images: tf.Tensor) -> tf.Tensor:
       return learner.answer(learner.encode(learner.transform.evaluate(images)))
@@ -261,7 +263,7 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
         base, validation_share, seed=state.seeds.integer("validation"))
     delivered = deliveries.Experience(task, *split, deliveries.History())
     record = {"train_size": delivered.train.size, "validation_size": delivered.num_held_out,
-              **learner.learn(delivered, context)}
+              **own_costs.learned(learner, delivered, context)}
   state.commit({**_about(task, sequence, state), "kind": deliveries.TRAIN, **record})
 
 
@@ -319,7 +321,7 @@ class _SequenceRun:
                  done=self.steps.num_answered, total=len(self._sequence), unit="sample")
     record = {"phase": len(phases) + 1, "step": self.steps.num_answered,
               "stored": len(stored.labels), "reason": state.records[-1]["reason"],
-              **self._learner.learn_stored(stored, context)}
+              **own_costs.learned(self._learner, stored, context, "learn_stored")}
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
         **_about(self._task, self._sequence, state), "kind": deliveries.TRAIN, **record,

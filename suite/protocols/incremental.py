@@ -44,6 +44,7 @@ from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import descriptions
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
+from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
@@ -354,7 +355,7 @@ class GrowingLearner(learner_lib.Learner):
   @override
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
-    return self.learner.learn(experience, context)
+    return own_costs.learned(self.learner, experience, context)
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:

@@ -24,6 +24,7 @@ from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import learner as learner_lib
+from suite.contracts import own_costs
 from suite.contracts import planning
 from suite.contracts import refusals
 from suite.contracts import tasks
@@ -98,7 +99,7 @@ def run(
       checked = checked or refusals.check_predict(learner, task, experience.train)
       record = {"train_size": experience.train.size, "dev_size": experience.num_held_out,
                 "shared_images": dict(stream.shared(event)), **_resized(stream, event),
-                **learner.learn(experience, context)}
+                **own_costs.learned(learner, experience, context)}
     else:
       images = stream.held_out(event, predict_on)
       checked = checked or refusals.check_predict(learner, task, images)

@@ -20,6 +20,7 @@ from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
+from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
@@ -85,7 +86,7 @@ def run(
     looking = (functools.partial(ledger.Known, 0, 0) if accuracy is None else functools.partial(
         accuracy.cost, learner.encoder, learner.transform, context))
     with state.ledger.reserved(looking) as is_covered:
-      record = learner.learn(portion, context)
+      record = own_costs.learned(learner, portion, context)
     done = portion.updates if not state.ledger.is_cut else record["updates"] - first
     if accuracy is not None and is_covered and done:
       record["knn_accuracy"] = accuracy.of(learner.encoder, learner.transform, context)

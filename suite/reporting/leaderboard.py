@@ -395,7 +395,7 @@ def _front(table: table_dir.TableDir, column: Ranked) -> panels.Panel | None:
        panels.Column("deviation", panels.PERCENT),
        panels.Column("FLOPs with answers", panels.FLOPS),
        panels.Column("on the front")], rows,
-      [f"Not in the figure, FLOPs unknown or 0: {', '.join(without)}."] if without else [],
+      [f"Not in the figure, FLOPs not counted or 0: {', '.join(without)}."] if without else [],
       chart=panels.Plot("FLOPs of the run, answers included", heading.capitalize(),
                         [line, *series], log_x=True, y_unit="%"))
 

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Numbers with a unit, and tables of them: 1.23e9 FLOPs is "1.23 GFLOP", None is "unknown".
+"""Numbers with a unit, and tables of them: 1.23e9 FLOPs is "1.23 GFLOP", None is "not counted".
 
 Tables hold a `Quantity` in each cell. It becomes text when the table is rendered, so that a page
 sorts, and a CSV file has, the number itself. `TextTable` renders for a terminal and as Markdown.
@@ -16,7 +16,7 @@ import unicodedata
 
 import numpy as np
 
-UNKNOWN = "unknown"
+UNKNOWN, NOT_COUNTED = "unknown", "not counted"
 NOTHING = "-"
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 
@@ -26,9 +26,10 @@ GAIN, RANK, LARGE = "gain", "rank", "large"
 
 
 def si(value: float | None, unit: str) -> str:
-  """Formats three digits with an SI prefix; None is "unknown"."""
+  """Formats three digits with an SI prefix; None is "not counted" for FLOPs and MACs, or "unknown".
+  """
   if value is None or not math.isfinite(value):
-    return UNKNOWN
+    return NOT_COUNTED if unit in ("FLOP", "MAC") else UNKNOWN
   if abs(value) < 1000 and float(value).is_integer():
     return f"{int(value)} {unit}"
   # Rounded before choosing the prefix: 999,999 is 1.00 M, not 1000 k.
@@ -119,7 +120,7 @@ class Quantity:
   def __str__(self) -> str:
     known = self.value is not None and not (
         isinstance(self.value, float) and not math.isfinite(self.value))
-    own = (_TEXTS[self.unit](self.value) if known else UNKNOWN if self.unit in _COSTS else NOTHING)
+    own = _TEXTS[self.unit](self.value) if known or self.unit in _COSTS else NOTHING
     parts = [own if self.printed is None else self.printed]
     if self.deviation is not None:
       parts.append(f"±{_percent(self.deviation)}")

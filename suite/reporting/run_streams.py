@@ -116,6 +116,10 @@ class LearnerRuns:
     return _mean([task_stream.cumulative_cost(
         {**(run.records or [{}])[-1], **run.summary}, without=without) for run in self.finished])
 
+  def learning_cell(self) -> float | quantities.Quantity | None:
+    """`learning_flops`, as panels have it; "unknown" of a learner without a finished seed."""
+    return self.learning_flops() if self.finished else quantities.words(quantities.UNKNOWN)
+
   def cost_cells(self) -> list[Any]:
     """The plain values of `COSTS`: what learning spends and holds."""
     pretrained = _mean([{**(run.records or [{}])[-1], **run.summary}.get("flops_pretrain", 0)
@@ -133,7 +137,7 @@ class LearnerRuns:
 def cost_table(learners: Sequence[LearnerRuns]) -> tuple[list[panels.Column], list[list[Any]]]:
   """The first of `COSTS`, the others that a learner has a value of, and the cells of each learner.
   """
-  rows = [learner.cost_cells() for learner in learners]
+  rows = [[learner.learning_cell(), *learner.cost_cells()[1:]] for learner in learners]
   kept = [i for i in range(1, len(COSTS)) if any(row[i] is not None for row in rows)]
   return [COSTS[0], *(COSTS[i]._replace(kind=panels.MIXED) for i in kept)], [
       [row[0], *(None if row[i] is None else quantities.Quantity(row[i], COSTS[i].kind)

@@ -326,8 +326,8 @@ def headline(stream: run_streams.StreamRuns, compared: Compared | None = None) -
         for learner in stream.learners)])
   if any(learner.finished for learner in stream.learners):
     rows.append(["FLOPs without answers", *(
-        quantities.Quantity(learner.learning_flops(), quantities.FLOPS)
-        for learner in stream.learners)])
+        quantities.Quantity(learner.learning_flops(), quantities.FLOPS) if learner.finished else
+        learner.learning_cell() for learner in stream.learners)])
   cells_of = [learner.cost_cells() for learner in stream.learners]
   for place in range(1, 4):  # Of pretraining.
     if any(cells[place] is not None for cells in cells_of):

@@ -13,13 +13,13 @@ The costs of a table are those of its unfinished cells, one by one and in total.
 and column differ in their seed, so one of them is planned and stands for all. Where time is
 measured each is planned in a separate process, as it would run, and as many at once as `--jobs`
 says. With a rate nothing is measured: processes plan one row after the other, on all cores, and
-cells whose graphs differ in sizes only share what was counted (`rehearsal.counted`; of plans
-`PlanContext.shared`).
+cells whose learners are made by the same settings share what was counted (`rehearsal.counted`; of
+plans `PlanContext.shared`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import contextlib
 import functools
 import json
@@ -36,9 +36,12 @@ from absl import logging
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops as flops_lib
 from suite.compute import ledger
+from suite.configs import gin_bindings
+from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import run_settings
 from suite.contracts import planning
+from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.protocols import run_state
 from suite.reporting import progress
@@ -56,17 +59,6 @@ _LAUNCH_SECONDS, _PREPARED_A_SECOND = 5e-6, 480
 # Of a process that plans, the cells that it plans before another one takes its place, and the cells
 # below which another process takes longer to start than it saves.
 _PROCESS_BYTES, _KEPT, _WORTH_A_PROCESS = 1_200_000_000, 24, 3
-# Settings that no graph depends on but by its sizes, which `rehearsal.counted` is given, or which
-# name the learners: the values of rates and of weights, how long a run is, and what it reads.
-_SIZES = ("experiment.run.seed", "experiment.run.only",
-          "TASK_TYPE", "NUM_SUPPORT_SETS", "cfsl.run.test_episodes", "VALIDATE_TASKS",
-          "VALIDATE_EVERY", "UPDATES", "UPDATES_PER_EVENT",
-          "STREAM", "STREAM_SEED", "ORDER", "FIRST_SOURCE", "STEPS", "ENCODER",
-          "search.Search.num_trials", "search.Search.oracle", "finetune.Finetune.ensemble",
-          "trainer.Trainer.max_batch_size", "STRATEGY", "COUNT",
-          "RATE", "HEAD_RATE", "EPOCHS", "SEQUENCE", "NUMBER", "START", "WEIGHTS",
-          "CLASSIFIER",
-          "MODE", "MEMORY", "SPLIT", "ALPHA", "ALPHA_SCHEDULE")
 _MAX_NAMED = 12  # Data sets that are missing.
 _HEADER = ("in all", "time", "disk", "weights")
 _MEANING = (
@@ -89,26 +81,24 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
     protocol, learners, seed, distribution, budget: see above.
     rate: FLOPs a second, of the machine that the run is for; None: this one is measured.
     as_json: the facts behind the text, see `run_text`.
-    shares: whether runs of this process that have the same settings, but for sizes, share the
-      costs of graphs.
+    shares: whether runs of this process share the costs of graphs of equal learners.
 
   Raises:
     NoEstimateError: no learner of the run, or not its protocol, can say what it will cost.
+    ConfigError: the protocol refuses all learners.
   """
   facts: dict[str, Any] = {"learners": {}, "refused": {}, "missing": {}, "estimated": [],
                            "left_out": [], "rates": [], "stream": "", "data_bytes": 0,
-                           "array_bytes": 0, "followed": 0}
+                           "array_bytes": 0, "followed": 0, "misfits": 0}
   rest = dict(learners)
-  settings, read = (_settings_of_graphs(), _DATA) if shares else (None, {})
+  settings, read = (_learner_settings(learners), _DATA) if shares else ({}, {})
   with flops_lib.watched() as graphs, (
       contextlib.nullcontext() if rate is None else rehearsal.blank_variables()):
     if planning.takes_plans(protocol):
-      shared = {"settings": settings, **({} if settings is None else _SHARED)}
-      rest = _plan(protocol, learners, seed, distribution, budget, rate, facts, shared)
+      rest = _plan(protocol, learners, seed, distribution, budget, rate, facts, settings)
     for name, make in rest.items():
       logging.info("%s: rehearsing its events", name)
-      with rehearsal.begun(measures=rate is None, alike=settings and (settings, name),
-                           data=read) as found:
+      with rehearsal.begun(measures=rate is None, alike=settings.get(name), data=read) as found:
         _rehearse(protocol, name, make, seed, distribution, budget, rate, facts, found)
       host_memory.collect()  # The learner's nets and graphs: a process plans many.
       facts["followed"] += found.num_followed
@@ -119,7 +109,8 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
   if not facts["learners"]:
     lines = ["There is no estimate: " + "; ".join(
         f"{name}: {reason}" for name, reason in facts["refused"].items())]
-    raise planning.NoEstimateError("\n".join([
+    is_refused = facts["misfits"] == len(facts["refused"])
+    raise (gin_files.ConfigError if is_refused else planning.NoEstimateError)("\n".join([
         *lines, *(data(facts) if facts["missing"] else [])]))
   peak, where = distribution.peak_bytes(), "the device's memory"
   if peak is None:
@@ -132,9 +123,10 @@ def report(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any
 
 def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], seed: int,
           distribution: distribution_lib.Distribution, budget: ledger.Budget | None,
-          rate: float | None, facts: dict[str, Any], shared: dict[Any, Any]
+          rate: float | None, facts: dict[str, Any], settings: Mapping[str, rehearsal.Settings]
           ) -> dict[str, Callable[[], Any]]:
   """Adds the learners that have a plan to the facts; returns the others."""
+  shared: dict[Any, Any] = {**(_SHARED if settings else {}), "settings": settings}
   plans: dict[str, planning.PlannedRun] = {}
   rest: dict[str, Callable[[], Any]] = {}
   for name, make in learners.items():
@@ -202,18 +194,23 @@ def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], 
       facts["stream"] = facts["stream"] or str((summary or {}).get("stream", "")) or (
           (state.records[-1] if state.records else {}).get("protocol", "the run"))
     except (ValueError, OSError, ArithmeticError) as error:
-      logging.info("%s: no estimate", name, exc_info=True)
-      facts["refused"][name] = str(error)
+      is_misfit = isinstance(error, refusals.RefusedError)
+      logging.info("%s: no estimate", name, exc_info=not is_misfit)
+      facts["misfits"] += is_misfit
+      facts["refused"][name] = str(error).partition("\n  In call to configurable")[0]
     finally:
       writer.close()
   facts["missing"].update({key: list(value) for key, value in found.missing.items()})
   facts["estimated"] = sorted({*facts["estimated"], *found.missing})
 
 
-def _settings_of_graphs() -> str:
-  """The settings of this process without those that no graph depends on but by its sizes."""
-  return "\n".join(line for line in gin_parse.config_text().splitlines()
-                   if line.partition(" = ")[0] not in _SIZES)
+def _learner_settings(learners: Iterable[str]) -> dict[str, rehearsal.Settings]:
+  """All that decides what each learner of this process's configuration is, by its name."""
+  history = gin_files.scan_text(gin_parse.config_text()).history
+  found = {name: gin_bindings.settings_of(history, name) for name in learners}
+  return {name: tuple(((scope, function), argument, repr(value))
+                      for (scope, function, argument), value in one.items())
+          for name, one in found.items() if one is not None}
 
 
 def _seconds(totals: Mapping[str, Any], rate: float) -> float | None:
@@ -484,7 +481,8 @@ def of_table(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
 
 
 def _alike(orders: Sequence[_CellOrder], most: int) -> list[list[_CellOrder]]:
-  """Cells whose settings differ in `_SIZES` together, for one process; whole rows, up to `most`."""
+  """Cells of one run file that set the same parameters together, for one process, as their learners
+  may be alike; whole rows, up to `most`."""
   rows: dict[str, list[_CellOrder]] = {}
   for one in orders:
     rows.setdefault(one.cell.row, []).append(one)
@@ -492,7 +490,7 @@ def _alike(orders: Sequence[_CellOrder], most: int) -> list[list[_CellOrder]]:
   for row in rows.values():
     cell = row[0].cell
     groups.setdefault((cell.run, cell.extra_files, cell.methods, *(
-        one for one in cell.params if one.partition("=")[0].strip() not in _SIZES)), []).append(row)
+        one.partition("=")[0].strip() for one in cell.params)), []).append(row)
   parts: list[list[_CellOrder]] = []
   for group in groups.values():
     parts.append([])
@@ -560,7 +558,7 @@ def _table_text(num_chosen: int,
     followed = sum(1 for _, facts in known if facts.get("followed"))
     if followed:
       lines.append(f"{followed} cells have graphs whose cost follows from those of other cells of "
-                   "their row, within a thousandth as far as was counted.")
+                   "their row, exactly as far as was counted.")
     if jobs > 1:
       lines.append(f"time in all is that of cells one after the other, not of {jobs} at once; "
                    f"each was measured beside {jobs - 1} others.")

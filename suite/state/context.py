@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from typing import Any, Callable
+import weakref
 
 from suite.compute import distribution as distribution_lib
+from suite.compute import flops
 from suite.compute import ledger as ledger_lib
 from suite.compute import seeds as seeds_lib
 from suite.state import journal as journal_lib
 from suite.state import trial_queue
 from suite.state import weight_store
+
+_costs: Any = weakref.WeakKeyDictionary()  # {concrete function: its cost}.
 
 
 def _silent(**values: Any) -> None:
@@ -49,3 +54,26 @@ class Context:
   trials: trial_queue.InTurn | trial_queue.TrialQueue = trial_queue.InTurn()
   phase: str = "train"
   delivery: str = ""
+
+  def counted(self, function: Any, *arguments: Any, examples: int = 0, steps: int = 0) -> Any:
+    """Calls a `tf.function` and charges what its graph costs to `phase`.
+
+    Args:
+      function: counted once for each shape of its arguments.
+      *arguments: tensors or arrays.
+      examples, steps: images that it processes, and gradient steps that it takes.
+
+    Returns:
+      What the function returns; None where the budget of the run does not cover the call, which is
+      then not made: learning has ended.
+    """
+    began, graph = time.monotonic(), function.get_concrete_function(*arguments)
+    if graph not in _costs:
+      _costs[graph] = flops.count(graph)
+    cost = _costs[graph]
+    if not self.ledger.affords(lambda: cost):
+      return None
+    found = function(*arguments)
+    self.ledger.charge(self.phase, flops=cost.flops, macs=cost.macs, examples=examples, steps=steps,
+                       seconds=time.monotonic() - began)
+    return found

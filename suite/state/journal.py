@@ -37,6 +37,9 @@ class Journal:
     snapshots: where they are saved; None: only in memory.
     agreed: gives all processes of a run the chief's value, see `Distribution.agreed`.
     run: the identity of the run; steps of another run are not taken over.
+
+  Attributes:
+    is_resumed: whether the event was begun before, and some of its steps are done and charged.
   """
 
   def __init__(
@@ -52,6 +55,7 @@ class Journal:
     self._done: Dict[str, Any] = {}
     self._partial_key: Optional[str] = None
     self._partial: Optional[Partial] = None
+    self.is_resumed = False
     if snapshots is None:
       return
     snapshots.sweep()
@@ -70,6 +74,7 @@ class Journal:
     elif found is not None:
       self._done, partial = found.values["done"], found.values["partial"]
       ledger.restore(found.values["ledger"])
+      self.is_resumed = True
       if partial is not None:
         self._partial_key = partial["key"]
         self._partial = Partial(partial["values"], found.arrays)

@@ -135,3 +135,18 @@ def test_at_the_end_the_run_file_may_bind_what_learners_read_that_were_not_chose
   assert left == (set() if in_file else {"b/toy.Learner.rate"})
   of_all = {s.text for s in gin_bindings.unread_at_the_end(history, used)}
   assert of_all == {"B", "b/toy.Learner.rate"}
+
+
+def test_settings_of_a_learner_are_all_that_it_reaches_with_the_values_of_macros(write):
+  one = gin_bindings.settings_of(_scan([write(RUN)]).history, "a")
+  values = {key[2]: value for key, value in one.items() if key[1]}
+  assert values == {"rate": 1, "memory": "@toy.Memory()"}
+  assert gin_bindings.settings_of(_scan([write(RUN)]).history, "c") is None
+
+  def differs(name, *bindings):
+    found = gin_bindings.settings_of(_scan([write(RUN)], bindings).history, name)
+    return found != gin_bindings.settings_of(_scan([write(RUN)]).history, name)
+
+  assert differs("a", "RATE=2") and differs("a", "toy.Memory.size=3")
+  assert differs("b", "RATE=2") and not differs("b", "toy.Memory.size=3")  # What b never reaches.
+  assert not differs("a", "experiment.run.seed=1") and not differs("a", "B=@b/toy.Memory")

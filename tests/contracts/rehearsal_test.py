@@ -139,20 +139,38 @@ def test_alike_rehearsals_count_what_they_share_once():
           counted.append(size), flops.Cost(100 + 10 * size, size))[1])
     return cost.flops, cost.macs, found.num_followed
 
-  asked = [ask(size, "one run") for size in (1, 2, 2, 3, 7)]
+  one, other = ((("", "f"), "a", "1"),), ((("", "f"), "a", "2"),)
+  asked = [ask(size, one) for size in (1, 2, 2, 3, 7)]
   # 3 follows from 1 and 2, and is counted to confirm it; 7 follows.
   assert asked == [(110, 1, 0), (120, 2, 0), (120, 2, 0), (130, 3, 0), (170, 7, 1)]
   assert counted == [1, 2, 3]
-  for alike, options in (("another", {}), (None, {}), ("one run", {"measures": True})):
+  for alike, options in ((other, {}), (None, {}), (one, {"measures": True})):
     assert ask(7, alike, **options) == (170, 7, 0)
   assert counted == [1, 2, 3, 7, 7, 7]
+
+
+def test_a_setting_that_is_a_size_of_the_terms_is_no_difference():
+  counted = []
+
+  def ask(size, *settings):
+    alike = tuple((("", "f"), name, str(value)) for name, value in settings)
+    with rehearsal.begun(measures=False, alike=alike):
+      return rehearsal.counted("sized", (1, size), lambda: (
+          counted.append(size), flops.Cost(10 * size, size))[1], {"sets": size}).flops
+
+  assert [ask(3, ("sets", 3)), ask(3, ("sets", 3)), ask(5, ("sets", 5))] == [30, 30, 50]
+  assert counted == [3, 5]
+  # Another value, another name, and none at all are differences.
+  for settings in ([("sets", 4)], [("steps", 3)], []):
+    assert ask(3, *settings) == 30
+  assert counted == [3, 5, 3, 3, 3]
 
 
 def test_alike_rehearsals_count_graphs_of_the_same_shapes_once():
   counted, variables = [], [tf.Variable([1.0, 2.0])]
 
   def ask(rows, **options):
-    with rehearsal.begun(measures=False, alike="rows", **options):
+    with rehearsal.begun(measures=False, alike=((("", "rows"), "a", "1"),), **options):
       return rehearsal.traced("step", variables, tf.TensorSpec([rows, 3]), lambda: (
           counted.append(rows), flops.Cost(rows, rows))[1]).flops
 
@@ -238,8 +256,11 @@ def test_without_measuring_rows_that_a_run_holds_take_no_memory():
     assert held.logits.shape == [3000, 60_000] and len(np.unique(held.codes)) == 3000
     assert rehearsal.stored(both).shape == [0, *shape[1:]]
     assert found.disk_bytes == 2 * 720_000_000 and both.shape == [12_000, *shape[1:]]
-    assert rehearsal.large([2, 3], tf.uint8, lambda: 5) == 5  # Few rows are made.
+    assert rehearsal.large([2, 3], tf.uint8, lambda: 5) == 5  # Few rows are made, and stored.
+    for rows in (tf.ones([2, 3], tf.uint8), tf.zeros([200_000], tf.int64)):
+      assert rehearsal.stored(rows) is rows
     rows = rehearsal.zeros(shape, np.uint8)
+    assert rehearsal.large([200_000], tf.int64, lambda: 5) == 5
     shared, part = rehearsal.tensor(rows), rehearsal.tensor(rows[1:4, 1:, 1:])
     rows[2, 3, 4] = 7  # A tensor of a part that is not contiguous is a copy.
     assert shared[2, 3, 4, 0] == 7 and not part.numpy().any()

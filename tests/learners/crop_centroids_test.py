@@ -1,13 +1,17 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Samples are answered by one view, and teach by the other."""
 
+import types
+
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
 from suite.data.images import image_ops
 from suite.learners import crop_centroids
+from suite.state import journal
 
 
 class Noting(learner_lib.SequenceLearner):
@@ -48,7 +52,11 @@ def test_answers_are_by_the_evaluated_view_and_labels_teach_the_crop():
   learner.update(codes, tf.constant([2], tf.int64))
   assert inner.taught == ([[4, 5, 6]], [2])
   stored = deliveries.Stored(codes.numpy(), np.array([2]), np.ones(3, bool), 0)
-  assert learner.learn_stored(stored, None) == {"codes": [[4, 5, 6]], "labels": [2]}
+  account = ledger.Ledger()
+  context = types.SimpleNamespace(
+      ledger=account, phase="train", journal=journal.Journal(0, account))
+  assert learner.learn_stored(stored, context) == {"codes": [[4, 5, 6]], "labels": [2]}
+  assert account.totals()["flops"] is None  # The learner inside charges nothing.
 
 
 def test_both_views_are_stacked_and_the_random_one_follows_the_sample_alone():

@@ -302,6 +302,7 @@ def test_base_classes_are_told_apart_where_means_alone_cannot(tmp_path):
   # 80 labels of two 2 x 2 products; the inversion makes one of the means with P, 3 x 2 x 2, beside
   # what the solver itself is counted as.
   assert now.ledger.totals()["macs"] == 80 * 2 * 4 + learner.stored_macs(0)
+  assert now.ledger.totals()["steps"] == 0  # No gradient is followed.
   assert learner.stored_macs(0) >= 12
 
 
@@ -315,6 +316,7 @@ def test_an_offline_phase_inverts_and_trains_nothing(tmp_path):
   assert learner.learn_stored(stored, now) == {"passes": 0, "condition_number": 1.15}
   assert (learner.statistics.precision.numpy() != np.eye(2)).all()
   assert now.ledger.totals()["macs"] == learner.stored_macs(30)
+  assert now.ledger.totals()["steps"] == 0
   views = mac_views.views(*learner.mac_layers(), num_samples=30, num_passes=0)
   assert views["macs_exact_cached"] == 30 * 6
 

@@ -18,7 +18,7 @@ def test_unknown_values_are_dashes_and_unknown_costs_say_so():
   assert table.header == ["learner", "seeds", "error, %", "cost", "transfer"]
   assert [list(map(str, row)) for row in table.rows] == [
       ["a", "1,200", "12.35", "100 EFLOP", "0.5000"],
-      ["b", "-", "0.00", "unknown", "-"]]
+      ["b", "-", "0.00", "not counted", "-"]]
   assert (table.num_left, table.notes) == (1, ["a note"])
 
 

@@ -14,7 +14,7 @@ from suite.reporting import quantities
     (1.23e9, "1.23 GFLOP"), (12.0e9, "12.0 GFLOP"), (123e9, "123 GFLOP"), (1.5e20, "150 EFLOP"),
     (999, "999 FLOP"), (1000, "1.00 kFLOP"), (999_999, "1.00 MFLOP"), (99_960, "100 kFLOP"),
     (0, "0 FLOP"), (2.5, "2.50 FLOP"), (0.25, "0.25 FLOP"), (-2.5e6, "-2.50 MFLOP"),
-    (3e27, "3000 YFLOP"), (None, "unknown"), (math.nan, "unknown"),
+    (3e27, "3000 YFLOP"), (None, "not counted"), (math.nan, "not counted"),
 ])
 def test_si(value, expected):
   assert quantities.si(value, "FLOP") == expected
@@ -34,7 +34,7 @@ def test_duration(seconds, expected):
 
 
 @pytest.mark.parametrize("name, value, expected", [
-    ("flops_search", 2e9, "2.00 GFLOP"), ("by_phase.macs", None, "unknown"),
+    ("flops_search", 2e9, "2.00 GFLOP"), ("by_phase.macs", None, "not counted"),
     ("seconds_train", 61, "1 min 01 s"), ("accuracy", 0.5, "0.5000"), ("accuracy", None, "-"),
     ("examples", 1234567, "1,234,567"), ("peak_bytes", 2e9, "2.00 GB"), ("stopped", True, "True"),
     ("left_out", ["a", "b"], "a, b"), ("left_out", [], "-"), ("note", "x", "x")])

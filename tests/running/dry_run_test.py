@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -11,7 +12,9 @@ import tensorflow as tf
 from suite.compute import distribution
 from suite.compute import ledger
 from suite.configs import gin_files
+from suite.configs import run_settings
 from suite.contracts import planning
+from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.running import dry_run
 
@@ -95,6 +98,16 @@ def test_without_any_estimate_all_reasons_are_said():
     _report(x=Silent)
 
 
+def test_what_a_protocol_refuses_is_a_usage_error_in_one_line(caplog):
+  def fits_none(learner, *, state):
+    raise refusals.RefusedError("Silent does not fit.\n  In call to configurable 'run'")
+
+  with pytest.raises(gin_files.ConfigError) as error:
+    dry_run.report(fits_none, {"x": Silent}, 0, distribution.build(), rate=1e9)
+  assert str(error.value) == "There is no estimate: x: Silent does not fit."
+  assert "Traceback" not in caplog.text
+
+
 def test_time_is_that_of_a_given_rate():
   text = dry_run.report(protocol, {"known": Known}, 0, distribution.build(), rate=1e9)
   row = next(line for line in text.splitlines() if line.startswith("known"))
@@ -167,29 +180,56 @@ def test_more_processes_than_the_memory_holds_are_refused(monkeypatch):
   assert dry_run._processes(1, 100) <= 4 and dry_run._processes(3, 100) == 3
 
 
-def test_cells_share_costs_if_their_settings_differ_in_sizes_only(monkeypatch):
-  def of(*lines):
-    monkeypatch.setattr(dry_run.gin_parse, "config_text", lambda: "\n".join(lines))
-    return dry_run._settings_of_graphs()
+def test_a_table_names_the_cost_of_each_cell_whatever_its_macros_are_called(tmp_path):
+  run = tmp_path / "run.gin"
+  run.write_text("""
+from __gin__ import dynamic_registration
+from suite import experiment
+from suite.data.digits import digits
+from suite.data.images import image_ops
+from suite.learners import maml
+from suite.models.episodic import functional_conv4
+from suite.protocols import cfsl
+from suite.training.episodic import inner_loop
+experiment.run.protocol = @cfsl.run
+experiment.run.learners = {'maml': @maml.Maml}
+cfsl.run.episodes_train = @digits.episodes()
+cfsl.run.episodes_test = @digits.episodes()
+cfsl.run.updates = 0
+cfsl.run.test_episodes = 2
+maml.Maml.net = @functional_conv4.Conv4()
+maml.Maml.inner = @inner_loop.InnerLoop()
+maml.Maml.channels = 3
+maml.Maml.transform = @image_ops.Plain()
+image_ops.Plain.size = 8
+functional_conv4.Conv4.blocks = 1
+functional_conv4.Conv4.filters = 4
+inner_loop.InnerLoop.steps = %STEPS
+STEPS = 1
+""", encoding="utf-8")
+  found = {}
+  for steps in (1, 10, 1):
+    file = run_settings.find(str(run), params=[f"STEPS={steps}"])
+    settings = run_settings.RunSettings(workdir=str(tmp_path / "w"))
+    facts = json.loads(dry_run.of_run(file, settings, rate=1e12, as_json=True, shares=True))
+    cost = facts["learners"]["maml"]["totals"]["flops"]
+    assert found.setdefault(steps, cost) == cost
+  assert found[10] > 3 * found[1]
 
-  one = of("SIZE = 28", "NUM_SUPPORT_SETS = 3", "experiment.run.seed = 0", "RATE = 0.1")
-  assert one == of("SIZE = 28", "NUM_SUPPORT_SETS = 10", "TASK_TYPE = 'B'", "RATE = 0.2")
-  assert one != of("SIZE = 64", "NUM_SUPPORT_SETS = 3")
-  assert one != of("RATE = 0.1", "inner_loop.InnerLoop.num_support_sets = 3")
 
-
-def test_a_process_plans_rows_that_differ_in_sizes_only(tmp_path):
+def test_a_process_plans_rows_that_set_the_same_parameters(tmp_path):
   def order(row, column, run, *own):
     cell = dry_run.table_lib.TableCell(row, column, 0, run, own, 0, (), (), tmp_path)
     return dry_run._CellOrder(cell, None, 1e13)
 
   orders = [order(row, column, run, f"experiment.run.only={row!r}", f"STEPS={column}", *own)
-            for row, run, *own in (("a", "x"), ("b", "y"), ("c", "x"), ("d", "x", "SIZE=3"))
+            for row, run, *own in (("a", "x"), ("b", "y"), ("c", "x"), ("d", "x", "SIZE=3"),
+                                   ("e", "x", "SIZE=4"))
             for column in "12"]
 
   def parts(most):
     return [[one.cell.row + one.cell.column for one in part]
             for part in dry_run._alike(orders, most)]
 
-  assert parts(4) == [["a1", "a2", "c1", "c2"], ["b1", "b2"], ["d1", "d2"]]
-  assert parts(1) == [["a1", "a2"], ["c1", "c2"], ["b1", "b2"], ["d1", "d2"]]  # Whole rows.
+  assert parts(4) == [["a1", "a2", "c1", "c2"], ["b1", "b2"], ["d1", "d2", "e1", "e2"]]
+  assert parts(1) == [["a1", "a2"], ["c1", "c2"], ["b1", "b2"], ["d1", "d2"], ["e1", "e2"]]

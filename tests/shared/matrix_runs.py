@@ -11,7 +11,7 @@ import dataclasses
 import json
 import pathlib
 import shutil
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence
 from unittest import mock
 
 import numpy as np
@@ -22,6 +22,7 @@ import tensorflow as tf
 from suite import experiment
 from suite.compute import distribution
 from suite.compute import flops
+from suite.compute import ledger
 from suite.configs import gin_parse
 from suite.configs import methods
 from suite.contracts import deliveries
@@ -31,9 +32,10 @@ from suite.data.streams import stream_entry
 from suite.data.streams import stream_events
 from suite.models.clip import architecture
 from suite.models.clip import weight_files
+from suite.running import dry_run
 from suite.state import learner_state
 
-LEARNER = "under_test"
+LEARNER, SEED = "under_test", 5
 _IMPORTS = """from __gin__ import dynamic_registration
 import matrix_runs
 from suite import experiment
@@ -318,6 +320,13 @@ def learners(folder: pathlib.Path, chosen: Sequence[methods.Method], protocol: s
   return {method.name: made[method.name]() for method in chosen}
 
 
+def costs(totals: Mapping[str, Any]) -> dict[str, Any]:
+  """What a plan and a run have in common of the totals of a ledger."""
+  phases = ("", *(f"_{phase}" for phase in ledger.PHASES))
+  names = [f"{cost}{phase}" for cost in ("flops", "macs", "steps", "examples") for phase in phases]
+  return {name: totals[name] for name in names if name in totals}
+
+
 class CellRun:
   """The runs of one cell.
 
@@ -356,9 +365,10 @@ class CellRun:
       with mock.patch.object(rehearsal, "counted", self._counted):
         return self._run(state)
 
-  def _counted(self, key: Any, terms: tuple[int, ...], count: Callable[[], flops.Cost]
-               ) -> flops.Cost:
+  def _counted(self, key: Any, terms: tuple[int, ...], count: Callable[[], flops.Cost],
+               sizes: Any = None) -> flops.Cost:
     """`rehearsal.counted` of `whole`: of equal graphs, as it calls them, no two differ in costs."""
+    del sizes
     cost = count()
     assert self._costs.setdefault((key, terms), cost) == cost, (key, terms)
     return cost
@@ -369,7 +379,7 @@ class CellRun:
 
     All that a run does but that is done, and a graph that `whole` had not is counted.
     """
-    with mock.patch.object(rehearsal, "counted", lambda key, terms, count: (
+    with mock.patch.object(rehearsal, "counted", lambda key, terms, count, sizes=None: (
         self._costs.get((key, terms)) or count())):
       yield
 
@@ -379,13 +389,14 @@ class CellRun:
     with self._state("whole") as state, self._costs_are_known():
       return self._run(state)
 
-  def rehearsed(self, *, measures: bool) -> list[dict[str, Any]]:
-    """The records of a rehearsal, see `rehearsal.begun`."""
-    with rehearsal.begun(measures=measures) as found, self._state("rehearsed") as state:
-      self._run(state)
-    assert rehearsal.current() is None and not found.missing
-    assert found._known or not measures  # What takes no step and saves nothing need know nothing.
-    return self.records("rehearsed")
+  def planned(self, *, rate: float | None) -> tuple[int, dict[str, Any]]:
+    """The events and the costs that a dry run names, see `dry_run.report`."""
+    tf.keras.backend.reset_uids()
+    with self._costs_are_known():
+      found = json.loads(dry_run.report(
+          self._protocol, {LEARNER: self._make}, SEED, distribution.build(), rate=rate,
+          as_json=True))["learners"][LEARNER]
+    return found["events"], found["totals"]
 
   def uncommitted(self, event: int) -> None:
     """Goes on with the copy of `whole`, up to an event that is worked through and not committed.
@@ -419,7 +430,7 @@ class CellRun:
     return stopped_runs.records(path) if (path / "records.jsonl").exists() else []
 
   def _state(self, name: str):
-    return stopped_runs.state(self._folder / name, budget=self._budget)
+    return stopped_runs.state(self._folder / name, budget=self._budget, seed=SEED)
 
   def _run(self, state) -> dict[str, Any]:
     # Layers have the same names again. `clear_session` and a seed would forget all kernels, too.

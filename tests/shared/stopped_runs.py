@@ -43,7 +43,7 @@ def stopping(function: Callable[..., Any], is_time: Callable[..., bool] = lambda
 @contextlib.contextmanager
 def state(folder: pathlib.Path, *, stop_before: int | None = None,
           stop_uncommitted: int | None = None, stop_after: int | None = None,
-          on: distribution.Distribution | None = None, budget: str = ""
+          on: distribution.Distribution | None = None, budget: str = "", seed: int = 5
           ) -> Iterator[run_state.RunState]:
   """The state of a run in `folder`; one of the arguments says where it stops, if at all.
 
@@ -53,11 +53,11 @@ def state(folder: pathlib.Path, *, stop_before: int | None = None,
     stop_uncommitted: the event that is worked through but not committed.
     stop_after: the number of committed events.
     on: the devices; None: one.
-    budget: see `ledger.Budget.parse`; "": none.
+    budget: see `ledger.Budget.parse`; "": none. seed: of the run.
   """
   writer = run_writer.RunWriter(folder, None, progress.Progress("x"))
   try:
-    found = run_state.RunState(folder, writer, name="x", seed=5,
+    found = run_state.RunState(folder, writer, name="x", seed=seed,
                                distribution=on or distribution.build(),
                                budget=ledger.Budget.parse(budget) if budget else None)
     found.context = stopping(found.context, lambda *_: found.done == stop_before)

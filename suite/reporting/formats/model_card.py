@@ -112,7 +112,7 @@ def _costs(learner: run_streams.LearnerRuns) -> Iterable[tuple[str, ...]]:
         value = learner.total(name)
         cells.append(quantities.NOTHING if name not in known else
                      quantities.si(value, "FLOP") if name.startswith("flops") else
-                     quantities.UNKNOWN if value is None else f"{value:,.0f}")
+                     quantities.NOT_COUNTED if value is None else f"{value:,.0f}")
       yield (phase, *cells)
 
 

@@ -225,7 +225,7 @@ def against_flops(results: stream_results.StreamResults) -> list[panels.Panel]:
              panels.Column(WITHOUT, panels.FLOPS), panels.Column("on its front"),
              panels.Column(WITH, panels.FLOPS), panels.Column("on its front")]
   unknown = [p.label for p in found if p.flops is None]
-  notes = [*results.notes, *([f"Not in the figure, FLOPs unknown: {', '.join(unknown)}."]
+  notes = [*results.notes, *([f"Not in the figure, FLOPs not counted: {', '.join(unknown)}."]
                              if unknown else [])]
   front = _front(found, WITH)
   line = panels.PlotSeries("Pareto front", [found[i].flops for i in front],
@@ -270,7 +270,7 @@ def draw_against_flops(found: Sequence[LearnerPoint], title: str) -> Any:
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     unknown = [p.label for p in found if p.flops is None]
     if unknown:
-      figure.supxlabel(f"FLOPs unknown: {', '.join(unknown)}", x=0.01, ha="left", fontsize=8,
+      figure.supxlabel(f"FLOPs not counted: {', '.join(unknown)}", x=0.01, ha="left", fontsize=8,
                        color="#555555")
   return figure
 

@@ -65,7 +65,7 @@ def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
     runs = learner.finished or learner.runs
     seconds = [run.records[-1]["seconds"] for run in runs
                if run.records and "seconds" in run.records[-1]]
-    rows.append([*row, learner.learning_flops(),
+    rows.append([*row, learner.learning_cell(),
                  sum(seconds) / len(seconds) if len(seconds) == len(runs) else None])
   notes = ["Mean over finished seeds; ± is the standard deviation (n - 1)."] if several else []
   notes += [run_streams.ESTIMATE_NOTE] if stream.has_estimates else []
@@ -98,7 +98,7 @@ def _front(stream: run_streams.StreamRuns, shown: Sequence[descriptions.Measure]
              panels.Column("deviation", panels.PERCENT),
              panels.Column("FLOPs without answers", panels.FLOPS),
              panels.Column("on the front")]
-  notes = [f"Not in the figure, FLOPs unknown or 0: {', '.join(unknown)}."] if unknown else []
+  notes = [f"Not in the figure, FLOPs not counted or 0: {', '.join(unknown)}."] if unknown else []
   return [panels.Panel(
       "pareto", f"{stream.title}: {heading} against cumulative FLOPs", columns, rows, notes,
       chart=plot([(learner.shown_label, flops, score.mean, panels.plain(score.deviation))

@@ -39,6 +39,7 @@ Count = Union[int, "tuple[int, int]"]  # A number, or the least and the most of 
 # Images of base classes that take more as arrays are decoded whenever an episode shows them.
 HELD_BYTES = 4 << 30
 _GRAPHS = 16  # Graphs of drawn sizes that are kept; others are traced again.
+_CLOSE = 1e-3  # Of a cost: gradients of gathered rows bend the line of drawn sizes.
 
 
 class Stairs(tf.keras.optimizers.schedules.LearningRateSchedule):
@@ -269,7 +270,7 @@ def _costs(update: Any, spec: Any, settings: Sequence[task_types.Setting]) -> li
 
   The classes of a smaller episode are among those of the net, whose absent ones are computed, too.
   """
-  costs = flops.SizeCosts()
+  costs = flops.SizeCosts(close=_CLOSE)
 
   def cost(num_support: int, num_targets: int) -> flops.Cost:
     sized = _with_sizes(spec, num_support, num_targets)

@@ -169,7 +169,8 @@ class Graphs:
     key = (*key, self.batching, self._at_once, self._compiled, episodes.num_support / sets,
            tuple(episodes.images.shape[1:]), episodes.with_classes)
     return rehearsal.counted(
-        key, (1, sets, targets, classes, sets * classes, targets * classes), count)
+        key, (1, sets, targets, classes, sets * classes, targets * classes), count,
+        {"num_support_sets": sets})
 
   def _counted(self, fn: Any, spec: Any, given: Dict[str, int]) -> flops.Cost:
     key = f"{id(fn)} {spec}"

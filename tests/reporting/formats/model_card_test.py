@@ -65,8 +65,8 @@ def test_what_is_unknown_or_not_finished_is_no_number(tmp_path):
   card = model_card.render([_write(tmp_path / "a", "mine", flops=None, is_finished=False)], {})
   assert "model-index" not in card and "partial, 1 events so far" in card
   assert "Not in the suite's table of methods" in card
-  assert _cells(card, "train") == ["unknown", "20", "-", "-"]
-  assert _cells(card, "in all") == ["unknown", "30", "-", "-"]
+  assert _cells(card, "train") == ["not counted", "20", "-", "-"]
+  assert _cells(card, "in all") == ["not counted", "30", "-", "-"]
 
 
 def test_the_command_writes_a_card_of_one_method(tmp_path, capsys):

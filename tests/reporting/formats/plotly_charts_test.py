@@ -49,7 +49,7 @@ def test_bars_and_graphs():
   bars = renderers.draw_chart(panels.Bars(["a"], {"train": [2e9], "predict": [None]}, "FLOPs",
                                         "FLOP"))
   assert [one.hovertext[0] for one in bars.data] == ["a<br>train: 2.00 GFLOP",
-                                                     "a<br>predict: unknown"]
+                                                     "a<br>predict: not counted"]
   graph = renderers.draw_chart(panels.Graph({"a": (0, 0.0), "b": (1, 0.0)}, {"a": "x", "b": "y"},
                                           [("a", "b")], {"b": "started from a"}))
   assert list(graph.data[0].x) == [0, 1, None] and graph.data[2].hovertext[0].endswith("from a")

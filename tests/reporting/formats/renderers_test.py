@@ -27,7 +27,7 @@ SECTION = section(["a_b & c|d", 1 / 3, 2 * 10**9, "/r/w/a/records.jsonl"], ["e",
 
 def test_text_and_markdown():
   text = renderers.render([SECTION], "text")
-  assert "a_b & c|d     33.33  2.00 GFLOP" in text and "unknown" in text and "a note" in text
+  assert "a_b & c|d     33.33   2.00 GFLOP" in text and "not counted" in text and "a note" in text
   page = renderers.render([SECTION], "markdown")
   assert page.startswith("## nevis (toy)\n") and "| a_b & c\\|d | 33.33 | 2.00 GFLOP |" in page
 

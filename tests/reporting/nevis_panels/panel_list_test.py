@@ -74,7 +74,7 @@ def test_unknown_costs_are_named_and_never_drawn_as_zero(tmp_path):
   [panel] = panel_list.load([tmp_path], ["pareto"])
   rows = _rows(panel)
   assert rows["ft_d"][3:] == [None, "", None, ""] and rows["pt"][3:] == [5, "yes", None, ""]
-  assert panel.notes == ["Not in the figure, FLOPs unknown: ft_d, pt."]
+  assert panel.notes == ["Not in the figure, FLOPs not counted: ft_d, pt."]
   drawn = [{x for line in axes.lines for x in line.get_xdata()} for axes in panel.figure().axes]
   assert drawn == [{5}, set()]
 

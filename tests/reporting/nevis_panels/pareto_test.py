@@ -37,7 +37,7 @@ def test_the_front_joins_the_runs_that_none_beats():
 def test_axes_have_names_and_runs_a_legend():
   figure = error_panels.draw_against_flops(POINTS, "NEVIS'22")
   assert {"NEVIS'22", "Cumulative FLOPs", "Mean error, meta-test tasks, %", "indep", "ft", "slow",
-          "Pareto front", "FLOPs unknown: odd"} <= _texts(figure)
+          "Pareto front", "FLOPs not counted: odd"} <= _texts(figure)
   assert "odd" not in _texts(figure)
   assert len(figure.axes) == 1 and figure.axes[0].get_xscale() == "log"
 

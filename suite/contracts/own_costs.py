@@ -1,0 +1,100 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""Whether the learning of a user's learner is in the ledger; where it is not, costs are unknown.
+
+The suite's learners charge what their counted graphs cost. A learner of a user's own class may
+train with a `GradientTape` and charge nothing, which must not look like a learner that costs
+nothing. Its costs become null if one of these holds after `learn`, `learn_stored` or `know_base`:
+
+* Nothing was charged. (`know_base` may do nothing.)
+* A variable of floats has changed that no counted graph writes, and the learner's own code charged
+  no FLOPs for it. If counted graphs write some of the variables, they must write all that change.
+
+What a user's code charges is taken at its word. Single numbers, such as learning rates, and whole
+numbers, whose arithmetic is free, are not compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from typing import Any, Callable
+
+from absl import logging
+import tensorflow as tf
+
+from suite.compute import flops
+from suite.compute import ledger as ledger_lib
+from suite.state import context as context_lib
+from suite.state import learner_state
+
+_CONTRACTS = "suite.contracts."
+
+
+def learned(learner: Any, given: Any, context: context_lib.Context, name: str = "learn"
+            ) -> dict[str, Any]:
+  """Calls `learn`, or another method that learns; sets costs to unknown where they are not charged.
+
+  Args:
+    learner: has the method. given, context: its arguments. name: of the method.
+
+  Raises:
+    BudgetError: costs are unknown in a run with a budget of FLOPs or MACs.
+  """
+  method, ledger = getattr(learner, name), context.ledger
+  if not _is_users(method) or ledger.is_unknown(context.phase):
+    return method(given, context)
+  variables = _compared(learner)
+  before = {key: _digest(variable) for key, variable in variables.items()}
+  num_charges, declared = ledger.num_charges, ledger.declared
+  record = method(given, context)
+  is_charged = ledger.num_charges > num_charges or context.journal.is_resumed
+  changed = [v for key, v in variables.items() if _digest(v) != before[key]]
+  uncounted = [v.name for v in changed if not flops.is_written(v)]
+  is_declared = ledger.declared > declared and len(uncounted) == len(changed)
+  problem = ""
+  if not is_charged and not ledger.is_cut and (name != "know_base" or changed):
+    problem = "charges nothing to context.ledger"
+  elif uncounted and not is_declared and not context.journal.is_resumed:
+    problem = f"changes {', '.join(uncounted[:3])} outside of counted graphs"
+  if problem:
+    _set_unknown(f"{type(learner).__name__}.{name} {problem}", context)
+  return record
+
+
+def _set_unknown(what: str, context: context_lib.Context) -> None:
+  remedy = ("Call what it trains by context.counted(function, ...), or charge what it costs "
+            "(docs/own/learner.md)")
+  budget = context.ledger.budget
+  if budget is not None and (budget.flops is not None or budget.macs is not None):
+    raise ledger_lib.BudgetError(
+        f"{what}, so its FLOPs and MACs are not counted and it cannot keep a budget. {remedy}, or "
+        "leave --budget out.")
+  logging.warning("%s: its FLOPs and MACs are not counted, and null in records. %s.", what, remedy)
+  context.ledger.charge(context.phase, flops=None, macs=None)
+
+
+def _is_users(method: Callable[..., Any]) -> bool:
+  """Whether a method is code of users."""
+  function: Any = inspect.unwrap(getattr(method, "__func__", method))
+  return (getattr(function, "__module__", "") or "").partition(".")[0] != "suite"
+
+
+def _compared(learner: Any) -> dict[int, tf.Variable]:
+  """The variables of floats that only code of users changes, by their identity.
+
+  None of a learner derived from the suite's: it may change what it likes.
+  """
+  if any(_is_suites(cls) for cls in type(learner).__mro__):
+    return {}
+  others = {id(v) for one in learner.submodules if _is_suites(type(one)) for v in one.variables}
+  return {id(v): v for v in learner_state.variables(learner)
+          if id(v) not in others and v.dtype.is_floating and v.shape.num_elements() != 1}
+
+
+def _is_suites(cls: type) -> bool:
+  module = f"{cls.__module__}."
+  return module.startswith("suite.") and not module.startswith(_CONTRACTS)
+
+
+def _digest(variable: tf.Variable) -> bytes:
+  return hashlib.blake2b(variable.numpy().tobytes()).digest()
