@@ -196,5 +196,5 @@ def _free_ports(count):
 def test_a_batch_that_does_not_split_is_refused_before_any_training(start, tmp_path):
   process = start(tmp_path, "--strategy", "mirrored", "--devices", "3")
   output = process.communicate(timeout=300)[0]
-  assert process.returncode == 1
+  assert process.returncode == 2
   assert "Batch size 32 cannot be split over 3 replicas" in output
