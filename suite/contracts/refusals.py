@@ -41,13 +41,13 @@ from suite.state import journal
 from suite.state import weight_store
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_USAGE = 2  # Exit code of the command; see `suite.cli`.
+USAGE = 2  # Exit code of the command; see `suite.cli`.
 
 
 class RefusedError(ValueError):
   """A learner, a method or data that the protocol cannot run."""
 
-  exit_code = _USAGE
+  exit_code = USAGE
 
 
 @contextlib.contextmanager
@@ -56,7 +56,7 @@ def usage_errors() -> Iterator[None]:
   try:
     yield
   except ValueError as error:
-    error.exit_code = _USAGE  # type: ignore[attr-defined]
+    error.exit_code = USAGE  # type: ignore[attr-defined]
     raise
 
 

@@ -19,6 +19,7 @@ from suite.configs import gin_parse
 from suite.configs import run_settings
 from suite.contracts import deliveries
 from suite.contracts import descriptions
+from suite.contracts import refusals
 from suite.data.episodes import episodes
 from suite.data.images import image_set
 from suite.data.sequences import sequences
@@ -27,6 +28,7 @@ from suite.data.streams import stream_events
 from suite.models.own import own_model
 from suite.running import own_learner
 from suite.running import run_parts
+from suite.running import this_process
 
 _LONG_SECONDS = 10.0  # To find out what data is; then the cost is reported.
 _PLAIN = (bool, int, float, str, bytes, type(None))
@@ -81,11 +83,17 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
   given.set_data_dirs()
   gin_parse.clear()  # What an earlier run of this process has used is no part of this one.
   identities = {} if instead is not None else _identities(name, fn, own, named, metrics or {})
-  experiment.run(
-      protocol=functools.partial(fn, **own), learners=makers, metrics=metrics, seed=given.seed,
-      op_threads=given.op_threads, budget=given.budget, settings=given, instead=instead,
-      origin=run_settings.RunOrigin(
-          _config_text(identities, given), identities.__getitem__ if identities else None))
+  used = list(_used)
+  try:
+    experiment.run(
+        protocol=functools.partial(fn, **own), learners=makers, metrics=metrics, seed=given.seed,
+        op_threads=given.op_threads, budget=given.budget, settings=given, instead=instead,
+        origin=run_settings.RunOrigin(
+            _config_text(identities, given), identities.__getitem__ if identities else None))
+  except BaseException as error:
+    if this_process.exit_code(error) == refusals.USAGE:  # Before its first event.
+      _used[:] = used
+    raise
   return given.workdir
 
 

@@ -17,27 +17,19 @@ First weights that chance gave are left out: see `are_first_weights`.
 
 from __future__ import annotations
 
-import ast
-import builtins
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 import contextlib
 import dataclasses
-import dis
 import enum
 import functools
 import hashlib
-import importlib.util
 import inspect
 import json
 import os
 import pathlib
 import random
 import re
-import site
 import sys
-import sysconfig
-import textwrap
-import time
 import types
 from typing import Any
 
@@ -45,7 +37,6 @@ import numpy as np
 from scipy import stats
 import tensorflow as tf
 
-import suite
 from suite.compute import private_tensorflow
 from suite.configs import gin_bindings
 from suite.configs import gin_files
@@ -62,6 +53,7 @@ from suite.data.streams import stream_entry
 from suite.data.streams import stream_events
 from suite.models import keras3
 from suite.models.own import own_model
+from suite.running import code_parts
 from suite.state import run_identity
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
@@ -246,8 +238,8 @@ class Parts:
       self.add(f"{name}.made_with[{place}]", part)
 
   def _add_kind(self, name: str, kind: type) -> None:
-    self.texts[name] = f"{_module(kind)}.{kind.__qualname__}"
-    if _is_own(kind):
+    self.texts[name] = f"{code_parts.module_of(kind)}.{kind.__qualname__}"
+    if code_parts.is_own(kind):
       self.add(f"{name}.__class__", kind)
 
   def _add_config(self, name: str, value: Any, config: Any) -> None:
@@ -257,7 +249,8 @@ class Parts:
     """
     self.add(f"{name}.config", _lasting(config, _layer_names(config)))
     for attribute, part in _public(value).items():
-      if _is_own(type(value)) or (isinstance(part, types.FunctionType) and _is_own(part)):
+      is_function = isinstance(part, types.FunctionType) and code_parts.is_own(part)
+      if is_function or code_parts.is_own(type(value)):
         self.add(f"{name}.{attribute}", part)
 
   def _add_model(self, name: str, model: Any) -> None:
@@ -295,7 +288,8 @@ class Parts:
     if plain is not value and not inspect.isroutine(plain) and not isinstance(plain, type):
       self.add(name, plain)
       return
-    called = f"{_module(plain)}.{getattr(plain, '__qualname__', type(plain).__qualname__)}"
+    title = getattr(plain, "__qualname__", type(plain).__qualname__)
+    called = f"{code_parts.module_of(plain)}.{title}"
     self.texts[name] = called
     closed = getattr(plain, "__closure__", None) or ()
     for variable, cell in zip(getattr(getattr(plain, "__code__", None), "co_freevars", ()), closed):
@@ -303,7 +297,7 @@ class Parts:
         self.add(f"{name}.{variable}", cell.cell_contents)
       except ValueError:  # It is not assigned yet.
         self.texts[f"{name}.{variable}"] = "nothing"
-    if not _is_own(plain):
+    if not code_parts.is_own(plain):
       return
     if isinstance(plain, type):
       self._add_class(f"code {called}", plain)
@@ -314,10 +308,10 @@ class Parts:
     if name in self.texts:
       return
     self.texts[name] = ", ".join(
-        f"{_module(base)}.{base.__qualname__}" for base in kind.__mro__[1:])
+        f"{code_parts.module_of(base)}.{base.__qualname__}" for base in kind.__mro__[1:])
     for base in kind.__mro__[1:]:
-      if _is_own(base):
-        self._add_class(f"code {_module(base)}.{base.__qualname__}", base)
+      if code_parts.is_own(base):
+        self._add_class(f"code {code_parts.module_of(base)}.{base.__qualname__}", base)
     for attribute, part in sorted(vars(kind).items()):
       if isinstance(part, (staticmethod, classmethod)):
         part = part.__func__
@@ -330,7 +324,7 @@ class Parts:
         self.add(f"{name}.{attribute}", part)
 
   def _add_function(self, name: str, function: types.FunctionType) -> None:
-    digest = _code_digest(function)
+    digest = code_parts.digest_of(function)
     if self.texts.get(name) == digest:
       return
     if name in self.texts:  # Another function of this name, such as a second lambda.
@@ -340,12 +334,12 @@ class Parts:
       self.add(f"{name}.__defaults__[{place}]", default)
     for key, default in sorted((function.__kwdefaults__ or {}).items()):
       self.add(f"{name}.__defaults__.{key}", default)
-    for read, value in _read_globals(function):
+    for read, value in code_parts.read_globals(function):
       if isinstance(value, types.ModuleType):
         continue
-      own = f"code {_module(function)}.{read}"
+      own = f"code {code_parts.module_of(function)}.{read}"
       if inspect.isroutine(value) or isinstance(value, type):
-        if _is_own(value):
+        if code_parts.is_own(value):
           self._add_code(f"{name} -> {read}", value)
       elif own not in self.texts and _is_describable(value):
         self.add(own, value)
@@ -395,7 +389,7 @@ def _attributes(value: Any) -> dict[str, Any] | None:
     return None
   found = {**{name: getattr(value, name) for name in slots if hasattr(value, name)},
            **getattr(value, "__dict__", {})}
-  if not _is_own(type(value)) and _package(type(value)) != "suite":
+  if not code_parts.is_own(type(value)) and code_parts.package_of(type(value)) != "suite":
     # Of an installed package: what it was made with, where this is known.
     given: Iterable[str] = ()
     with contextlib.suppress(TypeError, ValueError):
@@ -466,151 +460,6 @@ def _lasting(config: Any, names: Mapping[str, str]) -> Any:
   return config
 
 
-@functools.cache
-def _installed() -> tuple[str, ...]:
-  """Folders of Python, of installed packages and of the suite: their code is no user's."""
-  home = pathlib.Path(suite.__file__).resolve().parent
-  paths = [*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages(),
-           str(home), str(home.parent / "tfds_builders")]
-  found = {os.path.realpath(path) for path in paths if path} - {os.path.realpath(sys.prefix)}
-  return tuple(sorted(f"{path}{os.sep}" for path in found))
-
-
-def _file(value: Any) -> str | None:
-  """The file of a function's or class's code; None if it is unknown, as of a notebook's cell."""
-  code = getattr(value, "__code__", None)
-  if code is not None:
-    return code.co_filename
-  module = sys.modules.get(getattr(value, "__module__", "") or "")
-  return getattr(module, "__file__", None)
-
-
-def _package(value: Any) -> str:
-  return str(getattr(value, "__module__", "") or "").partition(".")[0]
-
-
-def _module(value: Any) -> str:
-  """The module of a function or class; of a script the name of its file."""
-  name = str(getattr(value, "__module__", "") or "")
-  if name in ("__main__", "__mp_main__"):
-    file = _file(value)
-    name = pathlib.Path(file).stem if file and not file.startswith("<") and (
-        os.path.exists(file) and "ipykernel" not in file) else "__main__"
-  return name
-
-
-def _is_own(value: Any) -> bool:
-  """Whether it is code of the user."""
-  package = _package(value)
-  if package in ("__main__", "__mp_main__"):
-    return True
-  if package in ("suite", "tfds_builders", "builtins") or (
-      package in getattr(sys, "stdlib_module_names", ())):
-    return False
-  file = _file(value)
-  if file is None:
-    return False
-  if file.startswith("<"):
-    return package not in sys.modules or getattr(sys.modules[package], "__file__", None) is None
-  path = os.path.realpath(file)
-  return not path.startswith(_installed()) and not re.search(
-      r"/(site|dist)-packages/|/lib/python\d", path)
-
-
-_began = time.time()
-
-
-def _code_digest(function: types.FunctionType) -> str:
-  """Digest of a function's syntax tree; of its bytecode where its source cannot be had.
-
-  The source of a lambda is not known apart from its line. A file that was changed after this
-  process began may not be what runs.
-  """
-  code, tree = function.__code__, None
-  changed = os.path.exists(code.co_filename) and os.path.getmtime(code.co_filename) > _began
-  if code.co_name != "<lambda>" and not changed:
-    try:
-      tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError, ValueError):
-      tree = None
-  text = _bytecode(code) if tree is None else _tree(_without_docstrings(tree))
-  return f"#{hashlib.sha256(text.encode()).hexdigest()}"
-
-
-def _without_docstrings(tree: ast.AST) -> ast.AST:
-  for node in ast.walk(tree):
-    body = getattr(node, "body", None)
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and body and (
-        isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-        and isinstance(body[0].value.value, str)):
-      node.body = body[1:] or [ast.Pass()]
-  return tree
-
-
-def _tree(node: Any) -> str:
-  """A syntax tree as text, the same in all versions of Python: fields that are empty say nothing.
-  """
-  if isinstance(node, ast.AST):
-    fields = ((name, value) for name, value in ast.iter_fields(node)
-              if name not in ("ctx", "kind", "type_comment") and value not in (None, []))
-    return f"{type(node).__name__}({', '.join(f'{n}={_tree(v)}' for n, v in fields)})"
-  if isinstance(node, list):
-    return f"[{', '.join(map(_tree, node))}]"
-  return repr(node)
-
-
-def _bytecode(code: types.CodeType) -> str:
-  constants = [_bytecode(one) if isinstance(one, types.CodeType) else repr(one)
-               for one in code.co_consts]
-  return repr((code.co_code, constants, code.co_names, code.co_varnames))
-
-
-def _read_globals(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-  """Yields (name, value) of all globals that a function reads: "RATE", "losses.focal"."""
-  waiting, seen = [function.__code__], set()
-  while waiting:
-    code = waiting.pop()
-    waiting += [one for one in code.co_consts if isinstance(one, types.CodeType)]
-    found: Any = None
-    name = ""
-    imported: Any = None
-    for step in dis.get_instructions(code):
-      if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-        name = str(step.argval)
-        found = function.__globals__.get(name, getattr(builtins, name, None))
-        is_global = name in function.__globals__
-      elif step.opname == "IMPORT_NAME":
-        imported, found = sys.modules.get(str(step.argval)), None
-        if (text := _module_digest(str(step.argval))) is not None:
-          yield f"module {step.argval}", text
-        continue
-      elif step.opname == "IMPORT_FROM" and imported is not None:
-        name, is_global = f"{imported.__name__}.{step.argval}", True
-        found = getattr(imported, str(step.argval), None)
-      elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(found, types.ModuleType):
-        name, found = f"{name}.{step.argval}", getattr(found, str(step.argval), None)
-      else:
-        found = None
-        continue
-      if is_global and name not in seen and not isinstance(found, types.ModuleType) and (
-          found is not None or "." not in name):
-        seen.add(name)
-        yield name, found
-
-
-def _module_digest(name: str) -> str | None:
-  """Digest of a module of the user that a function imports; None for others."""
-  try:
-    spec = importlib.util.find_spec(name)
-  except (ImportError, ValueError):
-    return None
-  file = spec.origin if spec is not None else None
-  if not file or not file.endswith(".py") or os.path.realpath(file).startswith(_installed()):
-    return None
-  text = _tree(_without_docstrings(ast.parse(pathlib.Path(file).read_bytes())))
-  return f"#{hashlib.sha256(text.encode()).hexdigest()}"
-
-
 _PATHS = re.compile(r"(^|_)(directory|folder|path|file|table|images|weights|csv|predictions)$")
 
 
@@ -652,7 +501,7 @@ def _code_of(names: Iterable[str]) -> dict[str, str]:
   for name in names:
     if name.partition(".")[0] not in ("suite", "gin", "tfds_builders"):
       target = _named(name)
-      if target is not None and _is_own(target):
+      if target is not None and code_parts.is_own(target):
         parts.add(f"code of {name}", target)
   return parts.texts
 

@@ -131,6 +131,14 @@ def test_a_class_that_changes_itself_while_it_runs_is_read_again(module, monkeyp
   assert module.Learner.count == [8] and len(list(pathlib.Path("w").glob("mine~*"))) == 1
 
 
+def test_a_learner_that_was_refused_may_be_given_again(module):
+  learner = module.Learner()
+  with pytest.raises(ValueError, match="returned an array of shape"):
+    suite.run(protocol=module.run, learners=learner, workdir="w",
+              metrics={"each": lambda labels, logits: logits})
+  assert len(suite.run(protocol=module.run, learners=learner, workdir="w").records) == 2
+
+
 def test_a_learner_that_has_learned_is_read_again_with_the_same_data(module):
   learner = module.Learner()
   first = suite.run(protocol=module.run, learners=learner, workdir="a")
