@@ -57,7 +57,7 @@ def test_data_of_the_past_is_read_only_when_it_is_asked_for():
 @pytest.mark.parametrize("name", ["test", "validation", "stream", "labels"])
 def test_an_experience_has_no_split_that_is_scored(name):
   made = _history(3)[2]
-  message = f"no '{name}'; it has task, train, dev, history, unlabelled and new_classes"
+  message = f"no '{name}'; it has task, train, dev, fitted, history, unlabelled and new_classes"
   with pytest.raises(AttributeError, match=message):
     getattr(made, name)
   with pytest.raises(AttributeError):
