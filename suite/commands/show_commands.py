@@ -163,8 +163,9 @@ def _show(args: argparse.Namespace) -> int:
   # What makes a learner, and lists of them, are no settings: the line above has their names.
   shown = [one for one in facts.parameters if args.all or one.kind or one.meaning]
   print(parsing.table_text(["parameter", "value", "type", "unit", "meaning", "set in"], [
-      list(one if args.all else one._replace(value=_short(one.value, _MOST_VALUE), meaning=_short(
-          one.meaning, _MOST_MEANING), where=one.where.rpartition("/")[2])) for one in shown]))
+      list(one if args.all else one._replace(
+          value=_short(one.value, _MOST_VALUE), meaning=_short(one.meaning, _MOST_MEANING),
+          where=one.where.partition(" (")[0].rpartition("/")[2])) for one in shown]))
   print(f"\nTo change one: suite run {header.name} --set NAME=VALUE. In full: --all, --json.")
   return 0
 

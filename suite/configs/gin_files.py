@@ -11,12 +11,14 @@ Precedence decides which of several settings counts, not the order in which file
 2. the files of --gin_file, the last one first;
 3. the run file;
 4. shelves, the files in gin/learners and gin/data, whoever includes them;
-5. gin/defaults, the values of methods that are chosen by name.
+5. the values of methods (`method_values`), those of the run's protocol and named settings;
+6. gin/defaults, what methods that are chosen by name need of a run.
 
 A file goes before what it includes, and of two included files the later one counts; what is no
 shelf has the rank of the file that includes it. `%gin.REQUIRED` in an included file only says that
-a value is needed: it replaces no value of its rank, and none of gin/defaults. A file is read once,
-whatever includes it.
+a value is needed: it replaces no value of its rank, and of a shelf none of a lower one. A name of a
+shelf that stands for another name (HEAD_RATE = %RATE) gives way to a value of methods. A file is
+read once, whatever includes it.
 """
 
 from __future__ import annotations
@@ -35,12 +37,15 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set,
 from gin import config_parser
 
 from suite.configs import gin_bindings
+from suite.configs import method_values
 from suite.configs import signatures
+from suite.contracts import descriptions
 
 REQUIRED = object()
 _SHELVES, _DEFAULTS = ("gin/learners", "gin/data"), ("gin/defaults",)
 _LIBRARY = (*_SHELVES, *_DEFAULTS)  # Files that may set more than a run reads.
-_DEFAULT, _SHELF, _RUN, _USER = range(4)  # Ranks of files.
+_DEFAULT, _VALUES, _SHELF, _RUN, _USER = range(5)  # Ranks of files.
+PROTOCOL, SETTINGS = "experiment.run.protocol", "experiment.run.method_settings"
 _SHOWN = 12  # Names in a message.
 
 
@@ -229,20 +234,22 @@ class Scan:
     return sorted(lines, key=lambda line: "__gin__" not in line)
 
 
-def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks: bool = True
-         ) -> Scan:
+def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks: bool = True,
+         protocol: str = "") -> Scan:
   """Reads files (includes too) and bindings `X=Y` without importing what they name.
 
   Args:
     paths: the run file, then further files of the user; the shelves of methods chosen by name may
       go before. bindings: of the command line.
     checks: False: only reads, whatever is missing or read by nothing; nothing is made for gin.
+    protocol: whose values methods have, if the files name none.
   """
   found, reading = Scan(), _Reading({os.path.realpath(path) for path in paths})
   rank = _RUN
   for path in paths:
     reading.read(pathlib.Path(path), rank, found)
     rank = rank if _is_in(os.path.realpath(path), _LIBRARY) else _USER
+  reading.read_values(found, bindings, protocol)
   reading.note(found)
   for binding in bindings:
     _scan_binding(binding, found)
@@ -263,6 +270,8 @@ class _Reading:
     self._given = given  # The files that the user named.
     self._sources: Dict[str, _Source] = {}
     self._ranks: Dict[str, int] = {}  # In the order in which the files count, within a rank.
+    self._valued: Set[str] = set()  # The names that have a value of methods.
+    self._gave_way: Set[Tuple[str, int]] = set()  # File and line of what such a value replaces.
 
   def read(self, path: pathlib.Path, rank: int, found: Scan,
            including: Tuple[str, ...] = ()) -> None:
@@ -295,6 +304,25 @@ class _Reading:
     self._ranks.pop(key, None)  # What counts more is read again with that rank.
     self._ranks[key] = rank
 
+  def read_values(self, found: Scan, bindings: Sequence[str], protocol: str) -> None:
+    """Reads the values of methods, if a shelf, which may name them, is among what was read."""
+    if _SHELF not in self._ranks.values():
+      return
+    first = Scan(imports=found.imports)
+    self.note(first)
+    for binding in bindings:
+      if binding.startswith((PROTOCOL, SETTINGS)):
+        _scan_binding(binding, first)
+    settings = value_in(first.history, SETTINGS) or ""
+    if settings and settings not in method_values.names():
+      raise ConfigError(f"There are no settings {settings!r} of methods; allowed are "
+                        f"{', '.join(method_values.names())}, or none: those that are published.")
+    key, text = str(method_values.PATH), method_values.gin_text(
+        protocol_in(first.history) or protocol, settings)
+    self._sources[key] = _Source(key, text, *_statements(text, key, found))
+    self._ranks[key] = _VALUES
+    self._valued = {statement.selector for statement in self._sources[key].statements}
+
   def note(self, found: Scan) -> None:
     """Notes the settings of all files, what counts more after what counts less."""
     bindings = []
@@ -305,7 +333,13 @@ class _Reading:
       for statement in source.statements:
         if isinstance(statement, config_parser.BindingStatement):
           is_value = statement.value is not REQUIRED or is_users
-          rank = self._ranks[key] if is_value or _DEFAULT not in self._ranks.values() else -1
+          rank = self._ranks[key]
+          if not is_value and (rank == _SHELF or _DEFAULT in self._ranks.values()):
+            rank = -1
+          elif (rank == _SHELF and not statement.arg_name and statement.selector in self._valued
+                and getattr(statement.value, "name", "") == gin_bindings.MACRO):
+            rank = _DEFAULT
+            self._gave_way.add((source.path, statement.location.line_num))
           bindings.append((rank, is_value, source, statement, is_users))
     for _, _, source, statement, is_users in sorted(bindings, key=lambda binding: binding[:2]):
       _note(statement, source.path, is_users, found, source.names)
@@ -316,7 +350,8 @@ class _Reading:
     Args:
       read: the keys that the run reads; None: all.
     """
-    left_out = {(setting.file, setting.line) for key, settings in found.history.items()
+    left_out = self._gave_way | {
+        (setting.file, setting.line) for key, settings in found.history.items()
                 for place, setting in enumerate(settings, 1)
                 if setting.value is REQUIRED and place < len(settings)
                 or read is not None and key not in read and not setting.is_users}
@@ -348,6 +383,23 @@ def _is_in(path: str, folders: Sequence[str]) -> bool:
 @functools.cache
 def _real(path: pathlib.Path) -> str:
   return os.path.realpath(path)
+
+
+def value_in(history: gin_bindings.History, parameter: str) -> Any:
+  """The value of "experiment.run.argument", behind macros; None if it is not set."""
+  function, _, argument = parameter.rpartition(".")
+  key: gin_bindings.Key = ("", f"suite.{function}", argument)
+  value = history[key][-1].value if key in history else None
+  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+    key = (value.scope, gin_bindings.MACRO, "value")
+    value = history[key][-1].value if key in history else None
+  return value
+
+
+def protocol_in(history: gin_bindings.History) -> str:
+  """The protocol that a run has; "" for one of a user."""
+  name = getattr(value_in(history, PROTOCOL), "name", "").rpartition(".")[0]
+  return next((key for key, one in descriptions.SHIPPED.items() if one.module == name), "")
 
 
 def scan_text(text: str) -> Scan:
@@ -503,19 +555,9 @@ def _check_values(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
     raise ConfigError(f"Required and not set:{lines}\n"
                       f"Set it in the run file, or add: --gin_param {next(iter(required))}=VALUE")
 
-
-  values = []
-  for argument in (gin_bindings.ONLY, gin_bindings.LEARNERS):
-    # Written down or a macro's; None if it is the value of another function, or not set.
-    key: gin_bindings.Key = ("", gin_bindings.ROOTS[0], argument)
-    value = found.history[key][-1].value if key in found.history else None
-    while isinstance(value, gin_bindings.GinReference):
-      key = (value.scope, gin_bindings.MACRO, "value")
-      is_set = value.name == gin_bindings.MACRO and key in found.history
-      value = found.history[key][-1].value if is_set else None
-    values.append(value)
-  only, learners = values
-  if isinstance(learners, dict):
+  only, learners = (value_in(found.history, f"experiment.run.{argument}")
+                    for argument in (gin_bindings.ONLY, gin_bindings.LEARNERS))
+  if isinstance(learners, dict) and not isinstance(only, gin_bindings.GinReference):
     for name in [only] if isinstance(only, str) else only or ():
       if name not in learners:
         where = found.history["", gin_bindings.ROOTS[0], gin_bindings.ONLY][-1].where

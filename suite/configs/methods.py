@@ -162,15 +162,8 @@ def shelves(chosen: Sequence[Method], protocol: str = "") -> list[str]:
 def protocol_of(path: pathlib.Path, further: Sequence[pathlib.Path] = (),
                 params: Sequence[str] = ()) -> str:
   """The protocol that a run file runs; "" for one of a user."""
-  own = [param for param in params if param.startswith("experiment.run.protocol")]
-  found = gin_files.scan([path, *further], own, checks=False)
-  key: gin_bindings.Key = ("", gin_bindings.ROOTS[0], "protocol")
-  value = found.history[key][-1].value if key in found.history else ""
-  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
-    key = (value.scope, gin_bindings.MACRO, "value")
-    value = found.history[key][-1].value if key in found.history else ""
-  name = getattr(value, "name", "").rpartition(".")[0]
-  return next((key for key, one in descriptions.SHIPPED.items() if one.module == name), "")
+  own = [param for param in params if param.startswith(gin_files.PROTOCOL)]
+  return gin_files.protocol_in(gin_files.scan([path, *further], own, checks=False).history)
 
 
 def check_run(name: str, path: pathlib.Path) -> None:
@@ -189,12 +182,13 @@ def learners(chosen: Sequence[Method]) -> str:
 
 def settings_of(method: Method, protocol: str = "") -> Mapping[str, Setting]:
   """The settings of a method by name, in the order from the learner to its parts."""
-  return settings_in(_scanned(tuple(shelves([method], protocol))), method)
+  return settings_in(_scanned(tuple(shelves([method], protocol)), protocol), method)
 
 
 @functools.lru_cache(maxsize=16)  # The methods of a file share it.
-def _scanned(files: Sequence[str]) -> gin_files.Scan:
-  return gin_files.scan([gin_files.find_file(name, "methods.csv") for name in files], checks=False)
+def _scanned(files: Sequence[str], protocol: str) -> gin_files.Scan:
+  paths = [gin_files.find_file(name, "methods.csv") for name in files]
+  return gin_files.scan(paths, checks=False, protocol=protocol)
 
 
 def settings_in(found: gin_files.Scan, method: Method) -> Mapping[str, Setting]:
@@ -240,7 +234,7 @@ class Build(NamedTuple):
 def build_of(method: Method, protocol: str) -> Build:
   """What is needed to build a method for a protocol; the files are those of `own_shelves`."""
   paths = [gin_files.find_file(name, "methods.csv") for name in own_shelves(method, protocol)]
-  found = gin_files.scan(paths, [learners([method])], checks=False)
+  found = gin_files.scan(paths, [learners([method])], checks=False, protocol=protocol)
   start, _ = _value(found.history, (method.macro, gin_bindings.MACRO, "value"))
   macros = {key[0] for key in gin_bindings.reached(found.history) or ()
             if key[1] == gin_bindings.MACRO}

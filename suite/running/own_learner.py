@@ -128,7 +128,7 @@ class OwnLearner:
     paths = [gin_files.find_file(file, "suite.learner")
              for file in methods.own_shelves(method, protocol)]
     made = gin_parse.built(paths, [methods.learners([method]), *params], objects,
-                           experiment.run, "learners")
+                           experiment.run, "learners", protocol)
     return made[name]()
 
 

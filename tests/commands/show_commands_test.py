@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -25,9 +26,10 @@ def test_a_run_shows_its_parameters_and_where_they_are_set(capsys):
   assert rows["EPOCHS"] == {
       "name": "EPOCHS", "value": "3", "kind": "number",
       "unit": "passes", "meaning": "passes over the data of a phase", "where": "the command line"}
-  assert rows["MEMORY"]["value"] == "250" and rows["MEMORY"]["meaning"] == "Slots"
-  assert rows["SI_STRENGTH"]["where"].startswith("gin/learners/clear.gin:")
-  assert rows["LWF_TEMPERATURE"]["where"].startswith("gin/learners/gradient.gin:")
+  assert rows["MEMORY"]["value"] == "250"
+  assert rows["SCHEDULE"]["where"].startswith("gin/learners/clear.gin:")
+  assert re.fullmatch(r"suite/configs/method_values.csv:\d+ \(.*: temperature.*\)",
+                      rows["LWF_TEMPERATURE"]["where"])
   assert "STEPS" not in rows  # The run reads no such macro.
 
 
