@@ -73,6 +73,7 @@ def run(
     op_threads: Optional[int] = run_settings.RunSettings.op_threads,
     budget: str = run_settings.RunSettings.budget,
     metrics: Optional[Mapping[str, Callable[..., Any]]] = None,
+    method_settings: str = "",
     settings: run_settings.RunSettings,
     origin: run_settings.RunOrigin = _NO_ORIGIN,
     instead: Optional[Callable[..., str]] = None,
@@ -86,6 +87,7 @@ def run(
     seed, op_threads, budget: see `RunSettings`, whose values these replace.
     metrics: further metrics by name, functions of labels and logits or of records, see
       `own_metrics`.
+    method_settings: the named settings that methods have, for the record; "": published values.
     settings: where and how it computes. A work directory of another configuration is refused. With
       `share`, if another process runs there, this one trains trials of its searches; when the other
       has ended, it continues the run. One device each.
@@ -94,6 +96,7 @@ def run(
       called once all is set up, and its text returned: nothing runs and nothing is written (`suite
       run --dry_run`).
   """
+  del method_settings  # The configuration has them, and `origin.changes` says what they changed.
   only = [only] if isinstance(only, str) else list(only)
   learners = _chosen(learners, only)
   settings = settings.replaced(seed=seed, op_threads=op_threads, budget=budget)
@@ -115,7 +118,7 @@ def run(
       functools.partial(_check_alike, folder, origin.config_text, own)) if settings.share else None
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
     if distribution.is_chief:
-      _claim(settings, origin.config_text, list(learners), distribution, own)
+      _claim(settings, origin, list(learners), distribution, own)
     _check_as_chief(distribution, own)
     board = tensorboard.BoardDirectory(
         folder, origin.config_text, _stored_environment(folder) if distribution.is_chief else {})
@@ -420,14 +423,14 @@ _PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow
              "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
 
 
-def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[str],
+def _claim(settings: run_settings.RunSettings, origin: run_settings.RunOrigin, learners: List[str],
            distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic) -> None:
   """Claims the work directory: a new one, or one of the same configuration.
 
   What was refused before its first event, such as a model that does not fit, has left nothing: it
   is replaced. The environment says what numbers depend on besides the configuration.
   """
-  folder = pathlib.Path(settings.workdir)
+  folder, config_text = pathlib.Path(settings.workdir), origin.config_text
   config_path, environment_path = folder / "config.gin", folder / "environment.json"
   # Whether a learner's directory holds anything, a record or a part of its first event.
   has_begun = any(path.is_file() and path.stat().st_size for path in folder.glob("*/**/*")
@@ -466,4 +469,5 @@ def _claim(settings: run_settings.RunSettings, config_text: str, learners: List[
       "python": sys.version.split()[0], "platform": platform.platform(),
       "device": distribution.describe(), "instruction_set": arithmetic.instruction_set(),
       "arithmetic": dataclasses.asdict(own),
-      "packages": packages, "git_revision": revision, "learners": learners}))
+      "packages": packages, "git_revision": revision, "learners": learners,
+      **({run_dir.CHANGES: dict(origin.changes)} if origin.changes else {})}))

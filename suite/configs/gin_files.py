@@ -23,9 +23,11 @@ read once, whatever includes it.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import difflib
 import functools
+import io
 import json
 import os
 import pathlib
@@ -146,6 +148,7 @@ class _Names(config_parser.ParserDelegate):
     self.macros: List[str] = []
     self.functions: List[str] = []
     self.modules: Dict[str, str] = {}  # What the names of the imports stand for.
+    self.twice: List[Tuple[int, str]] = []  # Lines, and keys that a dictionary there has twice.
 
   def configurable_reference(self, scoped_configurable_name, evaluate):
     scope, _, selector = scoped_configurable_name.rpartition("/")
@@ -309,29 +312,33 @@ class _Reading:
     if _SHELF not in self._ranks.values():
       return
     first = Scan(imports=found.imports)
-    self.note(first)
+    self.note(first, only=("", PROTOCOL.rpartition(".")[2], SETTINGS.rpartition(".")[2]))
     for binding in bindings:
       if binding.startswith((PROTOCOL, SETTINGS)):
         _scan_binding(binding, first)
     settings = value_in(first.history, SETTINGS) or ""
-    if settings and settings not in method_values.names():
-      raise ConfigError(f"There are no settings {settings!r} of methods; allowed are "
-                        f"{', '.join(method_values.names())}, or none: those that are published.")
+    check_settings(settings)
     key, text = str(method_values.PATH), method_values.gin_text(
         protocol_in(first.history) or protocol, settings)
     self._sources[key] = _Source(key, text, *_statements(text, key, found))
     self._ranks[key] = _VALUES
     self._valued = {statement.selector for statement in self._sources[key].statements}
 
-  def note(self, found: Scan) -> None:
-    """Notes the settings of all files, what counts more after what counts less."""
+  def note(self, found: Scan, only: Sequence[str] = ()) -> None:
+    """Notes the settings of all files, what counts more after what counts less.
+
+    Args:
+      found: gets them.
+      only: names of arguments, "" of macros; (): all.
+    """
     bindings = []
     in_order = sorted(self._ranks, key=self._ranks.__getitem__)
     for key in in_order:
       source = self._sources[key]
       is_users = key in self._given and not _is_in(key, _LIBRARY)
       for statement in source.statements:
-        if isinstance(statement, config_parser.BindingStatement):
+        if isinstance(statement, config_parser.BindingStatement) and (
+            not only or (statement.arg_name or "") in only):
           is_value = statement.value is not REQUIRED or is_users
           rank = self._ranks[key]
           if not is_value and (rank == _SHELF or _DEFAULT in self._ranks.values()):
@@ -396,6 +403,13 @@ def value_in(history: gin_bindings.History, parameter: str) -> Any:
   return value
 
 
+def check_settings(name: Any) -> None:
+  """Refuses named settings of methods that there are not."""
+  if name and name not in method_values.names():
+    raise ConfigError(f"Methods have no settings {name!r}; allowed are "
+                      f"{', '.join(method_values.names())}, or none: the published values.")
+
+
 def protocol_in(history: gin_bindings.History) -> str:
   """The protocol that a run has; "" for one of a user."""
   name = getattr(value_in(history, PROTOCOL), "name", "").rpartition(".")[0]
@@ -426,6 +440,9 @@ def _statements(source: str, where: str, found: Scan, known: Tuple[Tuple[str, st
       raise ConfigError(f"Cannot read {where}: {_advice(line, error, True)}") from error
     raise ConfigError(f"Cannot read {where}, line {number}: {line!r}. "
                       f"{_advice(line, error, False)}") from error
+  for line, label in names.twice:
+    raise ConfigError(f"{where if where.startswith('--') else f'{where}, line {line}'}: the label "
+                      f"{label!r} is given twice; give each a label of its own.")
   for statement in statements:
     if isinstance(statement, config_parser.ImportStatement):
       # The run file's own imports win over those of its includes: the command line speaks its
@@ -433,6 +450,21 @@ def _statements(source: str, where: str, found: Scan, known: Tuple[Tuple[str, st
       found.imports.setdefault(statement.bound_name(), statement)
       found.every_import.append((statement, where))
   return statements, names
+
+
+def _given_twice(lines: Sequence[str]) -> List[str]:
+  """The keys that the dictionary with which a text begins has twice, of which gin keeps one."""
+  seen: List[str] = []
+  depth = 0
+  tokens = list(tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline))
+  for token, following in zip(tokens, tokens[1:]):
+    if token.type == tokenize.OP:
+      depth += (token.string in "([{") - (token.string in ")]}")
+      if not depth and token.string == "}":
+        break
+    elif token.type == tokenize.STRING and depth == 1 and following.string == ":":
+      seen.append(ast.literal_eval(token.string))
+  return [key for key in dict.fromkeys(seen) if seen.count(key) > 1]
 
 
 def _advice(line: str, error: Exception, is_flag: bool) -> str:
@@ -475,6 +507,9 @@ def _parsed(source: str, known: Tuple[Tuple[str, str], ...]) -> Tuple[List[Any],
     statements.append(statement)
     if isinstance(statement, config_parser.ImportStatement):
       names.modules[statement.bound_name()] = stands_for(statement)
+    elif isinstance(getattr(statement, "value", None), dict):
+      line = statement.location.line_num
+      names.twice += [(line, label) for label in _given_twice(source.splitlines()[line - 1:])]
   return statements, names
 
 

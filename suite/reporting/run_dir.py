@@ -30,6 +30,7 @@ _NUM_RECORDS, _LAST_DIGEST = "num_records", "last_record_digest"  # Of a summary
 ENVIRONMENT = "environment.json"
 CONFIG = run_identity.CONFIG
 CONFIG_DIGEST = "config_digest"  # Of an environment.
+CHANGES = "changes"  # Of an environment: by learner, what its label does not say (`RunOrigin`).
 SUMS = "SHA256SUMS"  # Of a work directory's texts, in the form of sha256sum.
 _TEXTS = (CONFIG, ENVIRONMENT, "operative_config.gin", "report.txt")
 UNKNOWN = "unknown protocol"
@@ -42,7 +43,8 @@ class Run:
   """One learner's run.
 
   Attributes:
-    label: name, with as many parts of the path as needed to be unique.
+    label: name, with as many parts of the path as needed to be unique, and what was changed of the
+      method: "er (memory_size=200)".
     folder: directory of the run.
     records: records of the events so far.
     summary: return value of the protocol, {} while the run is not finished.
@@ -120,7 +122,9 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
           f"{suite.__version__}: values of one name may differ. Report it with that version, or "
           "run its command again in a new work directory: "
           f"{environment.get('command') or 'not stored'}")
-    found.append(Run(label, folder, records, summary, environment))
+    changed = environment.get(CHANGES, {}).get(folder.name)
+    found.append(Run(f"{label} ({changed})" if changed else label, folder, records, summary,
+                     environment))
   return found
 
 

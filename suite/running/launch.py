@@ -52,7 +52,8 @@ def experiment_run(
     this_process.settle(debug=settings.debug)
   found = gin_parse.parse(file.paths(), file.bindings(), names=settings.gin_names)
   origin = run_settings.RunOrigin(
-      gin_parse.config_text(), functools.partial(gin_parse.unused_bindings, found))
+      gin_parse.config_text(), functools.partial(gin_parse.unused_bindings, found),
+      file.changes(found))
   given: dict[str, Any] = {"settings": settings.for_run(file.folder), "origin": origin}
   given.update({name: value for name, value in (("metrics", metrics), ("instead", instead))
                 if value is not None})
@@ -86,7 +87,7 @@ def folded_runs(file: run_settings.RunFile, settings: run_settings.RunSettings,
                     names=settings.gin_names)
     texts[seed] = gin_parse.config_text()
   found = gin_parse.parse(file.paths(), file.bindings(), names=settings.gin_names)
-  unused = functools.partial(gin_parse.unused_bindings, found)
+  unused, changes = functools.partial(gin_parse.unused_bindings, found), file.changes(found)
 
   def run(seed: int) -> Callable[[], str]:
     folder = str(pathlib.Path(settings.workdir, str(seed)))
@@ -96,7 +97,7 @@ def folded_runs(file: run_settings.RunFile, settings: run_settings.RunSettings,
       if flag in words:
         words[(at := words.index(flag)):at + 2] = [other, value]
     return gin_parse.configured(experiment.run, {
-        "seed": seed, "origin": run_settings.RunOrigin(texts[seed], unused),
+        "seed": seed, "origin": run_settings.RunOrigin(texts[seed], unused, changes),
         "settings": settings.replaced(workdir=folder, command=shlex.join(words))})
 
   seed_folding.SeedFolding().run([run(seed) for seed in seeds])

@@ -40,7 +40,8 @@ def test_required_tables_and_methods(capsys):
   assert method["protocols"] == ["clear", "fluid"]
   assert {"name": "memory_size", "value": 1000, "kind": "whole number",
           "unit": "examples", "meaning": "k, the number of examples held at most",
-          "parameter": "memory.Memory.memory_size"} in method["settings"]
+          "parameter": "memory.Memory.memory_size", "binds": "MEMORY", "source": "none published: "
+          "papers size the memory by their data; a run file has its own"} in method["settings"]
   assert "Nearest: quickstart" in shown(capsys, "show", "quikstart", code=2)
 
 

@@ -128,6 +128,6 @@ def test_named_settings_replace_rows_of_theirs(tmp_path):
   cpu = gin_files.scan([run], [f"{gin_files.SETTINGS}='cpu'"], checks=False).macros
   assert (cpu["RANPAC_SIZE"].value, cpu["ACIL_STRENGTH"].value) == (2000, 2.0)
   assert gin_files.scan([run], checks=False).macros["RANPAC_SIZE"].value == 10000
-  message = "no settings 'gpu' of methods; allowed are cpu, or none"
+  message = "no settings 'gpu'; allowed are cpu, or none: the published values"
   with pytest.raises(gin_files.ConfigError, match=message):
     gin_files.scan([run], [f"{gin_files.SETTINGS}='gpu'"], checks=False)
