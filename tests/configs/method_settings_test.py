@@ -20,7 +20,7 @@ def test_settings_are_those_of_the_learner_and_of_its_parts():
   found = of("der_plus_plus", "clear")
   assert {name: found[name].value for name in (
       "memory_size", "replay_batch", "alpha", "beta", "epochs", "momentum")} == {
-          "memory_size": 1000, "replay_batch": 32, "alpha": 0.5, "beta": 0.5, "epochs": 10,
+          "memory_size": 1000, "replay_batch": 32, "alpha": 0.2, "beta": 0.5, "epochs": 10,
           "momentum": 0.9}
   assert found["beta"].binds == "DERPP_BETA"
   assert found["memory_size"].binds == "MEMORY" and found["batch_size"].binds == "INCOMING_BATCH"
