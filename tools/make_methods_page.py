@@ -44,12 +44,12 @@ macro, in a file of `gin/learners`, which a run file includes with its protocol'
 
 **Values** stand in one place, `suite/configs/method_values.csv`, each with its source: the paper of
 the protocol first, then the method's paper, then the authors' code, then ours with a reason
-({ours} of {values} values of methods). Where a protocol's paper or code has another value, the table
-has a row for it. `suite show METHOD` prints values, sources and what each protocol changes. A run
-file may set others, which `suite show RUN` shows; epochs, batches, rates and memories are the run's.
-A label of a run file that is a method's name is that method (`tests/configs/labels_test.py`);
-reports print what was changed beside it: `er (memory_size=200)`. `--settings cpu` takes smaller
-values for runs on a CPU: {cpu}.
+({ours} of {values} values of methods). Where a protocol's paper or code has another value, the
+table has a row for it. `suite show METHOD` prints values, sources and what each protocol changes. A
+run file may set others, which `suite show RUN` shows; epochs, batches, rates and memories are the
+run's. A label of a run file that is a method's name is that method
+(`tests/configs/labels_test.py`); reports print what was changed beside it: `er (memory_size=200)`.
+`--settings cpu` takes smaller values for runs on a CPU: {cpu}.
 """
 _NEVIS = """
 ## More baselines of NEVIS'22
@@ -236,7 +236,8 @@ def _matrix(every: Iterable[methods.Method]) -> str:
   for method in every:
     where = f"[{method.file}](../gin/learners/{method.file}.gin) `{method.macro}`"
     runs = ["✓" if name in method.protocols else "-" for name in _SHOWN]
-    lines.append(_row([f"`{method.name}`", _escaped(method.title), method.paper or "-", where, *runs]))
+    lines.append(_row([
+        f"`{method.name}`", _escaped(method.title), method.paper or "-", where, *runs]))
   return "\n".join(lines) + "\n"
 
 
