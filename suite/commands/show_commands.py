@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 import dataclasses
 import itertools
 import json
@@ -183,7 +184,7 @@ def _short(text: str, most: int) -> str:
 def show_method(method: methods.Method, protocol: str, *, as_json: bool = False) -> None:
   """Prints a method's facts and its settings: values, sources, and what protocols change."""
   settings = methods.settings_of(method, protocol)
-  others = {} if protocol else {
+  others: dict[str, Mapping[str, methods.Setting]] = {} if protocol else {
       f"under {place}": {name: one for name, one in methods.settings_of(method, place).items()
                          if name not in settings or one.value != settings[name].value}
       for place in methods.NAMED if methods.column(place) in method.protocols}

@@ -64,7 +64,9 @@ def load() -> tuple[Value, ...]:
   with open(PATH, newline="", encoding="utf-8") as table:
     rows = csv.reader(table)
     next(rows)
-    return tuple(Value(*row, rows.line_num) for row in rows)  # type: ignore[call-arg]
+    return tuple(
+        Value(method, setting, protocol, settings, text, macro, source, published, rows.line_num)
+        for method, setting, protocol, settings, text, macro, source, published in rows)
 
 
 @functools.cache

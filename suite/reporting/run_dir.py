@@ -43,8 +43,7 @@ class Run:
   """One learner's run.
 
   Attributes:
-    label: name, with as many parts of the path as needed to be unique, and what was changed of the
-      method: "er (memory_size=200)".
+    label: name, with as many parts of the path as needed to be unique.
     folder: directory of the run.
     records: records of the events so far.
     summary: return value of the protocol, {} while the run is not finished.
@@ -60,6 +59,11 @@ class Run:
   @property
   def is_finished(self) -> bool:
     return bool(self.summary)
+
+  def named(self, label: str) -> str:
+    """A label, with what it does not say: "er (memory_size=200)", "bhpo (indep)"."""
+    changes = self.environment.get(CHANGES, {}).get(self.folder.name)
+    return f"{label} ({changes})" if changes else label
 
   @property
   def protocol(self) -> str:
@@ -122,9 +126,7 @@ def load(dirs: Iterable[str | os.PathLike]) -> list[Run]:
           f"{suite.__version__}: values of one name may differ. Report it with that version, or "
           "run its command again in a new work directory: "
           f"{environment.get('command') or 'not stored'}")
-    changed = environment.get(CHANGES, {}).get(folder.name)
-    found.append(Run(f"{label} ({changed})" if changed else label, folder, records, summary,
-                     environment))
+    found.append(Run(label, folder, records, summary, environment))
   return found
 
 
