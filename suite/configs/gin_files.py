@@ -557,8 +557,8 @@ def _scan_binding(binding: str, found: Scan) -> None:
     value = binding.partition("=")[2].strip()
     # Parameters of that name, of the suite's functions that the files name; none is imported.
     wanted = macro.lower()
-    known = [name for name, setting in found.macros.items()
-             if name in found.used or setting.file != str(method_values.PATH)]
+    readable = [name for name, setting in found.macros.items()
+                if name in found.used or setting.file != str(method_values.PATH)]
     modules = [(name, stands_for(s)) for name, s in found.imports.items()]
     parameters = sorted({
         f"{alias}{function[len(module):]}.{wanted}" for function in found.functions
@@ -568,7 +568,7 @@ def _scan_binding(binding: str, found: Scan) -> None:
         f"--gin_param sets the macro {macro!r}, which no file of this run declares. " + (
             "There are parameters of that name: "
             f"{', '.join(f'--gin_param {name}={value}' for name in parameters[:4])}." if parameters
-            else f"{nearest(macro, known)} A parameter is set as "
+            else f"{nearest(macro, readable)} A parameter is set as "
             "module.function.parameter=value.") + " All of them: suite show RUN.")
   for used in names.macros:
     found.used.setdefault(used, f"--gin_param {binding!r}")
