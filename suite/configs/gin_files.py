@@ -397,7 +397,10 @@ def value_in(history: gin_bindings.History, parameter: str) -> Any:
   function, _, argument = parameter.rpartition(".")
   key: gin_bindings.Key = ("", f"suite.{function}", argument)
   value = history[key][-1].value if key in history else None
-  while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
+  seen: Set[gin_bindings.Key] = set()  # Of macros, which may stand for each other.
+  while (isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO
+         and key not in seen):
+    seen.add(key)
     key = (value.scope, gin_bindings.MACRO, "value")
     value = history[key][-1].value if key in history else None
   return value
