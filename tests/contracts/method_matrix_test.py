@@ -50,9 +50,9 @@ AS_OTHERS = {
 # What a protocol sets, and what its cells have in place of images, is not compared.
 SETTINGS = {"nevis": ("head",), "clear": ("schedule", "start"), "cfsl": ("_training",),
             "fluid": ("_base", "augments", "keep", "keeps_velocities", "train_on")}
-# Two methods have further settings that depend on the protocol: CLEAR bounds SI's importance, and
-# FLUID's EWC has the published penalty (tests/protocols/fluid_published_ewc_test.py).
-OWN_SETTINGS = {"si": ("max_importance",), "ewc": ("anchor", "observes")}
+# Two methods have further settings that depend on the protocol: CLEAR's A-GEM looks at the whole
+# memory, and FLUID's EWC has the published penalty (tests/protocols/fluid_published_ewc_test.py).
+OWN_SETTINGS = {"agem": ("sample_size",), "ewc": ("anchor", "observes")}
 INPUT = ("transform", "_features", "given")
 RUN_ELSEWHERE = {
     "nevis": {"clear": ("aper_adapter", "ease", "inf_lora", "mas", "rwalk", "last_layers", "ridge",
