@@ -68,6 +68,7 @@ setuptools.setup(
     package_data={
         **{package: ["*.gin"] for package in gin_packages},
         "suite": ["py.typed", "configs/gin_names.txt", "configs/methods.csv",
+                  "configs/method_values.csv",
                   "configs/old_runs.txt", "models/model_names.txt", "data/streams/tables/*",
                   "reporting/paper/*", "reporting/formats/page/*", "curation/steps/page/*"],
         # What TFDS reads beside a builder: README.md, CITATIONS.bib, TAGS.txt, checksums.tsv.

@@ -76,6 +76,7 @@ def run(
     op_threads: Optional[int] = run_settings.RunSettings.op_threads,
     budget: str = run_settings.RunSettings.budget,
     metrics: Optional[Mapping[str, Callable[..., Any]]] = None,
+    method_settings: str = "",
     settings: run_settings.RunSettings,
     origin: run_settings.RunOrigin = _NO_ORIGIN,
     instead: Optional[Callable[..., str]] = None,
@@ -89,6 +90,7 @@ def run(
     seed, op_threads, budget: see `RunSettings`, whose values these replace.
     metrics: further metrics by name, functions of labels and logits or of records, see
       `own_metrics`.
+    method_settings: the named settings that methods have, for the record; "": published values.
     settings: where and how it computes. In its work directory a run of the same identity is resumed
       or read, and one of another identity has a folder beside it, see `run_identity`. With `share`,
       if another process runs there, this one trains trials of its searches; when the other has
@@ -98,6 +100,7 @@ def run(
       called once all is set up, and its text returned: nothing runs and nothing is written (`suite
       run --dry_run`).
   """
+  del method_settings  # The configuration has them, and `origin.changes` says what they changed.
   only = [only] if isinstance(only, str) else list(only)
   learners = _chosen(learners, only)
   settings = settings.replaced(seed=seed, op_threads=op_threads, budget=budget)
@@ -129,7 +132,7 @@ def run(
                                 identities, own) if settings.share else None
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
     _check_as_chief(distribution, own)
-    places = _claim(settings, origin.config_text, identities, distribution, own)
+    places = _claim(settings, origin, identities, distribution, own)
     board = tensorboard.BoardDirectory(
         folder, origin.config_text, _stored_environment(folder) if distribution.is_chief else {})
     description = descriptions.of(protocol)
@@ -469,7 +472,7 @@ _PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow
              "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
 
 
-def _claim(settings: run_settings.RunSettings, config_text: str,
+def _claim(settings: run_settings.RunSettings, origin: run_settings.RunOrigin,
            identities: Mapping[str, run_settings.RunIdentity],
            distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic
            ) -> Dict[str, run_identity.Place]:
@@ -482,15 +485,15 @@ def _claim(settings: run_settings.RunSettings, config_text: str,
   workdir = pathlib.Path(settings.workdir)
   places: Dict[str, run_identity.Place] = {}
   if distribution.is_chief:
-    places = {name: run_identity.place(workdir, name, one.texts, config_text)
+    places = {name: run_identity.place(workdir, name, one.texts, origin.config_text)
               for name, one in identities.items()}
     (workdir / run_dir.SUMS).unlink(missing_ok=True)  # Until the texts are written again.
     for place in places.values():
       if place.is_known and not (place.folder / run_dir.SUMMARY).exists():
         _check_arithmetic(place.folder, own)
-    _write_texts(workdir, config_text, [
+    _write_texts(workdir, origin.config_text, [
         place.folder for place in places.values() if not place.is_known],
-        functools.partial(_environment, settings, distribution, own))
+        functools.partial(_environment, settings, origin.changes, distribution, own))
     for name, place in places.items():
       if run_identity.read(place.folder) != identities[name].texts:
         run_identity.save(place.folder, identities[name].texts)
@@ -523,8 +526,9 @@ def _write_texts(workdir: pathlib.Path, config_text: str, new: Sequence[pathlib.
         home, [run_identity.label(folder) for folder in folders_of]))
 
 
-def _environment(settings: run_settings.RunSettings, distribution: distribution_lib.Distribution,
-                 own: arithmetic.Arithmetic, home: pathlib.Path, learners: Sequence[str]) -> str:
+def _environment(settings: run_settings.RunSettings, changes: Mapping[str, str],
+                 distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic,
+                 home: pathlib.Path, learners: Sequence[str]) -> str:
   """The text of an environment: what numbers depend on besides the configuration in `home`."""
   packages: Dict[str, Optional[str]] = {}
   for package in _PACKAGES:
@@ -543,7 +547,8 @@ def _environment(settings: run_settings.RunSettings, distribution: distribution_
       "python": sys.version.split()[0], "platform": platform.platform(),
       "device": distribution.describe(), "instruction_set": arithmetic.instruction_set(),
       "arithmetic": dataclasses.asdict(own),
-      "packages": packages, "git_revision": revision, "learners": list(learners)})
+      "packages": packages, "git_revision": revision, "learners": list(learners),
+      **({run_dir.CHANGES: dict(changes)} if changes else {})})
 
 
 def _save_first_weights(folder: pathlib.Path, models: Mapping[str, Any]) -> None:

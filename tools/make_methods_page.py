@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import made_page
 
+from suite.configs import method_values
 from suite.configs import methods
 
 _ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -39,10 +40,19 @@ refused by a message before anything is trained.
 A row begins with the name that `suite run --methods` and `suite.learner` take, then its aliases;
 case and punctuation do not matter (`DER++`, `A-GEM`).
 
-A method has one macro, in a file of `gin/learners`, and the same settings under all protocols. A
-run file includes that file and its protocol's, `gin/learners/nevis.gin`, `clear.gin`, `fluid.gin`
-or `cfsl.gin`, which has the protocol's values, and sets the upper-case names;
+What a method is made of is one
+macro, in a file of `gin/learners`, which a run file includes with its protocol's parts
+(`gin/learners/nevis.gin`, `clear.gin`, `fluid.gin` or `cfsl.gin`);
 [extending.md](extending.md) shows how to add a method.
+
+**Values** stand in one place, `suite/configs/method_values.csv`, each with its source: the paper of
+the protocol first, then the method's paper, then the authors' code, then ours with a reason
+({ours} of {values} values of methods). Where a protocol's paper or code has another value, the
+table has a row for it. `suite show METHOD` prints values, sources and what each protocol changes. A
+run file may set others, which `suite show RUN` shows; epochs, batches, rates and memories are the
+run's. A label of a run file that is a method's name is that method
+(`tests/configs/labels_test.py`); reports print what was changed beside it: `er (memory_size=200)`.
+`--settings cpu` takes smaller values for runs on a CPU: {cpu}.
 """
 _NEVIS = """
 ## More baselines of NEVIS'22
@@ -146,8 +156,7 @@ those of old classes in the new one are made from similar classes |
 | `inf_lora` | low-rank changes of keys and values in given directions | classes of the task | \
 added to the weights; their directions stay free of later changes |
 
-- **Settings** that the methods' papers or codes have stand in the gin file, each with its source.
-Epochs, batches, rates and optimizers are those of the run.
+- **Epochs, batches, rates** and optimizers are those of the run.
 - **Tasks are phases.** A learner is not told their number, so pools have a fixed size (`DUAL_SIZE`,
 `CODA_PHASES`, `EASE_SUBSPACES`): phases beyond go on with the last part, EASE's train nothing.
 Where classes come again (CLEAR), all classes of the bucket take part in the loss, and EASE has the
@@ -218,8 +227,12 @@ def page() -> str:
   every = methods.load()
   running, cells = methods.filled(every)
   on_cfsl = sum("cfsl" in method.protocols for method in every)
+  values = [row for row in method_values.load() if row.method and not row.settings]
+  cpu = ", ".join(f"{row.setting}={row.text} of {row.method}" for row in method_values.load()
+                  if row.settings == "cpu" and row.method)
   head = _HEAD.format(num_methods=len(every), cells=cells, running=running,
-                      percent=100 * running / cells, on_cfsl=on_cfsl)
+                      percent=100 * running / cells, on_cfsl=on_cfsl, values=len(values),
+                      ours=sum(bool(row.reason) for row in values), cpu=cpu)
   return "\n".join([head, _matrix(every), _NEVIS, _CLEAR, _TRANSFORMERS, _CLIP,
                     _REASONS, _refusals(every), _DEVICES])
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from suite.commands import parsing
 from suite.configs import gin_files
+from suite.configs import method_values
 from suite.configs import run_settings
 from suite.running import ray_tasks
 from suite.running import this_process
@@ -35,6 +36,9 @@ def add(run: argparse.ArgumentParser) -> None:
       "--methods", type=parsing.listed, default=[], metavar="NAME,NAME",
       help="these methods in place of the run's learners; `suite list --methods` has them"),
       parsing.methods)
+  run.add_argument("--settings", default="", dest="method_settings", metavar="NAME",
+                   help="named values of methods in place of the published ones: "
+                   f"{', '.join(method_values.names())} (docs/methods.md)")
   run.add_argument("--seed", type=_seed, metavar="N", dest="one_seed",
                    help="all randomness derives from it (that of the run file, or 0)")
   run.add_argument("--seeds", type=_seeds, metavar="N,N",
@@ -125,7 +129,7 @@ def _engine(args: argparse.Namespace) -> ray_tasks.RayEngine | None:
 def _run(args: argparse.Namespace) -> int:
   # A name that no run has is refused before anything is imported.
   file = run_settings.find(args.run, extra_files=args.gin_file, params=args.gin_param,
-                           methods=args.methods)
+                           methods=args.methods, method_settings=args.method_settings)
   budget = vars(args).pop("budget")  # What runs, so that the work directory belongs to it.
   settings = run_settings.from_flags(args)
   from suite.running import launch

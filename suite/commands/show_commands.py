@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+import dataclasses
 import itertools
 import json
 import textwrap
@@ -14,6 +16,7 @@ from typing import Any
 
 from suite.commands import parsing
 from suite.configs import gin_files
+from suite.configs import method_values
 from suite.configs import methods
 from suite.configs import run_facts
 from suite.configs import run_settings
@@ -129,6 +132,8 @@ def add_show(show: argparse.ArgumentParser) -> None:
   parsing.by(show.add_argument(
       "--methods", type=parsing.listed, default=[], metavar="NAME,NAME",
       help="with these methods in place of the run's learners"), parsing.methods)
+  show.add_argument("--settings", default="", dest="method_settings", metavar="NAME",
+                    help="as of `suite run`")
   show.add_argument("--gin_file", action="append", default=[], metavar="FILE",
                     help="as of `suite run`")
   show.add_argument("--set", "--gin_param", action="append", default=[], dest="gin_param",
@@ -145,7 +150,7 @@ def _show(args: argparse.Namespace) -> int:
     show_method(method, "", as_json=args.json)
     return 0
   file = run_settings.find(args.name, extra_files=args.gin_file, params=args.gin_param,
-                           methods=args.methods)
+                           methods=args.methods, method_settings=args.method_settings)
   facts = run_facts.read(file, every=args.all)
   header = facts.header
   if args.json:
@@ -164,8 +169,9 @@ def _show(args: argparse.Namespace) -> int:
   # What makes a learner, and lists of them, are no settings: the line above has their names.
   shown = [one for one in facts.parameters if args.all or one.kind or one.meaning]
   print(parsing.table_text(["parameter", "value", "type", "unit", "meaning", "set in"], [
-      list(one if args.all else one._replace(value=_short(one.value, _MOST_VALUE), meaning=_short(
-          one.meaning, _MOST_MEANING), where=one.where.rpartition("/")[2])) for one in shown]))
+      list(one if args.all else one._replace(
+          value=_short(one.value, _MOST_VALUE), meaning=_short(one.meaning, _MOST_MEANING),
+          where=one.where.partition(" (")[0].rpartition("/")[2])) for one in shown]))
   print(f"\nTo change one: suite run {header.name} --set NAME=VALUE. In full: --all, --json.")
   return 0
 
@@ -177,16 +183,29 @@ def _short(text: str, most: int) -> str:
 
 
 def show_method(method: methods.Method, protocol: str, *, as_json: bool = False) -> None:
-  """Prints a method's facts and its settings."""
-  settings = methods.settings_of(method, protocol).values()
+  """Prints a method's facts and its settings: values, sources, and what protocols change."""
+  settings = methods.settings_of(method, protocol)
+  others: dict[str, Mapping[str, methods.Setting]] = {} if protocol else {
+      f"under {place}": {name: one for name, one in methods.settings_of(method, place).items()
+                         if name not in settings or one.value != settings[name].value}
+      for place in methods.NAMED if methods.column(place) in method.protocols}
+  for name in method_values.names():
+    others[f"--settings {name}"] = methods.named_settings(method, name, protocol)
   if as_json:
     print(json.dumps({
         "name": method.name, "title": method.title, "paper": method.paper,
         "protocols": method.protocols, "settings": [
-            {"name": one.name, "value": one.value, "kind": one.kind, "unit": one.unit,
-             "meaning": one.meaning, "parameter": one.parameter} for one in settings]}, indent=1))
+            {**dataclasses.asdict(one)} for one in settings.values()],
+        "changes": {where: {name: {"value": one.value, "source": one.source}
+                            for name, one in found.items()} for where, found in others.items()
+                    if found}}, indent=1))
     return
   paper = f" ({method.paper})" if method.paper else ""
   print(f"{method.name}: {method.title}{paper}; {' '.join(method.protocols)}\n")
-  print(parsing.table_text(["setting", "default", "type", "unit", "meaning"], [
-      [one.name, str(one.value), one.kind, one.unit, one.meaning] for one in settings]))
+  print(parsing.table_text(["setting", "value", "type", "unit", "meaning", "source"], [
+      [one.name, str(one.value), one.kind, one.unit, one.meaning, one.source]
+      for one in settings.values()]))
+  changed = [[where, name, str(one.value), one.source] for where, found in others.items()
+             for name, one in found.items()]
+  if changed:
+    print(f"\n{parsing.table_text(['changed', 'setting', 'value', 'source'], changed)}")

@@ -11,19 +11,23 @@ Precedence decides which of several settings counts, not the order in which file
 2. the files of --gin_file, the last one first;
 3. the run file;
 4. shelves, the files in gin/learners and gin/data, whoever includes them;
-5. gin/defaults, the values of methods that are chosen by name.
+5. the values of methods (`method_values`), those of the run's protocol and named settings;
+6. gin/defaults, what methods that are chosen by name need of a run.
 
 A file goes before what it includes, and of two included files the later one counts; what is no
 shelf has the rank of the file that includes it. `%gin.REQUIRED` in an included file only says that
-a value is needed: it replaces no value of its rank, and none of gin/defaults. A file is read once,
-whatever includes it.
+a value is needed: it replaces no value of its rank, and of a shelf none of a lower one. A name of a
+shelf that stands for another name (HEAD_RATE = %RATE) gives way to a value of methods. A file is
+read once, whatever includes it.
 """
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import difflib
 import functools
+import io
 import json
 import os
 import pathlib
@@ -35,12 +39,15 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set,
 from gin import config_parser
 
 from suite.configs import gin_bindings
+from suite.configs import method_values
 from suite.configs import signatures
+from suite.contracts import descriptions
 
 REQUIRED = object()
 _SHELVES, _DEFAULTS = ("gin/learners", "gin/data"), ("gin/defaults",)
 _LIBRARY = (*_SHELVES, *_DEFAULTS)  # Files that may set more than a run reads.
-_DEFAULT, _SHELF, _RUN, _USER = range(4)  # Ranks of files.
+_DEFAULT, _VALUES, _SHELF, _RUN, _USER = range(5)  # Ranks of files.
+PROTOCOL, SETTINGS = "experiment.run.protocol", "experiment.run.method_settings"
 _SHOWN = 12  # Names in a message.
 
 
@@ -146,6 +153,7 @@ class _Names(config_parser.ParserDelegate):
     self.macros: List[str] = []
     self.functions: List[str] = []
     self.modules: Dict[str, str] = {}  # What the names of the imports stand for.
+    self.twice: List[Tuple[int, str]] = []  # Lines, and keys that a dictionary there has twice.
 
   def configurable_reference(self, scoped_configurable_name, evaluate):
     scope, _, selector = scoped_configurable_name.rpartition("/")
@@ -234,20 +242,22 @@ class Scan:
     return sorted(lines, key=lambda line: "__gin__" not in line)
 
 
-def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks: bool = True
-         ) -> Scan:
+def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks: bool = True,
+         protocol: str = "") -> Scan:
   """Reads files (includes too) and bindings `X=Y` without importing what they name.
 
   Args:
     paths: the run file, then further files of the user; the shelves of methods chosen by name may
       go before. bindings: of the command line.
     checks: False: only reads, whatever is missing or read by nothing; nothing is made for gin.
+    protocol: whose values methods have, if the files name none.
   """
   found, reading = Scan(), _Reading({os.path.realpath(path) for path in paths})
   rank = _RUN
   for path in paths:
     reading.read(pathlib.Path(path), rank, found)
     rank = rank if _is_in(os.path.realpath(path), _LIBRARY) else _USER
+  reading.read_values(found, bindings, protocol)
   reading.note(found)
   for binding in bindings:
     _scan_binding(binding, found)
@@ -269,6 +279,8 @@ class _Reading:
     self._given = given  # The files that the user named.
     self._sources: Dict[str, _Source] = {}
     self._ranks: Dict[str, int] = {}  # In the order in which the files count, within a rank.
+    self._valued: Set[str] = set()  # The names that have a value of methods.
+    self._gave_way: Set[Tuple[str, int]] = set()  # File and line of what such a value replaces.
 
   def read(self, path: pathlib.Path, rank: int, found: Scan,
            including: Tuple[str, ...] = ()) -> None:
@@ -301,17 +313,46 @@ class _Reading:
     self._ranks.pop(key, None)  # What counts more is read again with that rank.
     self._ranks[key] = rank
 
-  def note(self, found: Scan) -> None:
-    """Notes the settings of all files, what counts more after what counts less."""
+  def read_values(self, found: Scan, bindings: Sequence[str], protocol: str) -> None:
+    """Reads the values of methods, if a shelf, which may name them, is among what was read."""
+    if _SHELF not in self._ranks.values():
+      return
+    first = Scan(imports=found.imports)
+    self.note(first, only=("", PROTOCOL.rpartition(".")[2], SETTINGS.rpartition(".")[2]))
+    for binding in bindings:
+      if binding.startswith((PROTOCOL, SETTINGS)):
+        _scan_binding(binding, first)
+    settings = value_in(first.history, SETTINGS) or ""
+    check_settings(settings)
+    key, text = str(method_values.PATH), method_values.gin_text(
+        protocol_in(first.history) or protocol, settings)
+    self._sources[key] = _Source(key, text, *_statements(text, key, found))
+    self._ranks[key] = _VALUES
+    self._valued = {statement.selector for statement in self._sources[key].statements}
+
+  def note(self, found: Scan, only: Sequence[str] = ()) -> None:
+    """Notes the settings of all files, what counts more after what counts less.
+
+    Args:
+      found: gets them.
+      only: names of arguments, "" of macros; (): all.
+    """
     bindings = []
     in_order = sorted(self._ranks, key=self._ranks.__getitem__)
     for key in in_order:
       source = self._sources[key]
       is_users = key in self._given and not _is_in(key, _LIBRARY)
       for statement in source.statements:
-        if isinstance(statement, config_parser.BindingStatement):
+        if isinstance(statement, config_parser.BindingStatement) and (
+            not only or (statement.arg_name or "") in only):
           is_value = statement.value is not REQUIRED or is_users
-          rank = self._ranks[key] if is_value or _DEFAULT not in self._ranks.values() else -1
+          rank = self._ranks[key]
+          if not is_value and (rank == _SHELF or _DEFAULT in self._ranks.values()):
+            rank = -1
+          elif (rank == _SHELF and not statement.arg_name and statement.selector in self._valued
+                and getattr(statement.value, "name", "") == gin_bindings.MACRO):
+            rank = _DEFAULT
+            self._gave_way.add((source.path, statement.location.line_num))
           bindings.append((rank, is_value, source, statement, is_users))
     for _, _, source, statement, is_users in sorted(bindings, key=lambda binding: binding[:2]):
       _note(statement, source.path, is_users, found, source.names)
@@ -322,7 +363,8 @@ class _Reading:
     Args:
       read: the keys that the run reads; None: all.
     """
-    left_out = {(setting.file, setting.line) for key, settings in found.history.items()
+    left_out = self._gave_way | {
+        (setting.file, setting.line) for key, settings in found.history.items()
                 for place, setting in enumerate(settings, 1)
                 if setting.value is REQUIRED and place < len(settings)
                 or read is not None and key not in read and not setting.is_users}
@@ -356,6 +398,26 @@ def _real(path: pathlib.Path) -> str:
   return os.path.realpath(path)
 
 
+def value_in(history: gin_bindings.History, parameter: str) -> Any:
+  """The value of "experiment.run.argument", behind macros; None if it is not set."""
+  function, _, argument = parameter.rpartition(".")
+  settings = history.get(("", f"suite.{function}", argument), [])
+  return gin_bindings.followed(history, settings[-1].value if settings else None)[0]
+
+
+def check_settings(name: Any) -> None:
+  """Refuses named settings of methods that there are not."""
+  if name and name not in method_values.names():
+    raise ConfigError(f"Methods have no settings {name!r}; allowed are "
+                      f"{', '.join(method_values.names())}, or none: the published values.")
+
+
+def protocol_in(history: gin_bindings.History) -> str:
+  """The protocol that a run has; "" for one of a user."""
+  name = getattr(value_in(history, PROTOCOL), "name", "").rpartition(".")[0]
+  return next((key for key, one in descriptions.SHIPPED.items() if one.module == name), "")
+
+
 def scan_text(text: str) -> Scan:
   """Reads the text of a whole config, such as gin's operative one; checks nothing."""
   found = Scan()
@@ -380,6 +442,9 @@ def _statements(source: str, where: str, found: Scan, known: Tuple[Tuple[str, st
       raise ConfigError(f"Cannot read {where}: {_advice(line, error, True)}") from error
     raise ConfigError(f"Cannot read {where}, line {number}: {line!r}. "
                       f"{_advice(line, error, False)}") from error
+  for place, label in names.twice:
+    raise ConfigError(f"{where if where.startswith('--') else f'{where}, line {place}'}: the label "
+                      f"{label!r} is given twice; give each a label of its own.")
   for statement in statements:
     if isinstance(statement, config_parser.ImportStatement):
       # The run file's own imports win over those of its includes: the command line speaks its
@@ -387,6 +452,21 @@ def _statements(source: str, where: str, found: Scan, known: Tuple[Tuple[str, st
       found.imports.setdefault(statement.bound_name(), statement)
       found.every_import.append((statement, where))
   return statements, names
+
+
+def _given_twice(lines: Sequence[str]) -> List[str]:
+  """The keys that the dictionary with which a text begins has twice, of which gin keeps one."""
+  seen: List[str] = []
+  depth = 0
+  tokens = list(tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline))
+  for token, following in zip(tokens, tokens[1:]):
+    if token.type == tokenize.OP:
+      depth += (token.string in "([{") - (token.string in ")]}")
+      if not depth and token.string == "}":
+        break
+    elif token.type == tokenize.STRING and depth == 1 and following.string == ":":
+      seen.append(ast.literal_eval(token.string))
+  return [key for key in dict.fromkeys(seen) if seen.count(key) > 1]
 
 
 def _advice(line: str, error: Exception, is_flag: bool) -> str:
@@ -429,6 +509,9 @@ def _parsed(source: str, known: Tuple[Tuple[str, str], ...]) -> Tuple[List[Any],
     statements.append(statement)
     if isinstance(statement, config_parser.ImportStatement):
       names.modules[statement.bound_name()] = stands_for(statement)
+    elif isinstance(getattr(statement, "value", None), dict):
+      line = statement.location.line_num
+      names.twice += [(line, label) for label in _given_twice(source.splitlines()[line - 1:])]
   return statements, names
 
 
@@ -480,6 +563,8 @@ def _scan_binding(binding: str, found: Scan) -> None:
     value = binding.partition("=")[2].strip()
     # Parameters of that name, of the suite's functions that the files name; none is imported.
     wanted = macro.lower()
+    readable = [name for name, setting in found.macros.items()
+                if name in found.used or setting.file != str(method_values.PATH)]
     modules = [(name, stands_for(s)) for name, s in found.imports.items()]
     parameters = sorted({
         f"{alias}{function[len(module):]}.{wanted}" for function in found.functions
@@ -489,7 +574,7 @@ def _scan_binding(binding: str, found: Scan) -> None:
         f"--gin_param sets the macro {macro!r}, which no file of this run declares. " + (
             "There are parameters of that name: "
             f"{', '.join(f'--gin_param {name}={value}' for name in parameters[:4])}." if parameters
-            else f"{nearest(macro, found.macros)} A parameter is set as "
+            else f"{nearest(macro, readable)} A parameter is set as "
             "module.function.parameter=value.") + " All of them: suite show RUN.")
   for used in names.macros:
     found.used.setdefault(used, f"--gin_param {binding!r}")
@@ -524,14 +609,8 @@ def _check_values(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
     raise ConfigError(f"Required and not set:{lines}\n"
                       f"Set it in the run file, or add: --gin_param {next(iter(required))}=VALUE")
 
-
-  values = []
-  for argument in (gin_bindings.ONLY, gin_bindings.LEARNERS):
-    # Written down or a macro's; None if it is the value of another function, or not set.
-    key: gin_bindings.Key = ("", gin_bindings.ROOTS[0], argument)
-    value = found.history[key][-1].value if key in found.history else None
-    values.append(gin_bindings.followed(found.history, value)[0])
-  only, learners = values
+  only, learners = (value_in(found.history, f"experiment.run.{argument}")
+                    for argument in (gin_bindings.ONLY, gin_bindings.LEARNERS))
   if isinstance(learners, dict) and not isinstance(only, gin_bindings.GinReference):
     for name in [only] if isinstance(only, str) else only or ():
       if name not in learners:

@@ -36,14 +36,15 @@ from suite.configs import run_settings
 
 
 def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
-          names: Sequence[str] = ()) -> gin_files.Scan:
+          names: Sequence[str] = (), protocol: str = "") -> gin_files.Scan:
   """Clears gin, then sets it from files and bindings and locks it; imports what the files name.
 
   Args:
     paths: gin files. bindings: `X=Y`.
     names: what they may name, see `gin_names`; (): everything.
+    protocol: whose values methods have, if the files name none.
   """
-  found = gin_files.scan(paths, bindings)
+  found = gin_files.scan(paths, bindings, protocol=protocol)
   gin_names.check(found, names)
   clear()
   for file, text in found.texts:
@@ -99,16 +100,16 @@ def group(kind: Callable) -> Any:
 
 
 def built(paths: Sequence[pathlib.Path], bindings: Sequence[str], objects: Mapping[str, Any],
-          fn: Callable, argument: str) -> Any:
+          fn: Callable, argument: str, protocol: str) -> Any:
   """An argument of `fn` as files and bindings make it, with objects in the place of macros.
 
   The configuration stays until the next one is parsed: what is made later is made by it.
 
   Args:
-    paths, bindings: see `parse`.
+    paths, bindings, protocol: see `parse`.
     objects: of Python, by macro or parameter.
   """
-  parse(paths, bindings)
+  parse(paths, bindings, protocol=protocol)
   with gin.unlock_config():
     for name, value in objects.items():
       gin.bind_parameter(f"{name}/gin.macro.value" if name.isupper() else name, _Object(value))

@@ -37,6 +37,7 @@ from typing import Any, NamedTuple
 
 from suite.configs import gin_bindings
 from suite.configs import gin_files
+from suite.configs import method_values
 from suite.configs import signatures
 from suite.contracts import deliveries
 from suite.contracts import descriptions
@@ -58,6 +59,7 @@ _OWN_MODEL = ("BACKBONE", "FEATURES")
 _GRADIENT = "suite.learners.gradient.GradientLearner"
 _OPTIMIZER = "suite.training.gradient.optimizers.Momentum"
 _SETTING_ALIASES = {"lr": "learning_rate"}
+_OWNERS = 6  # Methods that a message names.
 _PARTS_OF_RUNS = ("transform", "features", "backbone", "channels", "dtype")
 
 
@@ -122,6 +124,8 @@ class Setting:
     kind, unit, meaning: of the parameter; "" if unknown.
     parameter: "memory.Memory.memory_size".
     binds: what a binding of it names: a macro, or scope/function.parameter.
+    source: where the value is from: a paper, or the authors' code; "none published" and our reason;
+      the file that sets it; or the default of the constructor.
   """
 
   name: str
@@ -131,6 +135,7 @@ class Setting:
   meaning: str
   parameter: str
   binds: str
+  source: str
 
 
 def _plain(name: str) -> str:
@@ -188,13 +193,8 @@ def shelves(chosen: Sequence[Method], protocol: str = "") -> list[str]:
 def protocol_of(path: pathlib.Path, further: Sequence[pathlib.Path] = (),
                 params: Sequence[str] = ()) -> str:
   """The protocol that a run file runs; "" for one of a user."""
-  own = [param for param in params if param.startswith("experiment.run.protocol")]
-  found = gin_files.scan([path, *further], own, checks=False)
-  key: gin_bindings.Key = ("", gin_bindings.ROOTS[0], "protocol")
-  value, _ = gin_bindings.followed(
-      found.history, found.history[key][-1].value if key in found.history else None)
-  name = getattr(value, "name", "").rpartition(".")[0]
-  return next((key for key, one in descriptions.SHIPPED.items() if one.module == name), "")
+  own = [param for param in params if param.startswith(gin_files.PROTOCOL)]
+  return gin_files.protocol_in(gin_files.scan([path, *further], own, checks=False).history)
 
 
 def check_run(name: str, path: pathlib.Path) -> None:
@@ -213,12 +213,22 @@ def learners(chosen: Sequence[Method]) -> str:
 
 def settings_of(method: Method, protocol: str = "") -> Mapping[str, Setting]:
   """The settings of a method by name, in the order from the learner to its parts."""
-  return settings_in(_scanned(tuple(shelves([method], protocol))), method)
+  return settings_in(_scanned(tuple(shelves([method], protocol)), protocol), method)
 
 
 @functools.lru_cache(maxsize=16)  # The methods of a file share it.
-def _scanned(files: Sequence[str]) -> gin_files.Scan:
-  return gin_files.scan([gin_files.find_file(name, "methods.csv") for name in files], checks=False)
+def _scanned(files: Sequence[str], protocol: str) -> gin_files.Scan:
+  paths = [gin_files.find_file(name, "methods.csv") for name in files]
+  return gin_files.scan(paths, checks=False, protocol=protocol)
+
+
+def named_settings(method: Method, name: str, protocol: str = "") -> Mapping[str, Setting]:
+  """The settings of a method that named settings change, as they make them."""
+  plain = settings_of(method, protocol)
+  rows = {row.macro: row for row in method_values.load()
+          if row.settings == name and row.method in ("", method.name)}
+  return {key: dataclasses.replace(one, value=rows[one.binds].value, source=rows[one.binds].origin)
+          for key, one in plain.items() if one.binds in rows}
 
 
 def settings_in(found: gin_files.Scan, method: Method) -> Mapping[str, Setting]:
@@ -239,7 +249,7 @@ def settings_in(found: gin_files.Scan, method: Method) -> Mapping[str, Setting]:
     binds = macro or (f"{scope}/{written}" if key is None and scope else
                       f"{key[0]}/{written}" if key and key[0] else written)
     values[name] = Setting(name, value, parameter.kind_in_words, parameter.unit, parameter.meaning,
-                           written, binds)
+                           written, binds, _source(found.history, key))
   return values
 
 
@@ -264,7 +274,7 @@ class Build(NamedTuple):
 def build_of(method: Method, protocol: str) -> Build:
   """What is needed to build a method for a protocol; the files are those of `own_shelves`."""
   paths = [gin_files.find_file(name, "methods.csv") for name in own_shelves(method, protocol)]
-  found = gin_files.scan(paths, [learners([method])], checks=False)
+  found = gin_files.scan(paths, [learners([method])], checks=False, protocol=protocol)
   start, _ = _value(found.history, (method.macro, gin_bindings.MACRO, "value"))
   macros = {key[0] for key in gin_bindings.reached(found.history) or ()
             if key[1] == gin_bindings.MACRO}
@@ -288,13 +298,50 @@ def bindings(found: Mapping[str, Setting], given: Mapping[str, Any], what: str) 
     if name not in found:
       raise gin_files.ConfigError(
           f"{what} has no setting {name!r}; it has {', '.join(sorted(found))}. "
-          f"{gin_files.nearest(name, found)}")
+          f"{_owners(name) or gin_files.nearest(name, found)}")
   return [f"{found[name].binds}={value!r}" for name, value in given.items()]
 
 
 def setting_name(name: str) -> str:
   """The name of a setting that users also write as `lr`."""
   return _SETTING_ALIASES.get(name, name)
+
+
+def _owners(name: str) -> str:
+  """Which methods have a setting of this name, for a message; "" if none has."""
+  owners = [method.name for method in load() if any(
+      name in settings_of(method, protocol) for protocol in method.protocols)]
+  more = f" and {len(owners) - _OWNERS} more" if len(owners) > _OWNERS else ""
+  return f"It is a setting of {', '.join(owners[:_OWNERS])}{more}." if owners else ""
+
+
+def changes(found: gin_files.Scan, before: gin_files.Scan, settings: str | None = None
+            ) -> dict[str, str]:
+  """What reports say beside the label of a learner: its method, and what the user changed of it.
+
+  Args:
+    found: a run's files and bindings.
+    before: of the same run what it sets by itself.
+    settings: the named settings of methods.
+
+  Returns:
+    By label, {"mine": "er: memory_size=200"}; nothing of a method under its own name as it is.
+  """
+  known = {method.macro: method for method in load()}
+  learners_of = gin_files.value_in(found.history, LEARNERS)
+  said: dict[str, str] = {}
+  for label, made in learners_of.items() if isinstance(learners_of, dict) else ():
+    method = known.get(getattr(made, "scope", ""))
+    if method is None or getattr(made, "name", "") != gin_bindings.MACRO:
+      continue
+    old, now = settings_in(before, method), settings_in(found, method)
+    parts = [f"settings={settings}"] if settings and named_settings(method, settings) else []
+    parts += [f"{name}={one.value}" for name, one in now.items()
+              if name in old and one.value != old[name].value]
+    name = "" if label == method.name else method.name
+    if name or parts:
+      said[str(label)] = ": ".join(filter(None, [name, ", ".join(parts)]))
+  return said
 
 
 def resolved(found: gin_files.Scan, chosen: Sequence[Method], params: Sequence[str]
@@ -321,7 +368,7 @@ def resolved(found: gin_files.Scan, chosen: Sequence[Method], params: Sequence[s
       raise gin_files.ConfigError(
           f"No method of {', '.join(one.name for one in chosen)} has a setting {name!r}, and no "
           f"file of this run declares a macro of that name; settings: {', '.join(sorted(every))}. "
-          f"{gin_files.nearest(name, [*every, *found.macros])}")
+          f"{_owners(name) or gin_files.nearest(name, [*every, *found.macros])}")
     made += dict.fromkeys(f"{settings[name].binds}={value}" for settings in of_each)
   return made
 
@@ -352,6 +399,25 @@ def _key(history: gin_bindings.History, scope: str, function: str, argument: str
   """The key that gives an argument of a call in a scope; None if the default does."""
   return next((key for key in gin_bindings.inherited(scope, function, argument)
                if key in history and history[key][-1].value is not gin_files.REQUIRED), None)
+
+
+def _source(history: gin_bindings.History, key: gin_bindings.Key | None) -> str:
+  """Where the value of a setting is from."""
+  if key is None:
+    return "the default of its constructor"
+  setting = history[key][-1]
+  while isinstance(setting.value, gin_bindings.GinReference) and (
+      setting.value.name == gin_bindings.MACRO):
+    further = history.get((setting.value.scope, gin_bindings.MACRO, "value"))
+    if further is None:
+      break
+    setting = further[-1]
+  row = method_values.of_line(setting.file, setting.line)
+  if row is not None:
+    return row.origin
+  shipped = pathlib.Path(setting.file)
+  return (shipped.relative_to(gin_files.root()).as_posix()
+          if shipped.is_relative_to(gin_files.root()) else setting.where)
 
 
 def _value(history: gin_bindings.History, key: gin_bindings.Key | None) -> tuple[Any, str]:

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 from suite.configs import gin_bindings
 from suite.configs import gin_files
+from suite.configs import method_values
 from suite.configs import run_settings
 from suite.configs import signatures
 from suite.contracts import deliveries
@@ -167,9 +168,12 @@ def _text(value: Any) -> str:
 
 
 def _place(setting: gin_bindings.Binding) -> str:
-  """Where it is set, a shipped file by its short path."""
+  """Where it is set, a shipped file by its short path; of a value of methods with its source."""
   if not setting.file:
     return setting.where
+  row = method_values.of_line(setting.file, setting.line)
+  if row is not None:
+    return f"suite/configs/{method_values.PATH.name}:{row.line} ({row.origin})"
   path = os.path.relpath(os.path.realpath(setting.file), os.path.realpath(gin_files.root()))
   return f"{setting.file if path.startswith('..') else path}:{setting.line}"
 

@@ -14,7 +14,7 @@ import os
 import pathlib
 import re
 import types
-from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from suite.compute import ledger
 from suite.configs import gin_files
@@ -198,6 +198,7 @@ class RunFile:
     params: bindings X=Y, read last.
     methods: names of methods that take the place of its learners; (): its own learners.
     shelves: the gin files that hold these methods.
+    method_settings: the named settings of methods that `params` ask for; "": published values.
   """
 
   name: str
@@ -206,11 +207,12 @@ class RunFile:
   params: Sequence[str] = ()
   methods: Sequence[str] = ()
   shelves: Sequence[str] = ()
+  method_settings: str = ""
 
   @property
   def folder(self) -> str:
-    """The name of its work directory under runs/, another one for other methods."""
-    return "-".join([self.name, *self.methods])[:_LONGEST]
+    """The name of its work directory under runs/, another one for other methods or settings."""
+    return "-".join(filter(None, [self.name, *self.methods, self.method_settings]))[:_LONGEST]
 
   def paths(self) -> List[pathlib.Path]:
     """All files, in the order in which they are read."""
@@ -219,8 +221,20 @@ class RunFile:
 
   def bindings(self) -> List[str]:
     """All bindings: what makes the methods its learners, then `params`."""
+    return [*self.learners(), *self.params]
+
+  def learners(self) -> List[str]:
+    """The binding that makes the methods its learners, if there are some."""
     chosen = methods.named(self.methods)
-    return [*([methods.learners(chosen)] if chosen else []), *self.params]
+    return [methods.learners(chosen)] if chosen else []
+
+  def changes(self, found: gin_files.Scan) -> Dict[str, str]:
+    """What reports say beside a learner's label, see `methods.changes`."""
+    shipped = dataclasses.replace(self, extra_files=(), params=())
+    own = [param for param in self.params if param.startswith(gin_files.SETTINGS)]
+    before = gin_files.scan(shipped.paths(), [*self.learners(), *own], checks=False,
+                            protocol=gin_files.protocol_in(found.history))
+    return methods.changes(found, before, gin_files.value_in(found.history, gin_files.SETTINGS))
 
   def with_methods(self, names: Sequence[str]) -> RunFile:
     """This run with methods by their names; `params` may set their settings: "memory_size=200"."""
@@ -261,11 +275,13 @@ class RunOrigin:
       defaults included, is stored as operative_config.gin.
     find_unused: (operative config, names of the learners that were chosen) -> bindings that the
       finished run did not use.
+    changes: what reports say beside the labels of learners, see `methods.changes`.
   """
 
   config_text: str = ""
   identity: Optional[Callable[[str], RunIdentity]] = None
   find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None
+  changes: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def add_flags(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -304,8 +320,12 @@ def from_python(given: Mapping[str, Any]) -> RunSettings:
   return RunSettings(**given)
 
 
-def find(run: str, *, methods: Sequence[str] = (), **changes: Any) -> RunFile:
+def find(run: str, *, methods: Sequence[str] = (), method_settings: str = "",
+         params: Sequence[str] = (), **changes: Any) -> RunFile:
   """The run file of a shipped name or path, with further attributes of `RunFile`."""
   name, path = gin_files.find(run)
-  file = RunFile(name, path, **changes)
+  if method_settings:
+    gin_files.check_settings(method_settings)
+    params = [f"{gin_files.SETTINGS}={method_settings!r}", *params]
+  file = RunFile(name, path, params=params, method_settings=method_settings, **changes)
   return file.with_methods(methods) if methods else file

@@ -31,6 +31,7 @@ ENVIRONMENT = "environment.json"
 CONFIG = run_identity.CONFIG
 FIRST_WEIGHTS = "first_weights.npz"  # Of model instances, where chance gave them.
 CONFIG_DIGEST = "config_digest"  # Of an environment.
+CHANGES = "changes"  # Of an environment: by learner, what its label does not say (`RunOrigin`).
 SUMS = "SHA256SUMS"  # Of a work directory's texts, in the form of sha256sum.
 _TEXTS = (CONFIG, ENVIRONMENT, "operative_config.gin", "report.txt")
 UNKNOWN = "unknown protocol"
@@ -69,6 +70,11 @@ class Run:
   @property
   def is_finished(self) -> bool:
     return bool(self.summary)
+
+  def named(self, label: str) -> str:
+    """A label, with what it does not say: "er (memory_size=200)", "bhpo (indep)"."""
+    changes = self.environment.get(CHANGES, {}).get(self.folder.name)
+    return f"{label} ({changes})" if changes else label
 
   @property
   def protocol(self) -> str:

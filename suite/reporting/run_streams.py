@@ -198,7 +198,8 @@ def build(runs: Sequence[run_dir.Run]) -> list[StreamRuns]:
     if not name or name == NOT_FINISHED:
       described = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in facts.items())
       name = ", ".join(filter(None, (name, described)))
-    learners = [LearnerRuns(label, runs) for label, runs in zip(group_labels(members), members)]
+    learners = [LearnerRuns(runs[0].named(label), runs)
+                for label, runs in zip(group_labels(members), members)]
     streams.append(StreamRuns(
         description, f"{protocol} ({name})" if name else protocol, learners))
   seen = collections.Counter[str]()

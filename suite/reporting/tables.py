@@ -108,7 +108,8 @@ def nevis(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   ]
   return quantities.TextTable(
       title=f"{title(runs[0])}: {split} error by task, %",
-      header=["task", "occurrence", "year", "role", "metric", *(run.label for run in runs)],
+      header=["task", "occurrence", "year", "role", "metric", *(
+          run.named(run.label) for run in runs)],
       rows=rows, num_left=5, best=frozenset(best), notes=[
           *([run_streams.ESTIMATE_NOTE] if any(bounds) else []), *_notes(runs)])
 
@@ -127,7 +128,8 @@ def generic(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
       notes.append(f"{name}: {texts[0]}.")
     else:
       notes += [f"{name} of {run.label}: {cell}." for run, cell in zip(runs, texts)]
-  return quantities.TextTable(title=title(runs[0]), header=["", *(run.label for run in runs)],
+  return quantities.TextTable(
+      title=title(runs[0]), header=["", *(run.named(run.label) for run in runs)],
                rows=[row for row in rows if row not in long], notes=[*notes, *_notes(runs)])
 
 

@@ -54,7 +54,7 @@ def experiment_run(
   from suite.running import run_parts
   origin = run_settings.RunOrigin(
       gin_parse.config_text(), functools.partial(run_parts.of_gin, found),
-      functools.partial(gin_parse.unused_bindings, found))
+      functools.partial(gin_parse.unused_bindings, found), file.changes(found))
   given: dict[str, Any] = {"settings": settings.for_run(file.folder), "origin": origin}
   given.update({name: value for name, value in (("metrics", metrics), ("instead", instead))
                 if value is not None})
@@ -90,7 +90,7 @@ def folded_runs(file: run_settings.RunFile, settings: run_settings.RunSettings,
     origins[seed] = run_settings.RunOrigin(
         gin_parse.config_text(), functools.partial(run_parts.of_gin, found))
   found = gin_parse.parse(file.paths(), file.bindings(), names=settings.gin_names)
-  unused = functools.partial(gin_parse.unused_bindings, found)
+  unused, changes = functools.partial(gin_parse.unused_bindings, found), file.changes(found)
 
   def run(seed: int) -> Callable[[], str]:
     folder = str(pathlib.Path(settings.workdir, str(seed)))
@@ -100,7 +100,8 @@ def folded_runs(file: run_settings.RunFile, settings: run_settings.RunSettings,
       if flag in words:
         words[(at := words.index(flag)):at + 2] = [other, value]
     return gin_parse.configured(experiment.run, {
-        "seed": seed, "origin": dataclasses.replace(origins[seed], find_unused=unused),
+        "seed": seed,
+        "origin": dataclasses.replace(origins[seed], find_unused=unused, changes=changes),
         "settings": settings.replaced(workdir=folder, command=shlex.join(words))})
 
   seed_folding.SeedFolding().run([run(seed) for seed in seeds])

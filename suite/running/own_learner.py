@@ -76,6 +76,8 @@ class OwnLearner:
       else:
         head = class_heads.Linear("zeros" if delivery == deliveries.SEQUENCE else "glorot")
       given = dict(
+          train_on=methods.settings_of(*methods.named([FINETUNE]), descriptions.delivering(
+              delivery))["train_on"].value,  # As the method of that name.
           transform=self.transform, net=trainable_parts.AllLayers(self.backbone), head=head,
           objective=None if self.loss is None else objective.OwnLoss(self.loss),
           optimizer=_of_step(optimizer), epochs=_EPOCHS, batch_size=_BATCH_SIZE)
@@ -128,7 +130,7 @@ class OwnLearner:
     paths = [gin_files.find_file(file, "suite.learner")
              for file in methods.own_shelves(method, protocol)]
     made = gin_parse.built(paths, [methods.learners([method]), *params], objects,
-                           experiment.run, "learners")
+                           experiment.run, "learners", protocol)
     return made[method.name]()
 
 

@@ -136,6 +136,7 @@ def run(
     seeds: Sequence[int] = (),
     jobs: int | None = None,
     only: Sequence[str] = (),
+    method_settings: str = "",
     **settings: Any,
 ) -> Result:
   """Runs a run file, or a protocol with learners; resumes what was interrupted.
@@ -158,6 +159,7 @@ def run(
     metrics: further metrics by name: functions of labels and logits, or of records.
     seeds: a run for each; the report has means and standard deviations.
     jobs, only: of a table or several seeds, as --jobs and --only.
+    method_settings: named values of methods, as --settings: "cpu".
     **settings: seed, budget, data_dir, mirror, strategy, devices, profile and the like, see
       `run_settings.RunSettings`; with a protocol also the protocol's own arguments.
 
@@ -172,9 +174,9 @@ def run(
                      "suite.run('quickstart'), or suite.run(protocol='clear', buckets=..., "
                      "learners=...).")
   if run is None:
-    if params or files or jobs or only:
-      raise ValueError("params, files, jobs and only belong to run files; give a protocol's own "
-                       "arguments by their names.")
+    if params or files or jobs or only or method_settings:
+      raise ValueError("params, files, jobs, only and method_settings belong to run files; give a "
+                       "protocol's own arguments by their names.")
     # A run file that has a mistake need not wait for TensorFlow.
     this_process.import_tensorflow()
     from suite.running import object_run
@@ -197,7 +199,8 @@ def run(
                      "by methods of suite list --methods, learners=['er', 'der_plus_plus']. For "
                      "objects give protocol= instead of a run file.")
   file = run_settings.find(str(run), extra_files=[str(one) for one in files],
-                           params=bindings(params), methods=list(names or ()))
+                           params=bindings(params), methods=list(names or ()),
+                           method_settings=method_settings)
   budget = settings.pop("budget", "")
   return _run_file(launch.seeded(
       file, None, _checked_seeds(seeds), budget), run_settings.from_python({

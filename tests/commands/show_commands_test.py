@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -25,9 +26,10 @@ def test_a_run_shows_its_parameters_and_where_they_are_set(capsys):
   assert rows["EPOCHS"] == {
       "name": "EPOCHS", "value": "3", "kind": "number",
       "unit": "passes", "meaning": "passes over the data of a phase", "where": "the command line"}
-  assert rows["MEMORY"]["value"] == "250" and rows["MEMORY"]["meaning"] == "Slots"
-  assert rows["SI_STRENGTH"]["where"].startswith("gin/learners/clear.gin:")
-  assert rows["LWF_TEMPERATURE"]["where"].startswith("gin/learners/gradient.gin:")
+  assert rows["MEMORY"]["value"] == "250"
+  assert rows["SCHEDULE"]["where"].startswith("gin/learners/clear.gin:")
+  assert re.fullmatch(r"suite/configs/method_values.csv:\d+ \(.*: temperature.*\)",
+                      rows["LWF_TEMPERATURE"]["where"])
   assert "STEPS" not in rows  # The run reads no such macro.
 
 
@@ -38,7 +40,8 @@ def test_required_tables_and_methods(capsys):
   assert method["protocols"] == ["clear", "fluid"]
   assert {"name": "memory_size", "value": 1000, "kind": "whole number",
           "unit": "examples", "meaning": "k, the number of examples held at most",
-          "parameter": "memory.Memory.memory_size"} in method["settings"]
+          "parameter": "memory.Memory.memory_size", "binds": "MEMORY", "source": "none published: "
+          "papers size the memory by their data; a run file has its own"} in method["settings"]
   assert "Nearest: quickstart" in shown(capsys, "show", "quikstart", code=2)
 
 

@@ -101,7 +101,7 @@ def _ending() -> dict[str, tuple[str, ...]]:
   for protocol in sorted(seen.keys() - {_protocol(scans[name]) for name in ending}):
     name = next(name for name, found in scans.items() if _protocol(found) == protocol)
     learners = list(_learners(scans[name]))  # The matrix has all; class means trace no training.
-    ending[name] = ("nearest_mean" if "nearest_mean" in learners else learners[0],)
+    ending[name] = ("ncm" if "ncm" in learners else learners[0],)
   return ending
 
 

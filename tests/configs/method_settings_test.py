@@ -20,9 +20,9 @@ def test_settings_are_those_of_the_learner_and_of_its_parts():
   found = of("der_plus_plus", "clear")
   assert {name: found[name].value for name in (
       "memory_size", "replay_batch", "alpha", "beta", "epochs", "momentum")} == {
-          "memory_size": 1000, "replay_batch": 32, "alpha": 0.5, "beta": 0.5, "epochs": 10,
+          "memory_size": 1000, "replay_batch": 32, "alpha": 0.2, "beta": 0.5, "epochs": 10,
           "momentum": 0.9}
-  assert found["beta"].binds == "replay/der_plus_plus/der.Der.beta"
+  assert found["beta"].binds == "DERPP_BETA"
   assert found["memory_size"].binds == "MEMORY" and found["batch_size"].binds == "INCOMING_BATCH"
   assert found["memory_size"].kind == "whole number"
   assert "size" not in found and "image_shape" not in found  # Of the data and the network.
@@ -45,7 +45,8 @@ def test_every_method_has_settings_and_is_found_with_all_that_it_needs(protocol)
     paths = [gin_files.find_file(name, "") for name in methods.own_shelves(
         method, protocol)]
     missing = ["NUM_TRAIN_CLASSES=6"] * (method.name == "pretrain_tune")
-    found = gin_files.scan(paths, [methods.learners([method]), *missing])
+    found = gin_files.scan(paths, [methods.learners([method]), *missing],
+                           protocol=protocol)
     assert found.history["", "suite.experiment.run", "learners"]
 
 
@@ -62,8 +63,7 @@ def test_a_run_takes_methods_and_their_settings():
   file = run_settings.find("digits/clear", methods=["er", "der_plus_plus"],
                            params=["memory_size=7", "beta=0.1", "digits.buckets.num_buckets=2"])
   assert file.folder == "digits/clear-er-der_plus_plus"
-  assert file.params == ("MEMORY=7", "replay/der_plus_plus/der.Der.beta=0.1",
-                         "digits.buckets.num_buckets=2")
+  assert file.params == ("MEMORY=7", "DERPP_BETA=0.1", "digits.buckets.num_buckets=2")
   found = gin_files.scan(file.paths(), file.bindings())
   assert found.macros["MEMORY"].value == 7
   assert found.macros["BACKBONE"].value == "@conv4.conv4"  # The run's.

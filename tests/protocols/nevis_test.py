@@ -337,8 +337,8 @@ def test_a_task_or_head_size_not_yet_delivered_cannot_be_read(tmp_path, look):
                          [lambda e: e.test, lambda e: e.test.labels, lambda e: e.history[0].test,
                           lambda e: e.validation])
 def test_a_scored_split_or_its_labels_cannot_be_read(tmp_path, look):
-  message = ("it has task, train, dev, fitted, history, unlabelled and new_classes. The validation and "
-             "test splits and their labels")
+  message = ("it has task, train, dev, fitted, history, unlabelled and new_classes. The validation "
+             "and test splits and their labels")
   with pytest.raises(AttributeError, match=message):
     _run(tmp_path, Curious(look))
 

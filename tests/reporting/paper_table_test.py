@@ -157,10 +157,10 @@ def test_runs_of_several_learners_make_a_line_each(tmp_path):
 
 def test_a_matrix_stands_beside_the_papers(tmp_path):
   table = _table(tmp_path, rows=["linear"], columns=["iid"], seeds=[0, 1], paper=None, costs=[],
-                 matrices=[["iid", "linear ft_biased", "clear_figure6"]])
+                 matrices=[["iid", "linear biased_reservoir", "clear_figure6"]])
   whole = [[0.5 + i / 100 + j / 1000 for j in range(10)] for i in range(10)]
   for seed in (0, 1):
-    _cell(table, "linear", "iid", seed, learners=("er", "ft_biased"), accuracy=0.5,
+    _cell(table, "linear", "iid", seed, learners=("er", "biased_reservoir"), accuracy=0.5,
           matrix=[[a + seed / 10 for a in row] for row in whole])
   _, figure6 = paper_table.build(tmp_path)
   assert figure6.header == ["", *map(str, range(1, 11))]

@@ -52,7 +52,7 @@ def test_fluids_sections_of_sequence_5_average_to_the_mean_per_class():
   # 357 and 393 novel classes, 108 and 142 of the pretraining's: facts of the published labels.
   counts = {"novel_head": 357, "novel_tail": 393, "pretrain_head": 108, "pretrain_tail": 142}
   scores = paper_values.scores("fluid_table3_7").values
-  for row in ("ncm", "finetune", "standard", "imprinting", "ewc", "der"):
+  for row in ("ncm", "head_only", "finetune", "imprinting", "ewc", "der"):
     parts = sum(num * float(scores[row, "resnet18 supervised", f"closed.{name}"].value)
                 for name, num in counts.items())
     printed = float(scores[row, "resnet18 supervised", "closed.mean_per_class"].value)
@@ -140,14 +140,14 @@ def test_the_numbers_of_clear():
   assert [values["resnet18 gdumb", "streaming", m].value for m in CLEAR if m in (
       "next_domain", "forward_transfer")] == ["67.4", "64.9"]
   assert len(values) == 2 * 9 * (5 + 2)
-  assert [values["resnet18 ewc", "iid", m].std for m in CLEAR] == [
+  assert [values["resnet18 online_ewc", "iid", m].std for m in CLEAR] == [
       "0.2", "0.6", "0.3", "0.4", "0.6"]
   assert str(values["linear er", "iid", "forward_transfer"]) == "88.9 ±0.2"
   # Table 2 has the biased reservoir of Table 1 as its last row.
   second = paper_values.scores("clear_table2").values
   assert len(second) == 8 * (5 + 2)
   assert all(second["dynamic 1", c, m] == value for (row, c, m), value in values.items()
-             if row == "linear ft_biased")
+             if row == "linear biased_reservoir")
   assert str(second["fixed 2", "iid", "forward_transfer"]) == "89.1 ±0.2"
 
 
@@ -168,7 +168,7 @@ def test_figure_6_is_the_row_of_table_1_over_five_seeds():
   assert "Figure 6" in notes[0]
   # One matrix against the mean of five: a spread of up to 0.3 is printed, the rest is rounding.
   for measure in CLEAR:
-    value = float(printed["linear ft_biased", "iid", measure].value)
+    value = float(printed["linear biased_reservoir", "iid", measure].value)
     assert scores[measure] == pytest.approx(value, abs=0.4)
 
 

@@ -63,6 +63,12 @@ def test_errors_of_a_development_run_are_those_of_validation(tmp_path):
   assert tables.report([tmp_path], every=True).startswith("nevis (tiny): validation error by task")
 
 
+def test_what_was_changed_of_a_method_stands_beside_its_name(workdir):
+  (workdir / "environment.json").write_text(json.dumps({"changes": {"ft": "steps=5"}}))
+  head = tables.report([workdir], every=True).splitlines()[2]
+  assert head.split()[-3:] == ["ft", "(steps=5)", "indep"]
+
+
 def test_nevis_in_markdown_with_the_best_of_a_row_bold(workdir):
   lines = tables.markdown([workdir]).splitlines()
   assert lines[:6] == [

@@ -43,7 +43,7 @@ def test_a_method_is_made_around_a_model_with_its_settings():
   made = own_learner.learner(net(), "der_plus_plus", memory_size=5, beta=0.25, epochs=2,
                              batch_size=8).make(deliveries.BUCKETS)
   assert isinstance(made, gradient.GradientLearner) and isinstance(made.objective, der.Der)
-  assert (made.memory.capacity, made.objective._beta, made.objective._alpha) == (5, 0.25, 0.5)
+  assert (made.memory.capacity, made.objective._beta, made.objective._alpha) == (5, 0.25, 0.2)
   recipe = made._recipe
   # Two draws of the memory.
   assert (recipe.epochs, recipe.batch_size, recipe.replay_batch) == (2, 8, 64)

@@ -120,6 +120,14 @@ def test_methods(method, delivery, wanted):
   assert isinstance(own_learner.learner(net(), method, **options).make(delivery), wanted)
 
 
+def test_fine_tuning_trains_on_the_rows_of_the_method_of_that_name():
+  for name, delivery, rows in ((None, deliveries.SEQUENCE, "all"), (
+      "finetune", deliveries.SEQUENCE, "all"), ("finetune", deliveries.BUCKETS, "current")):
+    assert own_learner.learner(net(), name).make(delivery)._recipe.train_on == rows
+  assert own_learner.learner(net(), "finetune", train_on="current").make(
+      deliveries.SEQUENCE)._recipe.train_on == "current"
+
+
 @pytest.mark.parametrize("make, message", [
     (lambda: own_learner.learner(net(), "protonett"), r"no method 'protonett'; allowed are "
      r"finetune, protonet, .* Nearest: protonet"),

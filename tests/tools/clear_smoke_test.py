@@ -24,12 +24,12 @@ def test_two_rows_of_table_1_from_archives_to_scores_beside_the_papers(
   monkeypatch.setattr(processes, "run_all", cells_here.run_all)
   # Of the last two buckets; tests/data/streams/clear_buckets_test.py reads others.
   command = tool.command("clear/table1", tmp_path, [
-      "experiment.run.only=('finetune','ft_biased')", "clear_buckets.load.first=9"])
+      "experiment.run.only=('finetune','biased_reservoir')", "clear_buckets.load.first=9"])
   assert command[1:4] == ["-m", "suite", "run"]
   assert cli.main([*command[3:], "--only", "linear/*"]) == 0
   cells = tmp_path / "run" / "linear"
   for column, rows in (("iid", range(2)), ("streaming", range(1))):
-    for name in ("finetune", "ft_biased"):
+    for name in ("finetune", "biased_reservoir"):
       summary = json.loads((cells / column / "0" / name / "summary.json").read_text())
       assert summary["mode"] == column and len(summary["class_names"]) == 11
       # Streaming tests on later buckets only, so nothing is trained on the last one.
@@ -40,7 +40,7 @@ def test_two_rows_of_table_1_from_archives_to_scores_beside_the_papers(
   assert report in capsys.readouterr().out
   lines = [" ".join(line.split()) for line in report.splitlines()]
   assert "iid In iid Next iid Acc iid BwT iid FwT streaming Next streaming FwT" in lines
-  (paper,) = (line for line in lines if line.startswith("linear ft_biased, paper"))
+  (paper,) = (line for line in lines if line.startswith("linear biased_reservoir, paper"))
   assert paper.endswith(" 91.1 ±0.0 89.2 ±0.0")  # Of the streaming protocol.
-  (ours,) = (line for line in lines if line.startswith("linear ft_biased 0.00"))
+  (ours,) = (line for line in lines if line.startswith("linear biased_reservoir 0.00"))
   assert len(ours.split()) == 2 + 7

@@ -21,7 +21,7 @@ RUNS = {
     "nevis": ["quickstart", "--gin_param", "experiment.run.only=['ft_d']", "--gin_param",
               "digits.nevis_stream.num_tasks=2", "--gin_param", "STEPS=6", "--gin_param",
               "VALIDATE_EVERY=3", "--gin_param", "trainer.Trainer.save_every=2"],
-    "clear": ["digits/clear", "--gin_param", "experiment.run.only=['nearest_mean']"],
+    "clear": ["digits/clear", "--gin_param", "experiment.run.only=['ncm']"],
     "fluid": ["digits/fluid"],
 }
 KILLS_A_RUN = 3

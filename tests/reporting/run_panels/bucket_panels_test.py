@@ -97,11 +97,11 @@ def test_without_predictions_there_is_the_matrix_alone(tmp_path):
 
 def test_the_biased_reservoir_is_beside_figure_6(tmp_path):
   paper = np.array(paper_values.matrix("clear_figure6")[1], float) / 100
-  clear_run(tmp_path / "ft_biased", task="clear10/moco_b0", matrix=(paper + 0.01).tolist())
+  clear_run(tmp_path / "biased_reservoir", task="clear10/moco_b0", matrix=(paper + 0.01).tolist())
   figure6 = panels(tmp_path)["paper_matrix"]
   assert figure6.rows[-10][:3] == ["paper, figure 6", 1, pytest.approx(0.9045)]
   by_name = {row[0]: row for row in figure6.rows}
-  np.testing.assert_allclose(by_name["ft_biased, minus the paper"][2:], 0.01)
+  np.testing.assert_allclose(by_name["biased_reservoir, minus the paper"][2:], 0.01)
 
 
 def test_a_run_of_the_challenge_is_beside_the_published_matrix(tmp_path):
