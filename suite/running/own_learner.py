@@ -76,8 +76,9 @@ class OwnLearner:
       else:
         head = class_heads.Linear("zeros" if delivery == deliveries.SEQUENCE else "glorot")
       given = dict(
-          train_on=methods.settings_of(*methods.named([FINETUNE]), descriptions.delivering(
-              delivery))["train_on"].value,  # As the method of that name.
+          train_on=methods.settings_of(
+              methods.named([FINETUNE])[0], descriptions.delivering(delivery)
+          )["train_on"].value,  # As the method of that name.
           transform=self.transform, net=trainable_parts.AllLayers(self.backbone), head=head,
           objective=None if self.loss is None else objective.OwnLoss(self.loss),
           optimizer=_of_step(optimizer), epochs=_EPOCHS, batch_size=_BATCH_SIZE)

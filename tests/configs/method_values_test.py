@@ -88,12 +88,14 @@ STRUCTURE = {
     "by", "keep", "train_on", "reset", "remember", "teacher", "similarity", "matrices", "oas",
     "exact", "weights", "adapted", "start", "static", "decoupled", "transductive", "joint_norms",
     "learn_rates", "parts", "pixel_range", "norm_last", "last_set_only", "updates",
-    "optimizer_name", "base", "training", "uniform_in"}
+    "optimizer_name", "base", "training", "uniform_in", "unit"}
 OF_RUNS = {
     "BACKBONE", "WEIGHTS", "FEATURES", "RULES", "BASE", "EXAMPLES_ON", "META_IMAGES", "BASE_IMAGES",
-    "META_START", "PROTOMAML_BASE", "SCR_VIEW", "RESNET", "EARLY_UNTIL", "CLASS_NAMES",
+    "META_START", "PROTOMAML_BASE", "RESNET", "EARLY_UNTIL", "CLASS_NAMES",
     "CLIP_FOLDER", "ENCODER_WEIGHTS", "ER_REMEMBER"}
-NO_METHODS = {"protomaml/composition.Base.epochs = 0", "mt/top3/auxiliary.Similar.num = 3",
+NO_METHODS = {
+    "fecam_vit/class_covariances.ClassCovariances.shrinkage = (1.0, 0.0)",
+    "protomaml/composition.Base.epochs = 0", "mt/top3/auxiliary.Similar.num = 3",
               "minimum_distance.LeastShare.share = 0.05", "PSEUDO_THRESHOLD = 0.95"}
 
 
