@@ -46,6 +46,6 @@ def test_case_punctuation_and_aliases_of_names():
 
 def test_lr_is_the_learning_rate():
   er = methods.find("er")
-  found = methods._scanned(tuple(methods.shelves([er])))
+  found = methods._scanned(tuple(methods.shelves([er])), "")
   assert methods.resolved(found, [er], ["lr=0.3"]) == methods.resolved(
       found, [er], ["learning_rate=0.3"])
