@@ -156,7 +156,7 @@ def run(
 
 def _identity(origin: run_settings.RunOrigin, name: str, settings: run_settings.RunSettings,
               own: arithmetic.Arithmetic) -> run_settings.RunIdentity:
-  """What a learner's run depends on: its objects or bindings, and the settings of the run."""
+  """The identity of a learner's run: its objects or bindings, and the settings of the run."""
   found = run_settings.RunIdentity({"configuration": origin.config_text})
   if origin.identity is not None:
     found = origin.identity(name)
@@ -320,7 +320,7 @@ def _learner_run(
     if place.is_known:
       _say(distribution, f"{name}: resumed at event {state.done} in {folder}.")
     elif place.difference:
-      _say(distribution, f"{name}: computed anew in {folder}: {place.difference}.")
+      _say(distribution, f"{name}: computed in {folder}, beside {place.difference}.")
     else:
       _say(distribution, f"{name}: computed in {folder}.")
     yield _LearnerRun(state, finish)

@@ -153,8 +153,8 @@ def test_another_configuration_is_computed_beside_the_first(runs, capsys, caplog
   assert cli.main(["run", "two.gin", "--workdir", "w", "--gin_param", "SCALE=5"]) == 0
   shown = capsys.readouterr()
   folder, = pathlib.Path("w").glob("ada~*")
-  assert (f"ada: computed anew in {folder}: two_events.run.scale was 2 and is 5; w/ada has the "
-          "run before.") in caplog.text
+  assert (f"ada: computed in {folder}, beside w/ada: two_events.run.scale was 2 and is 5."
+          ) in caplog.text
   assert re.search(r"total +30 +10\n", shown.out)
   assert "Earlier runs, of other settings, data or code (--all shows them): w/ada, w/bob" in (
       shown.out)
@@ -186,8 +186,8 @@ def test_a_folder_of_an_earlier_version_is_read_or_left_as_it_is(runs, caplog):
     pathlib.Path(folder, "identity.json").unlink()
   files = _files("w")
   assert cli.main(["run", "two.gin", "--workdir", "w", "--gin_param", "SCALE=5"]) == 0
-  assert ("an earlier version of the suite made the run before, and did not note what it was; "
-          "w/ada has the run before") in caplog.text
+  assert ("beside w/ada: an earlier version of the suite made that run, and did not note its "
+          "identity") in caplog.text
   assert {name: data for name, data in _files("w").items() if name in files and "/" in name} == {
       name: data for name, data in files.items() if "/" in name}
   assert cli.main(["run", "two.gin", "--workdir", "w"]) == 0  # Its configuration is the same text.
@@ -220,7 +220,7 @@ def test_an_edit_of_a_users_module_is_a_difference_and_a_comment_is_none(runs, t
   run(MODULE)
   assert "ada: finished earlier" in run(
       MODULE.replace("  calls.append", "  # Told.\n\n  calls.append"))
-  assert "ada: computed anew" in run(MODULE.replace("flops=10", "flops=11"))
+  assert "code two_events.run has changed" in run(MODULE.replace("flops=10", "flops=11"))
 
 
 def test_a_directory_that_holds_something_else_is_refused(runs, capsys):

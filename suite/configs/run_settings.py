@@ -251,7 +251,7 @@ class RunFile:
 
 
 class RunIdentity(NamedTuple):
-  """What the results of a learner's run depend on and its user can change.
+  """The identity of a learner's run: what its results depend on and its user can change.
 
   Attributes:
     texts: by name, see `running/run_parts.py`.

@@ -100,7 +100,7 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
 def _identities(name: str, protocol: Any, settings: Mapping[str, Any],
                 learners: Mapping[str, Any], metrics: Mapping[str, Any]
                 ) -> dict[str, run_settings.RunIdentity]:
-  """What the run of each learner depends on, by its label."""
+  """The identities of the learners' runs, by label."""
   began, data = time.monotonic(), run_parts.Parts()
   for key, value in sorted(settings.items()):
     data.add(f"protocol.{key}", value)
@@ -112,7 +112,7 @@ def _identities(name: str, protocol: Any, settings: Mapping[str, Any],
   took, found = time.monotonic() - began, {}
   if took > _LONG_SECONDS:
     logging.warning(
-        "It took %.0f s to find out what the data is, by its bytes. Give each large set a version, "
+        "It took %.0f s to compute digests of the data. Give each large set a version, "
         "images.with_version('1'), which then stands for its images; change it with them.", took)
   for label, learner in learners.items():
     parts = run_parts.Parts(shared)

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What the results of a run depend on and its user can change, as text by name: its identity.
+"""The identity of a run as text by name: what its results depend on and its user can change.
 
   learner.epochs                          '3'
   protocol.buckets.buckets[0].train.store  'u1[160, 8, 8, 3]#5f2c...'

@@ -80,7 +80,7 @@ class Place(NamedTuple):
   Attributes:
     folder: of the run.
     is_known: whether the folder holds a run of this identity that has begun.
-    difference: from the latest other run of the label, in words; "": there is none.
+    difference: the folder of the label's latest other run, and what differs; "": there is none.
   """
 
   folder: pathlib.Path
@@ -112,7 +112,7 @@ def place(workdir: pathlib.Path, name: str, texts: Mapping[str, str], config_tex
     return Place(first, False)
   latest_folder = latest(workdir, name)
   folder, known = next((one for one in others if one[0] == latest_folder), others[-1])
-  said = f"{difference(known, texts)}; {folder} has the run before"
+  said = f"{folder}: {difference(known, texts)}"
   if not has_begun(first):
     return Place(first, False, said)
   beside = next(path for length in range(_DIGITS, len(digest) + 1) if not has_begun(
@@ -219,7 +219,7 @@ def digest_of(texts: Mapping[str, str]) -> str:
 def difference(before: Mapping[str, str], now: Mapping[str, str]) -> str:
   """Says in which parts two identities differ; those that follow from others come last."""
   if not before:
-    return "an earlier version of the suite made the run before, and did not note what it was"
+    return "an earlier version of the suite made that run, and did not note its identity"
   changed = [name for name in dict.fromkeys([*now, *before]) if before.get(name) != now.get(name)]
   shown = [f"{name[-_LONGEST:]} {_change(before.get(name), now.get(name))}"
            for name in changed[:_MOST_SHOWN]]
