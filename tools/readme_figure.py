@@ -56,7 +56,7 @@ def tables(page: str) -> dict[str, tuple[str, list[Point]]]:
 
 
 def draw(found: dict[str, tuple[str, list[Point]]]) -> bytes:
-  """The picture: a pair of axes for each protocol, on which the method with the best mean is named."""
+  """The picture: a pair of axes for each protocol, on which the best mean is named."""
   methods = list(dict.fromkeys(point.method for _, points in found.values() for point in points))
   with figures.style():
     figure, first = figures.new_axes("", width=11.0, height=6.6)
