@@ -13,9 +13,17 @@ classes may be answered:
 Under "class" and "task" classes are numbered in the order in which they come, and a learner is told
 those that have come only: `begin` gives the task with the number of classes seen so far, delivered
 sets have no more classes and names than that, and its head grows (`GrowingLearner`). The logits
-of classes that may not be answered are left out, as if they were minus infinity. In training
-both are the same: all classes so far take part, as in the comparisons of Buzzega et al. (2020).
-A head for each task is the head `MultiHead` of a gradient learner.
+of classes that may not be answered are left out, as if they were minus infinity. In training both
+are the same. A head for each task is the head `MultiHead` of a gradient learner.
+
+Which classes have an output, in training and in answers, is said by `outputs`, in the words of
+`--active-classes` in the code of van de Ven, Tuytelaars & Tolias (2022):
+
+  all_so_far  those that have come, as above
+  all         all from the first task on, as in the class-incremental tables of Buzzega et al.
+              (2020) and van de Ven et al. (2022): an output learns to be low until its class comes.
+              The learner is told the number of all classes then, and does not grow. Under "domain"
+              both are the same.
 
 The scores are those of the matrix R[i, j], the accuracy on task j after training on task i:
 
@@ -59,6 +67,8 @@ from suite.state import learner_state
 
 Scenario = Literal["domain", "class", "task"]
 SCENARIOS = DOMAIN, CLASS, TASK = typing.get_args(Scenario)
+Outputs = Literal["all_so_far", "all"]
+OUTPUTS = ALL_SO_FAR, ALL = typing.get_args(Outputs)
 Tested = Literal["each", "last"]
 TESTED = EACH, LAST = typing.get_args(Tested)
 DESCRIPTION = descriptions.ProtocolDescription(
@@ -73,7 +83,7 @@ DESCRIPTION = descriptions.ProtocolDescription(
         "Tasks", "Average accuracy on the tasks so far", "trained_bucket", "average_accuracy",
         first=1, kind=deliveries_lib.PREDICT),
     panels=(descriptions.BUCKETS,),
-    identity=("task", "scenario", "num_tasks", "num_classes", "class_order"))
+    identity=("task", "scenario", "outputs", "num_tasks", "num_classes", "class_order"))
 
 
 @refusals.checkable
@@ -84,6 +94,7 @@ def run(
     state: run_state.RunState,
     buckets: buckets_lib.Buckets,
     scenario: Scenario = CLASS,
+    outputs: Outputs = ALL_SO_FAR,
     tested: Tested = EACH,
     validation_share: float = 0.1,
     eval_batch_size: Optional[int] = None,
@@ -94,6 +105,7 @@ def run(
   Args:
     buckets: a task each, of `suite.buckets.of_classes`, `permuted`, `rotated` or `of`.
     scenario: "domain", "class" or "task".
+    outputs: which classes have one, "all_so_far" or "all".
     tested: after which tasks tests are answered, "each" or "last". The final average accuracy needs
       the last alone; all other scores are null then.
     validation_share: share of each task's training images that is delivered as its validation
@@ -105,7 +117,7 @@ def run(
   """
   learner = refusals.check_learner(learner, deliveries_lib.BUCKETS)
   refusals.check_kinds(learner, [tasks.SINGLE_LABEL])
-  classes = check(buckets, scenario)
+  classes = check(buckets, scenario, outputs)
   bucket_loop.check_sizes(
       learner, buckets.buckets, validation_share, "incremental.run.validation_share")
   bucket_loop.check_transforms(buckets.buckets, learner.transform)
@@ -116,11 +128,13 @@ def run(
         f"{type(learner).__name__} can serve {most} classes, one for each slot of its memory, and "
         f"{buckets.task.key!r} has {len(order)}. Give it a memory of at least {len(order)} "
         "examples.")
-  ends, parts = [len(order)] * len(buckets), buckets.buckets
+  ends = told = [len(order)] * len(buckets)  # Classes that have come, and that have an output.
+  parts = buckets.buckets
   if scenario != DOMAIN:
-    learner = GrowingLearner(learner)
     ends = [int(end) for end in np.cumsum([len(own) for own in classes])]
-    parts = tuple(_as_seen(bucket, order[:end]) for bucket, end in zip(buckets, ends))
+    if outputs == ALL_SO_FAR:
+      learner, told = GrowingLearner(learner), ends
+    parts = tuple(_as_seen(bucket, order[:end]) for bucket, end in zip(buckets, told))
   name, events = buckets.task.name, plan(len(buckets), scenario, tested)
 
   def scores(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray,
@@ -134,16 +148,16 @@ def run(
 
   def allowed(event: bucket_loop.BucketEvent) -> Optional[np.ndarray]:
     if scenario != TASK:
-      return None  # The head has the classes seen so far and no other.
-    places = np.arange(ends[event.trained])
+      return None  # All outputs that the head has.
+    places = np.arange(told[event.trained])
     return (places < ends[event.bucket]) & (
         places >= ends[event.bucket] - len(classes[event.bucket]))
 
-  about = {"protocol": DESCRIPTION.name, "scenario": scenario, "num_tasks": len(buckets),
+  about = {"protocol": DESCRIPTION.name, **_kind(scenario, outputs), "num_tasks": len(buckets),
            "class_order": _shown(order)}
   bucket_loop.run(
       learner, bucket_loop.Series(
-          parts, [tasks.Task(name, tasks.SINGLE_LABEL, end) for end in ends],
+          parts, [tasks.Task(name, tasks.SINGLE_LABEL, num) for num in told],
           events,
           lambda event: {**about, **bucket_loop.about(event, parts, buckets.task),
                          "classes_seen": ends[event.trained]},
@@ -151,7 +165,7 @@ def run(
           lambda i: None if scenario == DOMAIN else range(ends[i] - len(classes[i]), ends[i])),
       state=state, validation_share=validation_share, eval_batch_size=eval_batch_size,
       few=few_answers.parsed(test_answers))
-  return summarize(state.records, buckets, scenario, order)
+  return summarize(state.records, buckets, scenario, order, outputs)
 
 
 def plan(num_tasks: int, scenario: str, tested: str = EACH) -> List[bucket_loop.BucketEvent]:
@@ -164,9 +178,11 @@ def plan(num_tasks: int, scenario: str, tested: str = EACH) -> List[bucket_loop.
           if j is None or tested == EACH or i == num_tasks - 1]
 
 
-def check(buckets: buckets_lib.Buckets, scenario: str) -> List[np.ndarray]:
+def check(buckets: buckets_lib.Buckets, scenario: str, outputs: str) -> List[np.ndarray]:
   """Refuses tasks that a scenario cannot have; returns the classes that come with each, ascending.
   """
+  if outputs not in OUTPUTS:
+    raise ValueError(f"incremental.run.outputs is {outputs!r}; allowed are {', '.join(OUTPUTS)}.")
   if scenario not in SCENARIOS:
     raise ValueError(f"Unknown scenario {scenario!r}; allowed are {', '.join(SCENARIOS)}.")
   if buckets.task.kind != tasks.SINGLE_LABEL:
@@ -221,6 +237,11 @@ def _named(buckets: buckets_lib.Buckets, label: int) -> str:
   return repr(buckets.class_names[label]) if buckets.class_names else str(label)
 
 
+def _kind(scenario: str, outputs: str) -> Dict[str, str]:
+  """Facts of records and summaries; outputs are told where they are not those so far."""
+  return {"scenario": scenario, **({} if outputs == ALL_SO_FAR else {"outputs": outputs})}
+
+
 def _shown(order: Sequence[int]) -> str:
   """The order in which classes come; of many the first ones, which tell orders apart."""
   return ",".join(str(label) for label in order[:20]) + ("..." if len(order) > 20 else "")
@@ -238,7 +259,7 @@ def _as_seen(bucket: buckets_lib.Bucket, order: np.ndarray) -> buckets_lib.Bucke
 
 
 def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets, scenario: str,
-              order: Sequence[int]) -> Dict[str, Any]:
+              order: Sequence[int], outputs: str) -> Dict[str, Any]:
   """The scores that a paper prints, from records alone; null where they are not defined."""
   acc = bucket_loop.accuracies(records, len(buckets))
   chance = 1.0 / buckets.task.num_classes
@@ -253,8 +274,9 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
   names = buckets.class_names
   return {
       "protocol": DESCRIPTION.name,
-      "stream": f"{buckets.task.name}, {len(buckets)} tasks, scenario {scenario}",
-      "scenario": scenario, "num_events": len(records), **bucket_loop.without_nan(scores),
+      "stream": f"{buckets.task.name}, {len(buckets)} tasks, scenario {scenario}" + (
+          "" if outputs == ALL_SO_FAR else f", outputs {outputs}"),
+      **_kind(scenario, outputs), "num_events": len(records), **bucket_loop.without_nan(scores),
       "tasks": [bucket.name for bucket in buckets],
       "final_accuracies": acc[-1].tolist(),
       "forgetting_by_task": bucket_loop.rows(matrix.forgetting_of_each(acc)[None])[0],

@@ -401,7 +401,7 @@ def _front(table: table_dir.TableDir, column: Ranked) -> panels.Panel | None:
 
 
 def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panels.Panel]:
-  """The best method of each column for budgets of FLOPs; [] if no FLOPs are known."""
+  """The best mean of each column for budgets of FLOPs, with its group; [] without FLOPs."""
   limits = budgets([p.cost for column in columns for p in column.points()])
   if not limits:
     return []
@@ -412,12 +412,12 @@ def _budgets(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panel
         + (f" ({', '.join(others)})" if others else "") if best else quantities.NOTHING
         for best, others in (column.group(budget) for column in columns))])
   return [panels.Panel(
-      "budgets", f"{table.title}: the best method within a budget of FLOPs",
+      "budgets", f"{table.title}: the best mean score within a budget of FLOPs",
       [panels.Column("budget", panels.FLOPS),
        *(panels.Column(column.heading, panels.MIXED) for column in columns)], rows,
       ["The best mean score among the methods whose runs, answers included, cost at most the "
-       f"budget; {quantities.NOTHING}: none does. In parentheses: methods within the budget that "
-       "are not worse beyond chance."])]
+       f"budget; {quantities.NOTHING}: none does. In parentheses, not distinguishable from it: "
+       "methods within the budget that are not worse beyond chance."])]
 
 
 def _costs(table: table_dir.TableDir, columns: Sequence[Ranked]) -> list[panels.Panel]:

@@ -167,7 +167,9 @@ class Parts:
     self._add_new(name, value)
 
   def _add_new(self, name: str, value: Any) -> None:
-    if isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
+    if tf.is_symbolic_tensor(value):  # Of a graph, which a learner has kept.
+      self.texts[name] = f"{value.dtype.name}{value.shape}"
+    elif isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
       self.texts[name] = array_text(value)
     elif isinstance(value, (types.ModuleType, tf.TensorShape, tf.TensorSpec)):
       self.texts[name] = getattr(value, "__name__", str(value))

@@ -41,8 +41,8 @@ from suite.submissions import bundle
 
 # What a record says of its event, whatever is learned and answered.
 _ABOUT = ("protocol", "kind", "task", "task_key", "num_classes", "trained_bucket", "bucket",
-          "bucket_name", "train_size", "validation_size", "dev_size", "mode", "scenario", "split",
-          "role", "year", "occurrence", "dataset", "dataset_version", "metric", "seen",
+          "bucket_name", "train_size", "validation_size", "dev_size", "mode", "scenario", "outputs",
+          "split", "role", "year", "occurrence", "dataset", "dataset_version", "metric", "seen",
           "first_step", "labels", "unknown", "way", "shot", "num_support_sets", "num_tasks",
           "updates")
 _COSTS = ("flops", "macs", "examples", "steps")

@@ -220,6 +220,35 @@ def test_classes_are_dealt_to_buckets_and_numbered_as_they_come():
       images, num_tasks=4)] == [2, 2, 1, 1]
 
 
+def test_classes_come_in_the_order_that_is_given():
+  images = _set(60, 6)  # Image i is of class i % 6.
+
+  def order(**settings):
+    found = buckets.of_classes(images, num_tasks=3, **settings)
+    homes = {int(label): int(i) % 6 for bucket in found
+             for label, i in zip(bucket.train.labels, bucket.train.ids)}
+    return [homes[label] for label in range(6)]
+
+  assert order(class_order=[4, 0, 5, 1, 3, 2]) == [4, 0, 5, 1, 3, 2]
+  # numpy.random.seed(1993); numpy.random.permutation(6); the global generator is left alone.
+  before = np.random.get_state()[1].tolist()  # noqa: NPY002 - it is the one that must not move.
+  assert order(class_order="numpy_1993", seed=7) == [0, 2, 3, 4, 5, 1]
+  assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+  # Of 100 classes, the first ten of CIFAR-100's order in the code of iCaRL's successors.
+  assert buckets._ordered(np.arange(100), None, "numpy_1993", "x")[:10].tolist() == [
+      68, 56, 78, 8, 23, 84, 90, 65, 74, 76]
+
+
+@pytest.mark.parametrize("class_order, message", [
+    ("pycil", "class_order is 'pycil'; give 'numpy_1993', or all labels"),
+    ([0, 1, 2, 3, 4], r"has 5 labels, and 'mine' has 6 classes; unknown are \[\], missing \[5\]"),
+    ([0, 1, 2, 3, 4, 6], r"unknown are \[6\], missing \[5\]"),
+    ([0, 1, 2, 3, 4, 5, 5], "has 7 labels, .* Give each label of the data once")])
+def test_an_order_that_is_not_one_of_all_classes_is_refused(class_order, message):
+  with pytest.raises(ValueError, match=message):
+    buckets.of_classes(_set(60, 6), num_tasks=3, class_order=class_order)
+
+
 @pytest.mark.parametrize("settings", [
     {"num_tasks": 7}, {"num_tasks": 1}, {"num_tasks": 4, "first": 4}, {"num_tasks": 2, "first": 0}])
 def test_a_task_without_a_class_is_refused(settings):

@@ -128,6 +128,35 @@ def test_a_learner_is_told_classes_as_they_come_and_grows_with_them(tmp_path):
   assert macs.tolist() == [4 * 12, *[4 * 24] * 2, *[4 * 36] * 3]
 
 
+def test_all_outputs_are_there_and_may_be_answered_from_the_first_task_on(tmp_path):
+  learner = Newest()
+  found = _run(tmp_path / "class", learner, _buckets(*THREE), outputs="all")
+  # The last of all classes is always answered, which half of the last task's images have.
+  assert found["matrix"] == [[0.0, None, None], [0.0, 0.0, None], [0.0, 0.0, 0.5]]
+  assert found["outputs"] == "all" and found["stream"] == "t, 3 tasks, scenario class, outputs all"
+  letters = tuple(f"class {letter}" for letter in "efadbc")  # Numbered as they come.
+  assert learner.told == [  # One learner, which does not grow.
+      (6, 6, letters, list(own), list(own)) for own in ((0, 1), (2, 3), (4, 5))]
+  done = stopped_runs.records(tmp_path / "class")
+  assert [r["learned"] for r in done if "learned" in r] == [
+      [5, 5, 0, 0, 0, 0], [5, 5, 5, 5, 0, 0], [5, 5, 5, 5, 5, 5]]
+  assert [r["classes_seen"] for r in done if r["kind"] == "train"] == [2, 4, 6]
+  assert {r["outputs"] for r in done} == {"all"}
+  # 6 features to 6 outputs, whatever has come; 4 images a test.
+  macs = np.diff([0, *(r["macs_predict"] for r in done if r["kind"] == "predict")])
+  assert macs.tolist() == [4 * 36] * 6
+  # Where the task is known, its classes alone may be answered.
+  found = _run(tmp_path / "task", Newest(), _buckets(*THREE), scenario="task", outputs="all")
+  assert found["matrix"] == [[1.0, None, None], [1.0, 1.0, None], [1.0, 1.0, 0.5]]
+  # Under "domain" all classes come with the first task, so that both are the same.
+  every = tuple(range(SIZE))
+  both = [_run(tmp_path / outputs, Newest(), _buckets(every, every), scenario="domain",
+               outputs=outputs)["matrix"] for outputs in incremental.OUTPUTS]
+  assert both[0] == both[1]
+  with pytest.raises(ValueError, match="outputs is 'known'; allowed are all_so_far, all"):
+    _run(tmp_path / "wrong", Newest(), _buckets(*THREE), outputs="known")
+
+
 def _reached(value, depth=0, seen=None):
   """All texts and whole numbers that can be reached from an object by any attribute."""
   seen = set() if seen is None else seen

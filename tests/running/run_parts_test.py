@@ -281,6 +281,12 @@ def test_a_use_of_data_is_no_difference():
     assert _texts(data) == before
 
 
+def test_a_tensor_of_a_graph_that_a_learner_has_kept_is_its_shape():
+  kept = []
+  tf.function(lambda x: kept.append(x)).get_concrete_function(tf.TensorSpec([2, None]))
+  assert _texts(kept) == {"value": "list of 1", "value[0]": "float32(2, None)"}
+
+
 @pytest.mark.parametrize("one, other", [
     (1, 1.0), ("1", 1), ([1, 2], [2, 1]), ({"a": 1}, {"a": 2}), (pathlib.Path("a"), "b"),
     (np.float32(1), np.float64(1)), (functools.partial(max, 1), functools.partial(max, 2)),

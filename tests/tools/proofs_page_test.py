@@ -19,32 +19,61 @@ def _tool(load_tool):
   return load_tool("proofs_page")
 
 
-def _published(method, number, deviation="", remark=""):
+def _published(method, number, deviation="", seeds="", remark="", not_run=""):
   return {"benchmark": "b", "method": method, "title": method.upper(), "published": number,
-          "deviation": deviation, "source": "", "remark": remark}
+          "deviation": deviation, "seeds": seeds, "source": "", "remark": remark,
+          "not_run": not_run}
 
 
-def test_a_difference_is_within_the_deviation_or_near_or_explained(tool):
-  for row, ours, expected in (
-      (_published("er", "70", "3"), 67.0, tool.WITHIN), (_published("er", "70"), 68.0, tool.NEAR),
-      (_published("er", "70", "0.5"), 71.0, tool.NEAR), (_published("er", "70"), 67.9, tool.OPEN),
-      (_published("er", "70", "0.5", "Why."), 60.0, tool.EXPLAINED)):
-    assert tool.verdict(row, ours) == expected
+def test_two_standard_errors_count_the_seeds_of_both_sides(tool):
+  # 2 sqrt(3² / 9 + 4² / 2), where 70, 70 + 4 sqrt(2) have the deviation 4.
+  found = tool.allowed(_published("er", "70", "3", "9"), [70.0, 70.0 + 4 * 2 ** 0.5])
+  assert found == pytest.approx(2 * 9 ** 0.5)
+  # One seed has no deviation, and gets the published one: 2 sqrt(3² / 9 + 3² / 1).
+  assert tool.allowed(_published("er", "70", "3", "9"), [70.0]) == pytest.approx(2 * 10 ** 0.5)
+  assert tool.allowed(_published("er", "70", "3"), [70.0, 72.0]) is None  # Of how many seeds?
+  assert tool.allowed(_published("er", "70", "", "9"), [70.0, 72.0]) is None
+
+
+@pytest.mark.parametrize("deviation, seeds, ours, expected", [
+    ("3", "9", [63.7], "within 2 standard errors"),  # 6.3 of 6.32.
+    ("3", "9", [63.6], "neither"),
+    ("0.3", "9", [70.6], "within 2 standard errors"),  # 0.6 of 0.63.
+    ("0.3", "9", [70.7], "within 2 points"),
+    ("8", "", [72.0], "within 2 points"), ("8", "", [72.1], "neither"),
+    ("3", "9", [64.0, 64.2], "neither"),  # 5.9 of 2 sqrt(1 + 0.01): the seeds agree.
+    ("", "", [], "not run")])
+def test_a_number_is_right_by_standard_errors_or_points(deviation, seeds, ours, expected, tool):
+  assert tool.verdict(_published("er", "70", deviation, seeds), ours) == expected
+
+
+def test_every_published_number_is_on_the_page(tool):
   stored = [{"benchmark": "b", "method": "er", "seed": str(s), "accuracy": a}
             for s, a in enumerate(("70.0", "74.0"))]
-  text = tool.page({"b": types.SimpleNamespace(title="B", about="About.")}, stored,
-                   [_published("er", "70", "3", "Why."), _published("gem", "5")])
-  assert "**1 numbers: 1 within the deviation, 0 within 2 points, 0 explained, 0 not" in text
-  assert "| ER | 70 ± 3 | 72.00 ± 2.8 | 2 | +2.00 | within the deviation |" in text
-  assert "* ER: Why." in text and "GEM" not in text
+  benchmarks = {"b": types.SimpleNamespace(title="B", about="About.")}
+  rows = [_published("er", "70", "3", "9", remark="Why."),
+          _published("gem", "5", not_run="an hour a task")]
+  text = tool.page(benchmarks, stored, rows)
+  assert ("**2 numbers: 1 within 2 standard errors, 0 within 2 points, 0 neither, 1 not run.**"
+          in text)
+  # 2 sqrt(9 / 9 + 8 / 2) = 4.47.
+  assert "| ER | 70 ± 3 | 72.00 ± 2.8 | 2 | +2.00 | 4.47 | within 2 standard errors |" in text
+  assert "| GEM | 5 | | | | | not run: an hour a task |" in text and "* ER: Why." in text
+  for wrong, message in (
+      (_published("gem", "5"), "b gem: not_run is ''. Give the reason"),
+      (_published("er", "70", not_run="no"), "b er: not_run is 'no'. Give the reason"),
+      ({**rows[1], "benchmark": "c"}, "published.csv has c gem; benchmarks are b")):
+    with pytest.raises(ValueError, match=message):
+      tool.page(benchmarks, stored, [wrong])
 
 
-def test_every_result_has_a_published_number_and_none_is_unexplained(tool):
+def test_every_result_has_a_published_number_and_every_difference_a_remark(tool):
   rows = tool.read(tool.PUBLISHED)
   published = {(row["benchmark"], row["method"]): row for row in rows}
   assert len(published) == len(rows)
   unexplained = [name for name, ours in tool.results(tool.read(tool.STORED)).items()
-                 if tool.verdict(published[name], sum(ours) / len(ours)) == tool.OPEN]
+                 if tool.verdict(published[name], ours) == tool.NEITHER
+                 and not published[name]["remark"]]
   assert not unexplained
 
 
@@ -68,10 +97,10 @@ def test_all_outputs_are_there_from_the_first_task_on(load_tool, monkeypatch):
       buckets.Bucket("b", gray("b", [120] * 9 + [200] * 9, [2] * 9 + [3] * 9), gray(
           "b test", [120, 200], [2, 3]))))
   monkeypatch.setattr(statistics_learner.StatisticsLearner, "begin", seen)
-  for scenario, sizes in (("class", {2, 4}), (proof.ALL_OUTPUTS, {4})):
+  for outputs, sizes in (("all_so_far", {2, 4}), ("all", {4})):
     begun.clear()
-    benchmark = proof.Benchmark("", "", lambda *_: series, scenario, {
+    benchmark = proof.Benchmark("", "", lambda *_: series, "class", {
         "ncm": lambda: statistics_learner.StatisticsLearner(
-            class_means.ClassMeans(), transform=proof.PLAIN)})
+            class_means.ClassMeans(), transform=proof.PLAIN)}, outputs)
     assert proof.run(benchmark, "ncm", series, 0) == pytest.approx(100 * (1 / 2 + 1) / 2)
     assert set(begun) == sizes

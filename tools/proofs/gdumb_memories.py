@@ -71,7 +71,7 @@ BENCHMARKS = {
         "GDumb on Split-MNIST, class-incremental",
         "Five tasks of two digits; two layers of 100 or 400 with batch norm, trained anew on the "
         "memory alone, 128 passes of random crops at rates with warm restarts (Prabhu, Torr & "
-        "Dokania, 2020; numbers of the authors' `README.md`, settings of their "
+        "Dokania, 2020; numbers of the authors' `README.md`, over three seeds, settings of their "
         "`scripts/replicate.sh` and `src/opts.py`). They report the best pass on the test set, we "
         "the last one.",
         lambda pair, seed: buckets.of_classes(pair, num_tasks=5, seed=seed), incremental.CLASS, {

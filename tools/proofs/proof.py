@@ -20,7 +20,6 @@ from suite.data.images import image_ops
 from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.models import mlp
-from suite.protocols import clear
 from suite.protocols import incremental
 from suite.protocols import run_state
 from suite.reporting import progress
@@ -28,7 +27,6 @@ from suite.reporting import run_writer
 
 Pair = tuple[image_set.ImageSet, image_set.ImageSet]
 MEAN, DEVIATION = 0.1307, 0.3081  # Of MNIST's pixels in [0, 1], as PyTorch's examples have them.
-ALL_OUTPUTS = "all outputs"
 _PREDICTED_AT_ONCE = 5000
 
 
@@ -39,17 +37,18 @@ class Benchmark:
   Attributes:
     title, about: of its part of docs/proofs.md.
     tasks: makes the tasks from (training set, test set) and a seed.
-    scenario: of `incremental`; or `ALL_OUTPUTS`, class-incremental with an output for every class
-      from the first task on, which learns to be low until its class comes (protocol `clear`).
+    scenario: of `incremental`.
     methods: make the learner of each method.
+    outputs: of `incremental`.
     validation_share: of each task's training images; a gradient learner trains on these, too.
   """
 
   title: str
   about: str
   tasks: Callable[[Pair, int], buckets_lib.Buckets]
-  scenario: str
+  scenario: incremental.Scenario
   methods: Mapping[str, Callable[[], learner_lib.Learner]]
+  outputs: incremental.Outputs = incremental.ALL_SO_FAR
   validation_share: float = 0.1
 
 
@@ -61,13 +60,10 @@ def run(benchmark: Benchmark, method: str, buckets: buckets_lib.Buckets, seed: i
                                distribution=distribution.build())
     learner, share = benchmark.methods[method](), benchmark.validation_share
     try:
-      if benchmark.scenario == ALL_OUTPUTS:
-        summary = clear.run(learner, state=state, buckets=buckets, validation_share=share,
-                            eval_batch_size=_PREDICTED_AT_ONCE)
-        return 100 * float(np.mean(summary["matrix"][-1]))
       summary = incremental.run(
           learner, state=state, buckets=buckets, scenario=benchmark.scenario,
-          tested=incremental.LAST, validation_share=share, eval_batch_size=_PREDICTED_AT_ONCE)
+          outputs=benchmark.outputs, tested=incremental.LAST, validation_share=share,
+          eval_batch_size=_PREDICTED_AT_ONCE)
     finally:
       writer.close()
   return 100 * float(summary["final_average_accuracy"])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import pathlib
 import statistics
 from typing import Any, Mapping, Sequence
@@ -14,9 +15,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "proofs.md"
 STORED = ROOT / "docs" / "results" / "proofs.csv"
 PUBLISHED = ROOT / "docs" / "results" / "published.csv"
-CLOSE = 2.0  # Points beyond which a number that has no deviation, or is outside it, is explained.
-VERDICTS = WITHIN, NEAR, EXPLAINED, OPEN = (
-    "within the deviation", "within 2 points", "explained", "not explained")
+CLOSE = 2.0  # Points, and standard errors.
+VERDICTS = WITHIN, NEAR, NEITHER, NOT_RUN = (
+    "within 2 standard errors", "within 2 points", "neither", "not run")
 
 Rows = Sequence[Mapping[str, str]]
 
@@ -36,9 +37,14 @@ python tools/proofs BENCHMARK --data DIR --methods er --seeds 0   # DIR/mnist: t
 
 {summary}
 
-The deviation is the published one between seeds, or what the line below a table says; a number that
-is neither within it nor within {close:g} points has a remark. Numbers of
-the papers whose protocols the suite has, such as ProtoNets on Omniglot, are in
+A number is right if it is within two standard errors of its difference from the published one,
+which are sqrt(s1²/n1 + s2²/n2) with the deviation between seeds and the number of seeds of both
+sides. Where the suite has one seed, the published deviation stands for both sides. Else it is right
+within {close:g} points; that alone counts where the source gives no deviation between seeds, or not
+of how many, and the ± of such a source is what the text above its table says. The last column says
+which of the two holds. A number that is neither has a remark. With one seed and a large deviation
+two standard errors are wide, and the column shows how wide: being within them says little then.
+Numbers of the papers whose protocols the suite has, such as ProtoNets on Omniglot, are in
 [results](results/README.md).
 """
 
@@ -55,14 +61,24 @@ def make(benchmarks: Mapping[str, Any], stored: Rows, published: Rows, check: bo
                           "not what its rows give; run python tools/proofs page.")
 
 
-def verdict(published: Mapping[str, str], ours: float) -> str:
-  """How a result compares with the published number."""
-  difference = abs(ours - float(published["published"]))
-  if published["deviation"] and difference <= float(published["deviation"]):
+def allowed(published: Mapping[str, str], ours: Sequence[float]) -> float | None:
+  """Two standard errors of the difference of both means; None where the published one has none."""
+  if not published["deviation"] or not published["seeds"]:
+    return None
+  theirs = float(published["deviation"])
+  own = statistics.stdev(ours) if len(ours) > 1 else theirs
+  return CLOSE * math.sqrt(theirs ** 2 / int(published["seeds"]) + own ** 2 / len(ours))
+
+
+def verdict(published: Mapping[str, str], ours: Sequence[float]) -> str:
+  """How the results of all seeds compare with the published number."""
+  if not ours:
+    return NOT_RUN
+  difference = abs(statistics.fmean(ours) - float(published["published"]))
+  errors = allowed(published, ours)
+  if errors is not None and difference <= errors:
     return WITHIN
-  if difference <= CLOSE:
-    return NEAR
-  return EXPLAINED if published["remark"] else OPEN
+  return NEAR if difference <= CLOSE else NEITHER
 
 
 def results(stored: Rows) -> dict[tuple[str, str], list[float]]:
@@ -74,27 +90,50 @@ def results(stored: Rows) -> dict[tuple[str, str], list[float]]:
 
 
 def page(benchmarks: Mapping[str, Any], stored: Rows, published: Rows) -> str:
-  """docs/proofs.md; published numbers without a result of ours are left out."""
+  """docs/proofs.md: every published number, with a result of ours or the reason why not."""
   found, parts, verdicts = results(stored), [], []
+  _check_rows(benchmarks, found, published)
   for name, benchmark in benchmarks.items():
-    shown = [row for row in published
-             if row["benchmark"] == name and (name, row["method"]) in found]
+    shown = [row for row in published if row["benchmark"] == name]
     if not shown:
       continue
     lines = [f"## {benchmark.title}", "", benchmark.about, "",
              f"`python tools/proofs {name} --data DIR`", "",
-             "| method | published | suite | seeds | difference | |",
-             "|---|---:|---:|---:|---:|---|"]
+             "| method | published | suite | seeds | difference | 2 standard errors | |",
+             "|---|---:|---:|---:|---:|---:|---|"]
     for row in shown:
-      ours = found[name, row["method"]]
-      mean = statistics.fmean(ours)
-      verdicts.append(verdict(row, mean))
-      spread = f" ± {statistics.stdev(ours):.1f}" if len(ours) > 1 else ""
-      deviation = f" ± {row['deviation']}" if row["deviation"] else ""
-      lines.append(f"| {row['title']} | {row['published']}{deviation} | {mean:.2f}{spread} | "
-                   f"{len(ours)} | {mean - float(row['published']):+.2f} | {verdicts[-1]} |")
+      ours = found.get((name, row["method"]), [])
+      verdicts.append(verdict(row, ours))
+      lines.append(_line(row, ours, verdicts[-1]))
     lines += ["", *(f"* {row['title']}: {row['remark']}" for row in shown if row["remark"])]
     parts.append("\n".join(lines).rstrip("\n") + "\n")
   counts = ", ".join(f"{verdicts.count(one)} {one}" for one in VERDICTS)
   return "\n".join([HEAD.format(summary=f"**{len(verdicts)} numbers: {counts}.**", close=CLOSE),
                     *parts])
+
+
+def _check_rows(benchmarks: Mapping[str, Any],
+                found: Mapping[tuple[str, str], Sequence[float]],
+                published: Rows) -> None:
+  """Refuses rows that the page could not show: every number was run, or says why not."""
+  for row in published:
+    where = f"{row['benchmark']} {row['method']}"
+    if row["benchmark"] not in benchmarks:
+      raise ValueError(f"published.csv has {where}; benchmarks are {', '.join(benchmarks)}.")
+    if bool(row["not_run"]) == ((row["benchmark"], row["method"]) in found):
+      raise ValueError(
+          f"published.csv, {where}: not_run is {row['not_run']!r}. Give the reason there if "
+          "proofs.csv has no result, and leave it empty if it has one.")
+
+
+def _line(row: Mapping[str, str], ours: Sequence[float], judged: str) -> str:
+  """A line of a table."""
+  deviation = f" ± {row['deviation']}" if row["deviation"] else ""
+  begun = f"| {row['title']} | {row['published']}{deviation} |"
+  if not ours:
+    return f"{begun} | | | | {NOT_RUN}: {row['not_run']} |"
+  mean, errors = statistics.fmean(ours), allowed(row, ours)
+  spread = f" ± {statistics.stdev(ours):.1f}" if len(ours) > 1 else ""
+  width = "" if errors is None else f" {errors:.2f}"
+  return (f"{begun} {mean:.2f}{spread} | {len(ours)} | {mean - float(row['published']):+.2f} |"
+          f"{width} | {judged} |")

@@ -148,13 +148,16 @@ def _leaning(num_buckets: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
   return changed, home, _unit_hashes("bucket train") < 0.7
 
 
-def class_buckets(num_tasks: int = 5, *, seed: Optional[int] = None, as_features: bool = False
+def class_buckets(num_tasks: int = 5, *, seed: Optional[int] = None,
+                  class_order: Optional[buckets_lib.ClassOrder] = None, as_features: bool = False
                   ) -> buckets_lib.Buckets:
   """A class-incremental series like Split-MNIST: two of the ten digits with each of five tasks.
 
-  `seed` and `num_tasks` are as of `buckets.of_classes`, `as_features` as of `buckets`.
+  `num_tasks`, `seed` and `class_order` are as of `buckets.of_classes`, `as_features` as of
+  `buckets`.
   """
-  return buckets_lib.of_classes(train_and_test(as_features), num_tasks=num_tasks, seed=seed)
+  return buckets_lib.of_classes(
+      train_and_test(as_features), num_tasks=num_tasks, seed=seed, class_order=class_order)
 
 
 def train_and_test(as_features: bool = False) -> Tuple[image_set.ImageSet, image_set.ImageSet]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 import dataclasses
 import functools
-from typing import Any, Callable, Iterator, Sequence, Tuple
+from typing import Any, Callable, Iterator, Literal, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
 from suite.data.streams import class_coverage
 
+ClassOrder = Union[Sequence[int], Literal["numpy_1993"]]
+NUMPY_1993 = "numpy_1993"
 _TURNED_AT_ONCE = 64  # Images: as float64 they stay in the cache.
 _TIE = 1e-9  # Far above the rounding of four products with levels up to 255.
 
@@ -147,7 +149,8 @@ def of(parts: Sequence[Any] | Mapping[str, Any], *, name: str = "mine",
   return made
 
 
-def of_classes(data: Any, *, num_tasks: int = 5, seed: int | None = 0, first: int | None = None,
+def of_classes(data: Any, *, num_tasks: int = 5, seed: int | None = 0,
+               class_order: ClassOrder | None = None, first: int | None = None,
                test_share: float = 0.3, data_dir: str | None = None) -> Buckets:
   """Buckets with different classes, for class- and task-incremental learning.
 
@@ -159,6 +162,8 @@ def of_classes(data: Any, *, num_tasks: int = 5, seed: int | None = 0, first: in
       prepared data set, whose split "test" is tested on and all others are trained on.
     num_tasks: T; the classes are dealt out evenly, the first buckets having one more if they must.
     seed: of the order of the classes; None: in the order of their labels.
+    class_order: in place of `seed`, all labels in the order in which they come; or "numpy_1993",
+      the permutation of numpy's old generator with the seed 1993, which PyCIL and PILOT have.
     first: the number of classes of the first bucket, 50 of 100 say; None: as many as the others.
     test_share: of each class, where one image set is given.
     data_dir: where a named data set is prepared.
@@ -180,7 +185,7 @@ def of_classes(data: Any, *, num_tasks: int = 5, seed: int | None = 0, first: in
         f"The {len(classes)} classes of {train.name!r} do not make {num_tasks} tasks{begun}: a "
         "task without a class has nothing to learn. Take 2 tasks or more, and no more tasks than "
         "there are classes.")
-  order = classes if seed is None else seeds.generator(seed, "classes").permutation(classes)
+  order = _ordered(classes, seed, class_order, train.name)
   if first is None:
     dealt = np.array_split(order, num_tasks)
   else:
@@ -191,6 +196,28 @@ def of_classes(data: Any, *, num_tasks: int = 5, seed: int | None = 0, first: in
       (part.labels >= end - len(dealt[t])) & (part.labels < end))) for part in pair))
            for t, end in enumerate(ends)]
   return Buckets(tasks.Task(f"split {_base(train.name)}", train.kind, len(order)), tuple(found))
+
+
+def _ordered(classes: np.ndarray, seed: int | None, class_order: ClassOrder | None, name: str
+             ) -> np.ndarray:
+  """The labels [C], ascending, in the order in which they come."""
+  if class_order is None:
+    return classes if seed is None else seeds.generator(seed, "classes").permutation(classes)
+  if isinstance(class_order, str):
+    if class_order != NUMPY_1993:
+      raise ValueError(f"buckets.of_classes.class_order is {class_order!r}; give {NUMPY_1993!r}, "
+                       "or all labels in the order in which they come.")
+    # The old generator: G-U-N/PyCIL, 44cda2e, utils/data_manager.py, seeds it and permutes.
+    return np.random.RandomState(1993).permutation(classes)
+  order = np.asarray(class_order)
+  if sorted(order.tolist()) != classes.tolist():
+    wrong = sorted(set(order.tolist()) - set(classes.tolist()))
+    missing = sorted(set(classes.tolist()) - set(order.tolist()))
+    raise ValueError(
+        f"buckets.of_classes.class_order has {len(order)} labels, and {name!r} has {len(classes)} "
+        f"classes; unknown are {wrong[:10]}, missing {missing[:10]}. Give each label of the data "
+        "once.")
+  return order
 
 
 def permuted(data: Any, *, num_tasks: int = 10, seed: int = 0, test_share: float = 0.3,

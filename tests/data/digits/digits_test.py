@@ -147,3 +147,10 @@ def test_the_sequence_is_long_tailed_and_apart_from_its_base():
   for t in range(20):
     made.deliver(t)
     assert made.reveal(t) == labels[int(made.ids[t])]
+
+
+def test_digits_come_in_the_order_that_is_given():
+  labels = np.concatenate([part.labels for part in digits.train_and_test()])
+  found = digits.class_buckets(class_order=[4, 0, 7, 1, 9, 2, 3, 8, 5, 6])
+  assert [bucket.train.size + bucket.test.size for bucket in found] == [
+      int(np.isin(labels, own).sum()) for own in ((4, 0), (7, 1), (9, 2), (3, 8), (5, 6))]
