@@ -47,6 +47,7 @@ class LinearHead(learner.SequenceLearner):
       self.kernel = tf.Variable(tf.zeros([SIZE * SIZE * 3, task.num_classes]))
 
   def learn(self, experience, context):
+    context.ledger.charge(context.phase, flops=0, macs=0)  # It learns nothing here.
     return {}
 
   def encode(self, images):

@@ -64,9 +64,12 @@ class Der(objective.Objective):
     return loss
 
   def _drawn(self, batch: objective.Batch) -> list[objective.Batch]:
-    """The replayed rows of both terms: those of each draw, or of the one that there is."""
-    replayed, num = batch.replayed(), batch.num_replayed // self.draws
+    """The replayed rows of both terms: those of each draw, or of the one that there is.
+
+    Rows of the draws alternate, so that devices that share a step have as many of each.
+    """
+    replayed = batch.replayed()
     assert replayed.stored is not None
     return [replayed._replace(codes=replayed.codes[part], logits=replayed.logits[part],
                               labels=replayed.labels[part], stored=replayed.stored[part])
-            for part in (slice(num), slice(-num, None))]
+            for part in (slice(None, None, self.draws), slice(self.draws - 1, None, self.draws))]

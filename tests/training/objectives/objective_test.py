@@ -27,7 +27,7 @@ from suite.training.objectives import si
 
 OBJECTIVES = {
     "ewc_each": lambda: ewc.Ewc(strength=20.0, anchor="each"),
-    "mas": lambda: mas.Mas(strength=0.1),
+    "mas": mas.Mas,
     "si": lambda: si.Si(strength=1.0, epsilon=0.01, max_importance=None),
     "lwf": lambda: lwf.Lwf([0.0, 4.0]),
     "agem": gem.Agem,
