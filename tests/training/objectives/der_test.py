@@ -47,7 +47,7 @@ def test_der_plus_plus_adds_the_labels_of_the_memory():
 
 
 def test_each_term_is_a_mean_over_its_rows():
-  # Incoming: log 3 and log(5 / 3). Replayed in turns: squares 1 and 4 over three classes; twice log 3.
+  # Incoming: log 3 and log(5 / 3). Replayed in turns: squares 1 and 4 over three classes, log 3.
   rows = [[0, 0, 0], [0, LOG3, 0], [1, 1, 1], [0, 0, 0], [2, 2, 2], [3, 3, 3]]
   loss = der.Der(alpha=0.5, beta=2.0).loss(batch(rows, [1, 1, 0, 2, 1, 0], np.zeros([4, 3])))
   expected = (LOG3 + math.log(5 / 3)) / 2 + 0.5 * (1 + 4) / 2 + 2 * LOG3
