@@ -58,6 +58,7 @@ from suite.state import run_identity
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 _LONGEST = 200  # Letters of a value that is written out; longer ones are digests.
+_MOST_BYTES = 4 << 30  # Of files that a gin file names, whose contents are read.
 # Random weights of a model that are compared, at least and of each variable; the test's level.
 _LEAST_COMPARED, _MOST_COMPARED, _LEVEL = 256, 8192, 1e-6
 # What an object was made with, where its other attributes are caches or follow from these.
@@ -531,13 +532,22 @@ def contents(label: str, argument: str, value: Any) -> dict[str, str]:
 
 def _file_digest(path: pathlib.Path) -> str:
   """Digest of a file, or of the names and contents of all files in a folder; of runs, the answers.
+
+  Of more than `_MOST_BYTES` the names and sizes count.
   """
-  digest = hashlib.sha256()
   pattern = "predictions/*" if next(path.rglob(run_identity.RECORDS), None) else "*"
   files = [path] if path.is_file() else sorted(one for one in path.rglob(pattern) if one.is_file())
-  for one in files:
-    digest.update(f"{one.relative_to(path) if one != path else one.name}\0".encode())
-    with open(one, "rb") as file:
-      while block := file.read(1 << 20):
-        digest.update(block)
+  return _listed_digest(path, tuple(
+      (one, (found := one.stat()).st_size, found.st_mtime_ns) for one in files))
+
+
+@functools.lru_cache(maxsize=64)  # The learners of a run read the same files.
+def _listed_digest(path: pathlib.Path, files: tuple[tuple[pathlib.Path, int, int], ...]) -> str:
+  digest, num_bytes = hashlib.sha256(), sum(size for _, size, _ in files)
+  for one, size, _ in files:
+    digest.update(f"{one.relative_to(path) if one != path else one.name}\0{size}\0".encode())
+    if num_bytes <= _MOST_BYTES:
+      with open(one, "rb") as file:
+        while block := file.read(1 << 20):
+          digest.update(block)
   return f"{len(files)} files #{digest.hexdigest()}"

@@ -298,6 +298,25 @@ def test_values_differ(one, other):
   assert _texts(one) == _texts(one)
 
 
+def test_files_that_an_argument_names_count_by_content(tmp_path, monkeypatch):
+  def found(argument="folder"):
+    return run_parts.contents("x", argument, [str(tmp_path)])
+
+  (tmp_path / "a.jpg").write_bytes(b"one")
+  first = found()
+  assert list(first) == [f"x: content of {tmp_path}"] and found("name") == {}
+  (tmp_path / "a.jpg").write_bytes(b"two")
+  os.utime(tmp_path / "a.jpg", ns=(1, 1))
+  assert found() != first
+  monkeypatch.setattr(run_parts, "_MOST_BYTES", 2)  # Now by names and sizes alone.
+  (tmp_path / "a.jpg").write_bytes(b"thr")
+  large = found()
+  (tmp_path / "a.jpg").write_bytes(b"fou")
+  assert found() == large
+  (tmp_path / "b.jpg").write_bytes(b"")
+  assert found() != large
+
+
 PROGRAM = """
 import sys, json
 import tensorflow as tf
