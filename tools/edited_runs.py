@@ -133,7 +133,7 @@ class EditedDigits(tfds.core.GeneratorBasedBuilder):
   VERSION = tfds.core.Version("1.0.0")
 
   def _info(self) -> Any:
-    return self.dataset_info_from_configs(features=tfds.features.FeaturesDict({
+    return tfds.core.DatasetInfo(builder=self, features=tfds.features.FeaturesDict({
         "image": tfds.features.Image(shape=(8, 8, 3)),
         "label": tfds.features.ClassLabel(num_classes=3)}))
 
