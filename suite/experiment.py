@@ -429,7 +429,7 @@ def _check_alike(folder: pathlib.Path, texts: Mapping[str, str], own: arithmetic
 
 
 def _check_arithmetic(folder: pathlib.Path, own: arithmetic.Arithmetic) -> None:
-  """Refuses to go on with a run that computed otherwise."""
+  """Refuses to resume a run that computed otherwise."""
   try:
     own.check(_stored_environment(run_identity.home(folder)).get("arithmetic", {}))
   except ValueError as error:

@@ -184,7 +184,7 @@ def are_same(before: str, text: str) -> bool:
 
 
 def _settings(text: str) -> List[str]:
-  """What a text sets, sorted."""
+  """Returns the settings of a text, sorted."""
   lines = text.splitlines()
   try:
     history = gin_files.scan_text(text).history
