@@ -51,7 +51,8 @@ the protocol first, then the method's paper, then the authors' code, then ours w
 table has a row for it. `suite show METHOD` prints values, sources and what each protocol changes. A
 run file may set others, which `suite show RUN` shows; epochs, batches, rates and memories are the
 run's. A label of a run file that is a method's name is that method
-(`tests/configs/labels_test.py`); reports print what was changed beside it: `er (memory_size=200)`.
+(`tests/configs/labels_test.py`); reports and leaderboards print beside it what differs from the
+table, whether the run file or the user set it: `er (memory_size=200)`.
 `--settings cpu` takes smaller values for runs on a CPU: {cpu}.
 """
 _NEVIS = """

@@ -102,6 +102,11 @@ def gin_text(protocol: str, settings: str) -> str:
   return "\n".join(lines) + "\n"
 
 
+def of_method(method: str, protocol: str, settings: str) -> dict[str, Value]:
+  """The rows of one method by setting, as `gin_text` chooses them."""
+  return {row.setting: row for row in _fitting(protocol, settings) if row.method == method}
+
+
 def _fitting(protocol: str, settings: str) -> Iterator[Value]:
   """The rows that hold, what says more later."""
   for name in dict.fromkeys(["", settings]):

@@ -317,7 +317,10 @@ def _owners(name: str) -> str:
 
 def changes(found: gin_files.Scan, before: gin_files.Scan, settings: str | None = None
             ) -> dict[str, str]:
-  """What reports say beside the label of a learner: its method, and what the user changed of it.
+  """What reports say beside the label of a learner: its method, and values that are not its own.
+
+  These are values that differ from those of the table of values, whether the run file or the user
+  set them; and of settings that the table does not have for the method, what the user changed.
 
   Args:
     found: a run's files and bindings.
@@ -328,16 +331,19 @@ def changes(found: gin_files.Scan, before: gin_files.Scan, settings: str | None 
     By label, {"mine": "er: memory_size=200"}; nothing of a method under its own name as it is.
   """
   known = {method.macro: method for method in load()}
-  learners_of = gin_files.value_in(found.history, LEARNERS)
+  learners_of, protocol = gin_files.value_in(found.history, LEARNERS), gin_files.protocol_in(
+      found.history)
   said: dict[str, str] = {}
   for label, made in learners_of.items() if isinstance(learners_of, dict) else ():
     method = known.get(getattr(made, "scope", ""))
     if method is None or getattr(made, "name", "") != gin_bindings.MACRO:
       continue
-    old, now = settings_in(before, method), settings_in(found, method)
+    own = {name: one.value for name, one in settings_in(before, method).items()}
+    own |= {name: row.value for name, row in method_values.of_method(
+        method.name, protocol, settings or "").items() if name in own}
     parts = [f"settings={settings}"] if settings and named_settings(method, settings) else []
-    parts += [f"{name}={one.value}" for name, one in now.items()
-              if name in old and one.value != old[name].value]
+    parts += [f"{name}={one.value}" for name, one in settings_in(found, method).items()
+              if name in own and one.value != own[name]]
     name = "" if label == method.name else method.name
     if name or parts:
       said[str(label)] = ": ".join(filter(None, [name, ", ".join(parts)]))

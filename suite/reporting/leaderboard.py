@@ -223,6 +223,17 @@ def build(table: table_dir.TableDir) -> list[panels.Panel]:
           *_budgets(table, columns), *_costs(table, columns), *_lifelong(table)]
 
 
+def _named(columns: Sequence[Ranked], row: str) -> str:
+  """A row with the changes of its runs beside it, by column if these are not the same."""
+  said: dict[str, list[str]] = {}
+  for column in columns:
+    if row in column.cells:
+      said.setdefault(column.cells[row].runs[0].changes, []).append(column.name)
+  parts = [text if len(said) == 1 else f"{', '.join(names)}: {text}"
+           for text, names in said.items() if text]
+  return f"{row} ({'; '.join(parts)})" if parts else row
+
+
 def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel:
   by_column = [column.ranks(table.rows) for column in columns]
   means = mean_ranks(by_column)
@@ -235,7 +246,7 @@ def _ranks(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel
   for place, values in zip([1, *range(3, 4 + len(columns))], zip(*numbers)):
     known = [value for value in values if value is not None]
     best |= {(i, place) for i, value in enumerate(values) if known and value == min(known)}
-  rows = [[row, _mean_rank(columns, row, means[row]), means[row].num,
+  rows = [[_named(columns, row), _mean_rank(columns, row, means[row]), means[row].num,
            among[row].mean if row in among else None,
            *(_rank(column, row, found[row]) for column, found in zip(columns, by_column))]
           for row in order]
@@ -296,7 +307,7 @@ def _rank_notes(columns: Sequence[Ranked], everywhere: Sequence[str]) -> list[st
 def _scores(table: table_dir.TableDir, columns: Sequence[Ranked]) -> panels.Panel:
   rows = []
   for row in table.rows:
-    shown: list[Any] = [row]
+    shown: list[Any] = [_named(columns, row)]
     for column in columns:
       if f"{row}/{column.name}" in table.missing:
         shown.append(quantities.NOTHING)

@@ -73,8 +73,16 @@ class Run:
 
   def named(self, label: str) -> str:
     """A label, with what it does not say: "er (memory_size=200)", "bhpo (indep)"."""
-    changes = self.environment.get(CHANGES, {}).get(self.folder.name)
-    return f"{label} ({changes})" if changes else label
+    return f"{label} ({self.changes})" if self.changes else label
+
+  @property
+  def changes(self) -> str:
+    """What the label does not say: "memory_size=200", "indep"; "" also of runs that have no such
+    facts.
+    """
+    known = self.environment.get(CHANGES)
+    said = known.get(self.learner) if isinstance(known, dict) else None
+    return said if isinstance(said, str) else ""
 
   @property
   def protocol(self) -> str:

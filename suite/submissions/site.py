@@ -210,9 +210,11 @@ class _Board:
     """The learners by the names shown, best first."""
     named = {}
     for learner in self._stream.learners:
-      method = self.method(learner)
-      named[method if learner.label == method else
-            f"{method} ({learner.label.partition('/runs/')[0]})"] = learner
+      method, changes = self.method(learner), learner.runs[0].changes
+      label = learner.label.removesuffix(f" ({changes})")
+      parts = ["" if label == method else label.partition("/runs/")[0], changes]
+      more = "; ".join(filter(None, parts))
+      named[f"{method} ({more})" if more else method] = learner
     sign = 1 if self.measure.better == descriptions.LOWER else -1
     scores = {name: learner.score(self.measure.key) for name, learner in named.items()}
     return dict(sorted(named.items(), key=lambda item: (
@@ -290,9 +292,10 @@ class _Board:
 def _by_budget(title: str, boards: Mapping[str, _Board]) -> panels.Panel:
   """Scores of all methods within each budget, sorted by the last budget that has a method."""
   methods = {budget: board.methods() for budget, board in boards.items()}
-  names = list(dict.fromkeys([
-      *(name for found in reversed(list(methods.values())) for name in found),
-      *(name for board in boards.values() for name in board.refused)]))
+  names = list(dict.fromkeys(name for found in reversed(list(methods.values())) for name in found))
+  plain = {name.partition(" (")[0] for name in names}
+  names += dict.fromkeys(name for board in boards.values() for name in board.refused
+                         if name not in plain)
   rows, best = [], set()
   for i, name in enumerate(names):
     budget = next((one for one in methods if name in methods[one]), None)
@@ -300,7 +303,8 @@ def _by_budget(title: str, boards: Mapping[str, _Board]) -> panels.Panel:
                       boards[budget].link(name, methods[budget][name])]
     for j, (one, board) in enumerate(boards.items(), 1):
       learner = methods[one].get(name)
-      row.append(quantities.words("does not fit" if name in board.refused else quantities.NOTHING)
+      row.append(quantities.words("does not fit" if name.partition(" (")[0] in board.refused
+                                  else quantities.NOTHING)
                  if learner is None else board.score(learner))
       if learner is not None and board.is_best(learner):
         best.add((i, j))

@@ -82,6 +82,20 @@ def test_reports_name_what_a_label_does_not_say():
   assert file.changes(found) == {"ranpac": "settings=cpu"}
 
 
+def test_reports_name_what_a_run_file_changes_of_a_method():
+  file = run_settings.find("digits/clear_methods")
+  assert file.changes(gin_files.scan(file.paths(), file.bindings(), checks=False)) == {
+      "mas": "strength=0.02", "lwf_growing": "step=9", "mer": "within=0.1, batches=1"}
+
+
+@pytest.mark.parametrize("run, protocol", [
+    ("digits/clear", "clear"), ("digits/fluid", "fluid"), ("digits/incremental", "incremental")])
+def test_a_method_as_it_is_has_nothing_beside_its_name(run, protocol):
+  names = [one.name for one in METHODS.values() if methods.column(protocol) in one.protocols]
+  file = run_settings.find(run, methods=names)
+  assert not file.changes(gin_files.scan(file.paths(), file.bindings(), checks=False))
+
+
 @pytest.mark.parametrize("changed, message", [
     ({"params": ["strength=2.0"]}, "setting 'strength', and no .* It is a setting of ewc, onlin"),
     ({"method_settings": "gpu"}, "Methods have no settings 'gpu'; allowed are cpu, or none")])

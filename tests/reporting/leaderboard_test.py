@@ -67,6 +67,17 @@ def _panels(table):
   return {panel.name: panel for panel in leaderboard.build(table)}
 
 
+def test_values_that_differ_from_a_methods_own_stand_beside_its_name(table):
+  for column, said in (("N", "rate=2"), ("C", "rate=2")):
+    (table.cell("a", column, 0) / "environment.json").write_text(
+        json.dumps({"learners": ["a"], "changes": {"a": said}}))
+  found = _panels(table)
+  assert [[row[0] for row in found[name].rows] for name in ("ranks", "scores")] == [
+      ["c", "b", "a (rate=2)"], ["a (rate=2)", "b", "c"]]
+  (table.cell("a", "C", 0) / "environment.json").write_text('{"changes": ["none"]}')
+  assert _panels(table)["scores"].rows[0][0] == "a (N: rate=2)"
+
+
 def test_runs_that_do_not_fit_their_budget_are_an_outcome(table):
   cell = table.cell("b", "C", 1) / "b"
   cell.mkdir(parents=True)

@@ -14,6 +14,7 @@ import pytest
 from suite import cli
 from suite.compute import ledger
 from suite.compute import private_tensorflow
+from suite.reporting import run_dir
 from suite.running import python_run
 from suite.submissions import bundle
 from suite.submissions import recomputation
@@ -190,6 +191,15 @@ def test_budgets_are_tables_and_what_does_not_fit_is_handed_in(made, tmp_path):
   heads = [part.partition("</button>")[0] for part in table.partition("</thead>")[0].split(
       '<button type="button">')[1:]]
   assert "left of it" in heads and "state" in heads and "budget" not in heads
+
+
+def test_a_site_names_changed_values_beside_a_method(made, tmp_path, monkeypatch):
+  (tmp_path / "b").mkdir()
+  shutil.copyfile(made[1], tmp_path / "b" / "any.zip")
+  monkeypatch.setattr(run_dir.Run, "changes", "shrinkage=1")
+  site.build(tmp_path / "b", tmp_path / "site", "Digits", figures=False, copies=False)
+  page = (tmp_path / "site" / "index.html").read_text()
+  assert ">ncm (shrinkage=1)</a>" in page
 
 
 def test_macros_that_name_each_other_have_no_value(tmp_path):
