@@ -102,7 +102,11 @@ def run(
   """
   del method_settings  # The configuration has them, and `origin.changes` says what they changed.
   only = [only] if isinstance(only, str) else list(only)
-  learners = _chosen(learners, only)
+  folders.check_names(learners, "learner")
+  if unknown := sorted(set(only) - set(learners)):
+    raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
+                     f"this run are {', '.join(learners)}.")
+  learners = {name: make for name, make in learners.items() if not only or name in only}
   settings = settings.replaced(seed=seed, op_threads=op_threads, budget=budget)
   limits = settings.limits()
   if limits is not None and settings.share:
@@ -131,7 +135,11 @@ def run(
   meanwhile = functools.partial(_help_until_free, folder, learners, protocol, seed, distribution,
                                 identities, own) if settings.share else None
   with _alone(folder, distribution, meanwhile), distribution.lost_processes():
-    _check_as_chief(distribution, own)
+    try:  # The chief's settings are stored.
+      own.check(distribution.agreed(dataclasses.asdict(own)))
+    except ValueError as error:
+      raise gin_files.ConfigError(
+          f"This process computes otherwise than the chief: {error}") from error
     places = _claim(settings, origin, identities, distribution, own)
     board = tensorboard.BoardDirectory(
         folder, origin.config_text, _stored_environment(folder) if distribution.is_chief else {})
@@ -148,7 +156,10 @@ def run(
           learner_run.finish(protocol(make_learner(), state=learner_run.state))
       run_identity.remember(identities[name].texts, identities[name].after())
       if distribution.is_chief:
-        _save_operative(run_identity.home(place.folder))
+        # What was used so far; what learners used that finished in an earlier process stays.
+        path = run_identity.home(place.folder) / "operative_config.gin"
+        if text := gin_parse.operative_text(path.read_text() if path.exists() else ""):
+          snapshots.save_text(path, text)  # Without gin there is none.
     if distribution.is_chief:
       board.complete()
   return _report(folder, origin, only, places) if distribution.is_chief else ""
@@ -165,35 +176,6 @@ def _identity(origin: run_settings.RunOrigin, name: str, settings: run_settings.
             "deterministic": repr(own.deterministic)}
   return found._replace(texts=run_identity.at_first({
       **{f"settings.{key}": text for key, text in of_run.items()}, **found.texts}))
-
-
-def _chosen(learners: Mapping[str, Callable[[], Any]], only: Sequence[str]
-            ) -> Dict[str, Callable[[], Any]]:
-  """The learners to run."""
-  folders.check_names(learners, "learner")
-  unknown = sorted(set(only) - set(learners))
-  if unknown:
-    raise ValueError(f"experiment.run.only has {', '.join(map(repr, unknown))}; the learners of "
-                     f"this run are {', '.join(learners)}.")
-  return {name: make for name, make in learners.items() if not only or name in only}
-
-
-def _check_as_chief(distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic
-                    ) -> None:
-  """Refuses a process that computes otherwise than the chief, whose settings are stored."""
-  try:
-    own.check(distribution.agreed(dataclasses.asdict(own)))
-  except ValueError as error:
-    raise gin_files.ConfigError(
-        f"This process computes otherwise than the chief: {error}") from error
-
-
-def _save_operative(folder: pathlib.Path) -> None:
-  """Saves what was used so far; what learners used that finished in an earlier process stays."""
-  path = folder / "operative_config.gin"
-  text = gin_parse.operative_text(path.read_text() if path.exists() else "")
-  if text:  # Without gin there is none.
-    snapshots.save_text(path, text)
 
 
 def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
@@ -498,7 +480,15 @@ def _claim(settings: run_settings.RunSettings, origin: run_settings.RunOrigin,
       if run_identity.read(place.folder) != identities[name].texts:
         run_identity.save(place.folder, identities[name].texts)
       if not place.is_known:
-        _save_first_weights(place.folder, identities[name].models)
+        arrays = {f"{model}/{number}": weight  # Of models whose weights chance gave.
+                  for model, made in identities[name].models.items()
+                  for number, weight in enumerate(made.get_weights())}
+        path = place.folder / run_dir.FIRST_WEIGHTS
+        path.unlink(missing_ok=True)
+        if arrays:
+          with snapshots.saving("the first weights", path) as temporary, open(
+              temporary, "wb") as file:
+            np.savez(file, **arrays)
     run_identity.save_latest(workdir, {name: place.folder for name, place in places.items()})
   found = distribution.agreed({
       name: [place.folder.name, place.is_known] for name, place in places.items()})
@@ -549,17 +539,6 @@ def _environment(settings: run_settings.RunSettings, changes: Mapping[str, str],
       "arithmetic": dataclasses.asdict(own),
       "packages": packages, "git_revision": revision, "learners": list(learners),
       **({run_dir.CHANGES: dict(changes)} if changes else {})})
-
-
-def _save_first_weights(folder: pathlib.Path, models: Mapping[str, Any]) -> None:
-  """Stores the weights of model instances whose weights chance gave."""
-  arrays = {f"{name}/{number}": weight for name, model in models.items()
-            for number, weight in enumerate(model.get_weights())}
-  path = folder / run_dir.FIRST_WEIGHTS
-  path.unlink(missing_ok=True)
-  if arrays:
-    with snapshots.saving("the first weights", path) as temporary, open(temporary, "wb") as file:
-      np.savez(file, **arrays)
 
 
 def _take_first_weights(place: run_identity.Place, models: Mapping[str, Any],

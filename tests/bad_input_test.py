@@ -28,6 +28,7 @@ from suite.commands import show_commands
 from suite.compute import distribution
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_files
 from suite.data.digits import digits
 from suite.reporting import records
 from suite.running import this_process
@@ -450,7 +451,7 @@ def test_a_wrong_command_gets_one_line(folder, capsys, line, code, parts):
 @pytest.mark.parametrize("binding, parts", [(binding, parts) for binding, *parts in BINDINGS],
                          ids=[binding for binding, *_ in BINDINGS])
 def test_a_wrong_binding_gets_one_line(binding, parts):
-  name, path = gin_files.find("quickstart")
+  name, path = run_files.find("quickstart")
   with pytest.raises(gin_files.ConfigError) as refused:
     gin_files.scan([path], [binding])
   _one_line(f"suite: {refused.value}", parts)
@@ -460,7 +461,7 @@ def test_a_wrong_binding_gets_one_line(binding, parts):
                          ids=[binding for binding, *_ in BOUND])
 def test_a_wrong_value_gets_one_line(binding, parts):
   with pytest.raises(gin_files.ConfigError) as refused:
-    gin_parse.parse([gin_files.find("quickstart")[1]], [binding])
+    gin_parse.parse([run_files.find("quickstart")[1]], [binding])
   _one_line(f"suite: {refused.value}", parts)
 
 

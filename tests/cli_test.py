@@ -18,6 +18,7 @@ import pytest
 import suite
 from suite import cli
 from suite.configs import gin_files
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.reporting import tables
 from suite.running import this_process
@@ -162,7 +163,7 @@ def test_a_value_error_is_ours_only_if_our_line_raises_it():
     except ValueError as error:
       return error
 
-  assert this_process.is_our_message(caught(lambda: gin_files.find("no such run")))
+  assert this_process.is_our_message(caught(lambda: run_files.find("no such run")))
   assert not this_process.is_our_message(caught(lambda: np.zeros(3).reshape(2)))
   assert not this_process.is_our_message(ValueError("never raised"))
 

@@ -16,7 +16,7 @@ import sys
 import pytest
 
 from suite import cli
-from suite.configs import gin_files
+from suite.configs import run_files
 from suite.running import this_process
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
@@ -115,7 +115,7 @@ def test_commands_that_are_not_run_have_flags_and_names_that_exist(capsys):
     except SystemExit:
       pytest.fail(f"{block.name}: {words}: {capsys.readouterr().err}")
     if words[0] == "run":
-      assert gin_files.find(args.run), words
+      assert run_files.find(args.run), words
 
 
 def test_every_block_has_a_rule_and_every_reason_says_something():

@@ -15,6 +15,7 @@ import pytest
 
 from suite.configs import gin_files
 from suite.configs import run_facts
+from suite.configs import run_files
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LICENCE = ("# Copyright 2026 The Lifelong Suite Authors. "
@@ -52,9 +53,9 @@ def test_importing_what_people_start_with_leaves_tensorflow_alone(module):
 def test_every_run_file_says_what_it_is_and_sets_nothing_in_vain(caplog):
   """tests/configs/trust_test.py parses them with gin."""
   problems = []
-  for name in gin_files.run_files():
-    _, path = gin_files.find(name)
-    if not gin_files.description(path):
+  for name in run_files.shipped():
+    _, path = run_files.find(name)
+    if not run_files.description(path):
       problems.append(f"{path}: begin with a comment that says what it runs")
     header = run_facts.read_header(name, path)
     if not (header.cost and header.data and header.gave

@@ -10,8 +10,8 @@ import re
 import pytest
 
 from suite import experiment
-from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_files
 from suite.configs import run_settings
 
 RESULTS = pathlib.Path(__file__).resolve().parents[1] / "docs" / "results"
@@ -25,7 +25,7 @@ def test_the_flops_of_the_first_event_are_those_of_the_page(page, tmp_path):
   line = re.search(rf"^- FLOPs of the first event:.*\b{learner} ([\d,]+)",
                    (RESULTS / page).read_text(encoding="utf-8"), re.MULTILINE)
   assert line, f"{page} does not say the FLOPs of {learner}'s first event; make it again"
-  gin_parse.parse([gin_files.run_files()[run]], params)
+  gin_parse.parse([run_files.shipped()[run]], params)
   gin_parse.configured(experiment.run, {
       "settings": run_settings.RunSettings(workdir=str(tmp_path / run)), "only": learner})()
   with open(tmp_path / run / learner / "records.jsonl", encoding="utf-8") as records:

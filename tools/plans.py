@@ -31,7 +31,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from suite import cli
-from suite.configs import gin_files
+from suite.configs import run_files
 from suite.running import this_process
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "costs.md"
@@ -140,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
   this_process.import_tensorflow()
   importlib.import_module("suite.running.dry_run")
   start = time.process_time()
-  for name in dict.fromkeys(names or gin_files.run_files()):
+  for name in dict.fromkeys(names or run_files.shipped()):
     if args.missing and name in known(PAGE.read_text(encoding="utf-8")):
       continue
     one = measured(name, args.limit, start)

@@ -309,7 +309,9 @@ def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
     left = {one.name: cache.num_samples - one.num_evaluated for one in ranked}
     saved = [answer_tables.cost_of(costs, name).saved(num) if num else
              answer_tables.AnswerCost(0.0, 0.0).saved(0) for name, num in left.items()]
-    record.update(models=cache.num_models, samples=cache.num_samples, saved=_summed(saved))
+    record.update(models=cache.num_models, samples=cache.num_samples, saved={
+        name: None if any(one[name] is None for one in saved) else sum(one[name] for one in saved)
+        for name in ("saved_answers", "saved_flops", "saved_gpu_hours")})
     is_new = bool(by_status[watching.ADDED] or reasons[watching.REFUSED])
     if args.out and (is_new or not args.out.exists()):
       from suite.reporting import watch_page
@@ -336,13 +338,6 @@ def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
   if record["page"]:
     lines.append(f"  page: {record['page']}")
   lifelong_answers.show(args, record, lines)
-
-
-def _summed(saved: list[dict[str, Any]]) -> dict[str, Any]:
-  """Sums of all models; null if one is not known."""
-  names = ("saved_answers", "saved_flops", "saved_gpu_hours")
-  return {name: None if any(one[name] is None for one in saved) else sum(
-      one[name] for one in saved) for name in names}
 
 
 def _add_retire_flags(action: argparse.ArgumentParser) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import methods as methods_lib
+from suite.configs import run_files
 from suite.system import processes
 
 
@@ -142,14 +143,14 @@ def serve(parser: argparse.ArgumentParser) -> None:
 def runs(**asked: Any) -> list[str]:
   """Short names of the shipped runs."""
   del asked
-  return list(gin_files.run_files())
+  return list(run_files.shipped())
 
 
 def bindings(parsed_args: argparse.Namespace, **asked: Any) -> list[str]:
   """Macros and parameters of the run on the command line, as "X="."""
   del asked
   try:
-    found = gin_files.scan([gin_files.find(parsed_args.run)[1]])
+    found = gin_files.scan([run_files.find(parsed_args.run)[1]])
   except (gin_files.ConfigError, AttributeError, OSError):
     return []
   read = gin_bindings.reached(found.history)

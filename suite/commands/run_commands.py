@@ -115,17 +115,6 @@ def _gpus(text: str) -> float:
   return value
 
 
-def _engine(args: argparse.Namespace) -> ray_tasks.RayEngine | None:
-  """The engine that starts processes; None: this process does."""
-  if args.engine == "ray":
-    return ray_tasks.RayEngine(args.address, args.gpus_per_task, args.cpus_per_task or 1, args.jobs,
-                               args.copies)
-  for name in ("address", "gpus_per_task", "cpus_per_task", "copies"):
-    if getattr(args, name) is not None:
-      raise gin_files.ConfigError(f"--{name} is a flag of --engine ray: add that, or leave it out.")
-  return None
-
-
 def _run(args: argparse.Namespace) -> int:
   # A name that no run has is refused before anything is imported.
   file = run_settings.find(args.run, extra_files=args.gin_file, params=args.gin_param,
@@ -144,7 +133,14 @@ def _run(args: argparse.Namespace) -> int:
     is_table, order["seeds"] = True, args.seeds
   if args.rate is not None and not args.dry_run:
     raise gin_files.ConfigError("--rate is a flag of --dry_run: add that, or leave it out.")
-  engine = _engine(args)
+  engine = None
+  if args.engine == "ray":
+    engine = ray_tasks.RayEngine(args.address, args.gpus_per_task, args.cpus_per_task or 1,
+                                 args.jobs, args.copies)
+  elif given := [name for name in ("address", "gpus_per_task", "cpus_per_task", "copies")
+                 if getattr(args, name) is not None]:
+    raise gin_files.ConfigError(
+        f"--{given[0]} is a flag of --engine ray: add that, or leave it out.")
   if args.fold_seeds:
     order["fold_seeds"] = True
     if not is_table:

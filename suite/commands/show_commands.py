@@ -19,6 +19,7 @@ from suite.configs import gin_files
 from suite.configs import method_values
 from suite.configs import methods
 from suite.configs import run_facts
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.system import processes
 
@@ -145,7 +146,7 @@ def add_show(show: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace) -> int:
-  method = None if args.name in gin_files.run_files() else methods.find(args.name)
+  method = None if args.name in run_files.shipped() else methods.find(args.name)
   if method is not None:
     show_method(method, "", as_json=args.json)
     return 0

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Finds run files and checks them before anything heavy is imported.
+"""Reads the files of a run and checks them before anything heavy is imported.
 
 Gin itself finds an unset macro only after it has imported TensorFlow, and never finds a misspelled
 one (`EPOCHSS=3` binds a macro that nothing reads). So `scan` reads the files first, without
@@ -28,7 +28,6 @@ import dataclasses
 import difflib
 import functools
 import io
-import json
 import os
 import pathlib
 import re
@@ -60,75 +59,6 @@ def root() -> pathlib.Path:
   """The folder that holds `gin/`: this package in an installed wheel, else the checkout."""
   package = pathlib.Path(__file__).resolve().parents[1]
   return package if (package / "gin").is_dir() else package.parent
-
-
-def run_files() -> Dict[str, pathlib.Path]:
-  """Short name -> path of every shipped run file, in the order of their names."""
-  runs = root() / "gin" / "runs"
-  return {p.relative_to(runs).with_suffix("").as_posix(): p for p in sorted(runs.rglob("*.gin"))}
-
-
-def description(path: pathlib.Path) -> str:
-  """The first comment that speaks to people: not the licence, not the command.
-
-  It continues in the next line until one ends with a period or is no comment for people.
-  """
-  others = r"(Copyright|suite run|suite data|python|Cost:) "
-  spoken = ""
-  for line in path.read_text(encoding="utf-8").splitlines():
-    comment = line.lstrip("#").strip()
-    if not line.startswith("#") or spoken and (not comment or re.match(others, comment)):
-      break
-    if comment and not re.match(others, comment):
-      spoken = f"{spoken} {comment}".strip()
-      if spoken.endswith("."):
-        break
-  return spoken
-
-
-def find(run: str) -> Tuple[str, pathlib.Path]:
-  """A run's short name and file, from a shipped short name or a path."""
-  name = run[: -len(".gin")] if run.endswith(".gin") else run
-  parts = pathlib.PurePosixPath(name)
-  path = root() / "gin" / "runs" / f"{name}.gin"
-  # Listing all files takes longer, and a table asks for each of its cells.
-  if not {"/", ".."} & set(parts.parts) and parts.as_posix() == name and path.is_file():
-    return name, path
-  shipped = run_files()
-  if name in shipped:
-    return name, shipped[name]
-  path = pathlib.Path(run)
-  if path.is_file() and path.suffix == ".py":
-    raise ConfigError(f"{run} is Python; suite run takes a name from suite list, or a gin file. "
-                      f"Run it with: python {run}")
-  if path.is_dir():
-    try:
-      command = json.loads((path / "environment.json").read_text(encoding="utf-8"))["command"]
-    except (OSError, ValueError, KeyError, TypeError):
-      command = ""
-    files = sorted(path.glob("*.gin"))
-    raise ConfigError(
-        f"{run} is a folder; suite run takes a name from suite list, or a gin file" + (
-            f". To resume the run in it, give its command again: {command}" if command else
-            f", such as {files[0]}." if files else "."))
-  if path.is_file():
-    path = path.resolve()
-    names = {p.resolve(): n for n, p in shipped.items()}
-    return names.get(path, path.stem), path
-  if name in old_runs():
-    raise ConfigError(f"The run {name} is now {shlex.split(old_runs()[name])[0]}: "
-                      f"suite run {old_runs()[name]}")
-  raise ConfigError(
-      f"Unknown run {run!r}: no file has this path, no shipped run file has this name. "
-      f"{nearest(name, shipped)} See them all with: suite list")
-
-
-@functools.cache
-def old_runs() -> Dict[str, str]:
-  """Names that runs had -> the arguments of `suite run` that they are now."""
-  lines = pathlib.Path(__file__).with_name("old_runs.txt").read_text(encoding="utf-8").splitlines()
-  pairs = (line.partition(" -> ") for line in lines if line and not line.startswith("#"))
-  return {name: arguments for name, _, arguments in pairs}
 
 
 def close(name: str, known: Iterable[str]) -> str:
@@ -261,7 +191,12 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks:
   reading.note(found)
   for binding in bindings:
     _scan_binding(binding, found)
-  _check_circles(found)
+  if macros := gin_bindings.circle(found.history):  # Gin would follow them without end.
+    settings = [found.history[macro, gin_bindings.MACRO, "value"][-1] for macro in macros]
+    lines = "".join(f"\n  {macro} = {setting.value}  (set by {setting.where})"
+                    for macro, setting in zip(macros, settings))
+    raise ConfigError(f"These macros lead to one another and have no value:{lines}\n"
+                      f"Set one of them to a value, such as {macros[0]}.")
   if not checks:
     return found
   read = gin_bindings.reached(found.history)
@@ -581,17 +516,6 @@ def _scan_binding(binding: str, found: Scan) -> None:
   for function in names.functions:
     found.functions.setdefault(function, f"--gin_param {binding!r}")
   _note(statements[0], "", True, found, names)
-
-
-def _check_circles(found: Scan) -> None:
-  """Refuses macros that lead to one another, which gin follows without end."""
-  macros = gin_bindings.circle(found.history)
-  if macros:
-    settings = [found.history[macro, gin_bindings.MACRO, "value"][-1] for macro in macros]
-    lines = "".join(f"\n  {macro} = {setting.value}  (set by {setting.where})"
-                    for macro, setting in zip(macros, settings))
-    raise ConfigError(f"These macros lead to one another and have no value:{lines}\n"
-                      f"Set one of them to a value, such as {macros[0]}.")
 
 
 def _check_values(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:

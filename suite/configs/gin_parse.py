@@ -328,7 +328,9 @@ def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
       converted[scope, name, argument] = value = whole
     label = f"{f'{scope}/' if scope else ''}{'.'.join([*name.split('.')[-2:], argument])}"
     if kinds and all(kind in _PLAIN or _choices(kind) for kind in kinds) and not any(
-        _accepts(kind, value) for kind in kinds):
+        value in _choices(kind) if _choices(kind) else  # Other types accept instances alone.
+        isinstance(value, {bool: (bool, int), float: (int, float)}.get(kind, kind))
+        for kind in kinds):
       names = " or ".join(f"one of {', '.join(map(repr, _choices(kind)))}" if _choices(kind)
                           else _NAMES[kind] for kind in kinds)
       texts = [one for kind in kinds for one in _choices(kind) if isinstance(one, str)]
@@ -400,13 +402,6 @@ _NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True o
 def _choices(kind: Any) -> tuple[Any, ...]:
   """The values of a `Literal`; () of other types."""
   return typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
-
-
-def _accepts(kind: Any, value: Any) -> bool:
-  """Whether a value is one of a type; other types than these accept their instances alone."""
-  if _choices(kind):
-    return value in _choices(kind)
-  return isinstance(value, {bool: (bool, int), float: (int, float)}.get(kind, kind))
 
 
 @functools.lru_cache(maxsize=1024)  # Each of its arguments asks.

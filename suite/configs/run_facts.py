@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import method_values
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.configs import signatures
 from suite.contracts import deliveries
@@ -72,7 +73,7 @@ def read_header(name: str, path: pathlib.Path) -> Header:
   lines = itertools.takewhile(lambda line: line.startswith("#"), itertools.dropwhile(
       lambda line: not line.startswith(_START), path.read_text(encoding="utf-8").splitlines()))
   line = " ".join(line.lstrip("# ") for line in lines)
-  what = gin_files.description(path)
+  what = run_files.description(path)
   # The benchmark is the folder's; the digits' runs say it by name, and a run without a folder by
   # its protocol.
   folder, _, stem = name.rpartition("/")
@@ -93,7 +94,7 @@ def read_header(name: str, path: pathlib.Path) -> Header:
 
 def shipped() -> list[Header]:
   """The headers of all shipped run files, by benchmark."""
-  found = [read_header(name, path) for name, path in gin_files.run_files().items()]
+  found = [read_header(name, path) for name, path in run_files.shipped().items()]
   order = (*BENCHMARKS, OTHERS)
   return sorted(found, key=lambda header: order.index(header.benchmark))
 

@@ -20,6 +20,7 @@ from suite.compute import ledger
 from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import methods
+from suite.configs import run_files
 from suite.system import folders
 
 # compute.distribution.NAMES
@@ -323,7 +324,7 @@ def from_python(given: Mapping[str, Any]) -> RunSettings:
 def find(run: str, *, methods: Sequence[str] = (), method_settings: str = "",
          params: Sequence[str] = (), **changes: Any) -> RunFile:
   """The run file of a shipped name or path, with further attributes of `RunFile`."""
-  name, path = gin_files.find(run)
+  name, path = run_files.find(run)
   if method_settings:
     gin_files.check_settings(method_settings)
     params = [f"{gin_files.SETTINGS}={method_settings!r}", *params]

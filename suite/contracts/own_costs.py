@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from typing import Any, Callable
+from typing import Any
 
 from absl import logging
 import tensorflow as tf
@@ -41,7 +41,9 @@ def learned(learner: Any, given: Any, context: context_lib.Context, name: str = 
     BudgetError: costs are unknown in a run with a budget of FLOPs or MACs.
   """
   method, ledger = getattr(learner, name), context.ledger
-  if not _is_users(method) or ledger.is_unknown(context.phase):
+  function: Any = inspect.unwrap(getattr(method, "__func__", method))
+  is_ours = (getattr(function, "__module__", "") or "").partition(".")[0] == "suite"
+  if is_ours or ledger.is_unknown(context.phase):
     return method(given, context)
   variables = _compared(learner)
   before = {key: _digest(variable) for key, variable in variables.items()}
@@ -57,26 +59,17 @@ def learned(learner: Any, given: Any, context: context_lib.Context, name: str = 
   elif uncounted and not is_declared and not context.journal.is_resumed:
     problem = f"changes {', '.join(uncounted[:3])} outside of counted graphs"
   if problem:
-    _set_unknown(f"{type(learner).__name__}.{name} {problem}", context)
+    what, budget = f"{type(learner).__name__}.{name} {problem}", ledger.budget
+    remedy = ("Call what it trains by context.counted(function, ...), or charge what it costs "
+              "(docs/own/learner.md)")
+    if budget is not None and (budget.flops is not None or budget.macs is not None):
+      raise ledger_lib.BudgetError(
+          f"{what}, so its FLOPs and MACs are not counted and it cannot keep a budget. {remedy}, "
+          "or leave --budget out.")
+    logging.warning(
+        "%s: its FLOPs and MACs are not counted, and null in records. %s.", what, remedy)
+    ledger.charge(context.phase, flops=None, macs=None)
   return record
-
-
-def _set_unknown(what: str, context: context_lib.Context) -> None:
-  remedy = ("Call what it trains by context.counted(function, ...), or charge what it costs "
-            "(docs/own/learner.md)")
-  budget = context.ledger.budget
-  if budget is not None and (budget.flops is not None or budget.macs is not None):
-    raise ledger_lib.BudgetError(
-        f"{what}, so its FLOPs and MACs are not counted and it cannot keep a budget. {remedy}, or "
-        "leave --budget out.")
-  logging.warning("%s: its FLOPs and MACs are not counted, and null in records. %s.", what, remedy)
-  context.ledger.charge(context.phase, flops=None, macs=None)
-
-
-def _is_users(method: Callable[..., Any]) -> bool:
-  """Whether a method is code of users."""
-  function: Any = inspect.unwrap(getattr(method, "__func__", method))
-  return (getattr(function, "__module__", "") or "").partition(".")[0] != "suite"
 
 
 def _compared(learner: Any) -> dict[int, tf.Variable]:

@@ -26,8 +26,8 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import distribution as distribution_lib
-from suite.compute import ledger as ledger_lib
-from suite.compute import seeds as seeds_lib
+from suite.compute import ledger
+from suite.compute import seeds
 from suite.compute import user_code
 from suite.contracts import deliveries
 from suite.contracts import descriptions
@@ -36,7 +36,7 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.metrics import own_metrics
-from suite.state import context as context_lib
+from suite.state import context
 from suite.state import journal
 from suite.state import weight_store
 
@@ -72,7 +72,7 @@ def make_each(learners: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
 def before_first_event(
     protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]], *, seed: int,
     distribution: distribution_lib.Distribution, metrics: own_metrics.OwnMetrics,
-    budget: ledger_lib.Budget | None = None, configuration: Callable[[], int] = lambda: 0
+    budget: ledger.Budget | None = None, configuration: Callable[[], int] = lambda: 0
 ) -> tuple[Callable[..., Any], dict[str, Callable[[], Any]]]:
   """Makes all learners and lets the protocol check each of them; nothing is trained or written.
 
@@ -100,7 +100,10 @@ def before_first_event(
     return made[name]
 
   make_each({name: functools.partial(current, name) for name in learners})
-  if made and getattr(_function_of(protocol), "is_checkable", False):
+  function = protocol
+  while isinstance(function, functools.partial):
+    function = function.func
+  if made and getattr(function, "is_checkable", False):
     with usage_errors():
       protocol(None, state=(given := _Arguments()))
     protocol = given.protocol
@@ -128,13 +131,6 @@ def _of_learner(name: str, learners: Mapping[str, Any]) -> Iterator[None]:
     if len(learners) > 1:
       logging.error("Learner %r of %s is refused; nothing was trained.", name, ", ".join(learners))
     raise
-
-
-def _function_of(protocol: Callable[..., Any]) -> Callable[..., Any]:
-  """A protocol without the arguments that are bound."""
-  while isinstance(protocol, functools.partial):
-    protocol = protocol.func
-  return protocol
 
 
 def checkable(protocol: _Function) -> _Function:
@@ -175,9 +171,9 @@ class CheckState:
   """
 
   def __init__(self, name: str, *, seed: int, distribution: distribution_lib.Distribution,
-               metrics: own_metrics.OwnMetrics, budget: ledger_lib.Budget | None, begins: bool):
+               metrics: own_metrics.OwnMetrics, budget: ledger.Budget | None, begins: bool):
     self.name, self.distribution, self.metrics = name, distribution, metrics
-    self.seeds, self.ledger = seeds_lib.Seeds(seed), ledger_lib.Ledger(budget)
+    self.seeds, self.ledger = seeds.Seeds(seed), ledger.Ledger(budget)
     self.done, self._begins = 0, begins
     self.records: list[dict[str, Any]] = []
 
@@ -192,7 +188,7 @@ class CheckState:
         logging.info("%s is not begun before its run (%s).", self.name, error)
         raise _Accepted from error
       with tempfile.TemporaryDirectory() as folder, rehearsal.blank_variables():
-        learner.begin(begin[0], context_lib.Context(
+        learner.begin(begin[0], context.Context(
             event=0, ledger=self.ledger, seeds=self.seeds.child("event", 0),
             distribution=self.distribution, delivery=delivery,
             store=weight_store.WeightStore(pathlib.Path(folder), 0),

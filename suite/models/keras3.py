@@ -260,19 +260,15 @@ class HeldModel(tf.keras.layers.Layer):
           outputs = self.inner(inputs, training=training)
           assigned = [v for v in self.inner.variables if not any(v is r for r, _ in replaced)
                       and scope.get_current_value(v) is not None]
-        self.__dict__["unrepeatable"] = self._holders(seeds.drawn, assigned)
+        parts = [*seeds.drawn, *assigned]
+        holders = [layer.name for layer in layers_in(self.inner) if any(
+            part is one for part in parts for one in vars(layer).values())]
+        self.__dict__["unrepeatable"] = tuple(holders or ([self.inner.name] if parts else []))
       else:
         outputs = self.inner(inputs, training=training)
     if seeds.drawn and training and not self.is_functional:
       self.draws.assign_add([0, 0, 1])
     return outputs
-
-  def _holders(self, drawn: Sequence[Any], assigned: Sequence[Any]) -> tuple[str, ...]:
-    """The names of the layers that hold generators, and variables; else that of the model."""
-    parts = [*drawn, *assigned]
-    names = [layer.name for layer in layers_in(self.inner) if any(
-        part is one for part in parts for one in vars(layer).values())]
-    return tuple(names or ([self.inner.name] if parts else []))
 
   def get_config(self) -> dict[str, Any]:
     # For digests and descriptions: names of layers count up from model to model.

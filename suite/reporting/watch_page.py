@@ -44,7 +44,11 @@ def section(cache: accuracy_cache.AccuracyCache, folder: pathlib.Path,
   found = [_alarms(updates, level), _ranking(scores, ranked)]
   if any(one.tasks for one in ranked):
     found.append(_tasks(ranked))
-  found += [_saved(ranked, saved), _versions(cache, scores), _tests(updates), _files(files)]
+  found += [_saved(ranked, saved), _versions(cache, scores), _tests(updates), panels.Panel(
+      "files", "Files", [panels.Column("file"), panels.Column("state"), panels.Column("reason")],
+      [[one.path, {watching.REFUSED: "set aside"}.get(one.status, one.status), one.reason]
+       for one in files[:_MOST]],
+      notes=[f"The first {_MOST:,} of {len(files):,}."] if len(files) > _MOST else [])]
   return panels.Section("Lifelong evaluation", found, None, about)
 
 
@@ -150,14 +154,6 @@ def _tests(updates: Sequence[watching.Update]) -> panels.Panel:
       "tests", "Tests of the last answers", _TEST_COLUMNS, rows[:_MOST], notes=[
           "Predictions are from the answers that a model had before, or to other tasks. They are "
           "compared where eight models, of as many families, have answered the same questions."])
-
-
-def _files(files: Sequence[watching.WatchedFile]) -> panels.Panel:
-  return panels.Panel(
-      "files", "Files", [panels.Column("file"), panels.Column("state"), panels.Column("reason")],
-      [[one.path, {watching.REFUSED: "set aside"}.get(one.status, one.status), one.reason]
-       for one in files[:_MOST]],
-      notes=[f"The first {_MOST:,} of {len(files):,}."] if len(files) > _MOST else [])
 
 
 def _time(seconds: float) -> str:

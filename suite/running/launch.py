@@ -18,6 +18,7 @@ from typing import Any
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import methods
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.contracts import descriptions
 from suite.reporting import run_dir
@@ -180,7 +181,7 @@ def table_run(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
     if protocol:
       this_process.import_tensorflow()
       measures = {one.key: one.text for one in descriptions.named(protocol).measures}
-    is_shipped = file.path == gin_files.run_files().get(file.name)
+    is_shipped = file.path == run_files.shipped().get(file.name)
     return functools.partial(
         table.run, runs={file.name: file.name if is_shipped else str(file.path)},
         columns={protocol or "run": {}}, seeds=list(seeds),
@@ -206,7 +207,7 @@ def engine_run(file: run_settings.RunFile, settings: run_settings.RunSettings,
   settings = settings.for_run(file.folder)
   folder = pathlib.Path(settings.workdir)
   folders.check(folder, "--workdir")
-  run = file.name if file.name in gin_files.run_files() else str(file.path)
+  run = file.name if file.name in run_files.shipped() else str(file.path)
   command = [*table.COMMAND, run, *settings.flags()]
   command += ["--methods", ",".join(file.methods)] if file.methods else []
   for flag, values in (("--gin_file", file.extra_files), ("--gin_param", file.params)):

@@ -13,6 +13,7 @@ import pathlib
 from typing import Any, Callable, Union
 
 from suite.configs import gin_files
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.reporting import run_dir
 from suite.reporting import table_dir
@@ -246,7 +247,7 @@ def report(*dirs: str | os.PathLike) -> Result:
 
 def list_runs() -> dict[str, str]:
   """What each shipped run file is, by its name."""
-  return {name: gin_files.description(path) for name, path in gin_files.run_files().items()}
+  return {name: run_files.description(path) for name, path in run_files.shipped().items()}
 
 
 def bindings(params: Params) -> list[str]:

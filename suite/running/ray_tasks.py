@@ -271,7 +271,14 @@ class _Tasks:
         for task in done:
           self._take(self._running.pop(task), task)
         if done or time.monotonic() - self._said > _NEWS_SECONDS:
-          self._say()
+          self._said = time.monotonic()
+          states = collections.Counter(outcome.state for outcome in self._outcomes.values())
+          total, free = self._ray.cluster_resources(), self._ray.available_resources()
+          used = ", ".join(f"{total[name] - free.get(name, 0):g} of {total[name]:g} {name}s"
+                           for name in ("GPU", "CPU") if total.get(name))
+          logging.info("Ray: %d of %d runs have ended, %d of them failed; %d lost and begun again. "
+                       "In use: %s.", len(self._outcomes), len(self._jobs),
+                       states[processes.FAILED], sum(self._lost.values()), used or "nothing")
     finally:
       for task in self._running:
         self._ray.cancel(task)
@@ -308,16 +315,6 @@ class _Tasks:
               f"its copy cannot be fetched ({error}); the same command resumes"))
       logging.info("%s: %s%s.", job.name, outcome.state, f" ({lost})" if lost else "")
       self._outcomes[job.name] = outcome
-
-  def _say(self) -> None:
-    self._said = time.monotonic()
-    states = collections.Counter(outcome.state for outcome in self._outcomes.values())
-    total, free = self._ray.cluster_resources(), self._ray.available_resources()
-    used = ", ".join(f"{total[name] - free.get(name, 0):g} of {total[name]:g} {name}s"
-                     for name in ("GPU", "CPU") if total.get(name))
-    logging.info("Ray: %d of %d runs have ended, %d of them failed; %d lost and begun again. In "
-                 "use: %s.", len(self._outcomes), len(self._jobs), states[processes.FAILED],
-                 sum(self._lost.values()), used or "nothing")
 
 
 @contextlib.contextmanager

@@ -184,7 +184,10 @@ class Parts:
       for key in sorted(value, key=str):
         self.add(f"{name}.{key}", value[key])
     elif isinstance(value, (list, tuple)):
-      self._add_list(name, value)
+      self.texts[name] = f"{type(value).__name__} of {len(value)}"
+      fields = getattr(value, "_fields", None)
+      for place, part in enumerate(value):
+        self.add(f"{name}.{fields[place]}" if fields else f"{name}[{place}]", part)
     elif isinstance(value, (set, frozenset)):
       self.texts[name] = _short(repr(sorted(map(_alone, value))))
     elif inspect.isroutine(value) or isinstance(value, type) or hasattr(value, "__wrapped__") or (
@@ -192,12 +195,6 @@ class Parts:
       self._add_code(name, value)
     else:
       self._add_object(name, value)
-
-  def _add_list(self, name: str, values: Any) -> None:
-    self.texts[name] = f"{type(values).__name__} of {len(values)}"
-    fields = getattr(values, "_fields", None)
-    for place, value in enumerate(values):
-      self.add(f"{name}.{fields[place]}" if fields else f"{name}[{place}]", value)
 
   def _add_object(self, name: str, value: Any) -> None:
     """Adds the class of an object and its attributes, or what its class knows of it."""

@@ -33,6 +33,7 @@ from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import gin_parse
 from suite.configs import methods
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.reporting import paper_values
 from suite.reporting import quantities
@@ -265,7 +266,10 @@ def run(
         f"--gin_param sets {', '.join(fixed)}, which the table sets for its cells. Run a part of "
         "it with --only, or change table.run.runs, .columns or .seeds.")
   texts = settings_texts(chosen := choose(cells, order.only), settings.gin_names)
-  changed_cells = {cell.folder for cell in chosen if _has_changed(cell, texts)}
+  changed_cells = {  # Have begun with other settings.
+      cell.folder for cell in chosen if cell.folder.is_dir()
+      and (path := cell.folder.with_name(SETTINGS)).exists()
+      and not gin_parse.are_same(path.read_text(encoding="utf-8"), texts[path])}
   waiting = [cell for cell in chosen if not cell.is_finished or cell.folder in changed_cells]
   logging.info("%d of %d cells are finished, %d are to run.",
                sum(cell.is_finished and cell.folder not in changed_cells for cell in cells),
@@ -323,7 +327,7 @@ def _last_cell(table: table_dir.TableDir, last: Part, file: run_settings.RunFile
   if run_file is None:
     raise gin_files.ConfigError(
         "table.run.last has no run file. Give one, or (run file, bindings).")
-  gin_files.find(run_file)  # Raises if there is none.
+  run_files.find(run_file)  # Raises if there is none.
   placed = {key: value.replace(_TABLE, str(table.folder)) if isinstance(value, str) else value
             for key, value in bindings.items()}
   return TableCell(
@@ -503,13 +507,6 @@ def settings_texts(cells: Sequence[TableCell], names: Sequence[str] = ()
              if name not in seeds]
     texts[cell.folder.with_name(SETTINGS)] = "\n".join([f"# {cell.run}", *lines]) + "\n"
   return texts
-
-
-def _has_changed(cell: TableCell, texts: Mapping[pathlib.Path, str]) -> bool:
-  """Whether a cell that has begun had other settings."""
-  path = cell.folder.with_name(SETTINGS)
-  return cell.folder.is_dir() and path.exists() and not gin_parse.are_same(
-      path.read_text(encoding="utf-8"), texts[path])
 
 
 def _one_of_each(cells: Sequence[TableCell]) -> list[TableCell]:

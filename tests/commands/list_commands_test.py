@@ -8,6 +8,7 @@ import pytest
 from suite import cli
 from suite.configs import gin_files
 from suite.configs import run_facts
+from suite.configs import run_files
 
 
 def _names(capsys, *flags):
@@ -16,7 +17,7 @@ def _names(capsys, *flags):
 
 
 def test_runs_are_grouped_and_filtered(capsys):
-  assert set(_names(capsys)) == set(gin_files.run_files())
+  assert set(_names(capsys)) == set(run_files.shipped())
   assert "quickstart" in _names(capsys, "--benchmark", "nevis", "--data", "digits")
   assert all(name.startswith("digits/") for name in _names(
       capsys, "--benchmark", "clear", "--data", "digits", "--hardware", "cpu"))

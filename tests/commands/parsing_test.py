@@ -15,7 +15,7 @@ from suite.commands import curate_commands
 from suite.commands import data_commands
 from suite.commands import parsing
 from suite.commands import show_commands
-from suite.configs import gin_files
+from suite.configs import run_files
 from suite.curation import selection
 from suite.curation import time_buckets
 from suite.curation import votes
@@ -47,7 +47,7 @@ def test_a_shell_completes(shell, line, expected, python, tmp_path):
 
 
 def test_names_come_from_the_files_without_argcomplete(monkeypatch):
-  assert parsing.runs() == list(gin_files.run_files())
+  assert parsing.runs() == list(run_files.shipped())
   assert "digits" in show_commands.data_of_runs()
   given = argparse.Namespace(run="digits/cfsl")
   assert {"UPDATES=", "digits.episodes.way="} <= set(parsing.bindings(given))

@@ -28,12 +28,13 @@ from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import methods
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.tables import table
 from suite.training.gradient import frozen_backbone
 
 DEBUG = gin_files.root() / "gin" / "debug.gin"
-FILES = gin_files.run_files()
+FILES = run_files.shipped()
 TABLES = [name for name, path in FILES.items() if table.is_table(path)]
 RUNS = [name for name in FILES if name not in TABLES]
 NEEDS_QUICKSTART = ("digits/lifelong", "leaderboard/lifelong", "lifelong/methods",

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Run files are found by name; their mistakes are found before anything they name is imported."""
+"""Mistakes of gin files are found before anything they name is imported."""
 
 from __future__ import annotations
 
@@ -30,41 +30,6 @@ def shelf(tmp_path, monkeypatch):
 
 def test_root_holds_the_gin_folder():
   assert (gin_files.root() / "gin" / "runs").is_dir()
-
-
-def test_run_files_are_sorted_short_names(shelf):
-  shelf("runs/quickstart.gin", "")
-  shelf("runs/nevis/tiny.gin", "")
-  shelf("learners/er.gin", "")  # Not a run.
-  assert list(gin_files.run_files()) == ["nevis/tiny", "quickstart"]
-
-
-def test_a_run_is_found_by_short_name_by_path_and_with_its_ending(shelf, tmp_path):
-  path = shelf("runs/nevis/tiny.gin", "")
-  for run in ("nevis/tiny", "nevis/tiny.gin", "gin/runs/nevis/tiny.gin", str(path)):
-    assert gin_files.find(run) == ("nevis/tiny", path)
-  own = tmp_path / "mine.gin"
-  own.write_text("")
-  assert gin_files.find(str(own)) == ("mine", own)
-
-
-def test_an_unknown_run_names_the_nearest(shelf):
-  shelf("runs/nevis/tiny.gin", "")
-  shelf("runs/quickstart.gin", "")
-  with pytest.raises(gin_files.ConfigError, match=r"run 'nevis/tny'.*Nearest: nevis/tiny\."):
-    gin_files.find("nevis/tny")
-  with pytest.raises(gin_files.ConfigError, match=r"Known: nevis/tiny, quickstart\..*suite list"):
-    gin_files.find("zzz")
-
-
-@pytest.mark.parametrize("text, spoken", [
-    ("# Fine-tuning.\n# More.\nX = 1\n", "Fine-tuning."),
-    ("# suite run nevis/tiny     1 s on one CPU core\n#\n# Fine-tuning.\n", "Fine-tuning."),
-    ("# Copyright 2026 Somebody.\n# Fine-tuning.\n", "Fine-tuning."),
-    ("X = 1\n# Too late.\n", ""),
-])
-def test_description_is_the_first_comment_for_people(shelf, text, spoken):
-  assert gin_files.description(shelf("runs/a.gin", text)) == spoken
 
 
 def test_scan_reads_includes_in_place_and_imports_nothing(shelf):
@@ -188,13 +153,6 @@ def test_an_extra_file_is_found_from_the_current_folder_or_the_root(shelf, tmp_p
   assert gin_files.find_file("gin/debug.gin", "--gin_file") == debug
   with pytest.raises(gin_files.ConfigError, match=r"--gin_file: there is no file 'gin/debg\.gin'"):
     gin_files.find_file("gin/debg.gin", "--gin_file")
-
-
-def test_a_description_goes_on_to_its_period(shelf):
-  path = shelf("runs/a.gin", "# Fine-tuning of all\n# layers.\n# More.\n# suite run a\nX = 1\n")
-  assert gin_files.description(path) == "Fine-tuning of all layers."
-  path.write_text("# Fine-tuning of all\n# suite run a\n# layers.\n")
-  assert gin_files.description(path) == "Fine-tuning of all"
 
 
 def test_a_suggestion_is_never_the_name_itself():

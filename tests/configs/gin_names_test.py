@@ -15,6 +15,7 @@ from suite import cli
 from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import gin_parse
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.tables import table
 
@@ -149,7 +150,7 @@ def test_all_shipped_runs_are_allowed_and_name_nothing_else():
     named |= set(found.functions)
     # Of cells of tables: "@module.function()" as text.
     texts |= set(re.findall(r"'@([\w.]+)", path.read_text(encoding="utf-8")))
-  for name, path in gin_files.run_files().items():
+  for name, path in run_files.shipped().items():
     try:
       gin_names.check(gin_files.scan([path]), [gin_names.SHIPPED])
     except gin_files.ConfigError as error:

@@ -9,6 +9,7 @@ import pytest
 
 from suite import cli
 from suite.configs import gin_files
+from suite.configs import run_files
 
 ROOT = gin_files.root() / "gin"
 FILES = sorted(ROOT.rglob("*.gin"))
@@ -26,14 +27,14 @@ def test_the_tree_can_be_read():
   for table, run, most in (("clear/table1", "clear/table1_linear", 6),
                            ("fluid/paper_table", "fluid/published", 10)):
     files = {file for name in (table, run)
-             for file in gin_files.scan([gin_files.run_files()[name]]).files}
+             for file in gin_files.scan([run_files.shipped()[name]]).files}
     assert len(files) <= most, f"{table} is {len(files)} files: {sorted(files)}"
 
 
 def test_every_old_name_is_a_run_of_today(capsys):
-  runs = gin_files.run_files()
-  wrong = [name for name in gin_files.old_runs() if name in runs]
-  for name, now in gin_files.old_runs().items():
+  runs = run_files.shipped()
+  wrong = [name for name in run_files.old_runs() if name in runs]
+  for name, now in run_files.old_runs().items():
     run, *flags = shlex.split(now)
     values = list(zip(flags[::2], flags[1::2]))
     try:

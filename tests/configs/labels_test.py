@@ -10,11 +10,12 @@ import pytest
 from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import methods
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.configs import signatures
 
 METHODS = {method.name: method for method in methods.load()}
-RUNS = gin_files.run_files()
+RUNS = run_files.shipped()
 # Learners that are no methods of the table, nor one of them with other values.
 OTHERS = {
     "supervised", "moco", "encoder", "conv4", "resnet18", "resnet34",  # Pretraining.

@@ -10,6 +10,7 @@ import pytest
 
 from suite.configs import gin_bindings
 from suite.configs import gin_files
+from suite.configs import run_files
 
 # What has several names by its nature; any other macro sets one.
 SEVERAL = {
@@ -25,7 +26,7 @@ SEVERAL = {
 def _arguments() -> dict[str, set[str]]:
   """The arguments that each macro sets in any run."""
   found = collections.defaultdict(set)
-  for path in gin_files.run_files().values():
+  for path in run_files.shipped().values():
     for (_, name, argument), settings in gin_files.scan([path]).history.items():
       for value in (setting.value for setting in settings):
         is_macro = isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO
@@ -53,4 +54,4 @@ def test_the_macros_of_learners_set_what_they_are_called(macro, argument):
     ("fluid/tiny_imagenet_baselines", "MAML_RATE"), ("cfsl/omniglot_protonet", "RATE")])
 def test_a_macro_that_no_learner_of_the_run_reads_is_refused(run, macro):
   with pytest.raises(gin_files.ConfigError, match=f"{macro}"):
-    gin_files.scan([gin_files.run_files()[run]], [f"{macro}=1"])
+    gin_files.scan([run_files.shipped()[run]], [f"{macro}=1"])

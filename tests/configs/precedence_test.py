@@ -15,6 +15,7 @@ import pytest
 from suite import cli
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_files
 
 HEADER = "from __gin__ import dynamic_registration\nfrom toybox import toy\n"
 TOY = "def run(n=0, m=0, k=0):\n  return n, m, k\n"
@@ -154,7 +155,7 @@ def test_each_file_is_parsed_once_by_the_suite_and_once_by_gin(name, monkeypatch
 
   monkeypatch.setattr(config_parser.ConfigParser, "__init__", counted)
   gin_files._parsed.cache_clear()
-  found = gin_parse.parse([gin_files.run_files()[name]])
+  found = gin_parse.parse([run_files.shipped()[name]])
   assert set(seen.values()) == {1}
   # The table of methods' values is read besides files.
   assert sum(reader == "gin.config" for reader, _ in seen) == len(found.files) + 1
@@ -167,12 +168,12 @@ def test_a_learner_of_a_shelf_joins_a_run_and_sets_nothing_else(tmp_path):
           "gin/debug.gin", "--gin_param", learners, "--gin_param", "NUM_BUCKETS=1",
           "--workdir", str(tmp_path / "w")]
   for name in ("EPOCHS", "MEMORY"):
-    assert f"{name} =" in gin_files.run_files()["digits/clear_table"].read_text()
+    assert f"{name} =" in run_files.shipped()["digits/clear_table"].read_text()
   assert cli.main(args) == 0
   assert json.loads((tmp_path / "w" / "mir" / "summary.json").read_text())["run"] == "mir"
   bound = gin_files.scan_text((tmp_path / "w" / "config.gin").read_text()).macros
   used = gin_files.scan_text((tmp_path / "w" / "operative_config.gin").read_text()).macros
-  given = gin_files.scan([gin_files.run_files()["digits/clear_table"]]).macros
+  given = gin_files.scan([run_files.shipped()["digits/clear_table"]]).macros
   assert {bound[name].value for name in ("MEMORY", "RATE")} == {250, 0.05}
   assert len(used) > 5
   for name, setting in used.items():

@@ -22,6 +22,7 @@ import tensorflow as tf
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import methods
+from suite.configs import run_files
 from suite.contracts import deliveries
 from suite.contracts import refusals
 from suite.data.images import example_arrays
@@ -351,7 +352,7 @@ def test_every_shelf_has_a_method_of_the_table_or_settings_of_a_protocol():
 @pytest.mark.parametrize("table", ["leaderboard/smoke", "leaderboard/cpu"])
 @pytest.mark.parametrize("protocol", methods.PROTOCOLS)
 def test_the_leaderboards_methods_are_those_of_the_table(table, protocol):
-  files = gin_files.run_files()
+  files = run_files.shipped()
   rows = gin_files.scan([files[table]]).parameters["table.run.runs"].value
   found = gin_files.scan([files[f"{table}_{protocol}"]])
   learners = found.parameters["experiment.run.learners"].value

@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import seeds
-from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_files
 from suite.contracts import tasks
 from suite.learners import maml
 from suite.models.episodic import functional_conv4
@@ -263,7 +263,7 @@ def test_the_shipped_settings(tmp_path, macro, inner, training):
 
 def _bound(run, *params):
   """A function that looks up the values that a shipped run binds, through its macros."""
-  gin_parse.parse([gin_files.run_files()[run]], params)
+  gin_parse.parse([run_files.shipped()[run]], params)
 
   def value(name):
     found = gin.query_parameter(name)

@@ -22,6 +22,7 @@ import pytest
 import suite
 from suite import cli
 from suite.configs import gin_files
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.contracts import refusals
 from suite.reporting import table_dir
@@ -402,7 +403,7 @@ def test_a_file_that_a_learner_does_not_find_is_a_failure_of_its_cell(tmp_path, 
 @pytest.mark.parametrize("budget, updates, num_seeds", [("smoke", 4, 1), ("paper", 125000, 3)])
 def test_one_word_sets_the_budget_of_a_whole_table_of_cfsl(name, budget, updates, num_seeds):
   from suite.configs import gin_parse
-  gin_parse.parse([gin_files.run_files()[name]],
+  gin_parse.parse([run_files.shipped()[name]],
                   ["META_DECAY=%TEXT_DECAY", f"BUDGET={budget!r}"])
   found = gin_parse.gin.get_bindings(table.run)
   assert len(found["seeds"]) == num_seeds and len(found["columns"]) == 12

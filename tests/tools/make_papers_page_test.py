@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.models.episodic import dense_attention
 from suite.models.episodic import functional_conv4
@@ -36,14 +36,14 @@ def test_each_command_parses_with_its_parameters_and_each_page_has_the_panel(
   monkeypatch.setattr(table, "settings_texts", lambda cells, names: settings_texts(
       list({cell.row: cell for cell in reversed(cells)}.values()), names))
   lines = tool.read()
-  assert {line["run"] for line in lines} - {""} <= set(gin_files.run_files())
+  assert {line["run"] for line in lines} - {""} <= set(run_files.shipped())
   # tests/configs/debug_runs_test.py parses and builds every run as it is.
   for run, parameters in sorted({(line["run"], line["parameters"]) for line in lines}):
     if parameters:
-      path, params = gin_files.run_files()[run], parameters.split()
+      path, params = run_files.shipped()[run], parameters.split()
       if table.is_table(path):
         first = _cells(run, path, params, tmp_path / "table")[0]
-        path, params = gin_files.run_files()[first.run], list(first.params)
+        path, params = run_files.shipped()[first.run], list(first.params)
       gin_parse.parse([path], params)  # An unknown macro or parameter is an error.
   for line in lines:
     assert tool.command(line).startswith(f"suite run {line['run']}" if line["run"] else "")
@@ -72,14 +72,14 @@ def _cells(name, path, params, folder):
 
 def test_rows_of_cfsl_are_alike_in_optimizer_decay_schedule_and_pixels(tmp_path):
   cells = {cell.row: cell for cell in _cells(
-      "cfsl/table2", gin_files.run_files()["cfsl/table2"], [], tmp_path / "table")}
+      "cfsl/table2", run_files.shipped()["cfsl/table2"], [], tmp_path / "table")}
   nets = {"protonet": ("", proto_conv4.ProtoConv4), "pretrain_tune": (
       "decoupled", functional_conv4.Conv4), "maml_low": ("decoupled", functional_conv4.Conv4),
           "maml_high": ("coupled", dense_attention.DenseAttention),
           "sca": ("coupled", dense_attention.DenseAttention)}
   for row, (scope, net) in nets.items():
     cell = cells[f"omniglot_{row}"]
-    gin_parse.parse([gin_files.run_files()[cell.run]], list(cell.params))
+    gin_parse.parse([run_files.shipped()[cell.run]], list(cell.params))
     with gin_parse.gin.config_scope(scope or None):
       made = gin_parse.configured(meta_schedules.MetaTraining, {})()
     assert (made.learning_rate, made.end_rate, made.weight_decay, made.decoupled) == (

@@ -23,6 +23,7 @@ import run_faults
 
 from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_files
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import cache_check
 from tfds_builders import errors
@@ -160,7 +161,7 @@ def of_caches(folder: pathlib.Path, draw: random.Random) -> Iterator[outcomes.Fa
 
 def of_gin_files(folder: pathlib.Path, draw: random.Random) -> Iterator[outcomes.Fault]:
   """A run file with changed bytes is parsed; nothing of it is called."""
-  path = draw.choice(sorted(gin_files.run_files().values()))
+  path = draw.choice(sorted(run_files.shipped().values()))
   changed = folder / "changed.gin"
   changed.write_bytes(mutated(path.read_bytes(), draw))
   yield _read("changed gin file", path.stem,

@@ -67,7 +67,10 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
       raise ValueError(f"{name!r} has labels of several names to an image, such as "
                        f"{str(labels.reshape(-1)[0])!r}; give rows of 0 and 1, one place for each "
                        "class.")
-    return _named(name, labels, class_names)
+    _refuse_unlabelled(name, np.char.str_len(np.char.strip(labels)) == 0, "empty", "labels != ''")
+    found, places = np.unique(labels, return_inverse=True)
+    names = [str(one) for one in found] if class_names is None else list(map(str, class_names))
+    return Labels(class_lists.places(name, found.tolist(), names)[places], len(names), names)
   if labels.ndim == 2 and labels.size and np.isin(labels, (0, 1)).all():
     width = labels.shape[1]
     if kind != tasks.SINGLE_LABEL:
@@ -130,15 +133,6 @@ def _plain(name: str, labels: np.ndarray) -> np.ndarray:
                      "for each image, or for each the name of its class. For several classes an "
                      "image say kind='multi_label'.")
   return np.array(flat).reshape(labels.shape)
-
-
-def _named(name: str, texts: np.ndarray, class_names: class_lists.ClassNames) -> Labels:
-  """Names of classes -> their places in `class_names`, or in the sorted names."""
-  _refuse_unlabelled(name, np.char.str_len(np.char.strip(texts)) == 0, "empty", "labels != ''")
-  found, places = np.unique(texts, return_inverse=True)
-  names = [str(one) for one in found] if class_names is None else list(map(str, class_names))
-  new = class_lists.places(name, found.tolist(), names)
-  return Labels(new[places], len(names), names)
 
 
 def multi_hot(rows: Any, num_classes: int | None) -> np.ndarray:

@@ -264,7 +264,11 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
         (report.files if read_log else report.skipped).append(str(path))
         found += read_log
         continue
-      name, columns = _model_name(path), selected.columns
+      columns, name = selected.columns, (
+          path.with_suffix("").stem if path.suffix == ".gz" else path.stem)
+      if path.parent.name == "predictions":  # WORKDIR/LEARNER/predictions/0003.parquet.
+        run = path.resolve().parent.parent
+        name = f"{run.parent.name}/{run.name}/{name}"
       opened = functools.partial(log_files.opened, path)
       one = (table_files.read_table(path, name, columns, opened)
              if read_log is None else
@@ -586,12 +590,3 @@ def _named(path: pathlib.Path, answers: np.ndarray, names: Any, ids: Any, any_nu
                                       "range are kept with --values.")
     answers = _plain(answers)
   return ImportedAnswers(models, None if ids is None else [str(one) for one in ids], answers)
-
-
-def _model_name(path: pathlib.Path) -> str:
-  """Model name of saved predictions: WORKDIR/LEARNER/predictions/0003.parquet gives
-  "quickstart/indep/0003"."""
-  run = path.resolve().parent.parent
-  is_run = path.parent.name == "predictions"
-  stem = path.with_suffix("").stem if path.suffix == ".gz" else path.stem
-  return f"{run.parent.name}/{run.name}/{stem}" if is_run else stem

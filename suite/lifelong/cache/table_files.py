@@ -32,6 +32,8 @@ IDS = ("id", "sample_id", "doc_id", "instance_id", "question_id", "example_id", 
 SCORES = ("correct", "score", "is_correct", "acc", "accuracy", "exact_match")
 _METRICS, _FILTERS = ("metric", "metric_name"), ("filter", "filter_name")
 _VALUES = ("value", *SCORES)  # The column of answers beside a column of metrics.
+_PLAIN = (pa.types.is_string, pa.types.is_large_string, pa.types.is_boolean, pa.types.is_integer,
+          pa.types.is_floating)
 _HASHES = ("doc_hash", "document_hash")
 _REPEATS = ("trial", "train_trial_index", "repeat", "repetition", "epoch", "run", "run_id", "seed",
             "attempt")
@@ -189,8 +191,8 @@ def from_table(path: pathlib.Path, table: pa.Table, model: str, columns: Columns
       str(path), first, hashes=_hashes(_text(table[hashed])) if hashed else None,
       repeats=compute.binary_join_element_wise(*labels, "/", null_handling="replace",
                                                null_replacement="") if labels else None,
-      others=table.select([name for name in header if name not in read and _is_plain(
-          table.schema.field(name).type)]))
+      others=table.select([name for name in header if name not in read and any(
+          is_kind(table.schema.field(name).type) for is_kind in _PLAIN)]))
   return TableAnswers(
       entries, None, tasks, _text(table[metric_name]) if metric_name else None,
       _text(table[filter_name]) if filter_name else None, score_name, tuple(notes),
@@ -255,11 +257,6 @@ def _hashes(column: pa.Array) -> np.ndarray:
   values = np.array([answer_entries.document_hash(one) if one else 0
                      for one in coded.dictionary.to_pylist()], np.uint64)
   return values[coded.indices.to_numpy()] if len(values) else np.zeros(0, np.uint64)
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-  return (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_boolean(kind)
-          or pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _header(path: pathlib.Path, text: Callable[[], Any]) -> tuple[list[str], str]:

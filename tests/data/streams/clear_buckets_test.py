@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from suite import experiment
-from suite.configs import gin_files
 from suite.configs import gin_parse
+from suite.configs import run_files
 from suite.configs import run_settings
 from suite.data.images import feature_set
 from suite.data.images import image_ops
@@ -75,7 +75,7 @@ def test_challenge_tests_on_the_archive_of_test_images(data):
 
 
 def test_one_name_makes_a_challenge_run_of_a_run_file(data, tmp_path):
-  gin_parse.parse([gin_files.run_files()["clear/table1_resnet18"]], [
+  gin_parse.parse([run_files.shipped()["clear/table1_resnet18"]], [
       "MODE='challenge'", "EPOCHS=1", "experiment.run.only=('finetune',)",
       "clear_transform.Clear.size=8", "resnet.resnet18.width=0.0625", "resnet.resnet18.blocks=(1,)",
       "clear_buckets.load.first=9",
