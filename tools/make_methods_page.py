@@ -16,6 +16,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import made_page
+import result_pages
 
 from suite.configs import method_values
 from suite.configs import methods
@@ -39,6 +40,9 @@ refused by a message before anything is trained.
 
 A row begins with the name that `suite run --methods` and `suite.learner` take, then its aliases;
 case and punctuation do not matter (`DER++`, `A-GEM`).
+
+*Numbers* are the pages with a score of the method, on which it names a row or a column; a method
+that runs and has none there has "no number" beside its tick.
 
 What a method is made of is one
 macro, in a file of `gin/learners`, which a run file includes with its protocol's parts
@@ -220,6 +224,7 @@ Simple CNAPS, MAML) | the first device: an update has one episode |
 `tests/devices_test.py` and `tests/distribution_test.py` compare records,
 `tests/training/gradient/device_shares_test.py` every objective.
 """
+_LINKS = 3  # Pages that a row names.
 _SHOWN = {"nevis": "NEVIS", "clear": "CLEAR", "fluid": "FLUID", "cfsl": "CFSL"}
 
 
@@ -239,13 +244,19 @@ def page() -> str:
 
 
 def _matrix(every: Iterable[methods.Method]) -> str:
-  lines = [_row(["name", "method", "paper", "gin file and macro", *_SHOWN.values()]),
-           _row([*["---"] * 4, *[":-:"] * len(_SHOWN)])]
+  numbers = result_pages.numbers()
+  lines = [_row(["name", "method", "paper", "gin file and macro", *_SHOWN.values(), "numbers"]),
+           _row([*["---"] * 4, *[":-:"] * len(_SHOWN), "---"])]
   for method in every:
     where = f"[{method.file}](../gin/learners/{method.file}.gin) `{method.macro}`"
-    runs = ["✓" if name in method.protocols else "-" for name in _SHOWN]
+    found = numbers.get(method.name, [])
+    tick = "✓" if found else "✓ no number"
+    runs = [tick if name in method.protocols else "-" for name in _SHOWN]
     names = ", ".join(f"`{name}`" for name in (method.name, *method.aliases))
-    lines.append(_row([names, _escaped(method.title), method.paper or "-", where, *runs]))
+    links = [f"[{page.removeprefix('results/').removesuffix('.md')}]({page})" for page in found]
+    more = f" and {len(links) - _LINKS} more" if len(links) > _LINKS else ""
+    lines.append(_row([names, _escaped(method.title), method.paper or "-", where, *runs,
+                       ", ".join(links[:_LINKS]) + more or "-"]))
   return "\n".join(lines) + "\n"
 
 

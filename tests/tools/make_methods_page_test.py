@@ -25,3 +25,15 @@ def test_each_method_is_on_the_page_and_each_refusal(tool):
     assert method.title.replace("*", "\\*") in page
     assert f"`{method.macro}`" in page
     assert all(refusal in page for refusal in method.refusals.values())
+
+
+def test_a_tick_has_a_number_or_says_that_there_is_none(tool, monkeypatch):
+  rows = {line.split("`")[1]: line for line in tool.page().splitlines()
+          if line.startswith("| `") and "](../gin/learners/" in line}
+  for method in methods.load():
+    row, has = rows[method.name], method.name in tool.result_pages.numbers()
+    assert ("no number" in row) != has and ("](results/" in row or "](proofs.md" in row) == has
+  monkeypatch.setattr(tool.result_pages, "numbers", lambda: {"coda_prompt": ["results/a.md"]})
+  row, = (line for line in tool.page().splitlines() if line.startswith("| `coda_prompt`")
+          and "](../gin" in line)
+  assert row.endswith("| ✓ | ✓ | - | - | [a](results/a.md) |")

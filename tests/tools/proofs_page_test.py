@@ -48,8 +48,10 @@ def test_a_number_is_right_by_standard_errors_or_points(deviation, seeds, ours, 
 
 
 def test_every_published_number_is_on_the_page(tool):
-  stored = [{"benchmark": "b", "method": "er", "seed": str(s), "accuracy": a}
-            for s, a in enumerate(("70.0", "74.0"))]
+  stored = [{"benchmark": "b", "method": "er", "seed": str(s), "accuracy": a, "cpu_seconds": "9",
+             "tasks": "", "of": ""} for s, a in enumerate(("70.0", "74.0"))]
+  stored += [{**stored[0], "method": "gem", "accuracy": "", "cpu_seconds": "360", "tasks": "2",
+              "of": "20"}]
   benchmarks = {"b": types.SimpleNamespace(title="B", about="About.")}
   rows = [_published("er", "70", "3", "9", remark="Why."),
           _published("gem", "5", not_run="an hour a task")]
@@ -58,7 +60,9 @@ def test_every_published_number_is_on_the_page(tool):
           in text)
   # 2 sqrt(9 / 9 + 8 / 2) = 4.47.
   assert "| ER | 70 ± 3 | 72.00 ± 2.8 | 2 | +2.00 | 4.47 | within 2 standard errors |" in text
-  assert "| GEM | 5 | | | | | not run: an hour a task |" in text and "* ER: Why." in text
+  # 180 s a task, 20 tasks.
+  assert ("| GEM | 5 | | | | | not run: one task takes 180 CPU s, the run 1.0 h; an hour a task |"
+          in text and "* ER: Why." in text)
   for wrong, message in (
       (_published("gem", "5"), "b gem: not_run is ''. Give the reason"),
       (_published("er", "70", not_run="no"), "b er: not_run is 'no'. Give the reason"),

@@ -85,13 +85,25 @@ def results(stored: Rows) -> dict[tuple[str, str], list[float]]:
   """The accuracies of all seeds by benchmark and method."""
   found: dict[tuple[str, str], list[float]] = {}
   for row in stored:
-    found.setdefault((row["benchmark"], row["method"]), []).append(float(row["accuracy"]))
+    if row["accuracy"]:
+      found.setdefault((row["benchmark"], row["method"]), []).append(float(row["accuracy"]))
+  return found
+
+
+def times(stored: Rows) -> dict[tuple[str, str], str]:
+  """What one task takes and all would, of methods whose first tasks alone were run."""
+  found = {}
+  for row in stored:
+    if row["tasks"]:
+      one = float(row["cpu_seconds"]) / int(row["tasks"])
+      found[row["benchmark"], row["method"]] = (
+          f"one task takes {one:,.0f} CPU s, the run {one * int(row['of']) / 3600:.1f} h")
   return found
 
 
 def page(benchmarks: Mapping[str, Any], stored: Rows, published: Rows) -> str:
   """docs/proofs.md: every published number, with a result of ours or the reason why not."""
-  found, parts, verdicts = results(stored), [], []
+  found, known, parts, verdicts = results(stored), times(stored), [], []
   _check_rows(benchmarks, found, published)
   for name, benchmark in benchmarks.items():
     shown = [row for row in published if row["benchmark"] == name]
@@ -104,7 +116,7 @@ def page(benchmarks: Mapping[str, Any], stored: Rows, published: Rows) -> str:
     for row in shown:
       ours = found.get((name, row["method"]), [])
       verdicts.append(verdict(row, ours))
-      lines.append(_line(row, ours, verdicts[-1]))
+      lines.append(_line(row, ours, verdicts[-1], known.get((name, row["method"]), "")))
     lines += ["", *(f"* {row['title']}: {row['remark']}" for row in shown if row["remark"])]
     parts.append("\n".join(lines).rstrip("\n") + "\n")
   counts = ", ".join(f"{verdicts.count(one)} {one}" for one in VERDICTS)
@@ -126,12 +138,12 @@ def _check_rows(benchmarks: Mapping[str, Any],
           "proofs.csv has no result, and leave it empty if it has one.")
 
 
-def _line(row: Mapping[str, str], ours: Sequence[float], judged: str) -> str:
-  """A line of a table."""
+def _line(row: Mapping[str, str], ours: Sequence[float], judged: str, time: str) -> str:
+  """A line of a table; time: what a number that was not run would take, if it was measured."""
   deviation = f" ± {row['deviation']}" if row["deviation"] else ""
   begun = f"| {row['title']} | {row['published']}{deviation} |"
   if not ours:
-    return f"{begun} | | | | {NOT_RUN}: {row['not_run']} |"
+    return f"{begun} | | | | {NOT_RUN}: {'; '.join(filter(None, [time, row['not_run']]))} |"
   mean, errors = statistics.fmean(ours), allowed(row, ours)
   spread = f" ± {statistics.stdev(ours):.1f}" if len(ours) > 1 else ""
   width = "" if errors is None else f" {errors:.2f}"
