@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import dataclasses
 import itertools
 import json
+import os
 import textwrap
 from typing import Any
 
@@ -146,10 +147,23 @@ def add_show(show: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace) -> int:
+  gin_files.check_settings(args.method_settings)
   method = None if args.name in run_files.shipped() else methods.find(args.name)
   if method is not None:
+    if args.methods or args.method_settings or args.gin_file or args.gin_param:
+      raise gin_files.ConfigError(
+          f"{args.name} is a method, and --methods, --settings, --gin_file and --set are of runs: "
+          f"suite show RUN --methods {method.name}. What named settings change stands at the end "
+          f"of: suite show {method.name}")
     show_method(method, "", as_json=args.json)
     return 0
+  if not os.path.exists(args.name) and args.name.removesuffix(".gin") not in {
+      *run_files.shipped(), *run_files.old_runs()}:
+    known = [*run_files.shipped(), *(one.name for one in methods.load())]
+    raise gin_files.ConfigError(
+        f"Unknown run {args.name!r}: no file has this path, no shipped run file and no method has "
+        f"this name. {methods.owners(args.name) or gin_files.nearest(args.name, known)} See them "
+        "all with: suite list, suite list --methods")
   file = run_settings.find(args.name, extra_files=args.gin_file, params=args.gin_param,
                            methods=args.methods, method_settings=args.method_settings)
   facts = run_facts.read(file, every=args.all)

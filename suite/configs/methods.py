@@ -298,7 +298,7 @@ def bindings(found: Mapping[str, Setting], given: Mapping[str, Any], what: str) 
     if name not in found:
       raise gin_files.ConfigError(
           f"{what} has no setting {name!r}; it has {', '.join(sorted(found))}. "
-          f"{_owners(name) or gin_files.nearest(name, found)}")
+          f"{owners(name) or gin_files.nearest(name, found)}")
   return [f"{found[name].binds}={value!r}" for name, value in given.items()]
 
 
@@ -307,12 +307,13 @@ def setting_name(name: str) -> str:
   return _SETTING_ALIASES.get(name, name)
 
 
-def _owners(name: str) -> str:
+def owners(name: str) -> str:
   """Which methods have a setting of this name, for a message; "" if none has."""
-  owners = [method.name for method in load() if any(
+  name = setting_name(name)
+  found = [method.name for method in load() if any(
       name in settings_of(method, protocol) for protocol in method.protocols)]
-  more = f" and {len(owners) - _OWNERS} more" if len(owners) > _OWNERS else ""
-  return f"It is a setting of {', '.join(owners[:_OWNERS])}{more}." if owners else ""
+  more = f" and {len(found) - _OWNERS} more" if len(found) > _OWNERS else ""
+  return f"It is a setting of {', '.join(found[:_OWNERS])}{more}." if found else ""
 
 
 def changes(found: gin_files.Scan, before: gin_files.Scan, settings: str | None = None
@@ -374,7 +375,7 @@ def resolved(found: gin_files.Scan, chosen: Sequence[Method], params: Sequence[s
       raise gin_files.ConfigError(
           f"No method of {', '.join(one.name for one in chosen)} has a setting {name!r}, and no "
           f"file of this run declares a macro of that name; settings: {', '.join(sorted(every))}. "
-          f"{_owners(name) or gin_files.nearest(name, [*every, *found.macros])}")
+          f"{owners(name) or gin_files.nearest(name, [*every, *found.macros])}")
     made += dict.fromkeys(f"{settings[name].binds}={value}" for settings in of_each)
   return made
 

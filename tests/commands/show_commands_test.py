@@ -41,7 +41,8 @@ def test_required_tables_and_methods(capsys):
   assert {"name": "memory_size", "value": 1000, "kind": "whole number",
           "unit": "examples", "meaning": "k, the number of examples held at most",
           "parameter": "memory.Memory.memory_size", "binds": "MEMORY", "source": "none published: "
-          "papers size the memory by their data; a run file has its own"} in method["settings"]
+          "papers size the memory by their data, 2000 in PyCIL for CIFAR-100 and 200 to 5120 in "
+          "Mammoth, which has no default; a run file has its own"} in method["settings"]
   assert "Nearest: quickstart" in shown(capsys, "show", "quikstart", code=2)
 
 
