@@ -38,10 +38,11 @@ _RISING = 1.0  # Points of percent in the second half of meta-training.
 
 
 class TableLine(NamedTuple):
-  """A line of the table: the summaries of one learner by column and seed."""
+  """A line of the table: the summaries of one learner by column and seed; what is shown of it."""
 
   label: str
   cells: Mapping[str, Mapping[table_dir.Seed, Mapping[str, Any]]]
+  shown: str
 
 
 def build(directory: str | os.PathLike) -> list[quantities.TextTable]:
@@ -178,7 +179,11 @@ def _lines(table: table_dir.TableDir) -> Iterator[TableLine]:
       cells = {c: table.summaries(row, c, learner) if learner else {} for c in table.columns}
       is_one_run = list(table.rows) == [table.title]  # With several seeds.
       label = learner if is_one_run else f"{row} {learner}"
-      yield TableLine(label if len(learners) > 1 or learner and is_one_run else row, cells)
+      label = label if len(learners) > 1 or learner and is_one_run else row
+      # What differs from column to column is said by their names.
+      changes = {table.changes(row, column, learner) for column in table.columns if cells[column]}
+      more = f" ({changes.pop()})" if len(changes) == 1 and any(changes) else ""
+      yield TableLine(label, cells, label + more)
 
 
 def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> quantities.TextTable:
@@ -206,7 +211,7 @@ def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> quantities
           deviation=None if one else over["accuracy_std_over_seeds"],
           interval=known[0].get(measure + _INTERVAL) if one else None,
           note="" if len(known) == len(table.seeds) else f"({len(known)}/{len(table.seeds)})"))
-    rows.append([line.label, *ours])
+    rows.append([line.shown, *ours])
     values = {} if paper is None else {
         key: paper.values[(line.label, *key)] for key in shown
         if (line.label, *key) in paper.values}
@@ -288,14 +293,15 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[quanti
     shown = [cost for cost in table.costs if any(found[line.label, cost][0] for line in lines)]
     theirs = list(dict.fromkeys(words for _, words in printed))
     nothing = quantities.words(quantities.NOTHING)
-    rows = [[line.label, *(found[line.label, cost][0] or nothing for cost in shown),
+    rows = [[line.shown, *(found[line.label, cost][0] or nothing for cost in shown),
              *(printed.get((line.label, words), [nothing])[0] for words in theirs)]
             for line in lines]
     return [quantities.TextTable(title=title, notes=notes, rows=rows, header=[
         "", *shown, *(f"paper: {words}" for words in theirs)])]
   rows = []
   for line in lines:
-    own = [[label, cost, *(value or quantities.words(quantities.NOTHING) for value in by_column)]
+    own = [[line.shown, cost,
+            *(value or quantities.words(quantities.NOTHING) for value in by_column)]
            for (label, cost), by_column in found.items() if label == line.label and any(by_column)]
     rows += own
     if own:

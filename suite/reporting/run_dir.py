@@ -77,12 +77,8 @@ class Run:
 
   @property
   def changes(self) -> str:
-    """What the label does not say: "memory_size=200", "indep"; "" also of runs that have no such
-    facts.
-    """
-    known = self.environment.get(CHANGES)
-    said = known.get(self.learner) if isinstance(known, dict) else None
-    return said if isinstance(said, str) else ""
+    """See `changes`."""
+    return changes(self.environment, self.learner)
 
   @property
   def protocol(self) -> str:
@@ -113,6 +109,13 @@ class Run:
     if name in self.summary:
       return self.summary[name]
     return self.records[-1].get(name) if self.records else None
+
+
+def changes(environment: Mapping[str, Any], learner: str) -> str:
+  """What a learner's label does not say: "memory_size=200", "indep"; "" also without the fact."""
+  known = environment.get(CHANGES)
+  said = known.get(learner) if isinstance(known, dict) else None
+  return said if isinstance(said, str) else ""
 
 
 def load(dirs: Iterable[str | os.PathLike], *, every: bool = False) -> list[Run]:

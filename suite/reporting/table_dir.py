@@ -151,6 +151,13 @@ class TableDir:
                           if name.split("_")[0] == "seconds"}, **summary}
     return found
 
+  def changes(self, row: str, column: str, learner: str) -> str:
+    """What the learner's name does not say of a cell's runs; see `run_dir.changes`."""
+    cells = [self.cell(row, column, seed) for seed in self.seeds]
+    found = (run_dir.read_json(run_identity.latest(cell, learner) / run_dir.ENVIRONMENT)
+             or run_dir.read_json(cell / run_dir.ENVIRONMENT) for cell in cells)
+    return run_dir.changes(next(filter(None, found), {}), learner)
+
   def num_finished(self) -> int:
     return sum(is_finished(self.cell(r, c, s)) for r, c in self.pairs() for s in self.seeds)
 

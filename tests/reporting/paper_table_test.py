@@ -155,6 +155,17 @@ def test_runs_of_several_learners_make_a_line_each(tmp_path):
       ["linear joint", "90.50 ±0.71", "80.00 ±0.00", "70.00 ±0.00"]]
 
 
+def test_values_that_a_row_changes_of_a_method_stand_beside_it(tmp_path):
+  table = _table(tmp_path, rows=["a", "b"], seeds=[0], paper=None)
+  for row, column, said in (("a", "FSL", "k=2"), ("a", "D 4", "k=2"), ("b", "FSL", "k=2"),
+                            ("b", "D 4", "k=3")):
+    _cell(table, row, column, 0, accuracy=0.5, macs_per_task=1)
+    (table.cell(row, column, 0) / "environment.json").write_text(
+        json.dumps({"learners": ["x"], "changes": {"x": said}}))
+  scores, costs = paper_table.build(tmp_path)  # That b's columns differ is said by their names.
+  assert [row[0] for row in _texts(scores)] == [row[0] for row in _texts(costs)] == ["a (k=2)", "b"]
+
+
 def test_a_matrix_stands_beside_the_papers(tmp_path):
   table = _table(tmp_path, rows=["linear"], columns=["iid"], seeds=[0, 1], paper=None, costs=[],
                  matrices=[["iid", "linear biased_reservoir", "clear_figure6"]])
