@@ -307,8 +307,9 @@ def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
     scores = standings.Standings(cache, lifelong_answers.scale(args, list(cache.tasks)))
     ranked = scores.ranked()
     left = {one.name: cache.num_samples - one.num_evaluated for one in ranked}
-    saved = [answer_tables.cost_of(costs, name).saved(num) if num else
-             answer_tables.AnswerCost(0.0, 0.0).saved(0) for name, num in left.items()]
+    saved: list[dict[str, Any]] = [
+        answer_tables.cost_of(costs, name).saved(num) if num else
+        answer_tables.AnswerCost(0.0, 0.0).saved(0) for name, num in left.items()]
     record.update(models=cache.num_models, samples=cache.num_samples, saved={
         name: None if any(one[name] is None for one in saved) else sum(one[name] for one in saved)
         for name in ("saved_answers", "saved_flops", "saved_gpu_hours")})

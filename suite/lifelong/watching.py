@@ -364,7 +364,11 @@ def _append(cache: pathlib.Path, line: Mapping[str, Any]) -> None:
 def _parsed(line: Mapping[str, Any]) -> Update:
   values = {name: line[name] for name in Update._fields}
   values["files"] = [WatchedFile(**one) for one in line["files"]]
-  values["tests"] = [
-      drift.Test(**{key: float("inf") if value is None else value for key, value in one.items()})
-      for one in line["tests"]]
+  values["tests"] = [_test(one) for one in line["tests"]]
   return Update(**values)
+
+
+def _test(record: Mapping[str, Any]) -> drift.Test:
+  values: dict[str, Any] = {key: float("inf") if value is None else value
+                            for key, value in record.items()}
+  return drift.Test(**values)
