@@ -45,4 +45,10 @@ BENCHMARKS = {
         "nevis_parity", "compare", "NEVIS'22", "github.com/google-deepmind/dm_nevis",
         "Streams, the random draws and ranges behind the splits `NAME_paper`, and metrics; no data "
         "set is read."),
+    "methods": Benchmark(
+        "method_cases", "compare", "Methods", "what tools/parity/methods/repositories.csv names",
+        "Single methods beside their public code on the same inputs, which follow from a seed. "
+        "The answers of the public code are stored in `docs/results/parity/methods`, and a test "
+        "compares ours with them. In closed form and in single updates equal means the same "
+        "answers, and values to rounding."),
 }

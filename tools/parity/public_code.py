@@ -82,7 +82,7 @@ def stand_ins(*names: str, without: Sequence[str] = ()) -> Iterator[None]:
   for name in names:
     try:
       importlib.import_module(name)
-    except ImportError:
+    except (ImportError, RuntimeError):  # The second: torchvision beside another PyTorch.
       missing.append(name)
   for name in missing:  # After the imports: torchvision fails with a stand-in.
     sys.modules[name] = _Missing(name)

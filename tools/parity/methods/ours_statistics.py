@@ -1,0 +1,70 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What the suite makes of the inputs of cases in closed form: learners by name, with the published
+values of their settings."""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+from typing import Any
+
+import method_fixtures
+import numpy as np
+import tensorflow as tf
+
+import suite
+from suite.compute import distribution
+from suite.compute import ledger
+from suite.compute import seeds
+from suite.contracts import deliveries
+from suite.contracts import tasks
+from suite.data.images import feature_set
+from suite.state import context as context_lib
+from suite.state import journal
+from suite.state import weight_store
+
+Arrays = method_fixtures.Arrays
+
+
+def learner(method: str, features: int, **settings: Any) -> Any:
+  """A learner of methods.csv on features that are taken as they are."""
+  model = tf.keras.Sequential([tf.keras.layers.Input([features])])
+  return suite.learner(
+      model, method, transform=feature_set.Features(features), **settings).make(deliveries.BUCKETS)
+
+
+def context(folder: str, event: int = 0) -> context_lib.Context:
+  """An event of a run of buckets."""
+  account = ledger.Ledger()
+  return context_lib.Context(
+      event=event, ledger=account, seeds=seeds.Seeds(0), distribution=distribution.build(),
+      store=weight_store.WeightStore(pathlib.Path(folder), event),
+      journal=journal.Journal(event, account), delivery=deliveries.BUCKETS)
+
+
+def phases(method: Any, arrays: Arrays, held_out: float = 0.0) -> Arrays:
+  """Answers of a learner after each phase, and the logits after the last one.
+
+  Args:
+    method: the learner.
+    arrays: of `method_fixtures.classes_in_turn`.
+    held_out: the share of each phase's rows, the last ones, that are for choices.
+  """
+  task = tasks.Task("classes", tasks.SINGLE_LABEL, int(arrays["phases"].sum()))
+  logits = []
+  with tempfile.TemporaryDirectory() as folder:
+    for event, (rows, _) in enumerate(method_fixtures.in_phases(arrays)):
+      here, num = context(folder, event), len(rows) - int(len(rows) * held_out)
+      train, dev = (None if not len(part) else feature_set.FeatureSet.from_arrays(
+          f"{event}", arrays["train"][part], arrays["train_labels"][part], kind=task.kind,
+          num_classes=task.num_classes) for part in (rows[:num], rows[num:]))
+      new = np.unique(arrays["train_labels"][rows]).tolist()
+      method.begin(task, here)
+      method.learn(deliveries.Experience(
+          task, train, dev, deliveries.History(), new_classes=new), here)
+      logits.append(method.predict(tf.constant(arrays["test"])).numpy())
+  return {"answers": method_fixtures.answers(logits, arrays), "logits": logits[-1][:50]}
+
+
+def simple_cil(arrays: Arrays) -> Arrays:
+  return phases(learner("simple_cil", arrays["train"].shape[1]), arrays)
