@@ -66,5 +66,37 @@ def phases(method: Any, arrays: Arrays, held_out: float = 0.0) -> Arrays:
   return {"answers": method_fixtures.answers(logits, arrays), "logits": logits[-1][:50]}
 
 
+def lifted(arrays: Arrays, method: str, size: int) -> Arrays:
+  """The arrays with the weights of a method's random features, which both sides take."""
+  made = learner(method, arrays["train"].shape[1], size=size)
+  made.encode(tf.constant(arrays["train"][:1]))
+  return {**arrays, "weights": made.unsaved_weights[0].numpy()}
+
+
+def _named(method: str, arrays: Arrays, held_out: float = 0.0, **settings: Any) -> Arrays:
+  return phases(learner(method, arrays["train"].shape[1], **settings), arrays, held_out)
+
+
 def simple_cil(arrays: Arrays) -> Arrays:
-  return phases(learner("simple_cil", arrays["train"].shape[1]), arrays)
+  return _named("simple_cil", arrays)
+
+
+def ridge(arrays: Arrays) -> Arrays:
+  return _named("ridge", arrays)
+
+
+def ranpac(arrays: Arrays) -> Arrays:
+  return _named("ranpac", arrays, 0.2, size=arrays["weights"].shape[1])
+
+
+def acil(arrays: Arrays) -> Arrays:
+  return _named("acil", arrays, size=arrays["weights"].shape[1])
+
+
+def loranpac(arrays: Arrays) -> Arrays:
+  return _named("loranpac", arrays, size=arrays["weights"].shape[1], rank=int(arrays["rank"]))
+
+
+def fecam(arrays: Arrays) -> Arrays:
+  found = _named("fecam", arrays)
+  return {**found, "answers": found["answers"][1:]}
