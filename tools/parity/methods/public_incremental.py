@@ -41,7 +41,7 @@ class _Rows(torch.utils.data.Dataset):
     return place, torch.from_numpy(self.images[place]), int(self.labels[place])
 
 
-class _Manager:
+class Manager:
   """What learners ask of their data manager."""
 
   def __init__(self, arrays: method_fixtures.Arrays):
@@ -77,7 +77,7 @@ class _Identity(torch.nn.Module):
     return rows
 
 
-def _imported(module: str) -> Any:
+def imported(module: str) -> Any:
   with public_code.stand_ins(*_STAND_INS):
     return importlib.import_module(module)
 
@@ -85,7 +85,7 @@ def _imported(module: str) -> Any:
 def _phases(learner: Any, arrays: method_fixtures.Arrays, logits_of: Any = None
             ) -> public_code.Arrays:
   """Answers after each phase, and the logits after the last one."""
-  manager, logits = _Manager(arrays), []
+  manager, logits = Manager(arrays), []
   tests = torch.from_numpy(arrays["test"])
   logits_of = logits_of or (lambda: learner._network(tests)["logits"].numpy())
   for _ in range(manager.nb_tasks):
@@ -103,7 +103,7 @@ _ON_CPU = {"memory_size": 0, "device": [torch.device("cpu")], "convnet_type": "i
 
 
 def _simple_cil(arrays: method_fixtures.Arrays) -> public_code.Arrays:
-  module = _imported("models.simplecil")
+  module = imported("models.simplecil")
   importlib.import_module("utils.inc_net").get_backbone = lambda *_: _Identity(
       arrays["train"].shape[1])
   return _phases(module.Learner(_ON_CPU), arrays)
@@ -111,7 +111,7 @@ def _simple_cil(arrays: method_fixtures.Arrays) -> public_code.Arrays:
 
 def _ranpac(arrays: method_fixtures.Arrays) -> public_code.Arrays:
   """RanPAC on given weights; without them ridge regression of strength 1 on the features."""
-  module, weights = _imported("RanPAC"), arrays.get("weights")
+  module, weights = imported("RanPAC"), arrays.get("weights")
   importlib.import_module("inc_net").get_convnet = lambda *_: _Identity(arrays["train"].shape[1])
   learner = module.Learner({**_ON_CPU, "model_name": "ncm", "use_RP": True,
                             "M": 0 if weights is None else weights.shape[1]})
@@ -137,14 +137,14 @@ class _Features(_Identity):
 
 
 def _acil(arrays: method_fixtures.Arrays) -> public_code.Arrays:
-  module = _imported("models.acil")
+  module = imported("models.acil")
   net = importlib.import_module("utils.inc_net")
   net.get_convnet = lambda *_: _Features(arrays["train"].shape[1])
   torch.save({}, "base.pth")  # Weights of the identity: nothing is trained before.
   weights = arrays["weights"]
   learner = module.ACIL({
-      **_ON_CPU, "configurations": {"features": {}}, "scheduler": {}, "seed": 0, "model_name": "acil",
-      "init_cls": 0, "buffer_size": weights.shape[1], "gamma": 0.1, "base_weight": "base.pth"})
+      **_ON_CPU, "configurations": {"features": {}}, "scheduler": {}, "seed": 0,
+      "model_name": "acil", "init_cls": 0, "buffer_size": weights.shape[1], "gamma": 0.1, "base_weight": "base.pth"})
   own = learner._network.generate_buffer
 
   def generate() -> None:
@@ -156,7 +156,7 @@ def _acil(arrays: method_fixtures.Arrays) -> public_code.Arrays:
 
 
 def _loranpac(arrays: method_fixtures.Arrays) -> public_code.Arrays:
-  module = _imported("models.tsvd")
+  module = imported("models.tsvd")
   importlib.import_module("utils.inc_net").get_backbone = lambda *_: _Identity(
       arrays["train"].shape[1])
   learner = module.Learner({
@@ -169,7 +169,7 @@ def _loranpac(arrays: method_fixtures.Arrays) -> public_code.Arrays:
 
 def _fecam(arrays: method_fixtures.Arrays) -> public_code.Arrays:
   """The first phase is answered by a trained head there, so it is left out."""
-  module = _imported("models.fecam")
+  module = imported("models.fecam")
   importlib.import_module("utils.inc_net").get_convnet = lambda *_: _Features(
       arrays["train"].shape[1])
   settings = json.loads((pathlib.Path(module.__file__).parents[1] / "exps" / "FeCAM_cifar100.json"
