@@ -84,7 +84,7 @@ CASES = (
     _incremental("ranpac", ["ranpac"], "RanPAC/RanPAC", name="ranpac_choice",
                  inputs=functools.partial(_lifted, "ranpac", 300, seed=3),
                  about=f"{_ABOUT}; another seed, with which other strengths are chosen",
-                 reasons={name: _STRENGTH for name in ("answers", "logits")}),
+                 reasons=dict.fromkeys(("answers", "logits"), _STRENGTH)),
     *(_incremental(
         "acil", ["acil"], "LAMDA-CL/PyCIL", name=f"acil_{size}",
         inputs=functools.partial(_lifted, "acil", size, _ACIL_ROWS),
@@ -146,7 +146,7 @@ CASES = (
               "keeps the first ones; ours keeps a random row of a class as likely as any other, "
               "which is what GDumb stands for in CLEAR's experiments.")}),
     _rule("bias_correction", "bias", "aimagelab/mammoth", memory_fixtures.biased_logits, "bias",
-          "BiC's two numbers for 4 new of 10 classes from 200 rows, without our prior; 3,000 steps "
+          "BiC's two numbers for 4 new of 10 classes from 200 rows, without our prior; 5,000 steps "
           "of Adam there, Newton's method here", allowed={"alpha and beta": 1e-3}),
     _rule("weight_alignment", "aligned", "LAMDA-CL/PyCIL", memory_fixtures.kernel, "aligned",
           "WA's kernel of 6 old and 4 new classes"),
