@@ -12,11 +12,16 @@ from collections.abc import Sequence
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "parity" / "methods"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "parity"))
 
 import made_page
+import method_cases
 import parity_benchmarks
 import parity_rows
+
+from suite.configs import methods
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "parity.md"
 
@@ -50,6 +55,8 @@ def page(results: dict[str, parity_rows.Result]) -> str:
     lines.append(_row([result.title, *(str(count) for count in (len(result.rows), *counts))]))
   sections = [_section(result, parity_benchmarks.BENCHMARKS[name].about)
               for name, result in results.items()]
+  if "methods" in results:
+    sections.append(_verdicts(results["methods"]))
   return "\n".join([_HEAD.format(summary="\n".join(lines)), *sections])
 
 
@@ -68,6 +75,19 @@ def _section(result: parity_rows.Result, about: str) -> str:
                        f"{_number(row.difference)} {row.measure}", _number(row.allowed), verdict]))
   lines += [""] + [f"{number}. {note}" for number, note in enumerate(notes, 1)]
   return "\n".join(lines) + "\n" * bool(notes)
+
+
+def _verdicts(result: parity_rows.Result) -> str:
+  """The table of every method of methods.csv, in its order."""
+  order = [method.name for method in methods.load()]
+  found = sorted(method_cases.verdicts(result.rows), key=lambda one: order.index(one.method))
+  counts = ", ".join(f"{sum(one.verdict == verdict for one in found)} {verdict}"
+                     for verdict in method_cases.VERDICTS)
+  return "\n".join([
+      f"### Every method\n\nOf {len(found)} methods: {counts}. A method has the verdict of all its "
+      "rows above, or one of `tools/parity/methods/verdicts.csv`.\n",
+      _row(["method", "verdict", "public code, or why"]), _row(["---"] * 3),
+      *(_row([f"`{one.method}`", one.verdict, one.why]) for one in found)]) + "\n"
 
 
 def _number(value: float) -> str:
