@@ -79,7 +79,7 @@ def test_the_loop_of_clear_and_fluid(transform, monkeypatch):
   model = tf.keras.Sequential([_backbone(), tf.keras.layers.Dense(3)])
   step = train_step.TrainStep(model, objective=er_ace.ErAce(),
                               optimizer=optimizers.Sgd(model.trainable_variables))
-  loop = array_loop.ArrayLoop(step, augment=storage.train)
+  loop = array_loop.ArrayLoop(step, augment=storage.train, replay_batch=2)
   given = objective.Data(
       tf.zeros([9, *storage.shape], tf.uint8), tf.zeros([9], tf.int64), tf.zeros([5], tf.int64),
       tf.zeros([5, 0]))

@@ -147,7 +147,7 @@ class GradientLearner(learner.SequenceLearner):
         net.augments, batch_size, examples_on, remember)
     self._composition.check()
     self._recipe = phase_lib.Recipe(
-        train_on, replay_batch * self.objective.draws, epochs, batch_size, rate, schedule,
+        train_on, replay_batch, epochs, batch_size, rate, schedule,
         observe_batch or batch_size, optimizer.keep, steps)
     self._reset, self._optimizer, self._base = reset, optimizer, base
     self._intake: memory_lib.Intake | None = None
@@ -233,12 +233,6 @@ class GradientLearner(learner.SequenceLearner):
         plain = self._holds_numbers or self.meta is not None
         self._storage, spec = self._composition.storage(
             image_ops.of(self.transform, as_evaluated=plain and self.see is None), spec)
-      if self.memory is not None:
-        shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
-        self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
-                          num_classes=task.num_classes, with_logits=self.objective.reads_logits)
-        if self._composition.remember == composition.EACH_STEP and not self._holds_numbers:
-          self._intake = memory_lib.Intake(self.memory)
       watches = self.objective.observes == objective_lib.VALIDATION
       self.watched = phase_lib.Watched(spec.shape, spec.dtype) if watches else None
       self.nets = phase_lib.TaskNets(
@@ -250,6 +244,16 @@ class GradientLearner(learner.SequenceLearner):
     is_first = self.nets.select(task, context.seeds.integer("initial weights"), self._seeds)
     if is_first and self.meta is not None:
       self.meta.build(self.composed.upper, self.head.start)
+    if self._task is None:
+      self._rows = phase_lib.data_of(
+          tf.zeros([1, *spec.shape], spec.dtype), tf.zeros([1], tf.int64), None)
+      if self.memory is not None:
+        shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
+        self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
+                          num_classes=task.num_classes,
+                          with_logits=self._loop.blank(1, self._rows).keeps_logits)
+        if self._composition.remember == composition.EACH_STEP and not self._holds_numbers:
+          self._intake = memory_lib.Intake(self.memory)
     self._task = task
 
   @property
@@ -538,8 +542,7 @@ class GradientLearner(learner.SequenceLearner):
     self.phases.assign_add(1)
     self.num_learned.assign(num)
     phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
-    passes, forward = phase_lib.passes_of(
-        outcome.plan, self.objective, self._recipe.replay_batch)
+    passes, forward = self._loop.passes(data, outcome.plan)
     record = {"passes": passes + outcome.observed + phase.compared, "train_loss": outcome.loss,
               "teacher_passes": forward + outcome.started + entered}
     return record if self.memory is None else {**record, "memory_held": int(self.memory.size)}
@@ -569,8 +572,8 @@ class GradientLearner(learner.SequenceLearner):
           "examples, or take another head.")
     self.base_classes.assign(known)
     self.composed.head.after_base(tf.constant(known))
-    self.objective.before_phase()
-    self.objective.after_phase(tf.constant(known))
+    self.objective.begin_phase()
+    self.objective.end_phase(tf.constant(known))
     self.phases.assign_add(1)
     return {"base_classes": int(np.sum(known))}
 
@@ -582,7 +585,8 @@ class GradientLearner(learner.SequenceLearner):
     new = num_stored - int(self.num_learned)
     watched = 0 if self.watched is None else int(tf.size(self.watched.labels))
     passes, forward = phase_lib.passes_of_stored(
-        self._recipe, self.objective, self.memory, num_stored, new, watched, self.num_classes)
+        self._recipe, self._loop, self._rows, self.memory, num_stored, new, watched,
+        self.num_classes)
     if self.memory is not None and self.composed.upper is not None:  # Features of exemplars.
       held = min(int(self.memory.size) + new, self.memory.capacity)
       forward += new * self.memory.rule.reads_features + held * self.head.reads_exemplars

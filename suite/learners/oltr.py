@@ -60,6 +60,7 @@ from suite.training.gradient import class_heads
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
+from suite.training.memories import step_rows
 from suite.training.objectives import losses
 from suite.training.objectives import objective
 from suite.training.statistics import class_means
@@ -367,23 +368,19 @@ class CentroidLoss(objective.Objective):
 
   so that a class with many rows in a batch moves no further than by their mean.
 
-  On several devices the mean that the margin is compared with is of each device's rows.
-
   Args:
     weight: of the loss of centroids, 0.01 in the authors' code.
     repel_weight: of `repel` within it.
     margin: the mean squared distance from which other classes are far enough.
   """
 
-  reads_features = True
-
   def __init__(self, weight: float = 0.01, repel_weight: float = 0.01, margin: float = 10.0):
     super().__init__()
     self._weight, self._repel_weight, self._margin = weight, repel_weight, margin
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    del losses_of, seed
+    del backbone, seed
     found: list[Any] = [
         layer for layer in model.submodules
         if hasattr(layer, "centroids") and hasattr(layer, "present")]
@@ -392,23 +389,25 @@ class CentroidLoss(objective.Objective):
                        "give GradientLearner the head oltr.VisualMemory().")
     self._layer = found[0]
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    features = tf.cast(batch.features, tf.float32)
-    labels = batch.labels if batch.step_labels is None else batch.step_labels
-    attract = attraction(features, batch.labels, self._layer.centroids, labels)
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
+    features, logits = net.answers(both)
+    features = tf.cast(features, tf.float32)
+    attract = attraction(features, both.labels, self._layer.centroids)
     repel = tf.maximum(0.0, self._margin - mean_distance(
-        features, batch.labels, self._layer.centroids, self._layer.present))
-    return super().loss(batch) + self._weight * (attract + self._repel_weight * repel)
+        features, both.labels, self._layer.centroids, self._layer.present))
+    net.update(net.cross_entropy(logits, both.labels)
+               + self._weight * (attract + self._repel_weight * repel))
+    memory.store(rows)
 
 
-def attraction(features: tf.Tensor, labels: tf.Tensor, centroids: tf.Variable,
-               step_labels: tf.Tensor) -> tf.Tensor:
-  """`attract` [] of features [B, D] with labels int64 [B]; `step_labels`: those n_c counts.
+def attraction(features: tf.Tensor, labels: tf.Tensor, centroids: tf.Variable) -> tf.Tensor:
+  """`attract` [] of features [B, D] with labels int64 [B].
 
   It has the value of the mean, and the center loss's gradient by centroids [C, D].
   """
   own = tf.gather(tf.convert_to_tensor(centroids), labels)
-  counts = tf.math.bincount(tf.cast(step_labels, tf.int32), minlength=centroids.shape[0],
+  counts = tf.math.bincount(tf.cast(labels, tf.int32), minlength=centroids.shape[0],
                             maxlength=centroids.shape[0], dtype=tf.float32)
   shares = 1.0 / (1.0 + tf.gather(counts, labels))
   of_features = tf.reduce_sum(tf.square(features - tf.stop_gradient(own)), axis=1)

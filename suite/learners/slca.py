@@ -41,6 +41,7 @@ from suite.training.gradient import composition
 from suite.training.gradient import optimizers
 from suite.training.gradient import phase
 from suite.training.gradient import train_step
+from suite.training.memories import step_rows
 from suite.training.objectives import losses
 from suite.training.objectives import objective
 from suite.training.scoring import scoring
@@ -190,13 +191,13 @@ class NormedLogits(objective.Objective):
     super().__init__()
     self._temperature, self.phases = temperature, tf.zeros([0, 0])
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    logits = tf.cast(batch.logits, tf.float32)
+  def step(self, rows: step_rows.Rows, net: train_step.StepNet, memory: step_rows.StepMemory
+           ) -> None:
+    logits = tf.cast(net.logits(rows), tf.float32)
     if self._temperature is not None:
       logits = normed(logits, self.phases, self._temperature)
-    assert batch.classes is not None
-    return tf.reduce_mean(losses.hard_cross_entropy(
-        batch.labels, losses.among(batch.classes.known, logits)))
+    net.update(tf.reduce_mean(losses.hard_cross_entropy(
+        rows.labels, losses.among(net.known, logits))))
 
 
 def normed(logits: tf.Tensor, phases: tf.Tensor, temperature: float) -> tf.Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import steps
 import tensorflow as tf
 
 from suite.learners import oltr
-from suite.training.objectives import objective as objective_lib
 
 
 class Memory(tf.keras.layers.Layer):
@@ -30,11 +30,10 @@ def objective_of(layer, **settings):
   return objective
 
 
-def batch(features, labels, **fields):
+def loss_of(objective, features, labels):
   features = tf.convert_to_tensor(features, tf.float32)
-  return objective_lib.Batch(
-      features, tf.zeros([len(labels), 4]), tf.constant(labels, tf.int64), features=features,
-      **fields)
+  return steps.loss_of(objective, steps.batch(
+      tf.zeros([len(labels), 4]), labels, features=features, images=features))
 
 
 # Class 3 has no centroid.
@@ -48,7 +47,7 @@ def test_three_rows_by_hand():
   features = tf.constant(FEATURES)
   with tf.GradientTape() as tape:
     tape.watch(features)
-    loss = objective.loss(batch(features, LABELS)._replace(features=features))
+    loss = loss_of(objective, features, LABELS)
   of_features, of_keys = tape.gradient(loss, [features, layer.centroids])
   # To the own centroid 1, 4 and 1; attract is half their mean, 1.
   # To others: 1 and 1; 2 and 8; 9 and 5: 26 over 3 rows and 3 classes.
@@ -82,25 +81,10 @@ def test_the_mean_distance_is_that_of_all_pairs():
 def test_beyond_the_margin_only_attraction_is_left():
   layer = Memory(KEYS, PRESENT)
   near, far = (objective_of(layer, weight=1.0, repel_weight=1.0, margin=m) for m in (2.88, 0.0))
-  assert float(near.loss(batch(FEATURES, LABELS))) == pytest.approx(np.log(4) + 1)
-  assert float(far.loss(batch(FEATURES, LABELS))) == pytest.approx(np.log(4) + 1)
-  assert float(objective_of(layer, weight=0.0).loss(batch(FEATURES, LABELS))) == pytest.approx(
-      np.log(4))
-
-
-def test_shares_of_a_batch_give_the_gradient_of_the_whole():
-  layer = Memory(KEYS, PRESENT)
-  objective = objective_of(layer, weight=1.0, margin=0.0)
-  features, labels = [*FEATURES, [2.0, 2.0]], [0, 0, 2, 0]
-
-  def gradient(rows, **fields):
-    with tf.GradientTape() as tape:
-      loss = objective.loss(batch(features[rows], labels[rows], **fields))
-    return tf.convert_to_tensor(tape.gradient(loss, layer.centroids)).numpy()
-
-  step = tf.constant(labels, tf.int64)
-  halves = [gradient(rows, step_labels=step) for rows in (slice(2), slice(2, 4))]
-  np.testing.assert_allclose(np.mean(halves, 0), gradient(slice(4)), rtol=1e-6, atol=1e-7)
+  assert float(loss_of(near, FEATURES, LABELS)) == pytest.approx(np.log(4) + 1)
+  assert float(loss_of(far, FEATURES, LABELS)) == pytest.approx(np.log(4) + 1)
+  none = objective_of(layer, weight=0.0)
+  assert float(loss_of(none, FEATURES, LABELS)) == pytest.approx(np.log(4))
 
 
 def test_a_head_without_centroids_is_refused():

@@ -26,6 +26,7 @@ from suite.training.episodic import inner_loop
 from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
 from suite.training.gradient import trainable_parts
+from suite.training.memories import step_rows
 from suite.training.objectives import objective
 
 SHAPE = (16, 16, 3)
@@ -53,7 +54,8 @@ def made(net, name):
                                 optimizer=optimizers.Sgd(top.trainable_variables))
     with step.scaling.left_out():
       graph = tf.function(
-          lambda x, y: step(x, y, tf.constant(0.1)), autograph=False).get_concrete_function(
+          lambda x, y: step.take(step_rows.Rows(x, y), rate=tf.constant(0.1)).loss,
+          autograph=False).get_concrete_function(
           tf.TensorSpec(rows.shape), tf.TensorSpec([2], tf.int64))
   assert {v.dtype for v in model.variables} == {tf.float32} and features.dtype == tf.float32
   return weights, features.numpy(), flops.count(graph)

@@ -45,8 +45,7 @@ def test_a_method_is_made_around_a_model_with_its_settings():
   assert isinstance(made, gradient.GradientLearner) and isinstance(made.objective, der.Der)
   assert (made.memory.capacity, made.objective._beta, made.objective._alpha) == (5, 0.25, 0.2)
   recipe = made._recipe
-  # Two draws of the memory.
-  assert (recipe.epochs, recipe.batch_size, recipe.replay_batch) == (2, 8, 64)
+  assert (recipe.epochs, recipe.batch_size, recipe.replay_batch) == (2, 8, 32)
   assert isinstance(made._optimizer, optimizers.Keras) and recipe.learning_rate == pytest.approx(
       0.001)  # Adam's.
   assert made.transform.shape == (4, 4, 1)

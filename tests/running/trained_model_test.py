@@ -110,6 +110,7 @@ def test_answers_without_the_suite_are_those_of_the_run(tmp_path, monkeypatch, p
 
 
 def test_one_head_a_task(tmp_path):
+  tf.keras.utils.set_random_seed(0)  # Task b moves answers about a, which may lie near a tie.
   trains = {"a": pixels(36, 3), "b": (pixels(36, 4)[0], np.arange(36) % 2)}
   tests = {"a": pixels(12, 1), "b": (pixels(12, 2)[0][:8], np.arange(8) % 3 % 2)}
   result = suite.run(

@@ -43,7 +43,7 @@ def make(objective=None, momentum=0.0, augment=None, replay_batch=0, weights=Non
     objective=objective,
     optimizer=optimizers.Sgd(model.trainable_variables, momentum=momentum),
   )
-  objective.build(model, losses_of=step.losses_of, seed=(5, 6))
+  objective.build(model, seed=(5, 6))
   return array_loop.ArrayLoop(
       step, augment=augment, replay_batch=replay_batch, devices=devices, ahead=ahead)
 

@@ -18,6 +18,7 @@ from suite.training.gradient import array_loop
 from suite.training.gradient import class_heads
 from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
+from suite.training.memories import step_rows
 from suite.training.objectives import objective
 
 WAIT, BATCH = 0.1, 8
@@ -26,9 +27,10 @@ WAIT, BATCH = 0.1, 8
 class Waiting(objective.Objective):
   """Cross-entropy that waits as for a GPU."""
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    tf.numpy_function(lambda rows: time.sleep(WAIT), [batch.codes], [])
-    return super().loss(batch)
+  def step(self, rows: step_rows.Rows, net: train_step.StepNet, memory: step_rows.StepMemory
+           ) -> None:
+    tf.numpy_function(lambda images: time.sleep(WAIT), [rows.images], [])
+    super().step(rows, net, memory)
 
 
 def _read(rows: tf.Tensor, seeds: tf.Tensor) -> tf.Tensor:

@@ -188,7 +188,7 @@ def _array_case(sizes: Sizes, transform: Any, side: int, replayed: int) -> Case:
   model = tf.keras.Sequential([features, tf.keras.layers.Dense(CLASSES, dtype="float32")])
   step = train_step.TrainStep(model, objective=objective.Objective(),
                               optimizer=optimizers.Sgd(model.trainable_variables))
-  loop = array_loop.ArrayLoop(step, augment=storage.train)
+  loop = array_loop.ArrayLoop(step, augment=storage.train, replay_batch=replayed)
   rows = storage.store(tf.constant(_pixels(IMAGES // 2, side, side + side // 3, 3)))
   num = int(rows.shape[0])
   data = objective.Data(rows, tf.constant(np.arange(num) % CLASSES, tf.int64),

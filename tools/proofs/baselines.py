@@ -25,6 +25,7 @@ from suite.training.gradient import trainable_parts
 from suite.training.memories import gss
 from suite.training.memories import memory
 from suite.training.memories import reservoir
+from suite.training.memories import step_rows
 from suite.training.objectives import lwf
 from suite.training.objectives import mir
 from suite.training.objectives import objective
@@ -63,8 +64,12 @@ class LwfOfTasks(lwf.Lwf):
     weights = (0.0, 0.5, 1.33333, 2.25, 3.2)
     super().__init__([t * weight for t, weight in enumerate(weights, start=1)], temperature=2.0)
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    return super().loss(batch) / tf.cast(self.phase + 1, tf.float32)
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    logits = net.logits(rows)
+    distance = lwf.divergence(net.at_rest(self.previous, rows), logits, self.temperature,
+                              self.taught, net.heads)
+    loss = net.cross_entropy(logits, rows.labels) + self.strength * distance
+    net.update(loss / tf.cast(self.phase + 1, tf.float32))
 
 
 def few(made: buckets_lib.Buckets, seed: int) -> buckets_lib.Buckets:

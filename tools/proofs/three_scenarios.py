@@ -26,6 +26,7 @@ from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory
 from suite.training.memories import reservoir
+from suite.training.memories import step_rows
 from suite.training.objectives import ewc
 from suite.training.objectives import gem
 from suite.training.objectives import icarl
@@ -40,20 +41,23 @@ SLOTS = 800  # 100 of each class in the last task; before, more, as the memory i
 class ShareOfTasks(objective.Objective):
   """In task t, 1 / t times the loss of incoming rows, and the rest times that of replayed rows."""
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    del model, losses_of, seed
+    del model, backbone, seed
     self.task = tf.Variable(0.0, trainable=False, name="task")
 
-  def before_phase(self) -> None:
+  def begin_phase(self, now: tf.Tensor | None = None) -> None:
     self.task.assign_add(1.0)
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    incoming = objective.cross_entropy(batch.incoming())
-    if not batch.num_replayed:
-      return incoming
-    share = 1.0 / self.task
-    return share * incoming + (1.0 - share) * objective.cross_entropy(batch.replayed())
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    drawn = memory.draw()
+    now, again = net.logits(rows, drawn)
+    loss = net.cross_entropy(now, rows.labels)
+    if not memory.is_empty:
+      share = 1.0 / self.task
+      loss = share * loss + (1.0 - share) * net.cross_entropy(again, drawn.labels)
+    net.update(loss)
+    memory.store(rows)
 
 
 def adam() -> tf.keras.optimizers.Optimizer:

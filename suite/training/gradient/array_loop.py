@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The compiled loop over data that is an array: thousands of steps in one call.
 
-A step gathers its rows from the data inside the graph, replayed ones included, and an objective may
-choose among candidates there. Graphs are made once for each batch size and reused in all phases.
+A step gathers its rows from the data inside the graph, those that it draws from the memory
+included. Graphs are made once for each batch size and reused in all phases.
 
 The steps of a phase, laid out before it begins: which rows each takes, and their seeds.
 
@@ -34,6 +34,7 @@ from suite.contracts import rehearsal
 from suite.data.images import sampling
 from suite.training.gradient import train_step
 from suite.training.memories import memory
+from suite.training.memories import step_rows
 from suite.training.objectives import example_gradients
 from suite.training.objectives import objective as objective_lib
 
@@ -50,7 +51,7 @@ class ArrayLoop:
     step: what is done with the rows of a step.
     augment: rows [B, ...] and seeds uint64 [B] to what the model takes; None: rows as they are.
     prepare: the same without a seed, where nothing is augmented; None: rows as they are.
-    replay_batch: R, where the objective chooses among more candidates.
+    replay_batch: R, rows of a draw of the memory.
     devices: they share the rows of a step, if all can have as many; (): one has all of them.
     ahead: whether `augment` reads what lies outside of memory: the rows of a step are then read and
       augmented while the step before it is computed, since a plan has them all.
@@ -67,6 +68,7 @@ class ArrayLoop:
     self._graphs: dict[Any, Callable[..., Any]] = {}
     self._costs: dict[Any, flops.Cost] = {}
     self._of_widths: dict[Any, flops.RowCosts] = {}
+    self._blanks: dict[Any, Blank] = {}
 
   @property
   def augments(self) -> bool:
@@ -98,10 +100,13 @@ class ArrayLoop:
     if rehearsal.counts_only():
       return 0.0
     width, replayed = part.width, part.replayed.places.shape[1]
+    is_held = data.places.shape[0] > 0
     # Base classes that are learned without a memory have no logits stored.
-    key = ("train", width, replayed, data.classes is None, data.stored.shape[1], intake is None)
+    key = ("train", width, replayed, data.classes is None, data.stored.shape[1], intake is None,
+           is_held)
     groups = () if data.groups is None else data.groups
     if key not in self._graphs:  # Open are how many steps, rows and slots there are.
+      sizes = self.blank(1, data).drawn if replayed else ()
       opened = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in data[:4]]
       classes = () if data.classes is None else tuple(
           tf.TensorSpec(m.shape, tf.bool) for m in data.classes)
@@ -119,8 +124,8 @@ class ArrayLoop:
                                    objective_lib.Classes(*classes) if classes else None,
                                    None if isinstance(groups, tuple) else groups)
 
-        def take(i):
-          """Prepared rows of a step, their places, and the logits stored of the replayed ones."""
+        def read(i):
+          """Prepared rows of a step, their places, and the logits stored of those drawn."""
           rows = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
           their_seeds = tf.ensure_shape(seeds[starts[i]:starts[i + 1]], [width])
           logits_then = None
@@ -142,20 +147,29 @@ class ArrayLoop:
         num = tf.shape(rates)[0]
 
         def body(i, total, *ready):
-          # Nothing of this step is needed to take the next one's rows: both run at the same time.
-          upcoming = tf.cond(i + 1 < num, lambda: take(i + 1), lambda: list(ready)) if ready else []
-          taken, rows, *logits_then = ready or take(i)
-          their_labels = tf.gather(labels, rows)
-          step = self._step(taken, their_labels, logits_then[0] if logits_then else None, rates[i],
-                            given, self._devices)
-          if intake is not None and not intake.compares:
-            incoming = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
-            intake.take(incoming, their_labels[:width], None if step.logits is None else tf.cast(
-                step.logits[:width], tf.float32))
-          return [i + 1, total + step.loss, *upcoming]
+          # Nothing of this step is needed to read the next one's rows: both run at the same time.
+          upcoming = tf.cond(i + 1 < num, lambda: read(i + 1), lambda: list(ready)) if ready else []
+          taken, rows, *logits_then = ready or read(i)
+          incoming, *drawn = step_rows.split(
+              taken, tf.gather(labels, rows), [width, *sizes], *logits_then)
+
+          def store(logits):
+            assert intake is not None
+            intake.take(tf.ensure_shape(rows[:tf.shape(rows)[0] - replayed], [width]),
+                        incoming.labels, None if logits is None else tf.cast(logits, tf.float32))
+
+          memory = step_rows.StepMemory(
+              incoming, self._replay_batch, not replayed, drawn,
+              places=places if is_held else None, groups=given.groups,
+              rows_at=functools.partial(self._rows_at, codes, labels),
+              store=None if intake is None or intake.compares else store)
+          named = dict(rate=rates[i], classes=given.classes)
+          loss = (self.step.take(incoming, memory, **named).loss if len(self._devices) < 2
+                  else self._shared(incoming, memory, **named))
+          return [i + 1, total + loss, *upcoming]
 
         # What a memory replays that takes rows in at each step is known after the step before.
-        first = take(tf.constant(0)) if self._ahead and intake is None else []
+        first = read(tf.constant(0)) if self._ahead and intake is None else []
         return tf.while_loop(
             lambda i, *_: i < num, body, [tf.constant(0), tf.constant(0.0), *first],
             shape_invariants=[tf.TensorShape([]), tf.TensorShape([]), *(t.shape for t in first)])[1]
@@ -173,43 +187,65 @@ class ArrayLoop:
     size = round(8 * np.log2(np.diff(part.starts[:2])[0]))
     return rehearsal.few(self, (key, size), part.num_steps, run)
 
-  def _step(self, codes: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor | None, rate: tf.Tensor,
-            data: objective_lib.Data, devices: Sequence[str] = ()) -> train_step.Taken:
-    """One step; its logits, of the incoming rows first, are None if it is several updates.
+  def _shared(self, rows: step_rows.Rows, memory: step_rows.StepMemory, **settings: Any
+              ) -> tf.Tensor:
+    """The loss [] of a step, whose rows the devices share if each can have as many."""
+    shared = functools.partial(self.step.take, rows, memory, devices=self._devices, **settings)
+    if rows.sizes != (None,):
+      return shared().loss
+    return tf.cond(  # Even batches may be of any size.
+        rows.num % len(self._devices) == 0, lambda: shared().loss,
+        lambda: self.step.take(rows, memory, **settings).loss)
+
+  def _rows_at(self, codes: tf.Tensor, labels: tf.Tensor, places: tf.Tensor) -> step_rows.Rows:
+    """Rows of the data, not augmented."""
+    return step_rows.Rows(self.prepared(tf.gather(codes, places)), tf.gather(labels, places))
+
+  def blank(self, width: int, data: objective_lib.Data, held: int = 1) -> Blank:
+    """What a step on `width` rows draws and passes through the net, with `held` in the memory.
 
     Args:
-      codes, labels: [B + R, ...], incoming rows and, behind them, replayed ones or candidates.
-      stored: logits of the last R rows, [R, C]; None: R is 0.
-      rate: []. data: what the rows are of.
-      devices: they share the rows, if each can have as many as the others.
+      data: of the shapes and types of all rows.
     """
-    step, objective = self.step, self.step.objective
-    num, classes = 0 if stored is None else int(stored.shape[0]), data.classes
-    if num and objective.candidates:
-      first, num = num, min(self._replay_batch, num)
-      known = None if classes is None else classes.known
-      gradients = step.gradients(codes[:-first], labels[:-first], known)
-      best = objective.choose(
-          objective_lib.Candidates(codes[-first:], labels[-first:]),
-          functools.partial(step.losses_at_rest, known=known), gradients, step.variables, rate, num)
-      codes = tf.concat([codes[:-first], tf.gather(codes[-first:], best)], 0)
-      labels = tf.concat([labels[:-first], tf.gather(labels[-first:], best)], 0)
-      stored = tf.gather(stored, best)
-    if objective.takes_rows:
-      update = functools.partial(step, rate=rate, data=data, classes=classes)
-      return train_step.Taken(objective.take(update, step.variables, codes, labels, num), None)
-    rows = (codes, labels, rate)
-    named: dict[str, Any] = {
-        "data": data, "classes": classes, "num_replayed": num, "stored": stored}
-    count, size = len(devices), labels.shape[0]
-    if count < 2 or num % count or (size is not None and size % count):
-      return step.take(*rows, **named)
-    shared = functools.partial(step.on_devices, devices, *rows, **named)
-    if size is None:  # Even batches may be of any size.
-      return train_step.Taken(tf.cond(
-          tf.shape(labels)[0] % count == 0, lambda: shared().loss,
-          functools.partial(step, *rows, **named)), None)
-    return shared()
+    key = (width, held, data.classes is None)
+    if key not in self._blanks:
+      specs = [*self._example_specs(width, data.codes), *_specs(width, data.labels)]
+      found: list[Blank] = []
+
+      def step() -> None:
+        images, labels = (tf.zeros(s.shape, s.dtype) for s in specs)
+        rows = step_rows.Rows(images, labels, sizes=(width,))
+        memory = step_rows.StepMemory(
+            rows, self._replay_batch, not held, None, width=self.step.model.output_shape[-1],
+            places=tf.zeros([held], tf.int64) if held else None, num_groups=1,
+            rows_at=functools.partial(_blank_rows, specs))
+        net = self.step.take(rows, memory, mode=train_step.BLANK, rate=tf.constant(0.0),
+                             classes=data.classes)
+        found.append(Blank(tuple(memory.drawn), memory.keeps_logits, net.passes))
+
+      tf.function(step, autograph=self._converts).get_concrete_function()
+      self._blanks[key] = found[0]
+    return self._blanks[key]
+
+  def _counted(self, data: objective_lib.Data, width: int, replayed: int) -> flops.Cost:
+    """The cost of a step on `width` rows and `replayed` ones; augmentation is not counted."""
+    held, num_groups = int(data.places.shape[0]), _num_groups(data)
+    sizes = self.blank(1, data).drawn if replayed else ()
+    specs = [*self._example_specs(width + replayed, data.codes),
+             *_specs(width + replayed, data.labels), *_specs(replayed, data.stored)]
+
+    def step(codes: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor) -> tf.Tensor:
+      rows, *drawn = step_rows.split(codes, labels, [width, *sizes], stored)
+      memory = step_rows.StepMemory(
+          rows, self._replay_batch, not replayed, drawn,
+          places=tf.zeros([held], tf.int64) if held else None, num_groups=num_groups,
+          rows_at=functools.partial(_blank_rows, specs))
+      return self.step.take(rows, memory, mode=train_step.COUNTS, rate=tf.constant(0.0),
+                            classes=data.classes).loss
+
+    # Only an objective that looks at all of the memory costs more with more of it.
+    of_memory = (held, num_groups) if objective_lib.MEMORY in self.step.objective.needs else ()
+    return self._count(("step", width, replayed, data.classes is None, *of_memory), step, *specs)
 
   def observe(self, codes: tf.Tensor, labels: tf.Tensor, batch_size: int,
               known: tf.Tensor | None = None) -> flops.Cost:
@@ -318,21 +354,28 @@ class ArrayLoop:
 
   def cost(self, data: objective_lib.Data, plan: PhaseRows) -> flops.Cost:
     """The cost of all steps of a plan, as counted from the graphs of its steps."""
-    total, widths, objective = flops.ZERO, plan.widths(), self.step.objective
+    total, widths = flops.ZERO, plan.widths()
     if list(widths) == [plan.batch_size]:
-      total = objective.cost(_Counter(self, data, plan.batch_size, plan.replayed)) * (
+      total = self._counted(data, plan.batch_size, plan.replayed) * (
           plan.num_steps - plan.starts_empty)
       if plan.starts_empty:
-        total += objective.cost(_Counter(self, data, plan.batch_size, 0))
+        total += self._counted(data, plan.batch_size, 0)
       return total
     # Even batches are of other sizes in each phase: a line through two sizes serves for all.
-    held = int(data.places.shape[0]) if objective.needs_memory else 0
+    held = int(data.places.shape[0]) if objective_lib.MEMORY in self.step.objective.needs else 0
     of_width = self._of_widths.setdefault(
         (plan.replayed, held, _num_groups(data)), flops.RowCosts(
-            lambda width: objective.cost(_Counter(self, data, width, plan.replayed))))
+            lambda width: self._counted(data, width, plan.replayed)))
     for width, num in widths.items():
       total += of_width(width) * num
     return total
+
+  def passes(self, data: objective_lib.Data, plan: PhaseRows) -> train_step.Passes:
+    """The rows of all steps that go forward and backward, and those that go forward only."""
+    of_steps = [(num, self.blank(width, data, plan.held).passes)
+                for width, num in plan.widths().items()]
+    return train_step.Passes(*(sum(num * passes[place] for num, passes in of_steps)
+                               for place in range(2)))
 
   def _example_specs(self, rows: int, codes: tf.Tensor) -> list[tf.TensorSpec]:
     """Specs of what the model takes of `rows` rows: their preparation is not counted."""
@@ -361,40 +404,23 @@ def _plain(part: Any) -> tuple[Any, ...]:
   return (type(part).__qualname__, *sorted(values.items()))
 
 
-class _Counter:
-  """An `objective.Counter` of a loop's step on B rows and R slots; augmentation is not counted."""
+class Blank(NamedTuple):
+  """What a step does, found out without computing it.
 
-  def __init__(self, loop: ArrayLoop, data: objective_lib.Data, rows: int, replayed: int):
-    self._loop, self._data, self._rows, self._replayed = loop, data, rows, replayed
-    self.held, self.groups = int(data.places.shape[0]), _num_groups(data)
+  Attributes:
+    drawn: the numbers of rows that it draws from the memory, one after the other.
+    keeps_logits: whether it stores rows with logits.
+    passes: of rows through the net.
+  """
 
-  def step(self) -> flops.Cost:
-    loop, data, rate = self._loop, self._data, tf.constant(0.0)
-    codes, labels = self._examples(self._rows + self._replayed)
-    key = ("step", self._rows, self._replayed, data.classes is None)
-    def step(codes: tf.Tensor, labels: tf.Tensor, stored: tf.Tensor | None) -> tf.Tensor:
-      return loop._step(codes, labels, stored, rate, data).loss
+  drawn: tuple[int, ...]
+  keeps_logits: bool
+  passes: train_step.Passes
 
-    if not self._replayed:
-      return loop._count(key, functools.partial(step, stored=None), codes, labels)
-    return loop._count(key, step, codes, labels, *_specs(self._replayed, data.stored))
 
-  def gradient(self, rows: int) -> flops.Cost:
-    loop = self._loop
-    return loop._count(("gradient", rows), loop.step.gradients, *self._examples(rows))
-
-  def update(self, change: Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]) -> flops.Cost:
-    step = self._loop.step
-
-    def function(codes, labels):
-      step.optimizer.apply(
-          change(step.gradients(codes, labels)), step.variables, tf.constant(0.0))
-
-    return self._loop._count(("update", self._rows, self.held > 0, self.groups), function,
-                             *self._examples(self._rows))
-
-  def _examples(self, rows: int) -> list[tf.TensorSpec]:
-    return [*self._loop._example_specs(rows, self._data.codes), *_specs(rows, self._data.labels)]
+def _blank_rows(specs: Sequence[tf.TensorSpec], places: tf.Tensor) -> step_rows.Rows:
+  """Rows of zeros of the shapes of other rows, as many as places int64 [n]."""
+  return step_rows.Rows(*(tf.zeros([places.shape[0], *s.shape[1:]], s.dtype) for s in specs[:2]))
 
 
 def _num_groups(data: objective_lib.Data) -> int:

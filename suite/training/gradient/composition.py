@@ -94,10 +94,11 @@ class Composition:
     if self.memory is None and (trains_on_memory or self.replay_batch):
       raise ValueError(f"GradientLearner has train_on={self.train_on!r} and replay_batch="
                        f"{self.replay_batch}, but there is no memory; give one.")
-    if self.memory is None and self.objective.needs_memory:
+    needs = self.objective.needs
+    if self.memory is None and needs & {objective_lib.MEMORY, objective_lib.REPLAY}:
       raise ValueError(f"The objective {objective} works with a memory, but there is none; give "
                        "GradientLearner.memory.")
-    if (self.objective.reads_groups and self.memory is not None
+    if (objective_lib.BUCKETS in needs and self.memory is not None
         and not self.memory.rule.has_groups):
       raise ValueError(f"The objective {objective} looks at each bucket's rows in the memory, but "
                        f"the rule {type(self.memory.rule).__name__} does not keep them apart; take "
@@ -109,12 +110,11 @@ class Composition:
     if self.head.reads_exemplars and self.memory is None:
       raise ValueError(f"The head {type(self.head).__name__} answers by examples of a memory, but "
                        "there is none; give GradientLearner.memory.")
-    if self._replays and not self.replay_batch:
+    if objective_lib.REPLAY in needs and not self.replay_batch:
       raise ValueError(f"The objective {objective} is about replayed rows, but replay_batch is 0; "
                        "give the number of rows that each step replays.")
-    follows = self.objective.needs_memory and not self._replays
     if self.memory is not None and not (
-        trains_on_memory or self.replay_batch or follows):
+        trains_on_memory or self.replay_batch or objective_lib.MEMORY in needs):
       raise ValueError("GradientLearner has a memory that nothing reads: replay_batch is 0 and "
                        f"train_on is {self.train_on!r}. Give a replay_batch, train_on='memory', or "
                        "leave the memory out.")
@@ -153,12 +153,6 @@ class Composition:
       raise ValueError("GradientLearner.meta learns no head; give one that starts at 'zeros' or "
                        "'prototypes'.")
 
-  @property
-  def _replays(self) -> bool:
-    """Whether the objective's loss has a term of replayed rows."""
-    return self.objective.reads_logits or bool(self.objective.candidates) or (
-        self.objective.needs_same_classes and self.objective.needs_memory)
-
   def check_task(self, task: tasks.Task, context: context_lib.Context) -> None:
     """Refuses what does not fit the data that is to come, before anything is trained."""
     distribution = context.distribution
@@ -196,7 +190,7 @@ class Composition:
           "GradientLearner has the head MultiHead, which separates the classes of tasks, and the "
           "offline phases of a sequence mix those of all. Take the head Linear, or tasks that come "
           "as buckets.")
-    if self.objective.needs_tasks and context.delivery == deliveries.SEQUENCE:
+    if objective_lib.TASKS in self.objective.needs and context.delivery == deliveries.SEQUENCE:
       raise refusals.RefusedError(
           f"The objective {type(self.objective).__name__} trains among the classes of a task, and "
           "the offline phases of a sequence mix those of all. Leave the objective out, or take "
@@ -218,7 +212,7 @@ class Composition:
             "GradientLearner has the head PerTask, whose tasks have separate classes; a memory "
             "and train_on='all' mix examples of one list of classes. Leave the memory out and set "
             "train_on to 'current'.")
-      if self.objective.needs_same_classes:
+      if objective_lib.ONE_HEAD in self.objective.needs:
         raise refusals.RefusedError(
             "GradientLearner has the head PerTask, and the objective "
             f"{type(self.objective).__name__} compares answers about one list of classes in all "
@@ -401,7 +395,7 @@ class ComposedNet(tf.Module):
     """The loop that trains all of it."""
     step = train_step.TrainStep(self.model, objective=objective, optimizer=optimizer, kind=kind,
                                 variables=self.trained_variables,
-                                parts=(self.upper, self.top) if objective.reads_features else None,
+                                parts=(self.upper, self.top),
                                 heads=self.head.heads)
     return array_loop.ArrayLoop(
         step, augment=augment, prepare=prepare, replay_batch=replay_batch, devices=devices,

@@ -17,6 +17,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import override
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import flops
@@ -27,6 +28,7 @@ from suite.models import keras3
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
 from suite.training.gradient import train_step
+from suite.training.memories import step_rows
 from suite.training.multitask import auxiliary as auxiliary_lib
 from suite.training.objectives import loss_scale
 from suite.training.objectives import losses
@@ -83,7 +85,7 @@ class GradientLoop:
             optimizer, schedule, momentum=momentum, weight_decay=weight_decay)
       else:
         keras = optimizers.own(optimizer, "Trainer.optimizer", schedule=schedule)
-      objective: objective_lib.Objective = (
+      objective: CrossEntropy | objective_lib.OwnLoss | WithAuxiliary = (
           CrossEntropy(self._smoothing) if loss is None else objective_lib.OwnLoss(loss))
       self._auxiliary: WithAuxiliary | None = None
       if backbone is not None and auxiliary is not None:
@@ -140,9 +142,9 @@ class GradientLoop:
   def _step(self, batch: dict[str, tf.Tensor]) -> tf.Tensor:
     """One update from this replica's slice; its share of the global batch's mean loss, []."""
     divisor = self.distribution.num_replicas * batch["image"].shape[0]
-    return self._train(
-        batch["image"], batch["label"], None, mask=batch["mask"], divisor=divisor,
-        data=batch.get("auxiliary"))
+    return self._train.take(
+        step_rows.Rows(batch["image"], batch["label"]), mask=batch["mask"], divisor=divisor,
+        auxiliary=batch.get("auxiliary")).loss
 
   def _update(self, batch: Any, step: tf.Tensor) -> tf.Tensor:
     del step  # The schedule has the optimizer's own count.
@@ -203,8 +205,14 @@ class CrossEntropy(objective_lib.Objective):
     super().__init__()
     self._smoothing = smoothing
 
-  def loss(self, batch: objective_lib.Batch) -> tf.Tensor:
-    return objective_lib.cross_entropy(batch, self._smoothing)
+  def of(self, net: train_step.StepNet, logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """The loss [] of rows with logits [B, C]."""
+    return net.cross_entropy(logits, labels, self._smoothing)
+
+  @override
+  def step(self, rows: step_rows.Rows, net: train_step.StepNet, memory: step_rows.StepMemory
+           ) -> None:
+    net.update(self.of(net, net.logits(rows), rows.labels))
 
 
 def nothing() -> None:
@@ -272,7 +280,7 @@ class WithAuxiliary(objective_lib.Objective):
     head: features to logits of all auxiliary classes. weight: lambda. Both are set before a run.
   """
 
-  def __init__(self, task: objective_lib.Objective, backbone: tf.keras.Model,
+  def __init__(self, task: CrossEntropy | objective_lib.OwnLoss, backbone: tf.keras.Model,
                shape: auxiliary_lib.Shape, *, smoothing: losses.Smoothing):
     super().__init__()
     self._task, self._backbone, self._smoothing = task, backbone, smoothing
@@ -295,10 +303,14 @@ class WithAuxiliary(objective_lib.Objective):
   def calls(self) -> tuple[Callable[..., Any], ...]:  # type: ignore[override]
     return self._task.calls
 
-  def loss(self, batch: objective_lib.Batch) -> tf.Tensor:
-    return self._task.loss(batch)
+  @override
+  def step(self, rows: step_rows.Rows, net: train_step.StepNet, memory: step_rows.StepMemory
+           ) -> None:
+    found = net.gradients(self._task.of(net, net.logits(rows), rows.labels))
+    net.follow(self._with_auxiliary(found, net.auxiliary))
 
-  def gradients(self, gradients: Sequence[tf.Tensor], data: Any) -> list[tf.Tensor]:
+  def _with_auxiliary(self, gradients: Sequence[tf.Tensor | None], data: dict[str, tf.Tensor]
+                      ) -> list[tf.Tensor]:
     """The gradients of the step's variables, those of the auxiliary batches added.
 
     Args:

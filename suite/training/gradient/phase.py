@@ -29,6 +29,7 @@ from suite.training.gradient import array_loop
 from suite.training.gradient import class_heads
 from suite.training.gradient import composition
 from suite.training.gradient import schedules
+from suite.training.gradient import train_step
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
@@ -159,7 +160,6 @@ class Phase:
       # The objective sees the watched examples again.
       self.cost += self._loop.observe(self._watched.codes, tf.constant(self._watched.labels),
                                       self._recipe.observe_batch, known)
-      objective.refresh()
       observed = len(self._watched.labels) * self._passes_of_observed
     if new is not None and int(tf.size(new)):
       features, cost = self._loop.forward(
@@ -169,9 +169,8 @@ class Phase:
       started = int(tf.size(new)) if self._net.upper is not None else 0
     now = tf.constant(counts > 0 if now is None else now)
     head.note_classes(now)
-    objective.note_classes(now)
     self._loop.train_only(head.before_phase(counts, self._net.trained_variables))
-    objective.before_phase()
+    objective.begin_phase(now)
     recipe, seeds = self._recipe, self._context.seeds
     keras3.begin_draws(self._net.model, seeds.pair("draws of the model"))
     plan = array_loop.PhaseRows(
@@ -179,7 +178,7 @@ class Phase:
         steps=recipe.steps,
         held=int(data.places.shape[0]), takes_in=intake is not None,
         replay_order=seeds.pair("memory order"),
-        replay_batch=max(recipe.replay_batch, objective.candidates), seeded=self._loop.augments)
+        replay_batch=sum(self._loop.blank(1, data).drawn), seeded=self._loop.augments)
     plan = plan.cut(ledger.grant(plan.num_steps, lambda num: (
         self._steps_cost(data, plan.cut(num), intake) + self._correcting(held_out) + later()
         + self._observing(data.codes[first:first + size], labels, known))))
@@ -213,7 +212,7 @@ class Phase:
       self.cost += cost + flops.Cost(head.correct(logits, held_out[1]), 0)
     observed += self._observe(data.codes[first:first + size], labels, known)
     head.after_phase(counts)  # First: the objective remembers the net with the head as it stays.
-    objective.after_phase(known)
+    objective.end_phase(known)
     return PhaseOutcome(plan, total / plan.num_steps, observed, started)
 
   def _steps_cost(self, data: objective_lib.Data, plan: array_loop.PhaseRows,
@@ -292,9 +291,9 @@ class Phase:
       self.cost += loop.cost(data, plan)
     head.after_phase(counts)
     head.after_base(known)
-    self._objective.before_phase()
+    self._objective.begin_phase()
     observed = self._observe(codes, data.labels, known)
-    self._objective.after_phase(known)
+    self._objective.end_phase(known)
     return PhaseOutcome(plan, loss, observed, 0)
 
   def _observe(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> int:
@@ -340,7 +339,7 @@ class Phase:
     num = int(labels.shape[0])
     if self._memory is None:
       return cost
-    if self._objective.reads_logits:
+    if self._memory.logits.shape[1]:
       cost += self._loop.forward_cost("logits", self._net.logits, codes)
     if self._memory.rule.reads_features:
       width = int(self._net.top.input_shape[-1])
@@ -365,7 +364,7 @@ class Phase:
     """
     assert self._memory is not None
     logits = None
-    if self._objective.reads_logits:
+    if self._memory.logits.shape[1]:
       logits, cost = self._loop.forward("logits", self._net.logits, codes)
       self.cost += cost
       logits = tf.cast(logits, tf.float32)
@@ -483,38 +482,30 @@ def present(labels: tf.Tensor, num_classes: int) -> np.ndarray:
   return _counts(labels, num_classes) > 0
 
 
-def passes_of_stored(recipe: Recipe, objective: objective_lib.Objective,
+def passes_of_stored(recipe: Recipe, loop: array_loop.ArrayLoop, data: objective_lib.Data,
                      memory: memory_lib.Memory | None, num_stored: int, new: int, watched: int,
-                     num_classes: int) -> tuple[int, int]:
-  """`passes_of` an offline phase of a sequence, with what is observed and enters the memory.
+                     num_classes: int) -> train_step.Passes:
+  """`ArrayLoop.passes` of an offline phase of a sequence, with what is observed and remembered.
 
   Args:
-    recipe, objective, memory: of the phase, before it.
+    recipe, loop, memory: of the phase, before it. data: of the shapes of rows.
     num_stored: samples so far. new: those since the last phase. watched: of the validation split.
     num_classes: C.
   """
   held = 0 if memory is None else int(memory.size)
   compared = 0 if memory is None else memory.num_compared(new)
-  gone_over = num_stored if recipe.train_on == "all" else new
+  gone_over, objective = num_stored if recipe.train_on == "all" else new, loop.step.objective
   if memory is not None and recipe.train_on == "memory":  # New samples enter it first.
     held, gone_over = 0, min(held + new, memory.capacity)
   if recipe.train_on == "both":
     held, gone_over = 0, new + held
-  plan = array_loop.PhaseRows(gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held,
-                       replay_batch=recipe.replay_batch, last="even", steps=recipe.steps)
-  passes, forward = passes_of(plan, objective, recipe.replay_batch)
+  passes, forward = loop.passes(data, array_loop.PhaseRows(
+      gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held, last="even",
+      steps=recipe.steps))
   observed = gone_over if objective.observes == objective_lib.TRAINING else watched
   observed *= objective.passes_of_observed(num_classes)
-  return passes + observed + compared, forward + new * objective.reads_logits
-
-
-def passes_of(plan: array_loop.PhaseRows, objective: objective_lib.Objective, replay_batch: int
-              ) -> tuple[int, int]:
-  """Rows of all steps that go forward and backward, and rows that go forward only."""
-  replayed = replay_batch if plan.held else 0
-  of_steps = [(num, *objective.passes(width, replayed, plan.held))
-              for width, num in plan.widths().items()]
-  return sum(num * p for num, p, _ in of_steps), sum(num * f for num, _, f in of_steps)
+  stores_logits = memory is not None and memory.logits.shape[1] > 0
+  return train_step.Passes(passes + observed + compared, forward + new * stores_logits)
 
 
 _ONE = "all"
@@ -569,7 +560,7 @@ class TaskNets(tf.Module):
     if is_first:
       guarded = net.upper if per_task else net.model
       if guarded is not None:
-        self._objective.build(guarded, losses_of=self._losses_of, seed=seeds.pair("objective"))
+        self._objective.build(guarded, backbone=net.upper, seed=seeds.pair("objective"))
     else:
       net.set_head(seed)
     optimizer = self._optimizer.build(net.trained_variables)
@@ -587,10 +578,6 @@ class TaskNets(tf.Module):
     if self._optimizer.keep and scale:
       net.loss_scale = list(scale)
     return is_first
-
-  def _losses_of(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
-                 ) -> tf.Tensor:
-    return self.loop.step.losses_of(self.loop.prepared(codes), labels, known)
 
   @property
   def net(self) -> composition.ComposedNet:

@@ -16,8 +16,11 @@ rates or a lower alpha are needed.
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
+from suite.training.memories import step_rows
 from suite.training.objectives import losses
 from suite.training.objectives import lwf
 from suite.training.objectives import objective
@@ -34,42 +37,32 @@ class Der(objective.Objective):
       "kl", as in FLUID's text (its code has the other).
   """
 
-  reads_logits = needs_memory = needs_same_classes = True
+  needs = frozenset({objective.REPLAY, objective.ONE_HEAD})
 
   def __init__(self, alpha: float = 0.5, beta: float = 0.0, divergence: str = "mse"):
     super().__init__()
     if divergence not in DIVERGENCES:
       raise ValueError(f"Der.divergence is {divergence!r}; allowed are {', '.join(DIVERGENCES)}.")
     self._alpha, self._beta, self._divergence = alpha, beta, divergence
-    self.draws = 2 if beta else 1
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    loss = super().loss(batch.incoming())
-    if not batch.num_replayed:
-      return loss
-    first, second = self._drawn(batch)
-    # The distance D over the classes that were known when a row was stored.
-    logits, stored = first.logits, first.stored
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    first = memory.draw()
+    second = memory.draw() if self._beta else memory.draw(0)
+    logits, then, again = net.logits(rows, first, second)
+    loss = net.cross_entropy(logits, rows.labels)
+    if not memory.is_empty:
+      loss += self._alpha * self._distance(then, first.logits)
+      if self._beta:
+        loss += self._beta * net.cross_entropy(again, second.labels)
+    net.update(loss)
+    memory.store(rows, logits)
+
+  def _distance(self, logits: tf.Tensor, stored: tf.Tensor) -> tf.Tensor:
+    """D, over the classes that were known when a row was stored; logits [R, C]."""
     there = ~tf.math.is_nan(stored)
     stored = tf.where(there, stored, 0.0)
     if self._divergence == "kl":
-      distance = lwf.divergence(losses.among(there, stored), losses.among(there, logits))
-    else:
-      squares = tf.where(there, tf.square(tf.cast(logits, tf.float32) - stored), 0.0)
-      counts = tf.reduce_sum(tf.cast(there, tf.float32), axis=1)
-      distance = tf.reduce_mean(tf.math.divide_no_nan(tf.reduce_sum(squares, axis=1), counts))
-    loss += self._alpha * distance
-    if self._beta:
-      loss += self._beta * objective.cross_entropy(second)
-    return loss
-
-  def _drawn(self, batch: objective.Batch) -> list[objective.Batch]:
-    """The replayed rows of both terms: those of each draw, or of the one that there is.
-
-    Rows of the draws alternate, so that devices that share a step have as many of each.
-    """
-    replayed = batch.replayed()
-    assert replayed.stored is not None
-    return [replayed._replace(codes=replayed.codes[part], logits=replayed.logits[part],
-                              labels=replayed.labels[part], stored=replayed.stored[part])
-            for part in (slice(None, None, self.draws), slice(self.draws - 1, None, self.draws))]
+      return lwf.divergence(losses.among(there, stored), losses.among(there, logits))
+    squares = tf.where(there, tf.square(tf.cast(logits, tf.float32) - stored), 0.0)
+    counts = tf.reduce_sum(tf.cast(there, tf.float32), axis=1)
+    return tf.reduce_mean(tf.math.divide_no_nan(tf.reduce_sum(squares, axis=1), counts))

@@ -8,8 +8,11 @@ Each term is a mean over its rows.
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
+from suite.training.memories import step_rows
 from suite.training.objectives import objective
 
 CURRENT = ("batch", "novel")
@@ -23,7 +26,7 @@ class ErAce(objective.Objective):
       "novel" ones that a sequence has shown since its first phase, as in FLUID's.
   """
 
-  needs_memory = needs_same_classes = True
+  needs = frozenset({objective.REPLAY, objective.ONE_HEAD})
 
   def __init__(self, current: str = "batch"):
     super().__init__()
@@ -31,14 +34,15 @@ class ErAce(objective.Objective):
       raise ValueError(f"ErAce.current is {current!r}; allowed are {', '.join(CURRENT)}.")
     self._current = current
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    incoming, classes = batch.incoming(), batch.classes
-    num = batch.logits.shape[1]
-    labels = incoming.labels if batch.step_labels is None else batch.step_labels
-    now = tf.reduce_any(tf.one_hot(labels, num, on_value=True, off_value=False), axis=0)
-    if self._current == "novel" and classes is not None:
-      now |= classes.seen & ~classes.base
-    loss = tf.reduce_mean(objective.row_losses(incoming, now))
-    if not batch.num_replayed:
-      return loss
-    return loss + objective.cross_entropy(batch.replayed())
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    drawn = memory.draw()
+    now, again = net.logits(rows, drawn)
+    classes = tf.reduce_any(
+        tf.one_hot(rows.labels, now.shape[1], on_value=True, off_value=False), axis=0)
+    if self._current == "novel" and net.classes is not None:
+      classes |= net.classes.seen & ~net.classes.base
+    loss = tf.reduce_mean(net.row_losses(now, rows.labels, classes))
+    if not memory.is_empty:
+      loss += net.cross_entropy(again, drawn.labels)
+    net.update(loss)
+    memory.store(rows)

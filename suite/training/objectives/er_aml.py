@@ -18,8 +18,11 @@ net besides; here the rows of the step serve, as they stand in the equation.
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
+from suite.training.memories import step_rows
 from suite.training.objectives import losses
 from suite.training.objectives import objective
 
@@ -27,13 +30,13 @@ _BASE_TEMPERATURE = 0.07
 
 
 class ErAml(objective.Objective):
-  """Asymmetric metric learning; see the module. On several devices each compares its own rows.
+  """Asymmetric metric learning; see the module.
 
   Args:
     temperature: T; 0.2 by default in the authors' code (main.py).
   """
 
-  reads_features = needs_memory = needs_same_classes = True
+  needs = frozenset({objective.REPLAY, objective.ONE_HEAD})
 
   def __init__(self, temperature: float = 0.2):
     super().__init__()
@@ -41,24 +44,30 @@ class ErAml(objective.Objective):
       raise ValueError(f"ErAml.temperature is {temperature}; it must be above 0.")
     self._temperature = temperature
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    del losses_of, seed
+    del backbone, seed
     self.classes = objective.OldClasses(model.output_shape[-1])
 
-  def note_classes(self, now: tf.Tensor) -> None:
-    self.classes.begin(now)
+  def begin_phase(self, now: tf.Tensor | None = None) -> None:
+    if now is not None:
+      self.classes.begin(now)
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    has_taught = tf.reduce_any(self.classes.taught)
-    metric = contrast(tf.cast(batch.features, tf.float32), batch.labels, batch.num_replayed,
-                      self._temperature) * (self._temperature / _BASE_TEMPERATURE)
-    loss = tf.where(has_taught, metric, super().loss(batch.incoming()))
-    if not batch.num_replayed:
-      return loss
-    return loss + objective.cross_entropy(batch.replayed())
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    drawn = memory.draw()
+    both = step_rows.joined(rows, drawn)
+    features, logits = net.answers(both)
+    now = logits[:rows.num]
+    metric = contrast(tf.cast(features, tf.float32), both.labels, drawn.num, self._temperature)
+    loss = tf.where(tf.reduce_any(self.classes.taught),
+                    metric * (self._temperature / _BASE_TEMPERATURE),
+                    net.cross_entropy(now, rows.labels))
+    if not memory.is_empty:
+      loss += net.cross_entropy(logits[rows.num:], drawn.labels)
+    net.update(loss)
+    memory.store(rows)
 
-  def after_phase(self, known: tf.Tensor | None = None) -> None:
+  def end_phase(self, known: tf.Tensor | None = None) -> None:
     self.classes.end(known)
 
 

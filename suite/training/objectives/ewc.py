@@ -46,6 +46,7 @@ from typing_extensions import override
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
+from suite.training.memories import step_rows
 from suite.training.objectives import example_gradients
 from suite.training.objectives import losses
 from suite.training.objectives import objective
@@ -169,9 +170,9 @@ class Ewc(objective.Objective):
           "pure. Take 'all' or 'true'.")
     return EpisodePenalty(self.strength, self.decay, self.fisher, self.anchor, self.share)
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    del losses_of
+    del backbone
     self._seed = seed[0]
     self._variables = list(model.trainable_variables)
     self.importance = objective.zeros_like(self._variables, "ewc_importance")
@@ -182,12 +183,20 @@ class Ewc(objective.Objective):
     self.phases = tf.Variable(0, trainable=False, name="ewc_phases")
     self.draw = tf.Variable(0, trainable=False, name="ewc_draw")
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    loss = super().loss(batch)
+  def begin_phase(self, now: tf.Tensor | None = None) -> None:
+    del now
+    if self.anchor == "first" and self.count.numpy():  # The first split was observed once more.
+      for importance, new in zip(self.importance, self._estimate()):
+        importance.assign(new)
+
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
+    loss = net.cross_entropy(net.logits(both), both.labels)
     if self.share != 1.0:
       loss *= self.share
-    return loss + self.strength * objective.weighted_distance(
-        self.importance, self._variables, self.anchors)
+    net.update(loss + self.strength * objective.weighted_distance(
+        self.importance, self._variables, self.anchors))
+    memory.store(rows)
 
   @override
   def passes_of_observed(self, num_classes: int) -> int:
@@ -202,7 +211,7 @@ class Ewc(objective.Objective):
       total.assign_add(square)
     self.count.assign_add(count)
 
-  def after_phase(self, known: tf.Tensor | None = None) -> None:
+  def end_phase(self, known: tf.Tensor | None = None) -> None:
     del known
     is_first = not int(self.phases)
     self.phases.assign_add(1)
@@ -210,8 +219,7 @@ class Ewc(objective.Objective):
       if is_first:  # F stays 0, and nothing is guarded, until examples are observed.
         for anchor, variable in zip(self.anchors, self._variables):
           anchor.assign(variable)
-        if self.count.numpy():
-          self.refresh()
+        self.begin_phase()
       return
     estimate = self._estimate()
     for importance, anchor, variable, new in zip(
@@ -220,10 +228,6 @@ class Ewc(objective.Objective):
           self.anchor, self.decay, importance, anchor, new, variable)
       anchor.assign(anchored)
       importance.assign(total)
-
-  def refresh(self) -> None:
-    for importance, new in zip(self.importance, self._estimate()):
-      importance.assign(new)
 
   def _next_seed(self) -> tf.Tensor | None:
     if self.fisher != "sample":

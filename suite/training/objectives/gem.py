@@ -19,15 +19,15 @@ Afterwards g . r = 0.
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Sequence
 
 import numpy as np
 import scipy.linalg
 import scipy.optimize
 import tensorflow as tf
 
-from suite.compute import flops
-from suite.training.memories import memory
+from suite.training.memories import memory as memory_lib
+from suite.training.memories import step_rows
 from suite.training.objectives import objective
 
 
@@ -41,7 +41,7 @@ class Agem(objective.Objective):
     chunk: examples whose gradient is made at once.
   """
 
-  needs_memory = True
+  needs = frozenset({objective.MEMORY})
 
   def __init__(self, sample_size: int | None = 256, chunk: int = 64):
     super().__init__()
@@ -50,60 +50,39 @@ class Agem(objective.Objective):
         raise ValueError(f"Agem.{name} is {value}; it must be at least 1.")
     self.sample_size, self.chunk = sample_size, chunk
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    if losses_of is None:
-      raise ValueError("Agem needs the training loss; give it to build() as losses_of.")
-    self._losses_of, self._seed = losses_of, seed
-    self.variables_to_follow = list(model.trainable_variables)
-    self.step = tf.Variable(0, trainable=False, name="agem_step")
+    del model, backbone
+    self._seed = seed
+    self.steps = tf.Variable(0, trainable=False, name="agem_step")
 
-  def gradients(self, gradients: Sequence[tf.Tensor], data: objective.Data) -> list[tf.Tensor]:
-    followed = self.variables_to_follow
-    gradients = [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g)
-                 for g, v in zip(gradients, followed)]
-    step = self.step.assign_add(1)
-    return list(tf.cond(
-        tf.size(data.places) > 0,
-        lambda: projected(gradients, self.reference(step, data)), lambda: gradients))
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
+    gradients = dense(net, net.gradients(net.cross_entropy(net.logits(both), both.labels)))
+    number = self.steps.assign_add(1)
+    if memory.places is not None:
+      gradients = projected(gradients, net.mean_gradient(
+          memory, self._sample(memory, number), self.chunk))
+    net.follow(gradients)
+    memory.store(rows)
 
-  def reference(self, step: tf.Tensor, data: objective.Data) -> list[tf.Tensor]:
-    """The gradient of the mean loss of the sample of the memory that belongs to the step."""
-    places = data.places
+  def _sample(self, memory: step_rows.StepMemory, number: tf.Tensor) -> tf.Tensor:
+    """Places of the rows that r is made of in a step, int64 [n]."""
+    places: Any = memory.places
+    if self.sample_size is None:
+      return places
     size = tf.size(places, out_type=tf.int64)
-    if self.sample_size is not None:
-      seed = tf.stack([self._seed[0] + step, self._seed[1]])
-      places = tf.gather(places, memory.sample(size, seed, self.sample_size))
-      places = places[:tf.minimum(size, self.sample_size)]
-    return self.mean_gradient(places, data)
+    seed = tf.stack([self._seed[0] + number, self._seed[1]])
+    drawn = tf.gather(places, memory_lib.sample(size, seed, self.sample_size))
+    known = places.shape[0]
+    return drawn[:tf.minimum(size, self.sample_size) if known is None
+                 else min(known, self.sample_size)]
 
-  def mean_gradient(self, places: tf.Tensor, data: objective.Data) -> list[tf.Tensor]:
-    """The gradient of the mean loss of the rows at these places, int64 [n], n > 0."""
-    num, variables = tf.size(places), self.variables_to_follow
-    known = None if data.classes is None else data.classes.known
 
-    def add(first, totals):
-      chosen = places[first:first + self.chunk]
-      with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(self._losses_of(
-            tf.gather(data.codes, chosen), tf.gather(data.labels, chosen), known))
-      parts = tape.gradient(loss, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-      return first + self.chunk, [t + p for t, p in zip(totals, parts)]
-
-    zeros = [tf.zeros_like(v) for v in variables]
-    _, totals = tf.while_loop(
-        lambda first, _: first < num, add, [tf.constant(0), zeros], parallel_iterations=1)
-    return [t / tf.cast(num, t.dtype) for t in totals]
-
-  def cost(self, counter: objective.Counter) -> flops.Cost:
-    # The loop over the memory depends on data; the same in one batch can be counted.
-    used = min(counter.held, self.sample_size or counter.held)
-    if not used:
-      return counter.update(lambda gradients: gradients)
-    return counter.gradient(used) + counter.update(lambda g: projected(g, g))
-
-  def passes(self, incoming: int, replayed: int, held: int) -> tuple[int, int]:
-    return incoming + replayed + min(held, self.sample_size or held), 0
+def dense(net: Any, gradients: Sequence[tf.Tensor | None]) -> list[tf.Tensor]:
+  """Gradients as dense tensors; zeros where a variable has no part in the loss."""
+  return [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g)
+          for g, v in zip(gradients, net.variables)]
 
 
 def projected(gradients: Sequence[tf.Tensor], reference: Sequence[tf.Tensor]) -> list[tf.Tensor]:
@@ -133,7 +112,7 @@ class Gem(Agem):
     margin: the least v, at least 0. chunk: examples whose gradient is made at once.
   """
 
-  reads_groups = True
+  needs = frozenset({objective.MEMORY, objective.BUCKETS})
 
   def __init__(self, margin: float = 0.5, chunk: int = 64):
     super().__init__(None, chunk)
@@ -141,45 +120,37 @@ class Gem(Agem):
       raise ValueError(f"Gem.margin is {margin}; it must be at least 0.")
     self.margin = margin
 
-  def gradients(self, gradients: Sequence[tf.Tensor], data: objective.Data) -> list[tf.Tensor]:
-    followed = self.variables_to_follow
-    gradients = [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g)
-                 for g, v in zip(gradients, followed)]
-
-    def projected() -> list[tf.Tensor]:
-      references = self.references(data)
-      products, gram = _products(gradients, references)
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
+    gradients = dense(net, net.gradients(net.cross_entropy(net.logits(both), both.labels)))
+    if memory.places is not None:
+      references = self._references(net, memory)
+      products = tf.linalg.matvec(references, flat(gradients))
+      gram = tf.matmul(references, references, transpose_b=True)
 
       def moved() -> list[tf.Tensor]:
-        solution = tf.numpy_function(
-            lambda a, b: dual(a, b, self.margin), [gram, products], tf.float32)
-        return _moved(gradients, references, tf.ensure_shape(solution, [None]))
+        weights = products + tf.linalg.diag_part(gram) if net.is_counted else tf.ensure_shape(
+            tf.numpy_function(lambda a, b: dual(a, b, self.margin), [gram, products], tf.float32),
+            [None])  # The program in T numbers is not counted.
+        return _moved(gradients, references, weights)
 
-      return tf.cond(tf.reduce_any(products < 0.0), moved, lambda: list(gradients))
+      gradients = moved() if net.is_counted else tf.cond(
+          tf.reduce_any(products < 0.0), moved, lambda: gradients)
+    net.follow(gradients)
+    memory.store(rows)
 
-    return list(tf.cond(tf.size(data.places) > 0, projected, lambda: gradients))
-
-  def references(self, data: objective.Data) -> tf.Tensor:
+  def _references(self, net: Any, memory: step_rows.StepMemory) -> tf.Tensor:
     """G, [T, P], a row for each group of the memory."""
-    groups, _ = tf.unique(data.groups)
+    if memory.num_groups:  # As many gradients of a row as there are rows.
+      return tf.stack([flat(net.mean_gradient(memory, memory.places, self.chunk))]
+                      * memory.num_groups)
+    groups, _ = tf.unique(memory.groups)
 
     def mean(group: tf.Tensor) -> tf.Tensor:
-      return flat(self.mean_gradient(tf.boolean_mask(data.places, data.groups == group), data))
+      return flat(net.mean_gradient(
+          memory, tf.boolean_mask(memory.places, memory.groups == group), self.chunk))
 
     return tf.map_fn(mean, groups, fn_output_signature=tf.float32, parallel_iterations=1)
-
-  def cost(self, counter: objective.Counter) -> flops.Cost:
-    """The gradients and the products of them; the program in T numbers is not counted."""
-    if not counter.held:
-      return counter.update(lambda gradients: gradients)
-
-    def change(gradients: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-      references = tf.stack([flat(gradients)] * counter.groups)
-      products, gram = _products(gradients, references)
-      with tf.control_dependencies([gram]):
-        return _moved(gradients, references, products + tf.linalg.diag_part(gram))
-
-    return counter.gradient(counter.held) + counter.update(change)
 
 
 def dual(gram: np.ndarray, products: np.ndarray, margin: float) -> np.ndarray:
@@ -202,13 +173,6 @@ def dual(gram: np.ndarray, products: np.ndarray, margin: float) -> np.ndarray:
 def flat(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
   """All entries one after the other, [P]."""
   return tf.concat([tf.reshape(t, [-1]) for t in tensors], 0)
-
-
-def _products(gradients: Sequence[tf.Tensor], references: tf.Tensor
-              ) -> tuple[tf.Tensor, tf.Tensor]:
-  """(G g, [T]; G G', [T, T])."""
-  return (tf.linalg.matvec(references, flat(gradients)),
-          tf.matmul(references, references, transpose_b=True))
 
 
 def _moved(gradients: Sequence[tf.Tensor], references: tf.Tensor, weights: tf.Tensor

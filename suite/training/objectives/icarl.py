@@ -15,8 +15,11 @@ rate of 2.0 is one of 0.02 here.
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
+from suite.training.memories import step_rows
 from suite.training.objectives import losses
 from suite.training.objectives import objective
 
@@ -24,30 +27,30 @@ from suite.training.objectives import objective
 class Icarl(objective.Objective):
   """Classification and distillation by sigmoids; see the module."""
 
-  has_teacher = needs_same_classes = True
+  needs = frozenset({objective.ONE_HEAD})
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    del losses_of, seed
+    del backbone, seed
     self.previous, self._pairs = objective.frozen_copy(model)
     self.classes = objective.OldClasses(model.output_shape[-1])
 
-  def note_classes(self, now: tf.Tensor) -> None:
-    self.classes.begin(now)
+  def begin_phase(self, now: tf.Tensor | None = None) -> None:
+    if now is not None:
+      self.classes.begin(now)
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    logits = tf.cast(batch.logits, tf.float32)
-    before = losses.sigmoid(tf.cast(self.previous(batch.codes, training=False), tf.float32))
-    targets = tf.where(self.classes.old, tf.stop_gradient(before),
-                       tf.one_hot(batch.labels, logits.shape[1]))
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
+    logits = tf.cast(net.logits(both), tf.float32)
+    before = losses.sigmoid(tf.cast(net.at_rest(self.previous, both), tf.float32))
+    targets = tf.where(self.classes.old, before, tf.one_hot(both.labels, logits.shape[1]))
     crosses = losses.crosses(logits, targets)
-    if batch.classes is not None:
-      crosses = tf.where(batch.classes.known, crosses, 0.0)
-    each = tf.reduce_sum(crosses, axis=1)
-    divisor = tf.shape(each)[0] if batch.divisor is None else batch.divisor
-    return losses.scaled_sum(each, divisor, batch.mask)
+    if net.known is not None:
+      crosses = tf.where(net.known, crosses, 0.0)
+    net.update(net.mean(tf.reduce_sum(crosses, axis=1)))
+    memory.store(rows)
 
-  def after_phase(self, known: tf.Tensor | None = None) -> None:
+  def end_phase(self, known: tf.Tensor | None = None) -> None:
     for copy, variable in self._pairs:
       copy.assign(variable)
     self.classes.end(known)

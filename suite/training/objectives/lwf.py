@@ -28,6 +28,7 @@ import tensorflow as tf
 from typing_extensions import override
 
 from suite.contracts import refusals
+from suite.training.memories import step_rows
 from suite.training.objectives import losses
 from suite.training.objectives import objective
 
@@ -66,7 +67,7 @@ class Lwf(objective.Objective):
     teacher: one of `TEACHERS`.
   """
 
-  has_teacher = needs_same_classes = True
+  needs = frozenset({objective.ONE_HEAD})
 
   def __init__(self, strength: float | Sequence[float] | Growing | Shares = 1.0,
                temperature: float = 2.0, teacher: str = "last"):
@@ -98,9 +99,9 @@ class Lwf(objective.Objective):
           "has one strength, and the teacher 'last'. Set these.")
     return EpisodeDistillation(self.strengths[1], self.temperature)
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    del losses_of, seed
+    del backbone, seed
     self.previous, self._pairs = objective.frozen_copy(model)
     num_classes = model.output_shape[-1]
     # The classes that the earlier model has learned; of a head that has grown, not all of them.
@@ -111,12 +112,10 @@ class Lwf(objective.Objective):
     self.phase = tf.Variable(0, trainable=False, name="lwf_phase")
     self.strength = tf.Variable(0.0, trainable=False, name="lwf_strength")
 
-  def note_classes(self, now: tf.Tensor) -> None:
+  def begin_phase(self, now: tf.Tensor | None = None) -> None:
     if self._by_shares:
-      self.classes.begin(now)
-
-  def before_phase(self) -> None:
-    if self._by_shares:
+      if now is not None:
+        self.classes.begin(now)
       self.strength.assign(self.classes.share)
       return
     phase, taught = int(self.phase), self.taught.numpy()
@@ -131,19 +130,22 @@ class Lwf(objective.Objective):
                        "values; give one for each phase, or one number.")
     self.strength.assign(self.strengths[phase])
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    teacher = tf.stop_gradient(self.previous(batch.codes, training=False))
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
+    logits = net.logits(both)
+    loss, teacher = net.cross_entropy(logits, both.labels), net.at_rest(self.previous, both)
     if self._by_shares:
-      distance = divergence(
-          teacher, batch.logits, self.temperature, self.classes.old, batch.heads)
-      return (1.0 - self.strength) * super().loss(batch) + self.strength * distance
-    asked = self.taught if self._is_partly_taught else None
-    if batch.classes is not None:
-      asked = self.taught & batch.classes.seen
-    return super().loss(batch) + self.strength * divergence(
-        teacher, batch.logits, self.temperature, asked, batch.heads)
+      asked = self.classes.old
+      loss *= 1.0 - self.strength
+    elif net.classes is not None:
+      asked = self.taught & net.classes.seen
+    else:
+      asked = self.taught if self._is_partly_taught else None
+    net.update(loss + self.strength * divergence(
+        teacher, logits, self.temperature, asked, net.heads))
+    memory.store(rows)
 
-  def after_phase(self, known: tf.Tensor | None = None) -> None:
+  def end_phase(self, known: tf.Tensor | None = None) -> None:
     if self._teacher == "last" or not int(self.phase):
       for copy, variable in self._pairs:
         copy.assign(variable)

@@ -20,9 +20,12 @@ they leave out.
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
 from suite.contracts import rehearsal
+from suite.training.memories import step_rows
 from suite.training.objectives import example_gradients
 from suite.training.objectives import objective
 
@@ -47,9 +50,9 @@ class Mas(objective.Objective):
     self.strength, self.kind = strength, importance
     self.observes_each = importance == "paper"
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    del losses_of, seed
+    del backbone, seed
     self._model, self._variables = model, list(model.trainable_variables)
     self.importance = objective.zeros_like(self._variables, "mas_importance")
     self.anchors = objective.zeros_like(self._variables, "mas_anchor")
@@ -57,9 +60,13 @@ class Mas(objective.Objective):
     self.count = tf.Variable(0.0, trainable=False, name="mas_count")
     self.phases = tf.Variable(0, trainable=False, name="mas_phases")
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    return super().loss(batch) + self.strength * objective.weighted_distance(
-        self.importance, self._variables, self.anchors)
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
+    net.update(
+        net.cross_entropy(net.logits(both), both.labels)
+        + self.strength * objective.weighted_distance(
+            self.importance, self._variables, self.anchors))
+    memory.store(rows)
 
   def observe(self, answers_of: objective.AnswersFn, codes: tf.Tensor, labels: tf.Tensor,
               mask: tf.Tensor | None = None) -> None:
@@ -84,7 +91,7 @@ class Mas(objective.Objective):
       total.assign_add(part)
     self.count.assign_add(num)
 
-  def after_phase(self, known: tf.Tensor | None = None) -> None:
+  def end_phase(self, known: tf.Tensor | None = None) -> None:
     del known
     if not self.count.numpy() and rehearsal.current() is None:
       raise ValueError("Mas observed no example of the phase. Call observe() for each of its "

@@ -15,11 +15,12 @@ B = 1, so that the row at hand is seen in each batch.
 
 from __future__ import annotations
 
-from typing import Callable, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 import tensorflow as tf
 
+from suite.training.memories import step_rows
 from suite.training.objectives import objective
 
 
@@ -30,7 +31,7 @@ class Mer(objective.Objective):
     within: the paper's beta, from 0 to 1. across: its gamma, from 0 to 1. batches: its s.
   """
 
-  needs_memory = needs_same_classes = takes_rows = True
+  needs = frozenset({objective.REPLAY, objective.ONE_HEAD})
 
   def __init__(self, within: float = 0.1, across: float = 1.0, batches: int = 1):
     super().__init__()
@@ -41,33 +42,17 @@ class Mer(objective.Objective):
       raise ValueError(f"Mer.batches is {batches}; it must be at least 1.")
     self.within, self.across, self.batches = within, across, batches
 
-  def take(self, update: Callable[..., tf.Tensor], variables: Sequence[tf.Variable],
-           codes: tf.Tensor, labels: tf.Tensor, num_replayed: int) -> tf.Tensor:
-    rows = tf.shape(labels)[0] if labels.shape[0] is None else int(labels.shape[0])
-    incoming = tf.range(rows - num_replayed)
-    total, begin = tf.constant(0.0), _values(variables)
-    for part in np.array_split(np.arange(num_replayed, 0, -1, dtype=np.int32), self.batches):
-      before = _values(variables)
-      total += self._one_by_one(update, codes, labels, tf.concat([incoming, rows - part], 0))
-      _move(variables, before, self.within)
-    _move(variables, begin, self.across)
-    return total / tf.cast(
-        (rows - num_replayed) * self.batches + num_replayed, tf.float32)
-
-  def _one_by_one(self, update: Callable[..., tf.Tensor], codes: tf.Tensor, labels: tf.Tensor,
-                  order: tf.Tensor) -> tf.Tensor:
-    """An update on each row, in this order, int32 [n]; the sum of their losses."""
-    num = tf.size(order) if order.shape[0] is None else order.shape[0]
-
-    def step(i: tf.Tensor, total: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-      row = order[i]
-      return i + 1, total + update(codes[row][None], labels[row][None])
-
-    return tf.while_loop(lambda i, _: i < num, step, [tf.constant(0), tf.constant(0.0)],
-                         parallel_iterations=1)[1]
-
-  def passes(self, incoming: int, replayed: int, held: int) -> tuple[int, int]:
-    return self.batches * incoming + replayed, 0
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> tf.Tensor:
+    drawn = memory.draw()
+    both, replayed = step_rows.joined(rows, drawn), int(drawn.num)
+    incoming, total, begin = tf.range(rows.num), tf.constant(0.0), _values(net.variables)
+    for part in np.array_split(np.arange(replayed, dtype=np.int32), self.batches):
+      before = _values(net.variables)
+      total += net.update_each(both, tf.concat([incoming, rows.num + part], 0))
+      _move(net.variables, before, self.within)
+    _move(net.variables, begin, self.across)
+    memory.store(rows)
+    return total / tf.cast(rows.num * self.batches + replayed, tf.float32)
 
 
 def _values(variables: Sequence[tf.Variable]) -> list[tf.Tensor]:

@@ -8,10 +8,11 @@ and the weights go back to w before the real step.
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any
 
 import tensorflow as tf
 
+from suite.training.memories import step_rows
 from suite.training.objectives import objective
 
 
@@ -22,7 +23,7 @@ class Mir(objective.Objective):
     candidates: rows of the memory that are compared in each step; the paper's 50.
   """
 
-  needs_memory = needs_same_classes = True
+  needs = frozenset({objective.REPLAY, objective.ONE_HEAD})
 
   def __init__(self, candidates: int = 50):
     super().__init__()
@@ -30,22 +31,21 @@ class Mir(objective.Objective):
       raise ValueError(f"Mir.candidates is {candidates}; it must be at least 1.")
     self.candidates = candidates
 
-  def choose(self, candidates: objective.Candidates, losses_of: objective.LossesFn,
-             gradients: Sequence[tf.Tensor], variables: Sequence[tf.Variable], rate: tf.Tensor,
-             num: int) -> tf.Tensor:
-    before = losses_of(candidates.codes, candidates.labels)
-    values = [v.read_value() for v in variables]
-    for variable, gradient in zip(variables, gradients):
-      if gradient is not None:
-        variable.assign_sub(rate * gradient)
-    after = losses_of(candidates.codes, candidates.labels)
-    for variable, value in zip(variables, values):
-      variable.assign(value)
-    # Sorted, so that equal rises keep the order of drawing.
-    return tf.argsort(after - before, direction="DESCENDING", stable=True)[:num]
-
-  def passes(self, incoming: int, replayed: int, held: int) -> tuple[int, int]:
-    if not replayed:
-      return incoming, 0
-    # The gradient of incoming rows, once more; losses of all candidates before and after the step.
-    return 2 * incoming + replayed, 2 * max(replayed, self.candidates)
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    candidates = memory.draw(max(self.candidates, memory.num))
+    drawn = candidates
+    if not memory.is_empty:
+      gradients = net.gradients(net.cross_entropy(net.logits(rows), rows.labels))
+      before, values = net.losses_at_rest(candidates), [v.read_value() for v in net.variables]
+      for variable, gradient in zip(net.variables, gradients):
+        if gradient is not None:
+          variable.assign_sub(net.rate * gradient)
+      after = net.losses_at_rest(candidates)
+      for variable, value in zip(net.variables, values):
+        variable.assign(value)
+      # Sorted, so that equal rises keep the order of drawing.
+      worst = tf.argsort(after - before, direction="DESCENDING", stable=True)[:memory.num]
+      drawn = candidates.at(worst)
+    both = step_rows.joined(rows, drawn)
+    net.update(net.cross_entropy(net.logits(both), both.labels))
+    memory.store(rows)

@@ -1,46 +1,41 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Objectives: what a gradient learner minimizes, and when training calls each method.
+"""Objectives: what a gradient method does in each step, and before and after each phase.
 
 A learner trains in phases: a bucket's, a task's, an offline phase of a sequence.
 
-  objective.build(model, ...)                                       once
-  objective.note_classes(now); objective.before_phase()             each phase
-  each step:   rows = objective.choose(...)                         if it has `candidates`
-               objective.take(step, ...)                            if it `takes_rows`: the next
-                                                                    lines once for each update
-               loss = objective.loss(batch)                         under the tape
-               gradients = objective.gradients(gradients, data)
-               objective.before_update(); optimizer; objective.after_update(gradients)
-  at the end:  objective.observe(answers_of, codes, labels, mask)  each batch once, if `observes`
-               objective.after_phase(known)
+  objective.build(model, ...)                     once
+  objective.begin_phase(now)                      each phase
+  objective.step(rows, net, memory)               each step, traced into the compiled loop
+  objective.observe(answers_of, codes, labels)    after the steps, each batch once, if `observes`
+  objective.end_phase(known)
 
-`loss`, `choose`, `gradients`, `before_update`, `after_update` and `observe` are traced into graphs;
-the methods around a phase run eagerly. What an objective remembers is in variables, so that a
-checkpoint holds it. `Objective` itself is cross-entropy: every other one changes some of this.
+A step says all that happens to the rows of a step: what is drawn from the memory, the losses, the
+gradients and the update, what the memory is given (`train_step.StepNet`, `step_rows.StepMemory`).
+What an objective remembers is in variables, so that a checkpoint holds it. `Objective` itself is
+cross-entropy of all rows: fine-tuning, and experience replay.
 
 Within the episodes of few-shot learning nothing may be in variables. `Objective.in_episodes` is the
 functional form, an `EpisodeTerm`, made of the same functions of tensors; most objectives have none.
 
-Letters: B incoming rows, R replayed rows, C classes, N rows of data, K of which are in the memory.
+Letters: B rows, C classes, D features, N rows of data, K of which are in the memory.
 """
 
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, NamedTuple, Protocol, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 import tensorflow as tf
 
-from suite.compute import flops
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.models import keras3
+from suite.training.memories import step_rows
 from suite.training.objectives import losses
 
-# Images [B, ...], labels [B] and known classes, bool [C] or None, to the loss of each example [B].
-LossesFn = Callable[..., tf.Tensor]
-
 TRAINING, VALIDATION = "training", "validation"
+# What an objective needs, see `Objective.needs`.
+MEMORY, REPLAY, BUCKETS, ONE_HEAD, TASKS = "memory", "replay", "buckets", "one head", "tasks"
 
 
 class Classes(NamedTuple):
@@ -80,20 +75,16 @@ class Data(NamedTuple):
 
 
 class Batch(NamedTuple):
-  """The rows of one step.
+  """Rows and what the model makes of them.
 
   Attributes:
-    codes: [B + R, ...], incoming rows first.
-    logits: [B + R, C], the model's in training.
-    labels: int64 [B + R], or multi-hot [B + R, C].
-    num_replayed: R, known when the graph is made.
-    stored: [R, C] of the replayed rows, see `Data`; None without a memory.
+    codes: [B, ...], as the model takes them.
+    logits: [B, C].
+    labels: int64 [B], or multi-hot [B, C].
     classes: see `Data`.
     kind: of the task.
-    mask: bool [B + R], False for padding; None: no padding.
+    mask: bool [B], False for padding; None: no padding.
     divisor: what the sum of the losses is divided by; None: the number of rows.
-    step_labels: labels of the step's incoming rows on all devices; None: one device has them all.
-    features: [B + R, D], what the head made the logits of; None: the objective does not read them.
     heads: int64 [C], the head of each class: a row's loss is over the classes of its label's head;
       None: all classes are of one.
   """
@@ -101,68 +92,21 @@ class Batch(NamedTuple):
   codes: tf.Tensor
   logits: tf.Tensor
   labels: tf.Tensor
-  num_replayed: int = 0
-  stored: tf.Tensor | None = None
   classes: Classes | None = None
   kind: str = tasks.SINGLE_LABEL
   mask: tf.Tensor | None = None
   divisor: Any = None
-  step_labels: tf.Tensor | None = None
-  features: tf.Tensor | None = None
   heads: tf.Tensor | None = None
-
-  def incoming(self) -> Batch:
-    """The incoming rows alone."""
-    if not self.num_replayed:
-      return self
-    return self._replace(codes=self.codes[:-self.num_replayed],
-                         logits=self.logits[:-self.num_replayed],
-                         labels=self.labels[:-self.num_replayed], num_replayed=0, stored=None,
-                         features=_rows(self.features, slice(-self.num_replayed)))
-
-  def replayed(self) -> Batch:
-    """The replayed rows alone."""
-    return self._replace(codes=self.codes[-self.num_replayed:],
-                         logits=self.logits[-self.num_replayed:],
-                         labels=self.labels[-self.num_replayed:],
-                         features=_rows(self.features, slice(-self.num_replayed, None)))
 
 
 # Codes [B, ...] and labels [B] to a batch with the logits of the rows.
 AnswersFn = Callable[..., Batch]
 
 
-class Candidates(NamedTuple):
-  """Rows of the memory from which `choose` takes R.
-
-  Attributes:
-    codes: [M, ...] as the model takes them. labels: int64 [M].
-  """
-
-  codes: tf.Tensor
-  labels: tf.Tensor
-
-
-class Counter(Protocol):
-  """Counts what one step on B incoming rows costs, for `Objective.cost`.
-
-  Attributes:
-    held: K, rows in the memory. groups: the number of their groups, see `Data`.
-  """
-
-  held: int
-  groups: int
-
-  def step(self) -> flops.Cost:
-    """Cost of the traced step."""
-
-  def gradient(self, rows: int) -> flops.Cost:
-    """The cost of a gradient of the mean cross-entropy of `rows` rows."""
-
-  def update(self, change: Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]) -> flops.Cost:
-    """Cost of a gradient of B rows, of `change` applied to it, and of the optimizer's step."""
-
-
+# What a class may have been given in place of a method of `Objective`.
+_INSTEAD = {"before_phase": "begin_phase", "note_classes": "begin_phase", "refresh": "begin_phase",
+            "after_phase": "end_phase", **dict.fromkeys((
+                "loss", "choose", "take", "gradients", "before_update", "after_update"), "step")}
 Weights = dict[str, tf.Tensor]  # By name.
 
 
@@ -198,44 +142,42 @@ class EpisodeTerm:
 
 
 class Objective(tf.Module):
-  """Cross-entropy, the mean over all rows.
+  """Cross-entropy of the rows of a step and of those that are replayed.
 
   Attributes:
+    needs: a MEMORY to look at; rows of one in each step, REPLAY; one that keeps BUCKETS apart;
+      ONE_HEAD, as it compares answers of several phases, which must be about the same classes;
+      TASKS or buckets, not offline phases of a sequence.
     observes: examples that `observe` is shown after each phase: "training", the rows trained on;
       "validation", the validation split of the first phase; "": none.
     observes_each: whether it looks at gradients of single examples, so that the cost of an
       observation is that of one example times their number.
-    has_teacher: whether each row goes through a second network, too.
-    reads_logits: whether the memory stores logits for it.
-    reads_features: whether a batch has the features that its logits are made of.
-    reads_groups: whether it reads the memory's groups, see `Data`.
-    candidates: rows of the memory that are drawn for `choose` in each step; 0: the replayed rows.
-    draws: how often a step draws `replay_batch` rows of the memory; they come one after the other.
-    needs_memory: whether it makes no sense without a memory.
-    needs_same_classes: whether it compares answers of several phases, which must then be about
-      the same classes.
-    needs_tasks: whether its phases must be tasks or buckets, not offline phases of a sequence.
-    takes_rows: whether it has a `take`, several updates on the rows of a step.
     calls: functions of users that it calls.
   """
 
+  needs: frozenset[str] = frozenset()
   observes = ""
-  observes_each = has_teacher = reads_logits = reads_features = reads_groups = False
-  needs_memory = needs_same_classes = needs_tasks = takes_rows = False
-  candidates, draws = 0, 1
+  observes_each = False
   calls: tuple[Callable[..., Any], ...] = ()
 
-  def build(self, model: tf.keras.Model, *, losses_of: LossesFn | None = None,
+  def __init_subclass__(cls, **arguments: Any) -> None:
+    super().__init_subclass__(**arguments)
+    others = sorted(set(_INSTEAD) & set(vars(cls)))
+    if others:
+      raise TypeError(f"The objective {cls.__name__} has {others[0]!r}, which nothing calls; write "
+                      f"{_INSTEAD[others[0]]!r} instead (docs/extending.md).")
+
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
     """Makes its variables, before the first phase.
 
     Args:
-      model: what is trained; codes [B, ...] to logits [B, C]. With a head per task it is what the
-        tasks share, codes to features.
-      losses_of: runs the model in training.
+      model: what the phases share: codes [B, ...] to logits [B, C]; with a head per task it is the
+        backbone.
+      backbone: codes to features [B, D], with any head; None: codes are features.
       seed: of random draws.
     """
-    del model, losses_of, seed
+    del model, backbone, seed
 
   def in_episodes(self) -> EpisodeTerm:
     """The functional form, for support sets.
@@ -249,47 +191,24 @@ class Objective(tf.Module):
           "need. Take Ewc, Lwf or none.")
     return EpisodeTerm()
 
-  def note_classes(self, now: tf.Tensor) -> None:
-    """Is told, before a phase, the classes of the rows that have come for it, bool [C]."""
+  def begin_phase(self, now: tf.Tensor | None = None) -> None:
+    """Prepares for a phase, for which rows of the classes bool [C] have come; None: not known."""
     del now
 
-  def before_phase(self) -> None:
-    """Prepares for a phase."""
-
-  def loss(self, batch: Batch) -> tf.Tensor:
-    """The training loss, []."""
-    return cross_entropy(batch)
-
-  def choose(self, candidates: Candidates, losses_of: LossesFn,
-             gradients: Sequence[tf.Tensor], variables: Sequence[tf.Variable], rate: tf.Tensor,
-             num: int) -> tf.Tensor:
-    """Indices int64 [num] of the candidates to replay; `gradients` are of the incoming rows."""
-    raise NotImplementedError(f"{type(self).__name__} has candidates, but no choose.")
-
-  def gradients(self, gradients: Sequence[tf.Tensor], data: Data) -> list[tf.Tensor]:
-    """The gradients to follow instead of these, one for each trained variable."""
-    del data
-    return list(gradients)
-
-  def take(self, update: Callable[..., tf.Tensor], variables: Sequence[tf.Variable],
-           codes: tf.Tensor, labels: tf.Tensor, num_replayed: int) -> tf.Tensor:
-    """Makes the updates of one step; the mean loss before them, [].
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory
+           ) -> tf.Tensor | None:
+    """One step on incoming rows.
 
     Args:
-      update: codes [n, ...] and labels [n], n known when the graph is made, to the loss before an
-        update on these rows.
-      variables: what it changes.
-      codes, labels: [B + R, ...], incoming rows first. num_replayed: R.
+      net: a `train_step.StepNet`.
+
+    Returns:
+      The loss [] to record; None: that whose gradient was taken last.
     """
-    raise NotImplementedError(f"{type(self).__name__} takes rows, but has no take.")
-
-  def before_update(self) -> None:
-    """Notes the model before the optimizer changes it."""
-    return  # AutoGraph needs a statement.
-
-  def after_update(self, gradients: Sequence[tf.Tensor]) -> None:
-    """Notes the model after the optimizer changed it along these gradients."""
-    del gradients
+    both = step_rows.joined(rows, memory.draw())
+    net.update(net.cross_entropy(net.logits(both), both.labels))
+    memory.store(rows)
+    return None
 
   def observe(self, answers_of: AnswersFn, codes: tf.Tensor, labels: tf.Tensor,
               mask: tf.Tensor | None = None) -> None:
@@ -304,30 +223,9 @@ class Objective(tf.Module):
     del num_classes
     return 1
 
-  def after_phase(self, known: tf.Tensor | None = None) -> None:
+  def end_phase(self, known: tf.Tensor | None = None) -> None:
     """Concludes a phase, after which the classes `known`, bool [C], are known; None: all."""
     del known
-
-  def refresh(self) -> None:
-    """Prepares for a later phase, after the first validation split was observed again."""
-
-  def cost(self, counter: Counter) -> flops.Cost:
-    """The cost of one step."""
-    return counter.step()
-
-  def passes(self, incoming: int, replayed: int, held: int) -> tuple[int, int]:
-    """Rows of one step that go forward and backward, and rows that go forward only.
-
-    Args:
-      incoming: B. replayed: R. held: K, rows in the memory.
-    """
-    del held
-    rows = incoming + replayed
-    return rows, rows * self.has_teacher
-
-
-def _rows(features: tf.Tensor | None, rows: slice) -> tf.Tensor | None:
-  return None if features is None else features[rows]
 
 
 def known_classes(batch: Batch) -> tf.Tensor | None:
@@ -340,6 +238,11 @@ def cross_entropy(batch: Batch, smoothing: losses.Smoothing | None = None) -> tf
   each = row_losses(batch, known_classes(batch), smoothing)
   if batch.mask is None and batch.divisor is None:
     return tf.reduce_mean(each)
+  return mean_of(batch, each)
+
+
+def mean_of(batch: Batch, each: tf.Tensor) -> tf.Tensor:
+  """The mean [] of losses [B] of the rows of a batch."""
   divisor = tf.shape(each)[0] if batch.divisor is None else batch.divisor
   return losses.scaled_sum(each, divisor, batch.mask)
 
@@ -458,20 +361,25 @@ class OwnLoss(Objective):
   def calls(self) -> tuple[Callable[..., Any], ...]:  # type: ignore[override]
     return (self._loss,)
 
-  def loss(self, batch: Batch) -> tf.Tensor:
-    logits = tf.cast(batch.logits, tf.float32)
-    allowed = of_own_heads(batch, known_classes(batch))
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
+    net.update(self.of(net, net.logits(both), both.labels))
+    memory.store(rows)
+
+  def of(self, net: Any, logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """The loss [] of rows with logits [B, C] of a `train_step.StepNet`."""
+    batch = net.batch(tf.cast(logits, tf.float32), labels)
+    logits, allowed = batch.logits, of_own_heads(batch, known_classes(batch))
     if allowed is not None:
       logits = losses.among(allowed, logits)
-    found = tf.cast(self._loss(batch.labels, logits), tf.float32)
-    rows = batch.logits.shape[0]
+    found = tf.cast(self._loss(labels, logits), tf.float32)
     if found.shape.rank == 0:
       if batch.divisor is None:
         return found
-      return found * (tf.cast(rows, tf.float32) / tf.cast(batch.divisor, tf.float32))
-    if found.shape.rank != 1 or not found.shape.is_compatible_with([rows]):
+      rows = tf.cast(step_rows.length(logits), tf.float32)
+      return found * (rows / tf.cast(batch.divisor, tf.float32))
+    if found.shape.rank != 1 or not found.shape.is_compatible_with(logits.shape[:1]):
       name = getattr(self._loss, "__name__", type(self._loss).__name__)
-      raise ValueError(f"The loss {name} returned shape {found.shape} for {rows} rows; it must "
-                       "return [B], the loss of each row, or [], their mean.")
-    divisor = rows if batch.divisor is None else batch.divisor
-    return losses.scaled_sum(found, divisor, batch.mask)
+      raise ValueError(f"The loss {name} returned shape {found.shape} for {logits.shape[0]} rows; "
+                       "it must return [B], the loss of each row, or [], their mean.")
+    return mean_of(batch, found)

@@ -17,10 +17,11 @@ step as they were trained on; a library that has the method computes it once mor
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Sequence
 
 import tensorflow as tf
 
+from suite.training.memories import step_rows
 from suite.training.objectives import objective
 
 _EPSILON = 1.1920929e-07  # That of float32.
@@ -41,30 +42,33 @@ class Rwalk(objective.Objective):
       raise ValueError(f"Rwalk.interval is {interval}; it must be at least 1.")
     self.strength, self.alpha, self.interval = strength, alpha, interval
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    del losses_of, seed
+    del backbone, seed
     self._variables = list(model.trainable_variables)
-    for name in ("penalty", "anchors", "fisher", "path", "score", "scores", "before", "since"):
+    for name in ("penalty", "anchors", "fisher", "path", "score", "scores", "since"):
       setattr(self, name, objective.zeros_like(self._variables, f"rwalk_{name}"))
     self.steps, self.phases = (tf.Variable(0, dtype=tf.int64, trainable=False, name=name)
                                for name in ("rwalk_steps", "rwalk_phases"))
 
-  def before_phase(self) -> None:
+  def begin_phase(self, now: tf.Tensor | None = None) -> None:
+    del now
     for path, score, since, variable in zip(self.path, self.score, self.since, self._variables):
       path.assign(tf.zeros_like(path))
       score.assign(tf.zeros_like(score))
       since.assign(variable)
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    return super().loss(batch) + self.strength * objective.weighted_distance(
-        self.penalty, self._variables, self.anchors)
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
+    gradients = net.gradients(
+        net.cross_entropy(net.logits(both), both.labels)
+        + self.strength * objective.weighted_distance(
+            self.penalty, self._variables, self.anchors))
+    net.follow(gradients, then=lambda before: self._go(gradients, before))
+    memory.store(rows)
 
-  def before_update(self) -> None:
-    for before, variable in zip(self.before, self._variables):
-      before.assign(variable)
-
-  def after_update(self, gradients: Sequence[tf.Tensor]) -> None:
+  def _go(self, gradients: Sequence[tf.Tensor | None], before: Sequence[tf.Tensor]) -> None:
+    """Notes the way of a step from the values before it."""
     alpha = tf.where(self.steps > 0, self.alpha, 1.0)
     self.steps.assign_add(1)
     is_scored = self.steps % self.interval == 0
@@ -72,16 +76,16 @@ class Rwalk(objective.Objective):
       if gradient is None:
         continue
       own = tf.convert_to_tensor(gradient) - 2.0 * self.strength * self.penalty[i] * (
-          self.before[i] - self.anchors[i])
+          before[i] - self.anchors[i])
       fisher = alpha * tf.square(own) + (1.0 - alpha) * self.fisher[i]
-      path = self.path[i] - own * (variable - self.before[i])
+      path = self.path[i] - own * (variable - before[i])
       score = path / (fisher * tf.square(variable - self.since[i]) / 2.0 + _EPSILON)
       self.fisher[i].assign(fisher)
       self.score[i].assign_add(tf.where(is_scored, score, 0.0))
       self.path[i].assign(tf.where(is_scored, 0.0, path))
       self.since[i].assign(tf.where(is_scored, variable, self.since[i]))
 
-  def after_phase(self, known: tf.Tensor | None = None) -> None:
+  def end_phase(self, known: tf.Tensor | None = None) -> None:
     del known
     for scores, score in zip(self.scores, self.score):
       scores.assign((scores + score) / 2.0 if int(self.phases) else score)

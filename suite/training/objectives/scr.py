@@ -24,6 +24,7 @@ import tensorflow as tf
 from suite.contracts import examples
 from suite.data.images import contrastive_views
 from suite.data.images import sampling
+from suite.training.memories import step_rows
 from suite.training.objectives import losses
 from suite.training.objectives import objective
 
@@ -31,7 +32,7 @@ AUTHORS = "authors"
 
 
 class Scr(objective.Objective):
-  """Supervised contrast of incoming and replayed rows. Several devices compare their own rows each.
+  """Supervised contrast of incoming and replayed rows.
 
   Args:
     temperature: of the cosines; the authors' code has 0.07.
@@ -40,7 +41,7 @@ class Scr(objective.Objective):
       second view of features; None: there is one view.
   """
 
-  reads_features = needs_memory = needs_same_classes = True
+  needs = frozenset({objective.REPLAY, objective.ONE_HEAD})
 
   def __init__(self, temperature: float = 0.07, view: examples.Transform | str | None = AUTHORS):
     super().__init__()
@@ -49,11 +50,10 @@ class Scr(objective.Objective):
     if not temperature > 0:
       raise ValueError(f"Scr.temperature is {temperature}; it must be above 0.")
     self._temperature, self._view = temperature, view
-    self.views = 1 if view is None else 2
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    del losses_of
+    del backbone
     names = [layer.name for layer in model.layers[-1].layers] if len(model.layers) == 3 else []
     if PROJECTION not in names:
       raise ValueError("Scr trains a net below a projection; give GradientLearner the net "
@@ -64,36 +64,30 @@ class Scr(objective.Objective):
     if isinstance(view, str):
       is_image = len(shape) == 3 and shape[0] == shape[1]
       view = contrastive_views.AugPlus(shape[0], blur_probability=0.0) if is_image else None
-      self.views = 1 + is_image
     elif view is not None and tuple(view.shape) != shape:
       raise ValueError(f"Scr.view makes examples {tuple(view.shape)}, and the net takes "
                        f"{shape}; give it the size of the learner's transform, or leave it out.")
     self._second: examples.Transform | None = view
-    # In functions: the model's variables are no part of the objective's.
+    # In a function: the model's variables are no part of the objective's.
     projection = tf.keras.Model(top.input, top.get_layer(PROJECTION).output)
-    self._projected, self._lower = (lambda features: projection(features)), (lambda: lower)
+    self._projected = lambda features: projection(features)
     self._seed = seed
     self.steps = tf.Variable(0, dtype=tf.int64, trainable=False, name="scr_steps")
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
-    assert batch.features is not None
-    projections, labels = self._projected(batch.features), batch.labels
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
+    projections, labels = self._projected(net.answers(both)[0]), both.labels
     if self._second is not None:
       num = tf.shape(labels, tf.int64)[0]
       seeds = sampling.row_seeds(self._seed, self.steps * num + tf.range(num))
-      again = tf.cast(self._second.train(tf.cast(tf.round(batch.codes), tf.uint8), seeds)[
-          ..., :batch.codes.shape[-1]], batch.codes.dtype)  # Gray images have equal channels.
-      projections = tf.concat(
-          [projections, self._projected(self._lower()(again, training=True))], 0)
+      views = tf.cast(self._second.train(tf.cast(tf.round(both.images), tf.uint8), seeds)[
+          ..., :both.images.shape[-1]], both.images.dtype)  # Gray images have equal channels.
+      again = net.answers(both._replace(images=views))[0]
+      projections = tf.concat([projections, self._projected(again)], 0)
       labels = tf.concat([labels, labels], 0)
-    return contrast(tf.cast(projections, tf.float32), labels, self._temperature)
-
-  def after_update(self, gradients: Any) -> None:
-    self.steps.assign_add(1)
-
-  def passes(self, incoming: int, replayed: int, held: int) -> tuple[int, int]:
-    del held
-    return (incoming + replayed) * self.views, 0
+    net.update(contrast(tf.cast(projections, tf.float32), labels, self._temperature),
+               then=lambda before: self.steps.assign_add(1))
+    memory.store(rows)
 
 
 PROJECTION = "projection"  # The layer of the head whose outputs are compared.

@@ -18,6 +18,7 @@ from typing import Any, Sequence
 import tensorflow as tf
 
 from suite.models import keras3
+from suite.training.memories import step_rows
 from suite.training.objectives import objective
 
 
@@ -36,9 +37,9 @@ class Si(objective.Objective):
     self.spare_norms = spare_norms
     self.strength, self.epsilon, self.max_importance = strength, epsilon, max_importance
 
-  def build(self, model: tf.keras.Model, *, losses_of: objective.LossesFn | None = None,
+  def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
-    del losses_of, seed
+    del backbone, seed
     spared = set(norm_variables(model)) if self.spare_norms else set()
     variables = list(model.trainable_variables)
     self._places = tuple(i for i, v in enumerate(variables) if v.ref() not in spared)
@@ -46,31 +47,31 @@ class Si(objective.Objective):
     self.importance = objective.zeros_like(self._variables, "si_importance")
     self.anchors = objective.zeros_like(self._variables, "si_anchor")
     self.path = objective.zeros_like(self._variables, "si_path")
-    self.before = objective.zeros_like(self._variables, "si_before")
 
-  def before_phase(self) -> None:
+  def begin_phase(self, now: tf.Tensor | None = None) -> None:
+    del now
     for anchor, path, variable in zip(self.anchors, self.path, self._variables):
       anchor.assign(variable)
       path.assign(tf.zeros_like(path))
 
-  def loss(self, batch: objective.Batch) -> tf.Tensor:
+  def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
+    both = step_rows.joined(rows, memory.draw())
     weights = self.importance
     if self.max_importance is not None:
       weights = [tf.minimum(w, self.max_importance) for w in weights]
-    return super().loss(batch) + self.strength / 2 * objective.weighted_distance(
-        weights, self._variables, self.anchors)
+    gradients = net.gradients(
+        net.cross_entropy(net.logits(both), both.labels)
+        + self.strength / 2 * objective.weighted_distance(weights, self._variables, self.anchors))
 
-  def before_update(self) -> None:
-    for before, variable in zip(self.before, self._variables):
-      before.assign(variable)
+    def lengthen(before: Sequence[tf.Tensor]) -> None:
+      for path, variable, place in zip(self.path, self._variables, self._places):
+        if gradients[place] is not None:
+          path.assign_sub(tf.convert_to_tensor(gradients[place]) * (variable - before[place]))
 
-  def after_update(self, gradients: Sequence[tf.Tensor]) -> None:
-    for path, gradient, variable, before in zip(
-        self.path, [gradients[i] for i in self._places], self._variables, self.before):
-      if gradient is not None:
-        path.assign_sub(tf.convert_to_tensor(gradient) * (variable - before))
+    net.follow(gradients, then=lengthen)
+    memory.store(rows)
 
-  def after_phase(self, known: tf.Tensor | None = None) -> None:
+  def end_phase(self, known: tf.Tensor | None = None) -> None:
     del known
     for importance, path, variable, anchor in zip(
         self.importance, self.path, self._variables, self.anchors):

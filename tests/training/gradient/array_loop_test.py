@@ -19,6 +19,8 @@ from small_loops import random_weights
 import tensorflow as tf
 
 from suite.training.gradient import array_loop
+from suite.training.gradient import train_step
+from suite.training.memories import step_rows
 from suite.training.objectives import der
 from suite.training.objectives import objective as objective_lib
 
@@ -45,7 +47,7 @@ def test_two_steps_equal_numpy_s(is_rest):
 
 
 def test_replayed_rows_are_part_of_a_step_s_mean():
-  given, loop = data(K), make()
+  given, loop = data(K), make(replay_batch=2)
   total = loop.train(given, part([[0, 1, 2]], [[5, 0]]), np.float32([0.5]))
   places = [0, 1, 2, N + 5, N]
   kernel, bias, loss = step_by_numpy(
@@ -58,15 +60,15 @@ def test_replayed_rows_are_part_of_a_step_s_mean():
 
 def second_phase(objective):
   """A loop in whose first phase, of two steps, an objective found something to remember."""
-  loop, given = make(objective, momentum=0.9, replay_batch=3, weights=random_weights()), data()
-  objective.before_phase()
+  loop, given = make(objective, momentum=0.9, replay_batch=R, weights=random_weights()), data()
+  objective.begin_phase()
   for places in ([0, 1, 2], [3, 4, 5]):
     single_step(loop, given, places, [], 0.3)
   if objective.observes:
     loop.observe(given.codes, given.labels, 3)
-  objective.after_phase()
+  objective.end_phase()
   loop.step.optimizer.reset()
-  objective.before_phase()
+  objective.begin_phase()
   return loop
 
 
@@ -85,37 +87,23 @@ def put_back(loop, state):
 
 
 STEPS = [[0, 1, 2], [3, 4, 5], [6, 7, 0], [1, 3, 5], [2, 4, 6]]
-SLOTS = [[0, 1, 2, 3, 4], [5, 4, 3, 2, 1], [0, 2, 4, 5, 1], [3, 5, 1, 0, 2], [4, 0, 5, 1, 3]]
+SLOTS = [[0, 1, 2, 3, 4, 2], [5, 4, 3, 2, 1, 0], [0, 2, 4, 5, 1, 3], [3, 5, 1, 0, 2, 4],
+         [4, 0, 5, 1, 3, 2]]
+R = 3  # Rows of a draw.
 RATES = np.float32([0.5, 0.4, 0.3, 0.2, 0.1])
-
-
-def chosen_by_hand(step, given, places, slots, rate, num):
-  """MIR in Python: the loss of each candidate alone, before and after a step on a copy."""
-  model = step.model
-  x, y = (tf.gather(t, places) for t in (given.codes, given.labels))
-  weights = model.get_weights()
-  every = tf.gather(given.places, slots)
-  old_x, old_y = (tf.gather(t, every) for t in (given.codes, given.labels))
-  kernel, bias, _ = step_by_numpy(*weights, x.numpy(), y.numpy(), rate)
-  losses = []
-  for k, b in (weights, (kernel, bias)):
-    losses.append([step_by_numpy(k, b, old_x.numpy()[i:i + 1], old_y.numpy()[i:i + 1], 0.0)[2]
-                   for i in range(len(slots))])
-  rises = np.array(losses[1]) - np.array(losses[0])
-  return [slots[i] for i in np.argsort(-rises, kind="stable")[:num]]
 
 
 def single_step(loop, given, places, slots, rate):
   """One step, eagerly: rows taken by hand."""
-  step = loop.step
-  if step.objective.candidates and slots:
-    slots = chosen_by_hand(step, given, places, slots, rate, 3)
-  slots = np.array(slots, np.int64)
-  every = tf.concat([places, tf.gather(given.places, slots)], 0)
-  extra = {} if not len(slots) else {
-      "num_replayed": len(slots), "stored": tf.gather(given.stored, slots)}
-  return float(step(tf.gather(given.codes, every), tf.gather(given.labels, every),
-                    tf.constant(rate), data=given, classes=given.classes, **extra))
+  every = tf.concat([places, tf.gather(given.places, np.array(slots, np.int64))], 0)
+  sizes = loop.blank(1, given).drawn if len(slots) else ()
+  rows, *drawn = step_rows.split(
+      tf.gather(given.codes, every), tf.gather(given.labels, every), [len(places), *sizes],
+      tf.gather(given.stored, np.array(slots, np.int64)))
+  memory = step_rows.StepMemory(
+      rows, R, not slots, drawn, places=given.places if len(given.places) else None,
+      rows_at=lambda of: step_rows.Rows(tf.gather(given.codes, of), tf.gather(given.labels, of)))
+  return float(loop.step.take(rows, memory, rate=tf.constant(rate), classes=given.classes).loss)
 
 
 # A penalty after an observation; what steps moved; a teacher; gradients that are changed, by all
@@ -125,12 +113,11 @@ def single_step(loop, given, places, slots, rate):
     ("er_ace", False), ("der", False), ("mir", False), ("plain", True), ("mir", True)])
 def test_many_steps_in_one_call_are_single_steps_in_python(name, is_rest):
   loop = second_phase(OBJECTIVES[name]())
-  replays = loop.step.objective.needs_memory and not name.startswith("agem") or name == "plain"
   classes = objective_lib.Classes(*(tf.constant(m) for m in (
       [True, True], [True, True], [True, False])))
   given = data(K, stored=True, classes=classes)
-  slots, before = SLOTS if replays else [[] for _ in STEPS], state_of(loop)
-  total = loop.train(given, part(STEPS, slots if replays else None, is_rest), RATES)
+  slots, before = [of[:sum(loop.blank(1, given).drawn)] for of in SLOTS], state_of(loop)
+  total = loop.train(given, part(STEPS, slots, is_rest), RATES)
   compiled = state_of(loop)
   put_back(loop, before)
   expected = [single_step(loop, given, *s) for s in zip(STEPS, slots, RATES)]
@@ -141,8 +128,7 @@ def test_many_steps_in_one_call_are_single_steps_in_python(name, is_rest):
   # One long call is the same to the bit as short ones.
   put_back(loop, before)
   for first, last in ((0, 1), (1, 3), (3, 5)):
-    loop.train(given, part(STEPS[first:last], slots[first:last] if replays else None, is_rest),
-               RATES[first:last])
+    loop.train(given, part(STEPS[first:last], slots[first:last], is_rest), RATES[first:last])
   for a, b in zip(compiled, state_of(loop)):
     np.testing.assert_array_equal(a, b)
 
@@ -154,11 +140,13 @@ class Diary(objective_lib.Objective):
     super().__init__()
     self.batches, self.traces, self.observed = [], [], []
 
-  def loss(self, batch):
+  def step(self, rows, net, memory):
     self.traces.append(1)  # Python runs only while a graph is traced.
-    if batch.stored is not None:
-      tf.numpy_function(self._note, [batch.codes, batch.labels, batch.stored], [])
-    return super().loss(batch)
+    drawn = memory.draw()
+    both = step_rows.joined(rows, drawn)
+    if drawn.logits is not None and net.mode == train_step.RUNS:
+      tf.numpy_function(self._note, [both.images, both.labels, drawn.logits], [])
+    net.update(net.cross_entropy(net.logits(both), both.labels))
 
   def _note(self, images, labels, stored):
     self.batches.append((images.tolist(), labels.tolist(), stored.tolist()))
@@ -181,7 +169,7 @@ def numbered(held=K):
 
 def test_replayed_rows_labels_and_stored_logits_arrive_aligned():
   diary = Diary()
-  loop = make(diary)
+  loop = make(diary, replay_batch=3)
   loop.train(numbered(), part([[2, 0], [7, 1]], [[5, 0, 3], [1, 1, 4]]), np.float32([0.1, 0.1]))
   assert len(diary.batches) == 2
   expected = [([2, 0], [5, 0, 3]), ([7, 1], [1, 1, 4])]
@@ -229,7 +217,7 @@ def test_rows_of_the_next_step_are_read_while_a_step_is_computed(is_rest):
   for ahead in (True, False):
     reader = Reader()
     objective = Waiting(reader) if ahead else Diary()
-    loop = make(objective, augment=reader.augment, ahead=ahead)
+    loop = make(objective, augment=reader.augment, ahead=ahead, replay_batch=len(SLOTS[0]))
     total = loop.train(numbered(), part(STEPS, SLOTS, is_rest), RATES)
     found.append((total, [a.tolist() for a in state_of(loop)], objective.batches,
                   sorted(reader.rows)))  # The first two may be read in either order.
@@ -238,26 +226,6 @@ def test_rows_of_the_next_step_are_read_while_a_step_is_computed(is_rest):
   assert found[0] == found[1]  # To the bit, and no row is read twice.
   assert found[0][-1] == sorted(
       [*rows, *(N + s for s in slots)] for rows, slots in zip(STEPS, SLOTS))
-
-
-class Greedy(Diary):
-  """Chooses the candidates with the largest numbers."""
-
-  candidates = 4
-  needs_memory = True
-
-  def choose(self, candidates, losses_of, gradients, variables, rate, num):
-    return tf.argsort(candidates.codes[:, 0], direction="DESCENDING")[:num]
-
-
-@pytest.mark.parametrize("is_rest", [False, True])
-def test_chosen_candidates_bring_their_labels_and_stored_logits(is_rest):
-  diary = Greedy()
-  loop = make(diary, replay_batch=2)
-  loop.train(numbered(), part([[2, 0]], [[0, 5, 1, 3]], is_rest), np.float32([0.1]))
-  (images, labels, stored), = diary.batches
-  assert [row[0] for row in images] == [2, 0, 13, 11] and labels == [0, 0, 1, 1]
-  assert stored == [[13, -13], [11, -11]]
 
 
 def test_rows_are_augmented_each_by_its_seed_replayed_ones_too():
@@ -269,7 +237,7 @@ def test_rows_are_augmented_each_by_its_seed_replayed_ones_too():
     return images + 1.0
 
   diary = Diary()
-  loop = make(diary, augment=augment)
+  loop = make(diary, augment=augment, replay_batch=1)
   loop.train(numbered(), part([[2, 0], [7, 1]], [[5], [4]]), np.float32([0.1, 0.1]))
   assert noted == [([2, 0, 13], [100, 101, 100]), ([7, 1, 12], [102, 103, 101])]
   assert diary.batches[0][0] == [[3, 1, 1], [1, 1, 1], [14, 1, 1]]
@@ -277,7 +245,7 @@ def test_rows_are_augmented_each_by_its_seed_replayed_ones_too():
 
 def test_rests_of_all_sizes_share_one_graph_and_so_do_batches():
   diary = Diary()
-  loop, counts = make(diary), []
+  loop, counts = make(diary, replay_batch=2), []
   for size in (3, 1, 2):
     loop.train(data(), part([list(range(size))], is_rest=True), np.float32([0.1]))
     counts.append(len(diary.traces))
@@ -329,9 +297,9 @@ def test_the_line_through_two_sizes_costs_what_whole_steps_are_counted_to_cost(n
   loop, given = second_phase(OBJECTIVES[name]()), data(K, stored=True)
 
   def cost(size, batch_size):
-    replays = dict(held=K, replay_batch=3) if loop.step.objective.needs_memory else {}
     return loop.cost(given, array_loop.PhaseRows(
-        size, 1, batch_size, (1, 2), last="even", **replays))
+        size, 1, batch_size, (1, 2), last="even", held=K,
+        replay_batch=sum(loop.blank(1, given).drawn)))
 
   whole, rest = cost(5, 5), cost(2, 2)  # One width: counted from its own graph.
   assert cost(5 + 2, 5) == whole + rest and whole.flops and not whole.uncounted

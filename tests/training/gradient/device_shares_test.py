@@ -16,6 +16,7 @@ import tensorflow as tf
 from suite.training.gradient import array_loop
 from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
+from suite.training.memories import step_rows
 from suite.training.objectives import objective as objective_lib
 
 TWO = ("/CPU:0", "/CPU:0")
@@ -27,13 +28,13 @@ def _two_phases(name, devices):
   objective = OBJECTIVES[name]()
   loop = make(objective, momentum=0.9, replay_batch=2, weights=random_weights(), devices=devices)
   given = data(K, stored=name.startswith("der"))
-  objective.before_phase()
-  loop.step(given.codes[:4], given.labels[:4], tf.constant(0.3), data=data(), classes=None)
+  objective.begin_phase()
+  loop.step.take(step_rows.Rows(given.codes[:4], given.labels[:4]), rate=tf.constant(0.3))
   if objective.observes:
     loop.observe(given.codes, given.labels, 4)
-  objective.after_phase()
-  objective.before_phase()
-  slots = [[0, 5, 1, 3, 2, 4][:objective.candidates + objective.candidates % 2 or 4]] * 2
+  objective.end_phase()
+  objective.begin_phase()
+  slots = [[0, 5, 1, 3, 2, 4][:sum(loop.blank(1, given).drawn)]] * 2
   loss = loop.train(given, part([[0, 1, 2, 7], [4, 5, 6, 3]], slots), RATES)
   return loss, [v.numpy() for v in [*loop.step.model.variables, *objective.variables]]
 
@@ -49,7 +50,7 @@ def test_two_shares_are_one_step(name):
 
 
 def test_a_plan_costs_the_same_on_any_number_of_devices():
-  plan = array_loop.PhaseRows(8, 1, 4, (0, 0), held=K, replay_batch=4)
+  plan = array_loop.PhaseRows(8, 1, 4, (0, 0), held=K, replay_batch=4)  # Two draws.
   costs = [make(OBJECTIVES["der"](), replay_batch=2, devices=devices).cost(
       data(K, stored=True), plan) for devices in ((), TWO)]
   assert costs[0] == costs[1] and costs[0].flops

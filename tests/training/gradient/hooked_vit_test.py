@@ -24,6 +24,7 @@ from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import hooked_vit
 from suite.training.gradient import optimizers
+from suite.training.memories import step_rows
 from suite.training.objectives import phase_classes
 
 SHAPE, CLASSES = (8, 8, 3), 3
@@ -51,9 +52,13 @@ def composed(hooks):
 def macs_of_step(net, rows=2):
   objective = phase_classes.PhaseClasses()
   loop = net.loop(objective, optimizers.Momentum().build(net.trained_variables))
-  objective.build(net.model, losses_of=loop.step.losses_of)
-  objective.note_classes(tf.ones([CLASSES], tf.bool))
-  graph = tf.function(loop.step).get_concrete_function(
+  objective.build(net.model)
+  objective.begin_phase(tf.ones([CLASSES], tf.bool))
+
+  def step(images, labels, rate):
+    return loop.step.take(step_rows.Rows(images, labels), rate=rate).loss
+
+  graph = tf.function(step).get_concrete_function(
       tf.TensorSpec([rows, *SHAPE]), tf.TensorSpec([rows], tf.int64), tf.TensorSpec([]))
   return flops.count(graph).macs / rows
 

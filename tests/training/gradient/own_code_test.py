@@ -28,12 +28,12 @@ STEPS, RATES = [[0, 1, 2, 3], [4, 5, 6, 7]], np.array([0.5, 0.25], np.float32)
 class Branching(objective_lib.Objective):
   """Cross-entropy, doubled by a loop while it is large."""
 
-  def loss(self, batch):
-    loss = super().loss(batch)
+  def step(self, rows, net, memory):
+    loss = net.cross_entropy(net.logits(rows), rows.labels)
     if loss > 0.5:
       for _ in tf.range(2):
         loss = loss + loss / 2.0
-    return loss
+    net.update(loss)
 
 
 def branching_loss(labels, logits):
@@ -65,7 +65,7 @@ def loop_of(model=None, objective=None, optimizer=None):
   step = train_step.TrainStep(model, objective=objective, optimizer=(
       optimizers.Sgd(model.trainable_variables, momentum=0.0) if optimizer is None
       else optimizers.KerasUpdates(optimizer, model.trainable_variables)))
-  objective.build(model, losses_of=step.losses_of)
+  objective.build(model)
   return array_loop.ArrayLoop(step)
 
 

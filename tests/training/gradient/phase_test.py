@@ -24,6 +24,7 @@ from suite.training.gradient import schedules
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
+from suite.training.memories import step_rows
 from suite.training.objectives import objective as objective_lib
 
 D, C, N = 3, 4, 10
@@ -39,22 +40,19 @@ class Said(objective_lib.Objective):
     super().__init__()
     self.said, self.observes = said, observes
 
-  def before_phase(self):
-    self.said.append("before_phase")
+  def begin_phase(self, now=None):
+    self.said.append(f"begin_phase {None if now is None else now.numpy().tolist()}")
 
-  def loss(self, batch):
-    tf.numpy_function(lambda n: self.said.append(f"step {n}"), [tf.shape(batch.codes)[0]], [])
-    return super().loss(batch)
+  def step(self, rows, net, memory):
+    tf.numpy_function(lambda n: self.said.append(f"step {n}"), [tf.shape(rows.images)[0]], [])
+    super().step(rows, net, memory)
 
   def observe(self, answers_of, images, labels, mask=None):
     tf.numpy_function(lambda x: self.said.append(f"observe {x[:, 0].astype(int).tolist()}"),
                       [images], [])
 
-  def after_phase(self, known=None):
-    self.said.append(f"after_phase {None if known is None else known.numpy().tolist()}")
-
-  def refresh(self):
-    self.said.append("refresh")
+  def end_phase(self, known=None):
+    self.said.append(f"end_phase {None if known is None else known.numpy().tolist()}")
 
 
 class Head(class_heads.Linear):
@@ -137,9 +135,9 @@ def test_the_order_of_calls_in_a_first_phase(make):
   # Rows 3 to 8, of the classes 3, 0, 1, 2, 3, 0; two epochs of two even batches.
   counts = [2, 1, 1, 2]
   assert made.said == [
-      f"head before {counts}", "before_phase", "step 3", "step 3", "step 3", "step 3",
+      f"head before {counts}", f"begin_phase {[True] * 4}", "step 3", "step 3", "step 3", "step 3",
       "observe [3, 4, 5, 6]", "observe [7, 8]", f"head after {counts}",
-      "after_phase [True, True, False, True]"]
+      "end_phase [True, True, False, True]"]
   assert (outcome.observed, outcome.started, outcome.plan.num_steps) == (6, 0, 4)
 
 
@@ -149,10 +147,10 @@ def test_a_validation_split_is_watched_after_the_first_phase_and_before_others(m
   outcome = made.phase(is_first=is_first).train(data(), N)
   shown = "observe [100, 101, 102]"
   steps, counts = ["step 4"] * 5, [3, 3, 2, 2]
-  end = [f"head after {counts}", "after_phase None"]
-  assert made.said[1 if is_first else 0:] == (
-      ["before_phase", *steps, shown, *end] if is_first else
-      [shown, "refresh", f"head before {counts}", "before_phase", *steps, *end])
+  end = [f"head after {counts}", "end_phase None"]
+  begin = [f"head before {counts}", f"begin_phase {[True] * 4}"]
+  assert made.said == ([*begin, *steps, shown, *end] if is_first else
+                       [shown, *begin, *steps, *end])
   assert outcome.observed == 3
 
 
@@ -197,15 +195,19 @@ def test_rows_are_those_of_the_plan_and_the_loss_is_their_mean(make):
   assert made.reports[-1]["steps"] == 4
 
 
-@pytest.mark.parametrize("candidates, replayed", [(0, 2), (3, 3)])
-def test_as_many_slots_are_drawn_as_are_replayed_or_compared(make, candidates, replayed):
+@pytest.mark.parametrize("draws, replayed", [((), 0), ((None,), 2), ((3,), 3), ((None, 1), 3)])
+def test_as_many_slots_are_read_as_a_step_draws(make, draws, replayed):
   made = make()
-  made.objective.candidates = candidates
-  made.objective.choose = lambda *arguments: tf.constant([0, 1])
+
+  def step(rows, net, memory):
+    every = step_rows.joined(rows, *(memory.draw(num) for num in draws))
+    net.update(net.cross_entropy(net.logits(every), every.labels))
+
+  made.objective.step = step
   calls = spied(made)
-  outcome = made.phase(dataclasses.replace(RECIPE, replay_batch=2)).train(data(held=5), N)
+  outcome = made.phase().train(data(held=5), N)
   slots = np.concatenate([np.ravel(part.replayed.places) for part, _, _ in calls])
-  assert len(slots) == 5 * replayed and set(slots[:5]) == set(range(5))
+  assert len(slots) == 5 * replayed and set(slots[:5]) == set(range(5) if replayed else ())
   assert outcome.plan.replayed == replayed
 
 
@@ -231,8 +233,8 @@ def test_the_head_alone_is_trained_on_features_and_the_whole_net_remembered(make
     codes, features, 2, 0.1, optimizers.Sgd(made.net.top.trainable_variables)
   )
   assert made.said == [
-      "head before [3, 3, 0, 0]", "head after [3, 3, 0, 0]", "after_base", "before_phase",
-      "observe [0, 1, 2, 3]", "observe [4, 5]", "after_phase [True, True, False, False]"]
+      "head before [3, 3, 0, 0]", "head after [3, 3, 0, 0]", "after_base", "begin_phase None",
+      "observe [0, 1, 2, 3]", "observe [4, 5]", "end_phase [True, True, False, False]"]
   after = made.net.head.kernel.numpy()
   assert (after[:, :2] != before[:, :2]).any() and (after[:, 2:] == before[:, 2:]).all()
   assert outcome.plan.num_rows == 12 and np.isfinite(outcome.loss)

@@ -80,8 +80,8 @@ def plain_loop(learner, plans, first):
       if again:
         old, labels, stored = (np.array(v) for v in zip(*again))
         now = old @ weights + bias
-        off = 2 * ALPHA * (now - stored) / (R * C)  # The rows of the two draws alternate.
-        off[1::2] = BETA * (softmax(now) - np.eye(C)[labels])[1::2] / R
+        off = 2 * ALPHA * (now - stored) / (R * C)
+        off[R:] = BETA * (softmax(now) - np.eye(C)[labels])[R:] / R  # Of the second draw.
         step_w, step_b = step_w + old.T @ off, step_b + off.sum(0)
       weights, bias = weights - RATE * step_w, bias - RATE * step_b
       chosen, slots = rule.place(tf.constant(taken[1]), None, None, tf.constant(seen, tf.int64))

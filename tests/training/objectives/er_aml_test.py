@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
+import steps
 import tensorflow as tf
 
 from suite.training.objectives import er_aml
-from suite.training.objectives import objective as objective_lib
 
 
 def expected(features, labels, num_replayed, temperature):
@@ -55,14 +55,13 @@ def test_incoming_rows_have_their_cross_entropy_until_something_was_taught():
   objective = er_aml.ErAml()
   objective.build(tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(3)]))
   rows = tf.constant([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
-  batch = objective_lib.Batch(rows, tf.zeros([4, 3]), tf.constant([0, 1, 0, 1], tf.int64), 2,
-                              features=rows)
-  objective.note_classes(tf.constant([True, True, False]))
-  assert float(objective.loss(batch)) == pytest.approx(2 * math.log(3.0), rel=1e-6)
-  objective.after_phase()
+  batch = steps.batch(tf.zeros([4, 3]), [0, 1, 0, 1], (2,), features=rows)
+  objective.begin_phase(tf.constant([True, True, False]))
+  assert float(steps.loss_of(objective, batch)) == pytest.approx(2 * math.log(3.0), rel=1e-6)
+  objective.end_phase()
   # Each incoming row: one of its class at cosine 1, two of the other at 0; then the replayed ones.
   metric = 0.2 / 0.07 * math.log(1 + 2 * math.exp(-1 / 0.2))
-  assert float(objective.loss(batch)) == pytest.approx(metric + math.log(3.0), rel=1e-6)
+  assert float(steps.loss_of(objective, batch)) == pytest.approx(metric + math.log(3.0), rel=1e-6)
 
 
 def test_a_temperature_of_0_is_refused():

@@ -2,6 +2,7 @@
 """Fisher information by its definition, and the estimates of public codes of EWC."""
 import numpy as np
 import pytest
+import steps
 import tensorflow as tf
 
 from suite.compute import flops
@@ -17,7 +18,7 @@ RNG = np.random.default_rng(3)
 X, W = RNG.normal(size=[N, D]).astype(np.float32), RNG.normal(size=[D, C]).astype(np.float32)
 Y = np.array([0, 1, 3, 3, 2])
 # A batch whose cross-entropy is log 3.
-EVEN = objective_lib.Batch(np.zeros([1, 2]), np.zeros([1, 3], np.float32), np.array([0]))
+EVEN = steps.batch(np.zeros([1, 3], np.float32), [0])
 
 
 def importance(fisher, *, batches=((0, 1, 2, 3, 4),), kind=tasks.SINGLE_LABEL, labels=Y,
@@ -36,7 +37,7 @@ def importance(fisher, *, batches=((0, 1, 2, 3, 4),), kind=tasks.SINGLE_LABEL, l
 
   for rows in list(batches) * repeats:
     observe(tf.constant(X[list(rows)]), tf.constant(labels[list(rows)]))
-  objective.after_phase()
+  objective.end_phase()
   return objective.importance[0].numpy()
 
 
@@ -146,16 +147,16 @@ def test_it_pulls_towards_the_first_weights_of_a_softmax_layer_by_importance():
         x, model(x), y, classes=objective_lib.Classes(*[tf.constant([True, True, False])] * 3))
 
   objective.observe(answers_of, images, label)
-  objective.after_phase()
+  objective.end_phase()
   # p = (1/2, 1/2): gradients of the kernel's first row +-2 * 1/2, squared 1; of biases 1/4.
   model.layers[-1].kernel.assign([[3.0, 0, 5.0], [7.0, 0, 0]])
   model.layers[-1].bias.assign([0.0, 2.0, 0])
   expected = 0.9 * np.log(3) + 0.05 * (1 * 9 + 0.25 * 4)
-  assert float(objective.loss(EVEN)) == pytest.approx(expected, rel=1e-5)
+  assert float(steps.loss_of(objective, EVEN)) == pytest.approx(expected, rel=1e-5)
   # Once more, at the present weights, which do not become those to stay near to.
   model.layers[-1].kernel.assign(np.zeros([2, 3]))
   objective.observe(answers_of, images, label)
-  objective.refresh()
+  objective.begin_phase()
   importance = objective.importance[0].numpy()
   assert importance[0, 2] == importance[1, 0] == 0.0 and importance[0, 0] != 1.0
   np.testing.assert_array_equal(objective.anchors[1], [0, 0, 0])

@@ -1,6 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import numpy as np
 import pytest
+import steps
 import tensorflow as tf
 
 from suite.training.objectives import ewc
@@ -13,10 +14,9 @@ Y = np.array([0, 0, 1], np.float32)
 W = [1.0, 2.0]  # So the errors are 1, 4, 2 and the gradients (1, 0), (0, 8), (2, 2).
 
 # A batch whose cross-entropy is 0: what is left of the loss is the distance.
-SURE = objective_lib.Batch(
-    np.zeros([1, 2]), np.array([[200, 0]], np.float32), np.array([0]))
+SURE = steps.batch(np.array([[200, 0]], np.float32), [0])
 # And one whose cross-entropy is log 3.
-EVEN = SURE._replace(logits=np.zeros([1, 3], np.float32))
+EVEN = steps.batch(np.zeros([1, 3], np.float32), [0])
 
 
 def make(**options):
@@ -46,7 +46,7 @@ def observe(objective, answers_of, batches, graph=False):
   call = tf.function(call, autograph=False) if graph else call
   for rows in batches:
     call(tf.constant(X[rows]), tf.constant(Y[rows]), tf.ones([len(rows)], tf.bool))
-  objective.after_phase()
+  objective.end_phase()
 
 
 @pytest.mark.parametrize("graph", [False, True])
@@ -76,25 +76,25 @@ def test_padding_does_not_count(fisher, limit, monkeypatch):
     objective.observe(answers_of, tf.constant(X[rows]), tf.constant(Y[rows]), tf.constant(mask))
     objective.observe(answers_of, tf.constant(X[rows]), tf.constant(Y[rows]),
                     tf.zeros([len(rows)], tf.bool))
-    objective.after_phase()
+    objective.end_phase()
     results.append(objective.importance[0].numpy())
   np.testing.assert_allclose(*results)
 
 
 def test_loss_and_decay_by_hand():
   objective, kernel, answers_of = make(strength=0.4, decay=0.1, fisher="avalanche")
-  assert objective.loss(SURE).numpy() == 0
+  assert steps.loss_of(objective, SURE).numpy() == 0
   observe(objective, answers_of, [[0, 1], [2]])
   kernel.assign([[2.0], [1.0]])
   # 0.4 * (2.125 * 1^2 + 10 * 1^2); its gradient is 0.8 * F * difference.
   with tf.GradientTape() as tape:
-    loss = objective.loss(SURE)
+    loss = steps.loss_of(objective, SURE)
   np.testing.assert_allclose(loss, 4.85, rtol=1e-6)
   np.testing.assert_allclose(tape.gradient(loss, kernel)[:, 0], [1.7, -8.0], rtol=1e-6)
   # Second phase: w = (2, 1), only example 0, gradient (2, 0): F = 0.1 * F + (4, 0), w* = w.
   observe(objective, answers_of, [[0]])
   np.testing.assert_allclose(objective.importance[0][:, 0], [4.2125, 1.0], rtol=1e-6)
-  assert objective.loss(SURE).numpy() == 0
+  assert steps.loss_of(objective, SURE).numpy() == 0
 
 
 @pytest.mark.parametrize("fisher", ["true", "avalanche"])
@@ -113,7 +113,7 @@ def test_one_quadratic_a_phase_is_the_sum_of_them(fisher):
   for weights in ([0.0, 0.0], [3.0, -2.0], [1.5, 1.5]):
     kernel.assign(np.array(weights)[:, None])
     with tf.GradientTape() as tape:
-      loss = each.loss(SURE)
+      loss = steps.loss_of(each, SURE)
     expected = sum(0.3 * f * (kernel.numpy() - anchor)**2 for f, anchor in lone).sum()
     slopes = sum(2 * 0.3 * f * (kernel.numpy() - anchor) for f, anchor in lone)
     np.testing.assert_allclose(tape.gradient(loss, kernel), slopes, rtol=1e-4, atol=1e-4)
@@ -127,7 +127,7 @@ def test_a_weight_without_information_stays_free():
   observe(each, answers_of, [[0]])  # Its gradient is (1, 0).
   np.testing.assert_array_equal(each.anchors[0][:, 0], [1.0, 0.0])
   kernel.assign([[1.0], [50.0]])
-  assert each.loss(SURE).numpy() == 0
+  assert steps.loss_of(each, SURE).numpy() == 0
 
 
 def test_the_first_weights_stay_the_anchor_and_their_information_is_refreshed():
@@ -137,13 +137,13 @@ def test_the_first_weights_stay_the_anchor_and_their_information_is_refreshed():
   np.testing.assert_allclose(objective.importance[0][:, 0], [5 / 3, 68 / 3], rtol=1e-6)
   kernel.assign([[3.0], [2.0]])
   expected = 0.9 * np.log(3) + 0.05 * 5 / 3 * 2**2
-  np.testing.assert_allclose(objective.loss(EVEN), expected, rtol=1e-6)
+  np.testing.assert_allclose(steps.loss_of(objective, EVEN), expected, rtol=1e-6)
   # At (3, 2) the errors are 3, 4, 4 and the gradients (3, 0), (0, 8), (4, 4).
   objective.observe(answers_of, tf.constant(X), tf.constant(Y))
-  objective.refresh()
+  objective.begin_phase()
   np.testing.assert_allclose(objective.importance[0][:, 0], [25 / 3, 80 / 3], rtol=1e-6)
   np.testing.assert_allclose(objective.anchors[0][:, 0], W)
-  objective.after_phase()  # Of a later phase: nothing was observed, and nothing is asked for.
+  objective.end_phase()  # Of a later phase: nothing was observed, and nothing is asked for.
   np.testing.assert_allclose(objective.importance[0][:, 0], [25 / 3, 80 / 3], rtol=1e-6)
   np.testing.assert_allclose(objective.anchors[0][:, 0], W)
 
@@ -151,9 +151,9 @@ def test_the_first_weights_stay_the_anchor_and_their_information_is_refreshed():
 def test_without_a_first_validation_split_nothing_is_guarded():
   objective, kernel, _ = make(anchor="first")
   for _ in range(2):
-    objective.after_phase()
+    objective.end_phase()
     kernel.assign(kernel + 5.0)
-    assert objective.loss(SURE).numpy() == 0
+    assert steps.loss_of(objective, SURE).numpy() == 0
 
 
 def test_each_quadratic_goes_on_from_a_checkpoint_between_phases(tmp_path):
@@ -177,7 +177,7 @@ def test_it_goes_on_from_a_checkpoint(tmp_path):
   path = tf.train.Checkpoint(objective=objective, kernel=kernel).save(str(tmp_path / "c"))
   again, weights, _ = make()
   tf.train.Checkpoint(objective=again, kernel=weights).restore(path).assert_consumed()
-  assert again.loss(SURE).numpy() == objective.loss(SURE).numpy() > 0
+  assert steps.loss_of(again, SURE).numpy() == steps.loss_of(objective, SURE).numpy() > 0
 
 
 def test_bad_input_says_what_to_do():
@@ -186,4 +186,4 @@ def test_bad_input_says_what_to_do():
   with pytest.raises(ValueError, match="anchor is 'mean'; allowed are last, each, first"):
     ewc.Ewc(anchor="mean")
   with pytest.raises(ValueError, match="observed no example of the phase. Call observe"):
-    make()[0].after_phase()
+    make()[0].end_phase()

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 
 import numpy as np
 import pytest
+import steps
 import tensorflow as tf
 
 from suite.training.objectives import gem
-from suite.training.objectives import objective as objective_lib
 
 
 def brute_force(gram, products, margin):
@@ -28,47 +27,30 @@ def brute_force(gram, products, margin):
 
 
 def make(margin):
-  """Two parameters w; an example x costs w . x, so that its gradient is x."""
-  model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1, use_bias=False)])
   objective = gem.Gem(margin)
-  objective.build(model, losses_of=lambda images, labels, known: model(images)[:, 0])
+  objective.build(tf.keras.Sequential())
   return objective
 
 
-def holding(rows, groups):
-  """Rows of two numbers behind one of the bucket at hand, which nobody may follow."""
-  rows = np.reshape(np.array(rows, np.float32), [-1, 2])
-  return objective_lib.Data(
-      tf.constant(np.concatenate([[[1e3, 1e3]], rows]), tf.float32),
-      tf.zeros([len(rows) + 1], tf.int64), tf.range(1, len(rows) + 1, dtype=tf.int64),
-      tf.zeros([len(rows), 0]), None, tf.constant(groups, tf.int64))
-
-
-@functools.cache
-def compiled(objective):
-  return tf.function(lambda g, *d: objective.gradients([g], objective_lib.Data(*d))[0],
-                     autograph=False)
-
-
-def gradient(objective, values, data):
-  return compiled(objective)(tf.constant(values, tf.float32)[:, None], *data)[:, 0].numpy()
+def gradient(objective, values, held, groups):
+  return steps.followed(objective, held, [values], groups).followed[0]
 
 
 def test_the_nearest_gradient_by_hand():
   # Bucket 4: the mean of (2, 0) and (0, 0); bucket 7: (0, 1).
-  data = holding([[2, 0], [0, 1], [0, 0]], [4, 7, 4])
-  objective = make(0.0)
-  np.testing.assert_allclose(objective.references(data), [[1, 0], [0, 1]])
+  data, objective = ([[2, 0], [0, 1], [0, 0]], [4, 7, 4]), make(0.0)
   for given, nearest in (([-1, -3], [0, 0]), ([-1, 3], [0, 3]), ([1, -3], [1, 0])):
-    np.testing.assert_allclose(gradient(objective, given, data), nearest, atol=1e-5)
-  np.testing.assert_array_equal(gradient(objective, [1, 3], data), [1, 3])
-  np.testing.assert_array_equal(gradient(objective, [-1, -3], holding([], [])), [-1, -3])
+    np.testing.assert_allclose(gradient(objective, given, *data), nearest, atol=1e-5)
+  asked = steps.followed(objective, data[0], [[1, 3]], data[1]).asked
+  assert [a.tolist() for a in asked] == [[[2, 0], [0, 0]], [[0, 1]]]
+  np.testing.assert_array_equal(gradient(objective, [1, 3], *data), [1, 3])
+  np.testing.assert_array_equal(gradient(objective, [-1, -3], [], []), [-1, -3])
 
 
 def test_the_margin_by_hand():
   # Only the first bucket is violated: v = (1, 0.5), since v = 0 would do for the second.
-  data = holding([[1, 0], [0, 1]], [0, 1])
-  np.testing.assert_allclose(gradient(make(0.5), [-1, 3], data), [0, 3.5], atol=1e-5)
+  found = gradient(make(0.5), [-1, 3], [[1, 0], [0, 1]], [0, 1])
+  np.testing.assert_allclose(found, [0, 3.5], atol=1e-5)
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.5])

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy import optimize
+import steps
 import tensorflow as tf
 
 from suite.training.gradient import class_heads
@@ -26,18 +27,17 @@ def test_new_classes_have_labels_and_old_ones_the_earlier_sigmoids():
   def loss_and_gradient(labels, **fields):
     ones = tf.ones([len(labels), 1])
     with tf.GradientTape() as tape:
-      loss = objective.loss(objective_lib.Batch(
-          ones, model(ones), tf.constant(labels, tf.int64), **fields))
+      loss = steps.loss_of(objective, steps.batch(model(ones), labels, images=ones, **fields))
     return loss, tape.gradient(loss, layer.kernel)[0]
 
-  objective.note_classes(tf.constant([True, True, False]))
+  objective.begin_phase(tf.constant([True, True, False]))
   layer.kernel.assign([[LOG3, 0.0, 0.0]])  # Sigmoids 3/4, 1/2, 1/2.
   loss, gradient = loss_and_gradient([1])
   np.testing.assert_allclose(loss, -math.log(1 / 4) - 2 * math.log(1 / 2), rtol=1e-6)
   np.testing.assert_allclose(gradient, [3 / 4, -1 / 2, 1 / 2], rtol=1e-6)
-  objective.after_phase()
+  objective.end_phase()
   # Class 2 comes; an exemplar of class 0 has the earlier sigmoids, not its label, for old classes.
-  objective.note_classes(tf.constant([False, False, True]))
+  objective.begin_phase(tf.constant([False, False, True]))
   layer.kernel.assign([[0.0, 0.0, 0.0]])
   for labels, of_new in (([2], -1 / 2), ([0], 1 / 2), ([2, 0], 0.0)):
     loss, gradient = loss_and_gradient(labels)

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+import steps
 import tensorflow as tf
 
 from suite.training.gradient import class_heads
@@ -34,9 +35,9 @@ def test_divergence_by_hand():
 
 def distance(objective, images, logits):
   """The loss without its cross-entropy."""
-  labels = tf.zeros(tf.shape(logits)[:1], tf.int64)
-  batch = objective_lib.Batch(images, logits, labels)
-  return objective.loss(batch) - objective_lib.cross_entropy(batch)
+  labels = np.zeros(logits.shape[0], np.int64)
+  given = steps.batch(logits, labels, images=images)
+  return steps.loss_of(objective, given) - steps.loss_of(objective_lib.Objective(), given)
 
 
 def test_objective_and_gradient_by_hand():
@@ -49,17 +50,17 @@ def test_objective_and_gradient_by_hand():
       loss = distance(objective, images, model(images, training=True))
     return loss, tape.gradient(loss, kernel)
 
-  objective.before_phase()
+  objective.begin_phase()
   kernel.assign([[LOG3, 0.0]])
   np.testing.assert_array_equal(loss_and_gradient()[0], 0)  # There is no earlier model.
-  objective.after_phase()
-  objective.before_phase()
+  objective.end_phase()
+  objective.begin_phase()
   kernel.assign([[0.0, 0.0]])
   loss, gradient = loss_and_gradient()
   np.testing.assert_allclose(loss, 1.5 * (0.75 * math.log(1.5) + 0.25 * math.log(0.5)), rtol=1e-5)
   # strength * (present - previous) probabilities.
   np.testing.assert_allclose(gradient[0], [1.5 * -0.25, 1.5 * 0.25], rtol=1e-5)
-  objective.after_phase()
+  objective.end_phase()
   assert loss_and_gradient()[0].numpy() == 0
 
 
@@ -71,23 +72,20 @@ def test_shares_weigh_both_terms_by_the_old_classes_and_ask_these():
   objective.build(model)
 
   def loss():
-    return objective.loss(objective_lib.Batch(
-        tf.ones([1, 1]), model(tf.ones([1, 1])), tf.constant([2], tf.int64)))
+    return steps.loss_of(
+        objective, steps.batch(model(tf.ones([1, 1])), [2], images=tf.ones([1, 1])))
 
-  objective.note_classes(tf.constant([True, True, False]))
-  objective.before_phase()
+  objective.begin_phase(tf.constant([True, True, False]))
   layer.kernel.assign([[LOG3, 0.0, 7.0]])
   expected = math.log(3.0 + 1.0 + math.exp(7.0)) - 7.0
   np.testing.assert_allclose(loss(), expected, atol=1e-6)  # No class is old.
-  objective.after_phase()
-  objective.note_classes(tf.constant([False, False, True]))
-  objective.before_phase()
+  objective.end_phase()
+  objective.begin_phase(tf.constant([False, False, True]))
   layer.kernel.assign([[0.0, 0.0, 0.0]])
   distance = 0.75 * math.log(1.5) + 0.25 * math.log(0.5)  # The third class is not asked about.
   np.testing.assert_allclose(loss(), math.log(3.0) / 3 + 2 * distance / 3, rtol=1e-5)
-  objective.after_phase()
-  objective.note_classes(tf.constant([True, True, True]))
-  objective.before_phase()
+  objective.end_phase()
+  objective.begin_phase(tf.constant([True, True, True]))
   np.testing.assert_allclose(loss(), math.log(3.0), rtol=1e-5)  # Classes that come again are new.
 
 
@@ -101,7 +99,7 @@ def test_the_copy_is_right_with_norms_in_nested_models():
   objective.build(model)
   for i, v in enumerate(model.variables):
     v.assign(tf.random.stateless_uniform(v.shape, (i, 1)))
-  objective.after_phase()
+  objective.end_phase()
   images = tf.random.stateless_normal([5, 3], (0, 0))
   np.testing.assert_array_equal(objective.previous(images), model(images))
   assert not objective.previous.trainable_variables and len(model.trainable_variables) == 8
@@ -116,9 +114,9 @@ def test_a_growing_strength_is_the_ramp_for_any_number_of_phases():
   objective, _, _ = make(lwf.Growing())
   found = []
   for _ in range(12):
-    objective.before_phase()
+    objective.begin_phase()
     found.append(float(objective.strength))
-    objective.after_phase()
+    objective.end_phase()
   np.testing.assert_allclose(found[:10], lwf.ramp(10), rtol=1e-6)
   np.testing.assert_allclose(found[10:], [20 / 9, 22 / 9], rtol=1e-6)
 
@@ -126,14 +124,14 @@ def test_a_growing_strength_is_the_ramp_for_any_number_of_phases():
 def test_it_goes_on_from_a_checkpoint(tmp_path):
   objective, model, kernel = make()
   kernel.assign([[LOG3, 0.0]])
-  objective.after_phase()
+  objective.end_phase()
   path = tf.train.Checkpoint(objective=objective).save(str(tmp_path / "c"))
   again, _, _ = make()
   tf.train.Checkpoint(objective=again).restore(path)
   logits = tf.zeros([1, 2])
   found = []
   for one in (objective, again):
-    one.before_phase()
+    one.begin_phase()
     found.append(float(distance(one, tf.ones([1, 1]), logits)))
   assert found[0] == found[1] > 0
 
@@ -141,9 +139,9 @@ def test_it_goes_on_from_a_checkpoint(tmp_path):
 def strengths_of(objective, num_phases):
   found = []
   for _ in range(num_phases):
-    objective.before_phase()
+    objective.begin_phase()
     found.append(objective.strength.numpy())
-    objective.after_phase()
+    objective.end_phase()
   return found
 
 
@@ -156,16 +154,16 @@ def test_a_list_has_a_strength_for_each_phase():
   objective = make([0, 1.5, 0.25])[0]
   assert strengths_of(objective, 3) == [0.0, 1.5, 0.25]
   with pytest.raises(ValueError, match="Phase 4 begins, but Lwf.strength has 3 values"):
-    objective.before_phase()
+    objective.begin_phase()
 
 
 @pytest.mark.parametrize("teacher, expected", [("first", [LOG3, 0.0]), ("last", [0.0, 5.0])])
 def test_the_teacher_is_the_model_of_the_first_phase_or_of_the_last(teacher, expected):
   objective, model, kernel = make(1.0, teacher=teacher)
   for logits in ([LOG3, 0.0], [0.0, 5.0]):
-    objective.before_phase()
+    objective.begin_phase()
     kernel.assign([logits])
-    objective.after_phase()
+    objective.end_phase()
   kernel.assign([[7.0, 7.0]])
   np.testing.assert_allclose(objective.previous(tf.ones([1, 1])), [expected])
 
@@ -179,15 +177,15 @@ def test_it_stays_near_the_first_classes_that_were_seen():
   model.set_weights([np.array([[0, 2 * LOG3, 0], [0, 0, 0]], np.float32), np.zeros(3)])
   objective = lwf.Lwf(0.2 * 4, temperature=2.0, teacher="first")
   objective.build(model)
-  objective.before_phase()
-  objective.after_phase(tf.constant([True, True, False]))
-  objective.before_phase()
+  objective.begin_phase()
+  objective.end_phase(tf.constant([True, True, False]))
+  objective.begin_phase()
   model.set_weights([np.zeros([2, 3], np.float32), np.zeros(3, np.float32)])
   images = tf.constant([[1.0, 0.0]])
 
   def loss(seen):
-    return float(objective.loss(objective_lib.Batch(
-        images, model(images), tf.constant([0], tf.int64), classes=classes([1, 1, 1], seen))))
+    return float(steps.loss_of(objective, steps.batch(
+        model(images), [0], images=images, classes=classes([1, 1, 1], seen))))
 
   # The teacher at T = 2: (1/4, 3/4); the net: (1/2, 1/2). KL = -log 2 + 3/4 log 3.
   expected = LOG3 + 0.2 * 4 * (0.75 * LOG3 - math.log(2.0))
@@ -196,7 +194,7 @@ def test_it_stays_near_the_first_classes_that_were_seen():
   for seen in ([0, 1, 1], [0, 0, 1]):
     assert loss(seen) == pytest.approx(LOG3, rel=1e-6)
   # What later phases bring is no business of a teacher of the first one.
-  objective.after_phase(tf.constant([True, True, True]))
+  objective.end_phase(tf.constant([True, True, True]))
   np.testing.assert_array_equal(objective.taught, [True, True, False])
 
 
@@ -212,9 +210,9 @@ def test_bad_input_says_what_to_do():
   with pytest.raises(ValueError, match="over 0 buckets"):
     lwf.ramp(0)
   objective = make([0.0])[0]
-  objective.after_phase()
+  objective.end_phase()
   with pytest.raises(ValueError, match="Phase 2 begins, but Lwf.strength has 1 values"):
-    objective.before_phase()
+    objective.begin_phase()
 
 
 def test_of_heads_it_is_the_mean_over_those_that_are_asked():

@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import steps
 import tensorflow as tf
 
 from suite.training.objectives import example_gradients
 from suite.training.objectives import mas
-from suite.training.objectives import objective as objective_lib
 
 # Logits are W^T x; |W^T x|^2 has the gradient 2 x (W^T x)^T.
 X = np.array([[1, 0], [0, 2], [1, -1]], np.float32)
 W = np.array([[1, -3], [2, 0]], np.float32)
 # A batch whose cross-entropy is 0: what is left of the loss is the distance.
-SURE = objective_lib.Batch(
-    np.zeros([1, 2]), np.array([[200, 0]], np.float32), np.array([0]))
+SURE = steps.batch(np.array([[200, 0]], np.float32), [0])
 
 
 def by_hand(rows, weights=W):
@@ -41,7 +40,7 @@ def observe(objective, batches, graph=False):
       lambda x, y: objective.observe(nobody_asks, x, y))
   for rows in batches:
     call(tf.constant(X[rows]), tf.zeros([len(rows)], tf.int64))
-  objective.after_phase()
+  objective.end_phase()
 
 
 def test_the_formula_of_this_file_by_hand():
@@ -64,21 +63,21 @@ def test_padding_does_not_count():
   objective, _ = make()
   objective.observe(None, tf.constant(X), tf.zeros([3], tf.int64), tf.constant([True, False, True]))
   objective.observe(None, tf.constant(X), tf.zeros([3], tf.int64), tf.zeros([3], tf.bool))
-  objective.after_phase()
+  objective.end_phase()
   np.testing.assert_allclose(objective.importance[0], by_hand([0, 2]), rtol=1e-6)
 
 
 def test_loss_by_hand():
   objective, kernel = make(strength=0.5)
   observe(objective, [[2]])
-  assert float(objective.loss(SURE)) == 0
+  assert float(steps.loss_of(objective, SURE)) == 0
   kernel.assign(W + np.array([[1, 0], [0, 2]], np.float32))
   with tf.GradientTape() as tape:
-    loss = objective.loss(SURE)
+    loss = steps.loss_of(objective, SURE)
   assert float(loss) == pytest.approx(0.5 * (2 * 1 + 6 * 4))
   np.testing.assert_allclose(tape.gradient(loss, kernel), [[2 * 0.5 * 2, 0], [0, 2 * 0.5 * 6 * 2]])
-  even = SURE._replace(logits=np.zeros([1, 3], np.float32))
-  assert float(objective.loss(even)) == pytest.approx(13 + np.log(3))
+  even = steps.batch(np.zeros([1, 3], np.float32), [0])
+  assert float(steps.loss_of(objective, even)) == pytest.approx(13 + np.log(3))
 
 
 def test_phases_are_summed_around_the_last_weights():
@@ -137,7 +136,7 @@ def test_it_goes_on_from_a_checkpoint_inside_a_phase(tmp_path):
 
 def test_nothing_observed_is_said():
   with pytest.raises(ValueError, match="Mas observed no example of the phase. Call observe"):
-    make()[0].after_phase()
+    make()[0].end_phase()
 
 
 def test_an_unknown_importance_is_named():

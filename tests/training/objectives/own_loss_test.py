@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+import steps
 import tensorflow as tf
 
 from suite.training.objectives import objective
@@ -16,25 +17,29 @@ def _rows(labels, logits):
   return tf.gather(logits, 1 - labels, batch_dims=1)
 
 
-def _batch(**more):
-  return objective.Batch(LOGITS, LOGITS, LABELS, **more)
+def _loss(loss, **more):
+  method = loss if isinstance(loss, objective.Objective) else objective.OwnLoss(loss)
+  return steps.loss_of(method, steps.batch(LOGITS, LABELS, **more))
 
 
 def test_values_by_hand():
-  assert float(objective.OwnLoss(_rows).loss(_batch())) == pytest.approx(11 / 3)
-  masked = _batch(mask=tf.constant([True, True, False]), divisor=6)
-  assert float(objective.OwnLoss(_rows).loss(masked)) == pytest.approx(6 / 6)
-  mean = objective.OwnLoss(lambda labels, logits: tf.reduce_mean(_rows(labels, logits)))
-  assert float(mean.loss(_batch())) == pytest.approx(11 / 3)
-  assert float(mean.loss(_batch(divisor=6))) == pytest.approx(11 / 6)  # Half of a global batch.
-  keras = objective.OwnLoss(tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-  wanted = objective.Objective().loss(_batch())
-  assert float(keras.loss(_batch())) == pytest.approx(float(wanted), rel=1e-6)
+  assert float(_loss(_rows)) == pytest.approx(11 / 3)
+  masked = dict(mask=tf.constant([True, True, False]), divisor=6)
+  assert float(_loss(_rows, **masked)) == pytest.approx(6 / 6)
+
+  def mean(labels, logits):
+    return tf.reduce_mean(_rows(labels, logits))
+
+  assert float(_loss(mean)) == pytest.approx(11 / 3)
+  assert float(_loss(mean, divisor=6)) == pytest.approx(11 / 6)  # Half of a global batch.
+  keras = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+  wanted = _loss(objective.Objective())
+  assert float(_loss(keras)) == pytest.approx(float(wanted), rel=1e-6)
 
 
 def test_classes_that_are_not_known_have_low_logits():
   known = tf.constant([True, False])
-  found = objective.OwnLoss(_rows).loss(_batch(classes=objective.Classes(known, known, known)))
+  found = _loss(_rows, classes=objective.Classes(known, known, known))
   assert float(found) < -1e8  # Rows 0 and 2 have the unknown class as the other one.
 
 
@@ -49,4 +54,4 @@ def test_no_loss_of_logits_is_refused(loss, message):
 
 def test_another_shape_is_refused():
   with pytest.raises(ValueError, match=r"returned shape \(3, 2\) for 3 rows; it must return \[B\]"):
-    objective.OwnLoss(lambda labels, logits: logits).loss(_batch())
+    _loss(lambda labels, logits: logits)

@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 
 import pytest
+import steps
 import tensorflow as tf
 
 from suite.contracts import tasks
-from suite.training.objectives import objective
 from suite.training.objectives import phase_classes
 
 LOG2, LOG3 = math.log(2.0), math.log(3.0)
@@ -37,34 +37,33 @@ def built():
   return found, layer, model
 
 
-def batch(labels):
-  logits = tf.constant([[0.0, LOG3, 9.0, 0.0]] * len(labels))
-  return objective.Batch(logits, logits, tf.constant(labels))
+def given(model, labels):
+  return steps.batch(tf.constant([[0.0, LOG3, 9.0, 0.0]] * len(labels)), labels, model=model)
 
 
 def test_only_classes_of_the_phase_and_of_the_batch_take_part():
   found, layer, model = built()
-  found.note_classes(tf.constant([True, True, False, False]))
+  found.begin_phase(tf.constant([True, True, False, False]))
   assert layer.phases == 1
   # Shares 1/4 and 3/4; with the third label also e^9, and the fourth never.
-  assert float(found.loss(batch([0]))) == pytest.approx(2 * LOG2, rel=1e-5)
+  assert float(steps.loss_of(found, given(model, [0]))) == pytest.approx(2 * LOG2, rel=1e-5)
   total = math.log(4 + math.exp(9.0))
-  assert float(found.loss(batch([0, 2]))) == pytest.approx(
+  assert float(steps.loss_of(found, given(model, [0, 2]))) == pytest.approx(
       (total + total - 9.0) / 2, rel=1e-5)
 
   @tf.function
-  def step(rows):
-    model(rows.logits, training=True)
-    return found.loss(rows)
+  def step():
+    rows = given(model, [0])
+    model(rows["logits"], training=True)
+    return steps.loss_of(found, rows)
 
-  assert float(step(batch([0]))) == pytest.approx(2 * LOG2 + 5.0, rel=1e-5)
+  assert float(step()) == pytest.approx(2 * LOG2 + 5.0, rel=1e-5)
   model(tf.zeros([1, 4]))
-  assert float(found.loss(batch([0]))) == pytest.approx(2 * LOG2, rel=1e-5)
+  assert float(steps.loss_of(found, given(model, [0]))) == pytest.approx(2 * LOG2, rel=1e-5)
 
 
 def test_several_labels_an_image_are_all_compared():
-  found, *_ = built()
-  found.note_classes(tf.constant([True, False, False, False]))
-  rows = objective.Batch(*[tf.zeros([1, 4])] * 2, tf.constant([[1.0, 0, 0, 1]]),
-                         kind=tasks.MULTI_LABEL)
-  assert float(found.loss(rows)) == pytest.approx(LOG2, rel=1e-5)
+  found, _, model = built()
+  found.begin_phase(tf.constant([True, False, False, False]))
+  rows = steps.batch(tf.zeros([1, 4]), [[1.0, 0, 0, 1]], model=model, kind=tasks.MULTI_LABEL)
+  assert float(steps.loss_of(found, rows)) == pytest.approx(LOG2, rel=1e-5)

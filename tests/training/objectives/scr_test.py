@@ -13,7 +13,7 @@ from suite.models import conv4
 from suite.training.gradient import class_heads
 from suite.training.gradient import optimizers
 from suite.training.gradient import train_step
-from suite.training.objectives import objective as objective_lib
+from suite.training.memories import step_rows
 from suite.training.objectives import scr
 
 
@@ -46,16 +46,30 @@ def net(view, channels=3):
   return objective, model, (lower, top)
 
 
+def step_of(model, objective, parts):
+  return train_step.TrainStep(
+      model, objective=objective, parts=parts,
+      optimizer=optimizers.Momentum().build(model.trainable_variables))
+
+
+def taken(step, images, labels, rate=0.1, **settings):
+  rows = step_rows.Rows(images, labels, sizes=tuple(labels.shape))
+  return step.take(rows, rate=tf.constant(rate), **settings)
+
+
+def passes(step, images, labels):
+  return taken(step, images, labels, mode=train_step.BLANK).passes
+
+
 @pytest.mark.parametrize("view", [None, contrastive_views.AugPlus(8, blur_probability=0.0)])
 def test_a_step_trains_all_but_the_logits_with_one_view_or_two(view):
   objective, model, parts = net(view)
   images = tf.constant(np.random.default_rng(1).integers(0, 256, [5, 8, 8, 3]), tf.float32)
   labels = tf.constant([0, 1, 0, 2, 1], tf.int64)
-  step = train_step.TrainStep(model, objective=objective, parts=parts,
-                              optimizer=optimizers.Momentum().build(model.trainable_variables))
-  before = model.get_weights()
-  graph = tf.function(lambda: step(images, labels, 0.1, num_replayed=2),
+  step = step_of(model, objective, parts)
+  graph = tf.function(lambda: taken(step, images, labels).loss,
                       autograph=False).get_concrete_function()
+  before = model.get_weights()
   one, two = float(graph()), float(graph())
   assert one != two and int(objective.steps) == 2
   changed = [not np.array_equal(a, b) for a, b in zip(before, model.get_weights())]
@@ -63,23 +77,21 @@ def test_a_step_trains_all_but_the_logits_with_one_view_or_two(view):
   assert not any(c for c, n in zip(changed, names) if "logits" in n)
   assert all(c for c, n in zip(changed, names) if "projection" in n or "conv" in n)
   assert flops.count(graph).flops > 0
-  assert objective.passes(10, 20, 50) == ((60, 0) if view else (30, 0))
+  assert passes(step, images, labels) == (10 if view else 5, 0)
 
 
 def test_two_views_are_rows_of_one_class_with_draws_of_their_step():
-  objective, model, (lower, _) = net(contrastive_views.AugPlus(8, blur_probability=0.0))
+  objective, model, parts = net(contrastive_views.AugPlus(8, blur_probability=0.0))
   images = tf.constant(np.random.default_rng(2).integers(0, 256, [3, 8, 8, 3]), tf.float32)
-  labels = tf.constant([0, 1, 2], tf.int64)
+  step = step_of(model, objective, parts)
 
   def loss():
-    batch = objective_lib.Batch(images, model(images), labels, 1,
-                                features=lower(images, training=True))
-    return float(objective.loss(batch))
+    return float(taken(step, images, tf.constant([0, 1, 2], tf.int64), rate=0.0).loss)
 
   # The view of a row is the only other one of its class.
   first = loss()
+  objective.steps.assign(0)
   assert first > 0 and loss() == first
-  objective.after_update([])
   assert loss() != first
 
 
@@ -89,15 +101,13 @@ def test_by_default_the_second_view_is_that_of_the_authors():
 
   def loss(view, channels):
     tf.keras.utils.set_random_seed(1)
-    objective, model, (lower, _) = net(view, channels)
-    rows = tf.constant(images[..., :channels], tf.float32)
-    return objective, float(objective.loss(objective_lib.Batch(
-        rows, model(rows), labels, 1, features=lower(rows, training=True))))
+    objective, model, parts = net(view, channels)
+    step, rows = step_of(model, objective, parts), tf.constant(images[..., :channels], tf.float32)
+    assert passes(step, rows, labels) == (6, 0)
+    return float(taken(step, rows, labels).loss)
 
-  assert loss(scr.AUTHORS, 3)[1] == loss(
-      contrastive_views.AugPlus(8, blur_probability=0.0), 3)[1] > 0
-  objective, of_gray = loss(scr.AUTHORS, 1)
-  assert of_gray > 0 and objective.passes(10, 20, 50) == (60, 0)
+  assert loss(scr.AUTHORS, 3) == loss(contrastive_views.AugPlus(8, blur_probability=0.0), 3) > 0
+  assert loss(scr.AUTHORS, 1) > 0
   assert scr.Scr()._view == scr.AUTHORS
 
 
@@ -105,9 +115,10 @@ def test_features_have_one_view():
   top = class_heads.ProjectedExemplars(6).make(5, 3, is_input=False)
   lower = tf.keras.Sequential([tf.keras.Input([4]), tf.keras.layers.Dense(5)])
   inputs = tf.keras.Input([4])
-  objective = scr.Scr()
-  objective.build(tf.keras.Model(inputs, top(lower(inputs))))
-  assert objective.passes(10, 20, 50) == (30, 0)
+  objective, model = scr.Scr(), tf.keras.Model(inputs, top(lower(inputs)))
+  objective.build(model)
+  assert passes(step_of(model, objective, (lower, top)), tf.zeros([3, 4]),
+                tf.constant([0, 1, 0], tf.int64)) == (3, 0)
 
 
 def test_what_has_no_projection_below_which_to_train_is_refused():

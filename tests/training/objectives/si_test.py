@@ -1,13 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import numpy as np
+import steps
 import tensorflow as tf
 
-from suite.training.objectives import objective as objective_lib
 from suite.training.objectives import si
 
 # A batch whose cross-entropy is 0: what is left of the loss is the distance.
-SURE = objective_lib.Batch(
-    np.zeros([1, 2]), np.array([[200, 0]], np.float32), np.array([0]))
+SURE = steps.batch(np.array([[200, 0]], np.float32), [0])
 
 
 def make(**options):
@@ -19,19 +18,17 @@ def make(**options):
 
   @tf.function(autograph=False)
   def step(gradient, change):
-    objective.before_update()
-    layer.kernel.assign_add(change)
-    objective.after_update([gradient])
+    steps.taken(objective, variables=[layer.kernel], gradients=[gradient], change=[change], **SURE)
 
   return objective, layer.kernel, lambda g, c: step(
       *(tf.constant(a, tf.float32)[:, None] for a in (g, c)))
 
 
-def learn(objective, step, steps):
-  objective.before_phase()
-  for gradient, change in steps:
+def learn(objective, step, moves):
+  objective.begin_phase()
+  for gradient, change in moves:
     step(gradient, change)
-  objective.after_phase()
+  objective.end_phase()
 
 
 # Paths: 4 * 0.5 + 2 * 0.5 = 3, and 1 * 1 + 7 * 0 = 1; both weights move by -1.
@@ -44,10 +41,10 @@ def test_path_integral_by_hand():
   np.testing.assert_allclose(kernel[:, 0], [0.0, 0.0], atol=1e-7)
   # 3 / (1 + 0.5) and 1 / (1 + 0.5).
   np.testing.assert_allclose(objective.importance[0][:, 0], [2.0, 2 / 3], rtol=1e-6)
-  assert objective.loss(SURE).numpy() == 0
+  assert steps.loss_of(objective, SURE).numpy() == 0
   kernel.assign([[1.0], [3.0]])
   # 0.5 / 2 * (2 * 1 + 2/3 * 9)
-  np.testing.assert_allclose(objective.loss(SURE), 2.0, rtol=1e-6)
+  np.testing.assert_allclose(steps.loss_of(objective, SURE), 2.0, rtol=1e-6)
 
 
 def test_importance_adds_up_over_phases():
@@ -62,7 +59,7 @@ def test_importance_is_cut_in_the_loss_only():
   objective, kernel, step = make(strength=2.0, epsilon=0.5, max_importance=1e-3)
   learn(objective, step, STEPS)
   kernel.assign([[1.0], [3.0]])
-  np.testing.assert_allclose(objective.loss(SURE), 1e-3 * (1 + 9), rtol=1e-6)
+  np.testing.assert_allclose(steps.loss_of(objective, SURE), 1e-3 * (1 + 9), rtol=1e-6)
   np.testing.assert_allclose(objective.importance[0][:, 0], [2.0, 2 / 3], rtol=1e-6)
 
 
@@ -73,13 +70,11 @@ def test_batch_norms_are_spared_however_deep():
     objective = si.Si(epsilon=1e-7, spare_norms=spare)
     objective.build(model)
     assert len(objective.importance) == expected
-    objective.before_phase()
-    objective.before_update()
-    gradients = [tf.ones_like(v) for v in model.trainable_variables]
-    for v in model.trainable_variables:
-      v.assign_sub(tf.ones_like(v))
-    objective.after_update(gradients)
-    objective.after_phase()
+    objective.begin_phase()
+    ones = [tf.ones_like(v) for v in model.trainable_variables]
+    steps.taken(objective, variables=model.trainable_variables, gradients=ones,
+                change=[-one for one in ones], **SURE)
+    objective.end_phase()
     for weight in objective.importance:
       np.testing.assert_allclose(weight, tf.ones_like(weight), rtol=1e-6)
 
@@ -87,13 +82,13 @@ def test_batch_norms_are_spared_however_deep():
 def test_it_goes_on_from_a_checkpoint_inside_a_phase(tmp_path):
   results = []
   whole, kernel, step = make(max_importance=None)
-  whole.before_phase()
+  whole.begin_phase()
   step(*STEPS[0])
   path = tf.train.Checkpoint(objective=whole, kernel=kernel).save(str(tmp_path / "c"))
   again, weights, step_again = make(max_importance=None)
   tf.train.Checkpoint(objective=again, kernel=weights).restore(path).assert_consumed()
   for objective, go in ((whole, step), (again, step_again)):
     go(*STEPS[1])
-    objective.after_phase()
+    objective.end_phase()
     results.append(objective.importance[0].numpy())
   np.testing.assert_array_equal(*results)
