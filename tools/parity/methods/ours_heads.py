@@ -71,7 +71,7 @@ def oltr(arrays: Arrays) -> Arrays:
     tape.watch(features)
     repel = tf.maximum(0.0, 10.0 - oltr_lib.mean_distance(
         features, labels, memory.centroids, memory.present))
-    loss = oltr_lib.attraction(features, labels, memory.centroids, labels) + 0.01 * repel
+    loss = oltr_lib.attraction(features, labels, memory.centroids) + 0.01 * repel
   by_features, by_centroids = tape.gradient(loss, [features, memory.centroids])
   logits = memory(features).numpy()
   return {"answers": np.argmax(logits, axis=1).astype(np.int16), "logits": logits[:50],
