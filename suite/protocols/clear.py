@@ -91,24 +91,26 @@ def run(
     raise ValueError(f"Classes of {buckets.task.key!r} appear over time, and the accuracy on known "
                      f"classes is of all answers: test_answers={few.answers} asks a part. Leave "
                      "test_answers out.")
-
-  def scores(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray,
-             predictions: Mapping[str, Any]) -> Dict[str, Any]:
-    acc[event.trained, event.tested] = accuracy
-    record = {"accuracy": acc[event.trained, event.tested], "row": acc[event.trained].tolist()}
-    if event.tested == len(acc) - 1:  # The row is complete.
-      record.update(matrix.row(acc, event.trained))
-    if known is not None:
-      record.update(matrix.of_known(
-          predictions["labels"], predictions["correct"], known[event.trained]))
-    return record
-
-  bucket_loop.run(
-      learner, bucket_loop.Series(
-          buckets.buckets, [buckets.task] * len(buckets), events,
-          lambda event: {"protocol": DESCRIPTION.name, "mode": mode,
-                         **bucket_loop.about(event, buckets.buckets, buckets.task)}, scores),
-      state=state, validation_share=validation_share, eval_batch_size=eval_batch_size, few=few)
+  loop = bucket_loop.BucketRun(
+      learner, state, buckets.buckets, [buckets.task] * len(buckets),
+      validation_share=validation_share, eval_batch_size=eval_batch_size, few=few)
+  for event in loop.events(events):
+    record = {"protocol": DESCRIPTION.name, "mode": mode,
+              **bucket_loop.about(event, buckets.buckets, buckets.task)}
+    predictions = None
+    if event.kind == deliveries.TRAIN:
+      record.update(loop.learn(event))
+    else:
+      found, predictions = loop.predict(event)
+      record.update(found)
+      acc = bucket_loop.accuracies([*state.records, record], len(buckets))
+      record["row"] = acc[event.trained].tolist()
+      if event.tested == len(acc) - 1:  # The row is complete.
+        record.update(matrix.row(acc, event.trained))
+      if known is not None:
+        record.update(matrix.of_known(
+            predictions["labels"], predictions["correct"], known[event.trained]))
+    state.commit(record, predictions)
   return summarize(state.records, buckets, mode)
 
 

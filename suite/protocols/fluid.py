@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import ledger
+from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import examples
@@ -37,6 +38,7 @@ from suite.contracts import tasks
 from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.sequences import sequences
+from suite.metrics import record_schema
 from suite.metrics import sequence_accuracy
 from suite.metrics import sequence_log
 from suite.protocols import run_state
@@ -105,6 +107,7 @@ class Scores:
                        "is n / 180 of n steps.")
 
 
+_META = ("meta_classes", "meta_updates", "meta_loss")
 _NEVER = update_strategies.Never()
 _NOVELTY, _BLOCKS, _SCORES = sequence_log.Novelty(), Blocks(), Scores()
 DESCRIPTION = descriptions.ProtocolDescription(
@@ -190,7 +193,7 @@ def run(
   state.known_classes = events.steps.known
   if update.reads_answers:
     rehearsal.note("the update strategy reads answers, which are not known before: "
-                   f"{len(sequence_decisions.of_phases(state.records))} offline phases are "
+                   f"{len(record_schema.of_phases(state.records))} offline phases are "
                    f"planned, and a run has between none and one a step ({len(sequence):,})")
   return summarize(
       state.records, sequence, known, threshold=scores.head_above, head_is=scores.head_is,
@@ -297,7 +300,7 @@ class _SequenceRun:
     self._learner, self._state, self._sequence, self._task = learner, state, sequence, task
     self._learner.begin(task, state.context())
     self._decisions = decisions
-    log = sequence_log.from_records(sequence_decisions.of_steps(state.records))
+    log = sequence_log.from_records(state.records)
     num_answered = len(log.labels)
     self._correct = log.correct(task.num_classes)  # Of the last steps; see `predict`.
     self.steps = sequence_steps.SequenceSteps(learner, sequence, known, num_answered, encode_batch)
@@ -311,7 +314,7 @@ class _SequenceRun:
   def learn_stored(self) -> None:
     """An offline phase."""
     state = self._state
-    phases, before = sequence_decisions.of_phases(state.records), state.ledger.totals()
+    phases, before = record_schema.of_phases(state.records), state.ledger.totals()
     # Its draws depend on the number of the phase, not of the event, and so not on `record_every`.
     context = dataclasses.replace(
         state.context(), seeds=state.seeds.child("offline phase", len(phases) + 1))
@@ -325,7 +328,8 @@ class _SequenceRun:
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
         **_about(self._task, self._sequence, state), "kind": deliveries.TRAIN, **record,
-        **sequence_decisions.spent(state.ledger.totals(), before),
+        **{f"event_{name}": None if None in (spent, before[name]) else spent - before[name]
+           for name, spent in state.ledger.totals().items() if name in ("flops", "macs")},
         **self._progress([*phases, record])})
 
   def predict(self, record_every: int, block_size: int, novelty: sequence_log.Novelty,
@@ -353,14 +357,13 @@ class _SequenceRun:
     state.commit({
         **_about(self._task, self._sequence, state), "kind": deliveries.PREDICT,
         "first_step": first,
-        **sequence_decisions.steps(log, num_classes, state.records),
+        **log.record(num_classes, state.records),
         "window_accuracy": float(np.mean(self._correct)),
         "revealed_so_far": self.steps.num_revealed,
-        **sequence_decisions.decision(
-            outcomes, self._decisions.update_macs(self.steps.num_revealed)),
-        **self._progress(sequence_decisions.of_phases(state.records))},
+        **self._decisions.record(outcomes, self.steps.num_revealed),
+        **self._progress(record_schema.of_phases(state.records))},
         {"ids": self._sequence.ids[first:self.steps.num_answered],
-         **sequence_decisions.predictions(log, num_classes, np.concatenate(probabilities))},
+         **log.predictions(num_classes, np.concatenate(probabilities))},
         is_short=not outcomes[-1].is_update)
 
   def _block(self, limit: int, novelty: sequence_log.Novelty, nearest: Optional[int]
@@ -383,22 +386,27 @@ class _SequenceRun:
                  time.monotonic() - began)
     return log.first(outcome.num_steps), read.probability[:outcome.num_steps], outcome
 
-  def _progress(self, phases: sequence_decisions.Records) -> Dict[str, Any]:
-    """The part of a record that describes the run so far, to resume from and to compare."""
-    return {"strategy": self._decisions.state(),
-            **sequence_decisions.views(self._learner, self.steps.num_answered, phases)}
+  def _progress(self, phases: Sequence[record_schema.Record]) -> Dict[str, Any]:
+    """The part of a record that describes the run so far, to resume from and to compare.
+
+    MACs of the steps and phases so far are given in every view, if the learner has layers.
+    """
+    layers = self._learner.mac_layers()
+    return {"strategy": self._decisions.state(), **({} if layers is None else mac_views.views(
+        *layers, num_samples=self.steps.num_answered, num_passes=sum(p["passes"] for p in phases),
+        teacher_passes=sum(p.get("teacher_passes", 0) for p in phases)))}
 
 
-def summarize(records: sequence_decisions.Records, sequence: sequences.Sequence, known: np.ndarray,
-              **settings: Any) -> Dict[str, Any]:
+def summarize(records: Sequence[record_schema.Record], sequence: sequences.Sequence,
+              known: np.ndarray, **settings: Any) -> Dict[str, Any]:
   """The scores that a paper prints, from records alone; settings as of `sequence_log.summary`.
 
   "flops" and "macs" are totals of the whole run. Phases "predict" and "train" are the cost of the
   steps, all other phases the cost of the base classes. "macs_exact_cached" and the like leave the
   base classes out.
   """
-  log = sequence_log.from_records(sequence_decisions.of_steps(records))
-  phases = sequence_decisions.of_phases(records)
+  log = sequence_log.from_records(records)
+  phases = record_schema.of_phases(records)
   summary = {
       "protocol": DESCRIPTION.name, "stream": f"{len(sequence)} samples",
       "num_events": len(records),
@@ -409,6 +417,7 @@ def summarize(records: sequence_decisions.Records, sequence: sequences.Sequence,
       **sequence_log.summary(log, np.flatnonzero(known), sequence.num_classes,
                            segments=sequence.segments, **settings),
       "updates": len(phases), "update_steps": [p["step"] for p in phases],
-      **sequence_decisions.training(records),
+      "passes": sum(phase["passes"] for phase in phases),
+      **{name: records[0][name] for name in _META if name in records[0]},
       **ledger.costs(records[-1])}
   return run_state.plain(summary)

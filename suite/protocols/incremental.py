@@ -129,42 +129,35 @@ def run(
         f"{buckets.task.key!r} has {len(order)}. Give it a memory of at least {len(order)} "
         "examples.")
   ends = told = [len(order)] * len(buckets)  # Classes that have come, and that have an output.
-  parts = buckets.buckets
+  parts, own = buckets.buckets, [range(len(order))] * len(buckets)
   if scenario != DOMAIN:
-    ends = [int(end) for end in np.cumsum([len(own) for own in classes])]
+    ends = [int(end) for end in np.cumsum([len(new) for new in classes])]
+    own = [range(end - len(new), end) for end, new in zip(ends, classes)]
     if outputs == ALL_SO_FAR:
       learner, told = GrowingLearner(learner), ends
     parts = tuple(_as_seen(bucket, order[:end]) for bucket, end in zip(buckets, told))
-  name, events = buckets.task.name, plan(len(buckets), scenario, tested)
-
-  def scores(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray,
-             predictions: Mapping[str, Any]) -> Dict[str, Any]:
-    del predictions
-    acc[event.trained, event.bucket] = accuracy
-    found = {"accuracy": accuracy, "row": acc[event.trained].tolist()}
-    if event.tested == event.trained:
-      found["average_accuracy"] = matrix.average_accuracy(acc, event.trained)
-    return found
-
-  def allowed(event: bucket_loop.BucketEvent) -> Optional[np.ndarray]:
-    if scenario != TASK:
-      return None  # All outputs that the head has.
-    places = np.arange(told[event.trained])
-    return (places < ends[event.bucket]) & (
-        places >= ends[event.bucket] - len(classes[event.bucket]))
-
-  about = {"protocol": DESCRIPTION.name, **_kind(scenario, outputs), "num_tasks": len(buckets),
-           "class_order": _shown(order)}
-  bucket_loop.run(
-      learner, bucket_loop.Series(
-          parts, [tasks.Task(name, tasks.SINGLE_LABEL, num) for num in told],
-          events,
-          lambda event: {**about, **bucket_loop.about(event, parts, buckets.task),
-                         "classes_seen": ends[event.trained]},
-          scores, allowed,
-          lambda i: None if scenario == DOMAIN else range(ends[i] - len(classes[i]), ends[i])),
-      state=state, validation_share=validation_share, eval_batch_size=eval_batch_size,
+  loop = bucket_loop.BucketRun(
+      learner, state, parts,
+      [tasks.Task(buckets.task.name, tasks.SINGLE_LABEL, num) for num in told],
+      validation_share=validation_share, eval_batch_size=eval_batch_size,
       few=few_answers.parsed(test_answers))
+  for event in loop.events(plan(len(buckets), scenario, tested)):
+    record = {
+        "protocol": DESCRIPTION.name, **_kind(scenario, outputs), "num_tasks": len(buckets),
+        "class_order": _shown(order), **bucket_loop.about(event, parts, buckets.task),
+        "classes_seen": ends[event.trained]}
+    predictions = None
+    if event.kind == deliveries_lib.TRAIN:
+      record.update(loop.learn(event, None if scenario == DOMAIN else own[event.trained]))
+    else:
+      found, predictions = loop.predict(event, np.isin(
+          np.arange(told[event.trained]), own[event.bucket]) if scenario == TASK else None)
+      record.update(found)
+      acc = bucket_loop.accuracies([*state.records, record], len(buckets))
+      record["row"] = acc[event.trained].tolist()
+      if event.tested == event.trained:
+        record["average_accuracy"] = matrix.average_accuracy(acc, event.trained)
+    state.commit(record, predictions)
   return summarize(state.records, buckets, scenario, order, outputs)
 
 

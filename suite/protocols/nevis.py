@@ -15,7 +15,6 @@ A learner may store all data it was given.
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -35,7 +34,6 @@ from suite.metrics import task_stream
 from suite.protocols import few_answers
 from suite.protocols import run_state
 from suite.state import weight_store
-from suite.training.scoring import evaluation
 
 DESCRIPTION = descriptions.ProtocolDescription(
     "nevis",
@@ -87,7 +85,7 @@ def run(
     refusals.check_kinds(learner, [entry.task.kind for entry in stream.entries])
   state.resume(learner, begin=[_task(stream, e) for e in events[:max(state.done, 1)]],
                delivery=deliveries.TASKS)
-  asking = None if few is None else few_answers.Asking(few, state, "task_key")
+  tests = few_answers.TestSets(few, state, "task_key")
   checked = state.done > 0
   for event in events[state.done:]:
     context, task = state.context(), _task(stream, event)
@@ -103,13 +101,8 @@ def run(
     else:
       images = stream.held_out(event, predict_on)
       checked = checked or refusals.check_predict(learner, task, images)
-      evaluate = (evaluation.evaluate if asking is None else
-                  functools.partial(asking.evaluate, task.key))
-      record, predictions = evaluate(
-          learner.predict, images, transform=learner.transform, ledger=state.ledger,
-          distribution=state.distribution, batch_size=eval_batch_size,
-          metrics=state.metrics)
-      state.keep_samples(task.key, images)
+      record, predictions = tests.evaluate(
+          task.key, learner, images, batch_size=eval_batch_size)
       record = {"split": predict_on, **_resized(stream, event), **record}
     state.commit({**_about(stream, event), **record}, predictions)
   return summarize(state.records, stream)

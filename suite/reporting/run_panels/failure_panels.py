@@ -135,7 +135,7 @@ def _of_test_sets(run: run_dir.Run) -> Answers:
 
 def _of_sequence(run: run_dir.Run) -> Answers:
   """The same of a sequence: a step is an image, its closed answer counts."""
-  log = sequence_log.from_records(record for record in run.records if "first_step" in record)
+  log = sequence_log.from_records(run.records)
   if not len(log.labels):
     raise ValueError("it has no answers")
   places = np.arange(len(log.labels))

@@ -16,6 +16,7 @@ from typing import Any
 
 from suite.compute import ledger
 from suite.contracts import descriptions
+from suite.metrics import record_schema
 from suite.metrics import sequence_log
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
@@ -312,12 +313,12 @@ def _thin(num: int) -> list[int]:
 
 
 def _log_of(run: run_dir.Run) -> sequence_log.SequenceLog:
-  return sequence_log.from_records(record for record in run.records if "first_step" in record)
+  return sequence_log.from_records(run.records)
 
 
 def _detection_of(run: run_dir.Run) -> Mapping[str, Mapping[str, float]]:
   """Measures by score, the clock's among them; {} of a run without a new class."""
-  steps = [record for record in run.records if "first_step" in record]
+  steps = record_schema.of_steps(run.records)
   log = _log_of(run)
   if not log.unknown.any():
     return {}
