@@ -38,6 +38,11 @@ VALIDATIONS = "validations"  # Train events have "flops_meta_train", "validation
 BUDGETS = "budgets"  # Events are experiments of `protocols.lifelong_figures`, by "figure".
 PANELS = (TASKS, BUCKETS, STEPS, VALIDATIONS, BUDGETS)
 
+# What a run keeps of each event, in this order; `protocols.run_state` has a keeper for each.
+KEEPERS = PREDICTIONS, COSTS, METRICS, RECORD, STEPS, DIGEST, STATE = (
+    "predictions", "costs", "metrics", "record", "steps", "digest", "state")
+WITHOUT_PREDICTIONS = KEEPERS[1:]
+
 
 class Shipped(NamedTuple):
   """A protocol of the suite.
@@ -131,6 +136,9 @@ class ProtocolDescription:
     identity_of_tests: the same of all Predict events, in order; an unfinished run belongs to the
       stream that begins with its events. () if `identity` suffices.
     facts: the part of `identity` that the title of an unfinished stream shows.
+    keepers: what a run keeps of each event, of `KEEPERS`, in their order: "predictions" of a test
+      set; "costs" so far; "metrics" of the user; the "record"; "steps", of which a finished event
+      needs none; the "digest" of the state, where it is asked for; and the "state" to resume from.
   """
 
   name: str
@@ -142,8 +150,14 @@ class ProtocolDescription:
       "targets", "num_support_sets", "class_change_interval", "overwrite", "convention")
   identity_of_tests: Sequence[str] = ()
   facts: Sequence[str] = ("data", "split", "task_type", "way", "shot", "num_support_sets")
+  keepers: Sequence[str] = KEEPERS
 
   def __post_init__(self) -> None:
+    if list(self.keepers) != [name for name in KEEPERS if name in self.keepers] or (
+        not {RECORD, STATE} <= set(self.keepers)):
+      raise ValueError(f"The description of protocol {self.name!r} has the keepers "
+                       f"{', '.join(self.keepers)}; allowed are {', '.join(KEEPERS)}, in this "
+                       f"order, {RECORD} and {STATE} among them.")
     if unknown := sorted(set(self.panels) - set(PANELS)):
       raise ValueError(f"The description of protocol {self.name!r} has panels of kind "
                        f"{', '.join(unknown)}; allowed are {', '.join(PANELS)}.")

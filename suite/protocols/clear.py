@@ -83,7 +83,6 @@ def run(
       None: all images.
   """
   learner = refusals.check_learner(learner, deliveries.BUCKETS)
-  refusals.check_kinds(learner, [buckets.task.kind])
   events = plan(len(buckets), mode)
   _check(buckets, learner, mode, validation_share)
   known, few = _known_classes(buckets), few_answers.parsed(test_answers)
@@ -126,7 +125,6 @@ def plan(num_buckets: int, mode: str) -> List[bucket_loop.BucketEvent]:
 def _check(buckets: buckets_lib.Buckets, learner: learner_lib.Learner, mode: str,
            validation_share: float) -> None:
   """Errors that would otherwise end a run at its last bucket, or make its scores wrong."""
-  refusals.check_task(buckets.task)
   least = 2 if mode == _STREAMING else 1
   if len(buckets) < least:
     raise ValueError(f"The series of {buckets.task.key!r} has {len(buckets)} buckets; give at "
@@ -139,6 +137,8 @@ def _check(buckets: buckets_lib.Buckets, learner: learner_lib.Learner, mode: str
   trained = buckets.buckets[:-1] if mode == _STREAMING else buckets.buckets
   bucket_loop.check_sizes(learner, trained, validation_share, "clear.run.validation_share")
   bucket_loop.check_transforms(buckets.buckets, learner.transform)
+  refusals.check_kinds(learner, [buckets.task.kind])
+  refusals.check_task(buckets.task)
   refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
 
 

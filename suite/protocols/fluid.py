@@ -168,7 +168,7 @@ def run(
     sequence = sequence.delayed(
         sequences.delays(len(sequence), label_delay, state.seeds.pair("label delay")))
   decisions = sequence_decisions.SequenceDecisions(update, learner, sequence)
-  task = _task(sequence)
+  task = tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
   refusals.check_task(task)
   state.resume(learner, begin=[task], delivery=deliveries.SEQUENCE)
   before = state.records[0].get("left_out_samples", {}) if state.records else _left_out(sequence)
@@ -180,7 +180,7 @@ def run(
   num_known = sequence.num_base_classes if base is not None or base_is_known else 0
   known = np.arange(sequence.num_classes) < num_known  # Before the first step.
   if (base is not None or base_is_known) and not state.done:
-    _begin_with_base(learner, state, sequence, known, base, validation_share)
+    _begin_with_base(learner, state, sequence, task, known, base, validation_share)
   device = state.distribution.devices[0]
   events = _SequenceRun(
       learner, state, sequence, task, decisions, known, blocks.batch_on(device))
@@ -247,10 +247,10 @@ def _checked_base(sequence: sequences.Sequence, base: Optional[examples.ExampleS
 
 
 def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
-                     sequence: sequences.Sequence, known: np.ndarray,
+                     sequence: sequences.Sequence, task: tasks.Task, known: np.ndarray,
                      base: Optional[examples.ExampleSet], validation_share: float) -> None:
   """The first event: the base classes are learned, or, without `base`, come with the learner."""
-  context, task = state.context(phase="pretrain"), _task(sequence)
+  context = state.context(phase="pretrain")
   state.begins("base classes", done=0, total=0 if base is None else len(sequence), unit="sample")
   learner.begin(task, context)
   if base is None:
@@ -260,18 +260,14 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
     def answer(images: tf.Tensor) -> tf.Tensor:
       return learner.answer(learner.encode(learner.transform.evaluate(images)))
 
-    refusals.check_width(
-        learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
     split = image_set.stratified_split(
         base, validation_share, seed=state.seeds.integer("validation"))
+    refusals.check_width(
+        learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
     delivered = deliveries.Experience(task, *split, deliveries.History())
     record = {"train_size": delivered.train.size, "validation_size": delivered.num_held_out,
               **own_costs.learned(learner, delivered, context)}
   state.commit({**_about(task, sequence, state), "kind": deliveries.TRAIN, **record})
-
-
-def _task(sequence: sequences.Sequence) -> tasks.Task:
-  return tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
 
 
 def _about(task: tasks.Task, sequence: sequences.Sequence, state: run_state.RunState

@@ -37,7 +37,8 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("mean_accuracy_error", "error of the accuracy", descriptions.LOWER),
         descriptions.Measure("mean_constant_error", "constant answer", descriptions.LOWER)),
     curve=descriptions.RecordCurve(
-        "Held-out model", "Per-sample error", "event", "per_sample_error", first=1))
+        "Held-out model", "Per-sample error", "event", "per_sample_error", first=1),
+    keepers=descriptions.WITHOUT_PREDICTIONS)
 
 
 @refusals.checkable

@@ -48,7 +48,8 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("mean_absolute_error", "MAE", descriptions.LOWER),
         descriptions.Measure("aleatoric", "aleatoric error", descriptions.LOWER),
         descriptions.Measure("rank_correlation", "rank correlation", unit=descriptions.NUMBER)),
-    panels=(descriptions.BUDGETS,), identity=("cache", "sort_models", "test_models", "budgets"))
+    panels=(descriptions.BUDGETS,), identity=("cache", "sort_models", "test_models", "budgets"),
+    keepers=descriptions.WITHOUT_PREDICTIONS)
 
 
 @dataclasses.dataclass(frozen=True)

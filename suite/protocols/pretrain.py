@@ -29,7 +29,7 @@ from suite.protocols import run_state
 from suite.state import encoder_file
 from suite.training.scoring import nearest_neighbors
 
-DESCRIPTION = descriptions.ProtocolDescription("pretrain")
+DESCRIPTION = descriptions.ProtocolDescription("pretrain", keepers=descriptions.WITHOUT_PREDICTIONS)
 
 
 @refusals.checkable
