@@ -27,6 +27,7 @@ from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.learners import finetune_plan
 from suite.learners import starts
+from suite.metrics import schema
 from suite.models import heads
 from suite.models.own import own_model
 from suite.state import context as context_lib
@@ -182,9 +183,9 @@ class Finetune(learner.Learner):
     if self._models.num_members > 1:
       record["ensemble"] = members
     return {
-        "start": {"from": starts.RANDOM if choice.entry is None else choice.entry.name,
-                  "candidates": choice.candidates}, **record,
-        "trials": trials, "best_trial": best, "validation_error": trials[best]["validation_error"]}
+        schema.START: {"from": starts.RANDOM if choice.entry is None else choice.entry.name,
+                       "candidates": choice.candidates}, **record, schema.TRIALS: trials,
+        schema.BEST_TRIAL: best, schema.VALIDATION_ERROR: trials[best][schema.VALIDATION_ERROR]}
 
   def _pretrained(self, start: starts.Pretrained, network: network_lib.Network,
                   experience: deliveries_lib.Experience, context: context_lib.Context

@@ -18,8 +18,10 @@ from typing import Any, Callable
 
 import numpy as np
 
+from suite.metrics import schema
+
 _PROBED_CLASSES = 10
-_RECORD = {"event": 0, "kind": "predict", "task_key": "probe", "error": 0.5, "seen": 10,
+_RECORD = {"event": 0, "kind": "predict", schema.TASK_KEY: "probe", "error": 0.5, "seen": 10,
            "correct": 5}
 
 

@@ -53,7 +53,7 @@ import numpy as np
 
 from suite.metrics import classification
 from suite.metrics import novelty_scores
-from suite.metrics import record_schema
+from suite.metrics import schema
 from suite.metrics import sequence_accuracy
 
 NoveltyScore = Literal["max_logit", "max_softmax", "energy"]
@@ -145,9 +145,10 @@ class SequenceLog(NamedTuple):
     """
     num, correct = len(self.labels), int(np.sum(self.correct(num_classes)))
     found: dict[str, Any] = {
-        "seen": num, "correct": correct, "error": classification.error(correct, num),
-        "closed_correct": int(np.sum(self.closed_correct())), "new": int(np.sum(self.unknown))}
-    last = next(reversed(record_schema.of_steps(before)), {})
+        schema.SEEN: num, schema.CORRECT: correct, schema.ERROR: classification.error(correct, num),
+        schema.CLOSED_CORRECT: int(np.sum(self.closed_correct())),
+        schema.NEW: int(np.sum(self.unknown))}
+    last = next(reversed(schema.of_steps(before)), {})
     so_far = {f"{name}_so_far": last.get(f"{name}_so_far", 0) + found[name] for name in _COUNTED}
     return {**found, **so_far, **self.columns()}
 
@@ -181,7 +182,7 @@ class SequenceLog(NamedTuple):
 _WHOLE = ("labels", "answers", "closed_answers", "unknown")
 _FLOATS = ("max_logits", "energies", "second_logits", "neighbors")
 _OPTIONAL = ("second_logits", "neighbors")
-_COUNTED = ("seen", "correct", "closed_correct", "new")
+_COUNTED = (schema.SEEN, schema.CORRECT, schema.CLOSED_CORRECT, schema.NEW)
 
 
 def novelty(name: str, max_logits: np.ndarray, energies: np.ndarray) -> np.ndarray:
@@ -259,7 +260,7 @@ def from_record(record: Mapping[str, Any]) -> SequenceLog:
 
 def from_records(records: Iterable[Mapping[str, Any]]) -> SequenceLog:
   """Reads and concatenates the logs of the steps among a run's records."""
-  parts = [from_record(r) for r in record_schema.of_steps(records)]
+  parts = [from_record(r) for r in schema.of_steps(records)]
   return SequenceLog(*(np.concatenate(columns) for columns in zip(*parts))) if parts else empty()
 
 

@@ -26,6 +26,7 @@ from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
+from suite.metrics import schema
 from suite.protocols import few_answers
 from suite.protocols import run_state
 from suite.training.scoring import evaluation
@@ -84,7 +85,7 @@ class BucketRun:
     state, learner, is_checked = self._state, self._learner, self._state.done > 0
     state.resume(learner, begin=[self._tasks[plan[max(state.done - 1, 0)].trained]],
                  delivery=deliveries.BUCKETS)
-    self._tests = few_answers.TestSets(self._few, state, "bucket_name")
+    self._tests = few_answers.TestSets(self._few, state, schema.BUCKET_NAME)
     for event in plan[state.done:]:
       trained, task = self._buckets[event.trained], self._tasks[event.trained]
       state.begins(
@@ -115,8 +116,9 @@ class BucketRun:
                                       deliveries.History(), bucket.unlabelled, new_classes)
     if not self._learner.predict_stays:
       self._forward = None
-    return {"train_size": train.size, "validation_size": delivered.num_held_out,
-            **({} if bucket.unlabelled is None else {"unlabelled_size": bucket.unlabelled.size}),
+    return {schema.TRAIN_SIZE: train.size, schema.VALIDATION_SIZE: delivered.num_held_out,
+            **({} if bucket.unlabelled is None else {
+                schema.UNLABELLED_SIZE: bucket.unlabelled.size}),
             **own_costs.learned(self._learner, delivered, self._context)}
 
   def predict(self, event: BucketEvent, allowed: Optional[np.ndarray] = None
@@ -133,8 +135,9 @@ class BucketRun:
     bucket = self._buckets[event.bucket]
     found = self._tests.evaluate(bucket.name, self._learner, bucket.test, forward=self._forward,
                                  batch_size=self._batch_size, allowed=allowed)
-    found.record["accuracy"] = (1.0 - found.record["error"] if found.record.get("estimated") else
-                                found.record["correct"] / found.record["seen"])
+    record = found.record
+    record[schema.ACCURACY] = (1.0 - record[schema.ERROR] if record.get(schema.ESTIMATED) else
+                               record[schema.CORRECT] / record[schema.SEEN])
     return found
 
 
@@ -174,18 +177,18 @@ def check_transforms(buckets: Sequence[buckets_lib.Bucket], transform: examples.
 def about(event: BucketEvent, buckets: Sequence[buckets_lib.Bucket], task: tasks_lib.Task
           ) -> Dict[str, Any]:
   """The part of a record that all protocols of buckets share; buckets count from 0."""
-  return {"kind": event.kind, "task": task.name, "task_key": task.key,
-          "num_classes": task.num_classes, "trained_bucket": event.trained, "bucket": event.bucket,
-          "bucket_name": buckets[event.bucket].name}
+  return {schema.KIND: event.kind, schema.TASK: task.name, schema.TASK_KEY: task.key,
+          schema.NUM_CLASSES: task.num_classes, schema.TRAINED_BUCKET: event.trained,
+          schema.BUCKET: event.bucket, schema.BUCKET_NAME: buckets[event.bucket].name}
 
 
-def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int, value: str = "accuracy"
+def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int, value: str = schema.ACCURACY
                ) -> np.ndarray:
   """The matrix [T, T] of a value of the records so far; NaN where there is none."""
   acc = np.full([num_buckets, num_buckets], np.nan)
-  for record in records:
-    if record["kind"] == deliveries.PREDICT and record.get(value) is not None:
-      acc[record["trained_bucket"], record["bucket"]] = record[value]
+  for record in schema.of_tests(records):
+    if record.get(value) is not None:
+      acc[record[schema.TRAINED_BUCKET], record[schema.BUCKET]] = record[value]
   return acc
 
 
@@ -198,13 +201,13 @@ def estimates(records: Sequence[Mapping[str, Any]], acc: np.ndarray,
     acc: the matrix [T, T].
     scores: functions of the matrix, by their names in the summary.
   """
-  if not any("estimated" in record for record in records):
+  if not any(schema.ESTIMATED in record for record in records):
     return {}
   bounds = np.stack([acc, acc])
-  for record in records:
-    if record["kind"] == deliveries.PREDICT and record["estimated"]:
-      low, high = record["error_interval"]
-      bounds[:, record["trained_bucket"], record["bucket"]] = 1.0 - high, 1.0 - low
+  for record in schema.of_tests(records):
+    if record[schema.ESTIMATED]:
+      low, high = record[schema.ERROR_INTERVAL]
+      bounds[:, record[schema.TRAINED_BUCKET], record[schema.BUCKET]] = 1.0 - high, 1.0 - low
   found = {name: matrix.interval(score, acc, *bounds) for name, score in scores.items()}
   return {**few_answers.summary(records), "intervals": {
       name: list(one) for name, one in found.items() if not np.isnan(one).any()},

@@ -36,6 +36,7 @@ from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
+from suite.metrics import schema
 from suite.protocols import bucket_loop
 from suite.protocols import few_answers
 from suite.protocols import run_state
@@ -53,10 +54,10 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("forward_transfer", "forward transfer"),
         descriptions.Measure("chaudhry_forgetting", "forgetting", descriptions.LOWER)),
     curve=descriptions.RecordCurve(
-        "Bucket", "Accuracy on the bucket just trained on", "bucket", "accuracy", first=1,
-        kind=deliveries.PREDICT, equal=("bucket", "trained_bucket")),
+        "Bucket", "Accuracy on the bucket just trained on", schema.BUCKET, schema.ACCURACY, first=1,
+        kind=deliveries.PREDICT, equal=(schema.BUCKET, schema.TRAINED_BUCKET)),
     # A learner may add further names of the default to records, such as "way".
-    panels=(descriptions.BUCKETS,), identity=("task", "mode", "num_classes"))
+    panels=(descriptions.BUCKETS,), identity=(schema.TASK, schema.MODE, schema.NUM_CLASSES))
 
 
 @refusals.checkable
@@ -94,7 +95,7 @@ def run(
       learner, state, buckets.buckets, [buckets.task] * len(buckets),
       validation_share=validation_share, eval_batch_size=eval_batch_size, few=few)
   for event in loop.events(events):
-    record = {"protocol": DESCRIPTION.name, "mode": mode,
+    record = {schema.PROTOCOL: DESCRIPTION.name, schema.MODE: mode,
               **bucket_loop.about(event, buckets.buckets, buckets.task)}
     predictions = None
     if event.kind == deliveries.TRAIN:
@@ -103,7 +104,7 @@ def run(
       found, predictions = loop.predict(event)
       record.update(found)
       acc = bucket_loop.accuracies([*state.records, record], len(buckets))
-      record["row"] = acc[event.trained].tolist()
+      record[schema.ROW] = acc[event.trained].tolist()
       if event.tested == len(acc) - 1:  # The row is complete.
         record.update(matrix.row(acc, event.trained))
       if known is not None:
@@ -156,9 +157,9 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
   """The scores that a paper prints, from records alone; null where the mode does not evaluate."""
   acc = bucket_loop.accuracies(records, len(buckets))
   scores = matrix.summary(acc)
-  if any("accuracy_known" in record for record in records):
+  if any(schema.ACCURACY_KNOWN in record for record in records):
     of_known = matrix.summary(
-        bucket_loop.accuracies(records, len(buckets), "accuracy_known"))
+        bucket_loop.accuracies(records, len(buckets), schema.ACCURACY_KNOWN))
     scores.update({f"{name}_known": score for name, score in of_known.items()})
   last = records[-1] if records else {}
   return {

@@ -23,7 +23,6 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
@@ -31,6 +30,7 @@ from suite.lifelong import answer_tables
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import intervals
 from suite.lifelong.estimators import factor_model
+from suite.metrics import schema
 from suite.protocols import run_state
 from suite.state import predictions
 from suite.training.scoring import evaluation
@@ -142,7 +142,7 @@ class TestSets:
     runs = () if given is None else given.known_runs
     self._tables = answer_tables.of_predictions(runs) if runs else []
     self._fingerprint = answer_tables.fingerprint(self._tables) if runs else None
-    before = next((r["known_answers"] for r in state.records if "known_answers" in r),
+    before = next((r[schema.KNOWN_ANSWERS] for r in state.records if schema.KNOWN_ANSWERS in r),
                   self._fingerprint)
     if before != self._fingerprint:
       raise ValueError(
@@ -177,12 +177,13 @@ class TestSets:
     size, num = images.size, given.answers
     known = (self._answers(name, images, given.full_models)
              if images.kind == tasks.SINGLE_LABEL else None)
-    kept = {} if self._fingerprint is None else {"known_answers": self._fingerprint}
+    kept = {} if self._fingerprint is None else {schema.KNOWN_ANSWERS: self._fingerprint}
     if known is None or len(known) < given.full_models or num >= size:
       found = scored(images)
-      error = found.record["error"]
-      found.record.update(estimated=False, test_size=size, error_interval=[error, error],
-                          known_models=0, saved_flops=0, **kept)
+      error = found.record[schema.ERROR]
+      found.record.update({
+          schema.ESTIMATED: False, schema.TEST_SIZE: size, schema.ERROR_INTERVAL: [error, error],
+          schema.KNOWN_MODELS: 0, schema.SAVED_FLOPS: 0, **kept})
       return found
     asked: List[evaluation.Evaluation] = []
     before = state.ledger.totals().get("flops_predict", 0)
@@ -195,12 +196,12 @@ class TestSets:
     search = self._searches.setdefault(name, factor_model.FactorSearch(seed=seed))
     accuracy = estimate(known, ask, num, seed=seed, search=search)
     after, (found,) = state.ledger.totals().get("flops_predict", 0), asked
-    found.record.update(
-        error=1.0 - accuracy.value, estimated=True, test_size=size,
-        error_interval=[(size - round(bound * size)) / size
-                        for bound in (accuracy.high, accuracy.low)], known_models=len(known),
-        saved_flops=None if after is None or before is None else
-        round((after - before) * (size - num) / num), **kept)
+    found.record.update({
+        schema.ERROR: 1.0 - accuracy.value, schema.ESTIMATED: True, schema.TEST_SIZE: size,
+        schema.ERROR_INTERVAL: [(size - round(bound * size)) / size
+                                for bound in (accuracy.high, accuracy.low)],
+        schema.KNOWN_MODELS: len(known), schema.SAVED_FLOPS: None if None in (after, before) else
+        round((after - before) * (size - num) / num), **kept})
     return found
 
   def _answers(self, name: str, images: Any, full_models: int) -> np.ndarray:
@@ -208,9 +209,8 @@ class TestSets:
 
     It is the same array as long as no model is added.
     """
-    own = [record["predictions"] for record in self._state.records
-           if record["kind"] == deliveries.PREDICT and record[self._key] == name
-           and not record["estimated"]][:full_models]
+    own = [record[schema.PREDICTIONS] for record in schema.of_tests(self._state.records)
+           if record[self._key] == name and not record[schema.ESTIMATED]][:full_models]
     number, known = self._known.get(name, (-1, np.zeros([0, images.size], np.uint8)))
     if number < 0:
       order = np.argsort(images.ids)
@@ -228,9 +228,9 @@ class TestSets:
 
 def summary(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   """What a summary says of the test sets of a run that may ask them in part."""
-  tested = [record for record in records if record["kind"] == deliveries.PREDICT]
-  saved = [record["saved_flops"] for record in tested]
-  return {"estimated_tests": sum(record["estimated"] for record in tested),
-          "answers_asked": sum(record["seen"] for record in tested),
-          "answers_of": sum(record["test_size"] for record in tested),
+  tested = schema.of_tests(records)
+  saved = [record[schema.SAVED_FLOPS] for record in tested]
+  return {"estimated_tests": sum(record[schema.ESTIMATED] for record in tested),
+          "answers_asked": sum(record[schema.SEEN] for record in tested),
+          "answers_of": sum(record[schema.TEST_SIZE] for record in tested),
           "saved_flops": None if None in saved else sum(saved)}

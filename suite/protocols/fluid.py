@@ -38,7 +38,7 @@ from suite.contracts import tasks
 from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.sequences import sequences
-from suite.metrics import record_schema
+from suite.metrics import schema
 from suite.metrics import sequence_accuracy
 from suite.metrics import sequence_log
 from suite.protocols import run_state
@@ -121,9 +121,10 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("pretrain_tail", "pretrain, tail"),
         descriptions.Measure("new_class_auroc", "new-class AUROC")),
     curve=descriptions.RecordCurve(
-        "Samples", "Accuracy so far", "seen_so_far", "correct_so_far", per="seen_so_far"),
+        "Samples", "Accuracy so far", schema.SEEN_SO_FAR, schema.CORRECT_SO_FAR,
+        per=schema.SEEN_SO_FAR),
     panels=(descriptions.STEPS,),
-    identity=("task", "num_classes", "train_size", "validation_size"))
+    identity=(schema.TASK, schema.NUM_CLASSES, schema.TRAIN_SIZE, schema.VALIDATION_SIZE))
 
 
 @refusals.checkable
@@ -171,8 +172,9 @@ def run(
   task = tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
   refusals.check_task(task)
   state.resume(learner, begin=[task], delivery=deliveries.SEQUENCE)
-  before = state.records[0].get("left_out_samples", {}) if state.records else _left_out(sequence)
-  if before != _left_out(sequence):
+  now = _left_out(sequence)
+  before = state.records[0].get(schema.LEFT_OUT_SAMPLES, {}) if state.records else now
+  if before != now:
     raise ValueError(
         f"This run began with {sum(map(len, before.values()))} samples left out, whose images were "
         f"missing; now there are {sum(map(len, sequence.left_out.values()))}, or others. Put the "
@@ -193,7 +195,7 @@ def run(
   state.known_classes = events.steps.known
   if update.reads_answers:
     rehearsal.note("the update strategy reads answers, which are not known before: "
-                   f"{len(record_schema.of_phases(state.records))} offline phases are "
+                   f"{len(schema.of_phases(state.records))} offline phases are "
                    f"planned, and a run has between none and one a step ({len(sequence):,})")
   return summarize(
       state.records, sequence, known, threshold=scores.head_above, head_is=scores.head_is,
@@ -254,7 +256,7 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
   state.begins("base classes", done=0, total=0 if base is None else len(sequence), unit="sample")
   learner.begin(task, context)
   if base is None:
-    record = {"train_size": 0, "validation_size": 0,
+    record = {schema.TRAIN_SIZE: 0, schema.VALIDATION_SIZE: 0,
               **own_costs.learned(learner, known, context, "know_base")}
   else:
     def answer(images: tf.Tensor) -> tf.Tensor:
@@ -265,20 +267,21 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
     refusals.check_width(
         learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
     delivered = deliveries.Experience(task, *split, deliveries.History())
-    record = {"train_size": delivered.train.size, "validation_size": delivered.num_held_out,
+    record = {schema.TRAIN_SIZE: delivered.train.size,
+              schema.VALIDATION_SIZE: delivered.num_held_out,
               **own_costs.learned(learner, delivered, context)}
-  state.commit({**_about(task, sequence, state), "kind": deliveries.TRAIN, **record})
+  state.commit({**_about(task, sequence, state), schema.KIND: deliveries.TRAIN, **record})
 
 
 def _about(task: tasks.Task, sequence: sequences.Sequence, state: run_state.RunState
            ) -> Dict[str, Any]:
   """The part of each record that is the same; the first one names the samples left out."""
-  about = {"protocol": DESCRIPTION.name, "task": task.name, "task_key": task.key,
-           "num_classes": task.num_classes}
+  about = {schema.PROTOCOL: DESCRIPTION.name, schema.TASK: task.name, schema.TASK_KEY: task.key,
+           schema.NUM_CLASSES: task.num_classes}
   if sequence.left_out:
-    about["left_out"] = sum(map(len, sequence.left_out.values()))
+    about[schema.LEFT_OUT] = sum(map(len, sequence.left_out.values()))
     if not state.records:
-      about["left_out_samples"] = _left_out(sequence)
+      about[schema.LEFT_OUT_SAMPLES] = _left_out(sequence)
   return about
 
 
@@ -300,17 +303,17 @@ class _SequenceRun:
     num_answered = len(log.labels)
     self._correct = log.correct(task.num_classes)  # Of the last steps; see `predict`.
     self.steps = sequence_steps.SequenceSteps(learner, sequence, known, num_answered, encode_batch)
-    self._decisions.resume(state.records[-1]["strategy"] if num_answered else None,
+    self._decisions.resume(state.records[-1][schema.STRATEGY] if num_answered else None,
                            self._correct, self.steps.known)
 
   def update_is_due(self) -> bool:
     """Whether the last step ended with a decision to update."""
-    return bool(self._state.records) and self._state.records[-1].get("update", False)
+    return bool(self._state.records) and self._state.records[-1].get(schema.UPDATE, False)
 
   def learn_stored(self) -> None:
     """An offline phase."""
     state = self._state
-    phases, before = record_schema.of_phases(state.records), state.ledger.totals()
+    phases, before = schema.of_phases(state.records), state.ledger.totals()
     # Its draws depend on the number of the phase, not of the event, and so not on `record_every`.
     context = dataclasses.replace(
         state.context(), seeds=state.seeds.child("offline phase", len(phases) + 1))
@@ -318,12 +321,12 @@ class _SequenceRun:
     stored = self.steps.stored(phases[-1]["stored"] if phases else 0)
     state.begins(f"offline phase {len(phases) + 1}, on {len(stored.labels):,} samples",
                  done=self.steps.num_answered, total=len(self._sequence), unit="sample")
-    record = {"phase": len(phases) + 1, "step": self.steps.num_answered,
-              "stored": len(stored.labels), "reason": state.records[-1]["reason"],
+    record = {schema.PHASE: len(phases) + 1, schema.STEP: self.steps.num_answered,
+              schema.STORED: len(stored.labels), schema.REASON: state.records[-1][schema.REASON],
               **own_costs.learned(self._learner, stored, context, "learn_stored")}
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
-        **_about(self._task, self._sequence, state), "kind": deliveries.TRAIN, **record,
+        **_about(self._task, self._sequence, state), schema.KIND: deliveries.TRAIN, **record,
         **{f"event_{name}": None if None in (spent, before[name]) else spent - before[name]
            for name, spent in state.ledger.totals().items() if name in ("flops", "macs")},
         **self._progress([*phases, record])})
@@ -351,13 +354,13 @@ class _SequenceRun:
       state.keep_samples(self._task.key, self._sequence, self.steps.num_answered)
     self._correct = np.concatenate([self._correct, log.correct(num_classes)])[-scores.window:]
     state.commit({
-        **_about(self._task, self._sequence, state), "kind": deliveries.PREDICT,
-        "first_step": first,
+        **_about(self._task, self._sequence, state), schema.KIND: deliveries.PREDICT,
+        schema.FIRST_STEP: first,
         **log.record(num_classes, state.records),
-        "window_accuracy": float(np.mean(self._correct)),
-        "revealed_so_far": self.steps.num_revealed,
+        schema.WINDOW_ACCURACY: float(np.mean(self._correct)),
+        schema.REVEALED_SO_FAR: self.steps.num_revealed,
         **self._decisions.record(outcomes, self.steps.num_revealed),
-        **self._progress(record_schema.of_phases(state.records))},
+        **self._progress(schema.of_phases(state.records))},
         {"ids": self._sequence.ids[first:self.steps.num_answered],
          **log.predictions(num_classes, np.concatenate(probabilities))},
         is_short=not outcomes[-1].is_update)
@@ -382,18 +385,19 @@ class _SequenceRun:
                  time.monotonic() - began)
     return log.first(outcome.num_steps), read.probability[:outcome.num_steps], outcome
 
-  def _progress(self, phases: Sequence[record_schema.Record]) -> Dict[str, Any]:
+  def _progress(self, phases: Sequence[schema.Record]) -> Dict[str, Any]:
     """The part of a record that describes the run so far, to resume from and to compare.
 
     MACs of the steps and phases so far are given in every view, if the learner has layers.
     """
     layers = self._learner.mac_layers()
-    return {"strategy": self._decisions.state(), **({} if layers is None else mac_views.views(
-        *layers, num_samples=self.steps.num_answered, num_passes=sum(p["passes"] for p in phases),
-        teacher_passes=sum(p.get("teacher_passes", 0) for p in phases)))}
+    return {schema.STRATEGY: self._decisions.state(), **({} if layers is None else mac_views.views(
+        *layers, num_samples=self.steps.num_answered,
+        num_passes=sum(p[schema.PASSES] for p in phases),
+        teacher_passes=sum(p.get(schema.TEACHER_PASSES, 0) for p in phases)))}
 
 
-def summarize(records: Sequence[record_schema.Record], sequence: sequences.Sequence,
+def summarize(records: Sequence[schema.Record], sequence: sequences.Sequence,
               known: np.ndarray, **settings: Any) -> Dict[str, Any]:
   """The scores that a paper prints, from records alone; settings as of `sequence_log.summary`.
 
@@ -402,18 +406,18 @@ def summarize(records: Sequence[record_schema.Record], sequence: sequences.Seque
   base classes out.
   """
   log = sequence_log.from_records(records)
-  phases = record_schema.of_phases(records)
+  phases = schema.of_phases(records)
   summary = {
       "protocol": DESCRIPTION.name, "stream": f"{len(sequence)} samples",
       "num_events": len(records),
       **({"class_names": list(sequence.class_names)} if sequence.class_names else {}),
-      **({"left_out": records[0]["left_out"], "left_out_by_class": {
-          name: len(samples) for name, samples in records[0]["left_out_samples"].items()}}
-         if "left_out" in records[0] else {}),
+      **({"left_out": records[0][schema.LEFT_OUT], "left_out_by_class": {
+          name: len(samples) for name, samples in records[0][schema.LEFT_OUT_SAMPLES].items()}}
+         if schema.LEFT_OUT in records[0] else {}),
       **sequence_log.summary(log, np.flatnonzero(known), sequence.num_classes,
                            segments=sequence.segments, **settings),
-      "updates": len(phases), "update_steps": [p["step"] for p in phases],
-      "passes": sum(phase["passes"] for phase in phases),
+      "updates": len(phases), "update_steps": [p[schema.STEP] for p in phases],
+      "passes": sum(phase[schema.PASSES] for phase in phases),
       **{name: records[0][name] for name in _META if name in records[0]},
       **ledger.costs(records[-1])}
   return run_state.plain(summary)

@@ -59,6 +59,7 @@ from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
+from suite.metrics import schema
 from suite.protocols import bucket_loop
 from suite.protocols import few_answers
 from suite.protocols import run_state
@@ -80,10 +81,11 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("backward_transfer", "backward transfer"),
         descriptions.Measure("forward_transfer", "forward transfer")),
     curve=descriptions.RecordCurve(
-        "Tasks", "Average accuracy on the tasks so far", "trained_bucket", "average_accuracy",
-        first=1, kind=deliveries_lib.PREDICT),
+        "Tasks", "Average accuracy on the tasks so far", schema.TRAINED_BUCKET,
+        schema.AVERAGE_ACCURACY, first=1, kind=deliveries_lib.PREDICT),
     panels=(descriptions.BUCKETS,),
-    identity=("task", "scenario", "outputs", "num_tasks", "num_classes", "class_order"))
+    identity=(schema.TASK, schema.SCENARIO, schema.OUTPUTS, schema.NUM_TASKS, schema.NUM_CLASSES,
+              schema.CLASS_ORDER))
 
 
 @refusals.checkable
@@ -143,9 +145,10 @@ def run(
       few=few_answers.parsed(test_answers))
   for event in loop.events(plan(len(buckets), scenario, tested)):
     record = {
-        "protocol": DESCRIPTION.name, **_kind(scenario, outputs), "num_tasks": len(buckets),
-        "class_order": _shown(order), **bucket_loop.about(event, parts, buckets.task),
-        "classes_seen": ends[event.trained]}
+        schema.PROTOCOL: DESCRIPTION.name, **_kind(scenario, outputs),
+        schema.NUM_TASKS: len(buckets), schema.CLASS_ORDER: _shown(order),
+        **bucket_loop.about(event, parts, buckets.task),
+        schema.CLASSES_SEEN: ends[event.trained]}
     predictions = None
     if event.kind == deliveries_lib.TRAIN:
       record.update(loop.learn(event, None if scenario == DOMAIN else own[event.trained]))
@@ -154,9 +157,9 @@ def run(
           np.arange(told[event.trained]), own[event.bucket]) if scenario == TASK else None)
       record.update(found)
       acc = bucket_loop.accuracies([*state.records, record], len(buckets))
-      record["row"] = acc[event.trained].tolist()
+      record[schema.ROW] = acc[event.trained].tolist()
       if event.tested == event.trained:
-        record["average_accuracy"] = matrix.average_accuracy(acc, event.trained)
+        record[schema.AVERAGE_ACCURACY] = matrix.average_accuracy(acc, event.trained)
     state.commit(record, predictions)
   return summarize(state.records, buckets, scenario, order, outputs)
 
@@ -232,7 +235,7 @@ def _named(buckets: buckets_lib.Buckets, label: int) -> str:
 
 def _kind(scenario: str, outputs: str) -> Dict[str, str]:
   """Facts of records and summaries; outputs are told where they are not those so far."""
-  return {"scenario": scenario, **({} if outputs == ALL_SO_FAR else {"outputs": outputs})}
+  return {schema.SCENARIO: scenario, **({} if outputs == ALL_SO_FAR else {schema.OUTPUTS: outputs})}
 
 
 def _shown(order: Sequence[int]) -> str:

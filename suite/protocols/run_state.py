@@ -41,6 +41,7 @@ from suite.data.episodes import episodes
 from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.metrics import own_metrics
+from suite.metrics import schema
 from suite.state import context as context_lib
 from suite.state import journal
 from suite.state import learner_state
@@ -230,11 +231,12 @@ class RunState:
                          "changed from outside")
       # The last ones were perhaps not on the disk when the machine stopped; `verify` reads all.
       for record in records:
-        if name := record.get("predictions"):
-          if record["event"] < on_disk:
+        if name := record.get(schema.PREDICTIONS):
+          if record[schema.EVENT] < on_disk:
             predictions_lib.check_end(self.folder / name)
           else:
-            predictions_lib.load(self.folder / name, run=self._identity, event=record["event"])
+            predictions_lib.load(
+                self.folder / name, run=self._identity, event=record[schema.EVENT])
 
     if self._log is not None:
       self._log.check(done)
@@ -339,7 +341,7 @@ class RunState:
     if predictions is not None and descriptions.PREDICTIONS not in self.keepers:
       raise ValueError(f"{self.name} has predictions, and its protocol's description names the "
                        f"keepers {', '.join(self.keepers)}. Add {descriptions.PREDICTIONS!r}.")
-    ended = Ended({"event": self.done, "run": self.name, **record}, predictions, is_short)
+    ended = Ended({schema.EVENT: self.done, schema.RUN: self.name, **record}, predictions, is_short)
     for name in self.keepers:
       _KEEPERS[name](self, ended)
 
@@ -351,7 +353,7 @@ class RunState:
         predictions_lib.save(
             path, **ended.predictions, sync=False, run=self._identity, event=self.done)
       self._flusher.add(path, path.parent)
-      ended.record["predictions"] = str(path.relative_to(self._target))
+      ended.record[schema.PREDICTIONS] = str(path.relative_to(self._target))
 
   def _keep_costs(self, ended: Ended) -> None:
     """Adds the costs so far to the record; an error beyond the budget."""
@@ -359,7 +361,7 @@ class RunState:
     if self.ledger.budget is not None:
       ended.record.update(self.ledger.check_bytes())
     ended.record.update({
-        **self.ledger.totals(), "seconds_event": round(now - self._started, 3)})
+        **self.ledger.totals(), schema.SECONDS_EVENT: round(now - self._started, 3)})
     self._started = now
 
   def _keep_metrics(self, ended: Ended) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from suite.contracts import learner as learner_lib
 from suite.data.sequences import sequences
+from suite.metrics import schema
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_strategies
 
@@ -178,9 +179,10 @@ class SequenceDecisions:
     """How the decisions of some blocks ended, for a record: whether an update follows, and why."""
     made = [o.decision for o in outcomes if o.decision is not None]
     last = made[-1] if made else None
-    return {"update": bool(last and last.update), "reason": last.reason if last else "none",
-            "updates_refused": sum(o.refused for o in outcomes),
-            "update_macs": self.update_macs(num_revealed)}
+    return {schema.UPDATE: bool(last and last.update),
+            schema.REASON: last.reason if last else "none",
+            schema.UPDATES_REFUSED: sum(o.refused for o in outcomes),
+            schema.UPDATE_MACS: self.update_macs(num_revealed)}
 
   def state(self) -> Dict[str, Any]:
     return self.strategy.state()
