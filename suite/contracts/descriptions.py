@@ -25,6 +25,7 @@ import inspect
 from typing import Any, Callable, Mapping, NamedTuple, Sequence, TypeVar
 
 from suite.contracts import deliveries
+from suite.metrics import schema
 
 FILE = "protocol.json"
 LOWER, HIGHER = "lower", "higher"
@@ -114,7 +115,7 @@ class RecordCurve:
   def value(self, record: Mapping[str, Any]) -> float | None:
     """Returns y of a record; None if it has no point."""
     x, y = record.get(self.x), record.get(self.y)
-    if x is None or y is None or self.kind not in ("", record.get("kind")):
+    if x is None or y is None or self.kind not in ("", record.get(schema.KIND)):
       return None
     if len({record.get(name) for name in self.equal}) > 1:
       return None
@@ -146,10 +147,12 @@ class ProtocolDescription:
   curve: RecordCurve | None = None
   panels: Sequence[str] = ()
   identity: Sequence[str] = (
-      "task", "mode", "num_classes", "base_classes", "data", "split", "task_type", "way", "shot",
-      "targets", "num_support_sets", "class_change_interval", "overwrite", "convention")
+      schema.TASK, schema.MODE, schema.NUM_CLASSES, "base_classes", schema.DATA, schema.SPLIT,
+      schema.TASK_TYPE, schema.WAY, schema.SHOT, schema.TARGETS, schema.NUM_SUPPORT_SETS,
+      schema.CLASS_CHANGE_INTERVAL, schema.OVERWRITE, schema.CONVENTION)
   identity_of_tests: Sequence[str] = ()
-  facts: Sequence[str] = ("data", "split", "task_type", "way", "shot", "num_support_sets")
+  facts: Sequence[str] = (schema.DATA, schema.SPLIT, schema.TASK_TYPE, schema.WAY, schema.SHOT,
+                          schema.NUM_SUPPORT_SETS)
   keepers: Sequence[str] = KEEPERS
 
   def __post_init__(self) -> None:

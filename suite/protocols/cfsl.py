@@ -119,7 +119,7 @@ class Compute:
             f"The run began with cfsl.Compute.{name} = {before!r}, and now it is {now!r}: the "
             f"numbers would differ. Set cfsl.Compute.{name} = {before!r}, or give another "
             "--workdir.")
-    folded = bool(records and records[0].get("seeds_folded", False))
+    folded = bool(records and records[0].get(schema.SEEDS_FOLDED, False))
     if records and folded != (folding is not None):
       raise ValueError(
           f"The run began {'with' if folded else 'without'} --fold_seeds, and the numbers would "
@@ -129,7 +129,7 @@ class Compute:
     """The part of a record that says by which graphs numbers were rounded; {}: by the default."""
     found = {name: getattr(self, name) for name in _ROUNDING
              if getattr(self, name) != getattr(Compute, name)}
-    return found if folding is None else {**found, "seeds_folded": True}
+    return found if folding is None else {**found, schema.SEEDS_FOLDED: True}
 
 
 _COMPUTE = Compute()
