@@ -12,7 +12,7 @@ written in each:
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -211,14 +211,4 @@ def estimates(records: Sequence[Mapping[str, Any]], acc: np.ndarray,
   found = {name: matrix.interval(score, acc, *bounds) for name, score in scores.items()}
   return {**few_answers.summary(records), "intervals": {
       name: list(one) for name, one in found.items() if not np.isnan(one).any()},
-          "matrix_low": rows(bounds[0]), "matrix_high": rows(bounds[1])}
-
-
-def without_nan(scores: Mapping[str, float]) -> Dict[str, Optional[float]]:
-  """Scores as a summary has them: null where the protocol does not evaluate."""
-  return {name: None if np.isnan(score) else score for name, score in scores.items()}
-
-
-def rows(acc: np.ndarray) -> List[List[Optional[float]]]:
-  """A matrix as a summary has it."""
-  return [[None if np.isnan(a) else a for a in row] for row in acc.tolist()]
+          "matrix_low": bounds[0].tolist(), "matrix_high": bounds[1].tolist()}

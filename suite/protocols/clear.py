@@ -161,13 +161,10 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
     of_known = matrix.summary(
         bucket_loop.accuracies(records, len(buckets), schema.ACCURACY_KNOWN))
     scores.update({f"{name}_known": score for name, score in of_known.items()})
-  last = records[-1] if records else {}
-  return {
+  return run_state.plain({
       "protocol": DESCRIPTION.name,
       "stream": f"{buckets.task.name}, {len(buckets)} buckets, {mode}",
-      "mode": mode, "num_events": len(records),
-      **bucket_loop.without_nan(scores),
+      "mode": mode, "num_events": len(records), **scores,
       **({"class_names": list(buckets.class_names)} if buckets.class_names else {}),
-      "matrix": bucket_loop.rows(acc),
-      **bucket_loop.estimates(records, acc, matrix.scores()),
-      **ledger.costs(last)}
+      "matrix": acc.tolist(), **bucket_loop.estimates(records, acc, matrix.scores()),
+      **ledger.costs(records[-1] if records else {})})

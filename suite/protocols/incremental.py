@@ -268,18 +268,17 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
                                        if scenario == DOMAIN else float("nan"))}
   scores = {name: score(acc) for name, score in functions.items()}
   names = buckets.class_names
-  return {
+  return run_state.plain({
       "protocol": DESCRIPTION.name,
       "stream": f"{buckets.task.name}, {len(buckets)} tasks, scenario {scenario}" + (
           "" if outputs == ALL_SO_FAR else f", outputs {outputs}"),
-      **_kind(scenario, outputs), "num_events": len(records), **bucket_loop.without_nan(scores),
+      **_kind(scenario, outputs), "num_events": len(records), **scores,
       "tasks": [bucket.name for bucket in buckets],
       "final_accuracies": acc[-1].tolist(),
-      "forgetting_by_task": bucket_loop.rows(matrix.forgetting_of_each(acc)[None])[0],
-      "class_order": [int(label) for label in order],
+      "forgetting_by_task": matrix.forgetting_of_each(acc).tolist(), "class_order": list(order),
       **({"class_names": [names[label] for label in order]} if names else {}),
-      "matrix": bucket_loop.rows(acc), **bucket_loop.estimates(records, acc, functions),
-      **ledger.costs(records[-1] if records else {})}
+      "matrix": acc.tolist(), **bucket_loop.estimates(records, acc, functions),
+      **ledger.costs(records[-1] if records else {})})
 
 
 class GrowingLearner(learner_lib.Learner):

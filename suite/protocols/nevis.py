@@ -186,17 +186,13 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
             np.array([values])[:, of] for values in (np.array(errors), low, high))))
         for name, of in (("mean_error", chosen), ("mean_error_all", [True] * len(tested)))
         if any(of)}}
-  return {
+  return run_state.plain({
       "protocol": DESCRIPTION.name, "stream": stream.name, "num_events": len(records),
       "headline": f"no headline score, {problem}" if problem else "ok",
       "mean_error": None if problem else task_stream.mean_error(errors, roles),
       "mean_error_all": float(np.mean(errors)) if errors else None,
       "errors": {r[schema.TASK_KEY]: r[schema.ERROR] for r in tested},
-      "forward_transfer": _known(task_stream.mean_forward_transfer(transfer)),
-      "forward_transfer_by_task": {k: _known(v) for k, v in transfer.items()},
+      "forward_transfer": task_stream.mean_forward_transfer(transfer),
+      "forward_transfer_by_task": transfer,
       "cflop": task_stream.cumulative_cost(last), **estimates,
-      **ledger.costs(last), "left_out": list(stream.left_out)}
-
-
-def _known(value: float) -> Optional[float]:
-  return None if np.isnan(value) else float(value)
+      **ledger.costs(last), "left_out": list(stream.left_out)})

@@ -160,16 +160,12 @@ class SequenceDecisions:
     self._seen[label] = True
     macs, spent = None, None
     if self.strategy.reads_macs:
-      macs = self.update_macs(place + 1)
+      macs = self._learner.stored_macs(place + 1)
     if macs is not None and self._spent is not None:
       more = steps.macs(t + 1 - steps.num_answered, place + 1 - steps.num_revealed)
       spent = None if more is None else self._spent + more
     return update_strategies.Observed(
         place + 1, bool(self._correct[self._sequence.order[place]]), bool(is_new), macs, spent)
-
-  def update_macs(self, num_stored: int) -> Optional[int]:
-    """MACs of an update with `num_stored` labels, None if they are unknown."""
-    return self._learner.stored_macs(num_stored)
 
   def updated(self, num_revealed: int) -> None:
     """Tells the strategy of an update that was made."""
@@ -182,7 +178,7 @@ class SequenceDecisions:
     return {schema.UPDATE: bool(last and last.update),
             schema.REASON: last.reason if last else "none",
             schema.UPDATES_REFUSED: sum(o.refused for o in outcomes),
-            schema.UPDATE_MACS: self.update_macs(num_revealed)}
+            schema.UPDATE_MACS: self._learner.stored_macs(num_revealed)}
 
   def state(self) -> Dict[str, Any]:
     return self.strategy.state()
