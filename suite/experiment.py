@@ -153,6 +153,8 @@ def run(
             place.folder / descriptions.FILE, run_dir.sealed(description.values()))
       with _learner_run(place, settings, distribution, board, further, progress) as learner_run:
         if learner_run is not None:  # It has not finished before.
+          if description is not None:
+            learner_run.state.keepers = description.keepers
           learner_run.finish(protocol(make_learner(), state=learner_run.state))
       run_identity.remember(identities[name].texts, identities[name].after())
       if distribution.is_chief:

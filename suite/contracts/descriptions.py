@@ -25,6 +25,7 @@ import inspect
 from typing import Any, Callable, Mapping, NamedTuple, Sequence, TypeVar
 
 from suite.contracts import deliveries
+from suite.metrics import schema
 
 FILE = "protocol.json"
 LOWER, HIGHER = "lower", "higher"
@@ -37,6 +38,11 @@ STEPS = "steps"  # Predict events are steps of a sequence, as `metrics.sequence_
 VALIDATIONS = "validations"  # Train events have "flops_meta_train", "validation_accuracy".
 BUDGETS = "budgets"  # Events are experiments of `protocols.lifelong_figures`, by "figure".
 PANELS = (TASKS, BUCKETS, STEPS, VALIDATIONS, BUDGETS)
+
+# What a run keeps of each event, in this order; `protocols.run_state` has a keeper for each.
+KEEPERS = PREDICTIONS, COSTS, METRICS, RECORD, STEPS, DIGEST, STATE = (
+    "predictions", "costs", "metrics", "record", "steps", "digest", "state")
+WITHOUT_PREDICTIONS = KEEPERS[1:]
 
 
 class Shipped(NamedTuple):
@@ -109,7 +115,7 @@ class RecordCurve:
   def value(self, record: Mapping[str, Any]) -> float | None:
     """Returns y of a record; None if it has no point."""
     x, y = record.get(self.x), record.get(self.y)
-    if x is None or y is None or self.kind not in ("", record.get("kind")):
+    if x is None or y is None or self.kind not in ("", record.get(schema.KIND)):
       return None
     if len({record.get(name) for name in self.equal}) > 1:
       return None
@@ -131,6 +137,9 @@ class ProtocolDescription:
     identity_of_tests: the same of all Predict events, in order; an unfinished run belongs to the
       stream that begins with its events. () if `identity` suffices.
     facts: the part of `identity` that the title of an unfinished stream shows.
+    keepers: what a run keeps of each event, of `KEEPERS`, in their order: "predictions" of a test
+      set; "costs" so far; "metrics" of the user; the "record"; "steps", of which a finished event
+      needs none; the "digest" of the state, where it is asked for; and the "state" to resume from.
   """
 
   name: str
@@ -138,12 +147,20 @@ class ProtocolDescription:
   curve: RecordCurve | None = None
   panels: Sequence[str] = ()
   identity: Sequence[str] = (
-      "task", "mode", "num_classes", "base_classes", "data", "split", "task_type", "way", "shot",
-      "targets", "num_support_sets", "class_change_interval", "overwrite", "convention")
+      schema.TASK, schema.MODE, schema.NUM_CLASSES, "base_classes", schema.DATA, schema.SPLIT,
+      schema.TASK_TYPE, schema.WAY, schema.SHOT, schema.TARGETS, schema.NUM_SUPPORT_SETS,
+      schema.CLASS_CHANGE_INTERVAL, schema.OVERWRITE, schema.CONVENTION)
   identity_of_tests: Sequence[str] = ()
-  facts: Sequence[str] = ("data", "split", "task_type", "way", "shot", "num_support_sets")
+  facts: Sequence[str] = (schema.DATA, schema.SPLIT, schema.TASK_TYPE, schema.WAY, schema.SHOT,
+                          schema.NUM_SUPPORT_SETS)
+  keepers: Sequence[str] = KEEPERS
 
   def __post_init__(self) -> None:
+    if list(self.keepers) != [name for name in KEEPERS if name in self.keepers] or (
+        not {RECORD, STATE} <= set(self.keepers)):
+      raise ValueError(f"The description of protocol {self.name!r} has the keepers "
+                       f"{', '.join(self.keepers)}; allowed are {', '.join(KEEPERS)}, in this "
+                       f"order, {RECORD} and {STATE} among them.")
     if unknown := sorted(set(self.panels) - set(PANELS)):
       raise ValueError(f"The description of protocol {self.name!r} has panels of kind "
                        f"{', '.join(unknown)}; allowed are {', '.join(PANELS)}.")

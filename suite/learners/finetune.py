@@ -10,6 +10,7 @@ well and pays for them, or takes those of an Indep run.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
@@ -26,6 +27,7 @@ from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.learners import finetune_plan
 from suite.learners import starts
+from suite.metrics import schema
 from suite.models import heads
 from suite.models.own import own_model
 from suite.state import context as context_lib
@@ -143,14 +145,8 @@ class Finetune(learner.Learner):
       context.distribution.check_batch(size)
     self._task = task
     known = [e for e in context.store.entries() if e.name == weight_store.safe_name(task.key)]
-    if known:
-      self._load(task, context, known[-1])
-    else:
-      self._predict = None  # The network of another task must not answer for this one.
-
-  def _load(
-      self, task: tasks.Task, context: context_lib.Context, entry: weight_store.Entry) -> None:
-    self._predict = self._models.predictor(task, context, entry)
+    # The network of another task must not answer for this one.
+    self._predict = self._models.predictor(task, context, known[-1]) if known else None
 
   @override
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
@@ -159,70 +155,53 @@ class Finetune(learner.Learner):
     network = self._models.network(task, context)
     fresh = network.initial_weights(context.seeds.integer("initial weights"))
     record: Dict[str, Any] = {}
-    pretrained: List[np.ndarray] = []
-    start = self._start.pretrained
-    if start is not None:
-      found = self._held.starting = self._held.starting or start.load(
-          network.backbone,
-          lambda seed: network.initial_weights(seed)[:network.num_backbone_weights])
-      if not len(experience.history) and not context.journal.has("pretrained"):
-        # An error if it does not: nothing was spent before.
-        context.ledger.affords(lambda: ledger.Known(found.cost["flops"], found.cost["macs"]))
-        context.journal.once("pretrained", lambda: context.ledger.charge("pretrain", **found.cost))
-      pretrained = found.weights
-      record["pretrained"] = encoder_file.digest(pretrained)
+    past = _PastModels(task, context, fresh, network.backbone, self._static)
+    if self._start.pretrained is not None:
+      found = self._pretrained(self._start.pretrained, network, experience, context)
+      past.pretrained = found.weights
+      record["pretrained"] = encoder_file.digest(found.weights)
       if found.year is not None:
         record["pretrained_year"] = found.year
-    run = None  # Whose models FT-s compares; None: this task's is trained here.
     if self._static.is_used:
-      run = self._static.run(context, task)
-      if run is None:
-        self._train(experience, context, fresh, starts.Independent.PREFIX + task.key,
-                    phase="select")
-      record["independent_models"] = "trained here" if run is None else str(self._static.given)
-
-    def load(entry: weight_store.Entry) -> List[np.ndarray]:
-      if entry == starts.PRETRAINED:
-        return pretrained
-      found = context.store.load(entry)
-      if entry.name != weight_store.safe_name(task.key):
-        return found
-      # The task may have got further classes, whose places begin as those of a new head.
-      return [learner_state.grown(old, new) for old, new in zip(found, fresh)]
-
-    def compared(entry: Optional[weight_store.Entry]) -> List[np.ndarray]:
-      if entry is None:
-        return fresh
-      if entry == starts.PRETRAINED or not self._static.is_used:
-        return load(entry)
-      return self._static.load(entry, context, run, network.backbone)
-
-    choice = self._start.choose(_past(context), starts.KnnErrors(
-        network, experience, transform=self.transform, context=context, load=compared))
-    weights, past = fresh, None
+      past.run = self._static.run(context, task)
+      if past.run is None:
+        self._train(experience, context, fresh, starts.Independent.PREFIX + task.key)
+      record["independent_models"] = "trained here" if past.run is None else str(self._static.given)
+    choice = self._start.choose(past.entries(), starts.KnnErrors(
+        network, experience, transform=self.transform, context=context, load=past.compared))
+    weights = fresh
     if choice.entry is not None:
-      past = load(choice.entry)
       # A past backbone under a new head; the head too if it is the same task.
-      goes_on = choice.entry.name == weight_store.safe_name(task.key)
-      cut = len(past) if goes_on else network.num_backbone_weights
-      weights = [*past[:cut], *fresh[cut:]]
+      weights = past.load(choice.entry)
+      if choice.entry.name != weight_store.safe_name(task.key):
+        weights = [*weights[:network.num_backbone_weights], *fresh[network.num_backbone_weights:]]
     auxiliary = self._auxiliary(experience, context, network, choice, past)
     if auxiliary is not None:
       record["auxiliary"] = auxiliary.describe()
-    trials, best, entry, members = self._train(
-        experience, context, weights, task.key, auxiliary=auxiliary,
-        num_members=self._models.num_members)
-    self._load(task, context, entry)
+    trials, best, entry, members = self._train(experience, context, weights, task.key, auxiliary)
+    self._predict = self._models.predictor(task, context, entry)
     if self._models.num_members > 1:
       record["ensemble"] = members
     return {
-        "start": {"from": starts.RANDOM if choice.entry is None else choice.entry.name,
-                  "candidates": choice.candidates}, **record,
-        "trials": trials, "best_trial": best, "validation_error": trials[best]["validation_error"]}
+        schema.START: {"from": starts.RANDOM if choice.entry is None else choice.entry.name,
+                       "candidates": choice.candidates}, **record, schema.TRIALS: trials,
+        schema.BEST_TRIAL: best, schema.VALIDATION_ERROR: trials[best][schema.VALIDATION_ERROR]}
+
+  def _pretrained(self, start: starts.Pretrained, network: network_lib.Network,
+                  experience: deliveries_lib.Experience, context: context_lib.Context
+                  ) -> encoder_file.Starting:
+    """The pretrained backbone, whose cost is charged at the first task."""
+    found = self._held.starting = self._held.starting or start.load(
+        network.backbone, lambda seed: network.initial_weights(seed)[:network.num_backbone_weights])
+    if not len(experience.history) and not context.journal.has("pretrained"):
+      # An error if it does not: nothing was spent before.
+      context.ledger.affords(lambda: ledger.Known(found.cost["flops"], found.cost["macs"]))
+      context.journal.once("pretrained", lambda: context.ledger.charge("pretrain", **found.cost))
+    return found
 
   def _auxiliary(
       self, experience: deliveries_lib.Experience, context: context_lib.Context,
-      network: network_lib.Network, choice: starts.Choice, past: Optional[List[np.ndarray]]
+      network: network_lib.Network, choice: starts.Choice, past: _PastModels
   ) -> Optional[auxiliary_lib.Auxiliary]:
     """The earlier tasks that this one is trained with; None for the first task."""
     settings, cache = self._multitask, self._held.cache
@@ -230,30 +209,33 @@ class Finetune(learner.Learner):
       return None
     keys = {weight_store.safe_name(key): key for key in experience.history.keys}
     chosen = [keys.get(name, name) for name in settings.rule.choose(
-        [entry.name for entry in _past(context)], choice.candidates)]
+        [entry.name for entry in past.entries()], choice.candidates)]
     if not chosen:
       return None
     heads: Dict[str, Any] = {}
-    if past is not None and choice.entry is not None:  # The head that fits this backbone.
-      heads[keys.get(choice.entry.name, "")] = past[network.num_backbone_weights:]
+    if choice.entry is not None:  # The head that fits this backbone.
+      heads[keys.get(choice.entry.name, "")] = past.load(
+          choice.entry)[network.num_backbone_weights:]
     return auxiliary_lib.build(
         settings, cache, chosen, history=experience.history, context=context,
         feature_size=network.backbone.output_shape[-1], known_heads=heads,
         transform=self.transform)
 
   def _train(self, experience: deliveries_lib.Experience, context: context_lib.Context,
-             weights: List[np.ndarray], name: str, phase: Optional[str] = None,
-             num_members: int = 1, auxiliary: Optional[auxiliary_lib.Auxiliary] = None):
+             weights: List[np.ndarray], name: str,
+             auxiliary: Optional[auxiliary_lib.Auxiliary] = None):
     """Searches and trains; the best trials' weights are kept under `name`."""
-    phase = phase or ("search" if self._search.num_trials > 1 else context.phase)
+    is_compared = name.startswith(starts.Independent.PREFIX)  # One model, to choose a start by.
+    phase = "select" if is_compared else (
+        "search" if self._search.num_trials > 1 else context.phase)
     chooses = len(self._models.names) > 1
     # Trials differ in how they augment at most, so all are validated on the same prepared images.
     validation = functools.cache(
         lambda: self._trainer.validation(experience, self.transform, context))
 
     def train(trial: int, hyper: Dict[str, Any], within: context_lib.Context) -> Dict[str, Any]:
-      done, journal = trial_queue.key(name, trial), within.journal
-      if trial and within.ledger.is_cut and not journal.has(done) and journal.partial(done) is None:
+      key, journal = trial_queue.key(name, trial), within.journal
+      if trial and within.ledger.is_cut and not journal.has(key) and journal.partial(key) is None:
         return {"status": "untrained"}
       network = self._models.network(experience.task, context, hyper.get(trial_models.BACKBONE))
       # Past weights would be those of one architecture.
@@ -262,9 +244,8 @@ class Finetune(learner.Learner):
       return self._trainer.fit(
           network, experience, start=start, hyper=hyper,
           transform=_varied(self.transform, hyper), context=within,
-          seeds=context.seeds.child("trial", trial), key=trial_queue.key(name, trial),
-          phase=phase, save_as=f"{_TRIAL}{trial}+{name}", auxiliary=auxiliary,
-          validation=validation)
+          seeds=context.seeds.child("trial", trial), key=key, phase=phase,
+          save_as=f"{_TRIAL}{trial}+{name}", auxiliary=auxiliary, validation=validation)
 
     trials: List[Dict[str, Any]] = []
     for wave in self._search.waves(
@@ -276,7 +257,7 @@ class Finetune(learner.Learner):
         break
     best = search_lib.best_of(trials)
     saved = [context.store.own(f"{_TRIAL}{t['trial']}+{name}") for t in trials]
-    entry, members = self._models.keep(name, trials, saved, context, num_members)
+    entry, members = self._models.keep(name, trials, saved, context, 1 if is_compared else None)
     return trials, best, entry, members
 
   def plan(self, planned: planning.PlannedTask, context: planning.PlanContext
@@ -333,10 +314,47 @@ class _Held:
   named: Mapping[str, own_model.Backbone] = {}
 
 
-def _past(context: context_lib.Context) -> List[weight_store.Entry]:
-  """The learner's own past models, oldest first."""
-  return [entry for entry in trial_models.past(context)
-          if not entry.name.startswith(starts.Independent.PREFIX)]
+@dataclasses.dataclass
+class _PastModels:
+  """The models that a task may start from, in a Train event.
+
+  Attributes:
+    task, context: of the event.
+    fresh: the weights of a new model of the task; its backbone is `backbone`.
+    independent, run: the models that FT-s compares; run: where they are, None: in the own store.
+    pretrained: the weights of the pretrained backbone, if there is one.
+  """
+
+  task: tasks.Task
+  context: context_lib.Context
+  fresh: List[np.ndarray]
+  backbone: tf.keras.Model
+  independent: starts.Independent
+  run: Optional[weight_store.WeightStore] = None
+  pretrained: Sequence[np.ndarray] = ()
+
+  def entries(self) -> List[weight_store.Entry]:
+    """The learner's own past models, oldest first."""
+    return [entry for entry in trial_models.past(self.context)
+            if not entry.name.startswith(starts.Independent.PREFIX)]
+
+  def load(self, entry: weight_store.Entry) -> List[np.ndarray]:
+    """The weights of a past model, backbone first."""
+    if entry == starts.PRETRAINED:
+      return list(self.pretrained)
+    found = self.context.store.load(entry)
+    if entry.name != weight_store.safe_name(self.task.key):
+      return found
+    # The task may have got further classes, whose places begin as those of a new head.
+    return [learner_state.grown(old, new) for old, new in zip(found, self.fresh)]
+
+  def compared(self, entry: Optional[weight_store.Entry]) -> List[np.ndarray]:
+    """The weights whose features are compared with those of other candidates; None: new ones."""
+    if entry is None:
+      return self.fresh
+    if entry == starts.PRETRAINED or not self.independent.is_used:
+      return self.load(entry)
+    return self.independent.load(entry, self.context, self.run, self.backbone)
 
 
 def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer,

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from suite.metrics import schema
+
 # Two-sided 95% of the normal distribution.
 Z_95 = 1.96
 
@@ -33,7 +35,7 @@ def over_tasks(task_accuracies: Sequence[float] | np.ndarray) -> dict[str, float
   values = _vector(task_accuracies, "task_accuracies")
   return {
       "accuracy": float(np.mean(values)),
-      "accuracy_interval_95": interval_95(values),
+      schema.ACCURACY_INTERVAL: interval_95(values),
       "num_tasks": len(values),
   }
 
@@ -43,7 +45,7 @@ def num_episodes(record: Mapping[str, Any]) -> int:
 
   In a record of a series (incremental learning) `num_tasks` is the length of the series.
   """
-  return 0 if "bucket" in record else int(record.get("num_tasks") or 0)
+  return 0 if "bucket" in record else int(record.get(schema.NUM_TASKS) or 0)
 
 
 def over_seeds(seed_accuracies: Sequence[float] | np.ndarray) -> dict[str, float]:

@@ -30,6 +30,8 @@ from typing import Any
 
 import numpy as np
 
+from suite.metrics import schema
+
 
 def in_domain(acc: np.ndarray) -> float:
   """Mean of R[i, i]."""
@@ -207,8 +209,8 @@ def of_known(labels: np.ndarray, correct: np.ndarray, known: np.ndarray) -> dict
   """
   is_known = known[labels]
   num = int(is_known.sum())
-  return {"num_known_classes": int(known.sum()), "seen_unknown": len(labels) - num,
-          "accuracy_known": float(correct[is_known].sum() / num) if num else None}
+  return {schema.NUM_KNOWN_CLASSES: int(known.sum()), schema.SEEN_UNKNOWN: len(labels) - num,
+          schema.ACCURACY_KNOWN: float(correct[is_known].sum() / num) if num else None}
 
 
 def interval(score: Callable[[np.ndarray], float], acc: np.ndarray, low: np.ndarray,

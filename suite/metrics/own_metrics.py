@@ -18,9 +18,11 @@ from typing import Any, Callable
 
 import numpy as np
 
+from suite.metrics import schema
+
 _PROBED_CLASSES = 10
-_RECORD = {"event": 0, "kind": "predict", "task_key": "probe", "error": 0.5, "seen": 10,
-           "correct": 5}
+_RECORD = {schema.EVENT: 0, schema.KIND: "predict", schema.TASK_KEY: "probe", schema.ERROR: 0.5,
+           schema.SEEN: 10, schema.CORRECT: 5}
 
 
 class MetricError(ValueError):

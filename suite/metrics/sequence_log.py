@@ -45,13 +45,15 @@ positives and leave it .66 to .76.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 import typing
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from suite.metrics import classification
 from suite.metrics import novelty_scores
+from suite.metrics import schema
 from suite.metrics import sequence_accuracy
 
 NoveltyScore = Literal["max_logit", "max_softmax", "energy"]
@@ -134,6 +136,32 @@ class SequenceLog(NamedTuple):
       found["answer"] = np.where(is_new, 0.0, 1.0)
     return found
 
+  def record(self, num_classes: int, before: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns scores of these steps, running counts over the sequence so far, and the columns.
+
+    Args:
+      num_classes: C.
+      before: the records so far.
+    """
+    num, correct = len(self.labels), int(np.sum(self.correct(num_classes)))
+    found: dict[str, Any] = {
+        schema.SEEN: num, schema.CORRECT: correct, schema.ERROR: classification.error(correct, num),
+        schema.CLOSED_CORRECT: int(np.sum(self.closed_correct())),
+        schema.NEW: int(np.sum(self.unknown))}
+    last = next(reversed(schema.of_steps(before)), {})
+    so_far = {f"{name}_so_far": last.get(f"{name}_so_far", 0) + found[name] for name in _COUNTED}
+    return {**found, **so_far, **self.columns()}
+
+  def predictions(self, num_classes: int, probabilities: np.ndarray) -> dict[str, Any]:
+    """Returns the predictions of the steps; "new" is a top-1 of C.
+
+    Args:
+      num_classes: C.
+      probabilities: float [n], those of the true classes.
+    """
+    return dict(labels=self.labels, top1=self.answers, correct=self.correct(num_classes),
+                true_class_probability=probabilities)
+
   def columns(self) -> dict[str, list[Any]]:
     """Converts the log to lists of plain values for a record; non-finite numbers become None, and
     columns without any other are left out.
@@ -154,6 +182,7 @@ class SequenceLog(NamedTuple):
 _WHOLE = ("labels", "answers", "closed_answers", "unknown")
 _FLOATS = ("max_logits", "energies", "second_logits", "neighbors")
 _OPTIONAL = ("second_logits", "neighbors")
+_COUNTED = (schema.SEEN, schema.CORRECT, schema.CLOSED_CORRECT, schema.NEW)
 
 
 def novelty(name: str, max_logits: np.ndarray, energies: np.ndarray) -> np.ndarray:
@@ -230,8 +259,8 @@ def from_record(record: Mapping[str, Any]) -> SequenceLog:
 
 
 def from_records(records: Iterable[Mapping[str, Any]]) -> SequenceLog:
-  """Reads and concatenates the logs of consecutive records."""
-  parts = [from_record(r) for r in records]
+  """Reads and concatenates the logs of the steps among a run's records."""
+  parts = [from_record(r) for r in schema.of_steps(records)]
   return SequenceLog(*(np.concatenate(columns) for columns in zip(*parts))) if parts else empty()
 
 

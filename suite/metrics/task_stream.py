@@ -19,6 +19,8 @@ from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
+from suite.metrics import schema
+
 META_TRAIN = "meta_train"
 META_TEST = "meta_test"
 RANDOM = "random"
@@ -167,17 +169,17 @@ def forward_transfer_by_task(records: Iterable[Mapping[str, Any]]) -> dict[str, 
   areas: dict[str, float] = {}
   out = {}
   for record in records:
-    if record["kind"] != "train" or "trials" not in record:
+    if record[schema.KIND] != "train" or "trials" not in record:
       curve = []
     else:
-      curve = record["trials"][record["best_trial"]]["curve"]
+      curve = record[schema.TRIALS][record[schema.BEST_TRIAL]]["curve"]
     if not curve:
       continue
     area = area_under_curve([[step, 1.0 - error] for step, _, error in curve])
-    if record["occurrence"] == 1:
-      areas[record["task"]] = area
-    elif record["task"] in areas:
-      out[record["task_key"]] = forward_transfer(areas[record["task"]], area)
+    if record[schema.OCCURRENCE] == 1:
+      areas[record[schema.TASK]] = area
+    elif record[schema.TASK] in areas:
+      out[record[schema.TASK_KEY]] = forward_transfer(areas[record[schema.TASK]], area)
   return out
 
 
@@ -219,9 +221,9 @@ def start_edges(records: Records, stored_name: Callable[[str], str] = str) -> li
   keys: dict[str, str] = {}
   edges = []
   for record in _trained(records):
-    start = record["start"]["from"]
-    edges.append(Edge(None if start == RANDOM else keys.get(start, start), record["task_key"]))
-    keys[stored_name(record["task_key"])] = record["task_key"]
+    start = record[schema.START]["from"]
+    edges.append(Edge(None if start == RANDOM else keys.get(start, start), record[schema.TASK_KEY]))
+    keys[stored_name(record[schema.TASK_KEY])] = record[schema.TASK_KEY]
   return edges
 
 
@@ -252,15 +254,15 @@ def knn_errors(records: Records, stored_name: Callable[[str], str] = str
     candidates, such as random weights.
   """
   trained = _trained(records)
-  names = {stored_name(r["task_key"]): r["task_key"] for r in trained}
-  candidates = [r["start"].get("candidates") or {} for r in trained]
+  names = {stored_name(r[schema.TASK_KEY]): r[schema.TASK_KEY] for r in trained}
+  candidates = [r[schema.START].get("candidates") or {} for r in trained]
   others = [name for found in candidates for name in found if name not in names]
   labels = [*names.values(), *dict.fromkeys(others)]
   place = {label: i for i, label in enumerate(labels)}
   errors = np.full((len(labels), len(labels)), np.nan)
   for record, found in zip(trained, candidates):
     for name, error in found.items():
-      errors[place[names.get(name, name)], place[record["task_key"]]] = error
+      errors[place[names.get(name, name)], place[record[schema.TASK_KEY]]] = error
   return labels, errors
 
 
@@ -303,9 +305,9 @@ def trained_pairs(runs: Sequence[Records], independent: Mapping[str, Optional[fl
   for records in runs:
     edges = start_edges(records, stored_name)
     roots = {edge.task for edge in edges if edge.source is None}
-    alone = {r["task_key"] for r in _trained(records) if not r.get("auxiliary")}
-    errors = {r["task_key"]: r["error"] for r in records
-              if r.get("kind") == "predict" and r.get("error") is not None}
+    alone = {r[schema.TASK_KEY] for r in _trained(records) if not r.get("auxiliary")}
+    errors = {r[schema.TASK_KEY]: r[schema.ERROR] for r in schema.of_tests(records)
+              if r.get(schema.ERROR) is not None}
     found += [TrainedPair(source, task, errors[task], independent.get(task))
               for source, task in edges
               if source in roots & alone and task in alone and task in errors]
@@ -327,4 +329,4 @@ def as_matrix(pairs: Sequence[TrainedPair], tasks: Sequence[str]) -> np.ndarray:
 
 def _trained(records: Records) -> list[Mapping[str, Any]]:
   return [r for r in records
-          if r.get("kind") == "train" and isinstance(r.get("start"), Mapping)]
+          if r.get(schema.KIND) == "train" and isinstance(r.get(schema.START), Mapping)]

@@ -2,19 +2,20 @@
 """The loop over buckets, which the protocols `clear` and `incremental` share.
 
 For each bucket in turn `Train` delivers its training images, and `Predict` asks for test images of
-buckets. A protocol says in a `Series` which events there are, which facts and scores their records
-have, and which classes may be answered.
+buckets. A protocol plans the events, and its loop says what is learned, predicted, scored and
+written in each:
+
+    run = bucket_loop.BucketRun(learner, state, buckets, tasks, ...)
+    for event in run.events(plan):
+      ...
 """
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
@@ -25,6 +26,7 @@ from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
+from suite.metrics import schema
 from suite.protocols import few_answers
 from suite.protocols import run_state
 from suite.training.scoring import evaluation
@@ -50,98 +52,93 @@ class BucketEvent(NamedTuple):
     return self.trained if self.tested is None else self.tested
 
 
-@dataclasses.dataclass(frozen=True)
-class Series:
-  """T buckets as a protocol delivers them.
-
-  Attributes:
-    buckets: T of them.
-    tasks: the task as a learner knows it from `Train` on bucket i on, for each i.
-    events: all of them, in order.
-    about: the facts of an event that do not depend on the learner, for its record.
-    scores: (event, accuracy, accuracies [T, T] of the events before, predictions) to scores for the
-      record of a Predict event.
-    allowed: the classes that may be answered in a Predict event, bool [C] of the task's; None: all.
-    new_classes: the classes that bucket i is about, int [K]; None: all.
-  """
-
-  buckets: Sequence[buckets_lib.Bucket]
-  tasks: Sequence[tasks_lib.Task]
-  events: Sequence[BucketEvent]
-  about: Callable[[BucketEvent], Dict[str, Any]]
-  scores: Callable[[BucketEvent, float, np.ndarray, Mapping[str, Any]], Dict[str, Any]]
-  allowed: Callable[[BucketEvent], Optional[np.ndarray]] = lambda event: None
-  new_classes: Callable[[int], Optional[Sequence[int]]] = lambda bucket: None
-
-
-def run(learner: learner_lib.Learner, series: Series, *, state: run_state.RunState,
-        validation_share: float, eval_batch_size: Optional[int],
-        few: Optional[few_answers.FewAnswers] = None) -> None:
-  """Runs the events of the series from `state.done` on.
+class BucketRun:
+  """A learner's run over T buckets: what happens in the events of a protocol's loop.
 
   Args:
     learner: checked by `refusals.check_learner`.
+    state: of the run.
+    buckets: T of them.
+    tasks: the task as the learner knows it from `Train` on bucket i on, for each i.
     validation_share: share of each bucket's training images that is delivered as its validation
       split.
     eval_batch_size: examples predicted at once; None: 256 images, or a whole test set of features
       up to 4096.
     few: how test sets are asked in part; None: they are asked in full.
   """
-  buckets, events = series.buckets, series.events
-  if eval_batch_size is None:  # One for all test sets, so that they share a graph.
-    is_features = all(isinstance(bucket.test, feature_set.FeatureSet) for bucket in buckets)
-    largest = max(bucket.test.size for bucket in buckets)
-    eval_batch_size = min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
-  checked, forward = state.done > 0, None
-  begun = series.tasks[events[max(state.done - 1, 0)].trained]
-  state.resume(learner, begin=[begun], delivery=deliveries.BUCKETS)
-  asking = None if few is None else few_answers.Asking(few, state, "bucket_name")
-  for event in events[state.done:]:
-    context, predictions = state.context(), None
-    task, trained = series.tasks[event.trained], buckets[event.trained].name
-    state.begins(f"train on {trained}" if event.tested is None else
-                 f"predict {buckets[event.tested].name} after it has learned {trained}",
-                 total=len(events))
-    learner.begin(task, context)
-    if event.tested is None:
-      delivered = _deliver(series, event.trained, validation_share, state.seeds)
-      checked = checked or refusals.check_predict(learner, task, delivered.train)
-      unlabelled = delivered.unlabelled
-      record = {"train_size": delivered.train.size, "validation_size": delivered.num_held_out,
-                **({} if unlabelled is None else {"unlabelled_size": unlabelled.size}),
-                **own_costs.learned(learner, delivered, context)}
-      if not learner.predict_stays:
-        forward = None
-    else:
-      checked = checked or refusals.check_predict(learner, task, buckets[0].test)
-      # One for all buckets of a row at least: compiling takes longer than thousands of features.
-      forward = forward or scoring.Forward(learner.predict, state.distribution)
-      tested = buckets[event.tested]
-      evaluate = (evaluation.evaluate if asking is None else
-                  functools.partial(asking.evaluate, tested.name))
-      record, predictions = evaluate(
-          learner.predict, tested.test, transform=learner.transform, ledger=state.ledger,
-          distribution=state.distribution, batch_size=eval_batch_size, forward=forward,
-          metrics=state.metrics, allowed=series.allowed(event))
-      state.keep_samples(tested.name, tested.test)
-      accuracy = (1.0 - record["error"] if record.get("estimated") else
-                  record["correct"] / record["seen"])
-      record.update(series.scores(event, accuracy, accuracies(state.records, len(buckets)),
-                                  predictions))
-    state.commit({**series.about(event), **record}, predictions)
 
+  def __init__(self, learner: learner_lib.Learner, state: run_state.RunState,
+               buckets: Sequence[buckets_lib.Bucket], tasks: Sequence[tasks_lib.Task], *,
+               validation_share: float, eval_batch_size: Optional[int],
+               few: Optional[few_answers.FewAnswers]):
+    self._learner, self._state, self._buckets, self._tasks = learner, state, buckets, tasks
+    self._share, self._few = validation_share, few
+    if eval_batch_size is None:  # One for all test sets, so that they share a graph.
+      is_features = all(isinstance(bucket.test, feature_set.FeatureSet) for bucket in buckets)
+      largest = max(bucket.test.size for bucket in buckets)
+      eval_batch_size = min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
+    self._batch_size = eval_batch_size
+    self._forward: Optional[scoring.Forward] = None
 
-def _deliver(series: Series, i: int, share: float, seeds: seeds_lib.Seeds
-             ) -> deliveries.Experience:
-  """The training images of bucket i, split for validation in the same way for every learner.
+  def events(self, plan: Sequence[BucketEvent]) -> Iterator[BucketEvent]:
+    """Yields the events of a plan from `state.done` on; the learner has begun the task of each."""
+    state, learner, is_checked = self._state, self._learner, self._state.done > 0
+    state.resume(learner, begin=[self._tasks[plan[max(state.done - 1, 0)].trained]],
+                 delivery=deliveries.BUCKETS)
+    self._tests = few_answers.TestSets(self._few, state, schema.BUCKET_NAME)
+    for event in plan[state.done:]:
+      trained, task = self._buckets[event.trained], self._tasks[event.trained]
+      state.begins(
+          f"train on {trained.name}" if event.tested is None else
+          f"predict {self._buckets[event.tested].name} after it has learned {trained.name}",
+          total=len(plan))
+      self._context = state.context()
+      learner.begin(task, self._context)
+      is_checked = is_checked or refusals.check_predict(learner, task, trained.train)
+      yield event
 
-  Every learner fits all of them: those of the validation split, too, when it has chosen with it.
-  """
-  whole = series.buckets[i].train
-  train, validation = whole.split(share, seed=seeds.integer("validation", i)) if share else (
-      whole, None)
-  return deliveries.Experience(series.tasks[i], train, validation, deliveries.History(),
-                               series.buckets[i].unlabelled, series.new_classes(i))
+  def learn(self, event: BucketEvent, new_classes: Optional[Sequence[int]] = None
+            ) -> Dict[str, Any]:
+    """Delivers the training images of a bucket to the learner; returns values for the record.
+
+    They are split for validation in the same way for every learner. Every learner fits all of them:
+    those of the validation split, too, when it has chosen with it.
+
+    Args:
+      event: a Train event.
+      new_classes: the classes that the bucket is about, int [K]; None: all.
+    """
+    bucket = self._buckets[event.trained]
+    train, validation = bucket.train.split(
+        self._share, seed=self._state.seeds.integer("validation", event.trained)
+    ) if self._share else (bucket.train, None)
+    delivered = deliveries.Experience(self._tasks[event.trained], train, validation,
+                                      deliveries.History(), bucket.unlabelled, new_classes)
+    if not self._learner.predict_stays:
+      self._forward = None
+    return {schema.TRAIN_SIZE: train.size, schema.VALIDATION_SIZE: delivered.num_held_out,
+            **({} if bucket.unlabelled is None else {
+                schema.UNLABELLED_SIZE: bucket.unlabelled.size}),
+            **own_costs.learned(self._learner, delivered, self._context)}
+
+  def predict(self, event: BucketEvent, allowed: Optional[np.ndarray] = None
+              ) -> evaluation.Evaluation:
+    """Asks the learner for the test images of a bucket; returns values for the record, predictions.
+
+    Args:
+      event: a Predict event.
+      allowed: the classes that may be answered, bool [C] of the learner's task; None: all.
+    """
+    # One for all buckets of a row at least: compiling takes longer than thousands of features.
+    self._forward = self._forward or scoring.Forward(
+        self._learner.predict, self._state.distribution)
+    bucket = self._buckets[event.bucket]
+    found = self._tests.evaluate(bucket.name, self._learner, bucket.test, forward=self._forward,
+                                 batch_size=self._batch_size, allowed=allowed)
+    record = found.record
+    record[schema.ACCURACY] = (1.0 - record[schema.ERROR] if record.get(schema.ESTIMATED) else
+                               record[schema.CORRECT] / record[schema.SEEN])
+    return found
 
 
 def check_sizes(learner: learner_lib.Learner, buckets: Sequence[buckets_lib.Bucket],
@@ -180,18 +177,18 @@ def check_transforms(buckets: Sequence[buckets_lib.Bucket], transform: examples.
 def about(event: BucketEvent, buckets: Sequence[buckets_lib.Bucket], task: tasks_lib.Task
           ) -> Dict[str, Any]:
   """The part of a record that all protocols of buckets share; buckets count from 0."""
-  return {"kind": event.kind, "task": task.name, "task_key": task.key,
-          "num_classes": task.num_classes, "trained_bucket": event.trained, "bucket": event.bucket,
-          "bucket_name": buckets[event.bucket].name}
+  return {schema.KIND: event.kind, schema.TASK: task.name, schema.TASK_KEY: task.key,
+          schema.NUM_CLASSES: task.num_classes, schema.TRAINED_BUCKET: event.trained,
+          schema.BUCKET: event.bucket, schema.BUCKET_NAME: buckets[event.bucket].name}
 
 
-def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int, value: str = "accuracy"
+def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int, value: str = schema.ACCURACY
                ) -> np.ndarray:
   """The matrix [T, T] of a value of the records so far; NaN where there is none."""
   acc = np.full([num_buckets, num_buckets], np.nan)
-  for record in records:
-    if record["kind"] == deliveries.PREDICT and record.get(value) is not None:
-      acc[record["trained_bucket"], record["bucket"]] = record[value]
+  for record in schema.of_tests(records):
+    if record.get(value) is not None:
+      acc[record[schema.TRAINED_BUCKET], record[schema.BUCKET]] = record[value]
   return acc
 
 
@@ -204,24 +201,14 @@ def estimates(records: Sequence[Mapping[str, Any]], acc: np.ndarray,
     acc: the matrix [T, T].
     scores: functions of the matrix, by their names in the summary.
   """
-  if not any("estimated" in record for record in records):
+  if not any(schema.ESTIMATED in record for record in records):
     return {}
   bounds = np.stack([acc, acc])
-  for record in records:
-    if record["kind"] == deliveries.PREDICT and record["estimated"]:
-      low, high = record["error_interval"]
-      bounds[:, record["trained_bucket"], record["bucket"]] = 1.0 - high, 1.0 - low
+  for record in schema.of_tests(records):
+    if record[schema.ESTIMATED]:
+      low, high = record[schema.ERROR_INTERVAL]
+      bounds[:, record[schema.TRAINED_BUCKET], record[schema.BUCKET]] = 1.0 - high, 1.0 - low
   found = {name: matrix.interval(score, acc, *bounds) for name, score in scores.items()}
   return {**few_answers.summary(records), "intervals": {
       name: list(one) for name, one in found.items() if not np.isnan(one).any()},
-          "matrix_low": rows(bounds[0]), "matrix_high": rows(bounds[1])}
-
-
-def without_nan(scores: Mapping[str, float]) -> Dict[str, Optional[float]]:
-  """Scores as a summary has them: null where the protocol does not evaluate."""
-  return {name: None if np.isnan(score) else score for name, score in scores.items()}
-
-
-def rows(acc: np.ndarray) -> List[List[Optional[float]]]:
-  """A matrix as a summary has it."""
-  return [[None if np.isnan(a) else a for a in row] for row in acc.tolist()]
+          "matrix_low": bounds[0].tolist(), "matrix_high": bounds[1].tolist()}

@@ -39,6 +39,7 @@ from suite.contracts import tasks
 from suite.data.episodes import episodes as episodes_lib
 from suite.metrics import episodic
 from suite.metrics import own_metrics
+from suite.metrics import schema
 from suite.protocols import run_state
 from suite.state import context as context_lib
 from suite.state import sample_images
@@ -56,7 +57,7 @@ _ROUNDING = ("task_batching", "compiled")  # Fields of `Compute` that a run goes
 DESCRIPTION = descriptions.ProtocolDescription(
     "cfsl", measures=(descriptions.Measure("accuracy", "accuracy"),),
     curve=descriptions.RecordCurve(
-        "Updates", "Validation accuracy", "updates", "validation_accuracy"),
+        "Updates", "Validation accuracy", schema.UPDATES, schema.VALIDATION_ACCURACY),
     panels=(descriptions.VALIDATIONS,))
 
 
@@ -118,7 +119,7 @@ class Compute:
             f"The run began with cfsl.Compute.{name} = {before!r}, and now it is {now!r}: the "
             f"numbers would differ. Set cfsl.Compute.{name} = {before!r}, or give another "
             "--workdir.")
-    folded = bool(records and records[0].get("seeds_folded", False))
+    folded = bool(records and records[0].get(schema.SEEDS_FOLDED, False))
     if records and folded != (folding is not None):
       raise ValueError(
           f"The run began {'with' if folded else 'without'} --fold_seeds, and the numbers would "
@@ -128,7 +129,7 @@ class Compute:
     """The part of a record that says by which graphs numbers were rounded; {}: by the default."""
     found = {name: getattr(self, name) for name in _ROUNDING
              if getattr(self, name) != getattr(Compute, name)}
-    return found if folding is None else {**found, "seeds_folded": True}
+    return found if folding is None else {**found, schema.SEEDS_FOLDED: True}
 
 
 _COMPUTE = Compute()
@@ -186,17 +187,18 @@ def run(
     context.store.keep_only(MODEL, events.best_models())
     record, predictions = (events.test(context, test_episodes) if is_test else
                            (events.meta_train(context, event), None))
-    state.commit({"protocol": DESCRIPTION.name, **episodes_test.describe(), **record,
+    state.commit({schema.PROTOCOL: DESCRIPTION.name, **episodes_test.describe(), **record,
                   **compute.describe(events.folding)}, predictions)
   return summarize(state.records)
 
 
 def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   """The test event's scores and the costs of the run, from records alone."""
-  losses, last = [r["loss"] for r in records if r.get("loss") is not None], records[-1]
-  names = ("task_type", "way", "shot", "num_support_sets", "convention", "fallback", "accuracy",
-           "accuracy_interval_95", "num_tasks", "transductive", "atm", "macs_per_task")
-  validated = [r["validation_accuracy"] for r in records if "validation_accuracy" in r]
+  losses, last = [r[schema.LOSS] for r in records if r.get(schema.LOSS) is not None], records[-1]
+  names = (schema.TASK_TYPE, schema.WAY, schema.SHOT, schema.NUM_SUPPORT_SETS, schema.CONVENTION,
+           schema.FALLBACK, schema.ACCURACY, schema.ACCURACY_INTERVAL, schema.NUM_TASKS,
+           schema.TRANSDUCTIVE, schema.ATM, schema.MACS_PER_TASK)
+  validated = [r[schema.VALIDATION_ACCURACY] for r in records if schema.VALIDATION_ACCURACY in r]
   return {"protocol": DESCRIPTION.name, "meta_loss": losses[-1] if losses else None,
           "best_validation_accuracy": max(validated, default=None),
           **{name: last[name] for name in names},
@@ -311,7 +313,7 @@ class _EpisodicRun:
   def meta_train(self, context: context_lib.Context, event: int) -> Dict[str, Any]:
     """Does the updates of an event, then validates if it is due; returns the record."""
     training, validation = self._training, self._validation
-    done = self._state.records[-1]["updates"] if event else 0
+    done = self._state.records[-1][schema.UPDATES] if event else 0
     feed = _Feed(training.episodes, self._learner.transform, training.tasks_per_update,
                  self._first + done * training.tasks_per_update, self._state.distribution.holds(
                      training.episodes.images.dtype.size * int(np.prod(
@@ -326,11 +328,11 @@ class _EpisodicRun:
     updates = context.ledger.grant(training.updates, lambda num: (
         cost * num if looks is None else cost * num + looks.cost()))
     if not updates:  # The budget is spent.
-      return {"kind": "train", "role": "meta_train", "updates": done, "loss": None}
+      return _trained(done, None)
     record = meta_train(self.graphs, feed, context, done, updates, cost, self.folding)
     if looks is not None:
       record.update(validate(looks, context))
-      if event in self.best_models({"event": event, **record}):
+      if event in self.best_models({schema.EVENT: event, **record}):
         context.store.save(MODEL, [v.numpy() for v in self.graphs.model])
     return record
 
@@ -345,11 +347,12 @@ class _EpisodicRun:
       self._state.keep_samples(sample_images.EPISODE, self._episodes_test)
     else:  # Costs without scores.
       predictions = None
-      record = {"kind": "predict", "role": "meta_test", "accuracy": None,
-                "accuracy_interval_95": None, "num_tasks": 0,
-                "macs_per_task": questions.macs_per_task()}
+      record = {schema.KIND: deliveries.PREDICT, schema.ROLE: "meta_test", schema.ACCURACY: None,
+                schema.ACCURACY_INTERVAL: None, schema.NUM_TASKS: 0,
+                schema.MACS_PER_TASK: questions.macs_per_task()}
     atm = None if rehearsal.counts_only() else self.graphs.across_task_memory(self._episodes_test)
-    record.update(models=models, atm=atm, transductive=self._learner.transductive)
+    record.update({
+        schema.MODELS: models, schema.ATM: atm, schema.TRANSDUCTIVE: self._learner.transductive})
     return record, predictions
 
 
@@ -378,19 +381,25 @@ def meta_train(
   context.ledger.charge(
       "meta_train", flops=cost.flops, macs=cost.macs, steps=updates,
       examples=updates * feed.size * len(feed.episodes.labels), seconds=time.monotonic() - began)
-  return {"kind": "train", "role": "meta_train", "updates": first_update + updates, "loss": loss}
+  return _trained(first_update + updates, loss)
+
+
+def _trained(updates: int, loss: Optional[float]) -> Dict[str, Any]:
+  return {schema.KIND: deliveries.TRAIN, schema.ROLE: "meta_train", schema.UPDATES: updates,
+          schema.LOSS: loss}
 
 
 def validate(questions: episode_questions.EpisodeQuestions, context: context_lib.Context
              ) -> Dict[str, Any]:
   """Accuracy of the current model, charged to "validate"."""
   logits, labels = questions.ask(context, "validate")
-  return {"validation_accuracy": float(np.mean(np.argmax(logits, axis=-1) == labels))}
+  return {schema.VALIDATION_ACCURACY: float(np.mean(np.argmax(logits, axis=-1) == labels))}
 
 
 def best_models(records: Sequence[Mapping[str, Any]], ensemble: int) -> List[int]:
   """Events whose models did best on validation, best first, ties by event; [] if there are none."""
-  found = [(-r["validation_accuracy"], r["event"]) for r in records if "validation_accuracy" in r]
+  found = [(-r[schema.VALIDATION_ACCURACY], r[schema.EVENT]) for r in records
+           if schema.VALIDATION_ACCURACY in r]
   return [event for _, event in sorted(found)[:ensemble]]
 
 
@@ -419,8 +428,9 @@ def test(
   record, predictions = evaluation.score(outputs, tasks.SINGLE_LABEL, metrics)
   by_task = np.mean(predictions["correct"].reshape(labels.shape), axis=1)
   return evaluation.Evaluation(
-      {"kind": "predict", "role": "meta_test", **record, **episodic.over_tasks(by_task),
-       "macs_per_task": questions.macs_per_task()}, predictions)
+      {schema.KIND: deliveries.PREDICT, schema.ROLE: "meta_test", **record,
+       **episodic.over_tasks(by_task), schema.MACS_PER_TASK: questions.macs_per_task()},
+      predictions)
 
 
 def _check(parts: Sequence[episodes_lib.Episodes], updates: int, updates_per_event: int,

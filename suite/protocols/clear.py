@@ -36,6 +36,7 @@ from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
+from suite.metrics import schema
 from suite.protocols import bucket_loop
 from suite.protocols import few_answers
 from suite.protocols import run_state
@@ -53,10 +54,10 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("forward_transfer", "forward transfer"),
         descriptions.Measure("chaudhry_forgetting", "forgetting", descriptions.LOWER)),
     curve=descriptions.RecordCurve(
-        "Bucket", "Accuracy on the bucket just trained on", "bucket", "accuracy", first=1,
-        kind=deliveries.PREDICT, equal=("bucket", "trained_bucket")),
+        "Bucket", "Accuracy on the bucket just trained on", schema.BUCKET, schema.ACCURACY, first=1,
+        kind=deliveries.PREDICT, equal=(schema.BUCKET, schema.TRAINED_BUCKET)),
     # A learner may add further names of the default to records, such as "way".
-    panels=(descriptions.BUCKETS,), identity=("task", "mode", "num_classes"))
+    panels=(descriptions.BUCKETS,), identity=(schema.TASK, schema.MODE, schema.NUM_CLASSES))
 
 
 @refusals.checkable
@@ -83,7 +84,6 @@ def run(
       None: all images.
   """
   learner = refusals.check_learner(learner, deliveries.BUCKETS)
-  refusals.check_kinds(learner, [buckets.task.kind])
   events = plan(len(buckets), mode)
   _check(buckets, learner, mode, validation_share)
   known, few = _known_classes(buckets), few_answers.parsed(test_answers)
@@ -91,24 +91,26 @@ def run(
     raise ValueError(f"Classes of {buckets.task.key!r} appear over time, and the accuracy on known "
                      f"classes is of all answers: test_answers={few.answers} asks a part. Leave "
                      "test_answers out.")
-
-  def scores(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray,
-             predictions: Mapping[str, Any]) -> Dict[str, Any]:
-    acc[event.trained, event.tested] = accuracy
-    record = {"accuracy": acc[event.trained, event.tested], "row": acc[event.trained].tolist()}
-    if event.tested == len(acc) - 1:  # The row is complete.
-      record.update(matrix.row(acc, event.trained))
-    if known is not None:
-      record.update(matrix.of_known(
-          predictions["labels"], predictions["correct"], known[event.trained]))
-    return record
-
-  bucket_loop.run(
-      learner, bucket_loop.Series(
-          buckets.buckets, [buckets.task] * len(buckets), events,
-          lambda event: {"protocol": DESCRIPTION.name, "mode": mode,
-                         **bucket_loop.about(event, buckets.buckets, buckets.task)}, scores),
-      state=state, validation_share=validation_share, eval_batch_size=eval_batch_size, few=few)
+  loop = bucket_loop.BucketRun(
+      learner, state, buckets.buckets, [buckets.task] * len(buckets),
+      validation_share=validation_share, eval_batch_size=eval_batch_size, few=few)
+  for event in loop.events(events):
+    record = {schema.PROTOCOL: DESCRIPTION.name, schema.MODE: mode,
+              **bucket_loop.about(event, buckets.buckets, buckets.task)}
+    predictions = None
+    if event.kind == deliveries.TRAIN:
+      record.update(loop.learn(event))
+    else:
+      found, predictions = loop.predict(event)
+      record.update(found)
+      acc = bucket_loop.accuracies([*state.records, record], len(buckets))
+      record[schema.ROW] = acc[event.trained].tolist()
+      if event.tested == len(acc) - 1:  # The row is complete.
+        record.update(matrix.row(acc, event.trained))
+      if known is not None:
+        record.update(matrix.of_known(
+            predictions["labels"], predictions["correct"], known[event.trained]))
+    state.commit(record, predictions)
   return summarize(state.records, buckets, mode)
 
 
@@ -124,7 +126,6 @@ def plan(num_buckets: int, mode: str) -> List[bucket_loop.BucketEvent]:
 def _check(buckets: buckets_lib.Buckets, learner: learner_lib.Learner, mode: str,
            validation_share: float) -> None:
   """Errors that would otherwise end a run at its last bucket, or make its scores wrong."""
-  refusals.check_task(buckets.task)
   least = 2 if mode == _STREAMING else 1
   if len(buckets) < least:
     raise ValueError(f"The series of {buckets.task.key!r} has {len(buckets)} buckets; give at "
@@ -137,6 +138,8 @@ def _check(buckets: buckets_lib.Buckets, learner: learner_lib.Learner, mode: str
   trained = buckets.buckets[:-1] if mode == _STREAMING else buckets.buckets
   bucket_loop.check_sizes(learner, trained, validation_share, "clear.run.validation_share")
   bucket_loop.check_transforms(buckets.buckets, learner.transform)
+  refusals.check_kinds(learner, [buckets.task.kind])
+  refusals.check_task(buckets.task)
   refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
 
 
@@ -154,17 +157,14 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
   """The scores that a paper prints, from records alone; null where the mode does not evaluate."""
   acc = bucket_loop.accuracies(records, len(buckets))
   scores = matrix.summary(acc)
-  if any("accuracy_known" in record for record in records):
+  if any(schema.ACCURACY_KNOWN in record for record in records):
     of_known = matrix.summary(
-        bucket_loop.accuracies(records, len(buckets), "accuracy_known"))
+        bucket_loop.accuracies(records, len(buckets), schema.ACCURACY_KNOWN))
     scores.update({f"{name}_known": score for name, score in of_known.items()})
-  last = records[-1] if records else {}
-  return {
+  return run_state.plain({
       "protocol": DESCRIPTION.name,
       "stream": f"{buckets.task.name}, {len(buckets)} buckets, {mode}",
-      "mode": mode, "num_events": len(records),
-      **bucket_loop.without_nan(scores),
+      "mode": mode, "num_events": len(records), **scores,
       **({"class_names": list(buckets.class_names)} if buckets.class_names else {}),
-      "matrix": bucket_loop.rows(acc),
-      **bucket_loop.estimates(records, acc, matrix.scores()),
-      **ledger.costs(last)}
+      "matrix": acc.tolist(), **bucket_loop.estimates(records, acc, matrix.scores()),
+      **ledger.costs(records[-1] if records else {})})

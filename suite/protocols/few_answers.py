@@ -23,13 +23,14 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from suite.contracts import deliveries
+from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.lifelong import answer_tables
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import intervals
 from suite.lifelong.estimators import factor_model
+from suite.metrics import schema
 from suite.protocols import run_state
 from suite.state import predictions
 from suite.training.scoring import evaluation
@@ -118,11 +119,11 @@ def estimate(known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], num: in
       max(value, math.ceil(high * size - _ROUNDING) / size))
 
 
-class Asking:
-  """Asks the test sets of one run.
+class TestSets:
+  """Asks a learner for the test sets of one run, in full or in part.
 
   Args:
-    given: how.
+    given: how; None: in full.
     state: of the run, whose records say which of its models were asked in full.
     key: name of the value of records that names a test set.
 
@@ -130,76 +131,86 @@ class Asking:
     ValueError: the run has metrics of its own, or other known answers than when it began.
   """
 
-  def __init__(self, given: FewAnswers, state: run_state.RunState, key: str):
-    if state.metrics.names:
+  def __init__(self, given: Optional[FewAnswers], state: run_state.RunState, key: str):
+    if given is not None and state.metrics.names:
       raise refusals.RefusedError(
           f"Metrics of your own ({', '.join(state.metrics.names)}) are of all answers, and "
           f"test_answers asks {given.answers} of a test set. Leave one of the two out.")
     self._given, self._state, self._key = given, state, key
     self._known: Dict[str, Tuple[int, np.ndarray]] = {}
     self._searches: Dict[str, factor_model.FactorSearch] = {}
-    self._tables = answer_tables.of_predictions(given.known_runs) if given.known_runs else []
-    self._fingerprint = (
-        answer_tables.fingerprint(self._tables) if given.known_runs else None)
-    before = next((r["known_answers"] for r in state.records if "known_answers" in r),
+    runs = () if given is None else given.known_runs
+    self._tables = answer_tables.of_predictions(runs) if runs else []
+    self._fingerprint = answer_tables.fingerprint(self._tables) if runs else None
+    before = next((r[schema.KNOWN_ANSWERS] for r in state.records if schema.KNOWN_ANSWERS in r),
                   self._fingerprint)
     if before != self._fingerprint:
       raise ValueError(
-          f"The answers in {', '.join(given.known_runs)} have changed since this run began "
+          f"The answers in {', '.join(runs)} have changed since this run began "
           f"({before} then, {self._fingerprint} now). Start again with another --workdir, or put "
           "the old ones back.")
 
-  def evaluate(self, name: str, predict: Callable[[Any], Any], images: Any, **how: Any
+  def evaluate(self, name: str, learner: learner_lib.Learner, images: Any, **how: Any
                ) -> evaluation.Evaluation:
     """Scores a test set, see `evaluation.evaluate`; an estimate if it is asked in part.
 
     Args:
       name: of the test set, in records.
-      predict, images: the model and the test set.
-      **how: the arguments of `evaluation.evaluate`.
+      learner, images: the model and the test set.
+      **how: further arguments of `evaluation.evaluate`.
 
     Returns:
-      The record has, besides: "estimated"; "test_size" N, of which "seen" images were asked;
-      "error_interval", [low, high] with 95%; "known_models", and "saved_flops" at the mean cost of
-      the answers asked.
+      The record has, where some test sets may be asked in part: "estimated"; "test_size" N, of
+      which "seen" images were asked; "error_interval", [low, high] with 95%; "known_models", and
+      "saved_flops" at the mean cost of the answers asked.
     """
-    size, num = images.size, self._given.answers
-    known = self._answers(name, images) if images.kind == tasks.SINGLE_LABEL else None
-    kept = {} if self._fingerprint is None else {"known_answers": self._fingerprint}
-    if known is None or len(known) < self._given.full_models or num >= size:
-      found = evaluation.evaluate(predict, images, **how)
-      error = found.record["error"]
-      found.record.update(estimated=False, test_size=size, error_interval=[error, error],
-                          known_models=0, saved_flops=0, **kept)
+    state, given = self._state, self._given
+    state.keep_samples(name, images)
+
+    def scored(images: Any) -> evaluation.Evaluation:
+      return evaluation.evaluate(
+          learner.predict, images, transform=learner.transform, ledger=state.ledger,
+          distribution=state.distribution, metrics=state.metrics, **how)
+
+    if given is None:
+      return scored(images)
+    size, num = images.size, given.answers
+    known = (self._answers(name, images, given.full_models)
+             if images.kind == tasks.SINGLE_LABEL else None)
+    kept = {} if self._fingerprint is None else {schema.KNOWN_ANSWERS: self._fingerprint}
+    if known is None or len(known) < given.full_models or num >= size:
+      found = scored(images)
+      error = found.record[schema.ERROR]
+      found.record.update({
+          schema.ESTIMATED: False, schema.TEST_SIZE: size, schema.ERROR_INTERVAL: [error, error],
+          schema.KNOWN_MODELS: 0, schema.SAVED_FLOPS: 0, **kept})
       return found
     asked: List[evaluation.Evaluation] = []
-    ledger = how["ledger"]
-    before = ledger.totals().get("flops_predict", 0)
+    before = state.ledger.totals().get("flops_predict", 0)
 
     def ask(places: np.ndarray) -> np.ndarray:
-      asked.append(evaluation.evaluate(predict, images.subset(places), **how))
+      asked.append(scored(images.subset(places)))
       return asked[-1].predictions["correct"]
 
-    seed = self._state.seeds.integer("few_answers", name)
+    seed = state.seeds.integer("few_answers", name)
     search = self._searches.setdefault(name, factor_model.FactorSearch(seed=seed))
     accuracy = estimate(known, ask, num, seed=seed, search=search)
-    after, (found,) = ledger.totals().get("flops_predict", 0), asked
-    found.record.update(
-        error=1.0 - accuracy.value, estimated=True, test_size=size,
-        error_interval=[(size - round(bound * size)) / size
-                        for bound in (accuracy.high, accuracy.low)], known_models=len(known),
-        saved_flops=None if after is None or before is None else
-        round((after - before) * (size - num) / num), **kept)
+    after, (found,) = state.ledger.totals().get("flops_predict", 0), asked
+    found.record.update({
+        schema.ERROR: 1.0 - accuracy.value, schema.ESTIMATED: True, schema.TEST_SIZE: size,
+        schema.ERROR_INTERVAL: [(size - round(bound * size)) / size
+                                for bound in (accuracy.high, accuracy.low)],
+        schema.KNOWN_MODELS: len(known), schema.SAVED_FLOPS: None if None in (after, before) else
+        round((after - before) * (size - num) / num), **kept})
     return found
 
-  def _answers(self, name: str, images: Any) -> np.ndarray:
+  def _answers(self, name: str, images: Any, full_models: int) -> np.ndarray:
     """Answers to all images of the models that are known, uint8 [M, N]; other runs come first.
 
     It is the same array as long as no model is added.
     """
-    own = [record["predictions"] for record in self._state.records
-           if record["kind"] == deliveries.PREDICT and record[self._key] == name
-           and not record["estimated"]][:self._given.full_models]
+    own = [record[schema.PREDICTIONS] for record in schema.of_tests(self._state.records)
+           if record[self._key] == name and not record[schema.ESTIMATED]][:full_models]
     number, known = self._known.get(name, (-1, np.zeros([0, images.size], np.uint8)))
     if number < 0:
       order = np.argsort(images.ids)
@@ -217,9 +228,9 @@ class Asking:
 
 def summary(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   """What a summary says of the test sets of a run that may ask them in part."""
-  tested = [record for record in records if record["kind"] == deliveries.PREDICT]
-  saved = [record["saved_flops"] for record in tested]
-  return {"estimated_tests": sum(record["estimated"] for record in tested),
-          "answers_asked": sum(record["seen"] for record in tested),
-          "answers_of": sum(record["test_size"] for record in tested),
+  tested = schema.of_tests(records)
+  saved = [record[schema.SAVED_FLOPS] for record in tested]
+  return {"estimated_tests": sum(record[schema.ESTIMATED] for record in tested),
+          "answers_asked": sum(record[schema.SEEN] for record in tested),
+          "answers_of": sum(record[schema.TEST_SIZE] for record in tested),
           "saved_flops": None if None in saved else sum(saved)}

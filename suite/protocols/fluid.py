@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import ledger
+from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import examples
@@ -37,6 +38,7 @@ from suite.contracts import tasks
 from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.sequences import sequences
+from suite.metrics import schema
 from suite.metrics import sequence_accuracy
 from suite.metrics import sequence_log
 from suite.protocols import run_state
@@ -105,6 +107,7 @@ class Scores:
                        "is n / 180 of n steps.")
 
 
+_META = ("meta_classes", "meta_updates", "meta_loss")
 _NEVER = update_strategies.Never()
 _NOVELTY, _BLOCKS, _SCORES = sequence_log.Novelty(), Blocks(), Scores()
 DESCRIPTION = descriptions.ProtocolDescription(
@@ -118,9 +121,10 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("pretrain_tail", "pretrain, tail"),
         descriptions.Measure("new_class_auroc", "new-class AUROC")),
     curve=descriptions.RecordCurve(
-        "Samples", "Accuracy so far", "seen_so_far", "correct_so_far", per="seen_so_far"),
+        "Samples", "Accuracy so far", schema.SEEN_SO_FAR, schema.CORRECT_SO_FAR,
+        per=schema.SEEN_SO_FAR),
     panels=(descriptions.STEPS,),
-    identity=("task", "num_classes", "train_size", "validation_size"))
+    identity=(schema.TASK, schema.NUM_CLASSES, schema.TRAIN_SIZE, schema.VALIDATION_SIZE))
 
 
 @refusals.checkable
@@ -165,11 +169,12 @@ def run(
     sequence = sequence.delayed(
         sequences.delays(len(sequence), label_delay, state.seeds.pair("label delay")))
   decisions = sequence_decisions.SequenceDecisions(update, learner, sequence)
-  task = _task(sequence)
+  task = tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
   refusals.check_task(task)
   state.resume(learner, begin=[task], delivery=deliveries.SEQUENCE)
-  before = state.records[0].get("left_out_samples", {}) if state.records else _left_out(sequence)
-  if before != _left_out(sequence):
+  now = _left_out(sequence)
+  before = state.records[0].get(schema.LEFT_OUT_SAMPLES, {}) if state.records else now
+  if before != now:
     raise ValueError(
         f"This run began with {sum(map(len, before.values()))} samples left out, whose images were "
         f"missing; now there are {sum(map(len, sequence.left_out.values()))}, or others. Put the "
@@ -177,7 +182,7 @@ def run(
   num_known = sequence.num_base_classes if base is not None or base_is_known else 0
   known = np.arange(sequence.num_classes) < num_known  # Before the first step.
   if (base is not None or base_is_known) and not state.done:
-    _begin_with_base(learner, state, sequence, known, base, validation_share)
+    _begin_with_base(learner, state, sequence, task, known, base, validation_share)
   device = state.distribution.devices[0]
   events = _SequenceRun(
       learner, state, sequence, task, decisions, known, blocks.batch_on(device))
@@ -190,7 +195,7 @@ def run(
   state.known_classes = events.steps.known
   if update.reads_answers:
     rehearsal.note("the update strategy reads answers, which are not known before: "
-                   f"{len(sequence_decisions.of_phases(state.records))} offline phases are "
+                   f"{len(schema.of_phases(state.records))} offline phases are "
                    f"planned, and a run has between none and one a step ({len(sequence):,})")
   return summarize(
       state.records, sequence, known, threshold=scores.head_above, head_is=scores.head_is,
@@ -244,42 +249,39 @@ def _checked_base(sequence: sequences.Sequence, base: Optional[examples.ExampleS
 
 
 def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
-                     sequence: sequences.Sequence, known: np.ndarray,
+                     sequence: sequences.Sequence, task: tasks.Task, known: np.ndarray,
                      base: Optional[examples.ExampleSet], validation_share: float) -> None:
   """The first event: the base classes are learned, or, without `base`, come with the learner."""
-  context, task = state.context(phase="pretrain"), _task(sequence)
+  context = state.context(phase="pretrain")
   state.begins("base classes", done=0, total=0 if base is None else len(sequence), unit="sample")
   learner.begin(task, context)
   if base is None:
-    record = {"train_size": 0, "validation_size": 0,
+    record = {schema.TRAIN_SIZE: 0, schema.VALIDATION_SIZE: 0,
               **own_costs.learned(learner, known, context, "know_base")}
   else:
     def answer(images: tf.Tensor) -> tf.Tensor:
       return learner.answer(learner.encode(learner.transform.evaluate(images)))
 
-    refusals.check_width(
-        learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
     split = image_set.stratified_split(
         base, validation_share, seed=state.seeds.integer("validation"))
+    refusals.check_width(
+        learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
     delivered = deliveries.Experience(task, *split, deliveries.History())
-    record = {"train_size": delivered.train.size, "validation_size": delivered.num_held_out,
+    record = {schema.TRAIN_SIZE: delivered.train.size,
+              schema.VALIDATION_SIZE: delivered.num_held_out,
               **own_costs.learned(learner, delivered, context)}
-  state.commit({**_about(task, sequence, state), "kind": deliveries.TRAIN, **record})
-
-
-def _task(sequence: sequences.Sequence) -> tasks.Task:
-  return tasks.Task("sequence", tasks.SINGLE_LABEL, sequence.num_classes)
+  state.commit({**_about(task, sequence, state), schema.KIND: deliveries.TRAIN, **record})
 
 
 def _about(task: tasks.Task, sequence: sequences.Sequence, state: run_state.RunState
            ) -> Dict[str, Any]:
   """The part of each record that is the same; the first one names the samples left out."""
-  about = {"protocol": DESCRIPTION.name, "task": task.name, "task_key": task.key,
-           "num_classes": task.num_classes}
+  about = {schema.PROTOCOL: DESCRIPTION.name, schema.TASK: task.name, schema.TASK_KEY: task.key,
+           schema.NUM_CLASSES: task.num_classes}
   if sequence.left_out:
-    about["left_out"] = sum(map(len, sequence.left_out.values()))
+    about[schema.LEFT_OUT] = sum(map(len, sequence.left_out.values()))
     if not state.records:
-      about["left_out_samples"] = _left_out(sequence)
+      about[schema.LEFT_OUT_SAMPLES] = _left_out(sequence)
   return about
 
 
@@ -297,21 +299,21 @@ class _SequenceRun:
     self._learner, self._state, self._sequence, self._task = learner, state, sequence, task
     self._learner.begin(task, state.context())
     self._decisions = decisions
-    log = sequence_log.from_records(sequence_decisions.of_steps(state.records))
+    log = sequence_log.from_records(state.records)
     num_answered = len(log.labels)
     self._correct = log.correct(task.num_classes)  # Of the last steps; see `predict`.
     self.steps = sequence_steps.SequenceSteps(learner, sequence, known, num_answered, encode_batch)
-    self._decisions.resume(state.records[-1]["strategy"] if num_answered else None,
+    self._decisions.resume(state.records[-1][schema.STRATEGY] if num_answered else None,
                            self._correct, self.steps.known)
 
   def update_is_due(self) -> bool:
     """Whether the last step ended with a decision to update."""
-    return bool(self._state.records) and self._state.records[-1].get("update", False)
+    return bool(self._state.records) and self._state.records[-1].get(schema.UPDATE, False)
 
   def learn_stored(self) -> None:
     """An offline phase."""
     state = self._state
-    phases, before = sequence_decisions.of_phases(state.records), state.ledger.totals()
+    phases, before = schema.of_phases(state.records), state.ledger.totals()
     # Its draws depend on the number of the phase, not of the event, and so not on `record_every`.
     context = dataclasses.replace(
         state.context(), seeds=state.seeds.child("offline phase", len(phases) + 1))
@@ -319,13 +321,14 @@ class _SequenceRun:
     stored = self.steps.stored(phases[-1]["stored"] if phases else 0)
     state.begins(f"offline phase {len(phases) + 1}, on {len(stored.labels):,} samples",
                  done=self.steps.num_answered, total=len(self._sequence), unit="sample")
-    record = {"phase": len(phases) + 1, "step": self.steps.num_answered,
-              "stored": len(stored.labels), "reason": state.records[-1]["reason"],
+    record = {schema.PHASE: len(phases) + 1, schema.STEP: self.steps.num_answered,
+              schema.STORED: len(stored.labels), schema.REASON: state.records[-1][schema.REASON],
               **own_costs.learned(self._learner, stored, context, "learn_stored")}
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
-        **_about(self._task, self._sequence, state), "kind": deliveries.TRAIN, **record,
-        **sequence_decisions.spent(state.ledger.totals(), before),
+        **_about(self._task, self._sequence, state), schema.KIND: deliveries.TRAIN, **record,
+        **{f"event_{name}": None if None in (spent, before[name]) else spent - before[name]
+           for name, spent in state.ledger.totals().items() if name in ("flops", "macs")},
         **self._progress([*phases, record])})
 
   def predict(self, record_every: int, block_size: int, novelty: sequence_log.Novelty,
@@ -351,16 +354,15 @@ class _SequenceRun:
       state.keep_samples(self._task.key, self._sequence, self.steps.num_answered)
     self._correct = np.concatenate([self._correct, log.correct(num_classes)])[-scores.window:]
     state.commit({
-        **_about(self._task, self._sequence, state), "kind": deliveries.PREDICT,
-        "first_step": first,
-        **sequence_decisions.steps(log, num_classes, state.records),
-        "window_accuracy": float(np.mean(self._correct)),
-        "revealed_so_far": self.steps.num_revealed,
-        **sequence_decisions.decision(
-            outcomes, self._decisions.update_macs(self.steps.num_revealed)),
-        **self._progress(sequence_decisions.of_phases(state.records))},
+        **_about(self._task, self._sequence, state), schema.KIND: deliveries.PREDICT,
+        schema.FIRST_STEP: first,
+        **log.record(num_classes, state.records),
+        schema.WINDOW_ACCURACY: float(np.mean(self._correct)),
+        schema.REVEALED_SO_FAR: self.steps.num_revealed,
+        **self._decisions.record(outcomes, self.steps.num_revealed),
+        **self._progress(schema.of_phases(state.records))},
         {"ids": self._sequence.ids[first:self.steps.num_answered],
-         **sequence_decisions.predictions(log, num_classes, np.concatenate(probabilities))},
+         **log.predictions(num_classes, np.concatenate(probabilities))},
         is_short=not outcomes[-1].is_update)
 
   def _block(self, limit: int, novelty: sequence_log.Novelty, nearest: Optional[int]
@@ -383,32 +385,39 @@ class _SequenceRun:
                  time.monotonic() - began)
     return log.first(outcome.num_steps), read.probability[:outcome.num_steps], outcome
 
-  def _progress(self, phases: sequence_decisions.Records) -> Dict[str, Any]:
-    """The part of a record that describes the run so far, to resume from and to compare."""
-    return {"strategy": self._decisions.state(),
-            **sequence_decisions.views(self._learner, self.steps.num_answered, phases)}
+  def _progress(self, phases: Sequence[schema.Record]) -> Dict[str, Any]:
+    """The part of a record that describes the run so far, to resume from and to compare.
+
+    MACs of the steps and phases so far are given in every view, if the learner has layers.
+    """
+    layers = self._learner.mac_layers()
+    return {schema.STRATEGY: self._decisions.state(), **({} if layers is None else mac_views.views(
+        *layers, num_samples=self.steps.num_answered,
+        num_passes=sum(p[schema.PASSES] for p in phases),
+        teacher_passes=sum(p.get(schema.TEACHER_PASSES, 0) for p in phases)))}
 
 
-def summarize(records: sequence_decisions.Records, sequence: sequences.Sequence, known: np.ndarray,
-              **settings: Any) -> Dict[str, Any]:
+def summarize(records: Sequence[schema.Record], sequence: sequences.Sequence,
+              known: np.ndarray, **settings: Any) -> Dict[str, Any]:
   """The scores that a paper prints, from records alone; settings as of `sequence_log.summary`.
 
   "flops" and "macs" are totals of the whole run. Phases "predict" and "train" are the cost of the
   steps, all other phases the cost of the base classes. "macs_exact_cached" and the like leave the
   base classes out.
   """
-  log = sequence_log.from_records(sequence_decisions.of_steps(records))
-  phases = sequence_decisions.of_phases(records)
+  log = sequence_log.from_records(records)
+  phases = schema.of_phases(records)
   summary = {
       "protocol": DESCRIPTION.name, "stream": f"{len(sequence)} samples",
       "num_events": len(records),
       **({"class_names": list(sequence.class_names)} if sequence.class_names else {}),
-      **({"left_out": records[0]["left_out"], "left_out_by_class": {
-          name: len(samples) for name, samples in records[0]["left_out_samples"].items()}}
-         if "left_out" in records[0] else {}),
+      **({"left_out": records[0][schema.LEFT_OUT], "left_out_by_class": {
+          name: len(samples) for name, samples in records[0][schema.LEFT_OUT_SAMPLES].items()}}
+         if schema.LEFT_OUT in records[0] else {}),
       **sequence_log.summary(log, np.flatnonzero(known), sequence.num_classes,
                            segments=sequence.segments, **settings),
-      "updates": len(phases), "update_steps": [p["step"] for p in phases],
-      **sequence_decisions.training(records),
+      "updates": len(phases), "update_steps": [p[schema.STEP] for p in phases],
+      "passes": sum(phase[schema.PASSES] for phase in phases),
+      **{name: records[0][name] for name in _META if name in records[0]},
       **ledger.costs(records[-1])}
   return run_state.plain(summary)

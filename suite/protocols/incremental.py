@@ -59,6 +59,7 @@ from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import buckets as buckets_lib
 from suite.metrics import matrix
+from suite.metrics import schema
 from suite.protocols import bucket_loop
 from suite.protocols import few_answers
 from suite.protocols import run_state
@@ -80,10 +81,11 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("backward_transfer", "backward transfer"),
         descriptions.Measure("forward_transfer", "forward transfer")),
     curve=descriptions.RecordCurve(
-        "Tasks", "Average accuracy on the tasks so far", "trained_bucket", "average_accuracy",
-        first=1, kind=deliveries_lib.PREDICT),
+        "Tasks", "Average accuracy on the tasks so far", schema.TRAINED_BUCKET,
+        schema.AVERAGE_ACCURACY, first=1, kind=deliveries_lib.PREDICT),
     panels=(descriptions.BUCKETS,),
-    identity=("task", "scenario", "outputs", "num_tasks", "num_classes", "class_order"))
+    identity=(schema.TASK, schema.SCENARIO, schema.OUTPUTS, schema.NUM_TASKS, schema.NUM_CLASSES,
+              schema.CLASS_ORDER))
 
 
 @refusals.checkable
@@ -129,42 +131,36 @@ def run(
         f"{buckets.task.key!r} has {len(order)}. Give it a memory of at least {len(order)} "
         "examples.")
   ends = told = [len(order)] * len(buckets)  # Classes that have come, and that have an output.
-  parts = buckets.buckets
+  parts, own = buckets.buckets, [range(len(order))] * len(buckets)
   if scenario != DOMAIN:
-    ends = [int(end) for end in np.cumsum([len(own) for own in classes])]
+    ends = [int(end) for end in np.cumsum([len(new) for new in classes])]
+    own = [range(end - len(new), end) for end, new in zip(ends, classes)]
     if outputs == ALL_SO_FAR:
       learner, told = GrowingLearner(learner), ends
     parts = tuple(_as_seen(bucket, order[:end]) for bucket, end in zip(buckets, told))
-  name, events = buckets.task.name, plan(len(buckets), scenario, tested)
-
-  def scores(event: bucket_loop.BucketEvent, accuracy: float, acc: np.ndarray,
-             predictions: Mapping[str, Any]) -> Dict[str, Any]:
-    del predictions
-    acc[event.trained, event.bucket] = accuracy
-    found = {"accuracy": accuracy, "row": acc[event.trained].tolist()}
-    if event.tested == event.trained:
-      found["average_accuracy"] = matrix.average_accuracy(acc, event.trained)
-    return found
-
-  def allowed(event: bucket_loop.BucketEvent) -> Optional[np.ndarray]:
-    if scenario != TASK:
-      return None  # All outputs that the head has.
-    places = np.arange(told[event.trained])
-    return (places < ends[event.bucket]) & (
-        places >= ends[event.bucket] - len(classes[event.bucket]))
-
-  about = {"protocol": DESCRIPTION.name, **_kind(scenario, outputs), "num_tasks": len(buckets),
-           "class_order": _shown(order)}
-  bucket_loop.run(
-      learner, bucket_loop.Series(
-          parts, [tasks.Task(name, tasks.SINGLE_LABEL, num) for num in told],
-          events,
-          lambda event: {**about, **bucket_loop.about(event, parts, buckets.task),
-                         "classes_seen": ends[event.trained]},
-          scores, allowed,
-          lambda i: None if scenario == DOMAIN else range(ends[i] - len(classes[i]), ends[i])),
-      state=state, validation_share=validation_share, eval_batch_size=eval_batch_size,
+  loop = bucket_loop.BucketRun(
+      learner, state, parts,
+      [tasks.Task(buckets.task.name, tasks.SINGLE_LABEL, num) for num in told],
+      validation_share=validation_share, eval_batch_size=eval_batch_size,
       few=few_answers.parsed(test_answers))
+  for event in loop.events(plan(len(buckets), scenario, tested)):
+    record = {
+        schema.PROTOCOL: DESCRIPTION.name, **_kind(scenario, outputs),
+        schema.NUM_TASKS: len(buckets), schema.CLASS_ORDER: _shown(order),
+        **bucket_loop.about(event, parts, buckets.task),
+        schema.CLASSES_SEEN: ends[event.trained]}
+    predictions = None
+    if event.kind == deliveries_lib.TRAIN:
+      record.update(loop.learn(event, None if scenario == DOMAIN else own[event.trained]))
+    else:
+      found, predictions = loop.predict(event, np.isin(
+          np.arange(told[event.trained]), own[event.bucket]) if scenario == TASK else None)
+      record.update(found)
+      acc = bucket_loop.accuracies([*state.records, record], len(buckets))
+      record[schema.ROW] = acc[event.trained].tolist()
+      if event.tested == event.trained:
+        record[schema.AVERAGE_ACCURACY] = matrix.average_accuracy(acc, event.trained)
+    state.commit(record, predictions)
   return summarize(state.records, buckets, scenario, order, outputs)
 
 
@@ -239,7 +235,7 @@ def _named(buckets: buckets_lib.Buckets, label: int) -> str:
 
 def _kind(scenario: str, outputs: str) -> Dict[str, str]:
   """Facts of records and summaries; outputs are told where they are not those so far."""
-  return {"scenario": scenario, **({} if outputs == ALL_SO_FAR else {"outputs": outputs})}
+  return {schema.SCENARIO: scenario, **({} if outputs == ALL_SO_FAR else {schema.OUTPUTS: outputs})}
 
 
 def _shown(order: Sequence[int]) -> str:
@@ -272,18 +268,17 @@ def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets
                                        if scenario == DOMAIN else float("nan"))}
   scores = {name: score(acc) for name, score in functions.items()}
   names = buckets.class_names
-  return {
+  return run_state.plain({
       "protocol": DESCRIPTION.name,
       "stream": f"{buckets.task.name}, {len(buckets)} tasks, scenario {scenario}" + (
           "" if outputs == ALL_SO_FAR else f", outputs {outputs}"),
-      **_kind(scenario, outputs), "num_events": len(records), **bucket_loop.without_nan(scores),
+      **_kind(scenario, outputs), "num_events": len(records), **scores,
       "tasks": [bucket.name for bucket in buckets],
       "final_accuracies": acc[-1].tolist(),
-      "forgetting_by_task": bucket_loop.rows(matrix.forgetting_of_each(acc)[None])[0],
-      "class_order": [int(label) for label in order],
+      "forgetting_by_task": matrix.forgetting_of_each(acc).tolist(), "class_order": list(order),
       **({"class_names": [names[label] for label in order]} if names else {}),
-      "matrix": bucket_loop.rows(acc), **bucket_loop.estimates(records, acc, functions),
-      **ledger.costs(records[-1] if records else {})}
+      "matrix": acc.tolist(), **bucket_loop.estimates(records, acc, functions),
+      **ledger.costs(records[-1] if records else {})})
 
 
 class GrowingLearner(learner_lib.Learner):

@@ -23,11 +23,13 @@ import numpy as np
 import tensorflow as tf
 
 from suite.compute import ledger as ledger_lib
+from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import refusals
 from suite.lifelong import answer_tables
 from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator
+from suite.metrics import schema
 from suite.protocols import run_state
 
 DESCRIPTION = descriptions.ProtocolDescription(
@@ -37,7 +39,8 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("mean_accuracy_error", "error of the accuracy", descriptions.LOWER),
         descriptions.Measure("mean_constant_error", "constant answer", descriptions.LOWER)),
     curve=descriptions.RecordCurve(
-        "Held-out model", "Per-sample error", "event", "per_sample_error", first=1))
+        "Held-out model", "Per-sample error", schema.EVENT, schema.PER_SAMPLE_ERROR, first=1),
+    keepers=descriptions.WITHOUT_PREDICTIONS)
 
 
 @refusals.checkable
@@ -74,7 +77,7 @@ def run(
   tables, left_out = answer_tables.load(predictions, min_models, last_of_run)
   prices = answer_tables.load_costs(costs) if costs else {}
   fingerprint = answer_tables.fingerprint(tables)
-  before = state.records[0]["cache"] if state.records else fingerprint
+  before = state.records[0][schema.CACHE] if state.records else fingerprint
   if before != fingerprint:
     raise ValueError(
         f"The saved predictions have changed since this run began ({before} then, {fingerprint} "
@@ -90,11 +93,11 @@ def run(
     estimate = method.estimate(cast(np.ndarray, known), asked, budget)
     asked.charge(state.ledger, time.monotonic() - began)
     state.commit({
-        "protocol": DESCRIPTION.name, "kind": "predict", "table": table.name,
-        "model": table.models[m],
-        "known_models": len(known), "num_asked": asked.count, **score(answers, estimate),
-        "identical_models": of_rows.count(of_rows[m]) - 1,
-        "cache": fingerprint, "left_out": left_out,
+        schema.PROTOCOL: DESCRIPTION.name, schema.KIND: deliveries.PREDICT,
+        schema.TABLE: table.name, schema.MODEL: table.models[m],
+        schema.KNOWN_MODELS: len(known), schema.NUM_ASKED: asked.count, **score(answers, estimate),
+        schema.IDENTICAL_MODELS: of_rows.count(of_rows[m]) - 1,
+        schema.CACHE: fingerprint, schema.LEFT_OUT: left_out,
         **(answer_tables.cost_of(prices, table.models[m]).saved(len(answers) - asked.count)
            if costs else {})})
   return summarize(state.records)
@@ -122,27 +125,28 @@ def score(answers: np.ndarray, estimate: estimator.Estimate) -> Dict[str, Any]:
   """Scores of the estimate of one model, given all its answers [N]."""
   accuracy = float(np.mean(answers))
   return {
-      "num_samples": len(answers),
-      "per_sample_error": ranking.per_sample_error(answers, estimate.answers),
+      schema.NUM_SAMPLES: len(answers),
+      schema.PER_SAMPLE_ERROR: ranking.per_sample_error(answers, estimate.answers),
       # The error of the best constant answer.
-      "constant_error": min(accuracy, 1.0 - accuracy),
-      "cut": estimate.cut, "accuracy": accuracy, "estimated_accuracy": estimate.accuracy,
-      "accuracy_error": ranking.aggregate_error(answers, estimate.accuracy)}
+      schema.CONSTANT_ERROR: min(accuracy, 1.0 - accuracy),
+      schema.CUT: estimate.cut, schema.ACCURACY: accuracy,
+      schema.ESTIMATED_ACCURACY: estimate.accuracy,
+      schema.ACCURACY_ERROR: ranking.aggregate_error(answers, estimate.accuracy)}
 
 
 def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   """Means over the held-out models, from records alone."""
   last = records[-1]
   means = {f"mean_{name}": float(np.mean([r[name] for r in records]))
-           for name in ("per_sample_error", "constant_error", "accuracy_error")}
+           for name in (schema.PER_SAMPLE_ERROR, schema.CONSTANT_ERROR, schema.ACCURACY_ERROR)}
   saved = {name: [record[name] for record in records]
            for name in ("saved_answers", "saved_flops", "saved_gpu_hours") if name in last}
   return {
       "protocol": DESCRIPTION.name,
-      "stream": ", ".join(sorted({r["model"].split("/")[0] for r in records})),
+      "stream": ", ".join(sorted({r[schema.MODEL].split("/")[0] for r in records})),
       "num_models": len(records), **means,
-      "num_asked": sum(r["num_asked"] for r in records),
-      "num_answers": sum(r["num_samples"] for r in records),
+      schema.NUM_ASKED: sum(r[schema.NUM_ASKED] for r in records),
+      "num_answers": sum(r[schema.NUM_SAMPLES] for r in records),
       # None if a part is not known.
       **{name: None if None in values else sum(values) for name, values in saved.items()},
-      **ledger_lib.costs(last), "left_out": last["left_out"]}
+      **ledger_lib.costs(last), "left_out": last[schema.LEFT_OUT]}

@@ -26,6 +26,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, c
 import numpy as np
 
 from suite.compute import ledger
+from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import refusals
 from suite.lifelong import answer_tables
@@ -33,6 +34,7 @@ from suite.lifelong.answers import known_answers
 from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator
 from suite.metrics import budget_curves
+from suite.metrics import schema
 from suite.protocols import run_state
 
 PAPER_BUDGETS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
@@ -48,7 +50,8 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("mean_absolute_error", "MAE", descriptions.LOWER),
         descriptions.Measure("aleatoric", "aleatoric error", descriptions.LOWER),
         descriptions.Measure("rank_correlation", "rank correlation", unit=descriptions.NUMBER)),
-    panels=(descriptions.BUDGETS,), identity=("cache", "sort_models", "test_models", "budgets"))
+    panels=(descriptions.BUDGETS,), identity=("cache", "sort_models", "test_models", "budgets"),
+    keepers=descriptions.WITHOUT_PREDICTIONS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,7 +155,7 @@ def run(
   table = max(answer_tables.load(answers, 3)[0], key=lambda one: len(one.models))
   prices = answer_tables.load_costs(costs) if costs else None
   cache = answer_tables.fingerprint([table])
-  before = state.records[0]["cache"] if state.records else cache
+  before = state.records[0][schema.CACHE] if state.records else cache
   if before != cache:
     raise ValueError(f"The answers have changed since this run began ({before} then, {cache} now). "
                      "Start again with another --workdir, or put the old ones back.")
@@ -179,8 +182,9 @@ def run(
       found = work.correlations()
     state.ledger.charge("predict", flops=0, macs=0, examples=work.asked,
                         seconds=time.monotonic() - began)
-    state.commit({"protocol": DESCRIPTION.name, "kind": "predict", "figure": figure,
-                  "split": number, "table": table.name, "cache": cache, **found})
+    state.commit({
+        schema.PROTOCOL: DESCRIPTION.name, schema.KIND: deliveries.PREDICT, "figure": figure,
+        schema.SPLIT: number, schema.TABLE: table.name, schema.CACHE: cache, **found})
   return summarize(state.records)
 
 
@@ -192,12 +196,12 @@ def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
   errors = np.mean([one["mae"] for one in main], axis=0)
   parts = [one["aleatoric"] for one in main]
   return {
-      "protocol": DESCRIPTION.name, "stream": first["table"], "splits": len(main),
+      "protocol": DESCRIPTION.name, "stream": first[schema.TABLE], "splits": len(main),
       "sort_models": first["sort_models"], "test_models": first["test_models"],
       "largest_budget": first["budgets"][-1], "mean_absolute_error": float(errors[-1]),
       "aleatoric": None if None in parts else float(np.mean(parts)),
       "rank_correlation": _mean_or_none([one["rank_correlation"][-1] for one in main]),
-      "cache": first["cache"], **ledger.costs(last)}
+      "cache": first[schema.CACHE], **ledger.costs(last)}
 
 
 class _Study:

@@ -15,7 +15,6 @@ A learner may store all data it was given.
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -31,11 +30,11 @@ from suite.contracts import tasks
 from suite.data.streams import stream_entry
 from suite.data.streams import streams
 from suite.metrics import matrix
+from suite.metrics import schema
 from suite.metrics import task_stream
 from suite.protocols import few_answers
 from suite.protocols import run_state
 from suite.state import weight_store
-from suite.training.scoring import evaluation
 
 DESCRIPTION = descriptions.ProtocolDescription(
     "nevis",
@@ -43,8 +42,8 @@ DESCRIPTION = descriptions.ProtocolDescription(
         descriptions.Measure("mean_error", "mean error", descriptions.LOWER),
         descriptions.Measure("forward_transfer", "forward transfer")),
     curve=descriptions.RecordCurve(
-        "Task", "Error", "task_key", "error", kind=deliveries.PREDICT),
-    panels=(descriptions.TASKS,), identity=(), identity_of_tests=("split", "task_key"))
+        "Task", "Error", schema.TASK_KEY, schema.ERROR, kind=deliveries.PREDICT),
+    panels=(descriptions.TASKS,), identity=(), identity_of_tests=(schema.SPLIT, schema.TASK_KEY))
 
 
 @refusals.checkable
@@ -87,7 +86,7 @@ def run(
     refusals.check_kinds(learner, [entry.task.kind for entry in stream.entries])
   state.resume(learner, begin=[_task(stream, e) for e in events[:max(state.done, 1)]],
                delivery=deliveries.TASKS)
-  asking = None if few is None else few_answers.Asking(few, state, "task_key")
+  tests = few_answers.TestSets(few, state, schema.TASK_KEY)
   checked = state.done > 0
   for event in events[state.done:]:
     context, task = state.context(), _task(stream, event)
@@ -97,20 +96,15 @@ def run(
     if event.kind == deliveries.TRAIN:
       experience = stream.deliver(event)
       checked = checked or refusals.check_predict(learner, task, experience.train)
-      record = {"train_size": experience.train.size, "dev_size": experience.num_held_out,
-                "shared_images": dict(stream.shared(event)), **_resized(stream, event),
+      record = {schema.TRAIN_SIZE: experience.train.size, schema.DEV_SIZE: experience.num_held_out,
+                schema.SHARED_IMAGES: dict(stream.shared(event)), **_resized(stream, event),
                 **own_costs.learned(learner, experience, context)}
     else:
       images = stream.held_out(event, predict_on)
       checked = checked or refusals.check_predict(learner, task, images)
-      evaluate = (evaluation.evaluate if asking is None else
-                  functools.partial(asking.evaluate, task.key))
-      record, predictions = evaluate(
-          learner.predict, images, transform=learner.transform, ledger=state.ledger,
-          distribution=state.distribution, batch_size=eval_batch_size,
-          metrics=state.metrics)
-      state.keep_samples(task.key, images)
-      record = {"split": predict_on, **_resized(stream, event), **record}
+      record, predictions = tests.evaluate(
+          task.key, learner, images, batch_size=eval_batch_size)
+      record = {schema.SPLIT: predict_on, **_resized(stream, event), **record}
     state.commit({**_about(stream, event), **record}, predictions)
   return summarize(state.records, stream)
 
@@ -147,18 +141,18 @@ def _task(stream: streams.Stream, event: streams.StreamEvent) -> tasks.Task:
 def _resized(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]:
   """The resized copies that the task is read from, by split; nothing if images are as prepared."""
   found = stream.resized(event)
-  return {"resized_images": dict(found)} if found else {}
+  return {schema.RESIZED_IMAGES: dict(found)} if found else {}
 
 
 def _about(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]:
   """The part of a record that does not depend on the learner."""
   entry = stream.entries[event.entry_index]
   return {
-      "protocol": DESCRIPTION.name, "kind": event.kind, "task": entry.task.name,
-      "task_key": entry.task.key, "occurrence": entry.task.occurrence, "year": entry.year,
-      "role": entry.role, "task_kind": entry.task.kind, "num_classes": entry.task.num_classes,
-      "dataset": entry.dataset, "dataset_version": entry.version(),
-      "left_out": list(stream.left_out)}
+      schema.PROTOCOL: DESCRIPTION.name, schema.KIND: event.kind, schema.TASK: entry.task.name,
+      schema.TASK_KEY: entry.task.key, schema.OCCURRENCE: entry.task.occurrence,
+      schema.YEAR: entry.year, schema.ROLE: entry.role, schema.TASK_KIND: entry.task.kind,
+      schema.NUM_CLASSES: entry.task.num_classes, schema.DATASET: entry.dataset,
+      schema.DATASET_VERSION: entry.version(), schema.LEFT_OUT: list(stream.left_out)}
 
 
 def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> Dict[str, Any]:
@@ -167,8 +161,8 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
   "mean_error" is the headline score. It is null while tasks of the stream are missing, if none of
   them is a meta-test task, or if they were predicted on validation; "headline" gives the reason.
   """
-  tested = [r for r in records if r["kind"] == deliveries.PREDICT]
-  done = {r["task_key"] for r in tested}
+  tested = schema.of_tests(records)
+  done = {r[schema.TASK_KEY] for r in tested}
   missing = [*(e.key for e in stream.entries if e.key not in done), *stream.left_out]
   problem = ""  # Why there is no mean over the meta-test tasks.
   if missing:
@@ -176,33 +170,29 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
   elif stream.cut_off:
     problem = (f"the stream stops before {len(stream.cut_off)} meta-test tasks: "
                f"{', '.join(stream.cut_off)}; see mean_error_all")
-  elif any(r["split"] != streams.TEST for r in tested):
+  elif any(r[schema.SPLIT] != streams.TEST for r in tested):
     problem = "predicted on validation, for development: see mean_error_all"
-  elif not any(r["role"] == streams.META_TEST for r in tested):
+  elif not any(r[schema.ROLE] == streams.META_TEST for r in tested):
     problem = "the stream has no meta-test task: see mean_error_all"
-  errors, roles = [r["error"] for r in tested], [r["role"] for r in tested]
+  errors, roles = [r[schema.ERROR] for r in tested], [r[schema.ROLE] for r in tested]
   transfer = task_stream.forward_transfer_by_task(records)
   last = records[-1] if records else {}
   estimates: Dict[str, Any] = {}
-  if any("estimated" in r for r in tested):
-    chosen = [problem == "" and r["role"] == streams.META_TEST for r in tested]
-    low, high = np.array([r["error_interval"] for r in tested]).T
+  if any(schema.ESTIMATED in r for r in tested):
+    chosen = [problem == "" and r[schema.ROLE] == streams.META_TEST for r in tested]
+    low, high = np.array([r[schema.ERROR_INTERVAL] for r in tested]).T
     estimates = {**few_answers.summary(records), "intervals": {
         name: list(matrix.interval(np.mean, *(
             np.array([values])[:, of] for values in (np.array(errors), low, high))))
         for name, of in (("mean_error", chosen), ("mean_error_all", [True] * len(tested)))
         if any(of)}}
-  return {
+  return run_state.plain({
       "protocol": DESCRIPTION.name, "stream": stream.name, "num_events": len(records),
       "headline": f"no headline score, {problem}" if problem else "ok",
       "mean_error": None if problem else task_stream.mean_error(errors, roles),
       "mean_error_all": float(np.mean(errors)) if errors else None,
-      "errors": {r["task_key"]: r["error"] for r in tested},
-      "forward_transfer": _known(task_stream.mean_forward_transfer(transfer)),
-      "forward_transfer_by_task": {k: _known(v) for k, v in transfer.items()},
+      "errors": {r[schema.TASK_KEY]: r[schema.ERROR] for r in tested},
+      "forward_transfer": task_stream.mean_forward_transfer(transfer),
+      "forward_transfer_by_task": transfer,
       "cflop": task_stream.cumulative_cost(last), **estimates,
-      **ledger.costs(last), "left_out": list(stream.left_out)}
-
-
-def _known(value: float) -> Optional[float]:
-  return None if np.isnan(value) else float(value)
+      **ledger.costs(last), "left_out": list(stream.left_out)})

@@ -25,11 +25,12 @@ from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import image_set
+from suite.metrics import schema
 from suite.protocols import run_state
 from suite.state import encoder_file
 from suite.training.scoring import nearest_neighbors
 
-DESCRIPTION = descriptions.ProtocolDescription("pretrain")
+DESCRIPTION = descriptions.ProtocolDescription("pretrain", keepers=descriptions.WITHOUT_PREDICTIONS)
 
 
 @refusals.checkable
@@ -87,9 +88,9 @@ def run(
         accuracy.cost, learner.encoder, learner.transform, context))
     with state.ledger.reserved(looking) as is_covered:
       record = own_costs.learned(learner, portion, context)
-    done = portion.updates if not state.ledger.is_cut else record["updates"] - first
+    done = portion.updates if not state.ledger.is_cut else record[schema.UPDATES] - first
     if accuracy is not None and is_covered and done:
-      record["knn_accuracy"] = accuracy.of(learner.encoder, learner.transform, context)
+      record[schema.KNN_ACCURACY] = accuracy.of(learner.encoder, learner.transform, context)
     if state.distribution.is_chief:
       about = {
           "pretext": learner.name_of_pretext, "data": images.name, "num_images": images.size,
@@ -99,21 +100,21 @@ def run(
       rehearsal.save(
           learner, functools.partial(encoder_file.save, state.folder, learner.encoder, about))
     state.commit({
-        "protocol": DESCRIPTION.name, "kind": deliveries.TRAIN, "task": task.name,
-        "task_key": task.key, "labelled": labelled, "train_size": images.size,
-        "steps_event": done,
-        "encoder_digest": encoder_file.digest(learner.encoder.get_weights()), **record})
+        schema.PROTOCOL: DESCRIPTION.name, schema.KIND: deliveries.TRAIN, schema.TASK: task.name,
+        schema.TASK_KEY: task.key, schema.LABELLED: labelled, schema.TRAIN_SIZE: images.size,
+        schema.STEPS_EVENT: done,
+        schema.ENCODER_DIGEST: encoder_file.digest(learner.encoder.get_weights()), **record})
   return summarize(
-      state.records, state.records[-1]["updates"] if state.ledger.is_cut else updates)
+      state.records, state.records[-1][schema.UPDATES] if state.ledger.is_cut else updates)
 
 
 def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, Any]:
   """The result of the run, from its records."""
   last = records[-1] if records else {}
   return {
-      "protocol": DESCRIPTION.name, "stream": last.get("task", ""), "num_events": len(records),
-      "updates": updates, "first_loss": records[0]["train_loss"] if records else None,
-      "last_loss": last.get("train_loss"),
-      **({"knn_accuracy": last["knn_accuracy"]} if "knn_accuracy" in last else {}),
-      "encoder": encoder_file.WEIGHTS, "encoder_digest": last.get("encoder_digest"),
+      "protocol": DESCRIPTION.name, "stream": last.get(schema.TASK, ""), "num_events": len(records),
+      "updates": updates, "first_loss": records[0][schema.TRAIN_LOSS] if records else None,
+      "last_loss": last.get(schema.TRAIN_LOSS),
+      **({schema.KNN_ACCURACY: last[schema.KNN_ACCURACY]} if schema.KNN_ACCURACY in last else {}),
+      "encoder": encoder_file.WEIGHTS, schema.ENCODER_DIGEST: last.get(schema.ENCODER_DIGEST),
       **ledger.costs(last)}

@@ -2,9 +2,10 @@
 """The state of a run: finished events, records, ledger and learner, saved after each event.
 
 A protocol is a loop over events that starts at `state.done` and calls `state.commit` after each.
-A commit saves predictions, then the record, then the snapshot that makes both valid, so that it may
-be interrupted at any point. Records beyond the last snapshot are removed when the run resumes. If
-the last snapshot is damaged, or what belongs to it, the run resumes from the one before.
+A commit calls the keepers that the protocol's description names: predictions, then the record, then
+the snapshot that makes both valid, so that it may be interrupted at any point. Records beyond the
+last snapshot are removed when the run resumes. If the last snapshot is damaged, or what belongs to
+it, the run resumes from the one before.
 
 What was committed outlives the process at once. It outlives the machine once it is flushed to the
 disk, which begins after a second at the latest; see `suite/system/atomic_files.py`.
@@ -13,6 +14,7 @@ disk, which begins after a second at the latest; see `suite/system/atomic_files.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import hashlib
 import math
@@ -30,6 +32,7 @@ import tensorflow as tf
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger
 from suite.compute import seeds
+from suite.contracts import descriptions
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import rehearsal
@@ -38,6 +41,7 @@ from suite.data.episodes import episodes
 from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.metrics import own_metrics
+from suite.metrics import schema
 from suite.state import context as context_lib
 from suite.state import journal
 from suite.state import learner_state
@@ -80,6 +84,15 @@ class Writer(Protocol):
     """Shows that a part of the run begins, after `done` of `total`; writes no record."""
 
 
+@dataclasses.dataclass
+class Ended:
+  """An event that is to be kept: its record, which keepers extend, and `commit`'s arguments."""
+
+  record: Dict[str, Any]
+  predictions: Optional[Mapping[str, Any]]
+  is_short: bool
+
+
 class RunState:
   """One learner's run of one protocol.
 
@@ -97,6 +110,7 @@ class RunState:
       None: only where the run has begun to.
 
   Attributes:
+    keepers: what is kept of each event, see `descriptions.ProtocolDescription`.
     done: number of finished events.
     records: of the finished events.
     last_digest: of the last record, which the chain of digests goes on from.
@@ -125,6 +139,7 @@ class RunState:
     self.seeds = seeds.Seeds(seed)
     self.ledger = ledger.Ledger(budget)
     self._writer = writer
+    self.keepers: Sequence[str] = descriptions.KEEPERS
     # Only the chief writes to the run directory; the others write to a temporary one.
     writes = distribution.is_chief and not follows
     self._scratch = None if writes else tempfile.TemporaryDirectory()
@@ -216,11 +231,12 @@ class RunState:
                          "changed from outside")
       # The last ones were perhaps not on the disk when the machine stopped; `verify` reads all.
       for record in records:
-        if name := record.get("predictions"):
-          if record["event"] < on_disk:
+        if name := record.get(schema.PREDICTIONS):
+          if record[schema.EVENT] < on_disk:
             predictions_lib.check_end(self.folder / name)
           else:
-            predictions_lib.load(self.folder / name, run=self._identity, event=record["event"])
+            predictions_lib.load(
+                self.folder / name, run=self._identity, event=record[schema.EVENT])
 
     if self._log is not None:
       self._log.check(done)
@@ -314,7 +330,7 @@ class RunState:
   def commit(
       self, record: Mapping[str, Any], predictions: Optional[Mapping[str, Any]] = None, *,
       is_short: bool = False) -> None:
-    """Ends an event: saves predictions, record and state, in this order.
+    """Ends an event: keeps what the protocol's description names of it.
 
     Args:
       record: plain values; a NaN is written as null.
@@ -322,36 +338,67 @@ class RunState:
       is_short: the event takes milliseconds, less than saving the state: a run that is killed may
         repeat it, and others of the last quarter of a second.
     """
-    entry = {"event": self.done, "run": self.name, **record}
-    if predictions is not None:
+    if predictions is not None and descriptions.PREDICTIONS not in self.keepers:
+      raise ValueError(f"{self.name} has predictions, and its protocol's description names the "
+                       f"keepers {', '.join(self.keepers)}. Add {descriptions.PREDICTIONS!r}.")
+    ended = Ended({schema.EVENT: self.done, schema.RUN: self.name, **record}, predictions, is_short)
+    for name in self.keepers:
+      _KEEPERS[name](self, ended)
+
+  def _keep_predictions(self, ended: Ended) -> None:
+    """Saves the predictions of a test set; the record names their file."""
+    if ended.predictions is not None:
       path = self._target / f"predictions/{self.done:04d}.parquet"
       with snapshots.disk_errors("the predictions", path):
-        predictions_lib.save(path, **predictions, sync=False, run=self._identity, event=self.done)
+        predictions_lib.save(
+            path, **ended.predictions, sync=False, run=self._identity, event=self.done)
       self._flusher.add(path, path.parent)
-      entry["predictions"] = str(path.relative_to(self._target))
+      ended.record[schema.PREDICTIONS] = str(path.relative_to(self._target))
+
+  def _keep_costs(self, ended: Ended) -> None:
+    """Adds the costs so far to the record; an error beyond the budget."""
     now = time.monotonic()
     if self.ledger.budget is not None:
-      entry.update(self.ledger.check_bytes())
-    entry.update({**self.ledger.totals(), "seconds_event": round(now - self._started, 3)})
-    entry = plain(entry)
-    self.records.append(entry)
-    entry.update(self.metrics.of_records(self.records))
-    # Later events look at records, and those of all processes must do the same.
-    entry = self.records[-1] = self.distribution.agreed(entry)
+      ended.record.update(self.ledger.check_bytes())
+    ended.record.update({
+        **self.ledger.totals(), schema.SECONDS_EVENT: round(now - self._started, 3)})
     self._started = now
+
+  def _keep_metrics(self, ended: Ended) -> None:
+    """Adds the user's metrics of records to the record."""
+    if self.metrics.names:
+      ended.record.update(self.metrics.of_records([*self.records, plain(ended.record)]))
+
+  def _keep_record(self, ended: Ended) -> None:
+    """Writes the record, with which the event is finished."""
+    # Later events look at records, and those of all processes must do the same.
+    entry = self.distribution.agreed(plain(ended.record))
+    self.records.append(entry)
     with snapshots.disk_errors("a record", self.folder):
       position = self._writer.write(entry)
-    self._progress.clear()
-    if isinstance(self._trials, trial_queue.TrialQueue):
-      self._trials.close()
     self.done += 1
     self.last_digest = _digest(position)
     self._unsaved = {"done": self.done, "position": position}
-    if self._log is not None:
+
+  def _keep_steps(self, ended: Ended) -> None:
+    """Forgets the finished steps and trials of the event, which does not come again."""
+    del ended
+    self._progress.clear()
+    if isinstance(self._trials, trial_queue.TrialQueue):
+      self._trials.close()
+
+  def _keep_digest(self, ended: Ended) -> None:
+    """Adds the digest of the state to the log, if the run has one."""
+    del ended
+    if self._log is not None and self._unsaved is not None:
       with snapshots.disk_errors("the digest of a state", self.folder):
-        self._log.add(self.done, position, self.ledger.snapshot(),
+        self._log.add(self.done, self._unsaved["position"], self.ledger.snapshot(),
                       {} if self._learner is None else learner_state.arrays(self._learner))
-    if not is_short or now - self._last_save >= _SHORT_SECONDS:
+
+  def _keep_state(self, ended: Ended) -> None:
+    """Saves the state that makes the record valid, unless the event is short."""
+    now = time.monotonic()
+    if not ended.is_short or now - self._last_save >= _SHORT_SECONDS:
       if not rehearsal.counts_only():  # The one at the end is counted twice.
         rehearsal.save(self, self._save)
       self._last_save = max(self._last_save, now)  # Also where a rehearsal has left it out.
@@ -377,6 +424,16 @@ class RunState:
     self._save()
     with snapshots.disk_errors("the run state", self.folder):
       self._flusher.flush()
+
+
+_KEEPERS: Mapping[str, Callable[[RunState, Ended], None]] = {
+    descriptions.PREDICTIONS: RunState._keep_predictions,
+    descriptions.COSTS: RunState._keep_costs,
+    descriptions.METRICS: RunState._keep_metrics,
+    descriptions.RECORD: RunState._keep_record,
+    descriptions.STEPS: RunState._keep_steps,
+    descriptions.DIGEST: RunState._keep_digest,
+    descriptions.STATE: RunState._keep_state}
 
 
 def content_digests(images: Any) -> Dict[str, str]:

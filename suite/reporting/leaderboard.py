@@ -23,6 +23,7 @@ import numpy as np
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.metrics import paired_tests
+from suite.metrics import schema
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import panels
@@ -457,15 +458,16 @@ def _lifelong(table: table_dir.TableDir) -> list[panels.Panel]:
       notes.append(f"{run.learner}: partial, {len(run.records):,} events so far.")
     by_column = collections.defaultdict(list)
     for record in run.records:
-      parts = str(record.get("model", "")).split("/")  # WORKDIR/ROW/COLUMN/SEED/LEARNER/EVENT.
+      parts = str(record.get(schema.MODEL, "")).split("/")  # WORKDIR/ROW/COLUMN/SEED/LEARNER/EVENT.
       by_column[parts[-4] if len(parts) > 4 else ""].append(record)
     for column in table.columns:
       if found := by_column[table_dir.folder_name(column)]:
-        rows.append([column, run.learner, len({r["table"] for r in found}), len(found),
-                     sum(r["num_asked"] for r in found), sum(r["num_samples"] for r in found),
+        rows.append([column, run.learner, len({r[schema.TABLE] for r in found}), len(found),
+                     sum(r[schema.NUM_ASKED] for r in found),
+                     sum(r[schema.NUM_SAMPLES] for r in found),
                      *(sum(r[name] for r in found) / len(found) for name in (
                          "per_sample_error", "constant_error", "accuracy_error")),
-                     sum(r["identical_models"] > 0 for r in found)])
+                     sum(r[schema.IDENTICAL_MODELS] > 0 for r in found)])
   rows.sort(key=lambda row: list(table.columns).index(row[0]))
   return [panels.Panel(
       "lifelong", f"{table.title}: lifelong estimates of held-out models",

@@ -19,6 +19,7 @@ import numpy as np
 
 from suite.contracts import descriptions
 from suite.metrics import episodic
+from suite.metrics import schema
 from suite.reporting import leaderboard
 from suite.reporting import panels
 from suite.reporting import paper_values
@@ -68,7 +69,7 @@ def costs(directory: str | os.PathLike) -> list[tuple[str, str, list[tuple[int, 
         if s.get("num_support_sets"):
           length = s["num_support_sets"]
           points.setdefault((line.label, str(s.get("task_type"))), {})[length] = (
-              length, s.get("macs_per_task"), s.get("atm"))
+              length, s.get(schema.MACS_PER_TASK), s.get("atm"))
   found = []
   for (label, task_type), by_length in points.items():
     if task_type != _FSL or len({t for name, t in points if name == label}) == 1:
@@ -379,8 +380,8 @@ def _validations(folder: pathlib.Path) -> list[tuple[float, float]]:
   about = run_dir.description(folder) or descriptions.named(str(summary.get("protocol")))
   if descriptions.VALIDATIONS not in about.panels:
     return []
-  return [(r["flops_meta_train"], r["validation_accuracy"]) for r in records.read(path)
-          if r.get("flops_meta_train") and r.get("validation_accuracy") is not None]
+  return [(r["flops_meta_train"], r[schema.VALIDATION_ACCURACY]) for r in records.read(path)
+          if r.get("flops_meta_train") and r.get(schema.VALIDATION_ACCURACY) is not None]
 
 
 def validation_gains(table: table_dir.TableDir) -> list[quantities.TextTable]:

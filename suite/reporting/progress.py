@@ -16,6 +16,7 @@ from typing import Any, TextIO
 from absl import logging
 
 from suite.contracts import descriptions
+from suite.metrics import schema
 from suite.reporting import quantities
 
 _LOG_SECONDS = 10  # Between two lines of a log about one event.
@@ -64,8 +65,8 @@ class Progress:
     if self._curve is not None and self._curve.y not in _SHOWN and (
         value := self._curve.value(record)) is not None:
       shown.insert(0, f"{self._curve.y_text.lower()} {_short(value)}")
-    logging.info("%s: event %s, %s %s: %s", self._name, record.get("event"), record.get("kind"),
-                 record.get("task_key", ""), ", ".join(shown))
+    logging.info("%s: event %s, %s %s: %s", self._name, record.get(schema.EVENT),
+                 record.get(schema.KIND), record.get(schema.TASK_KEY, ""), ", ".join(shown))
 
   def close(self) -> None:
     """Ends the display."""
@@ -150,7 +151,7 @@ class NotebookProgress(Progress):
 
   def event(self, record: Mapping[str, Any]) -> None:
     shown = {k: _short(record[k]) for k in ("error", "accuracy") if k in record}
-    self._bar.set_postfix({"event": record.get("event"), **shown})
+    self._bar.set_postfix({"event": record.get(schema.EVENT), **shown})
 
   def close(self) -> None:
     self._bar.close()

@@ -14,6 +14,7 @@ import pathlib
 from typing import Any, Callable, NamedTuple
 
 from suite.contracts import descriptions
+from suite.metrics import schema
 from suite.reporting import records as records_lib
 from suite.reporting import run_dir
 from suite.state import predictions
@@ -142,9 +143,9 @@ def _check_learner(folder: pathlib.Path) -> Iterator[Finding]:
   for path in sorted((folder / "weights").glob("[0-9]*.npz")):
     yield _verified(path, "weights", functools.partial(weight_store.check, path, digests[0]))
   for record in records:
-    if relative := record.get("predictions"):
+    if relative := record.get(schema.PREDICTIONS):
       yield _verified(folder / relative, "predictions", functools.partial(
-          predictions.load, folder / relative, run=digests[0], event=record.get("event")))
+          predictions.load, folder / relative, run=digests[0], event=record.get(schema.EVENT)))
   if (path := folder / state_log.FILE).exists():
     yield _verified(path, "digests of states", functools.partial(
         state_log.check_run, folder, digests[0], len(records) if finished.text else None))

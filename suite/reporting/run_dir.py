@@ -16,6 +16,7 @@ from typing import Any
 
 import suite
 from suite.contracts import descriptions
+from suite.metrics import schema
 from suite.reporting import records as records_lib
 from suite.state import predictions
 from suite.state import run_identity
@@ -92,7 +93,7 @@ class Run:
           r"^experiment\.run\.protocol\s*=\s*\\?\s*@(?:\w+[./])*?(\w+)\.run\b",
           path.read_text(encoding="utf-8"), re.MULTILINE)
       configured = found[1] if found else ""
-    return str(self.summary.get("protocol") or first.get("protocol") or configured or UNKNOWN)
+    return str(self.summary.get("protocol") or first.get(schema.PROTOCOL) or configured or UNKNOWN)
 
   @functools.cached_property
   def description(self) -> descriptions.ProtocolDescription:
@@ -273,8 +274,8 @@ def _unfit_last(folder: pathlib.Path, records: list[dict[str, Any]], digests: li
     if isinstance(position, list) and position[1] not in digests:
       return f"{states.path(number)} is the state of another run. {_RESTORE}"
   for record in reversed(records):
-    if name := record.get("predictions"):
-      return predictions.misplaced(folder / name, run=digests[0], event=record.get("event"))
+    if name := record.get(schema.PREDICTIONS):
+      return predictions.misplaced(folder / name, run=digests[0], event=record.get(schema.EVENT))
   return ""
 
 

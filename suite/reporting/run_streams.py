@@ -18,6 +18,7 @@ from typing import Any
 from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
+from suite.metrics import schema
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import panels
@@ -124,7 +125,7 @@ class LearnerRuns:
     """The plain values of `COSTS`: what learning spends and holds."""
     pretrained = _mean([{**(run.records or [{}])[-1], **run.summary}.get("flops_pretrain", 0)
                         for run in self.finished])
-    served = [sum(record.get("kind") == deliveries.TRAIN for record in run.records)
+    served = [sum(record.get(schema.KIND) == deliveries.TRAIN for record in run.records)
               for run in self.finished]
     num = served[0] if served and len(set(served)) == 1 else 0
     return [self.learning_flops(),
@@ -215,8 +216,8 @@ def _key(run: run_dir.Run, groups: dict[tuple[str, str, str], list[run_dir.Run]]
   """(protocol, stream, first record's facts)."""
   # JSON of what tells streams apart where a summary does not name the stream.
   if names := run.description.identity_of_tests:
-    identity = json.dumps([[record.get(name) for name in names] for record in run.records
-                       if record.get("kind") == deliveries.PREDICT])
+    identity = json.dumps([[record.get(name) for name in names]
+                           for record in schema.of_tests(run.records)])
   else:
     first = run.records[0] if run.records else {}
     identity = json.dumps({name: first[name] for name in run.description.identity if name in first})

@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.metrics import episodic
 from suite.metrics import matrix
 from suite.metrics import paired_tests
+from suite.metrics import schema
 from suite.reporting import panels
 from suite.reporting import quantities
 from suite.reporting import run_dir
@@ -223,12 +223,12 @@ def units_of(run: run_dir.Run, key: str) -> dict[str, UnitSet]:
     ValueError: predictions are missing, or the answers do not add up to the score.
   """
   value = table_dir.value(run.summary, key)
-  tested = [r for r in run.records if r.get("kind") == deliveries.PREDICT]
+  tested = schema.of_tests(run.records)
   if not isinstance(value, (int, float)) or not math.isfinite(value):
     raise ValueError(f"it has no {key.replace('_', ' ')}")
-  if not tested or any(not r.get("predictions") for r in tested):
+  if not tested or any(not r.get(schema.PREDICTIONS) for r in tested):
     raise ValueError("it has no saved predictions")
-  if parts := sum(bool(record.get("estimated")) for record in tested):
+  if parts := sum(bool(record.get(schema.ESTIMATED)) for record in tested):
     raise ValueError(f"{parts} of its {len(tested)} test sets were asked a part of the answers, "
                      "and a paired test needs all")
   for shares in _ways(run, key, tested):
@@ -251,25 +251,26 @@ class _Share(NamedTuple):
   is_error: bool = False
 
   def total(self, record: Mapping[str, Any]) -> float:
-    share = record["correct"] / record["seen"]
+    share = record[schema.CORRECT] / record[schema.SEEN]
     return self.weight * (1 - share if self.is_error else share)
 
 
 def _ways(run: run_dir.Run, key: str, tested: Sequence[Mapping[str, Any]]) -> list[list[_Share]]:
   """The ways in which a score may be a mean of the answers of its events; the totals decide."""
-  if any(not isinstance(r.get("correct"), int) or not r.get("seen") for r in tested):
+  if any(not isinstance(r.get(schema.CORRECT), int) or not r.get(schema.SEEN) for r in tested):
     return []
   kinds = run.description.panels
-  if descriptions.BUCKETS in kinds and all("trained_bucket" in r for r in tested):
+  if descriptions.BUCKETS in kinds and all(schema.TRAINED_BUCKET in r for r in tested):
     return _of_matrix(key, tested)
   if descriptions.TASKS in kinds:
-    is_mean = [r.get("metric", "error") == "error" for r in tested]  # No mean average precision.
-    chosen = [[r.get("role") == _META_TEST for r in tested], [True] * len(tested)]
-    return [[_Share(str(r.get("task_key", i)), one / sum(those), is_error=True)
+    is_mean = [r.get(schema.METRIC, "error") == "error" for r in tested]  # No average precision.
+    chosen = [[r.get(schema.ROLE) == _META_TEST for r in tested], [True] * len(tested)]
+    return [[_Share(str(r.get(schema.TASK_KEY, i)), one / sum(those), is_error=True)
              for i, (r, one) in enumerate(zip(tested, those))] for those in chosen
             if any(those) and all(mean for mean, one in zip(is_mean, those) if one)]
-  total = sum(r["seen"] for r in tested)
-  return [[_Share("", r["seen"] / total, is_error) for r in tested] for is_error in (False, True)]
+  total = sum(r[schema.SEEN] for r in tested)
+  return [[_Share("", r[schema.SEEN] / total, is_error) for r in tested]
+          for is_error in (False, True)]
 
 
 def _of_matrix(key: str, tested: Sequence[Mapping[str, Any]]) -> list[list[_Share]]:
@@ -277,10 +278,10 @@ def _of_matrix(key: str, tested: Sequence[Mapping[str, Any]]) -> list[list[_Shar
 
   One name may be of two scores, CLEAR's and one of the incremental protocol.
   """
-  size = 1 + max(max(r["bucket"], r["trained_bucket"]) for r in tested)
+  size = 1 + max(max(r[schema.BUCKET], r[schema.TRAINED_BUCKET]) for r in tested)
   blank = np.full([size, size], np.nan)
   for record in tested:
-    blank[record["trained_bucket"], record["bucket"]] = 0.0
+    blank[record[schema.TRAINED_BUCKET], record[schema.BUCKET]] = 0.0
   ways = []
   for name, score in (*matrix.scores().items(), *_INCREMENTAL.items()):
     if name != key or score(blank) != 0.0:
@@ -288,8 +289,8 @@ def _of_matrix(key: str, tested: Sequence[Mapping[str, Any]]) -> list[list[_Shar
     shares = []
     for record in tested:
       cell = blank.copy()
-      cell[record["trained_bucket"], record["bucket"]] = 1.0
-      shares.append(_Share(str(record["bucket"]), score(cell)))
+      cell[record[schema.TRAINED_BUCKET], record[schema.BUCKET]] = 1.0
+      shares.append(_Share(str(record[schema.BUCKET]), score(cell)))
     ways.append(shares)
   return ways
 
@@ -304,7 +305,7 @@ def _units(run: run_dir.Run, tested: Sequence[Mapping[str, Any]], shares: Sequen
   for record, share in zip(tested, shares):
     if not share.weight:
       continue
-    path = run.folder / record["predictions"]
+    path = run.folder / record[schema.PREDICTIONS]
     try:
       with parquet.ParquetFile(path) as file:
         table = file.read(columns=["id", "correct"], use_threads=False)
@@ -313,7 +314,7 @@ def _units(run: run_dir.Run, tested: Sequence[Mapping[str, Any]], shares: Sequen
                        "more)") from error
     ids = table.column("id").combine_chunks()
     correct = table.column("correct").to_numpy()
-    if len(correct) != record["seen"] or int(correct.sum()) != record["correct"]:
+    if len(correct) != record[schema.SEEN] or int(correct.sum()) != record[schema.CORRECT]:
       raise ValueError(f"{path.name} of its saved predictions is not what its record counted")
     adds = share.weight * (~correct if share.is_error else correct) / len(correct)
     episodes = episodic.num_episodes(record)

@@ -12,6 +12,7 @@ import os
 from typing import Any, Optional
 
 from suite.contracts import descriptions
+from suite.metrics import schema
 from suite.metrics import task_stream
 from suite.reporting import panels
 from suite.reporting import paper_table
@@ -28,7 +29,7 @@ _WIDEST = 40
 _MOST_ROWS, _MOST_MATRICES = 40, 3
 _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")
 # Totals of a run that are named in its table, by their names in summaries and records.
-_TOTALS = {"flops": "FLOPs in all", "macs": "MACs in all", "macs_per_task": "MACs of a task",
+_TOTALS = {"flops": "FLOPs in all", "macs": "MACs in all", schema.MACS_PER_TASK: "MACs of a task",
            "atm": "across-task memory", "examples_train": "examples trained on",
            "steps_train": "gradient steps", "seconds": "time",
            "saved_flops": "FLOPs of answers that were not asked",
@@ -70,16 +71,17 @@ def nevis(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   errors: list[dict[str, Any]] = []  # Of each run, by task.
   bounds: list[dict[str, Any]] = []
   for run in runs:
-    of_run = {r["task_key"]: r for r in run.records if r.get("kind") == "predict"}
-    bounds.append({key: r["error_interval"] for key, r in of_run.items() if r.get("estimated")})
+    of_run = {r[schema.TASK_KEY]: r for r in schema.of_tests(run.records)}
+    bounds.append({key: r[schema.ERROR_INTERVAL] for key, r in of_run.items()
+                   if r.get(schema.ESTIMATED)})
     for key, record in of_run.items():
       tested.setdefault(key, record)
-    errors.append({key: record.get("error") for key, record in of_run.items()})
+    errors.append({key: record.get(schema.ERROR) for key, record in of_run.items()})
   about = dict(sorted(tested.items(), key=lambda item: item[1].get("event", 0)))
   split = next(iter(about.values()), {}).get("split", "test")
   rows: list[list[Any]] = [
-      [str(r["task"]), str(r.get("occurrence", 1)), str(r.get("year", "")), str(r.get("role", "")),
-       str(r.get("metric", "error")), *(
+      [str(r[schema.TASK]), str(r.get(schema.OCCURRENCE, 1)), str(r.get(schema.YEAR, "")),
+       str(r.get(schema.ROLE, "")), str(r.get(schema.METRIC, "error")), *(
           _score(by_run.get(key), within.get(key)) for by_run, within in zip(errors, bounds))]
       for key, r in about.items()]
   best = {(i, 5 + j) for i, key in enumerate(about) for j in _lowest([e.get(key) for e in errors])}
@@ -108,7 +110,7 @@ def nevis(runs: Sequence[run_dir.Run]) -> quantities.TextTable:
   ]
   return quantities.TextTable(
       title=f"{title(runs[0])}: {split} error by task, %",
-      header=["task", "occurrence", "year", "role", "metric", *(
+      header=["task", schema.OCCURRENCE, "year", "role", "metric", *(
           run.named(run.label) for run in runs)],
       rows=rows, num_left=5, best=frozenset(best), notes=[
           *([run_streams.ESTIMATE_NOTE] if any(bounds) else []), *_notes(runs)])

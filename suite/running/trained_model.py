@@ -31,6 +31,7 @@ from suite.compute import private_tensorflow
 from suite.configs import gin_files
 from suite.contracts import deliveries
 from suite.contracts import learner as learner_lib
+from suite.metrics import schema
 from suite.models import conv4
 from suite.models.own import own_model
 from suite.protocols import cfsl
@@ -234,9 +235,9 @@ def _classifier(learner: Any, state: run_state.RunState, about: dict[str, Any], 
   task = known[key] if key else state.begun[-1]
   learner.begin(task, state.context())
   # The names in the last predictions of the task, or of the summary; else numbers.
-  saved = (predictions.load(state.folder / record["predictions"]).class_names
+  saved = (predictions.load(state.folder / record[schema.PREDICTIONS]).class_names
            for record in reversed(state.records)
-           if record.get("task_key") == task.key and record.get("predictions"))
+           if record.get(schema.TASK_KEY) == task.key and record.get(schema.PREDICTIONS))
   summary = run_dir.read_json(state.folder / run_dir.SUMMARY)
   names = list(next(filter(None, saved), None) or summary.get("class_names")
                or map(str, range(task.num_classes)))
@@ -266,10 +267,10 @@ def _classifier(learner: Any, state: run_state.RunState, about: dict[str, Any], 
 def _few_shot(learner: Any, state: run_state.RunState, about: dict[str, Any]) -> TrainedModel:
   """The net as an episode begins, which adapts to support sets before it answers."""
   last, num_classes = state.records[-1], state.begun[-1].num_classes
-  sets, rows = last["num_support_sets"], last["way"] * last["shot"]
+  sets, rows = last[schema.NUM_SUPPORT_SETS], last[schema.WAY] * last[schema.SHOT]
   graphs, context = episode_graphs.Graphs(learner, num_classes), state.context()
   models = [context.store.load(weight_store.Entry(event, cfsl.MODEL))
-            for event in last.get("models") or ()]
+            for event in last.get(schema.MODELS) or ()]
 
   def encode(images: tf.Tensor) -> tf.Tensor:
     return learner.encode(learner.transform.evaluate(images))
@@ -302,7 +303,7 @@ def _few_shot(learner: Any, state: run_state.RunState, about: dict[str, Any]) ->
     tf.function(answer, autograph=False).get_concrete_function(*specs(None)[0])
   except (ValueError, TypeError):
     one_by_one = not learner.transductive
-    num_targets = last["seen"] // last["num_tasks"] if learner.transductive else None
+    num_targets = last[schema.SEEN] // last[schema.NUM_TASKS] if learner.transductive else None
   fn: Callable[..., tf.Tensor] = answer
   arguments = specs(num_targets)
   if models:

@@ -23,6 +23,7 @@ from PIL import Image
 from PIL import ImageDraw
 from PIL import PngImagePlugin
 
+from suite.metrics import schema
 from suite.state import predictions
 from suite.system import atomic_files
 
@@ -97,10 +98,10 @@ def save(file: pathlib.Path, ids: Sequence[str], images: Sequence[np.ndarray],
 
 def name_of(record: Mapping[str, Any]) -> str:
   """The test set of a record with predictions; "" of other records."""
-  if not record.get("predictions"):
+  if not record.get(schema.PREDICTIONS):
     return ""
-  return str(record.get("bucket_name") or record.get("task_key")
-             or (EPISODE if record.get("num_support_sets") else ""))
+  return str(record.get(schema.BUCKET_NAME) or record.get(schema.TASK_KEY)
+             or (EPISODE if record.get(schema.NUM_SUPPORT_SETS) else ""))
 
 
 def answered(folder: str | os.PathLike, record: Mapping[str, Any]) -> list[Answered]:
@@ -112,7 +113,7 @@ def answered(folder: str | os.PathLike, record: Mapping[str, Any]) -> list[Answe
     with Image.open(file) as opened:
       strip, ids = opened.convert("RGB"), json.loads(opened.info[_IDS])
       given = json.loads(opened.info.get(_LABELS, "{}"))
-    found = predictions.load(pathlib.Path(folder) / record["predictions"])
+    found = predictions.load(pathlib.Path(folder) / record[schema.PREDICTIONS])
   except (OSError, KeyError, ValueError):  # Damaged; `suite verify` says so of predictions.
     return []
   places = {name: i for i, name in enumerate(found.id)}

@@ -35,8 +35,8 @@ from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import methods
-from suite.contracts import deliveries
 from suite.contracts import descriptions
+from suite.metrics import schema
 from suite.reporting import records
 from suite.reporting import run_check
 from suite.reporting import run_dir
@@ -178,7 +178,7 @@ def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any
         problems.append(f"{run.folder}: {error}")
       members.update({f"{prefix}/{run.folder.name}/{name}": run.folder / name for name in (
           *(one for one in _OF_LEARNER if (run.folder / one).is_file()),
-          *(record["predictions"] for record in run.records if record.get("predictions")))})
+          *filter(None, (record.get(schema.PREDICTIONS) for record in run.records)))})
   if not runs and not problems:
     raise SubmitError(f"No run in {folder} fits its budget: {refused[0]['reason']}")
   if problems:
@@ -264,12 +264,11 @@ def _about_run(run: run_dir.Run, prefix: str) -> dict[str, Any]:
   if not (run.folder / state_log.FILE).is_file():
     raise SubmitError(f"it has no {state_log.FILE}, the commitment to its states. Run it again "
                       "with --keep states=N.")
-  if any("known_answers" in record for record in run.records):
+  if any(schema.KNOWN_ANSWERS in record for record in run.records):
     raise SubmitError("its estimates rest on answers of other runs (known_runs of test_answers), "
                       "which no bundle has. Run it without them.")
-  lacking = [record["event"] for record in run.records
-             if record.get("kind") == deliveries.PREDICT and record.get("seen")
-             and not record.get("predictions")]
+  lacking = [record[schema.EVENT] for record in schema.of_tests(run.records)
+             if record.get(schema.SEEN) and not record.get(schema.PREDICTIONS)]
   if lacking:
     raise SubmitError(f"it has no answers for {', '.join(f'event {one}' for one in lacking[:10])}.")
   return {"folder": f"{prefix}/{run.folder.name}", "learner": run.learner, "method": method,

@@ -28,6 +28,7 @@ from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import planning
 from suite.contracts import rehearsal
+from suite.metrics import schema
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records as records_lib
@@ -40,11 +41,14 @@ from suite.state import state_log
 from suite.submissions import bundle
 
 # What a record says of its event, whatever is learned and answered.
-_ABOUT = ("protocol", "kind", "task", "task_key", "num_classes", "trained_bucket", "bucket",
-          "bucket_name", "train_size", "validation_size", "dev_size", "mode", "scenario", "outputs",
-          "split", "role", "year", "occurrence", "dataset", "dataset_version", "metric", "seen",
-          "first_step", "labels", "unknown", "way", "shot", "num_support_sets", "num_tasks",
-          "updates")
+_ABOUT = (
+    schema.PROTOCOL, schema.KIND, schema.TASK, schema.TASK_KEY, schema.NUM_CLASSES,
+    schema.TRAINED_BUCKET, schema.BUCKET, schema.BUCKET_NAME, schema.TRAIN_SIZE,
+    schema.VALIDATION_SIZE, schema.DEV_SIZE, schema.MODE, schema.SCENARIO, schema.OUTPUTS,
+    schema.SPLIT, schema.ROLE, schema.YEAR, schema.OCCURRENCE, schema.DATASET,
+    schema.DATASET_VERSION, schema.METRIC, schema.SEEN, schema.FIRST_STEP, schema.LABELS,
+    schema.UNKNOWN, schema.WAY, schema.SHOT, schema.NUM_SUPPORT_SETS, schema.NUM_TASKS,
+    schema.UPDATES)
 _COSTS = ("flops", "macs", "examples", "steps")
 # Tolerances of a replay on another machine.
 SHARE, RELATIVE, ANSWERS = 0.02, 0.02, 0.02
@@ -127,12 +131,12 @@ class _Substituting:
     record = self._run.records[number] if number < len(self._run.records) else {}
     if (current := rehearsal.current()) is not None and current.missing:
       return None  # Of data that is not here: other images stand for some.
-    if record.get("kind") != deliveries.PREDICT or not record.get("predictions"):
+    if record.get(schema.KIND) != deliveries.PREDICT or not record.get(schema.PREDICTIONS):
       return None
-    saved = predictions.load(self._run.folder / record["predictions"])
+    saved = predictions.load(self._run.folder / record[schema.PREDICTIONS])
     if list(saved.id) != list(map(str, ids)):
       raise ValueError(f"event {number}: its answers are not to the test images of "
-                       f"{record.get('bucket_name') or record.get('task_key')}")
+                       f"{record.get(schema.BUCKET_NAME) or record.get(schema.TASK_KEY)}")
     given = saved.multi_hot() if saved.is_multi_label else saved.label
     if not np.array_equal(given, labels):
       raise ValueError(f"event {number}: its labels are not those of the data")
@@ -231,8 +235,8 @@ def _compare_answers(run: run_dir.Run, writer: _Substituting, folder: pathlib.Pa
                      found: Rehearsed) -> None:
   """Whether the answers that were scored are those that were handed in, to the last one."""
   for (record, is_answered), said in zip(writer.found, run.records):
-    if is_answered and record.get("predictions") and said.get("predictions"):
-      made = predictions.load(folder / record["predictions"])
+    if is_answered and record.get(schema.PREDICTIONS) and said.get("predictions"):
+      made = predictions.load(folder / record[schema.PREDICTIONS])
       saved = predictions.load(run.folder / said["predictions"])
       wrong = int(np.sum((made.top1 != saved.top1) | (made.correct != saved.correct)))
       if wrong:
@@ -379,7 +383,7 @@ def _prepare(run: run_dir.Run, folder: pathlib.Path, kept: pathlib.Path, event: 
       target.parent.mkdir(parents=True, exist_ok=True)
       shutil.copyfile(source, target)
   for record in run.records[:event]:
-    if answers := record.get("predictions"):
+    if answers := record.get(schema.PREDICTIONS):
       (folder / answers).parent.mkdir(exist_ok=True)
       shutil.copyfile(run.folder / answers, folder / answers)
 

@@ -27,6 +27,7 @@ from suite.compute import seeds as seeds_lib
 from suite.contracts import deliveries
 from suite.metrics import classification
 from suite.metrics import episodic
+from suite.metrics import schema
 from suite.metrics import sequence_log
 from suite.reporting import records
 from suite.reporting import run_check
@@ -180,9 +181,9 @@ def _whole(report: Report, root: pathlib.Path, said: Mapping[str, Any]) -> run_d
                        ("seed", seed), ("learner", run.learner)):
       if said[key] != value:
         problems.append(f"{bundle.ABOUT} says {key} {said[key]!r}, and the run {value!r}")
-    if [record.get("event") for record in run.records] != list(range(len(run.records))):
+    if [record.get(schema.EVENT) for record in run.records] != list(range(len(run.records))):
       problems.append("its events are not numbered in order")
-    if any(record.get("run") != run.learner for record in run.records):
+    if any(record.get(schema.RUN) != run.learner for record in run.records):
       problems.append("its records are of another learner")
     state_log.check_run(folder, run_identity.of(folder), len(run.records))
   except Exception as error:  # Of files that are not what they should be.
@@ -197,30 +198,31 @@ def _check_answers(report: Report, name: str, run: run_dir.Run) -> None:
   problems: list[str] = []
   num = 0
   for record in run.records:
-    if record.get("kind") != deliveries.PREDICT or not record.get("seen"):
+    if record.get(schema.KIND) != deliveries.PREDICT or not record.get(schema.SEEN):
       continue
     try:
-      saved = predictions.load(run.folder / str(record.get("predictions")),
-                               run=run_identity.of(run.folder), event=record["event"])
+      saved = predictions.load(run.folder / str(record.get(schema.PREDICTIONS)),
+                               run=run_identity.of(run.folder), event=record[schema.EVENT])
       labels = np.asarray(saved.multi_hot() if saved.is_multi_label else saved.label)
       correct = classification.is_correct(saved.top1, labels)
       again: dict[str, Any] = {}
-      if "first_step" in record:  # A record of a sequence holds its answers, too.
+      if schema.FIRST_STEP in record:  # A record of a sequence holds its answers, too.
         log = sequence_log.from_record(record)
-        correct = log.correct(record["num_classes"])
-        again = {"closed_correct": int(log.closed_correct().sum()), "new": int(log.unknown.sum())}
+        correct = log.correct(record[schema.NUM_CLASSES])
+        again = {schema.CLOSED_CORRECT: int(log.closed_correct().sum()),
+                 schema.NEW: int(log.unknown.sum())}
         if not (np.array_equal(log.answers, saved.top1) and np.array_equal(log.labels, labels)):
           problems.append(f"event {record['event']}: its answers are not those of its record")
       again.update(seen=len(saved), correct=int(correct.sum()))
       if episodes := episodic.num_episodes(record):  # Each with as many images.
         again.update(records.to_plain(episodic.over_tasks(
             correct.reshape(episodes, -1).mean(axis=1))))
-      elif not record.get("estimated"):  # Estimates are made again by a rehearsal.
+      elif not record.get(schema.ESTIMATED):  # Estimates are made again by a rehearsal.
         again["accuracy"] = again["correct"] / again["seen"]
-      if record.get("estimated"):
-        if record["seen"] >= record["test_size"]:
+      if record.get(schema.ESTIMATED):
+        if record[schema.SEEN] >= record[schema.TEST_SIZE]:
           problems.append(f"event {record['event']}: an estimate from all answers")
-      elif record.get("metric", "error") == "error":
+      elif record.get(schema.METRIC, "error") == "error":
         again["error"] = classification.error(again["correct"], again["seen"])
       elif saved.scores is not None:
         again["error"] = 1.0 - classification.mean_average_precision(saved.scores, labels)

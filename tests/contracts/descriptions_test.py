@@ -27,6 +27,15 @@ def test_every_protocol_of_the_suite_describes_its_loop_under_its_name():
   assert descriptions.of(print) is None and descriptions.named("other").measures == ()
 
 
+@pytest.mark.parametrize("keepers", [("state", "record"), ("record",), ("record", "state", "x")])
+def test_keepers_are_named_in_their_order_with_record_and_state(keepers):
+  with pytest.raises(ValueError, match="allowed are predictions, costs, .*record and state among"):
+    descriptions.ProtocolDescription("x", keepers=keepers)
+  assert "predictions" not in descriptions.named("pretrain").keepers
+  assert descriptions.from_values(  # Of a folder that was written before.
+      {"name": "x", "measures": [], "curve": None}).keepers == descriptions.KEEPERS
+
+
 def test_no_other_module_quotes_the_name_of_a_protocol():
   # The other names are those of commands and phases, too.
   names = set(descriptions.SHIPPED) - {"lifelong", "pretrain"}

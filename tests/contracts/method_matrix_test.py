@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
+import types
 from typing import Any, Sequence
 from unittest import mock
 
@@ -24,6 +25,7 @@ from suite.configs import gin_parse
 from suite.configs import methods
 from suite.configs import run_files
 from suite.contracts import deliveries
+from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.data.images import example_arrays
 from suite.data.images import feature_set
@@ -220,14 +222,14 @@ def accuracy(summary: dict[str, Any]) -> float:
 @pytest.fixture(name="unread")
 def _unread(monkeypatch):
   """A function: the names of splits of buckets that no learner has read."""
-  delivered, read, deliver = [], set(), bucket_loop._deliver
+  delivered, read = [], set()
 
-  def delivering(*arguments):
-    experience = deliver(*arguments)
+  def learned(learner, experience, context):
     delivered.extend((experience.train, experience.dev))
-    return experience
+    return own_costs.learned(learner, experience, context)
 
-  monkeypatch.setattr(bucket_loop, "_deliver", delivering)
+  monkeypatch.setattr(bucket_loop, "own_costs", types.SimpleNamespace(learned=learned))
+
   def watched(function):
     def reading(images, *arguments, **named):
       read.add(id(images))

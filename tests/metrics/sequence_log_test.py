@@ -56,8 +56,9 @@ def test_scores_are_high_for_known_classes():
 def test_a_log_goes_through_records_in_parts():
   log = made()
   later = sequence_log.SequenceLog(*(column[2:] for column in log))
-  parts = [json.loads(json.dumps(part.columns())) for part in (log.first(2), later)]
-  again = sequence_log.from_records(parts)
+  parts = [json.loads(json.dumps({"first_step": first, **part.columns()}))
+           for first, part in ((0, log.first(2)), (2, later))]
+  again = sequence_log.from_records([{"kind": "train"}, *parts, {"phase": 1}])
   for name, column in log._asdict().items():
     # What is not a number is saved as null, and read as "nothing is known".
     expected = np.where(np.isnan(column), -INF, column) if column.dtype == float else column

@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+import record_keys
 import tensorflow as tf
 
 from suite.compute import distribution
@@ -162,6 +163,7 @@ def test_features_answer_as_the_images_whose_features_they_are(make, tmp_path):
 def test_records_add_up(whole):
   folder, summary = whole
   *train, test = _records(folder)
+  assert not record_keys.unknown([*train, test])
   assert [r["kind"] for r in train] == ["train", "train"] and test["kind"] == "predict"
   assert [r["updates"] for r in train] == [2, 4] == [r["steps_meta_train"] for r in train]
   # 2 updates of 3 episodes of 4 + 8 images.

@@ -1,6 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import numpy as np
 import pytest
+import record_keys
 import stopped_runs
 import tensorflow as tf
 
@@ -246,7 +247,7 @@ def test_a_run_stopped_amid_rows_and_before_training_goes_on_the_same(tmp_path):
   summary = run(tmp_path / "whole")
   assert 0.5 < summary["in_domain"] < 1.0
   whole = stopped_runs.records(tmp_path / "whole")
-  assert len(whole) == 6
+  assert len(whole) == 6 and record_keys.unknown(whole) == {"classes_with_a_mean"}
   for stop in (1, 3, 5):  # Each time a new process.
     with pytest.raises(stopped_runs.Stop):
       run(tmp_path / "stopped", stop_before=stop)

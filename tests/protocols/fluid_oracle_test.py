@@ -200,7 +200,7 @@ def compare(name, strategy, folder, *, seed, num=90, delay=0, with_base=True, ne
             update=STRATEGIES[strategy](), label_delay=delay,
             blocks=fluid.Blocks(record_every, block_size, encode_batch=13),
             novelty=sequence_log.Novelty(new_below=new_below))
-  log = sequence_log.from_records([r for r in state.records if "first_step" in r])
+  log = sequence_log.from_records(state.records)
   delays = sequences.delays(num, delay, state.seeds.pair("label delay"))
   other = state_in(folder / "literal")
   other.delivery = deliveries.SEQUENCE

@@ -6,6 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
+import record_keys
 import stopped_runs
 import tensorflow as tf
 
@@ -261,6 +262,8 @@ def test_a_run_that_is_complete_has_nothing_left_to_do(whole):
   summary, found, folder = whole
   assert _run(folder / "whole") == summary
   assert json.dumps(_records(folder / "whole")) == json.dumps(found)
+  assert record_keys.unknown(found) == {  # Of the learner.
+      "classes_missing", "classes_with_a_mean", "steps_event", "train_loss", "trained_on"}
 
 
 def test_stopped_after_answers_late_labels_and_strategies_go_on(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+import record_keys
 import stopped_runs
 import tensorflow as tf
 
@@ -90,6 +91,7 @@ def test_answers_are_those_of_the_classes_so_far_or_of_the_task(tmp_path):
   assert found["class_order"] == [4, 5, 0, 3, 1, 2]
   assert found["class_names"] == [NAMES[label] for label in found["class_order"]]
   done = stopped_runs.records(tmp_path / "task")
+  assert record_keys.unknown(done) == {"learned"}
   assert [r["average_accuracy"] for r in done if "average_accuracy" in r] == pytest.approx(
       [0.5, 0.75, 2.5 / 3])
 

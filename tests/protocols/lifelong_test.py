@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import record_keys
 
 from suite.compute import distribution
 from suite.lifelong import answer_tables
@@ -68,6 +69,7 @@ def test_four_models_by_hand(tmp_path, cache):
   #   two/0001  2 3 2 1  b a c d  a d -> 1 0        2    1 1 0 0   1000   1
   #   two/0003  3 2 1 0  a b c d  b d -> 1 1        4    1 1 1 1   0111   1
   records = _records(tmp_path / "run")
+  assert not record_keys.unknown(records)
   assert [r["model"] for r in records] == [f"work/{name}" for name in sorted(ANSWERS)]
   assert [r["cut"] for r in records] == [2, 2, 2, 4]
   assert [r["per_sample_error"] for r in records] == [0.25, 0.0, 0.25, 0.25]

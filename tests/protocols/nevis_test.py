@@ -8,6 +8,7 @@ import shutil
 
 import numpy as np
 import pytest
+import record_keys
 import tensorflow as tf
 
 from suite.compute import distribution
@@ -108,6 +109,7 @@ def test_a_run_goes_on_the_same_from_every_commit(whole, done):
   assert _run(again, after_commit=committed.append) == summary
   assert committed == list(range(done + 1, 7))  # Nothing that was done is done again.
   assert _records(again) == _records(folder)
+  assert record_keys.unknown(_records(folder)) == {"past"}
   for path in sorted((folder / "predictions").iterdir()):
     assert (again / "predictions" / path.name).read_bytes() == path.read_bytes()
 

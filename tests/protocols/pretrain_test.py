@@ -10,6 +10,7 @@ import shutil
 
 import numpy as np
 import pytest
+import record_keys
 from sklearn import linear_model
 import stopped_runs
 import tensorflow as tf
@@ -119,6 +120,7 @@ def test_killed_and_resumed_is_the_same_bit_for_bit(whole):
   assert _run(killed, resumed) == summary
   assert stopped_runs.records(killed) == stopped_runs.records(folder)
   assert [r["updates"] for r in stopped_runs.records(folder)] == [3, 6, 7]
+  assert not record_keys.unknown(stopped_runs.records(folder))
   wanted, found = _everything(learner), _everything(resumed)
   for name, value in wanted.items():
     np.testing.assert_array_equal(found[name], value, err_msg=name)

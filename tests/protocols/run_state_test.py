@@ -73,6 +73,18 @@ def test_a_run_stopped_after_any_event_goes_on_the_same(tmp_path):
     assert _records(folder) == _records(whole)
 
 
+def test_the_keepers_that_are_named_keep_an_event(tmp_path):
+  state = _state(tmp_path)
+  state.keepers = ("record", "state")
+  state.resume(Counter())
+  state.commit({"kind": "train"})
+  state.flush()
+  assert _records(tmp_path) == [{"event": 0, "run": "counter", "kind": "train"}]
+  with pytest.raises(ValueError, match="names the keepers record, state. Add 'predictions'"):
+    state.commit({"kind": "predict"}, {"ids": []})
+  assert _state(tmp_path).done == 1
+
+
 def test_a_record_without_its_snapshot_is_cut_off(tmp_path):
   state = _run(tmp_path, 2)
   state._writer.write({"event": 2, "kind": "train", "total": -1})  # killed before the snapshot

@@ -56,7 +56,6 @@ from suite.training.gradient import composition
 from suite.training.gradient import frozen_backbone
 from suite.training.gradient import trainable_parts
 from suite.training.sequence import sequence_codes
-from suite.training.sequence import sequence_decisions
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_strategies
 from suite.training.statistics import class_means
@@ -179,7 +178,7 @@ def protocol(learner: Any, sequence: sequences.Sequence, interval: int | None,
   update = update_strategies.Every(interval) if interval else update_strategies.Never()
   fluid.run(learner, state=state, sequence=sequence, update=update,
             blocks=fluid.Blocks(RECORD, RECORD, ENCODE))
-  log = sequence_log.from_records(sequence_decisions.of_steps(state.records))
+  log = sequence_log.from_records(state.records)
   return steady(state.marks, len(sequence)), log.closed_answers
 
 

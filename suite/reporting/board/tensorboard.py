@@ -46,6 +46,7 @@ import tensorflow as tf
 from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
+from suite.metrics import schema
 from suite.metrics import task_stream
 from suite.reporting import figures
 from suite.reporting import run_dir
@@ -66,7 +67,8 @@ _TRIAL_KEY = re.compile(r"(?P<task_key>.+)/trial(?P<trial>\d+)$")
 _COST = re.compile("(flops|macs|examples|steps|seconds|peak_bytes)"
                    rf"(_({'|'.join(ledger.PHASES)}))?")
 # Numbers of a record that identify the event; they are not results.
-_NAMES_OF_AN_EVENT = frozenset(["event", "year", "occurrence", "num_classes", "best_trial"])
+_NAMES_OF_AN_EVENT = frozenset([
+    schema.EVENT, schema.YEAR, schema.OCCURRENCE, schema.NUM_CLASSES, schema.BEST_TRIAL])
 # Keys of a trial that are neither hyper-parameters nor scores, and its scores.
 _NOT_HYPER_PARAMETERS = frozenset(["trial", "curve"])
 SCORES_OF_A_TRIAL = ("validation_error", "error", "flops", "macs", "steps", "examples", "seconds")
@@ -173,7 +175,7 @@ class TensorBoardView:
       return
     key, step = str(values.get("key", "live")), int(values["step"])
     trial = _TRIAL_KEY.match(key)
-    name = (_trial_name(self._next_event, trial["task_key"], int(trial["trial"])) if trial else
+    name = (_trial_name(self._next_event, trial[schema.TASK_KEY], int(trial["trial"])) if trial else
             _trial_name(self._next_event, key, None))
     shown = self._live_steps.setdefault(name, [])
     if shown and step <= shown[-1]:
@@ -192,7 +194,7 @@ class TensorBoardView:
     self._trial.close()
 
   def _write(self, record: Mapping[str, Any]) -> None:
-    event, kind = record["event"], record.get("kind", "event")
+    event, kind = record[schema.EVENT], record.get(schema.KIND, "event")
     self._next_event = event + 1
     values: list[event_file.Value] = []
     if not self._has_layout:
@@ -204,10 +206,11 @@ class TensorBoardView:
     scores = self._scores.update(record)
     values += event_file.scalars(scores)
     acc = self._scores.matrix()
-    if acc is not None and kind == "predict" and record["bucket"] == len(record["row"]) - 1:
+    if acc is not None and kind == deliveries.PREDICT and (
+        record[schema.BUCKET] == len(record[schema.ROW]) - 1):
       # A row of buckets ends; it is drawn if it is the last one or enough time has passed.
-      last, spent = record["bucket"], record.get("seconds") or 0.0
-      is_end = record["trained_bucket"] == last - (record.get("mode") == "streaming")
+      last, spent = record[schema.BUCKET], record.get(schema.SECONDS) or 0.0
+      is_end = record[schema.TRAINED_BUCKET] == last - (record.get(schema.MODE) == "streaming")
       if is_end or spent - self._drawn_at >= _SECONDS_BETWEEN_IMAGES:
         self._drawn_at = spent
         values.append(picture("accuracy_matrix", figures.accuracy_matrix(
@@ -228,7 +231,7 @@ class TensorBoardView:
     if kind == "predict" and error is not None and "budget_cut" in record:
       held = sum(record[name] for name in ledger.HELD)
       self._file.add(round(held / 1e3), event_file.scalars({"error_against_kilobytes": error}))
-    for trial in record.get("trials") or ():
+    for trial in record.get(schema.TRIALS) or ():
       self._write_trial(record, trial)
 
   def _samples(self, record: Mapping[str, Any]) -> list[event_file.Value]:
@@ -241,7 +244,7 @@ class TensorBoardView:
                              *drawn.size)]
 
   def _write_trial(self, record: Mapping[str, Any], trial: Mapping[str, Any]) -> None:
-    name = _trial_name(record["event"], record.get("task_key"), trial["trial"])
+    name = _trial_name(record[schema.EVENT], record.get(schema.TASK_KEY), trial["trial"])
     curve = trial.get("curve") or []
     shown = self._live_steps.pop(name, [])
     if shown != [point[0] for point in curve[:len(shown)]]:
@@ -265,8 +268,8 @@ class TensorBoardView:
         if isinstance(value, (bool, int, float, str)) and name not in _NOT_HYPER_PARAMETERS
         and not name.startswith(SCORES_OF_A_TRIAL)}
     return {**hyper_parameters, "learner": self.log_dir.name,
-            "search": _trial_name(record["event"], record.get("task_key"), None),
-            "task": record.get("task_key") or f"event {record['event']}", "run": self._run}
+            "search": _trial_name(record[schema.EVENT], record.get(schema.TASK_KEY), None),
+            "task": record.get(schema.TASK_KEY) or f"event {record['event']}", "run": self._run}
 
   def _session_name(self, name: str) -> str:
     """The id of a row of the HParams tab.
@@ -349,11 +352,11 @@ class RunningScores:
 
   def update(self, record: Mapping[str, Any]) -> dict[str, float]:
     """Returns the values that the record changes, by tag: "headline/...", "running_mean/..."."""
-    kind, about = record.get("kind", "event"), self._about(record)
+    kind, about = record.get(schema.KIND, "event"), self._about(record)
     found: dict[str, Any] = {}
-    for trial in record.get("trials") or ():
+    for trial in record.get(schema.TRIALS) or ():
       rate = trial.get("learning_rate")
-      if trial.get("trial") == record.get("best_trial") and event_file.is_number(rate):
+      if trial.get("trial") == record.get(schema.BEST_TRIAL) and event_file.is_number(rate):
         self._rates.add(rate)
     if kind != deliveries.PREDICT or not _PARTS_OF_A_SCORE & set(about.panels):
       for name in _AVERAGED:
@@ -415,38 +418,38 @@ class RunningScores:
     return {tag: value for tag, value in found.items() if event_file.is_number(value)}
 
   def _about(self, record: Mapping[str, Any]) -> descriptions.ProtocolDescription:
-    return self._description or descriptions.named(str(record.get("protocol")))
+    return self._description or descriptions.named(str(record.get(schema.PROTOCOL)))
 
   def _tasks(self, kind: str, record: Mapping[str, Any]) -> dict[str, Any]:
     if kind == "train":
-      if record.get("trials"):
+      if record.get(schema.TRIALS):
         self._repeats.append(record)
-      if record.get("occurrence", 1) == 1:
+      if record.get(schema.OCCURRENCE, 1) == 1:
         return {}
       by_task = task_stream.forward_transfer_by_task(self._repeats)
       return {"headline/forward_transfer": task_stream.mean_forward_transfer(by_task)}
-    if kind != "predict" or not event_file.is_number(record.get("error")):
+    if kind != "predict" or not event_file.is_number(record.get(schema.ERROR)):
       return {}
-    self._tested.append((record["error"], record.get("role", task_stream.META_TRAIN)))
+    self._tested.append((record[schema.ERROR], record.get(schema.ROLE, task_stream.META_TRAIN)))
     errors, roles = zip(*self._tested)
-    other = self._reference.get(record.get("task_key", ""))
+    other = self._reference.get(record.get(schema.TASK_KEY, ""))
     # After a task that Independent has not learned, the sum would be over other tasks.
     self._regret = None if self._regret is None or other is None else (
-        self._regret + record["error"] - other)
+        self._regret + record[schema.ERROR] - other)
     return {"headline/mean_error": task_stream.mean_error(errors, roles),
             "headline/mean_error_all_tasks": float(np.mean(errors)),
             "headline/regret": self._regret}
 
   def _buckets(self, record: Mapping[str, Any]) -> dict[str, float]:
     """Scores of the rows so far, at the end of each row: a part of one is no mean of a row."""
-    row = np.array(record["row"], np.float64)  # None becomes NaN.
+    row = np.array(record[schema.ROW], np.float64)  # None becomes NaN.
     if self._acc is None:
       self._acc = np.full([len(row), len(row)], np.nan)
-    self._acc[record["trained_bucket"]] = row
-    if record["bucket"] != len(row) - 1:
+    self._acc[record[schema.TRAINED_BUCKET]] = row
+    if record[schema.BUCKET] != len(row) - 1:
       return {}
     i, j = np.indices(self._acc.shape)
-    done = i <= record["trained_bucket"]
+    done = i <= record[schema.TRAINED_BUCKET]
     parts = {"in_domain": i == j, "next_domain": j == i + 1, "accuracy": j <= i,
              "backward_transfer": j < i, "forward_transfer": j > i}
     return {f"headline/{name}": float(np.mean(self._acc[part & done]))
@@ -531,7 +534,7 @@ class BoardDirectory:
           self._reference_errors(run.learner), run.description)
       for record in run.records:
         scores.update(record)
-        trials += [view.trial_values(record, trial) for trial in record.get("trials") or ()]
+        trials += [view.trial_values(record, trial) for trial in record.get(schema.TRIALS) or ()]
       if run.is_finished:
         rows.append({**scores.rates(), **view.final_values(run.summary)})
         metrics += scores.final(run.summary)
@@ -566,8 +569,7 @@ class BoardDirectory:
     run, = run_dir.load([self._reference()])
     if descriptions.TASKS not in run.description.panels:
       return {}
-    return {r["task_key"]: r.get("error") for r in run.records
-            if r.get("kind") == deliveries.PREDICT}
+    return {r[schema.TASK_KEY]: r.get(schema.ERROR) for r in schema.of_tests(run.records)}
 
   def _show(self, do: Any) -> None:
     """Does something with event files; a run is not given up for a view that cannot be written."""

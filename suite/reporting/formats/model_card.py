@@ -15,6 +15,7 @@ import os
 
 from suite.compute import ledger
 from suite.contracts import descriptions
+from suite.metrics import schema
 from suite.reporting import quantities
 from suite.reporting import run_dir
 from suite.reporting import run_streams
@@ -118,8 +119,9 @@ def _costs(learner: run_streams.LearnerRuns) -> Iterable[tuple[str, ...]]:
 
 def _data(stream: run_streams.StreamRuns) -> str:
   """The names of the tasks, which are those of the data; "not recorded" of none."""
-  tasks = list(dict.fromkeys(str(record["task"]) for run in stream.runs for record in run.records
-                             if record.get("task")))
+  tasks = list(dict.fromkeys(
+      str(record[schema.TASK]) for run in stream.runs for record in run.records
+      if record.get(schema.TASK)))
   return ", ".join([*tasks[:5], *([f"and {len(tasks) - 5} more"] if len(tasks) > 5 else [])]
                    ) or "not recorded"
 
@@ -131,7 +133,7 @@ def _made_with(runs: Sequence[run_dir.Run]) -> list[tuple[str, str]]:
     one = run.environment
     packages = one.get("packages")
     arithmetic = one.get("arithmetic")
-    last = str(run.records[-1].get("digest", "")) if run.records else ""
+    last = str(run.records[-1].get(schema.DIGEST, "")) if run.records else ""
     config = run.home / run_dir.CONFIG
     values = {
         "command": one.get("command"), "suite": one.get("suite"), "revision": one.get(

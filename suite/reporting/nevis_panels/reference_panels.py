@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suite.data.streams import nevis_table
+from suite.metrics import schema
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import figures
@@ -284,7 +285,7 @@ def served(results: stream_results.StreamResults, learner: stream_results.Learne
   year = max(years, default=None)
   by_run: list[list[float | None]] = []
   for run in runs:
-    last = {record.get("task_key"): record for record in run.records}  # Of each task, in order.
+    last = {record.get(schema.TASK_KEY): record for record in run.records}  # In order.
     totals: list[float | None] = [0]
     for task in results.tasks:
       totals.append(task_stream.cumulative_cost(last[task.key], without=("pretrain",)))

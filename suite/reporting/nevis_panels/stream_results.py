@@ -18,12 +18,13 @@ import dataclasses
 import math
 import os
 import pathlib
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from suite.contracts import descriptions
 from suite.data.streams import nevis_table
+from suite.metrics import schema
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
 from suite.reporting import run_dir
@@ -168,7 +169,8 @@ def build(runs: Sequence[run_dir.Run]) -> list[StreamResults]:
 def _stream_of(run: run_dir.Run, groups: Iterable[tuple[str, tuple[str, ...]]]
                ) -> tuple[str, tuple[str, ...]]:
   """(title, keys of the tasks); an unfinished run joins the stream that begins with its tasks."""
-  keys, split = _keys(run), next((str(record.get("split", "")) for record in _tested(run)), "")
+  keys, tested = _keys(run), schema.of_tests(run.records)
+  split = str(tested[0].get(schema.SPLIT, "")) if tested else ""
   ending = f", {split} split" if split not in ("", "test") else ""
   if run.is_finished:
     return f"{run.protocol} ({run.summary.get('stream', 'unnamed')}{ending})", keys
@@ -180,27 +182,24 @@ def _stream_of(run: run_dir.Run, groups: Iterable[tuple[str, tuple[str, ...]]]
 
 
 def _keys(run: run_dir.Run) -> tuple[str, ...]:
-  return tuple(record["task_key"] for record in _tested(run))
-
-
-def _tested(run: run_dir.Run) -> list[dict[str, Any]]:
-  return [record for record in run.records if record.get("kind") == "predict"]
+  return tuple(record[schema.TASK_KEY] for record in schema.of_tests(run.records))
 
 
 def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
   longest = max(runs, key=lambda run: len(_keys(run)))
-  sizes = {r["task_key"]: r["train_size"] + r["dev_size"] for r in longest.records
-           if r.get("kind") == "train" and "task_key" in r
-           and None not in (r.get("train_size"), r.get("dev_size"))}
-  tasks = [TaskRow(r["task_key"], r["task"], r.get("year"), r.get("role", ""),
-                  r.get("metric", "error"), sizes.get(r["task_key"])) for r in _tested(longest)]
+  sizes = {r[schema.TASK_KEY]: r[schema.TRAIN_SIZE] + r[schema.DEV_SIZE] for r in longest.records
+           if r.get(schema.KIND) == "train" and schema.TASK_KEY in r
+           and None not in (r.get(schema.TRAIN_SIZE), r.get(schema.DEV_SIZE))}
+  tasks = [TaskRow(r[schema.TASK_KEY], r[schema.TASK], r.get(schema.YEAR), r.get(schema.ROLE, ""),
+                  r.get(schema.METRIC, "error"), sizes.get(r[schema.TASK_KEY]))
+           for r in schema.of_tests(longest.records)]
   place = {task.key: i for i, task in enumerate(tasks)}
   groups, learners = run_streams.seed_groups(runs), []
   for label, group in zip(run_streams.group_labels(groups), groups):
     errors = np.full((len(group), len(tasks)), np.nan)
     for row, run in zip(errors, group):
-      for record in _tested(run):
-        row[place[record["task_key"]]] = _number(record.get("error"))
+      for record in schema.of_tests(run.records):
+        row[place[record[schema.TASK_KEY]]] = _number(record.get(schema.ERROR))
     learners.append(LearnerResults(
         label, group[0].learner, errors,
         np.array([_number(run.summary.get("mean_error")) for run in group]),

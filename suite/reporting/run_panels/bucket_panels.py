@@ -18,6 +18,7 @@ import numpy as np
 
 from suite.contracts import descriptions
 from suite.metrics import matrix as matrix_lib
+from suite.metrics import schema
 from suite.metrics import stream_groups
 from suite.reporting import figures
 from suite.reporting import panels
@@ -273,21 +274,21 @@ def class_results(stream: run_streams.StreamRuns) -> list[ClassResults]:
 
 def _class_accuracies(run: run_dir.Run) -> tuple[np.ndarray, np.ndarray] | None:
   """(accuracy of each class [T, T, C], confusions [T, C, C]); None without all predictions."""
-  tested = [r for r in run.records if r.get("kind") == "predict"]
-  if not tested or any(r.get("estimated") or not r.get("predictions")
-                       or not (run.folder / r["predictions"]).is_file() for r in tested):
+  tested = schema.of_tests(run.records)
+  if not tested or any(r.get(schema.ESTIMATED) or not r.get(schema.PREDICTIONS)
+                       or not (run.folder / r[schema.PREDICTIONS]).is_file() for r in tested):
     return None
-  size = 1 + max(r["bucket"] for r in tested)
+  size = 1 + max(r[schema.BUCKET] for r in tested)
   num_classes = tested[0]["num_classes"]
   acc = np.full([size, size, num_classes], np.nan)
   confused = np.zeros([size, num_classes, num_classes], np.int64)
-  of_bucket = {r["bucket"]: r["trained_bucket"] for r in tested
-               if r["trained_bucket"] <= r["bucket"]}  # The latest model that was there by then.
+  of_bucket = {r[schema.BUCKET]: r[schema.TRAINED_BUCKET] for r in tested
+               if r[schema.TRAINED_BUCKET] <= r[schema.BUCKET]}  # The latest model by then.
   for record in tested:
-    trained, bucket = record["trained_bucket"], record["bucket"]
+    trained, bucket = record[schema.TRAINED_BUCKET], record[schema.BUCKET]
     if trained > bucket:
       continue
-    made = predictions.load(run.folder / record["predictions"])
+    made = predictions.load(run.folder / record[schema.PREDICTIONS])
     if made.is_multi_label:
       return None
     labels = np.asarray(made.label)

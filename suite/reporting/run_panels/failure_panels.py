@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.metrics import episodic
 from suite.metrics import failure_groups
+from suite.metrics import schema
 from suite.metrics import sequence_log
 from suite.reporting import panels
 from suite.reporting import run_dir
@@ -101,29 +101,29 @@ Answers = tuple[list[str], np.ndarray, dict[str, dict[str, np.ndarray]]]
 
 def _of_test_sets(run: run_dir.Run) -> Answers:
   """(names of all images, bool [N] of wrong ones, groups) of tasks or buckets."""
-  last = {str(record.get("bucket", record.get("task_key"))): record for record in run.records
-          if record.get("kind") == deliveries.PREDICT and record.get("predictions")
+  last = {str(record.get(schema.BUCKET, record.get(schema.TASK_KEY))): record
+          for record in schema.of_tests(run.records) if record.get(schema.PREDICTIONS)
           and not episodic.num_episodes(record)}  # Classes of an episode are its own.
   if not last:
     raise ValueError("it has no saved answers outside of episodes")
   ids: list[str] = []
   wrong: list[np.ndarray] = []
   groups: dict[str, dict[str, list[np.ndarray]]] = {}
-  if parts := sum(bool(record.get("estimated")) for record in last.values()):
+  if parts := sum(bool(record.get(schema.ESTIMATED)) for record in last.values()):
     raise ValueError(f"{parts} of its test sets were asked a part of the answers.")
   for name, record in last.items():
-    found = predictions.load(run.folder / record["predictions"])
+    found = predictions.load(run.folder / record[schema.PREDICTIONS])
     places = np.arange(len(found)) + len(ids)
     ids += [f"{name}/{one}" for one in found.id]
     wrong.append(~found.correct)
-    is_bucket = "bucket" in record
-    kinds = {"bucket": record.get("bucket")} if is_bucket else {
-        "task": record.get("task_key"), "year": record.get("year")}
+    is_bucket = schema.BUCKET in record
+    kinds = {"bucket": record.get(schema.BUCKET)} if is_bucket else {
+        "task": record.get(schema.TASK_KEY), "year": record.get(schema.YEAR)}
     for kind, value in kinds.items():
       if value is not None:
         groups.setdefault(kind, {}).setdefault(str(value), []).append(places)
     if not found.is_multi_label:
-      before = "" if is_bucket else f"{record.get('task_key')}: "
+      before = "" if is_bucket else f"{record.get(schema.TASK_KEY)}: "
       for label in np.unique(found.label):
         known = found.class_names[label] if found.class_names else f"class {label}"
         groups.setdefault("class", {}).setdefault(f"{before}{known}", []).append(
@@ -135,7 +135,7 @@ def _of_test_sets(run: run_dir.Run) -> Answers:
 
 def _of_sequence(run: run_dir.Run) -> Answers:
   """The same of a sequence: a step is an image, its closed answer counts."""
-  log = sequence_log.from_records(record for record in run.records if "first_step" in record)
+  log = sequence_log.from_records(run.records)
   if not len(log.labels):
     raise ValueError("it has no answers")
   places = np.arange(len(log.labels))

@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 
+from suite.metrics import schema
 from suite.reporting import leaderboard
 from suite.reporting import panels
 from suite.reporting import run_dir
@@ -218,7 +219,7 @@ def _run_list(stream: run_streams.StreamRuns) -> list[panels.Panel]:
       rows.append([
           learner.label, _known_text(about.get("seed")),
           "finished" if run.is_finished else "partial", len(run.records), run.last("flops"),
-          run.records[-1].get("seconds") if run.records else None,
+          run.records[-1].get(schema.SECONDS) if run.records else None,
           _known_text(about.get("device")), _known_text(about.get("git_revision")),
           _known_text(about.get("command")), str(run.folder / run_dir.RECORDS)])
   return [panels.Panel(

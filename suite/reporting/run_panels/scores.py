@@ -16,6 +16,7 @@ from typing import Any
 
 from suite.compute import ledger
 from suite.contracts import descriptions
+from suite.metrics import schema
 from suite.metrics import sequence_log
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
@@ -63,7 +64,7 @@ def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
       row += [panels.plain(deviation)] if several else []
     # Summaries have no times; the last records do.
     runs = learner.finished or learner.runs
-    seconds = [run.records[-1]["seconds"] for run in runs
+    seconds = [run.records[-1][schema.SECONDS] for run in runs
                if run.records and "seconds" in run.records[-1]]
     rows.append([*row, learner.learning_cell(),
                  sum(seconds) / len(seconds) if len(seconds) == len(runs) else None])
@@ -185,8 +186,8 @@ def _losses(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   drawn = []
   for learner in stream.learners:
     run = learner.runs[0]
-    points = [(record.get("updates", record["event"]), record["loss"]) for record in run.records
-              if isinstance(record.get("loss"), float)]
+    points = [(record.get(schema.UPDATES, record[schema.EVENT]), record[schema.LOSS])
+              for record in run.records if isinstance(record.get(schema.LOSS), float)]
     if len(points) > 1:
       x, y = zip(*points)
       drawn.append(panels.PlotSeries(learner.shown_label, x, y))
@@ -312,12 +313,12 @@ def _thin(num: int) -> list[int]:
 
 
 def _log_of(run: run_dir.Run) -> sequence_log.SequenceLog:
-  return sequence_log.from_records(record for record in run.records if "first_step" in record)
+  return sequence_log.from_records(run.records)
 
 
 def _detection_of(run: run_dir.Run) -> Mapping[str, Mapping[str, float]]:
   """Measures by score, the clock's among them; {} of a run without a new class."""
-  steps = [record for record in run.records if "first_step" in record]
+  steps = schema.of_steps(run.records)
   log = _log_of(run)
   if not log.unknown.any():
     return {}

@@ -108,7 +108,7 @@ def test_a_right_guess_doubles_and_a_new_event_begins_again():
 def test_a_learner_without_offline_phases_is_never_asked():
   made = decisions(Seen(1), learner=learner_lib.SequenceLearner())
   assert made.decide(Steps(), np.ones(5, bool)) == (5, None, 0)
-  assert made.update_macs(3) is None and made.state() == {}
+  assert made.record([], 3)["update_macs"] is None and made.state() == {}
 
 
 def test_a_strategy_that_cannot_come_to_its_turn_is_refused():
