@@ -64,6 +64,11 @@ class _Missing(types.ModuleType):
     return _anything(name)
 
 
+def blank(name: str) -> types.ModuleType:
+  """A module that has whatever is imported from it, and does nothing."""
+  return _Missing(name)
+
+
 @contextlib.contextmanager
 def stand_ins(*names: str, without: Sequence[str] = ()) -> Iterator[None]:
   """Replaces missing imports that the code in question does not use, until the end of the block.
@@ -85,7 +90,7 @@ def stand_ins(*names: str, without: Sequence[str] = ()) -> Iterator[None]:
     except (ImportError, RuntimeError):  # The second: torchvision beside another PyTorch.
       missing.append(name)
   for name in missing:  # After the imports: torchvision fails with a stand-in.
-    sys.modules[name] = _Missing(name)
+    sys.modules[name] = blank(name)
   try:
     yield
   finally:

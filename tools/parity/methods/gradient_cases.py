@@ -3,6 +3,71 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
+import gradient_fixtures
 import method_cases
 
-CASES: tuple[method_cases.Case, ...] = ()
+_ABOUT = ("{} tasks of {} rows and 2 classes, {} steps each on all rows; "
+          "logits of 24 tests after each task")
+_SHAPES = {"rows": 12, "num_tasks": 2}
+
+_THREE_TASKS = functools.partial(gradient_fixtures.tasks, num_tasks=3)
+
+
+def _case(name: str, repository: str, program: str, method: str, steps: int, shape: dict[str, int],
+          others: dict[str, int], args: dict[str, float]) -> method_cases.Case:
+  sizes = {**_SHAPES, **shape}
+  return method_cases.Case(
+      name, (name,), repository, program, functools.partial(gradient_fixtures.tasks, **sizes),
+      f"ours_gradient.{name}", _ABOUT.format(sizes["num_tasks"], sizes["rows"], steps),
+      {"method": method, "steps": steps, "args": args, **others})
+
+
+def _mammoth(name: str, method: str, steps: int, *, last: int = 0, shape: dict[str, int] | None = None,
+             **args: float) -> method_cases.Case:
+  return _case(name, "aimagelab/mammoth", "public_mammoth", method, steps, shape or {},
+               {"last": last} if last else {}, args)
+
+
+def _facil(name: str, method: str, steps: int, **args: float) -> method_cases.Case:
+  return _case(name, "mmasana/FACIL", "public_facil", method, steps, {"num_tasks": 3}, {}, args)
+
+
+def _avalanche(name: str, strategy: str, steps: int, **arguments: Any) -> method_cases.Case:
+  return method_cases.Case(
+      name, (name,), "ContinualAI/avalanche", "public_avalanche", _THREE_TASKS,
+      f"ours_gradient.{name}", f"3 tasks of 12 rows and 2 classes, {steps} steps each on all rows; "
+      "the weights of a linear layer after the last one",
+      {"method": strategy, "epochs": steps, "arguments": arguments})
+
+
+CASES: tuple[method_cases.Case, ...] = (
+    _mammoth("finetune", "sgd.Sgd", 3, optim_mom=0.9),
+    _mammoth("er", "er.Er", 1),
+    _mammoth("der", "der.Der", 2, alpha=0.3),
+    _mammoth("der_plus_plus", "derpp.Derpp", 1, shape={"rows": 11}, alpha=0.2, beta=0.5),
+    _mammoth("er_ace", "er_ace.ErACE", 2, shape={"all_first": True}, task_free=True,
+             use_custom_classifier=False),
+    _mammoth("agem", "agem.AGem", 5),
+    _mammoth("gem", "gem.Gem", 5, gamma=0.5),
+    _mammoth("si", "si.SI", 4, shape={"num_tasks": 3, "scale": 0.3}, c=5.0, xi=0.1),
+    _mammoth("online_ewc", "ewc_on.EwcOn", 4, shape={"num_tasks": 3}, e_lambda=5.0, gamma=0.8),
+    _mammoth("icarl", "icarl.ICarl", 3, opt_wd=0, use_original_icarl_transform=0,
+             compute_theoretical_best=0, buffer_size=8, lr=0.4),
+    _mammoth("gdumb", "gdumb.GDumb", 1, last=1, batch_size=24, fitting_epochs=1,
+             maxlr=1.0, minlr=1.0, cutmix_alpha=None),
+    _mammoth("joint", "joint.Joint", 1, last=1, n_epochs=4, batch_size=24, lr_scheduler=None),
+    _facil("lwf", "lwf", 3, lamb=2.0, T=2),
+    method_cases.Case(
+        "ewc", ("ewc",), "GMvandeVen/continual-learning", "public_van_de_ven", _THREE_TASKS,
+        "ours_gradient.ewc", _ABOUT.format(3, 12, 4) + "; the information is a sum over N rows, "
+        "theirs divided by N - 1", {"steps": 4, "attributes": {
+            "weight_penalty": True, "reg_strength": 11.0, "offline": True, "fisher_labels": "all"}}),
+    _avalanche("head_only", "Naive", 4),
+    _avalanche("cumulative", "Cumulative", 4),
+    _avalanche("cwr_star", "CWRStar", 4, cwr_layer_name=None),
+    _avalanche("lwf_growing", "LwF", 4, alpha=[0.0, 0.5, 1.0], temperature=2.0),
+    _facil("mas", "mas", 4, lamb=3.0, alpha=0.5, fi_num_samples=-1),
+)

@@ -1,0 +1,196 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""What the suite makes of the inputs of methods that are trained by gradient: learners by name, in
+the hands of a small protocol, on a net whose first weights are given."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any
+
+import gradient_fixtures
+import numpy as np
+import ours_statistics
+import tensorflow as tf
+
+import suite
+from suite.contracts import deliveries
+from suite.contracts import tasks
+from suite.data.images import feature_set
+from suite.protocols import incremental
+
+Arrays = gradient_fixtures.Arrays
+RATE = 0.1
+
+
+def net(arrays: Arrays, *, head: bool = True) -> Any:
+  """Makes a net of one hidden layer, with the first weights; head: also the layer of logits.
+
+  Without first weights of the hidden layer it is the identity.
+  """
+  if "kernel_1" not in arrays:
+    return tf.keras.Sequential([tf.keras.layers.Input([arrays["train"].shape[-1]])])
+
+  def given(name: str, num: int | None = None) -> Any:
+    return tf.constant_initializer(arrays[name][..., :num])
+
+  def make(feature_size: int, num_classes: int) -> tf.keras.Model:
+    inputs = tf.keras.Input([feature_size])
+    found = tf.keras.layers.Dense(
+        arrays["kernel_1"].shape[1], "relu", kernel_initializer=given("kernel_1"),
+        bias_initializer=given("bias_1"))(inputs)
+    if head:
+      found = tf.keras.layers.Dense(
+          num_classes, kernel_initializer=given("kernel_2", num_classes),
+          bias_initializer=given("bias_2", num_classes))(found)
+    return tf.keras.Model(inputs, found)
+
+  return make
+
+
+def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
+        rows: int | None = None, grows: bool = False, head: str = "own", **settings: Any) -> Arrays:
+  """Logits [T, M, C] of the tests after each task, of a learner by name.
+
+  Args:
+    method: of methods.csv.
+    arrays: of `gradient_fixtures.tasks`.
+    steps: of each task; one takes all of its rows.
+    momentum: of the steps, at `RATE`.
+    rows: of a step; None: those of a task.
+    grows: whether the learner is told the classes that have come alone; answers to others are 0.
+    head: of `suite.learner`.
+    settings: of the method.
+  """
+  num, size, width = arrays["train"].shape
+  total = arrays["kernel_2"].shape[1]
+  learner: Any = suite.learner(
+      net(arrays, head=head == "own"), method, head=head, transform=feature_set.Features(width),
+      optimizer=lambda: tf.keras.optimizers.SGD(RATE, momentum), epochs=steps, batch_size=rows or size, **settings
+  ).make(deliveries.BUCKETS)
+  learner = incremental.GrowingLearner(learner) if grows else learner
+  logits = []
+  with tempfile.TemporaryDirectory() as folder:
+    for place in range(num):
+      new = np.arange(total // num * place, total // num * (place + 1))
+      task = tasks.Task("classes", tasks.SINGLE_LABEL, int(new[-1]) + 1 if grows else total)
+      here = ours_statistics.context(folder, place)
+      learner.begin(task, here)
+      if head == "new":
+        _set_head(learner, arrays, new if grows else np.arange(total * (place == 0)))
+      learner.learn(deliveries.Experience(
+          task, feature_set.FeatureSet.from_arrays(
+              f"{place}", arrays["train"][place], arrays["train_labels"][place], kind=task.kind,
+              num_classes=task.num_classes), None, deliveries.History(), new_classes=new.tolist()),
+                    here)
+      found = learner.predict(tf.constant(arrays["test"])).numpy()
+      found = np.where(found > -1e8, found, 0.0)  # Of classes to come.
+      logits.append(np.pad(found, [(0, 0), (0, total - found.shape[1])]))
+  return {"logits": np.stack(logits)}
+
+
+def _set_head(learner: Any, arrays: Arrays, classes: np.ndarray) -> None:
+  """Gives columns of a head that a learner made itself their first weights."""
+  for variable in learner.trainable_variables:
+    for name in ("kernel_2", "bias_2"):
+      rank, width = arrays[name].ndim, variable.shape[-1]
+      if variable.shape == arrays[name][..., :width].shape and variable.shape.rank == rank and (
+          "kernel_1" not in arrays or width != arrays["kernel_1"].shape[1]):
+        value = variable.numpy()
+        value[..., classes] = arrays[name][..., classes]
+        variable.assign(value)
+
+
+_DRAWS = 72  # Replayed rows: a multiple of the 12, 24 and 36 that are held, so that each counts as much.
+
+
+def finetune(arrays: Arrays) -> Arrays:
+  return run("finetune", arrays, steps=3, momentum=0.9, train_on="current")
+
+
+def er(arrays: Arrays) -> Arrays:
+  return run("er", arrays, memory_size=100, replay_batch=12)
+
+
+def der(arrays: Arrays) -> Arrays:
+  return run("der", arrays, steps=2, memory_size=100, replay_batch=_DRAWS, alpha=0.3)
+
+
+def der_plus_plus(arrays: Arrays) -> Arrays:
+  return run("der_plus_plus", arrays, memory_size=100, replay_batch=11, alpha=0.2,
+             beta=0.5)
+
+
+def er_ace(arrays: Arrays) -> Arrays:
+  return run("er_ace", arrays, steps=2, memory_size=100, replay_batch=_DRAWS)
+
+
+def agem(arrays: Arrays) -> Arrays:
+  return run("agem", arrays, steps=5, memory_size=100)
+
+
+def gem(arrays: Arrays) -> Arrays:
+  return run("gem", arrays, steps=5, memory_size=100, margin=0.5)
+
+
+def si(arrays: Arrays) -> Arrays:
+  return run("si", arrays, steps=4, strength=10.0, epsilon=0.1)
+
+
+def online_ewc(arrays: Arrays) -> Arrays:
+  return run("online_ewc", arrays, steps=4, strength=5.0, decay=0.8, fisher="mammoth")
+
+
+def icarl(arrays: Arrays) -> Arrays:
+  return run("icarl", arrays, steps=3, memory_size=8, head="new")
+
+
+def gdumb(arrays: Arrays) -> Arrays:
+  return _last(run("gdumb", arrays, memory_size=100, rows=24))
+
+
+def joint(arrays: Arrays) -> Arrays:
+  return _last(run("joint", arrays, steps=4, rows=24))
+
+
+def _last(found: Arrays) -> Arrays:
+  return {name: values[-1:] for name, values in found.items()}
+
+
+def lwf(arrays: Arrays) -> Arrays:
+  return run("lwf", arrays, steps=3, grows=True, strength=2.0, temperature=2.0)
+
+
+def mas(arrays: Arrays) -> Arrays:
+  return run("mas", arrays, steps=4, grows=True, strength=3.0, importance="facil")
+
+
+def ewc(arrays: Arrays) -> Arrays:
+  # Theirs has a factor 1/2, a strength of 11 and N / (N - 1) = 12/11 times our information.
+  return run("ewc", arrays, steps=4, strength=6.0, fisher="all")
+
+
+def head_only(arrays: Arrays) -> Arrays:
+  return _linear("head_only", arrays)
+
+
+def cumulative(arrays: Arrays) -> Arrays:
+  return _linear("cumulative", arrays)
+
+
+def cwr_star(arrays: Arrays) -> Arrays:
+  return _linear("cwr_star", arrays)
+
+
+def lwf_growing(arrays: Arrays) -> Arrays:
+  return _linear("lwf_growing", arrays, step=0.5, temperature=2.0)
+
+
+def _linear(method: str, arrays: Arrays, **settings: Any) -> Arrays:
+  """The last weights of a linear layer that begins at zero and takes 4 steps of each task."""
+  width, num = arrays["train"].shape[-1], arrays["kernel_2"].shape[1]
+  found = run(method, {
+      "train": arrays["train"], "train_labels": arrays["train_labels"],
+      "test": np.eye(width + 1, width, dtype=np.float32),  # The last row is 0.
+      "kernel_2": np.zeros([width, num], np.float32), "bias_2": np.zeros([num], np.float32)},
+              steps=4, momentum=0.9, head="new", **settings)["logits"][-1]
+  return {"kernel": found[:-1] - found[-1], "bias": found[-1]}
