@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
 from typing import Any
 
@@ -43,6 +44,12 @@ def _avalanche(name: str, strategy: str, steps: int, **arguments: Any) -> method
       {"method": strategy, "epochs": steps, "arguments": arguments})
 
 
+def _replay(name: str, repository: str, about: str, inputs: Callable[[], method_cases.Arrays],
+            **settings: Any) -> method_cases.Case:
+  return method_cases.Case(name, (name,), repository, "public_replay", inputs,
+                           f"ours_gradient.{name}", about, {"method": name, **settings})
+
+
 CASES: tuple[method_cases.Case, ...] = (
     _mammoth("finetune", "sgd.Sgd", 3, optim_mom=0.9),
     _mammoth("er", "er.Er", 1),
@@ -65,6 +72,22 @@ CASES: tuple[method_cases.Case, ...] = (
         "ours_gradient.ewc", _ABOUT.format(3, 12, 4) + "; the information is a sum over N rows, "
         "theirs divided by N - 1", {"steps": 4, "attributes": {
             "weight_penalty": True, "reg_strength": 11.0, "offline": True, "fisher_labels": "all"}}),
+    _replay("mir", "RaptorMai/online-continual-learning",
+            "2 tasks of 24 rows, a step each; their choice of 8 rows of the memory's 24, then a "
+            "step on new and chosen rows as one set; logits of 24 tests",
+            functools.partial(gradient_fixtures.tasks, rows=24), num=8),
+    _replay("scr", "RaptorMai/online-continual-learning",
+            "2 tasks of 12 rows, a step each on new and all earlier rows; their net and loss, one "
+            "view; cosines of 24 tests with class means", gradient_fixtures.projected_tasks,
+            temperature=0.2),
+    _replay("er_aml", "pclucas14/AML",
+            "2 tasks of 12 rows, a step each on new and all earlier rows; their loss beside the "
+            "other rows of the step, where they draw some; logits of 24 tests",
+            functools.partial(gradient_fixtures.tasks, all_first=True), temperature=0.2),
+    _replay("mer", "mattriemer/MER",
+            "2 tasks of a row, 3 batches each of it and of the row before; logits of 24 tests",
+            functools.partial(gradient_fixtures.tasks, rows=1),
+            args={"batches_per_example": 3, "beta": 0.5, "gamma": 0.8}),
     _avalanche("head_only", "Naive", 4),
     _avalanche("cumulative", "Cumulative", 4),
     _avalanche("cwr_star", "CWRStar", 4, cwr_layer_name=None),

@@ -43,3 +43,12 @@ def tasks(seed: int = 0, *, num_tasks: int = 2, classes: int = 2, rows: int = 12
   found.update({name: 0.4 * draw.normal(size=size) for name, size in sizes.items()})
   return {"train_labels": labels.astype(np.int64),
           **{name: value.astype(np.float32) for name, value in found.items()}}
+
+
+def projected_tasks(seed: int = 0, width: int = 5) -> Arrays:
+  """Tasks, and kernels [H, H] and [H, W] of a projection of the hidden layer."""
+  found, draw = tasks(seed), np.random.RandomState(seed + 1)
+  hidden = found["kernel_1"].shape[1]
+  for name, num in (("projection_1", hidden), ("projection_2", width)):
+    found[name] = (draw.normal(size=(hidden, num)) * 0.5).astype(np.float32)
+  return found

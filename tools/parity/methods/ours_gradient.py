@@ -4,6 +4,7 @@ the hands of a small protocol, on a net whose first weights are given."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import tempfile
 from typing import Any
 
@@ -48,7 +49,8 @@ def net(arrays: Arrays, *, head: bool = True) -> Any:
 
 
 def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
-        rows: int | None = None, grows: bool = False, head: str = "own", **settings: Any) -> Arrays:
+        rows: int | None = None, grows: bool = False, head: str = "own",
+        given: Sequence[str] = ("kernel_2", "bias_2"), **settings: Any) -> Arrays:
   """Logits [T, M, C] of the tests after each task, of a learner by name.
 
   Args:
@@ -58,7 +60,8 @@ def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
     momentum: of the steps, at `RATE`.
     rows: of a step; None: those of a task.
     grows: whether the learner is told the classes that have come alone; answers to others are 0.
-    head: of `suite.learner`.
+    head: of `suite.learner`; of a "new" one the learner makes the first weights, and these become
+      those that are `given`, names of arrays.
     settings: of the method.
   """
   num, size, width = arrays["train"].shape
@@ -76,7 +79,7 @@ def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
       here = ours_statistics.context(folder, place)
       learner.begin(task, here)
       if head == "new":
-        _set_head(learner, arrays, new if grows else np.arange(total * (place == 0)))
+        _set_head(learner, arrays, given, new if grows else np.arange(total * (place == 0)))
       learner.learn(deliveries.Experience(
           task, feature_set.FeatureSet.from_arrays(
               f"{place}", arrays["train"][place], arrays["train_labels"][place], kind=task.kind,
@@ -88,16 +91,19 @@ def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
   return {"logits": np.stack(logits)}
 
 
-def _set_head(learner: Any, arrays: Arrays, classes: np.ndarray) -> None:
-  """Gives columns of a head that a learner made itself their first weights."""
-  for variable in learner.trainable_variables:
-    for name in ("kernel_2", "bias_2"):
-      rank, width = arrays[name].ndim, variable.shape[-1]
-      if variable.shape == arrays[name][..., :width].shape and variable.shape.rank == rank and (
-          "kernel_1" not in arrays or width != arrays["kernel_1"].shape[1]):
-        value = variable.numpy()
-        value[..., classes] = arrays[name][..., classes]
-        variable.assign(value)
+def _set_head(learner: Any, arrays: Arrays, given: Sequence[str], classes: np.ndarray) -> None:
+  """Gives a head that a learner made itself its first weights, those of new classes alone."""
+  lower = [arrays[name].shape for name in ("kernel_1", "bias_1") if name in arrays]
+  for name in given if len(classes) else ():
+    of_classes = name in ("kernel_2", "bias_2")
+    for variable in learner.trainable_variables:
+      shape, width = tuple(variable.shape), variable.shape[-1]
+      value = arrays[name][..., :width] if of_classes else arrays[name]
+      if shape == value.shape and shape not in lower:
+        first = variable.numpy()
+        places = classes if of_classes else np.arange(width)
+        first[..., places] = value[..., places]
+        variable.assign(first)
 
 
 _DRAWS = 72  # Replayed rows: a multiple of the 12, 24 and 36 that are held, so that each counts as much.
@@ -183,6 +189,23 @@ def cwr_star(arrays: Arrays) -> Arrays:
 
 def lwf_growing(arrays: Arrays) -> Arrays:
   return _linear("lwf_growing", arrays, step=0.5, temperature=2.0)
+
+
+def mir(arrays: Arrays) -> Arrays:
+  return run("mir", arrays, memory_size=100, replay_batch=8, candidates=24)
+
+
+def scr(arrays: Arrays) -> Arrays:
+  return run("scr", arrays, head="new", given=("projection_1", "projection_2"), memory_size=100,
+             replay_batch=12, temperature=0.2, view=None, width=5)
+
+
+def er_aml(arrays: Arrays) -> Arrays:
+  return run("er_aml", arrays, memory_size=100, replay_batch=12, temperature=0.2)
+
+
+def mer(arrays: Arrays) -> Arrays:
+  return run("mer", arrays, memory_size=100, replay_batch=3, batches=3, within=0.5, across=0.8)
 
 
 def _linear(method: str, arrays: Arrays, **settings: Any) -> Arrays:
