@@ -18,21 +18,21 @@ _THREE_TASKS = functools.partial(gradient_fixtures.tasks, num_tasks=3)
 
 
 def _case(name: str, repository: str, program: str, method: str, steps: int, shape: dict[str, int],
-          others: dict[str, int], args: dict[str, float]) -> method_cases.Case:
+          others: dict[str, Any], args: dict[str, Any]) -> method_cases.Case:
   sizes = {**_SHAPES, **shape}
   return method_cases.Case(
       name, (name,), repository, program, functools.partial(gradient_fixtures.tasks, **sizes),
       f"ours_gradient.{name}", _ABOUT.format(sizes["num_tasks"], sizes["rows"], steps),
-      {"method": method, "steps": steps, "args": args, **others})
+      {"method": method, "steps": [steps] * sizes["num_tasks"], "args": args, **others})
 
 
-def _mammoth(name: str, method: str, steps: int, *, last: int = 0, shape: dict[str, int] | None = None,
-             **args: float) -> method_cases.Case:
+def _mammoth(name: str, method: str, steps: int, *, shape: dict[str, int] | None = None,
+             others: dict[str, Any] | None = None, **args: Any) -> method_cases.Case:
   return _case(name, "aimagelab/mammoth", "public_mammoth", method, steps, shape or {},
-               {"last": last} if last else {}, args)
+               others or {}, args)
 
 
-def _facil(name: str, method: str, steps: int, **args: float) -> method_cases.Case:
+def _facil(name: str, method: str, steps: int, **args: Any) -> method_cases.Case:
   return _case(name, "mmasana/FACIL", "public_facil", method, steps, {"num_tasks": 3}, {}, args)
 
 
@@ -42,6 +42,13 @@ def _avalanche(name: str, strategy: str, steps: int, **arguments: Any) -> method
       f"ours_gradient.{name}", f"3 tasks of 12 rows and 2 classes, {steps} steps each on all rows; "
       "the weights of a linear layer after the last one",
       {"method": strategy, "epochs": steps, "arguments": arguments})
+
+
+def _phases(name: str, repository: str, inputs: Callable[[], method_cases.Arrays], about: str,
+            **values: Any) -> method_cases.Case:
+  return method_cases.Case(
+      name, (name,), repository, "public_phases", inputs, f"ours_gradient.{name}", about,
+      {"method": name, "values": {"num_workers": 0, "weight_decay": 0.0, **values}})
 
 
 def _replay(name: str, repository: str, about: str, inputs: Callable[[], method_cases.Arrays],
@@ -61,11 +68,11 @@ CASES: tuple[method_cases.Case, ...] = (
     _mammoth("gem", "gem.Gem", 5, gamma=0.5),
     _mammoth("si", "si.SI", 4, shape={"num_tasks": 3, "scale": 0.3}, c=5.0, xi=0.1),
     _mammoth("online_ewc", "ewc_on.EwcOn", 4, shape={"num_tasks": 3}, e_lambda=5.0, gamma=0.8),
-    _mammoth("icarl", "icarl.ICarl", 3, opt_wd=0, use_original_icarl_transform=0,
+    _mammoth("icarl", "icarl.ICarl", 3, others={"steps": [3, 5]}, opt_wd=0, use_original_icarl_transform=0,
              compute_theoretical_best=0, buffer_size=8, lr=0.4),
-    _mammoth("gdumb", "gdumb.GDumb", 1, last=1, batch_size=24, fitting_epochs=1,
+    _mammoth("gdumb", "gdumb.GDumb", 1, others={"last": 1}, batch_size=24, fitting_epochs=1,
              maxlr=1.0, minlr=1.0, cutmix_alpha=None),
-    _mammoth("joint", "joint.Joint", 1, last=1, n_epochs=4, batch_size=24, lr_scheduler=None),
+    _mammoth("joint", "joint.Joint", 1, others={"last": 1}, n_epochs=4, batch_size=24, lr_scheduler=None),
     _facil("lwf", "lwf", 3, lamb=2.0, T=2),
     method_cases.Case(
         "ewc", ("ewc",), "GMvandeVen/continual-learning", "public_van_de_ven", _THREE_TASKS,
@@ -88,6 +95,13 @@ CASES: tuple[method_cases.Case, ...] = (
             "2 tasks of a row, 3 batches each of it and of the row before; logits of 24 tests",
             functools.partial(gradient_fixtures.tasks, rows=1),
             args={"batches_per_example": 3, "beta": 0.5, "gamma": 0.8}),
+    _phases("wa", "LAMDA-CL/PyCIL", gradient_fixtures.tasks,
+            "2 tasks of 12 rows and 2 classes, 3 and 5 steps on all rows and 8 exemplars; logits "
+            "of 24 tests after each task", init_epoch=3, epochs=5, init_weight_decay=0.0),
+    _phases("slca", "GengDavid/SLCA", _THREE_TASKS,
+            "3 tasks of 12 rows and 2 classes, 4 steps each on all rows, the backbone at a quarter "
+            "of the rate, without the alignment, which draws at random; logits of 24 tests after "
+            "each task", epochs=4),
     _avalanche("head_only", "Naive", 4),
     _avalanche("cumulative", "Cumulative", 4),
     _avalanche("cwr_star", "CWRStar", 4, cwr_layer_name=None),

@@ -32,7 +32,7 @@ def net(arrays: Arrays, *, head: bool = True) -> Any:
     return tf.keras.Sequential([tf.keras.layers.Input([arrays["train"].shape[-1]])])
 
   def given(name: str, num: int | None = None) -> Any:
-    return tf.constant_initializer(arrays[name][..., :num])
+    return tf.keras.initializers.Constant(arrays[name][..., :num])
 
   def make(feature_size: int, num_classes: int) -> tf.keras.Model:
     inputs = tf.keras.Input([feature_size])
@@ -56,7 +56,7 @@ def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
   Args:
     method: of methods.csv.
     arrays: of `gradient_fixtures.tasks`.
-    steps: of each task; one takes all of its rows.
+    steps: of each task; one takes all of its rows. With `rows`, passes over those of each task.
     momentum: of the steps, at `RATE`.
     rows: of a step; None: those of a task.
     grows: whether the learner is told the classes that have come alone; answers to others are 0.
@@ -68,8 +68,8 @@ def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
   total = arrays["kernel_2"].shape[1]
   learner: Any = suite.learner(
       net(arrays, head=head == "own"), method, head=head, transform=feature_set.Features(width),
-      optimizer=lambda: tf.keras.optimizers.SGD(RATE, momentum), epochs=steps, batch_size=rows or size, **settings
-  ).make(deliveries.BUCKETS)
+      **{"optimizer": lambda: tf.keras.optimizers.SGD(RATE, momentum), "epochs": steps,
+         "batch_size": rows or size, **settings}).make(deliveries.BUCKETS)
   learner = incremental.GrowingLearner(learner) if grows else learner
   logits = []
   with tempfile.TemporaryDirectory() as folder:
@@ -107,6 +107,8 @@ def _set_head(learner: Any, arrays: Arrays, given: Sequence[str], classes: np.nd
 
 
 _DRAWS = 72  # Replayed rows: a multiple of the 12, 24 and 36 that are held, so that each counts as much.
+
+_BOTH = 60  # A multiple of the 12 rows of a first task and the 20 of a second with 8 exemplars.
 
 
 def finetune(arrays: Arrays) -> Arrays:
@@ -147,7 +149,7 @@ def online_ewc(arrays: Arrays) -> Arrays:
 
 
 def icarl(arrays: Arrays) -> Arrays:
-  return run("icarl", arrays, steps=3, memory_size=8, head="new")
+  return run("icarl", arrays, steps=15, rows=_BOTH, memory_size=8, head="new")
 
 
 def gdumb(arrays: Arrays) -> Arrays:
@@ -206,6 +208,16 @@ def er_aml(arrays: Arrays) -> Arrays:
 
 def mer(arrays: Arrays) -> Arrays:
   return run("mer", arrays, memory_size=100, replay_batch=3, batches=3, within=0.5, across=0.8)
+
+
+def wa(arrays: Arrays) -> Arrays:
+  return run("wa", arrays, steps=15, rows=_BOTH, momentum=0.9, head="new", grows=True,
+             memory_size=8)
+
+
+def slca(arrays: Arrays) -> Arrays:
+  return run("slca", arrays, head="new", optimizer=None, epochs=0, share=0.25,
+             tuned_epochs=4, tuned_batch_size=12, tuned_learning_rate=RATE)
 
 
 def _linear(method: str, arrays: Arrays, **settings: Any) -> Arrays:

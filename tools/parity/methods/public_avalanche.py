@@ -15,7 +15,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import public_clear
 import public_code
 
-_STAND_INS = ("pytorchcv", "pytorchcv.models", "pytorchcv.models.mobilenet")
+_STAND_INS = ("pytorchcv", "pytorchcv.models", "pytorchcv.models.mobilenet", "torchmetrics",
+              "torchmetrics.functional", "torchmetrics.image", "torchmetrics.image.fid", "tensorboard", "torch.utils.tensorboard")
 
 
 def _answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[str, Any]

@@ -1,8 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Runs Mammoth's models on short tasks; a step takes all rows of a task.
 
-Settings: `method`, the module and class of the model; `args`, those of its command line; `steps` of
-each task; `last`, after how many tasks there are answers, all if it is not given.
+Settings: `method`, the module and class of the model; `args`, those of its command line; `steps`
+of each task, a list; `last`, after how many tasks there are answers, all if it is not given.
 """
 
 from __future__ import annotations
@@ -134,11 +134,11 @@ def _answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[s
   module.TF = types.SimpleNamespace(hflip=lambda rows: rows)  # Features have no mirror image.
   model = getattr(module, name)(net, torch.nn.functional.cross_entropy, args, None, dataset=series)
   logits = []
-  for _ in range(series.N_TASKS):
+  for task in range(series.N_TASKS):
     series.begin()
     model.net.train()
     model.meta_begin_task(series)
-    for step in range(settings["steps"]):
+    for step in range(settings["steps"][task]):
       for rows, labels, as_is, *more in series.train_loader:
         model.meta_observe(rows, labels, as_is, epoch=step, **dict(
             zip(series.train_loader.dataset.extra_return_fields, more)))
