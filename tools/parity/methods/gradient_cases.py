@@ -9,6 +9,7 @@ from typing import Any
 
 import gradient_fixtures
 import method_cases
+import transformer_cases
 
 _ABOUT = ("{} tasks of {} rows and 2 classes, {} steps each on all rows; "
           "logits of 24 tests after each task")
@@ -107,4 +108,5 @@ CASES: tuple[method_cases.Case, ...] = (
     _avalanche("cwr_star", "CWRStar", 4, cwr_layer_name=None),
     _avalanche("lwf_growing", "LwF", 4, alpha=[0.0, 0.5, 1.0], temperature=2.0),
     _facil("mas", "mas", 4, lamb=3.0, alpha=0.5, fi_num_samples=-1),
+    *transformer_cases.CASES,
 )

@@ -50,7 +50,7 @@ def net(arrays: Arrays, *, head: bool = True) -> Any:
 
 def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
         rows: int | None = None, grows: bool = False, head: str = "own",
-        given: Sequence[str] = ("kernel_2", "bias_2"), **settings: Any) -> Arrays:
+        given: Sequence[str] = ("kernel_2", "bias_2"), own: bool = False, **settings: Any) -> Arrays:
   """Logits [T, M, C] of the tests after each task, of a learner by name.
 
   Args:
@@ -62,14 +62,16 @@ def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
     grows: whether the learner is told the classes that have come alone; answers to others are 0.
     head: of `suite.learner`; of a "new" one the learner makes the first weights, and these become
       those that are `given`, names of arrays.
+    own: whether `settings` say the optimizer, the epochs and the batches, too.
     settings: of the method.
   """
   num, size, width = arrays["train"].shape
   total = arrays["kernel_2"].shape[1]
   learner: Any = suite.learner(
       net(arrays, head=head == "own"), method, head=head, transform=feature_set.Features(width),
-      **{"optimizer": lambda: tf.keras.optimizers.SGD(RATE, momentum), "epochs": steps,
-         "batch_size": rows or size, **settings}).make(deliveries.BUCKETS)
+      **(settings if own else {
+          "optimizer": lambda: tf.keras.optimizers.SGD(RATE, momentum), "epochs": steps,
+          "batch_size": rows or size, **settings})).make(deliveries.BUCKETS)
   learner = incremental.GrowingLearner(learner) if grows else learner
   logits = []
   with tempfile.TemporaryDirectory() as folder:
@@ -216,7 +218,7 @@ def wa(arrays: Arrays) -> Arrays:
 
 
 def slca(arrays: Arrays) -> Arrays:
-  return run("slca", arrays, head="new", optimizer=None, epochs=0, share=0.25,
+  return run("slca", arrays, head="new", own=True, epochs=0, share=0.25,
              tuned_epochs=4, tuned_batch_size=12, tuned_learning_rate=RATE)
 
 
