@@ -5,8 +5,11 @@
   path_i = - sum over steps of gradient_i * (change of w_i)          how much w_i lowered the loss
   W_i   <- W_i + path_i / ((change of w_i over the phase)^2 + epsilon)           after each phase
 
-The gradient is that of the whole loss, penalty included, as the step followed it. The paper's c is
-half of `strength`. The library behind CLEAR's table cuts W in the loss (`max_importance`; Maltoni &
+The gradient is that of the cross-entropy alone, as in the authors' code (`unreg_grads`,
+pathint/protocols.py of github.com/ganguli-lab/pathint at 34c06d0); with path="whole" it is that of
+the whole loss, penalty included (avalanche/training/plugins/synaptic_intelligence.py of
+github.com/ContinualAI/avalanche at eb075be, and models/cl/continual_learner.py of github.com/
+GMvandeVen/continual-learning at e6d795a). The paper's c is half of `strength`. The library behind CLEAR's table cuts W in the loss (`max_importance`; Maltoni &
 Lomonaco, 2019); with its 1e-3 and a strength of 1e-4 the penalty hardly acts. A W below zero stays
 as it is.
 """
@@ -20,6 +23,8 @@ import tensorflow as tf
 from suite.models import keras3
 from suite.training.objectives import objective
 
+PATHS = ("cross_entropy", "whole")
+
 
 class Si(objective.Objective):
   """A quadratic penalty by path integrals; see the module.
@@ -28,11 +33,16 @@ class Si(objective.Objective):
     strength: lambda. epsilon: damps what hardly moved.
     max_importance: where W is cut; None: nowhere.
     spare_norms: leave out scales and offsets of batch norms, as that library did.
+    path: one of `PATHS`, what the path is the gradient of.
   """
 
   def __init__(self, strength: float = 0.2, epsilon: float = 0.1,
-               max_importance: float | None = None, spare_norms: bool = True):
+               max_importance: float | None = None, spare_norms: bool = True,
+               path: str = "cross_entropy"):
     super().__init__()
+    if path not in PATHS:
+      raise ValueError(f"Si.path is {path!r}; allowed are {', '.join(PATHS)}.")
+    self._is_whole = path == "whole"
     self.spare_norms = spare_norms
     self.strength, self.epsilon, self.max_importance = strength, epsilon, max_importance
 
@@ -54,21 +64,27 @@ class Si(objective.Objective):
       path.assign(tf.zeros_like(path))
 
   def loss(self, batch: objective.Batch) -> tf.Tensor:
-    weights = self.importance
-    if self.max_importance is not None:
-      weights = [tf.minimum(w, self.max_importance) for w in weights]
     return super().loss(batch) + self.strength / 2 * objective.weighted_distance(
-        weights, self._variables, self.anchors)
+        self._weights(), self._variables, self.anchors)
+
+  def _weights(self) -> Sequence[tf.Tensor]:
+    """W as it is in the loss."""
+    if self.max_importance is None:
+      return self.importance
+    return [tf.minimum(w, self.max_importance) for w in self.importance]
 
   def before_update(self) -> None:
     for before, variable in zip(self.before, self._variables):
       before.assign(variable)
 
   def after_update(self, gradients: Sequence[tf.Tensor]) -> None:
-    for path, gradient, variable, before in zip(
-        self.path, [gradients[i] for i in self._places], self._variables, self.before):
-      if gradient is not None:
-        path.assign_sub(tf.convert_to_tensor(gradient) * (variable - before))
+    for path, place, variable, before, weight, anchor in zip(
+        self.path, self._places, self._variables, self.before, self._weights(), self.anchors):
+      if gradients[place] is not None:
+        gradient = tf.convert_to_tensor(gradients[place])
+        if not self._is_whole:
+          gradient -= self.strength * weight * (before - anchor)
+        path.assign_sub(gradient * (variable - before))
 
   def after_phase(self, known: tf.Tensor | None = None) -> None:
     del known

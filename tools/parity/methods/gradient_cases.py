@@ -37,12 +37,15 @@ def _facil(name: str, method: str, steps: int, **args: Any) -> method_cases.Case
   return _case(name, "mmasana/FACIL", "public_facil", method, steps, {"num_tasks": 3}, {}, args)
 
 
-def _avalanche(name: str, strategy: str, steps: int, **arguments: Any) -> method_cases.Case:
+def _avalanche(name: str, strategy: str, steps: int, *, first: int = 0, shared: int = 0,
+               batch: int = 12, **arguments: Any) -> method_cases.Case:
   return method_cases.Case(
-      name, (name,), "ContinualAI/avalanche", "public_avalanche", _THREE_TASKS,
+      name, (name,), "ContinualAI/avalanche", "public_avalanche",
+      functools.partial(_THREE_TASKS, shared=shared),
       f"ours_gradient.{name}", f"3 tasks of 12 rows and 2 classes, {steps} steps each on all rows; "
       "the weights of a linear layer after the last one",
-      {"method": strategy, "epochs": steps, "arguments": arguments})
+      {"method": strategy, "epochs": steps, "arguments": arguments, "first": first,
+       "batch": batch})
 
 
 def _phases(name: str, repository: str, inputs: Callable[[], method_cases.Arrays], about: str,
@@ -63,7 +66,7 @@ CASES: tuple[method_cases.Case, ...] = (
     _mammoth("er", "er.Er", 1),
     _mammoth("der", "der.Der", 2, alpha=0.3),
     _mammoth("der_plus_plus", "derpp.Derpp", 1, shape={"rows": 11}, alpha=0.2, beta=0.5),
-    _mammoth("er_ace", "er_ace.ErACE", 2, shape={"all_first": True}, task_free=True,
+    _mammoth("er_ace", "er_ace.ErACE", 2, shape={"shared": 1}, task_free=True,
              use_custom_classifier=False),
     _mammoth("agem", "agem.AGem", 5),
     _mammoth("gem", "gem.Gem", 5, gamma=0.5),
@@ -91,7 +94,7 @@ CASES: tuple[method_cases.Case, ...] = (
     _replay("er_aml", "pclucas14/AML",
             "2 tasks of 12 rows, a step each on new and all earlier rows; their loss beside the "
             "other rows of the step, where they draw some; logits of 24 tests",
-            functools.partial(gradient_fixtures.tasks, all_first=True), temperature=0.2),
+            functools.partial(gradient_fixtures.tasks, shared=1), temperature=0.2),
     _replay("mer", "mattriemer/MER",
             "2 tasks of a row, 3 batches each of it and of the row before; logits of 24 tests",
             functools.partial(gradient_fixtures.tasks, rows=1),
@@ -104,9 +107,11 @@ CASES: tuple[method_cases.Case, ...] = (
             "of the rate, without the alignment, which draws at random; logits of 24 tests after "
             "each task", epochs=4),
     _avalanche("head_only", "Naive", 4),
-    _avalanche("cumulative", "Cumulative", 4),
+    _avalanche("each_bucket", "Naive", 4, first=2),
+    _avalanche("cumulative", "Cumulative", 4, batch=36),
+    _avalanche("budgeted", "Cumulative", 4, batch=36),
     _avalanche("cwr_star", "CWRStar", 4, cwr_layer_name=None),
-    _avalanche("lwf_growing", "LwF", 4, alpha=[0.0, 0.5, 1.0], temperature=2.0),
+    _avalanche("lwf_growing", "LwF", 4, shared=3, alpha=[0.0, 0.5, 1.0], temperature=2.0),
     _facil("mas", "mas", 4, lamb=3.0, alpha=0.5, fi_num_samples=-1),
     *transformer_cases.CASES,
 )

@@ -14,7 +14,7 @@ Arrays = method_fixtures.Arrays
 
 
 def tasks(seed: int = 0, *, num_tasks: int = 2, classes: int = 2, rows: int = 12, features: int = 6,
-          hidden: int = 8, tests: int = 24, scale: float = 1.0, all_first: bool = False) -> Arrays:
+          hidden: int = 8, tests: int = 24, scale: float = 1.0, shared: int = 0) -> Arrays:
   """Rows of tasks with classes of their own, and first weights.
 
   Args:
@@ -22,7 +22,7 @@ def tasks(seed: int = 0, *, num_tasks: int = 2, classes: int = 2, rows: int = 12
     num_tasks: T. classes: of each task. rows: N, of each task, equally many of each class.
     features: D. hidden: H. tests: M, rows of all classes.
     scale: of all rows.
-    all_first: whether the first task has all classes.
+    shared: the first tasks that have all classes.
 
   Returns:
     train float32 [T, N, D], train_labels int64 [T, N], test [M, D], and the weights of the hidden
@@ -33,8 +33,8 @@ def tasks(seed: int = 0, *, num_tasks: int = 2, classes: int = 2, rows: int = 12
   means = 2 * draw.normal(size=(total, features))
   labels = np.stack([draw.permutation(np.arange(rows) % classes) + classes * task
                      for task in range(num_tasks)])
-  if all_first:
-    labels[0] = draw.permutation(np.arange(rows) % total)
+  for task in range(shared):
+    labels[task] = draw.permutation(np.arange(rows) % total)
   sizes = {"kernel_1": (features, hidden), "bias_1": (hidden,),
            "kernel_2": (hidden, total), "bias_2": (total,)}
   found = {"train": means[labels] + draw.normal(size=(num_tasks, rows, features)),

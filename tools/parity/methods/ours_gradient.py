@@ -48,7 +48,7 @@ def net(arrays: Arrays, *, head: bool = True) -> Any:
   return make
 
 
-def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
+def run(method: str, arrays: Arrays, *, epochs: int = 1, momentum: float = 0.0,
         rows: int | None = None, grows: bool = False, head: str = "own",
         given: Sequence[str] = ("kernel_2", "bias_2"), own: bool = False, **settings: Any) -> Arrays:
   """Logits [T, M, C] of the tests after each task, of a learner by name.
@@ -56,9 +56,9 @@ def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
   Args:
     method: of methods.csv.
     arrays: of `gradient_fixtures.tasks`.
-    steps: of each task; one takes all of its rows. With `rows`, passes over those of each task.
+    epochs: passes over the rows of each task.
     momentum: of the steps, at `RATE`.
-    rows: of a step; None: those of a task.
+    rows: of a step; None: those of a task, so that a pass is a step.
     grows: whether the learner is told the classes that have come alone; answers to others are 0.
     head: of `suite.learner`; of a "new" one the learner makes the first weights, and these become
       those that are `given`, names of arrays.
@@ -70,7 +70,7 @@ def run(method: str, arrays: Arrays, *, steps: int = 1, momentum: float = 0.0,
   learner: Any = suite.learner(
       net(arrays, head=head == "own"), method, head=head, transform=feature_set.Features(width),
       **(settings if own else {
-          "optimizer": lambda: tf.keras.optimizers.SGD(RATE, momentum), "epochs": steps,
+          "optimizer": lambda: tf.keras.optimizers.SGD(RATE, momentum), "epochs": epochs,
           "batch_size": rows or size, **settings})).make(deliveries.BUCKETS)
   learner = incremental.GrowingLearner(learner) if grows else learner
   logits = []
@@ -110,11 +110,12 @@ def _set_head(learner: Any, arrays: Arrays, given: Sequence[str], classes: np.nd
 
 _DRAWS = 72  # Replayed rows: a multiple of the 12, 24 and 36 that are held, so that each counts as much.
 
+_ALL = 72  # A multiple of the 12, 24 and 36 rows of the tasks so far.
 _BOTH = 60  # A multiple of the 12 rows of a first task and the 20 of a second with 8 exemplars.
 
 
 def finetune(arrays: Arrays) -> Arrays:
-  return run("finetune", arrays, steps=3, momentum=0.9, train_on="current")
+  return run("finetune", arrays, epochs=3, momentum=0.9, train_on="current")
 
 
 def er(arrays: Arrays) -> Arrays:
@@ -122,7 +123,7 @@ def er(arrays: Arrays) -> Arrays:
 
 
 def der(arrays: Arrays) -> Arrays:
-  return run("der", arrays, steps=2, memory_size=100, replay_batch=_DRAWS, alpha=0.3)
+  return run("der", arrays, epochs=2, memory_size=100, replay_batch=_DRAWS, alpha=0.3)
 
 
 def der_plus_plus(arrays: Arrays) -> Arrays:
@@ -131,27 +132,27 @@ def der_plus_plus(arrays: Arrays) -> Arrays:
 
 
 def er_ace(arrays: Arrays) -> Arrays:
-  return run("er_ace", arrays, steps=2, memory_size=100, replay_batch=_DRAWS)
+  return run("er_ace", arrays, epochs=2, memory_size=100, replay_batch=_DRAWS)
 
 
 def agem(arrays: Arrays) -> Arrays:
-  return run("agem", arrays, steps=5, memory_size=100)
+  return run("agem", arrays, epochs=5, memory_size=100)
 
 
 def gem(arrays: Arrays) -> Arrays:
-  return run("gem", arrays, steps=5, memory_size=100, margin=0.5)
+  return run("gem", arrays, epochs=5, memory_size=100, margin=0.5)
 
 
 def si(arrays: Arrays) -> Arrays:
-  return run("si", arrays, steps=4, strength=10.0, epsilon=0.1)
+  return run("si", arrays, epochs=4, strength=10.0, epsilon=0.1)
 
 
 def online_ewc(arrays: Arrays) -> Arrays:
-  return run("online_ewc", arrays, steps=4, strength=5.0, decay=0.8, fisher="mammoth")
+  return run("online_ewc", arrays, epochs=4, strength=5.0, decay=0.8, fisher="mammoth")
 
 
 def icarl(arrays: Arrays) -> Arrays:
-  return run("icarl", arrays, steps=15, rows=_BOTH, memory_size=8, head="new")
+  return run("icarl", arrays, epochs=15, rows=_BOTH, memory_size=8, head="new")
 
 
 def gdumb(arrays: Arrays) -> Arrays:
@@ -159,7 +160,7 @@ def gdumb(arrays: Arrays) -> Arrays:
 
 
 def joint(arrays: Arrays) -> Arrays:
-  return _last(run("joint", arrays, steps=4, rows=24))
+  return _last(run("joint", arrays, epochs=4, rows=24))
 
 
 def _last(found: Arrays) -> Arrays:
@@ -167,24 +168,32 @@ def _last(found: Arrays) -> Arrays:
 
 
 def lwf(arrays: Arrays) -> Arrays:
-  return run("lwf", arrays, steps=3, grows=True, strength=2.0, temperature=2.0)
+  return run("lwf", arrays, epochs=3, grows=True, strength=2.0, temperature=2.0)
 
 
 def mas(arrays: Arrays) -> Arrays:
-  return run("mas", arrays, steps=4, grows=True, strength=3.0, importance="facil")
+  return run("mas", arrays, epochs=4, grows=True, strength=3.0, importance="facil")
 
 
 def ewc(arrays: Arrays) -> Arrays:
   # Theirs has a factor 1/2, a strength of 11 and N / (N - 1) = 12/11 times our information.
-  return run("ewc", arrays, steps=4, strength=6.0, fisher="all")
+  return run("ewc", arrays, epochs=4, strength=6.0, fisher="all")
 
 
 def head_only(arrays: Arrays) -> Arrays:
   return _linear("head_only", arrays)
 
 
+def each_bucket(arrays: Arrays) -> Arrays:
+  return _linear("each_bucket", arrays, start="zeros")
+
+
 def cumulative(arrays: Arrays) -> Arrays:
-  return _linear("cumulative", arrays)
+  return _linear("cumulative", arrays, rows=_ALL, steps=4)
+
+
+def budgeted(arrays: Arrays) -> Arrays:
+  return _linear("budgeted", arrays, rows=_ALL, steps=4)
 
 
 def cwr_star(arrays: Arrays) -> Arrays:
@@ -213,7 +222,7 @@ def mer(arrays: Arrays) -> Arrays:
 
 
 def wa(arrays: Arrays) -> Arrays:
-  return run("wa", arrays, steps=15, rows=_BOTH, momentum=0.9, head="new", grows=True,
+  return run("wa", arrays, epochs=15, rows=_BOTH, momentum=0.9, head="new", grows=True,
              memory_size=8)
 
 
@@ -229,5 +238,5 @@ def _linear(method: str, arrays: Arrays, **settings: Any) -> Arrays:
       "train": arrays["train"], "train_labels": arrays["train_labels"],
       "test": np.eye(width + 1, width, dtype=np.float32),  # The last row is 0.
       "kernel_2": np.zeros([width, num], np.float32), "bias_2": np.zeros([num], np.float32)},
-              steps=4, momentum=0.9, head="new", **settings)["logits"][-1]
+              **{"epochs": 4, "momentum": 0.9, "head": "new", **settings})["logits"][-1]
   return {"kernel": found[:-1] - found[-1], "bias": found[-1]}

@@ -35,9 +35,11 @@ class _Net:
   def tokens(self, images: tf.Tensor) -> tf.Tensor:
     return images if images.shape.rank == 3 else images[:, None]
 
-  def block(self, place: int, tokens: tf.Tensor, prefix: Any = (), adapter: Any = None
-            ) -> tf.Tensor:
+  def block(self, place: int, tokens: tf.Tensor, prefix: Any = (), adapter: Any = None,
+            low_rank: Any = None) -> tf.Tensor:
     del place
+    if low_rank is not None:
+      return low_rank["value"](tokens)
     if adapter is not None:
       return adapter(tokens)
     self.given.append(prefix)
@@ -121,6 +123,13 @@ def aper_adapter(arrays: Arrays) -> Arrays:
   layer = _layer(vit_hooks.Adapters, _Net(width, 1), {name: arrays[name][None] for name in names},
                  bottleneck=size, scale=0.1)
   return {"added": layer(tf.constant(arrays["tokens"])).numpy()}
+
+
+def lora(arrays: Arrays) -> Arrays:
+  width, rank = arrays["a"].shape
+  layer = _layer(vit_hooks.LowRank, _Net(width, 1), {
+      name: np.stack([arrays[name]] * 2)[None] for name in ("a", "b")}, rank=rank, scale=1.0)
+  return {"mean": np.mean(layer(tf.constant(arrays["tokens"])).numpy(), axis=1)}
 
 
 def ease(arrays: Arrays) -> Arrays:

@@ -1,7 +1,8 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Runs Avalanche's strategies on short tasks, around a linear layer that begins at zero.
 
-Settings: those of `public_clear`, which runs them for the comparison of CLEAR's table.
+Settings: those of `public_clear`, which runs them for the comparison of CLEAR's table; `first`, the
+task that they begin with.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ _STAND_INS = ("pytorchcv", "pytorchcv.models", "pytorchcv.models.mobilenet", "to
 def _answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[str, Any]
             ) -> public_code.Arrays:
   """The last weights, "kernel" [D, C] and "bias" [C]."""
-  given = {"train": arrays["train"], "train_labels": arrays["train_labels"],
-           "test": arrays["train"], "test_labels": arrays["train_labels"]}
+  settings = dict(settings)
+  first = settings.pop("first", 0)
+  rows, labels = (arrays[name][first:] for name in ("train", "train_labels"))
+  given = {"train": rows, "train_labels": labels, "test": rows, "test_labels": labels}
   with public_code.stand_ins(*_STAND_INS):
     found = public_clear.answer(checkout, given, {
         "rate_falls_every": 10 ** 6, "rate": 0.1, "batch": arrays["train"].shape[1],

@@ -147,7 +147,20 @@ def _inf_lora(arrays: Arrays, settings: dict[str, Any]) -> Arrays:
   return {"directions_of_the_first": np.asarray(num), "projections": np.stack(found)}
 
 
-_METHODS = {"l2p": _l2p, "coda_prompt": _coda_prompt, "dual_prompt": _dual_prompt,
+def _lora(arrays: Arrays, settings: dict[str, Any]) -> Arrays:
+  """What a low-rank change adds to values: the attention is even, all other products are 0."""
+  width, rank = arrays["a"].shape
+  attention = _imported("models.vit_inflora").Attention_LoRA(width, num_heads=1, r=rank, n_tasks=1)
+  attention.qkv.weight = _parameter(np.zeros([3 * width, width], np.float32))
+  attention.proj.weight = _parameter(np.eye(width, dtype=np.float32))
+  attention.proj.bias = _parameter(np.zeros(width, np.float32))
+  for name in ("k", "v"):
+    for part in ("A", "B"):
+      getattr(attention, f"lora_{part}_{name}")[0].weight = _parameter(arrays[part.lower()].T)
+  return {"mean": attention(torch.from_numpy(arrays["tokens"]), 0)[:, 0].detach().numpy()}
+
+
+_METHODS = {"lora": _lora, "l2p": _l2p, "coda_prompt": _coda_prompt, "dual_prompt": _dual_prompt,
             "aper_adapter": _adapter, "ease": _ease, "inf_lora": _inf_lora}
 
 

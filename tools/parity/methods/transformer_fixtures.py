@@ -42,12 +42,10 @@ def adapters(seed: int = 3, *, images: int = 3, tokens: int = 4, width: int = 8,
                        "down_bias": (size,), "up": (size, width), "up_bias": (width,)})
 
 
-def low_ranks(seed: int = 4, *, images: int = 3, tokens: int = 4, width: int = 8, rank: int = 2,
-              tasks: int = 2) -> Arrays:
-  """Tokens [B, N, D], projections of an attention, and low-rank changes of `tasks` tasks."""
-  return _drawn(seed, {
-      "tokens": (images, tokens, width), "key": (width, width), "value": (width, width),
-      "query": (width, width), "a": (tasks, width, rank), "b": (tasks, 2, rank, width)})
+def low_ranks(seed: int = 4, *, images: int = 3, tokens: int = 4, width: int = 8, rank: int = 2
+              ) -> Arrays:
+  """Tokens [B, N, D], and a low-rank change a [D, r], b [r, D]."""
+  return _drawn(seed, {"tokens": (images, tokens, width), "a": (width, rank), "b": (rank, width)})
 
 
 def inputs_in_turn(seed: int = 5, *, phases: int = 3, width: int = 12, rows: int = 40) -> Arrays:
