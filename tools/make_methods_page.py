@@ -36,6 +36,7 @@ chance and has known FLOPs and MACs; one of each kind of state is stopped under 
 resumes bit for bit. Every method runs under one protocol at least; a cell that is not run has a
 learner of the same parts as one that is, which is compared. What a protocol does not serve is
 refused by a message before anything is trained.
+[parity.md](parity.md#every-method) says of every method whether public code gives the same answers.
 
 A row begins with the name that `suite run --methods` and `suite.learner` take, then its aliases;
 case and punctuation do not matter (`DER++`, `A-GEM`).

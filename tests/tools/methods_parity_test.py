@@ -12,8 +12,7 @@ import pytest
 
 from suite.configs import methods
 
-_METHODS = pathlib.Path(__file__).parents[2] / "tools" / "parity" / "methods"
-sys.path.append(str(_METHODS))
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "tools" / "parity" / "methods"))
 
 import method_cases
 
@@ -33,6 +32,13 @@ def test_every_method_has_one_verdict():
   assert sorted(found) == sorted(method.name for method in methods.load())
   for one in method_cases.verdicts(stored.rows):
     assert one.verdict in method_cases.VERDICTS and one.why, one
+
+
+def test_listed_verdicts_follow_from_the_rows_that_they_name():
+  for one, rows in method_cases.listed():
+    assert "DIFFERS" not in {row.verdict for row in rows}, one
+    if one.verdict == method_cases.EQUAL:
+      assert not any(row.reason for row in rows), one
 
 
 def test_every_case_has_rows_and_small_answers():

@@ -43,6 +43,8 @@ import numpy as np
 import parity_benchmarks
 import parity_rows
 
+import suite  # noqa: F401  # Before TensorFlow.
+
 
 def _versions() -> dict[str, str]:
   import tensorflow as tf

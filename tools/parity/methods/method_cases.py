@@ -236,5 +236,29 @@ def verdicts(rows: Sequence[parity_rows.Row]) -> list[Verdict]:
     if reasons:
       verdict = DESIGN
     found.append(Verdict(method, verdict, "; ".join([*places, *reasons])))
+  return found + [one for one, _ in listed()]
+
+
+def listed() -> list[tuple[Verdict, list[parity_rows.Row]]]:
+  """The verdicts of verdicts.csv, with the rows of other comparisons that they follow from.
+
+  Its column `rows` has "BENCHMARK: WHAT; WHAT; ...", the file of stored rows and their names.
+  """
+  found = []
   with open(_HERE / "verdicts.csv", newline="", encoding="utf-8") as table:
-    return found + [Verdict(**row) for row in csv.DictReader(table)]
+    for row in csv.DictReader(table):
+      stored: list[parity_rows.Row] = []
+      why = row["why"]
+      if row["rows"]:
+        benchmark, names = row["rows"].split(": ", 1)
+        result = parity_rows.load(parity_rows.FOLDER / f"{benchmark}.json")
+        named = names.split("; ")
+        stored = [one for one in result.rows if one.what in named]
+        missing = set(named) - {one.what for one in stored}
+        if missing:
+          raise ValueError(f"verdicts.csv: {row['method']} names the row {min(missing)!r}, which "
+                           f"{benchmark}.json does not have.")
+        above = ", ".join(f'"{name}"' for name in named)
+        why = f"{result.title} above, {above} ({result.code})" + (f"; {why}" if why else "")
+      found.append((Verdict(row["method"], row["verdict"], why), stored))
+  return found

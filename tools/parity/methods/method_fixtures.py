@@ -45,6 +45,30 @@ def classes_in_turn(seed: int = 0, *, phases: Sequence[int] = (6, 2, 2), feature
   return found
 
 
+def episode(way: int = 5, shot: int = 5, features: int = 32) -> Arrays:
+  """Support float32 [way, shot, D, 1, 1] of an episode; test and test_labels as above."""
+  drawn = classes_in_turn(phases=(way,), features=features, rows=shot, tests=1000 // way)
+  order = np.argsort(drawn["train_labels"], kind="stable")
+  return {"support": drawn["train"][order].reshape(way, shot, features, 1, 1),
+          "test": drawn["test"][:, :, None, None], "test_labels": drawn["test_labels"]}
+
+
+def visual_memory(classes: int = 10, features: int = 32) -> Arrays:
+  """Features of all classes, and weights of OLTR's memory whose centroids are near them."""
+  drawn = classes_in_turn(phases=(classes,), features=features, spread=0.5)
+  draw = np.random.RandomState(1)
+  centroids = [drawn["train"][drawn["train_labels"] == label].mean(axis=0)
+               for label in range(classes)]
+  shapes = {"hallucinator_kernel": (features, classes), "hallucinator_bias": (classes,),
+            "selector_kernel": (features, features), "selector_bias": (features,),
+            "cosine_kernel": (classes, features)}
+  return {"test": drawn["test"], "test_labels": drawn["test_labels"],
+          "centroids": (np.asarray(centroids) + 0.1 * draw.normal(size=(classes, features))
+                        ).astype(np.float32),
+          **{name: 0.3 * draw.normal(size=shape).astype(np.float32)
+             for name, shape in shapes.items()}}
+
+
 def in_phases(arrays: Arrays) -> Iterator[tuple[np.ndarray, np.ndarray]]:
   """Yields the rows of `train` that each phase brings, and the classes seen by then: numbers."""
   ends = np.cumsum(arrays["phases"])

@@ -19,9 +19,11 @@ from suite.compute import seeds
 from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.images import feature_set
+from suite.learners import statistics_learner
 from suite.state import context as context_lib
 from suite.state import journal
 from suite.state import weight_store
+from suite.training.statistics import class_covariances
 
 Arrays = method_fixtures.Arrays
 
@@ -66,5 +68,71 @@ def phases(method: Any, arrays: Arrays, held_out: float = 0.0) -> Arrays:
   return {"answers": method_fixtures.answers(logits, arrays), "logits": logits[-1][:50]}
 
 
+def lifted(arrays: Arrays, method: str, size: int) -> Arrays:
+  """The arrays with the weights of a method's random features, which both sides take."""
+  made = learner(method, arrays["train"].shape[1], size=size)
+  made.encode(tf.constant(arrays["train"][:1]))
+  names = ("weights", "phases_drawn")  # The second: those of random Fourier features.
+  return {**arrays, **{name: part.numpy() for name, part in zip(names, made.unsaved_weights)}}
+
+
+def _named(method: str, arrays: Arrays, held_out: float = 0.0, **settings: Any) -> Arrays:
+  return phases(learner(method, arrays["train"].shape[1], **settings), arrays, held_out)
+
+
 def simple_cil(arrays: Arrays) -> Arrays:
-  return phases(learner("simple_cil", arrays["train"].shape[1]), arrays)
+  return _named("simple_cil", arrays)
+
+
+def ridge(arrays: Arrays) -> Arrays:
+  return _named("ridge", arrays)
+
+
+def ranpac(arrays: Arrays) -> Arrays:
+  return _named("ranpac", arrays, 0.2, size=arrays["weights"].shape[1])
+
+
+def acil(arrays: Arrays) -> Arrays:
+  return _named("acil", arrays, size=arrays["weights"].shape[1])
+
+
+def loranpac(arrays: Arrays) -> Arrays:
+  return _named("loranpac", arrays, size=arrays["weights"].shape[1], rank=int(arrays["rank"]))
+
+
+def fecam(arrays: Arrays) -> Arrays:
+  found = _named("fecam", arrays)
+  return {**found, "answers": found["answers"][1:]}
+
+
+def slda(arrays: Arrays) -> Arrays:
+  return _named("slda", arrays)
+
+
+def knn(arrays: Arrays) -> Arrays:
+  found = _named("knn", arrays, size=len(arrays["train"]), k=int(arrays["k"]))
+  return {"answers": found["answers"]}
+
+
+def randumb(arrays: Arrays) -> Arrays:
+  """Logits less their mean of a row, as those there are."""
+  found = _named("randumb", arrays, size=arrays["weights"].shape[1])
+  return {**found, "logits": found["logits"] - found["logits"].mean(axis=1, keepdims=True)}
+
+
+def randumb_answers(arrays: Arrays) -> Arrays:
+  return {"answers": randumb(arrays)["answers"]}
+
+
+def mahalanobis(arrays: Arrays) -> Arrays:
+  return _named("mahalanobis", arrays)
+
+
+def fecam_vit(arrays: Arrays) -> Arrays:
+  """The macro FECAM_VIT of gin/learners/statistics.gin."""
+  found = phases(statistics_learner.StatisticsLearner(
+      class_covariances.ClassCovariances(
+          ridge=1e-6, matrices="correlations", shrinkage=(1.0, 0.0)),
+      transform=feature_set.Features(arrays["train"].shape[1]),
+      lift=statistics_learner.unit_length), arrays)
+  return {**found, "answers": found["answers"][-1:]}

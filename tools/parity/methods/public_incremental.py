@@ -8,6 +8,7 @@ phase after the other. Here the backbone is the identity, and loaders keep the o
 from __future__ import annotations
 
 import importlib
+import json
 import logging
 import pathlib
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+import cpu_torch  # noqa: F401
 import method_fixtures
 import numpy as np
 import public_code
@@ -22,7 +24,8 @@ import torch
 
 _STAND_INS = (
     "torchvision", "torchvision.transforms", "torchvision.datasets", "torchvision.models", "timm",
-    "timm.models", "timm.models.layers", "timm.models.layers.weight_init", "easydict")
+    "timm.models", "timm.models.layers", "timm.models.layers.weight_init", "easydict",
+    "hickle", "tensorly")
 
 
 class _Rows(torch.utils.data.Dataset):
@@ -38,7 +41,7 @@ class _Rows(torch.utils.data.Dataset):
     return place, torch.from_numpy(self.images[place]), int(self.labels[place])
 
 
-class _Manager:
+class Manager:
   """What learners ask of their data manager."""
 
   def __init__(self, arrays: method_fixtures.Arrays):
@@ -52,8 +55,8 @@ class _Manager:
     return self.nb_classes
 
   def get_dataset(self, indices: np.ndarray, source: str, mode: str, appendent: Any = None,
-                  ret_data: bool = False) -> Any:
-    del mode
+                  ret_data: bool = False, shot: Any = None) -> Any:
+    del mode, shot
     labels = self._arrays[f"{source}_labels"]
     chosen = np.isin(labels, indices)
     rows, labels = self._arrays[source][chosen], labels[chosen]
@@ -74,41 +77,117 @@ class _Identity(torch.nn.Module):
     return rows
 
 
-def _in_order(dataset: Any, batch_size: int = 1, **settings: Any) -> Any:
-  """A loader in this process that does not shuffle."""
-  del settings
-  return torch.utils.data.DataLoader(dataset, batch_size=batch_size)
-
-
-def _imported(module: str) -> Any:
+def imported(module: str) -> Any:
   with public_code.stand_ins(*_STAND_INS):
-    found = importlib.import_module(module)
-  found.DataLoader = _in_order
-  return found
+    return importlib.import_module(module)
 
 
-def _phases(learner: Any, arrays: method_fixtures.Arrays) -> public_code.Arrays:
+def _phases(learner: Any, arrays: method_fixtures.Arrays, logits_of: Any = None
+            ) -> public_code.Arrays:
   """Answers after each phase, and the logits after the last one."""
-  manager, logits = _Manager(arrays), []
+  manager, logits = Manager(arrays), []
   tests = torch.from_numpy(arrays["test"])
+  logits_of = logits_of or (lambda: learner._network(tests)["logits"].numpy())
   for _ in range(manager.nb_tasks):
     learner.incremental_train(manager)
     learner.after_task()
-    learner._network.eval()  # pylint: disable=protected-access
+    learner._network.eval()
     with torch.no_grad():
-      logits.append(learner._network(tests)["logits"].numpy())  # pylint: disable=protected-access
-  return {"answers": method_fixtures.answers(logits, arrays), "logits": logits[-1][:50]}
+      logits.append(np.asarray(logits_of()))
+  return {"answers": method_fixtures.answers(logits, arrays),
+          "logits": logits[-1][:50].astype(np.float32)}
+
+
+_ON_CPU = {"memory_size": 0, "device": [torch.device("cpu")], "convnet_type": "identity",
+           "backbone_type": "identity", "dataset": "features", "batch_size": 128}
 
 
 def _simple_cil(arrays: method_fixtures.Arrays) -> public_code.Arrays:
-  module = _imported("models.simplecil")
+  module = imported("models.simplecil")
   importlib.import_module("utils.inc_net").get_backbone = lambda *_: _Identity(
       arrays["train"].shape[1])
-  return _phases(module.Learner({
-      "memory_size": 0, "device": [torch.device("cpu")], "backbone_type": "identity"}), arrays)
+  return _phases(module.Learner(_ON_CPU), arrays)
 
 
-_METHODS = {"simple_cil": _simple_cil}
+def _ranpac(arrays: method_fixtures.Arrays) -> public_code.Arrays:
+  """RanPAC on given weights; without them ridge regression of strength 1 on the features."""
+  module, weights = imported("RanPAC"), arrays.get("weights")
+  importlib.import_module("inc_net").get_convnet = lambda *_: _Identity(arrays["train"].shape[1])
+  learner = module.Learner({**_ON_CPU, "model_name": "ncm", "use_RP": True,
+                            "M": 0 if weights is None else weights.shape[1]})
+  learner.is_dil = learner.dil_init = False
+  own = learner.setup_RP
+
+  def setup() -> None:
+    own()
+    learner.W_rand = learner._network.fc.W_rand = torch.from_numpy(weights)
+
+  if weights is None:
+    learner.optimise_ridge_parameter = lambda *_: 1.0
+  else:
+    learner.setup_RP = setup
+  return _phases(learner, arrays)
+
+
+class _Features(_Identity):
+  """The identity as nets of PyCIL and FeCAM return it."""
+
+  def forward(self, rows: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {"features": rows}
+
+
+def _acil(arrays: method_fixtures.Arrays) -> public_code.Arrays:
+  module = imported("models.acil")
+  net = importlib.import_module("utils.inc_net")
+  net.get_convnet = lambda *_: _Features(arrays["train"].shape[1])
+  torch.save({}, "base.pth")  # Weights of the identity: nothing is trained before.
+  weights = arrays["weights"]
+  learner = module.ACIL({
+      **_ON_CPU, "configurations": {"features": {}}, "scheduler": {}, "seed": 0,
+      "model_name": "acil", "init_cls": 0, "buffer_size": weights.shape[1], "gamma": 0.1, "base_weight": "base.pth"})
+  own = learner._network.generate_buffer
+
+  def generate() -> None:
+    own()
+    learner._network.buffer.weight.copy_(torch.from_numpy(weights.T.copy()))
+
+  learner._network.generate_buffer = generate
+  return _phases(learner, arrays)
+
+
+def _loranpac(arrays: method_fixtures.Arrays) -> public_code.Arrays:
+  module = imported("models.tsvd")
+  importlib.import_module("utils.inc_net").get_backbone = lambda *_: _Identity(
+      arrays["train"].shape[1])
+  learner = module.Learner({
+      **_ON_CPU, "tsvd_batch_size": 1000, "rank": int(arrays["rank"]), "truncate_percent": 25,
+      "ridge": 0, "use_RE": True, "use_relu": True, "E": arrays["weights"].shape[1],
+      "save_spectrum": False, "coslinear": False, "nb_classes": int(arrays["phases"].sum())})
+  learner._network.RE = torch.from_numpy(arrays["weights"])
+  return _phases(learner, arrays)
+
+
+def _fecam(arrays: method_fixtures.Arrays) -> public_code.Arrays:
+  """The first phase is answered by a trained head there, so it is left out."""
+  module = imported("models.fecam")
+  importlib.import_module("utils.inc_net").get_convnet = lambda *_: _Features(
+      arrays["train"].shape[1])
+  settings = json.loads((pathlib.Path(module.__file__).parents[1] / "exps" / "FeCAM_cifar100.json"
+                         ).read_text(encoding="utf-8"))
+  learner = module.FeCAM({**settings, **_ON_CPU, "init_epochs": 0,
+                          "increment": int(arrays["phases"][-1])})
+  lengths = np.linalg.norm(arrays["test"], axis=1, keepdims=True)
+
+  def logits() -> np.ndarray:  # Half of the negated distances, as ours.
+    return -0.5 * learner._maha_dist(
+        arrays["test"] / lengths, learner._init_protos, learner._protos).T
+
+  found = _phases(learner, arrays, logits)
+  return {**found, "answers": found["answers"][1:]}
+
+
+_METHODS = {"simple_cil": _simple_cil, "ranpac": _ranpac, "acil": _acil, "loranpac": _loranpac,
+            "fecam": _fecam}
 
 
 def _answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[str, Any]
