@@ -50,7 +50,8 @@ def net(arrays: Arrays, *, head: bool = True) -> Any:
 
 def run(method: str, arrays: Arrays, *, epochs: int = 1, momentum: float = 0.0,
         rows: int | None = None, grows: bool = False, head: str = "own",
-        given: Sequence[str] = ("kernel_2", "bias_2"), own: bool = False, **settings: Any) -> Arrays:
+        given: Sequence[str] = ("kernel_2", "bias_2"), own: bool = False, **settings: Any
+        ) -> Arrays:
   """Logits [T, M, C] of the tests after each task, of a learner by name.
 
   Args:
@@ -108,8 +109,8 @@ def _set_head(learner: Any, arrays: Arrays, given: Sequence[str], classes: np.nd
         variable.assign(first)
 
 
-_DRAWS = 72  # Replayed rows: a multiple of the 12, 24 and 36 that are held, so that each counts as much.
-
+# Replayed rows: a multiple of the 12, 24 and 36 that are held, so that each counts as much.
+_DRAWS = 72
 _ALL = 72  # A multiple of the 12, 24 and 36 rows of the tasks so far.
 _BOTH = 60  # A multiple of the 12 rows of a first task and the 20 of a second with 8 exemplars.
 
@@ -185,11 +186,15 @@ def head_only(arrays: Arrays) -> Arrays:
 
 
 def each_bucket(arrays: Arrays) -> Arrays:
-  return _linear("each_bucket", arrays, start="zeros")
+  return _last(run("each_bucket", arrays, epochs=3, momentum=0.9))
 
 
 def cumulative(arrays: Arrays) -> Arrays:
   return _linear("cumulative", arrays, rows=_ALL, steps=4)
+
+
+def reservoir(arrays: Arrays) -> Arrays:
+  return _linear("reservoir", arrays, rows=_ALL, steps=4, memory_size=100)  # Holds all rows.
 
 
 def budgeted(arrays: Arrays) -> Arrays:

@@ -1,8 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Runs Avalanche's strategies on short tasks, around a linear layer that begins at zero.
 
-Settings: those of `public_clear`, which runs them for the comparison of CLEAR's table; `first`, the
-task that they begin with.
+Settings: those of `public_clear`, which runs them for the comparison of CLEAR's table.
 """
 
 from __future__ import annotations
@@ -17,15 +16,14 @@ import public_clear
 import public_code
 
 _STAND_INS = ("pytorchcv", "pytorchcv.models", "pytorchcv.models.mobilenet", "torchmetrics",
-              "torchmetrics.functional", "torchmetrics.image", "torchmetrics.image.fid", "tensorboard", "torch.utils.tensorboard")
+              "torchmetrics.functional", "torchmetrics.image", "torchmetrics.image.fid",
+              "tensorboard", "torch.utils.tensorboard")
 
 
 def _answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[str, Any]
             ) -> public_code.Arrays:
   """The last weights, "kernel" [D, C] and "bias" [C]."""
-  settings = dict(settings)
-  first = settings.pop("first", 0)
-  rows, labels = (arrays[name][first:] for name in ("train", "train_labels"))
+  rows, labels = arrays["train"], arrays["train_labels"]
   given = {"train": rows, "train_labels": labels, "test": rows, "test_labels": labels}
   with public_code.stand_ins(*_STAND_INS):
     found = public_clear.answer(checkout, given, {

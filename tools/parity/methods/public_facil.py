@@ -5,8 +5,7 @@ FACIL has a head for each task beside the net that penalties are about. Here the
 logits itself, and its heads are parts of them, so that penalties are about all weights. Losses are
 over all classes so far, as FACIL has it where exemplars are kept; none are added.
 
-Settings: `method`, the module of the approach; `args`, of its class; `steps` of each task, a
-list of equal numbers.
+Settings: `method`, the module of the approach; `args`, of its class; `steps` of each task.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def _answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[s
     module = importlib.import_module(f"approach.{settings['method']}")
   net = _Net(arrays)
   approach = module.Appr(
-      net, torch.device("cpu"), nepochs=settings["steps"][0], lr=0.1, lr_patience=10 ** 6,
+      net, torch.device("cpu"), nepochs=settings["steps"], lr=0.1, lr_patience=10 ** 6,
       logger=_Log(), exemplars_dataset=_Exemplars(), **settings.get("args", {}))
   logits = []
   for task, (rows, labels) in enumerate(zip(arrays["train"], arrays["train_labels"])):

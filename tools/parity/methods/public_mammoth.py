@@ -2,7 +2,8 @@
 """Runs Mammoth's models on short tasks; a step takes all rows of a task.
 
 Settings: `method`, the module and class of the model; `args`, those of its command line; `steps`
-of each task, a list; `last`, after how many tasks there are answers, all if it is not given.
+of each task, `later_steps` of later ones; `first`, the task that is begun with; `last`, after how
+many tasks there are answers, all if it is not given.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ _STAND_INS = ("torchvision", "torchvision.transforms", "torchvision.transforms.f
               "kornia.geometry.transform", "setproctitle", "timm", "timm.layers", "timm.models",
               "timm.models._builder", "timm.models._features", "timm.models._manipulate",
               "timm.models._registry", "timm.models.layers", "timm.models.vision_transformer",
-              "timm.data", "timm.optim", "timm.optim.optim_factory", "timm.models.registry", "timm.models.helpers", "timm.models.features", "clip", "torchvision.models", "torchvision.datasets", "tqdm.auto")
+              "timm.data", "timm.optim", "timm.optim.optim_factory", "timm.models.registry",
+              "timm.models.helpers", "timm.models.features", "clip", "torchvision.models",
+              "torchvision.datasets", "tqdm.auto")
 _DEFAULTS = {
     "optimizer": "sgd", "optim_wd": 0.0, "optim_mom": 0.0, "optim_nesterov": False, "lr": 0.1,
     "label_perc": 1, "nowand": 1, "buffer_size": 1000, "minibatch_size": 1000, "n_epochs": 1,
@@ -39,7 +42,7 @@ class _Rows:
   """The data set of a task; its items are (row, label, row as it was before augmentation)."""
 
   def __init__(self, rows: torch.Tensor, labels: torch.Tensor):
-    self.data, self.targets, self.extra_return_fields = rows.numpy(), labels.numpy(), ()
+    self.data, self.targets = rows.numpy(), labels.numpy()
 
   def __len__(self) -> int:
     return len(self.data)
@@ -60,8 +63,7 @@ class _Loader:
 
   def __iter__(self) -> Any:
     rows, labels = torch.as_tensor(self.dataset.data), torch.as_tensor(self.dataset.targets)
-    more = [getattr(self.dataset, name) for name in self.dataset.extra_return_fields]
-    yield (rows, labels, rows, *more)
+    yield rows, labels, rows
 
 
 class _Series:
@@ -134,14 +136,14 @@ def _answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[s
   module.TF = types.SimpleNamespace(hflip=lambda rows: rows)  # Features have no mirror image.
   model = getattr(module, name)(net, torch.nn.functional.cross_entropy, args, None, dataset=series)
   logits = []
-  for task in range(series.N_TASKS):
+  series.task = settings.get("first", 0) - 1
+  for task in range(series.task + 1, series.N_TASKS):
     series.begin()
     model.net.train()
     model.meta_begin_task(series)
-    for step in range(settings["steps"][task]):
-      for rows, labels, as_is, *more in series.train_loader:
-        model.meta_observe(rows, labels, as_is, epoch=step, **dict(
-            zip(series.train_loader.dataset.extra_return_fields, more)))
+    for step in range(settings["later_steps" if task and "later_steps" in settings else "steps"]):
+      for rows, labels, as_is in series.train_loader:
+        model.meta_observe(rows, labels, as_is, epoch=step)
     model.meta_end_task(series)
     model.net.eval()
     with torch.no_grad():

@@ -1,5 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Runs learners of PyCIL and SLCA that are trained by gradient on short tasks; a step takes all rows.
+"""Runs learners of PyCIL and SLCA that are trained by gradient on short tasks.
+
+A step takes all rows of a task.
 
 Settings: `method`, one of `_METHODS`; `values` of the module, which it has as global names.
 """
@@ -14,8 +16,10 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+import cpu_torch  # noqa: F401
 import numpy as np
 import public_code
+import public_incremental
 import public_nets
 import torch
 
@@ -26,30 +30,22 @@ _STAND_INS = ("torchvision", "torchvision.transforms", "torchvision.datasets", "
 Arrays = public_code.Arrays
 
 
-class _Manager:
-  """What learners ask of their data manager; items of data sets are (index, row, label)."""
+class _Manager(public_incremental.Manager):
+  """Tasks as phases of classes."""
 
   dataset_name = "tasks"
 
   def __init__(self, arrays: Arrays):
-    self._rows = {"train": np.concatenate(arrays["train"]), "test": arrays["test"]}
-    self._labels = {"train": np.concatenate(arrays["train_labels"]),
-                    "test": np.zeros(len(arrays["test"]), np.int64)}
-    self.each = arrays["kernel_2"].shape[1] // len(arrays["train"])
+    num, classes = len(arrays["train"]), arrays["kernel_2"].shape[1]
+    super().__init__({
+        "train": np.concatenate(arrays["train"]), "test": arrays["test"],
+        "train_labels": np.concatenate(arrays["train_labels"]),
+        "test_labels": np.zeros(len(arrays["test"]), np.int64),
+        "phases": np.full(num, classes // num)})
 
-  def get_task_size(self, task: int) -> int:
-    return self.each
-
-  def get_dataset(self, indices: np.ndarray, source: str, mode: str, appendent: Any = None,
-                  ret_data: bool = False, with_raw: bool = False) -> Any:
-    rows, labels = self._rows[source], self._labels[source]
-    chosen = np.isin(labels, indices)
-    rows, labels = rows[chosen], labels[chosen]
-    if appendent is not None and len(appendent):
-      rows, labels = np.concatenate([rows, appendent[0]]), np.concatenate([labels, appendent[1]])
-    found = [(place, torch.from_numpy(row), int(label))
-             for place, (row, label) in enumerate(zip(rows, labels))]
-    return (rows, labels, found) if ret_data else found
+  def get_dataset(self, *arguments: Any, with_raw: bool = False, **named: Any) -> Any:
+    del with_raw  # Of SLCA.
+    return super().get_dataset(*arguments, **named)
 
 
 class _Body(public_nets.Mlp):
@@ -90,7 +86,8 @@ def _slca(module: Any, arrays: Arrays) -> Any:
   """A learner whose heads begin with the first weights."""
   learner = module.SLCA({
       "model_name": "slca", "model_postfix": "", "prefix": "", "memory_size": 0, "run_id": 0,
-      "device": [torch.device("cpu")], "convnet_type": "mlp", "seed": 0, "memory_per_class": 0, "fixed_memory": False,
+      "device": [torch.device("cpu")], "convnet_type": "mlp", "seed": 0,
+      "memory_per_class": 0, "fixed_memory": False,
       "bcb_lrscale": 0.25, "lr": 0.1, "ca_epochs": 0, "epochs": module.epochs})
   learner.save_checkpoint = lambda *_, **__: None
   own = learner._network.update_fc

@@ -12,11 +12,11 @@ from __future__ import annotations
 import argparse
 import collections
 import collections.abc
+from collections.abc import Callable
 import importlib
 import pathlib
 import sys
 import types
-from collections.abc import Callable
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))

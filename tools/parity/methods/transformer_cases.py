@@ -11,15 +11,16 @@ import transformer_fixtures
 
 _PILOT = "sun-hailong/LAMDA-PILOT"
 _FIRST = ("Their first space ends before the threshold is reached (`#+1` is commented out), ours "
-          "when it is. Their code, unlike the paper, decomposes H H' in the place of H, and divides "
-          "A by the root of 3; their update of spaces, given H, is equal.")
+          "when it is. Their code, unlike the paper, decomposes H H' in the place of H, and "
+          "divides A by the root of 3; their update of spaces, given H, is equal.")
 
-_PREFIXES = ("The parts are equal; prefixes enter before the projections of keys and values, as the "
-             "papers write it, and behind them in the code")
+_PREFIXES = ("The parts are equal; prefixes enter before the projections of keys and values, as "
+             "the papers write it, and behind them in the code")
 
 
 def _case(name: str, repository: str, inputs: Callable[[], method_cases.Arrays], about: str,
-          reasons: dict[str, str] | None = None, otherwise: str = "", **settings: Any) -> method_cases.Case:
+          reasons: dict[str, str] | None = None, otherwise: str = "", **settings: Any
+          ) -> method_cases.Case:
   return method_cases.Case(name, (name,), repository, "public_transformers", inputs,
                            f"ours_transformers.{name}", about, {"method": name, **settings},
                            reasons=reasons or {}, otherwise=otherwise)

@@ -23,7 +23,7 @@ def prompts(seed: int = 0, *, images: int = 3, width: int = 8) -> Arrays:
 
 def components(seed: int = 1, *, images: int = 3, width: int = 8) -> Arrays:
   """Queries, and keys, attention [E, M, D] and prompts [E, M, L, D] of each block; gradients."""
-  pools = {name: (BLOCKS, SIZE, width) for name in ("keys", "attention")}
+  pools = dict.fromkeys(("keys", "attention"), (BLOCKS, SIZE, width))
   return _drawn(seed, {"queries": (images, width), **pools,
                        "prompts": (BLOCKS, SIZE, LENGTH, width),
                        "upstream": (BLOCKS, images, LENGTH, width)})
