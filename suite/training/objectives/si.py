@@ -8,10 +8,10 @@
 The gradient is that of the cross-entropy alone, as in the authors' code (`unreg_grads`,
 pathint/protocols.py of github.com/ganguli-lab/pathint at 34c06d0); with path="whole" it is that of
 the whole loss, penalty included (avalanche/training/plugins/synaptic_intelligence.py of
-github.com/ContinualAI/avalanche at eb075be, and models/cl/continual_learner.py of github.com/
-GMvandeVen/continual-learning at e6d795a). The paper's c is half of `strength`. The library behind CLEAR's table cuts W in the loss (`max_importance`; Maltoni &
-Lomonaco, 2019); with its 1e-3 and a strength of 1e-4 the penalty hardly acts. A W below zero stays
-as it is.
+github.com/ContinualAI/avalanche at eb075be, and models/cl/continual_learner.py of
+github.com/GMvandeVen/continual-learning at e6d795a). The paper's c is half of `strength`. The
+library behind CLEAR's table cuts W in the loss (`max_importance`; Maltoni & Lomonaco, 2019); with
+its 1e-3 and a strength of 1e-4 the penalty hardly acts. A W below zero stays as it is.
 """
 
 from __future__ import annotations

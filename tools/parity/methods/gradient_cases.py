@@ -81,10 +81,9 @@ CASES: tuple[method_cases.Case, ...] = (
     _facil("mas", 4, lamb=3.0, alpha=0.5, fi_num_samples=-1),
     method_cases.Case(
         "ewc", ("ewc",), "GMvandeVen/continual-learning", "public_van_de_ven", _three,
-        "ours_gradient.ewc", _about(3, 4, "; their information is a sum over N rows that is divided "
-                                    "by N - 1"), {"steps": 4, "attributes": {
-            "weight_penalty": True, "reg_strength": 11.0, "offline": True,
-            "fisher_labels": "all"}}),
+        "ours_gradient.ewc", _about(3, 4, "; they divide a sum over N rows by N - 1"), {
+            "steps": 4, "attributes": {"weight_penalty": True, "reg_strength": 11.0,
+                                       "offline": True, "fisher_labels": "all"}}),
     _mammoth("online_ewc", "ewc_on.EwcOn", 4, shape={"num_tasks": 3},
              args={"e_lambda": 5.0, "gamma": 0.8}),
     _mammoth("si", "si.SI", 4, shape={"num_tasks": 3, "scale": 0.3}, args={"c": 5.0, "xi": 0.1}),
