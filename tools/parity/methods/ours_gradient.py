@@ -63,16 +63,16 @@ def run(method: str, arrays: Arrays, *, epochs: int = 1, momentum: float = 0.0,
     grows: whether the learner is told the classes that have come alone; answers to others are 0.
     head: of `suite.learner`; of a "new" one the learner makes the first weights, and these become
       those that are `given`, names of arrays.
-    own: whether `settings` say the optimizer, the epochs and the batches, too.
+    own: whether `settings` say the optimizer and the batches, too.
     settings: of the method.
   """
   num, size, width = arrays["train"].shape
   total = arrays["kernel_2"].shape[1]
   learner: Any = suite.learner(
       net(arrays, head=head == "own"), method, head=head, transform=feature_set.Features(width),
-      **(settings if own else {
-          "optimizer": lambda: tf.keras.optimizers.SGD(RATE, momentum), "epochs": epochs,
-          "batch_size": rows or size, **settings})).make(deliveries.BUCKETS)
+      epochs=epochs, **settings, **({} if own else {
+          "optimizer": lambda: tf.keras.optimizers.SGD(RATE, momentum),
+          "batch_size": rows or size})).make(deliveries.BUCKETS)
   learner = incremental.GrowingLearner(learner) if grows else learner
   logits = []
   with tempfile.TemporaryDirectory() as folder:
