@@ -47,8 +47,11 @@ BENCHMARKS = {
         "set is read."),
     "methods": Benchmark(
         "method_cases", "compare", "Methods", "what tools/parity/methods/repositories.csv names",
-        "Single methods beside their public code on the same inputs, which follow from a seed. "
-        "The answers of the public code are stored in `docs/results/parity/methods`, and a test "
-        "compares ours with them. In closed form and in single updates equal means the same "
-        "answers, and values to rounding."),
+        "Single methods beside public code on the same inputs, which follow from a seed. CODE is a "
+        "folder with a checkout OWNER+NAME of each repository that a row names; one that is not "
+        "there, or is at another commit, is named with its `git clone`, and its rows stay as they "
+        "are. The answers of the public code are in `docs/results/parity/methods`, without any "
+        "code, and `tests/tools/methods_parity_test.py` compares ours with them. In closed form "
+        "and in single updates, equal means the same answers, and the same values but for "
+        "rounding."),
 }

@@ -20,9 +20,11 @@ def _unit_length() -> method_fixtures.Arrays:
                       for name in ("train", "test")}}
 
 
-def _lifted(method: str, size: int, rows: int = 50, **more: int) -> method_fixtures.Arrays:
+def _lifted(method: str, size: int, rows: int = 50, seed: int = 0, **more: int
+            ) -> method_fixtures.Arrays:
   import ours_statistics
-  found = ours_statistics.lifted(method_fixtures.classes_in_turn(rows=rows), method, size)
+  found = ours_statistics.lifted(
+      method_fixtures.classes_in_turn(seed, rows=rows), method, size)
   return {**found, **{name: np.array(value) for name, value in more.items()}}
 
 
@@ -52,7 +54,7 @@ def _statistic(method: str, methods: Sequence[str], repository: str, **given: ob
 def _rule(name: str, rule: str, repository: str, inputs: Callable[[], method_fixtures.Arrays],
           ours: str, about: str, **given: object) -> method_cases.Case:
   """A rule of a memory or of a head; it proves no method, of which it is a part."""
-  return method_cases.Case(name, (), repository, "public_memories", inputs,  # type: ignore
+  return method_cases.Case(name, (), repository, "public_memories", inputs,
                            f"ours_memories.{ours}", about, {"rule": rule}, **given)
 
 
@@ -65,6 +67,10 @@ def _head(name: str, methods: Sequence[str], head: str, repository: str,
 
 _AT_ONCE = "10 classes of 32 features at once; 500 rows, 1,000 tests"
 _at_once = functools.partial(method_fixtures.classes_in_turn, phases=(10,))
+_STRENGTH = (
+    "That code chooses the strength of a phase by the sums of this phase's rows alone, ours by the "
+    "sums of all phases so far, with which it answers. Where both choose the same strength, the "
+    "answers are equal (the rows of ranpac).")
 _ACIL_ROWS = 180  # Of each class: 1,800 in all.
 
 CASES = (
@@ -74,7 +80,11 @@ CASES = (
                  about=f"{_ABOUT}, of length 1; no random projection, strength 1"),
     _incremental("ranpac", ["ranpac"], "RanPAC/RanPAC",
                  inputs=functools.partial(_lifted, "ranpac", 300),
-                 about=f"{_ABOUT}; the same 300 random features"),
+                 about=f"{_ABOUT}; the same 300 random features; both choose one strength"),
+    _incremental("ranpac", ["ranpac"], "RanPAC/RanPAC", name="ranpac_choice",
+                 inputs=functools.partial(_lifted, "ranpac", 300, seed=3),
+                 about=f"{_ABOUT}; another seed, with which other strengths are chosen",
+                 reasons=dict.fromkeys(("answers", "logits"), _STRENGTH)),
     *(_incremental(
         "acil", ["acil"], "LAMDA-CL/PyCIL", name=f"acil_{size}",
         inputs=functools.partial(_lifted, "acil", size, _ACIL_ROWS),
@@ -136,7 +146,7 @@ CASES = (
               "keeps the first ones; ours keeps a random row of a class as likely as any other, "
               "which is what GDumb stands for in CLEAR's experiments.")}),
     _rule("bias_correction", "bias", "aimagelab/mammoth", memory_fixtures.biased_logits, "bias",
-          "BiC's two numbers for 4 new of 10 classes from 200 rows, without our prior; 3,000 steps "
+          "BiC's two numbers for 4 new of 10 classes from 200 rows, without our prior; 5,000 steps "
           "of Adam there, Newton's method here", allowed={"alpha and beta": 1e-3}),
     _rule("weight_alignment", "aligned", "LAMDA-CL/PyCIL", memory_fixtures.kernel, "aligned",
           "WA's kernel of 6 old and 4 new classes"),

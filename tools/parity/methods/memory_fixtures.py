@@ -31,7 +31,7 @@ def biased_logits(num: int = 200, num_old: int = 6, num_new: int = 4) -> Arrays:
   draw = np.random.RandomState(0)
   labels = draw.randint(num_old + num_new, size=num)
   logits = draw.normal(size=(num, num_old + num_new)) + 1.5 * np.eye(num_old + num_new)[labels]
-  logits[:, num_old:] = 1.7 * logits[:, num_old:] + 0.8
+  logits[:, num_old:] = 1.3 * logits[:, num_old:] + 0.3
   return {"logits": logits.astype(np.float32), "labels": labels, "num_old": np.array(num_old)}
 
 

@@ -54,8 +54,12 @@ def episode(way: int = 5, shot: int = 5, features: int = 32) -> Arrays:
 
 
 def visual_memory(classes: int = 10, features: int = 32) -> Arrays:
-  """Features of all classes, and weights of OLTR's memory whose centroids are near them."""
+  """Features of all classes, and weights of OLTR's memory whose centroids are near them.
+
+  Features are short, so that classes are nearer than the margin of OLTR's loss.
+  """
   drawn = classes_in_turn(phases=(classes,), features=features, spread=0.5)
+  drawn = {**drawn, **{name: 0.25 * drawn[name] for name in ("train", "test")}}
   draw = np.random.RandomState(1)
   centroids = [drawn["train"][drawn["train_labels"] == label].mean(axis=0)
                for label in range(classes)]
@@ -63,7 +67,7 @@ def visual_memory(classes: int = 10, features: int = 32) -> Arrays:
             "selector_kernel": (features, features), "selector_bias": (features,),
             "cosine_kernel": (classes, features)}
   return {"test": drawn["test"], "test_labels": drawn["test_labels"],
-          "centroids": (np.asarray(centroids) + 0.1 * draw.normal(size=(classes, features))
+          "centroids": (np.asarray(centroids) + 0.05 * draw.normal(size=(classes, features))
                         ).astype(np.float32),
           **{name: 0.3 * draw.normal(size=shape).astype(np.float32)
              for name, shape in shapes.items()}}

@@ -144,7 +144,8 @@ def _acil(arrays: method_fixtures.Arrays) -> public_code.Arrays:
   weights = arrays["weights"]
   learner = module.ACIL({
       **_ON_CPU, "configurations": {"features": {}}, "scheduler": {}, "seed": 0,
-      "model_name": "acil", "init_cls": 0, "buffer_size": weights.shape[1], "gamma": 0.1, "base_weight": "base.pth"})
+      "model_name": "acil", "init_cls": 0, "buffer_size": weights.shape[1], "gamma": 0.1,
+      "base_weight": "base.pth"})
   own = learner._network.generate_buffer
 
   def generate() -> None:

@@ -95,7 +95,7 @@ def _bias(arrays: Arrays) -> Arrays:
   logits, labels = (torch.from_numpy(arrays[name]) for name in ("logits", "labels"))
   net = types.SimpleNamespace(eval=lambda: None, train=lambda: None)
   state = types.SimpleNamespace(
-      current_task=1, net=net, device="cpu", args=types.SimpleNamespace(bic_epochs=3000),
+      current_task=1, net=net, device="cpu", args=types.SimpleNamespace(bic_epochs=5000),
       val_loader=[(logits, labels)], forward=lambda rows: rows, evaluate_bias=lambda prefix: None,
       loss=torch.nn.functional.cross_entropy, build_buffer=lambda dataset: None,
       n_past_classes=int(arrays["num_old"]), n_seen_classes=logits.shape[1])
