@@ -74,6 +74,12 @@ CASES: tuple[method_cases.Case, ...] = (
     _avalanche("head_only", "Naive"),
     _avalanche("cumulative", "Cumulative", batch=36),
     _avalanche("reservoir", "Cumulative", batch=36),
+    method_cases.Case(
+        "biased_reservoir", ("biased_reservoir",), "ElvishElvis/CLEAR-Continual_Learning_Benchmark",
+        "public_replay", gradient_fixtures.numbered_buckets, "ours_gradient.biased_reservoir",
+        "the 12 rows that are held of 5 buckets of 12, alpha 1.5 of the fixed schedule, the newest "
+        "leave; trained on as reservoir's", {"method": "biased_reservoir", "alpha": 1.5},
+        seeds=[f"rows of bucket {bucket}" for bucket in range(1, 6)]),
     _avalanche("budgeted", "Cumulative", batch=36),
     _avalanche("cwr_star", "CWRStar", cwr_layer_name=None),
     _avalanche("lwf_growing", "LwF", shared=3, alpha=[0.0, 0.5, 1.0], temperature=2.0),

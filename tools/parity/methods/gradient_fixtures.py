@@ -52,3 +52,15 @@ def projected_tasks(seed: int = 0, width: int = 5) -> Arrays:
   for name, num in (("projection_1", hidden), ("projection_2", width)):
     found[name] = (draw.normal(size=(hidden, num)) * 0.5).astype(np.float32)
   return found
+
+
+def numbered_buckets() -> Arrays:
+  """Buckets of as many rows as a memory has slots, and random seeds."""
+  return {"buckets": np.array(5), "capacity": np.array(12), "num_seeds": np.array(40)}
+
+
+def shares(held: np.ndarray, arrays: Arrays) -> Arrays:
+  """Rows of each bucket, by seed, of those that a memory holds: numbers [S, k]."""
+  buckets = held // int(arrays["capacity"])
+  return {f"rows of bucket {bucket + 1}": np.sum(buckets == bucket, axis=1).astype(np.float64)
+          for bucket in range(int(arrays["buckets"]))}

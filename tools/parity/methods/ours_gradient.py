@@ -18,6 +18,8 @@ from suite.contracts import deliveries
 from suite.contracts import tasks
 from suite.data.images import feature_set
 from suite.protocols import incremental
+from suite.training.memories import memory
+from suite.training.memories import reservoir as reservoir_lib
 
 Arrays = gradient_fixtures.Arrays
 RATE = 0.1
@@ -195,6 +197,18 @@ def cumulative(arrays: Arrays) -> Arrays:
 
 def reservoir(arrays: Arrays) -> Arrays:
   return _linear("reservoir", arrays, rows=_ALL, steps=4, memory_size=100)  # Holds all rows.
+
+
+def biased_reservoir(arrays: Arrays) -> Arrays:
+  held, capacity = [], int(arrays["capacity"])
+  for seed in range(int(arrays["num_seeds"])):
+    kept = memory.Memory(capacity, reservoir_lib.BiasedReservoir(1.5, "fixed", "tail"))
+    kept.build([], tf.int64, seed=(seed, 1), num_classes=1)
+    for bucket in range(int(arrays["buckets"])):
+      rows = tf.range(bucket * capacity, (bucket + 1) * capacity, dtype=tf.int64)
+      kept.add(rows, tf.zeros_like(rows))
+    held.append(kept.held().codes.numpy())
+  return gradient_fixtures.shares(np.array(held), arrays)
 
 
 def budgeted(arrays: Arrays) -> Arrays:

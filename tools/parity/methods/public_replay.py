@@ -21,6 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+import gradient_fixtures
 import numpy as np
 import public_code
 import public_nets
@@ -143,7 +144,32 @@ def _mer(arrays: Arrays, settings: dict[str, Any]) -> Arrays:
   return {"logits": np.stack(found)}
 
 
-_METHODS = {"mir": _mir, "scr": _scr, "er_aml": _er_aml, "mer": _mer}
+def _biased_reservoir(arrays: Arrays, settings: dict[str, Any]) -> Arrays:
+  """The memory of CLEAR's fork of Avalanche; its data sets are lists here."""
+  for name in ("avalanche", "avalanche.training"):  # Whose `__init__` imports all of it.
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [str(pathlib.Path(sys.path[0], *name.split(".")))]
+  utils = sys.modules["avalanche.benchmarks.utils"] = types.ModuleType("utils")
+  utils.AvalancheDataset = list  # type: ignore[attr-defined]
+  utils.AvalancheConcatDataset = lambda parts: sum(parts, [])  # type: ignore[attr-defined]
+  utils.AvalancheSubset = (  # type: ignore[attr-defined]
+      lambda rows, places: [rows[int(place)] for place in places])
+  with public_code.stand_ins("avalanche.models"):
+    module = importlib.import_module("avalanche.training.storage_policy")
+  held, capacity = [], int(arrays["capacity"])
+  for seed in range(int(arrays["num_seeds"])):
+    torch.manual_seed(seed)
+    memory = module.BiasedReservoirSamplingBuffer(capacity, "Fixed", settings["alpha"])
+    for bucket in range(int(arrays["buckets"])):
+      rows = list(range(bucket * capacity, (bucket + 1) * capacity))
+      memory.update(types.SimpleNamespace(experience=types.SimpleNamespace(
+          current_experience=bucket, dataset=rows)))
+    held.append(memory.buffer)
+  return gradient_fixtures.shares(np.array(held), arrays)
+
+
+_METHODS = {"biased_reservoir": _biased_reservoir, "mir": _mir, "scr": _scr, "er_aml": _er_aml,
+            "mer": _mer}
 
 
 def _answer(checkout: pathlib.Path, arrays: Arrays, settings: dict[str, Any]) -> Arrays:
