@@ -77,6 +77,17 @@ def test_stored_answers_of_another_commit_are_refused(tmp_path, monkeypatch):
     case.stored()
 
 
+def test_cases_are_compared_by_name_with_code_or_without(tmp_path, load_tool, capsys):
+  authors = load_tool("authors").Authors(tmp_path, sys.executable)
+  name = "weight_alignment"
+  assert not list(method_cases.compare(authors, [name], False))
+  assert f"not compared: {name}: no checkout of" in capsys.readouterr().out
+  row, = method_cases.compare(None, [name], False)
+  assert row.verdict == "agrees" and row.what == f"{name}: kernel"
+  with pytest.raises(SystemExit, match="There is no case 'weights'; there are simple_cil, "):
+    next(method_cases.compare(None, ["weights"], False))
+
+
 def test_one_other_answer_is_a_difference():
   case = next(iter(_CASES.values()))
   theirs = case.stored()

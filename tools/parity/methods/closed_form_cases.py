@@ -34,7 +34,8 @@ def _fourier() -> method_fixtures.Arrays:
 
 
 def _with_k() -> method_fixtures.Arrays:
-  return {**method_fixtures.classes_in_turn(), "k": np.array(20)}
+  # With this seed no two classes have nearly as many votes.
+  return {**method_fixtures.classes_in_turn(10), "k": np.array(20)}
 
 
 def _incremental(method: str, methods: Sequence[str], repository: str, **given: object
