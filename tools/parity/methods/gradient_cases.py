@@ -126,7 +126,9 @@ CASES: tuple[method_cases.Case, ...] = (
             args={"batches_per_example": 3, "beta": 0.5, "gamma": 0.8}),
     _mammoth("gdumb", "gdumb.GDumb", 1, also="; a step on the memory of all, without CutMix",
              args={"batch_size": 24, "fitting_epochs": 1, "maxlr": 1.0, "minlr": 1.0,
-                   "cutmix_alpha": None}, last=1),
+                   "cutmix_alpha": None}, last=1,
+             otherwise="The training on the memory is equal; of a class that has its share GDumb "
+             "keeps the first rows, ours random ones (case greedy_balance)"),
     _mammoth("icarl", "icarl.ICarl", 3, also=", cosines with the means of 8 exemplars; 5 steps of "
              "the second; their mean over 4 outputs has 4 times the rate",
              args={"opt_wd": 0, "use_original_icarl_transform": 0, "compute_theoretical_best": 0,
