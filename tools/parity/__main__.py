@@ -16,7 +16,7 @@ there is named with the command that clones it, `--only CASE ...` compares some,
 the stored answers of the public code are compared with ours. PYTHON has the
 authors' dependencies: torch for fluid, cfsl and maml_plus_plus; torch and the packages of
 Avalanche, without torchvision, for clear; jax, chex, optax and scikit-learn for nevis; torch,
-scikit-learn and tqdm for methods.
+scikit-learn, tqdm, quadprog and the packages of Avalanche for methods.
 `--data_dir` adds real data: a TFDS folder with cfsl_omniglot for cfsl and maml_plus_plus, a folder
 with `cifar10_matrix.npz` for lifelong.
 

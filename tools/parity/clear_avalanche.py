@@ -78,7 +78,7 @@ METHODS = (
            lambda: {"objective": ewc.Ewc(1000.0, decay=0.1, fisher="avalanche")}),
     Method("SI, weights copied", "SynapticIntelligence",
            lambda: {"si_lambda": 2000.0, "eps": 1e-7},
-           lambda: {"objective": si.Si(2000.0, 1e-7, 1e-3)}, copies=True),
+           lambda: {"objective": si.Si(2000.0, 1e-7, 1e-3, path="whole")}, copies=True),
     Method("LwF", "LwF",
            lambda: {"alpha": lwf.ramp(BUCKETS), "temperature": 1.0},
            lambda: {"objective": lwf.Lwf(lwf.ramp(BUCKETS), temperature=1.0)}),

@@ -89,7 +89,7 @@ def methods(scenario: str, ewc_lambda: float, si_c: float
       "none": dict,
       "ewc": lambda: {"objective": ewc.Ewc(
           strength=ewc_lambda / 2, anchor="each", fisher="all"), "observe_batch": 100},
-      "si": lambda: {"objective": si.Si(strength=2 * si_c, epsilon=0.1)},
+      "si": lambda: {"objective": si.Si(strength=2 * si_c, epsilon=0.1, path="whole")},
       "lwf": lambda: {"objective": lwf.Lwf(strength, temperature=2.0)},
       "er": lambda: {"objective": ShareOfTasks(), "memory": slots(scenario),
                      "replay_batch": BATCH, "remember": "each_phase"},

@@ -180,6 +180,11 @@ class Keras:
   make: OwnOptimizer
   keep: bool = False
 
+  def __deepcopy__(self, memo: dict[int, Any]) -> Keras:
+    """The same: each `build` makes an optimizer like the given one, which Keras cannot copy."""
+    del memo
+    return self
+
   def build(self, variables: Sequence[tf.Variable]) -> KerasUpdates:
     """The optimizer for these variables."""
     return KerasUpdates(own(self.make, "GradientLearner.optimizer"), variables)

@@ -5,10 +5,13 @@
   path_i = - sum over steps of gradient_i * (change of w_i)          how much w_i lowered the loss
   W_i   <- W_i + path_i / ((change of w_i over the phase)^2 + epsilon)           after each phase
 
-The gradient is that of the whole loss, penalty included, as the step followed it. The paper's c is
-half of `strength`. The library behind CLEAR's table cuts W in the loss (`max_importance`; Maltoni &
-Lomonaco, 2019); with its 1e-3 and a strength of 1e-4 the penalty hardly acts. A W below zero stays
-as it is.
+The gradient is that of the cross-entropy alone, as in the authors' code (`unreg_grads`,
+pathint/protocols.py of github.com/ganguli-lab/pathint at 34c06d0); with path="whole" it is that of
+the whole loss, penalty included (avalanche/training/plugins/synaptic_intelligence.py of
+github.com/ContinualAI/avalanche at eb075be, and models/cl/continual_learner.py of
+github.com/GMvandeVen/continual-learning at e6d795a). The paper's c is half of `strength`. The
+library behind CLEAR's table cuts W in the loss (`max_importance`; Maltoni & Lomonaco, 2019); with
+its 1e-3 and a strength of 1e-4 the penalty hardly acts. A W below zero stays as it is.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ from suite.models import keras3
 from suite.training.memories import step_rows
 from suite.training.objectives import objective
 
+PATHS = ("cross_entropy", "whole")
+
 
 class Si(objective.Objective):
   """A quadratic penalty by path integrals; see the module.
@@ -29,11 +34,16 @@ class Si(objective.Objective):
     strength: lambda. epsilon: damps what hardly moved.
     max_importance: where W is cut; None: nowhere.
     spare_norms: leave out scales and offsets of batch norms, as that library did.
+    path: one of `PATHS`, what the path is the gradient of.
   """
 
   def __init__(self, strength: float = 0.2, epsilon: float = 0.1,
-               max_importance: float | None = None, spare_norms: bool = True):
+               max_importance: float | None = None, spare_norms: bool = True,
+               path: str = "cross_entropy"):
     super().__init__()
+    if path not in PATHS:
+      raise ValueError(f"Si.path is {path!r}; allowed are {', '.join(PATHS)}.")
+    self._is_whole = path == "whole"
     self.spare_norms = spare_norms
     self.strength, self.epsilon, self.max_importance = strength, epsilon, max_importance
 
@@ -64,9 +74,14 @@ class Si(objective.Objective):
         + self.strength / 2 * objective.weighted_distance(weights, self._variables, self.anchors))
 
     def lengthen(before: Sequence[tf.Tensor]) -> None:
-      for path, variable, place in zip(self.path, self._variables, self._places):
-        if gradients[place] is not None:
-          path.assign_sub(tf.convert_to_tensor(gradients[place]) * (variable - before[place]))
+      for path, place, variable, weight, anchor in zip(
+          self.path, self._places, self._variables, weights, self.anchors):
+        if gradients[place] is None:
+          continue
+        gradient = tf.convert_to_tensor(gradients[place])
+        if not self._is_whole:
+          gradient -= self.strength * weight * (before[place] - anchor)
+        path.assign_sub(gradient * (variable - before[place]))
 
     net.follow(gradients, then=lengthen)
     memory.store(rows)

@@ -1,5 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 
+import copy
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -229,6 +231,13 @@ def test_a_spec_makes_an_optimizer_for_each_learner(name):
   steps_of(one, variables, [0.1])
   assert one.optimizer is not other.optimizer and not other.optimizer.iterations.numpy()
   assert not spec.keep and optimizers.Keras(MAKES[name], keep=True).keep
+
+
+def test_a_spec_of_an_instance_can_be_copied_before_it_makes_one():
+  copied = copy.deepcopy(optimizers.Keras(tf.keras.optimizers.SGD(0.1, 0.9)))
+  variable = tf.Variable([1.0])
+  copied.build([variable]).apply([tf.constant([1.0])], [variable], tf.constant(0.5))
+  np.testing.assert_allclose(variable, [0.5])
 
 
 def test_a_spec_that_makes_no_such_optimizer_is_refused():

@@ -1,5 +1,6 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import numpy as np
+import pytest
 import steps
 import tensorflow as tf
 
@@ -53,6 +54,21 @@ def test_importance_adds_up_over_phases():
   # Path 1 and -1 (the loss rose), moves of -1 and 1: 2 + 1/1.5 and 2/3 - 1/1.5.
   learn(objective, step, [((1.0, 1.0), (-1.0, 1.0))])
   np.testing.assert_allclose(objective.importance[0][:, 0], [8 / 3, 0.0], atol=1e-6)
+
+
+def test_the_path_follows_the_cross_entropy_alone_unless_it_is_whole():
+  for path in si.PATHS:
+    objective, _, step = make(strength=2.0, epsilon=0.5, path=path)
+    learn(objective, step, [((1.0, 0.0), (-1.0, 0.0))])
+    np.testing.assert_allclose(objective.importance[0][:, 0], [2 / 3, 0.0], rtol=1e-6)
+    # The penalty's gradient is 0 before the first step, and 2 * 2 / 3 * -1 before the second.
+    learn(objective, step, [((1.0, 0.0), (-1.0, 0.0)), ((-1.0, 0.0), (0.5, 0.0))])
+    whole, own = 1.0 + 0.5, 1.0 + 0.5 * (1.0 - 4 / 3)
+    path_of = whole if path == "whole" else own
+    np.testing.assert_allclose(
+        objective.importance[0][:, 0], [2 / 3 + path_of / (0.25 + 0.5), 0.0], rtol=1e-6)
+  with pytest.raises(ValueError, match="Si.path is 'all'; allowed are cross_entropy, whole"):
+    si.Si(path="all")
 
 
 def test_importance_is_cut_in_the_loss_only():

@@ -59,6 +59,7 @@ class Case:
     allowed: largest difference of floats, if it is not `ROUNDING`, by the name of the array.
     seeds: arrays with a value a seed, which agree within three standard errors.
     reasons: why an array differs, by its name; see `parity_rows.Row`.
+    otherwise: what the methods do by design in another way, beside what is compared; "": nothing.
   """
 
   name: str
@@ -72,6 +73,7 @@ class Case:
   allowed: Mapping[str, float] = dataclasses.field(default_factory=dict)
   seeds: Sequence[str] = ()
   reasons: Mapping[str, str] = dataclasses.field(default_factory=dict)
+  otherwise: str = ""
 
   @property
   def commit(self) -> str:
@@ -223,7 +225,8 @@ def verdicts(rows: Sequence[parity_rows.Row]) -> list[Verdict]:
   found = []
   for method, cases in by_method.items():
     of_cases = [row for case in cases for row in rows_of(case, rows)]
-    reasons = list(dict.fromkeys(row.reason for row in of_cases if row.reason))
+    reasons = list(dict.fromkeys(filter(None, (
+        *(row.reason for row in of_cases), *(case.otherwise for case in cases)))))
     places = dict.fromkeys(f"{case.repository} at {case.commit[:10]}" for case in cases)
     verdict = EQUAL if of_cases else UNPROVED
     if any(case.seeds for case in cases):
