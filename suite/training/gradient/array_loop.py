@@ -372,10 +372,12 @@ class ArrayLoop:
 
   def passes(self, data: objective_lib.Data, plan: PhaseRows) -> train_step.Passes:
     """The rows of all steps that go forward and backward, and those that go forward only."""
-    of_steps = [(num, self.blank(width, data, plan.held).passes)
-                for width, num in plan.widths().items()]
-    return train_step.Passes(*(sum(num * passes[place] for num, passes in of_steps)
-                               for place in range(2)))
+    looks = objective_lib.MEMORY in self.step.objective.needs
+    one, two = (self.blank(width, data, plan.held if looks else min(plan.held, 1)).passes
+                for width in (1, 2))  # The others lie on their line.
+    return train_step.Passes(*(
+        sum(num * (first + (width - 1) * (second - first)) for width, num in plan.widths().items())
+        for first, second in zip(one, two)))
 
   def _example_specs(self, rows: int, codes: tf.Tensor) -> list[tf.TensorSpec]:
     """Specs of what the model takes of `rows` rows: their preparation is not counted."""

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from small_loops import OBJECTIVES
 from small_loops import C
@@ -122,3 +124,21 @@ def test_observing_costs_a_gradient_of_each_batch():
   cost = loop.observe(given.codes, given.labels, 3)
   assert objective.count.numpy() == 3.0 and cost.macs == N * ROW and cost.flops > 2 * cost.macs
   assert loop.observe(given.codes, given.labels, 4).macs == N * ROW
+
+
+@pytest.mark.parametrize("name, num_draws, further, forward", [
+    ("plain", 1, 0, 0), ("der", 2, 0, 0), ("lwf", 1, 0, 1), ("agem", 1, K, 0),
+    ("agem_sample", 1, 3, 0)])
+def test_rows_pass_as_often_as_the_step_passes_them(name, num_draws, further, forward):
+  loop, given = make(OBJECTIVES[name](), replay_batch=3), data(K, stored=True)
+  plan = array_loop.PhaseRows(9, 1, 5, (1, 2), held=K, replay_batch=3, last="even")  # 4 and 5.
+  rows = 9 + 2 * 3 * num_draws
+  assert loop.passes(given, plan) == (rows + 2 * further, rows * forward)
+  assert loop.passes(given, dataclasses.replace(plan, held=0)) == (9, 9 * forward)
+
+
+def test_mir_and_mer_pass_rows_several_times():
+  given = data(K, stored=True)
+  plan = array_loop.PhaseRows(4, 1, 4, (1, 2), held=K, replay_batch=3)
+  assert make(mir.Mir(5), replay_batch=3).passes(given, plan) == (2 * 4 + 3, 2 * 5)
+  assert make(mer.Mer(batches=2), replay_batch=3).passes(given, plan) == (2 * 4 + 3, 0)
