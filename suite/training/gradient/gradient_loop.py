@@ -299,10 +299,6 @@ class WithAuxiliary(objective_lib.Objective):
   def _variables(self) -> list[tf.Variable]:
     return [*self._backbone.trainable_variables, *self.head.trainable_variables]
 
-  @property
-  def calls(self) -> tuple[Callable[..., Any], ...]:  # type: ignore[override]
-    return self._task.calls
-
   @override
   def step(self, rows: step_rows.Rows, net: train_step.StepNet, memory: step_rows.StepMemory
            ) -> None:

@@ -84,8 +84,7 @@ class TrainStep:
   def reaches_user_code(self) -> bool:
     """Whether code of users runs in the step's graph, see `user_code`."""
     return user_code.is_reached(
-        self.objective, self.objective.calls, self.optimizer, self.model,
-        getattr(self.optimizer, "optimizer", None))
+        self.objective, self.optimizer, self.model, getattr(self.optimizer, "optimizer", None))
 
   def losses_at_rest(self, images: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None = None
                      ) -> tf.Tensor:

@@ -152,13 +152,11 @@ class Objective(tf.Module):
       "validation", the validation split of the first phase; "": none.
     observes_each: whether it looks at gradients of single examples, so that the cost of an
       observation is that of one example times their number.
-    calls: functions of users that it calls.
   """
 
   needs: frozenset[str] = frozenset()
   observes = ""
   observes_each = False
-  calls: tuple[Callable[..., Any], ...] = ()
 
   def __init_subclass__(cls, **arguments: Any) -> None:
     super().__init_subclass__(**arguments)
@@ -356,10 +354,6 @@ class OwnLoss(Objective):
       raise ValueError(f"The loss {name} takes probabilities, and is given logits. "
                        "Make it with from_logits=True; of a function, give a functools.partial.")
     self._loss = loss
-
-  @property
-  def calls(self) -> tuple[Callable[..., Any], ...]:  # type: ignore[override]
-    return (self._loss,)
 
   def step(self, rows: step_rows.Rows, net: Any, memory: step_rows.StepMemory) -> None:
     both = step_rows.joined(rows, memory.draw())
