@@ -51,10 +51,13 @@ def as_floats(images: tf.Tensor) -> tf.Tensor:
   Unchanged elsewhere, and if their size is not known: those come one by one from a decoder, which
   runs on the host.
   """
-  if (images.dtype == tf.uint8 and None not in list(images.shape[1:])
-      and tf.config.list_logical_devices("GPU")):
+  if images.dtype == tf.uint8 and None not in list(images.shape[1:]) and _on_gpu():
     return tf.cast(images, tf.float32)
   return images
+
+
+def _on_gpu() -> bool:
+  return bool(tf.config.list_logical_devices("GPU"))
 
 
 def _has_words(dtype: tf.DType, shape: Sequence[int]) -> bool:

@@ -126,6 +126,8 @@ def plan(num_buckets: int, mode: str) -> List[bucket_loop.BucketEvent]:
 def _check(buckets: buckets_lib.Buckets, learner: learner_lib.Learner, mode: str,
            validation_share: float) -> None:
   """Errors that would otherwise end a run at its last bucket, or make its scores wrong."""
+  refusals.check_kinds(learner, [buckets.task.kind])
+  refusals.check_task(buckets.task)
   least = 2 if mode == _STREAMING else 1
   if len(buckets) < least:
     raise ValueError(f"The series of {buckets.task.key!r} has {len(buckets)} buckets; give at "
@@ -138,8 +140,6 @@ def _check(buckets: buckets_lib.Buckets, learner: learner_lib.Learner, mode: str
   trained = buckets.buckets[:-1] if mode == _STREAMING else buckets.buckets
   bucket_loop.check_sizes(learner, trained, validation_share, "clear.run.validation_share")
   bucket_loop.check_transforms(buckets.buckets, learner.transform)
-  refusals.check_kinds(learner, [buckets.task.kind])
-  refusals.check_task(buckets.task)
   refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
 
 

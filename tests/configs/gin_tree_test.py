@@ -50,7 +50,7 @@ def test_every_old_name_is_a_run_of_today(capsys):
 @pytest.mark.parametrize("ending", ["", ".gin"])
 def test_an_old_name_says_the_command_of_today(monkeypatch, capsys, ending):
   command = "digits/clear --gin_param STEPS=3"
-  monkeypatch.setattr(gin_files, "old_runs", lambda: {"digits/clear_short": command})
+  monkeypatch.setattr(run_files, "old_runs", lambda: {"digits/clear_short": command})
   assert cli.main(["run", f"digits/clear_short{ending}"]) == 2
   assert (f"The run digits/clear_short is now digits/clear: suite run {command}"
           in capsys.readouterr().err)
