@@ -190,10 +190,14 @@ class ImageSet:
         ids=chosen.ids, class_names=names))
 
   def with_class_names(self, class_names: class_lists.ClassNames) -> ImageSet:
-    """The set with other names of its classes, in the order of the labels; None: without names."""
+    """The set with other names of its classes, in the order of the labels; None: without names.
+
+    Labels stay. Names that are other numbers than the labels are not taken away.
+    """
+    names = class_lists.replaced(self.name, self.class_names, class_names)
     return self._with(type(self)(
         self.name, self._store, self.labels, kind=self.kind, num_classes=self.num_classes,
-        ids=self.ids, class_names=class_names))
+        ids=self.ids, class_names=names))
 
   def with_classes(self, class_names: Sequence[str]) -> ImageSet:
     """The set with its labels renumbered, by name, as places in a list of classes.

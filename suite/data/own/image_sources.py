@@ -178,7 +178,7 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
 def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
              images: str | pathlib.Path | None = None,
              columns: Mapping[str, str | None] | None = None, name: str | None = None,
-             class_names: class_lists.ClassNames = None
+             class_names: class_lists.ClassNames = None, labels: labeled_table.LabelsAs = "names"
              ) -> image_set.ImageSet | SplitSets:
   """A set of the images that a table names, with the columns `path` and `label`.
 
@@ -195,6 +195,7 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
     columns: other names of the columns, {"label": "species"}; {"split": None}: there is none.
     name: of the set; the table's if not given.
     class_names: names of the classes in the order of their numbers; the sorted names if not given.
+    labels: "names" of classes, of which numbers are sorted by value, or class "numbers" from 0.
 
   Returns:
     The set; of a table with splits, or by a period, a dictionary of sets.
@@ -203,10 +204,9 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
   if unknown:
     raise ValueError(f"columns has {unknown[0]!r}; it may name path, label, split and time.")
   asked: dict[str, Any] = dict(columns or {})
-  found = labeled_table.read(table, images, labeled_table.Columns(**asked), by)
+  found = labeled_table.read(table, images, labeled_table.Columns(**asked), by, labels, class_names)
   title = name or found.name
-  read = own_labels.read(title, found.labels, tasks.SINGLE_LABEL,
-                         class_names=class_names or found.class_names)
+  read = own_labels.read(title, found.labels, tasks.SINGLE_LABEL, class_names=class_names)
   contents = [file.read_bytes() for file in found.files]
   file_damage.check(found.title, zip(found.ids, contents),
                     "Replace them, or leave their rows out.")

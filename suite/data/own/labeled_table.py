@@ -5,10 +5,11 @@
     photos/1.jpg,tram,train,2012-05-31
     photos/2.jpg,bus,test,2013
 
-Labels are class numbers if all of them are, from 0 on, else names of classes. Every row needs a
-label. `class` may be written for `label`, `timestamp` for `time`; `id` is the path unless there is
-such a column. A column whose name is close to one that lacks is an error, not ignored. `suite data
-timeline` reads tables with images without labels.
+Labels are names of classes: 1 and 001 are two of them. Numbers are sorted by value;
+labels="numbers" takes them as class numbers. Every row needs a label. `class` may be written for
+`label`, `timestamp` for `time`; `id` is the path unless there is such a column. A column whose name
+is close to one that lacks is an error, not ignored. `suite data timeline` reads tables with images
+without labels.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import math
 import os
 import pathlib
 import re
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -31,6 +32,7 @@ _SPLITS = {"train": ("training", "train"), "dev": ("development", "dev"),
            "validation": ("valid", "val", "eval", "evaluation", "validation"),
            "test": ("testing", "test")}
 _OUR_SPLIT = {other: ours for ours, others in _SPLITS.items() for other in others}
+LabelsAs = Literal["names", "numbers"]
 PERIODS = {"year": "datetime64[Y]", "month": "datetime64[M]"}
 _OTHERS = {"label": "class", "time": "timestamp"}
 _SHOWN, _COLUMNS_SHOWN = 5, 12
@@ -54,8 +56,7 @@ class LabeledTable:
     title: of the table, for messages; `name`: of sets that are made of it.
     files: path of each image.
     ids: [N], all different.
-    labels: int64 [N], or str [N].
-    class_names: of the labels, where these are numbers that do not count from 0, in their order.
+    labels: str [N], or int64 [N] where class numbers were asked for.
     splits: the suite's name of the split of each image; None: the table has none.
     periods: of each image, such as "2012" or "2012-05", where these were asked for.
   """
@@ -65,13 +66,13 @@ class LabeledTable:
   files: list[pathlib.Path]
   ids: list[str]
   labels: np.ndarray
-  class_names: list[str] | None
   splits: list[str] | None
   periods: list[str] | None
 
 
 def read(table: Any, images: str | os.PathLike[str] | None, columns: Columns,
-         by: str | None) -> LabeledTable:
+         by: str | None, labels_as: LabelsAs = "names",
+         class_names: Sequence[str] | None = None) -> LabeledTable:
   """Reads a table.
 
   Args:
@@ -79,6 +80,8 @@ def read(table: Any, images: str | os.PathLike[str] | None, columns: Columns,
     images: the folder that its paths are relative to; None: that of the table, or the current one.
     columns: which it has.
     by: "year" or "month", the periods to divide the images into; None: times are not read.
+    labels_as: what labels are.
+    class_names: of class numbers, in their order: if none of them is a label, labels are numbers.
 
   Raises:
     ValueError: columns or cells that cannot be used; it names them.
@@ -96,7 +99,7 @@ def read(table: Any, images: str | os.PathLike[str] | None, columns: Columns,
 
   names = {key: _column(title, cells, key, str(getattr(columns, key)))
            for key in ("path", "label")}
-  labels, class_names = _labels(title, cells[names["label"]], say)
+  labels = _labels(title, cells[names["label"]], say, labels_as, class_names)
   places = [_text(cell) for cell in cells[names["path"]]]
   if by is not None:
     if by not in PERIODS:
@@ -108,7 +111,7 @@ def read(table: Any, images: str | os.PathLike[str] | None, columns: Columns,
   name = pathlib.Path(table).stem if isinstance(table, (str, os.PathLike)) else "mine"
   files = _files(title, places, folder if images is None else pathlib.Path(images), say)
   return LabeledTable(
-      title, name, files, ids, labels, class_names, splits,
+      title, name, files, ids, labels, splits,
       None if by is None else _periods(title, names["time"], cells[names["time"]], by, say))
 
 
@@ -167,9 +170,12 @@ def _text(cell: Any) -> str:
   return "" if is_empty or str(cell) in ("<NA>", "NaT") else str(cell).strip()
 
 
-def _labels(title: str, cells: Sequence[Any], say: Callable[[Sequence[int]], str]
-            ) -> tuple[np.ndarray, list[str] | None]:
-  """(class numbers [N], None), or (names [N], those of all classes where they are numbers)."""
+def _labels(title: str, cells: Sequence[Any], say: Callable[[Sequence[int]], str],
+            labels_as: LabelsAs, class_names: Sequence[str] | None) -> np.ndarray:
+  """Names of classes str [N], or class numbers int64 [N]."""
+  if labels_as not in get_args(LabelsAs):
+    raise ValueError(f"labels={labels_as!r}; allowed are "
+                     f"{', '.join(map(repr, get_args(LabelsAs)))}.")
   labels = [_text(cell) for cell in cells]
   empty = [row for row, label in enumerate(labels)
            if not label or re.fullmatch(r"-1(\.0*)?", label)]
@@ -177,13 +183,17 @@ def _labels(title: str, cells: Sequence[Any], say: Callable[[Sequence[int]], str
     what = "no label" if not labels[empty[0]] else f"the label {labels[empty[0]]}, which is none"
     raise ValueError(f"{title} is unlabelled in part: {len(empty)} of {len(labels)} images have "
                      f"{what}: {say(empty)}. Leave them out.")
-  if not all(re.fullmatch(r"[0-9]+(\.0*)?", label) for label in labels):
-    return np.array(labels), None
-  numbers = np.array([int(label.partition(".")[0]) for label in labels], np.int64)
-  found = np.unique(numbers)
-  if found[0] == 0 and found[-1] < 10 * len(found):
-    return numbers, None
-  return numbers.astype(str), found.astype(str).tolist()  # 1 to 10, say, are 10 classes.
+  if all(re.fullmatch(r"[0-9]+(\.0*)?", label) for label in labels):
+    labels = [label.partition(".")[0] for label in labels]  # A column with gaps has floats.
+  wrong = [row for row, label in enumerate(labels) if not re.fullmatch("[0-9]{1,18}", label)]
+  known = set(map(str, class_names or labels))
+  if labels_as == "names" and (wrong or known & set(labels)):
+    return np.array(labels)
+  if wrong:
+    raise ValueError(f"{title}: labels='numbers' takes class numbers from 0, but {len(wrong)} of "
+                     f"{len(labels)} labels are others: {say(wrong)}, the first "
+                     f"{labels[wrong[0]]!r}. Say labels='names'.")
+  return np.array(list(map(int, labels)), np.int64)
 
 
 def _splits(title: str, cells: dict[str, list[Any]], name: str | None, used: Sequence[str],

@@ -2,7 +2,7 @@
 """Labels as users have them, read as class numbers and names of classes.
 
   [0, 2, 1]                    class numbers
-  ["cat", "dog", "cat"]        names; the classes are the sorted names
+  ["cat", "dog", "cat"]        names; the classes are the sorted names, numbers by value
   [[0, 1], [1, 0]]             one-hot rows, as Keras's label_mode="categorical" makes them
   [[0.], [1.]]                 Keras's label_mode="binary"
   multi_label:
@@ -14,6 +14,8 @@ What says that an image has no label (-1, None, NaN, an empty text) is refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import re
 from typing import Any, NamedTuple
 
 from absl import logging
@@ -69,7 +71,7 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
                        "class.")
     _refuse_unlabelled(name, np.char.str_len(np.char.strip(labels)) == 0, "empty", "labels != ''")
     found, places = np.unique(labels, return_inverse=True)
-    names = [str(one) for one in found] if class_names is None else list(map(str, class_names))
+    names = in_order(found.tolist()) if class_names is None else list(map(str, class_names))
     return Labels(class_lists.places(name, found.tolist(), names)[places], len(names), names)
   if labels.ndim == 2 and labels.size and np.isin(labels, (0, 1)).all():
     width = labels.shape[1]
@@ -97,6 +99,13 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
                      "of 0 and 1, a place for each class, or lists of class numbers.")
   width = labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1 if labels.size else 0
   return Labels(labels, num_classes or width, class_names)
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+  """Names of classes, sorted; numbers by value, if all names are numbers."""
+  if all(re.fullmatch("[0-9]+", one) for one in names):
+    return sorted(names, key=lambda one: (int(one), one))
+  return sorted(names)
 
 
 def _check_numbers(name: str, labels: np.ndarray, num_classes: int | None) -> None:

@@ -79,6 +79,11 @@ def test_names_and_one_hot_rows_become_class_numbers(labels, names):
   assert found.class_names == (names and tuple(names))
 
 
+def test_names_that_are_numbers_are_sorted_by_value():
+  found = image_sources.from_arrays(IMAGES, ["10", "9", "1"] * 2 + ["1"])
+  assert found.class_names == ("1", "9", "10") and found.labels.tolist() == [2, 1, 0, 2, 1, 0, 0]
+
+
 def test_names_are_places_in_the_names_that_are_given():
   found = image_sources.from_arrays(IMAGES, list("bcabcab"), class_names=["c", "x", "b", "a"])
   assert found.labels.tolist() == [2, 0, 3, 2, 0, 3, 2] and found.num_classes == 4

@@ -66,7 +66,7 @@ def test_one_split_another_folder_and_other_names_of_columns(table, tmp_path):
   frame["path"] = [str(tmp_path / "p" / one) for one in frame["path"]]
   frame["species"] = [2.0, 0, 1, 2, 0, 1]
   numbers = image_sources.from_csv(frame, columns={"label": "species"}, name="numbers")
-  assert numbers.labels.tolist() == [2, 0, 1, 2, 0, 1] and numbers.class_names is None
+  assert numbers.labels.tolist() == [2, 0, 1, 2, 0, 1] and numbers.class_names == ("0", "1", "2")
   frame["species"] = [10, 1, 2, 10, 1, 2]
   from_1 = image_sources.from_csv(frame, columns={"label": "species"})
   assert from_1.labels.tolist() == [2, 0, 1, 2, 0, 1] and from_1.class_names == ("1", "2", "10")
@@ -74,6 +74,49 @@ def test_one_split_another_folder_and_other_names_of_columns(table, tmp_path):
   frame.rename(columns={"species": "label"}).to_parquet(table.with_suffix(".parquet"))
   again = image_sources.from_csv(table.with_suffix(".parquet"), class_names=["a", "b", "c"])
   assert again.class_names == ("a", "b", "c") and again.name == "trams"
+
+
+def _labeled(tmp_path, name, given, **asked):
+  path = tmp_path / f"{name}.csv"
+  path.write_text("path,label\n" + "".join(
+      f"p/{i % 6}.png,{label}\n" for i, label in enumerate(given)))
+  return image_sources.from_csv(path, **asked)
+
+
+def test_labels_are_names_and_numbers_are_sorted_by_value(table, tmp_path):
+  del table
+  found = _labeled(tmp_path, "ids", ["10", "001", "9", "1"])
+  assert found.class_names == ("001", "1", "9", "10") and found.labels.tolist() == [3, 0, 2, 1]
+  assert _labeled(tmp_path, "gaps", ["0", "7", "2"]).num_classes == 3
+  by_number = _labeled(tmp_path, "gaps", ["0", "7", "2"], labels="numbers")
+  assert (by_number.labels.tolist(), by_number.num_classes) == ([0, 7, 2], 8)
+  assert by_number.class_names is None
+  ones = _labeled(tmp_path, "names", ["1", "0"], class_names=["1", "0"])
+  assert ones.labels.tolist() == [0, 1]
+  with pytest.raises(ValueError, match="others: line 3, the first 'b'. Say labels='names'"):
+    _labeled(tmp_path, "mixed", ["0", "b"], labels="numbers")
+  with pytest.raises(ValueError, match="labels='ids'; allowed are 'names', 'numbers'"):
+    _labeled(tmp_path, "mixed", ["0"], labels="ids")
+
+
+def test_tasks_as_tables_are_different_classes(table, tmp_path):
+  del table
+
+  def classes(made):
+    return [sorted(set(bucket.train.labels.tolist())) for bucket in made]
+
+  first, second = "001122", "334455"
+  parts = [_labeled(tmp_path, "one", first), _labeled(tmp_path, "two", second)]
+  assert classes(buckets.of(parts)) == [[0, 1, 2], [3, 4, 5]]
+  bare = image_sources.from_arrays(np.zeros([6, 4, 4, 3], np.uint8), list(map(int, first)))
+  with pytest.raises(ValueError, match=r"with_class_names\(\[...\]\), or .* labels='numbers'"):
+    buckets.of([bare, parts[1]])
+  named = bare.with_class_names(["0", "1", "2"])
+  by_number = _labeled(tmp_path, "two", second, labels="numbers")
+  wide = _labeled(tmp_path, "one", first, labels="numbers", class_names=list("012345"))
+  assert classes(buckets.of([named, parts[1]])) == [[0, 1, 2], [3, 4, 5]]
+  assert wide.class_names == tuple("012345")
+  assert classes(buckets.of([wide.with_class_names(None), by_number])) == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_periods_become_buckets(table):
