@@ -24,6 +24,7 @@ from suite.data.images import file_damage
 from suite.data.images import image_set
 from suite.data.images import own_images
 from suite.data.images import prepared_sets
+from suite.data.images import tfds_source
 from suite.data.own import image_folders
 from suite.data.own import labeled_table
 from suite.data.own import own_labels
@@ -125,7 +126,9 @@ def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: i
   labels: list[np.ndarray] = []
   ids: list[str] = []
   size, reader = 0, _Pixels(name)
-  for image, label, example_id in _examples(dataset, name, reader):
+  if class_names is None:
+    class_names = getattr(dataset, "class_names", None)  # An attribute that Keras adds.
+  for image, label, example_id in _examples(dataset, name, reader, class_names is not None):
     images.append(image)
     labels.append(label)
     ids += [] if example_id is None else [example_id]
@@ -139,8 +142,6 @@ def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: i
     raise ValueError(f"{name!r} is an empty data set; give one that has examples. (A data set made "
                      "from an iterator is empty when it is read again.)")
   reader.check()
-  if class_names is None:
-    class_names = getattr(dataset, "class_names", None)  # An attribute that Keras adds.
   return _set(name, images, labels, ids or None, num_classes, kind, memory_limit_bytes, class_names)
 
 
@@ -243,15 +244,20 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
       for one in np.unique(periods[rows])})
 
 
-def from_tfds(name: str, split: Any = "train", *, data_dir: str | None = None
+def from_tfds(name: Any, split: Any = "train", *, data_dir: str | None = None
               ) -> image_set.ImageSet | prepared_sets.StreamedSet:
   """A split of any prepared TensorFlow data set with `image` and `label` or `labels`.
 
   Args:
-    name: "mnist", "nevis/mnist", ...; it is not downloaded.
+    name: "mnist", "nevis/mnist", ...; it is not downloaded. Or a builder, such as
+      `tfds.ImageFolder("photos")`.
     split: in TFDS's syntax: "train", "train[:80%]", "train+test", "all", one of `tfds.even_splits`.
-    data_dir: of TFDS.
+    data_dir: of TFDS; for a name only.
   """
+  if not isinstance(name, str):
+    if data_dir is not None:
+      raise ValueError(f"data_dir={data_dir!r} is for a name; leave it out with a builder.")
+    return prepared_sets.read_source(tfds_source.open_builder(name, split))
   return prepared_sets.read(name, split, data_dir=data_dir)
 
 
@@ -345,12 +351,16 @@ def _set(name: str, images: Any, labels: Any, ids: image_set.Ids, num_classes: i
                                          memory_limit_bytes=memory_limit_bytes, **facts)
 
 
-def _examples(dataset: tf.data.Dataset, name: str, reader: _Pixels
+def _examples(dataset: tf.data.Dataset, name: str, reader: _Pixels, is_named: bool
               ) -> Iterator[tuple[np.ndarray, np.ndarray, str | None]]:
   """(image uint8 [H, W, C], label, id) of each example, batched or not."""
   for element in dataset.as_numpy_iterator():
     parts: Sequence[Any] = (None, None, None)
     if isinstance(element, Mapping):
+      if "image/filename" in element and not is_named:
+        raise ValueError(f"{name!r} is of a TFDS builder, such as tfds.ImageFolder, and a data set "
+                         "lacks its class names. Give suite.images.from_tfds(builder, split), or "
+                         "class_names=builder.info.features['label'].names.")
       parts = [next((element[key] for key in keys if key in element), None) for keys in _NAMES]
     elif isinstance(element, tuple) and len(element) == 2:
       parts = (*element, None)

@@ -10,9 +10,11 @@ import pandas
 from PIL import Image
 import pytest
 import tensorflow as tf
+import tensorflow_datasets as tfds
 
 from suite.data.images import image_set
 from suite.data.own import image_sources
+from suite.data.streams import buckets
 
 IMAGES = np.random.default_rng(0).integers(0, 256, [7, 4, 4, 3]).astype(np.uint8)
 LABELS = np.array([0, 1, 2, 0, 1, 2, 0])
@@ -143,6 +145,35 @@ def test_names_of_hugging_face():
   assert (listed.kind, listed.class_names) == ("multi_label", ("ant", "bee", "cat"))
   named = image_sources.from_huggingface({"image": IMAGES[:3], "label": ["b", "a", "b"]})
   assert named.labels.tolist() == [1, 0, 1] and named.class_names == ("a", "b")
+
+
+def test_an_image_folder_of_tfds_keeps_its_names(tmp_path):
+  def builder(*classes):
+    for split in ("train", "test"):
+      for number, name in enumerate(classes * 2):
+        path = tmp_path / "".join(classes) / split / name / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.full([4, 4, 3], 40 * number, np.uint8)).save(path)
+    return tfds.ImageFolder(str(tmp_path / "".join(classes)))
+
+  first, second = builder("cat", "dog"), builder("dog", "eel")
+  found = image_sources.from_tfds(first)
+  assert (found.name, found.class_names, found.size) == ("catdog train", ("cat", "dog"), 4)
+  assert sorted(zip(found.pixels()[:, 0, 0, 0].tolist(), found.labels.tolist())) == [
+      (0, 0), (40, 1), (80, 0), (120, 1)]
+  assert image_sources.from_tfds(first, "train[:1]+test").size == 5
+  pipeline = second.as_dataset(split="train")
+  with pytest.raises(ValueError, match=r"from_tfds\(builder, split\), or class_names=builder"):
+    image_sources.from_dataset(pipeline)
+  for other in (image_sources.from_tfds(second, "train"), image_sources.from_dataset(
+      pipeline, class_names=second.info.features["label"].names)):
+    assert other.class_names == ("dog", "eel")
+    joined = buckets.of([found, other], class_names=["cat", "dog", "eel"])
+    assert set(joined[1].train.labels.tolist()) == {1, 2}
+  with pytest.raises(ValueError, match="was given list; it takes the name of a prepared data set"):
+    image_sources.from_tfds([first])
+  with pytest.raises(ValueError, match="data_dir='x' is for a name"):
+    image_sources.from_tfds(first, data_dir="x")
 
 
 def test_splits_of_hugging_face():
