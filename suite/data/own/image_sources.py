@@ -179,7 +179,8 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
 def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
              images: str | pathlib.Path | None = None,
              columns: Mapping[str, str | None] | None = None, name: str | None = None,
-             class_names: class_lists.ClassNames = None, labels: labeled_table.LabelsAs = "names"
+             class_names: class_lists.ClassNames = None, labels: labeled_table.LabelsAs = "names",
+             kind: str | None = None, separator: str | None = None
              ) -> image_set.ImageSet | SplitSets:
   """A set of the images that a table names, with the columns `path` and `label`.
 
@@ -197,6 +198,7 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
     name: of the set; the table's if not given.
     class_names: names of the classes in the order of their numbers; the sorted names if not given.
     labels: "names" of classes, of which numbers are sorted by value, or class "numbers" from 0.
+    kind, separator: see `labeled_table.LabelForm`.
 
   Returns:
     The set; of a table with splits, or by a period, a dictionary of sets.
@@ -205,17 +207,22 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
   if unknown:
     raise ValueError(f"columns has {unknown[0]!r}; it may name path, label, split and time.")
   asked: dict[str, Any] = dict(columns or {})
-  found = labeled_table.read(table, images, labeled_table.Columns(**asked), by, labels, class_names)
+  found = labeled_table.read(table, images, labeled_table.Columns(**asked), by,
+                             labeled_table.LabelForm(labels, kind, separator, class_names))
   title = name or found.name
-  read = own_labels.read(title, found.labels, tasks.SINGLE_LABEL, class_names=class_names)
-  contents = [file.read_bytes() for file in found.files]
+  kind, named, given = kind or tasks.SINGLE_LABEL, found.class_names, found.labels
+  if kind == tasks.MULTI_LABEL and any(isinstance(one, int) for row in given for one in row):
+    given = own_labels.multi_hot(given, len(named) if named else None)
+  read = own_labels.read(title, given, kind, class_names=named)
+  contents = [one if isinstance(one, bytes) else one.read_bytes() for one in found.files]
   file_damage.check(found.title, zip(found.ids, contents),
                     "Replace them, or leave their rows out.")
-  image_folders.warn_of_copies(found.title, found.ids, read.values.tolist(),
+  image_folders.warn_of_copies(found.title, found.ids, list(map(str, given)),
                                list(map(len, contents)), contents.__getitem__)
-  contents = [own_images.normalized(data, str(file)) for file, data in zip(found.files, contents)]
+  contents = [own_images.normalized(data, f"Image {one!r} of {found.title}")
+              for one, data in zip(found.ids, contents)]
   whole = image_set.ImageSet.from_encoded(
-      title, contents, read.values, kind=tasks.SINGLE_LABEL, num_classes=read.num_classes,
+      title, contents, read.values, kind=kind, num_classes=read.num_classes,
       class_names=read.class_names, ids=found.ids)
   splits, periods = np.array(found.splits or ()), np.array(found.periods or ())
   if split is not None:

@@ -8,13 +8,14 @@
   multi_label:
   [[0, 1, 1], [1, 0, 0]]       multi-hot rows
   [[1, 2], [0]]                lists of class numbers, such as Hugging Face's Sequence(ClassLabel)
+  [["cat", "dog"], ["cat"]]    lists of names
 
 What says that an image has no label (-1, None, NaN, an empty text) is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 import re
 from typing import Any, NamedTuple
 
@@ -58,6 +59,12 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
   if given is None:
     raise ValueError(f"{name!r} has no labels; give a class number or a name for each image.")
   num_classes = num_classes or len(class_names or ()) or None
+  if kind == tasks.MULTI_LABEL and _are_lists_of_names(given):
+    found = in_order({str(one) for row in given for one in row})
+    names = found if class_names is None else list(map(str, class_names))
+    number = dict(zip(found, class_lists.places(name, found, names)))
+    rows = [[number[str(one)] for one in row] for row in given]
+    return Labels(multi_hot(rows, len(names)), len(names), names)
   if len({np.shape(row) for row in given}) > 1:
     if kind == tasks.SINGLE_LABEL:
       raise ValueError(f"{name!r} has labels that are lists of several lengths. If they are the "
@@ -101,11 +108,17 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
   return Labels(labels, num_classes or width, class_names)
 
 
-def in_order(names: Sequence[str]) -> list[str]:
+def _are_lists_of_names(given: Any) -> bool:
+  return all(isinstance(row, (list, tuple, np.ndarray)) for row in given) and any(
+      isinstance(one, str) for row in given for one in row)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
   """Names of classes, sorted; numbers by value, if all names are numbers."""
-  if all(re.fullmatch("[0-9]+", one) for one in names):
-    return sorted(names, key=lambda one: (int(one), one))
-  return sorted(names)
+  found = sorted(names)
+  if all(re.fullmatch("[0-9]+", one) for one in found):
+    found.sort(key=int)
+  return found
 
 
 def _check_numbers(name: str, labels: np.ndarray, num_classes: int | None) -> None:

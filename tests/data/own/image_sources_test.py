@@ -64,7 +64,8 @@ def test_images_of_several_sizes_and_gray_ones():
     (np.eye(4, dtype=np.int64)[[0, 1, 2, 3, 0, 1, 2]], [[0], [1], [2], [3], [0], [1], [2]]),
     (np.array([[1, 1, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1]] + [[0, 0, 1]] * 3, np.float32),
      [[0, 1], [], [1, 2], [0, 1, 2], [2], [2], [2]]),
-    ([[0, 2], [1], [], [2], [0], [1], [3]], [[0, 2], [1], [], [2], [0], [1], [3]])])
+    ([[0, 2], [1], [], [2], [0], [1], [3]], [[0, 2], [1], [], [2], [0], [1], [3]]),
+    ([["a", "c"], ["b"], [], ["c"], ["a"], ["b"], ["d"]], [[0, 2], [1], [], [2], [0], [1], [3]])])
 def test_several_labels(rows, wanted):
   found = image_sources.from_arrays(IMAGES, rows, kind="multi_label")
   assert [np.flatnonzero(row).tolist() for row in found.labels] == wanted
