@@ -98,12 +98,17 @@ class ImageSet:
     """The images without labels."""
     return self._store
 
+  @property
+  def images(self) -> np.ndarray:
+    """All images as uint8 [N, H, W, C], as beside `labels`; `pixels` resizes them."""
+    return self.pixels()
+
   def pixels(self, size: int | None = None) -> np.ndarray:
     """All images as uint8 [N, H, W, C]; resized to size x size and three channels, if given."""
     if size is None:
       if not isinstance(self._store, image_store.RawStore):
         raise ValueError(f"The images of {self.name!r} differ in size; give size=, to which they "
-                         "are resized.")
+                         "are resized: images.pixels(size=64).")
       return self._store.pixels
     batches = self.eval_batches(min(256, self.size), transform=image_ops.Plain(size))
     return np.concatenate([b["image"].numpy()[b["mask"].numpy()] for b in batches])

@@ -29,6 +29,7 @@ import re
 from typing import Any, Literal, get_args
 
 import numpy as np
+from PIL import Image
 
 from suite.contracts import tasks
 from suite.data.images import own_images
@@ -43,7 +44,7 @@ _OUR_SPLIT = {other: ours for ours, others in _SPLITS.items() for other in other
 LabelsAs = Literal["names", "numbers"]
 PERIODS = {"year": "datetime64[Y]", "month": "datetime64[M]"}
 _OTHERS = {"label": "class", "time": "timestamp"}
-_SHOWN, _COLUMNS_SHOWN = 5, 12
+_SHOWN, _COLUMNS_SHOWN, _PATH_SHOWN = 5, 12, 300
 _SEPARATORS = (";", "|", ",")
 _Say = Callable[[Sequence[int]], str]
 
@@ -156,6 +157,11 @@ def read(table: Any, images: str | os.PathLike[str] | None, columns: Columns,
     files, ids = _embedded(title, places, folder, say)
     rows = list(range(len(files)))
   else:
+    if isinstance(places[0], (list, tuple, np.ndarray, Image.Image)):
+      path, label = names["path"], names["label"]
+      raise ValueError(f"{title} has {type(places[0]).__name__} in {path!r}; a table names files or "
+                       "holds their bytes. Give images in memory so: suite.images.from_arrays("
+                       f"list(frame[{path!r}]), list(frame[{label!r}])).")
     ids = [_text(cell) for cell in places]
     files = _files(title, ids, folder, say)
     rows = _one_row_each(title, files, labels, [splits, periods], say)
@@ -431,8 +437,9 @@ def _files(title: str, places: Sequence[str], folder: pathlib.Path, say: _Say
   if missing:
     raise FileNotFoundError(
         f"{title}: {len(missing)} of {len(files)} images are not there: {say(missing)}, the first "
-        f"{str(files[missing[0]])!r}, nor with an ending such as .jpg. Paths are relative to the "
-        f"folder {str(folder)!r}; say images=DIR for another one, or leave these rows out.")
+        f"{str(files[missing[0]])[:_PATH_SHOWN]!r}, nor with an ending such as .jpg. Paths are "
+        f"relative to the folder {str(folder)!r}; say images=DIR for another one, or leave these "
+        "rows out.")
   return list(files)
 
 

@@ -42,6 +42,7 @@ def test_all_sources_make_the_same_set(made):
   found = made()
   assert (found.size, found.num_classes, found.kind) == (7, 3, "single_label")
   np.testing.assert_array_equal(found.pixels(), IMAGES)
+  np.testing.assert_array_equal(found.images, IMAGES)
   np.testing.assert_array_equal(found.labels, LABELS)
 
 
@@ -52,8 +53,8 @@ def test_images_of_several_sizes_and_gray_ones():
           tf.TensorSpec([None, None, 1], tf.uint8), tf.TensorSpec([], tf.int64)))
   found = image_sources.from_dataset(dataset)
   assert found.pixels(2)[:, 0, 0, 0].tolist() == [3, 4, 5]
-  with pytest.raises(ValueError, match="differ in size; give size="):
-    found.pixels()
+  with pytest.raises(ValueError, match=r"differ in size; give size=, .*images.pixels\(size=64\)"):
+    _ = found.images
   assert image_sources.from_arrays(IMAGES[..., 0], LABELS).pixels().shape == (7, 4, 4, 1)
   listed = image_sources.from_arrays(sizes, ["b", "a", "b"], ids=["x", "y", "z"])
   assert listed.pixels(2)[:, 0, 0, 0].tolist() == [3, 4, 5]
@@ -111,6 +112,8 @@ def test_features():
   found = image_sources.from_features(vectors, list("abcabca"))
   np.testing.assert_array_equal(found.features, vectors.astype(np.float32))
   assert found.labels.tolist() == LABELS.tolist() and found.class_names == ("a", "b", "c")
+  with pytest.raises(AttributeError, match="'mine' holds no images; its examples are .features"):
+    _ = found.images
   with pytest.raises(ValueError, match=r"shape \[7, 4, 4, 3\]; expected numbers \[N, D\]. Images"):
     image_sources.from_features(IMAGES, LABELS)
   with pytest.raises(ValueError, match="has 7 feature vectors and 5 labels"):

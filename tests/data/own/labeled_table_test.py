@@ -231,6 +231,10 @@ def test_images_and_class_labels_of_a_hub_parquet(table, tmp_path):
   frame["image"] = [{"bytes": None, "path": None}]
   with pytest.raises(ValueError, match="1 of 1 rows have no image: row 1. Leave them out"):
     image_sources.from_csv(frame)
+  frame["image"] = [Image.open(tmp_path / "p/2.png")]
+  with pytest.raises(ValueError, match=r"from_arrays\(list\(frame\['image'\]\), list\("):
+    image_sources.from_csv(frame, columns={"path": "image"})
+  assert _tones(image_sources.from_arrays(list(frame["image"]), list(frame["label"]))) == [2]
 
 
 def test_periods_become_buckets(table):
