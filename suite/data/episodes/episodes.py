@@ -354,7 +354,7 @@ def of(images: image_set.ImageSet, *, classes: Optional[Sequence[Union[int, str]
       task_types.Setting(way, shot, targets, num_support_sets, class_change_interval, overwrite),
       ids=images.ids[rows].tolist(), data=data, split=split or data, seed=seed,
       convention=convention, with_classes=with_classes)
-  made.drawn = images, frozenset(chosen)
+  made.drawn = images, frozenset(map(int, chosen))
   return made
 
 

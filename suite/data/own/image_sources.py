@@ -349,6 +349,10 @@ def _set(name: str, images: Any, labels: Any, ids: image_set.Ids, num_classes: i
          kind: str, memory_limit_bytes: int, class_names: class_lists.ClassNames
          ) -> image_set.ImageSet:
   read = own_labels.read(name, labels, kind, num_classes=num_classes, class_names=class_names)
+  joined = sorted(own_labels.joined(read.class_names or ()))
+  if joined and class_names is None:
+    logging.warning("%s has %d classes that look like several ones, such as %r. If they are, give "
+                    "lists of names and kind='multi_label'.", name, len(joined), joined[0])
   facts: dict[str, Any] = dict(kind=kind, ids=ids, num_classes=read.num_classes,
                                class_names=read.class_names)
   if isinstance(images, np.ndarray) or len({image.shape for image in images}) == 1:

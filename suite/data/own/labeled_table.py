@@ -34,6 +34,7 @@ from PIL import Image
 from suite.contracts import tasks
 from suite.data.images import own_images
 from suite.data.own import dates
+from suite.data.own import own_labels
 from suite.data.own import own_tables
 
 # The suite's names of splits, and what others call them.
@@ -45,7 +46,6 @@ LabelsAs = Literal["names", "numbers"]
 PERIODS = {"year": "datetime64[Y]", "month": "datetime64[M]"}
 _OTHERS = {"label": "class", "time": "timestamp"}
 _SHOWN, _COLUMNS_SHOWN, _PATH_SHOWN = 5, 12, 300
-_SEPARATORS = (";", "|", ",")
 _Say = Callable[[Sequence[int]], str]
 
 
@@ -159,8 +159,8 @@ def read(table: Any, images: str | os.PathLike[str] | None, columns: Columns,
   else:
     if isinstance(places[0], (list, tuple, np.ndarray, Image.Image)):
       path, label = names["path"], names["label"]
-      raise ValueError(f"{title} has {type(places[0]).__name__} in {path!r}; a table names files or "
-                       "holds their bytes. Give images in memory so: suite.images.from_arrays("
+      raise ValueError(f"{title} has {type(places[0]).__name__} in {path!r}; a table names files "
+                       "or holds their bytes. Give images in memory so: suite.images.from_arrays("
                        f"list(frame[{path!r}]), list(frame[{label!r}])).")
     ids = [_text(cell) for cell in places]
     files = _files(title, ids, folder, say)
@@ -306,7 +306,7 @@ def _several(title: str, cells: Sequence[Any], separator: str | None) -> list[li
   """The labels of each row."""
   lists = [_listed(cell) for cell in cells]
   texts = ["" if labels is not None else _text(cell) for cell, labels in zip(cells, lists)]
-  found = [mark for mark in _SEPARATORS if any(mark in text for text in texts)]
+  found = [mark for mark in own_labels.SEPARATORS if any(mark in text for text in texts)]
   if separator is None and len(found) > 1:
     raise ValueError(f"{title} has {' and '.join(map(repr, found))} in its labels; say which one "
                      f"is between the classes of an image: separator={found[0]!r}.")
@@ -316,23 +316,11 @@ def _several(title: str, cells: Sequence[Any], separator: str | None) -> list[li
 
 
 def _refuse_several(title: str, cells: Sequence[Any], labels: Sequence[str], say: _Say) -> None:
-  """Refuses lists, and labels that look like several ones.
-
-  A comma is in names, too, such as "maillot, tank suit": its parts must be labels or parts of
-  others.
-  """
-  different = set(labels)
-  rows: list[int] = [row for row, cell in enumerate(cells) if _listed(cell) is not None]
-  for mark in _SEPARATORS:
-    parts = {label: [one.strip() for one in label.split(mark)]
-             for label in different if mark in label}
-    counts = collections.Counter(
-        part for label in different for part in {label, *parts.get(label, ())})
-    joined = {label for label, own in parts.items()
-              if mark != "," or all(counts[part] > 1 for part in own)}
-    rows += [row for row, label in enumerate(labels) if label in joined]
+  """Refuses lists, and labels that look like several ones."""
+  joined = own_labels.joined(labels)
+  rows = [row for row, cell in enumerate(cells)
+          if labels[row] in joined or _listed(cell) is not None]
   if rows:
-    rows = sorted(set(rows))
     raise ValueError(
         f"{title} has {len(rows)} labels that look like several classes of an image: {say(rows)}, "
         f"the first {labels[rows[0]]!r}. If they are, say kind='multi_label'; if each is the name "

@@ -216,7 +216,14 @@ def test_what_may_be_meant_otherwise_is_said(caplog):
   caplog.clear()
   image_sources.from_arrays(IMAGES, LABELS)
   image_sources.from_arrays(IMAGES, LABELS + 1, num_classes=4)
+  image_sources.from_arrays(IMAGES, ["tench, Tinca", "a", "b"] * 2 + ["a"])
   assert not caplog.text
+  labels = ["cat;dog", "cat", "dog"] * 2 + ["cat"]
+  image_sources.from_arrays(IMAGES, labels)
+  assert "1 classes that look like several ones, such as 'cat;dog'" in caplog.text
+  several = image_sources.from_arrays(
+      IMAGES, [label.split(";") for label in labels], kind="multi_label")
+  assert several.class_names == ("cat", "dog")
 
 
 def test_class_folders(tmp_path):
@@ -277,6 +284,12 @@ def test_class_folders(tmp_path):
     (lambda: image_sources.from_huggingface(list(zip(IMAGES, LABELS))), "rows of type tuple; expe"),
     (lambda: image_sources.from_huggingface(_Rows(LABELS), split="train"), "is for a DatasetDict"),
     (lambda: image_sources.from_arrays(IMAGES, [[0]] * 6 + [[1, 2]]), "lists of several lengths"),
+    (lambda: image_sources.from_arrays(IMAGES, [["a", "b"]] * 7),
+     r"has the label \['a', 'b'\]; an image has one name, or for kind='multi_label' a list"),
+    (lambda: image_sources.from_arrays(IMAGES, list("abcabca"), kind="multi_label"),
+     "has the label 'a'; an image has one name, or for kind='multi_label' a list of names"),
+    (lambda: image_sources.from_arrays(IMAGES, [[10**9]] * 6 + [[1, 2]], kind="multi_label"),
+     "have 3 from 1 to 1000000000; allowed are 0..9999. Give names"),
     (lambda: image_sources.from_huggingface([{"img": 1}]), "has no column 'image'; it has img"),
     (lambda: image_set.ImageSet("mine", _dataset().batch(2), LABELS, kind="single_label",
                                 num_classes=3), "suite.images.from_dataset"),
