@@ -96,7 +96,7 @@ def joined(sets: Sequence[Any], where: str) -> Optional[Tuple[str, ...]]:
     raise ValueError(
         f"{where} is to join {named[0].name!r}, whose classes are {shown(of(named[0]) or ())}, "
         f"with {bare[0].name!r}, whose {bare[0].num_classes} classes have no names, so that nothing"
-        " says which number is which class. Give it names: images.with_class_names([...])"
+        " says which number is which class. Give the latter names: images.with_class_names([...])"
         + (", or read the table by class numbers: labels='numbers'."
            if _are_numbers(of(named[0]) or ()) else "."))
   return tuple(dict.fromkeys(name for one in named for name in of(one) or ()))

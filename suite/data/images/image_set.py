@@ -410,7 +410,8 @@ def checked_labels(name: str, labels: Any, *, kind: str, num_classes: int, size:
         "often have no labels.")
   if labels.min() < 0 or labels.max() >= limit:
     hint = (" -1 stands for no label: leave these images out, or take another split."
-            if labels.min() == -1 else "")
+            if labels.min() == -1 else " Give num_classes, or class_names, of all classes."
+            if is_single and labels.min() >= 0 else "")
     raise ValueError(f"Labels of {name!r} ({kind}) run from {labels.min()} to {labels.max()}; "
                      f"allowed are 0..{limit - 1}.{hint}")
   return labels.astype(np.int64 if is_single else np.uint8)

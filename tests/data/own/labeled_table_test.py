@@ -98,6 +98,8 @@ def test_labels_are_names_and_numbers_are_sorted_by_value(table, tmp_path):
   assert ones.labels.tolist() == [0, 1]
   with pytest.raises(ValueError, match="others: line 3, the first 'b'. Say labels='names'"):
     _labeled(tmp_path, "mixed", ["0", "b"], labels="numbers")
+  with pytest.raises(ValueError, match="0 to 7; allowed are 0..1. Give num_classes, or class_n"):
+    _labeled(tmp_path, "gaps", ["0", "7", "2"], class_names=["a", "b"])
   with pytest.raises(ValueError, match="labels='ids'; allowed are 'names', 'numbers'"):
     _labeled(tmp_path, "mixed", ["0"], labels="ids")
 
