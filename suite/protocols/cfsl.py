@@ -155,7 +155,7 @@ def run(
   Args:
     learner: it is meta-trained, unless `updates` is 0.
     state: of the run.
-    episodes_train, episodes_test: of disjoint sets of classes.
+    episodes_train, episodes_test: of disjoint sets of classes; see `episodes.check_classes`.
     updates, updates_per_event: meta-updates in all, and between two saved states.
     tasks_per_update: episodes of an update, distributed over the replicas.
     test_episodes: number of episodes tested on, the first ones; 0: none, the costs of a task alone
@@ -170,6 +170,8 @@ def run(
   episodes_test.check_transform(learner.transform)
   _check([episodes_train, *([validation.episodes] if validation else []), episodes_test], updates,
          updates_per_event, test_episodes)
+  if updates:
+    episodes_lib.check_classes(episodes_train, episodes_test)
   if updates:
     state.distribution.check_batch(tasks_per_update)
   training = _Training(episodes_train, updates_per_event, tasks_per_update)

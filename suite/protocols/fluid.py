@@ -229,8 +229,8 @@ def _checked_base(sequence: sequences.Sequence, base: Optional[examples.ExampleS
     which = "sequence" if names else "base"
     raise ValueError(
         f"Of the sequence and its base {base.name!r} only the {which} has names of classes: "
-        f"{class_lists.shown(names or own or ())}. Give both names, or neither: "
-        "images.with_class_names([...]) or images.with_class_names(None).")
+        f"{class_lists.shown(names or own or ())}. Give the other names, too: "
+        "images.with_class_names([...]).")
   if names is not None and own != names:
     new = class_lists.places(base.name, own, names)
     if new.max() >= sequence.num_base_classes:

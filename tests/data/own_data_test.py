@@ -105,6 +105,8 @@ def test_buckets_are_joined_by_name():
       for part in (bucket.train, bucket.test):
         found = _pixel_by_name(part)
         assert found and found == {name: "abcdef".index(name) for name in found}
+  tasks = buckets.of([_named("ab"), _named("cd"), _named("d")])
+  assert [set(_pixel_by_name(bucket.train)) for bucket in tasks] == [{"a", "b"}, {"c", "d"}, {"d"}]
   assert buckets.of([_set(12, 2)], class_names=["a", "b"])[0].test.class_names == ("a", "b")
 
 
@@ -144,6 +146,8 @@ def test_a_bucket_without_a_class_is_reported_before_a_run(caplog):
      "is to join 'mine', whose classes are 'a', 'b', with 'mine', whose 2 classes have no names"),
     (lambda: buckets.of([_named("ab"), _named("bc", name="next")]),
      "of 'mine' are 'a', 'b', and those of 'next' are 'b', 'c': each has some .* misspelled name"),
+    (lambda: buckets.of([_named("ab"), _named("ab", name="next").with_class_names(["A", "c"])]),
+     "of 'mine' are 'a', 'b', and those of 'next' are 'A', 'c': each has some .* misspelled name"),
     (lambda: buckets.of([_named("ab"), _named("bc")], class_names=["a", "b"]),
      "has the classes 'b', 'c'; 'c' are not among the classes wanted, 'a', 'b'"),
     (lambda: buckets.Buckets(buckets.of([_named("ab")]).task, (

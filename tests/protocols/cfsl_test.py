@@ -13,6 +13,7 @@ from suite.data.episodes import episodes
 from suite.data.episodes import task_types
 from suite.data.images import feature_set
 from suite.data.images import image_ops
+from suite.data.own import image_sources
 from suite.learners import gradient
 from suite.learners import maml
 from suite.learners import protonet
@@ -247,6 +248,26 @@ def test_every_support_set_moves_the_answers(tmp_path):
 def test_what_does_not_fit_is_refused(tmp_path, settings, message):
   with pytest.raises(ValueError, match=message):
     _run(tmp_path, **settings)
+
+
+def test_own_episodes_that_train_on_classes_of_the_test_are_refused(tmp_path, caplog):
+  def own(names, classes):
+    images = own_sets.setdefault(names, image_sources.from_arrays(
+        np.zeros([16, 2, 2, 3], np.uint8), np.arange(16) % 4, class_names=names and list(names)))
+    return episodes.of(images, classes=classes, way=2, targets=1)
+
+  own_sets = {}
+  for names, other_names, classes, message in (
+      ("abcd", "cdef", ["c", "d"], "both draw the classes 'c', 'd'"),
+      (None, None, [1, 2], "both draw the classes '1'")):
+    with pytest.raises(ValueError, match=f"{message}.* Give different ones: episodes.of"):
+      _run(tmp_path, episodes_train=own(names, None if names else [0, 1]),
+           episodes_test=own(other_names, classes))
+  episodes.check_classes(own("abcd", None), own("cdef", ["e", "f"]))  # The advice.
+  episodes.check_classes(own(None, [0, 1]), own(None, [2, 3]))
+  assert not caplog.text
+  episodes.check_classes(own("abcd", None), own(None, None))
+  assert "are not compared, since not all have names" in caplog.text
 
 
 def test_a_run_goes_on_with_the_graphs_it_began_with(tmp_path):

@@ -130,8 +130,9 @@ def test_one_head_a_task(tmp_path):
 
 def test_a_few_shot_model_adapts_before_it_answers(tmp_path):
   series = [suite.episodes.of(
-      image_set(60, seed=seed), way=2, shot=2, targets=3, num_support_sets=2,
-      class_change_interval=2, split=split) for seed, split in ((0, "train"), (1, "test"))]
+      image_set(60, seed=seed).with_class_names([f"{split} {one}" for one in NAMES]), way=2,
+      shot=2, targets=3, num_support_sets=2, class_change_interval=2, split=split)
+            for seed, split in ((0, "train"), (1, "test"))]
   result = suite.run(
       protocol="cfsl", episodes_train=series[0], episodes_test=series[1], updates=2,
       updates_per_event=1, tasks_per_update=1, test_episodes=3,

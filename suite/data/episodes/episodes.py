@@ -41,6 +41,7 @@ from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.episodes import episode_conventions
 from suite.data.episodes import task_types
+from suite.data.images import class_lists
 from suite.data.images import image_set
 from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
@@ -106,7 +107,10 @@ class Episodes:
     num_support: S * way * shot.
     num_labels: number of output classes of an episode.
     fallback: a deviation because there are too few images, in words for the record; '' for none.
+    drawn: a user's image set and its classes that are drawn; None for shipped data.
   """
+
+  drawn: tuple[image_set.ImageSet, frozenset[int]] | None = None
 
   def __init__(self, images: Any, labels: Any, setting: task_types.Setting, *,
                ids: Optional[Sequence[str]] = None, data: str = "", split: str = "", seed: int = 0,
@@ -345,11 +349,37 @@ def of(images: image_set.ImageSet, *, classes: Optional[Sequence[Union[int, str]
                      f"{[names[one] for one in present] if names else present}.")
   rows = np.flatnonzero(np.isin(images.labels, chosen))
   data = images.name if classes is None else f"{images.name} of {sorted(chosen)}"
-  return Episodes(
+  made = Episodes(
       images.pixels(size)[rows], images.labels[rows],
       task_types.Setting(way, shot, targets, num_support_sets, class_change_interval, overwrite),
       ids=images.ids[rows].tolist(), data=data, split=split or data, seed=seed,
       convention=convention, with_classes=with_classes)
+  made.drawn = images, frozenset(map(int, chosen))
+  return made
+
+
+def check_classes(train: Episodes, test: Episodes) -> None:
+  """Refuses a class of training and test episodes that `of` made.
+
+  Classes are compared by name, within one image set by number.
+  """
+  if train.drawn is None or test.drawn is None:
+    return
+  (images, own), (tested, drawn) = train.drawn, test.drawn
+  names, test_names = images.class_names, tested.class_names
+  if names and test_names:
+    shared: List[Any] = sorted({names[one] for one in own} & {test_names[one] for one in drawn})
+  elif images is tested:
+    shared = sorted(own & drawn)
+  else:
+    logging.warning("The classes of %s and %s are not compared, since not all have names. Give "
+                    "names: images.with_class_names([...]).", images.name, tested.name)
+    return
+  if shared:
+    raise ValueError(
+        f"Training episodes of {images.name!r} and test episodes of {tested.name!r} both draw the "
+        f"classes {class_lists.shown(shared)}, but few-shot classes are new when they are tested. "
+        "Give different ones: episodes.of(images, classes=[...]).")
 
 
 _GOLDEN, _MIX_1, _MIX_2 = (np.uint64(n) for n in (

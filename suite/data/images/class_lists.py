@@ -14,6 +14,8 @@ before they are joined:
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -50,6 +52,23 @@ def known(class_names: ClassNames) -> Optional[Tuple[str, ...]]:
   return tuple(class_names)
 
 
+def replaced(name: str, own: ClassNames, class_names: ClassNames) -> ClassNames:
+  """The new names of the classes of a set.
+
+  Raises:
+    ValueError: names that are numbers are taken away, and the labels are other numbers.
+  """
+  if class_names is None and known(own) is not None and _are_numbers(own or ()):
+    raise ValueError(
+        f"The classes of {name!r} are named {shown(own or ())}, and without names they would be "
+        f"0..{len(own or ()) - 1}. Keep the names, or read the table with labels='numbers'.")
+  return class_names
+
+
+def _are_numbers(names: Sequence[str]) -> bool:
+  return all(re.fullmatch("[0-9]+", one) for one in names)
+
+
 def of(images: Any) -> Optional[Tuple[str, ...]]:
   """The names of the classes of a labeled set; None if it has none."""
   names = getattr(images, "class_names", None)  # A user's own kind of set may not have it.
@@ -77,13 +96,17 @@ def joined(sets: Sequence[Any], where: str) -> Optional[Tuple[str, ...]]:
     raise ValueError(
         f"{where} is to join {named[0].name!r}, whose classes are {shown(of(named[0]) or ())}, "
         f"with {bare[0].name!r}, whose {bare[0].num_classes} classes have no names, so that nothing"
-        " says which number is which class. Give it names: images.with_class_names([...]), or take "
-        "them from the other: images.with_class_names(None).")
+        " says which number is which class. Give the latter names: images.with_class_names([...])"
+        + (", or read the table by class numbers: labels='numbers'."
+           if _are_numbers(of(named[0]) or ()) else "."))
   return tuple(dict.fromkeys(name for one in named for name in of(one) or ()))
 
 
 def check_covered(sets: Sequence[Any], where: str) -> None:
-  """Refuses sets with names of which none has all: a misspelled name would be one more class.
+  """Refuses sets with names that are partly the same: a misspelled name would be one more class.
+
+  One of the sets has all names, or any two have the same classes, some of the other's, or none of
+  them, as class-incremental tasks have.
 
   Args:
     sets: labeled sets, with names or without.
@@ -92,12 +115,14 @@ def check_covered(sets: Sequence[Any], where: str) -> None:
   names = joined(sets, where)
   if names is None or any(len(of(one) or ()) == len(names) for one in sets):
     return
-  largest = max(sets, key=lambda one: len(of(one) or ()))
-  other = next(one for one in sets if set(of(one) or ()) - set(of(largest) or ()))
-  raise ValueError(
-      f"{where}: the classes of {largest.name!r} are {shown(of(largest) or ())}, and those of "
-      f"{other.name!r} are {shown(of(other) or ())}: each has some that the other has not. If that "
-      "is meant, and is no misspelled name, give the list of all classes: class_names=[...].")
+  lists = {of(one) or (): one for one in sets}
+  for first, other in itertools.combinations(lists, 2):
+    shared = {one.strip().casefold() for one in first} & {one.strip().casefold() for one in other}
+    if shared and not (set(first) <= set(other) or set(other) <= set(first)):
+      raise ValueError(
+          f"{where}: the classes of {lists[first].name!r} are {shown(first)}, and those of "
+          f"{lists[other].name!r} are {shown(other)}: each has some that the other has not. If that"
+          " is meant, and is no misspelled name, give the list of all classes: class_names=[...].")
 
 
 def aligned(sets: Sequence[Any], where: str) -> List[Any]:

@@ -79,6 +79,11 @@ class FeatureSet(image_set.ImageSet):
     assert isinstance(self._store, FeatureStore)
     return self._store.features
 
+  @property
+  def images(self) -> np.ndarray:
+    """There are none."""
+    raise AttributeError(f"{self.name!r} holds no images; its examples are .features [N, D].")
+
   def __repr__(self) -> str:
     return (f"FeatureSet({self.name!r}, {self.size} x {self.features.shape[1]}, "
             f"{self.num_classes} classes, {self.kind})")

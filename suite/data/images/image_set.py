@@ -98,12 +98,17 @@ class ImageSet:
     """The images without labels."""
     return self._store
 
+  @property
+  def images(self) -> np.ndarray:
+    """All images as uint8 [N, H, W, C], as beside `labels`; `pixels` resizes them."""
+    return self.pixels()
+
   def pixels(self, size: int | None = None) -> np.ndarray:
     """All images as uint8 [N, H, W, C]; resized to size x size and three channels, if given."""
     if size is None:
       if not isinstance(self._store, image_store.RawStore):
         raise ValueError(f"The images of {self.name!r} differ in size; give size=, to which they "
-                         "are resized.")
+                         "are resized: images.pixels(size=64).")
       return self._store.pixels
     batches = self.eval_batches(min(256, self.size), transform=image_ops.Plain(size))
     return np.concatenate([b["image"].numpy()[b["mask"].numpy()] for b in batches])
@@ -190,10 +195,14 @@ class ImageSet:
         ids=chosen.ids, class_names=names))
 
   def with_class_names(self, class_names: class_lists.ClassNames) -> ImageSet:
-    """The set with other names of its classes, in the order of the labels; None: without names."""
+    """The set with other names of its classes, in the order of the labels; None: without names.
+
+    Labels stay. Names that are other numbers than the labels are not taken away.
+    """
+    names = class_lists.replaced(self.name, self.class_names, class_names)
     return self._with(type(self)(
         self.name, self._store, self.labels, kind=self.kind, num_classes=self.num_classes,
-        ids=self.ids, class_names=class_names))
+        ids=self.ids, class_names=names))
 
   def with_classes(self, class_names: Sequence[str]) -> ImageSet:
     """The set with its labels renumbered, by name, as places in a list of classes.
@@ -401,7 +410,8 @@ def checked_labels(name: str, labels: Any, *, kind: str, num_classes: int, size:
         "often have no labels.")
   if labels.min() < 0 or labels.max() >= limit:
     hint = (" -1 stands for no label: leave these images out, or take another split."
-            if labels.min() == -1 else "")
+            if labels.min() == -1 else " Give num_classes, or class_names, of all classes."
+            if is_single and labels.min() >= 0 else "")
     raise ValueError(f"Labels of {name!r} ({kind}) run from {labels.min()} to {labels.max()}; "
                      f"allowed are 0..{limit - 1}.{hint}")
   return labels.astype(np.int64 if is_single else np.uint8)

@@ -164,8 +164,9 @@ class StreamedSet:
     return self._source.num_bytes * self.size // max(1, self._source.size)
 
   def with_class_names(self, class_names: class_lists.ClassNames) -> StreamedSet:
-    """The set with other names of its classes; None: without names."""
-    names = class_lists.checked(self.name, class_names, self.num_classes)
+    """The set with other names of its classes; see `ImageSet.with_class_names`."""
+    names = class_lists.checked(self.name, class_lists.replaced(
+        self.name, self.class_names, class_names), self.num_classes)
     return self._like(self._source, names, self.num_classes, self._new_labels, kept=self._kept)
 
   def with_classes(self, class_names: Sequence[str]) -> StreamedSet:

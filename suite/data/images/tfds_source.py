@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import io
 import os
 import re
@@ -166,7 +167,24 @@ def open_split(name: str, split: Any, *, data_dir: Optional[str] = None) -> Spli
     ValueError: a split, or features, that cannot be read.
   """
   check_prepared(name, data_dir=data_dir)
-  builder = _builder(name, data_dir)
+  return _opened(_builder(name, data_dir), name, split)
+
+
+def open_builder(builder: Any, split: Any) -> SplitSource:
+  """A split of a TFDS builder, which has its data set prepared, or is a `tfds.ImageFolder`."""
+  if not (hasattr(builder, "as_dataset") and hasattr(builder, "info")):
+    raise ValueError(f"from_tfds was given {type(builder).__name__}; it takes the name of a "
+                     "prepared data set, or a TFDS builder, such as tfds.ImageFolder('photos').")
+  config = builder.builder_config
+  name = f"{builder.name}/{config.name}" if config else builder.name
+  if not builder.info.splits:
+    raise FileNotFoundError(f"Data set {name!r} is not prepared in {builder.data_dir}. Call "
+                            "builder.download_and_prepare() first.")
+  return _opened(builder, name if _written(builder) else os.path.basename(
+      os.path.abspath(builder.data_dir)), split)
+
+
+def _opened(builder: Any, name: str, split: Any) -> SplitSource:
   splits = builder.info.splits
   if not {"image", "feature"} & set(builder.info.features):
     raise ValueError(f"Data set {name!r} has features {sorted(builder.info.features)}; needed is "
@@ -321,9 +339,15 @@ class SplitSource:
           lambda: (stored[i] for i in range(len(stored))),
           output_signature=tf.TensorSpec([], tf.string))
       return records.map(self._parsed, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
-    dataset = self.builder.as_dataset(
-        split=self.split, decoders=self.decoders, shuffle_files=False,
-        read_config=tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False))
+    def read(split: str) -> tf.data.Dataset:
+      return self.builder.as_dataset(
+          split=split, decoders=self.decoders, shuffle_files=False,
+          read_config=tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False))
+
+    dataset = None if isinstance(self.builder, tfds.ImageFolder) else read(self.split)
+    if dataset is None:  # It has whole splits only.
+      dataset = functools.reduce(tf.data.Dataset.concatenate, [
+          read(one.split).skip(one.first).take(one.end - one.first) for one in self._slices])
     return dataset.map(
         _as_it_is(self.example), num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
 

@@ -24,6 +24,7 @@ from suite.data.images import file_damage
 from suite.data.images import image_set
 from suite.data.images import own_images
 from suite.data.images import prepared_sets
+from suite.data.images import tfds_source
 from suite.data.own import image_folders
 from suite.data.own import labeled_table
 from suite.data.own import own_labels
@@ -125,7 +126,9 @@ def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: i
   labels: list[np.ndarray] = []
   ids: list[str] = []
   size, reader = 0, _Pixels(name)
-  for image, label, example_id in _examples(dataset, name, reader):
+  if class_names is None:
+    class_names = getattr(dataset, "class_names", None)  # An attribute that Keras adds.
+  for image, label, example_id in _examples(dataset, name, reader, class_names is not None):
     images.append(image)
     labels.append(label)
     ids += [] if example_id is None else [example_id]
@@ -139,8 +142,6 @@ def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: i
     raise ValueError(f"{name!r} is an empty data set; give one that has examples. (A data set made "
                      "from an iterator is empty when it is read again.)")
   reader.check()
-  if class_names is None:
-    class_names = getattr(dataset, "class_names", None)  # An attribute that Keras adds.
   return _set(name, images, labels, ids or None, num_classes, kind, memory_limit_bytes, class_names)
 
 
@@ -178,7 +179,8 @@ def from_directory(directory: str | pathlib.Path, *, name: str | None = None,
 def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
              images: str | pathlib.Path | None = None,
              columns: Mapping[str, str | None] | None = None, name: str | None = None,
-             class_names: class_lists.ClassNames = None
+             class_names: class_lists.ClassNames = None, labels: labeled_table.LabelsAs = "names",
+             kind: str | None = None, separator: str | None = None
              ) -> image_set.ImageSet | SplitSets:
   """A set of the images that a table names, with the columns `path` and `label`.
 
@@ -195,6 +197,8 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
     columns: other names of the columns, {"label": "species"}; {"split": None}: there is none.
     name: of the set; the table's if not given.
     class_names: names of the classes in the order of their numbers; the sorted names if not given.
+    labels: "names" of classes, of which numbers are sorted by value, or class "numbers" from 0.
+    kind, separator: see `labeled_table.LabelForm`.
 
   Returns:
     The set; of a table with splits, or by a period, a dictionary of sets.
@@ -203,18 +207,22 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
   if unknown:
     raise ValueError(f"columns has {unknown[0]!r}; it may name path, label, split and time.")
   asked: dict[str, Any] = dict(columns or {})
-  found = labeled_table.read(table, images, labeled_table.Columns(**asked), by)
+  found = labeled_table.read(table, images, labeled_table.Columns(**asked), by,
+                             labeled_table.LabelForm(labels, kind, separator, class_names))
   title = name or found.name
-  read = own_labels.read(title, found.labels, tasks.SINGLE_LABEL,
-                         class_names=class_names or found.class_names)
-  contents = [file.read_bytes() for file in found.files]
+  kind, named, given = kind or tasks.SINGLE_LABEL, found.class_names, found.labels
+  if kind == tasks.MULTI_LABEL and any(isinstance(one, int) for row in given for one in row):
+    given = own_labels.multi_hot(given, len(named) if named else None)
+  read = own_labels.read(title, given, kind, class_names=named)
+  contents = [one if isinstance(one, bytes) else one.read_bytes() for one in found.files]
   file_damage.check(found.title, zip(found.ids, contents),
                     "Replace them, or leave their rows out.")
-  image_folders.warn_of_copies(found.title, found.ids, read.values.tolist(),
+  image_folders.warn_of_copies(found.title, found.ids, list(map(str, given)),
                                list(map(len, contents)), contents.__getitem__)
-  contents = [own_images.normalized(data, str(file)) for file, data in zip(found.files, contents)]
+  contents = [own_images.normalized(data, f"Image {one!r} of {found.title}")
+              for one, data in zip(found.ids, contents)]
   whole = image_set.ImageSet.from_encoded(
-      title, contents, read.values, kind=tasks.SINGLE_LABEL, num_classes=read.num_classes,
+      title, contents, read.values, kind=kind, num_classes=read.num_classes,
       class_names=read.class_names, ids=found.ids)
   splits, periods = np.array(found.splits or ()), np.array(found.periods or ())
   if split is not None:
@@ -243,15 +251,20 @@ def from_csv(table: Any, *, split: str | None = None, by: str | None = None,
       for one in np.unique(periods[rows])})
 
 
-def from_tfds(name: str, split: Any = "train", *, data_dir: str | None = None
+def from_tfds(name: Any, split: Any = "train", *, data_dir: str | None = None
               ) -> image_set.ImageSet | prepared_sets.StreamedSet:
   """A split of any prepared TensorFlow data set with `image` and `label` or `labels`.
 
   Args:
-    name: "mnist", "nevis/mnist", ...; it is not downloaded.
+    name: "mnist", "nevis/mnist", ...; it is not downloaded. Or a builder, such as
+      `tfds.ImageFolder("photos")`.
     split: in TFDS's syntax: "train", "train[:80%]", "train+test", "all", one of `tfds.even_splits`.
-    data_dir: of TFDS.
+    data_dir: of TFDS; for a name only.
   """
+  if not isinstance(name, str):
+    if data_dir is not None:
+      raise ValueError(f"data_dir={data_dir!r} is for a name; leave it out with a builder.")
+    return prepared_sets.read_source(tfds_source.open_builder(name, split))
   return prepared_sets.read(name, split, data_dir=data_dir)
 
 
@@ -336,6 +349,10 @@ def _set(name: str, images: Any, labels: Any, ids: image_set.Ids, num_classes: i
          kind: str, memory_limit_bytes: int, class_names: class_lists.ClassNames
          ) -> image_set.ImageSet:
   read = own_labels.read(name, labels, kind, num_classes=num_classes, class_names=class_names)
+  joined = sorted(own_labels.joined(read.class_names or ()))
+  if joined and class_names is None:
+    logging.warning("%s has %d classes that look like several ones, such as %r. If they are, give "
+                    "lists of names and kind='multi_label'.", name, len(joined), joined[0])
   facts: dict[str, Any] = dict(kind=kind, ids=ids, num_classes=read.num_classes,
                                class_names=read.class_names)
   if isinstance(images, np.ndarray) or len({image.shape for image in images}) == 1:
@@ -345,12 +362,16 @@ def _set(name: str, images: Any, labels: Any, ids: image_set.Ids, num_classes: i
                                          memory_limit_bytes=memory_limit_bytes, **facts)
 
 
-def _examples(dataset: tf.data.Dataset, name: str, reader: _Pixels
+def _examples(dataset: tf.data.Dataset, name: str, reader: _Pixels, is_named: bool
               ) -> Iterator[tuple[np.ndarray, np.ndarray, str | None]]:
   """(image uint8 [H, W, C], label, id) of each example, batched or not."""
   for element in dataset.as_numpy_iterator():
     parts: Sequence[Any] = (None, None, None)
     if isinstance(element, Mapping):
+      if "image/filename" in element and not is_named:
+        raise ValueError(f"{name!r} is of a TFDS builder, such as tfds.ImageFolder, and a data set "
+                         "lacks its class names. Give suite.images.from_tfds(builder, split), or "
+                         "class_names=builder.info.features['label'].names.")
       parts = [next((element[key] for key in keys if key in element), None) for keys in _NAMES]
     elif isinstance(element, tuple) and len(element) == 2:
       parts = (*element, None)

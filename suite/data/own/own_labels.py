@@ -2,18 +2,22 @@
 """Labels as users have them, read as class numbers and names of classes.
 
   [0, 2, 1]                    class numbers
-  ["cat", "dog", "cat"]        names; the classes are the sorted names
+  ["cat", "dog", "cat"]        names; the classes are the sorted names, numbers by value
   [[0, 1], [1, 0]]             one-hot rows, as Keras's label_mode="categorical" makes them
   [[0.], [1.]]                 Keras's label_mode="binary"
   multi_label:
   [[0, 1, 1], [1, 0, 0]]       multi-hot rows
   [[1, 2], [0]]                lists of class numbers, such as Hugging Face's Sequence(ClassLabel)
+  [["cat", "dog"], ["cat"]]    lists of names
 
 What says that an image has no label (-1, None, NaN, an empty text) is refused.
 """
 
 from __future__ import annotations
 
+import collections
+from collections.abc import Iterable
+import re
 from typing import Any, NamedTuple
 
 from absl import logging
@@ -22,6 +26,7 @@ import numpy as np
 from suite.contracts import tasks
 from suite.data.images import class_lists
 
+SEPARATORS = (";", "|", ",")  # Of several labels in one text.
 _MANY = 10_000  # Classes that a head may have without a word, if most have no image.
 
 
@@ -56,6 +61,12 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
   if given is None:
     raise ValueError(f"{name!r} has no labels; give a class number or a name for each image.")
   num_classes = num_classes or len(class_names or ()) or None
+  if kind == tasks.MULTI_LABEL and _are_lists_of_names(given):
+    found = in_order({str(one) for row in given for one in row})
+    names = found if class_names is None else list(map(str, class_names))
+    number = dict(zip(found, class_lists.places(name, found, names)))
+    rows = [[number[str(one)] for one in row] for row in given]
+    return Labels(multi_hot(rows, len(names)), len(names), names)
   if len({np.shape(row) for row in given}) > 1:
     if kind == tasks.SINGLE_LABEL:
       raise ValueError(f"{name!r} has labels that are lists of several lengths. If they are the "
@@ -64,12 +75,11 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
   labels = _plain(name, np.asarray(given))
   if labels.dtype.kind == "U":
     if labels.ndim != 1 or kind != tasks.SINGLE_LABEL:
-      raise ValueError(f"{name!r} has labels of several names to an image, such as "
-                       f"{str(labels.reshape(-1)[0])!r}; give rows of 0 and 1, one place for each "
-                       "class.")
+      raise ValueError(f"{name!r} has the label {labels[0].tolist()!r}; an image has one name, or "
+                       "for kind='multi_label' a list of names: [['cat', 'dog'], ['cat']].")
     _refuse_unlabelled(name, np.char.str_len(np.char.strip(labels)) == 0, "empty", "labels != ''")
     found, places = np.unique(labels, return_inverse=True)
-    names = [str(one) for one in found] if class_names is None else list(map(str, class_names))
+    names = in_order(found.tolist()) if class_names is None else list(map(str, class_names))
     return Labels(class_lists.places(name, found.tolist(), names)[places], len(names), names)
   if labels.ndim == 2 and labels.size and np.isin(labels, (0, 1)).all():
     width = labels.shape[1]
@@ -97,6 +107,19 @@ def read(name: str, given: Any, kind: str, *, num_classes: int | None = None,
                      "of 0 and 1, a place for each class, or lists of class numbers.")
   width = labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1 if labels.size else 0
   return Labels(labels, num_classes or width, class_names)
+
+
+def _are_lists_of_names(given: Any) -> bool:
+  return all(isinstance(row, (list, tuple, np.ndarray)) for row in given) and any(
+      isinstance(one, str) for row in given for one in row)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+  """Names of classes, sorted; numbers by value, if all names are numbers."""
+  found = sorted(names)
+  if all(re.fullmatch("[0-9]+", one) for one in found):
+    found.sort(key=int)
+  return found
 
 
 def _check_numbers(name: str, labels: np.ndarray, num_classes: int | None) -> None:
@@ -135,9 +158,33 @@ def _plain(name: str, labels: np.ndarray) -> np.ndarray:
   return np.array(flat).reshape(labels.shape)
 
 
+def joined(labels: Iterable[str]) -> set[str]:
+  """Those labels that look like several, such as "cat;dog".
+
+  A comma is in names, too, such as "maillot, tank suit": all parts must be other labels, or parts
+  of others.
+  """
+  different = set(labels)
+  found = set()
+  for mark in SEPARATORS:
+    parts = {label: [one.strip() for one in label.split(mark)]
+             for label in different if mark in label}
+    counts = collections.Counter(
+        part for label in different for part in {label, *parts.get(label, ())})
+    found |= {label for label, own in parts.items()
+              if mark != "," or all(counts[part] > 1 for part in own)}
+  return found
+
+
 def multi_hot(rows: Any, num_classes: int | None) -> np.ndarray:
   """Lists of class numbers -> uint8 [N, C]."""
-  width = num_classes or 1 + max((int(one) for row in rows for one in row), default=0)
+  different = {int(one) for row in rows for one in row}
+  width = num_classes or 1 + max(different, default=0)
+  if different and (min(different) < 0 or max(different) >= width
+                    or num_classes is None and width > max(_MANY, 10 * len(different))):
+    raise ValueError(f"Lists of class numbers have {len(different)} from {min(different)} to "
+                     f"{max(different)}; allowed are 0..{(num_classes or _MANY) - 1}. Give names "
+                     "of classes, such as ids as text, or all class_names.")
   found = np.zeros([len(rows), width], np.uint8)
   for place, row in enumerate(rows):
     found[place, np.asarray(row, np.int64)] = 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 import csv
 import difflib
+import json
 import pathlib
 import re
 from typing import NamedTuple
@@ -54,7 +55,24 @@ def read_columns(path: pathlib.Path, known: Sequence[str]) -> pa.Table:
   plain = [name.strip().lower() for name in table.column_names]
   return table.rename_columns([
       other if other in known and other not in table.column_names else name
-      for name, other in zip(table.column_names, plain)])
+      for name, other in zip(table.column_names, plain)]).replace_schema_metadata(
+          table.schema.metadata)
+
+
+def class_names(table: pa.Table) -> dict[str, list[str]]:
+  """Names of classes by column, as Hugging Face's `datasets` writes them into a .parquet."""
+  text = (table.schema.metadata or {}).get(b"huggingface")
+  try:
+    features = json.loads(text)["info"]["features"] if text else {}
+    found = {}
+    for column, feature in features.items():
+      element = feature[0] if isinstance(feature, list) else feature.get("feature") or feature
+      if element.get("_type") == "ClassLabel" and element.get("names"):
+        found[column.strip().lower() if column not in table.column_names else column] = list(
+            map(str, element["names"]))
+    return found
+  except (ValueError, TypeError, KeyError, AttributeError, IndexError):
+    return {}  # Of another form.
 
 
 class _Form(NamedTuple):

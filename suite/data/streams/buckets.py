@@ -97,8 +97,9 @@ def of(parts: Sequence[Any] | Mapping[str, Any], *, name: str = "mine",
   """Buckets of image sets, in order of time.
 
   Sets with names of classes are joined by name: the list of classes is that of the first set,
-  followed by the names that each later one adds, and all labels are renumbered to it. One of the
-  sets must have all names, else the list is to be given: a misspelled name would be one more class.
+  followed by the names that each later one adds, and all labels are renumbered to it. Sets whose
+  names are partly the same are refused unless one set has all names, or the list is given: a
+  misspelled name would be one more class. Sets with no common name are tasks of other classes.
   Sets without names are joined by number; sets with names and without are refused.
 
   Args:

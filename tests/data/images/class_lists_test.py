@@ -52,6 +52,12 @@ def test_sets_without_names_are_joined_by_number_only_among_themselves():
     class_lists.aligned([bare[0], _set(["cat", "dog"])], "here")
 
 
+def test_names_that_are_other_numbers_are_not_taken_away():
+  with pytest.raises(ValueError, match="'5', '6', and without names they would be 0..1. Keep the"):
+    _set(["5", "6"]).with_class_names(None)
+  assert _set(["0", "1"]).with_class_names(None).class_names is None
+
+
 @pytest.mark.parametrize("names, message", [
     (["cat"], "has 2 classes and 1 names of classes"),
     (["cat", "cat"], "has the class names 'cat' more than once"),

@@ -14,6 +14,7 @@ from suite.data.images import image_ops
 from suite.data.images import image_store
 from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
+from suite.data.own import image_sources
 
 NUM = 23
 
@@ -72,6 +73,18 @@ def test_splits_are_those_that_tfds_loads(pictures_dir, split):
   assert made.labels.tolist() == [label for _, label, _ in wanted]
   # Both splits have pictures of the same names.
   assert [i.rpartition("/")[2] for i in made.ids] == [name for _, _, name in wanted]
+
+
+def test_a_builder_is_read_as_its_name(pictures_dir, tmp_path):
+  builder = tfds.builder("suite_test_pictures/same_shape", data_dir=pictures_dir)
+  made = image_sources.from_tfds(builder, "train[:50%]")
+  named = image_sources.from_tfds("suite_test_pictures/same_shape", "train[:50%]",
+                                  data_dir=str(pictures_dir))
+  assert (made.name, made.class_names) == (named.name, named.class_names)
+  np.testing.assert_array_equal(made.pixels(), named.pixels())
+  with pytest.raises(FileNotFoundError, match=r"Call builder.download_and_prepare\(\) first"):
+    image_sources.from_tfds(
+        tfds.builder("suite_test_pictures/same_shape", data_dir=str(tmp_path)))
 
 
 def test_array_record_files_are_read(pictures_dir, tmp_path):

@@ -10,9 +10,11 @@ import pandas
 from PIL import Image
 import pytest
 import tensorflow as tf
+import tensorflow_datasets as tfds
 
 from suite.data.images import image_set
 from suite.data.own import image_sources
+from suite.data.streams import buckets
 
 IMAGES = np.random.default_rng(0).integers(0, 256, [7, 4, 4, 3]).astype(np.uint8)
 LABELS = np.array([0, 1, 2, 0, 1, 2, 0])
@@ -40,6 +42,7 @@ def test_all_sources_make_the_same_set(made):
   found = made()
   assert (found.size, found.num_classes, found.kind) == (7, 3, "single_label")
   np.testing.assert_array_equal(found.pixels(), IMAGES)
+  np.testing.assert_array_equal(found.images, IMAGES)
   np.testing.assert_array_equal(found.labels, LABELS)
 
 
@@ -50,8 +53,8 @@ def test_images_of_several_sizes_and_gray_ones():
           tf.TensorSpec([None, None, 1], tf.uint8), tf.TensorSpec([], tf.int64)))
   found = image_sources.from_dataset(dataset)
   assert found.pixels(2)[:, 0, 0, 0].tolist() == [3, 4, 5]
-  with pytest.raises(ValueError, match="differ in size; give size="):
-    found.pixels()
+  with pytest.raises(ValueError, match=r"differ in size; give size=, .*images.pixels\(size=64\)"):
+    _ = found.images
   assert image_sources.from_arrays(IMAGES[..., 0], LABELS).pixels().shape == (7, 4, 4, 1)
   listed = image_sources.from_arrays(sizes, ["b", "a", "b"], ids=["x", "y", "z"])
   assert listed.pixels(2)[:, 0, 0, 0].tolist() == [3, 4, 5]
@@ -62,7 +65,8 @@ def test_images_of_several_sizes_and_gray_ones():
     (np.eye(4, dtype=np.int64)[[0, 1, 2, 3, 0, 1, 2]], [[0], [1], [2], [3], [0], [1], [2]]),
     (np.array([[1, 1, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1]] + [[0, 0, 1]] * 3, np.float32),
      [[0, 1], [], [1, 2], [0, 1, 2], [2], [2], [2]]),
-    ([[0, 2], [1], [], [2], [0], [1], [3]], [[0, 2], [1], [], [2], [0], [1], [3]])])
+    ([[0, 2], [1], [], [2], [0], [1], [3]], [[0, 2], [1], [], [2], [0], [1], [3]]),
+    ([["a", "c"], ["b"], [], ["c"], ["a"], ["b"], ["d"]], [[0, 2], [1], [], [2], [0], [1], [3]])])
 def test_several_labels(rows, wanted):
   found = image_sources.from_arrays(IMAGES, rows, kind="multi_label")
   assert [np.flatnonzero(row).tolist() for row in found.labels] == wanted
@@ -77,6 +81,11 @@ def test_names_and_one_hot_rows_become_class_numbers(labels, names):
   found = image_sources.from_arrays(IMAGES, labels)
   assert found.labels.tolist() == [1, 2, 0, 1, 2, 0, 1] and found.num_classes == 3
   assert found.class_names == (names and tuple(names))
+
+
+def test_names_that_are_numbers_are_sorted_by_value():
+  found = image_sources.from_arrays(IMAGES, ["10", "9", "1"] * 2 + ["1"])
+  assert found.class_names == ("1", "9", "10") and found.labels.tolist() == [2, 1, 0, 2, 1, 0, 0]
 
 
 def test_names_are_places_in_the_names_that_are_given():
@@ -103,6 +112,8 @@ def test_features():
   found = image_sources.from_features(vectors, list("abcabca"))
   np.testing.assert_array_equal(found.features, vectors.astype(np.float32))
   assert found.labels.tolist() == LABELS.tolist() and found.class_names == ("a", "b", "c")
+  with pytest.raises(AttributeError, match="'mine' holds no images; its examples are .features"):
+    _ = found.images
   with pytest.raises(ValueError, match=r"shape \[7, 4, 4, 3\]; expected numbers \[N, D\]. Images"):
     image_sources.from_features(IMAGES, LABELS)
   with pytest.raises(ValueError, match="has 7 feature vectors and 5 labels"):
@@ -138,6 +149,35 @@ def test_names_of_hugging_face():
   assert (listed.kind, listed.class_names) == ("multi_label", ("ant", "bee", "cat"))
   named = image_sources.from_huggingface({"image": IMAGES[:3], "label": ["b", "a", "b"]})
   assert named.labels.tolist() == [1, 0, 1] and named.class_names == ("a", "b")
+
+
+def test_an_image_folder_of_tfds_keeps_its_names(tmp_path):
+  def builder(*classes):
+    for split in ("train", "test"):
+      for number, name in enumerate(classes * 2):
+        path = tmp_path / "".join(classes) / split / name / f"{number}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.full([4, 4, 3], 40 * number, np.uint8)).save(path)
+    return tfds.ImageFolder(str(tmp_path / "".join(classes)))
+
+  first, second = builder("cat", "dog"), builder("dog", "eel")
+  found = image_sources.from_tfds(first)
+  assert (found.name, found.class_names, found.size) == ("catdog train", ("cat", "dog"), 4)
+  assert sorted(zip(found.pixels()[:, 0, 0, 0].tolist(), found.labels.tolist())) == [
+      (0, 0), (40, 1), (80, 0), (120, 1)]
+  assert image_sources.from_tfds(first, "train[:1]+test").size == 5
+  pipeline = second.as_dataset(split="train")
+  with pytest.raises(ValueError, match=r"from_tfds\(builder, split\), or class_names=builder"):
+    image_sources.from_dataset(pipeline)
+  for other in (image_sources.from_tfds(second, "train"), image_sources.from_dataset(
+      pipeline, class_names=second.info.features["label"].names)):
+    assert other.class_names == ("dog", "eel")
+    joined = buckets.of([found, other], class_names=["cat", "dog", "eel"])
+    assert set(joined[1].train.labels.tolist()) == {1, 2}
+  with pytest.raises(ValueError, match="was given list; it takes the name of a prepared data set"):
+    image_sources.from_tfds([first])
+  with pytest.raises(ValueError, match="data_dir='x' is for a name"):
+    image_sources.from_tfds(first, data_dir="x")
 
 
 def test_splits_of_hugging_face():
@@ -176,7 +216,14 @@ def test_what_may_be_meant_otherwise_is_said(caplog):
   caplog.clear()
   image_sources.from_arrays(IMAGES, LABELS)
   image_sources.from_arrays(IMAGES, LABELS + 1, num_classes=4)
+  image_sources.from_arrays(IMAGES, ["tench, Tinca", "a", "b"] * 2 + ["a"])
   assert not caplog.text
+  labels = ["cat;dog", "cat", "dog"] * 2 + ["cat"]
+  image_sources.from_arrays(IMAGES, labels)
+  assert "1 classes that look like several ones, such as 'cat;dog'" in caplog.text
+  several = image_sources.from_arrays(
+      IMAGES, [label.split(";") for label in labels], kind="multi_label")
+  assert several.class_names == ("cat", "dog")
 
 
 def test_class_folders(tmp_path):
@@ -237,6 +284,12 @@ def test_class_folders(tmp_path):
     (lambda: image_sources.from_huggingface(list(zip(IMAGES, LABELS))), "rows of type tuple; expe"),
     (lambda: image_sources.from_huggingface(_Rows(LABELS), split="train"), "is for a DatasetDict"),
     (lambda: image_sources.from_arrays(IMAGES, [[0]] * 6 + [[1, 2]]), "lists of several lengths"),
+    (lambda: image_sources.from_arrays(IMAGES, [["a", "b"]] * 7),
+     r"has the label \['a', 'b'\]; an image has one name, or for kind='multi_label' a list"),
+    (lambda: image_sources.from_arrays(IMAGES, list("abcabca"), kind="multi_label"),
+     "has the label 'a'; an image has one name, or for kind='multi_label' a list of names"),
+    (lambda: image_sources.from_arrays(IMAGES, [[10**9]] * 6 + [[1, 2]], kind="multi_label"),
+     "have 3 from 1 to 1000000000; allowed are 0..9999. Give names"),
     (lambda: image_sources.from_huggingface([{"img": 1}]), "has no column 'image'; it has img"),
     (lambda: image_set.ImageSet("mine", _dataset().batch(2), LABELS, kind="single_label",
                                 num_classes=3), "suite.images.from_dataset"),
