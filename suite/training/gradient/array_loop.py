@@ -36,7 +36,7 @@ from suite.training.gradient import train_step
 from suite.training.memories import memory
 from suite.training.memories import step_rows
 from suite.training.objectives import example_gradients
-from suite.training.objectives import objective as objective_lib
+from suite.training.objectives import objective
 
 _CHUNK = 256  # Rows that go through a function at once where nothing is learned.
 
@@ -86,7 +86,7 @@ class ArrayLoop:
       self._costs.clear()
       self._of_widths.clear()
 
-  def train(self, data: objective_lib.Data, part: Part, rates: np.ndarray,
+  def train(self, data: objective.Data, part: Part, rates: np.ndarray,
             intake: memory.Intake | None = None, draws: tuple[int, int] = (0, 0)) -> float:
     """Takes the steps of a part; returns the sum of their losses.
 
@@ -120,8 +120,8 @@ class ArrayLoop:
                    autograph=self._converts_rows)
       def steps(codes, labels, places, stored, classes, groups, rates, chosen, seeds, starts,
                 slots, slot_seeds, draws):
-        given = objective_lib.Data(codes, labels, places, stored,
-                                   objective_lib.Classes(*classes) if classes else None,
+        given = objective.Data(codes, labels, places, stored,
+                                   objective.Classes(*classes) if classes else None,
                                    None if isinstance(groups, tuple) else groups)
 
         def read(i):
@@ -201,7 +201,7 @@ class ArrayLoop:
     """Rows of the data, not augmented."""
     return step_rows.Rows(self.prepared(tf.gather(codes, places)), tf.gather(labels, places))
 
-  def blank(self, width: int, data: objective_lib.Data, held: int = 1) -> Blank:
+  def blank(self, width: int, data: objective.Data, held: int = 1) -> Blank:
     """What a step on `width` rows draws and passes through the net, with `held` in the memory.
 
     Args:
@@ -227,7 +227,7 @@ class ArrayLoop:
       self._blanks[key] = found[0]
     return self._blanks[key]
 
-  def _counted(self, data: objective_lib.Data, width: int, replayed: int) -> flops.Cost:
+  def _counted(self, data: objective.Data, width: int, replayed: int) -> flops.Cost:
     """The cost of a step on `width` rows and `replayed` ones; augmentation is not counted."""
     held, num_groups = int(data.places.shape[0]), _num_groups(data)
     sizes = self.blank(1, data).drawn if replayed else ()
@@ -244,7 +244,7 @@ class ArrayLoop:
                             classes=data.classes).loss
 
     # Only an objective that looks at all of the memory costs more with more of it.
-    of_memory = (held, num_groups) if objective_lib.MEMORY in self.step.objective.needs else ()
+    of_memory = (held, num_groups) if objective.MEMORY in self.step.objective.needs else ()
     return self._count(("step", width, replayed, data.classes is None, *of_memory), step, *specs)
 
   def observe(self, codes: tf.Tensor, labels: tf.Tensor, batch_size: int,
@@ -352,7 +352,7 @@ class ArrayLoop:
       parts.append(self._graphs[key](codes[first:first + _CHUNK]))
     return tf.concat(parts, 0), cost
 
-  def cost(self, data: objective_lib.Data, plan: PhaseRows) -> flops.Cost:
+  def cost(self, data: objective.Data, plan: PhaseRows) -> flops.Cost:
     """The cost of all steps of a plan, as counted from the graphs of its steps."""
     total, widths = flops.ZERO, plan.widths()
     if list(widths) == [plan.batch_size]:
@@ -362,7 +362,7 @@ class ArrayLoop:
         total += self._counted(data, plan.batch_size, 0)
       return total
     # Even batches are of other sizes in each phase: a line through two sizes serves for all.
-    held = int(data.places.shape[0]) if objective_lib.MEMORY in self.step.objective.needs else 0
+    held = int(data.places.shape[0]) if objective.MEMORY in self.step.objective.needs else 0
     of_width = self._of_widths.setdefault(
         (plan.replayed, held, _num_groups(data)), flops.RowCosts(
             lambda width: self._counted(data, width, plan.replayed)))
@@ -370,9 +370,9 @@ class ArrayLoop:
       total += of_width(width) * num
     return total
 
-  def passes(self, data: objective_lib.Data, plan: PhaseRows) -> train_step.Passes:
+  def passes(self, data: objective.Data, plan: PhaseRows) -> train_step.Passes:
     """The rows of all steps that go forward and backward, and those that go forward only."""
-    looks = objective_lib.MEMORY in self.step.objective.needs
+    looks = objective.MEMORY in self.step.objective.needs
     one, two = (self.blank(width, data, plan.held if looks else min(plan.held, 1)).passes
                 for width in (1, 2))  # The others lie on their line.
     return train_step.Passes(*(
@@ -425,7 +425,7 @@ def _blank_rows(specs: Sequence[tf.TensorSpec], places: tf.Tensor) -> step_rows.
   return step_rows.Rows(*(tf.zeros([places.shape[0], *s.shape[1:]], s.dtype) for s in specs[:2]))
 
 
-def _num_groups(data: objective_lib.Data) -> int:
+def _num_groups(data: objective.Data) -> int:
   return 0 if data.groups is None else len(np.unique(data.groups))
 
 
