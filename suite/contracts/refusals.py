@@ -277,7 +277,26 @@ def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = (), reme
         f"{name} cannot be given {shown}; it accepts "
         f"{' and '.join(allowed)}. Run it there, or take another learner, for example "
         f"{need.example}.")
+  for one in (*need.names, *also):
+    _check_arguments(learner, need.contract, one)
   return learner
+
+
+def _check_arguments(learner: Any, contract: type[learner_lib.BaseLearner], name: str) -> None:
+  """Refuses a method that cannot be called with the arguments that its contract has."""
+  wanted = getattr(contract, name, None)
+  method = getattr(learner, name) if inspect.isfunction(wanted) else None
+  if wanted is None or not inspect.ismethod(method):  # Properties, and functions that stand in.
+    return
+  required = [one.name for one in inspect.signature(wanted).parameters.values()
+              if one.default is one.empty][1:]
+  try:
+    inspect.signature(method).bind(*required)
+  except TypeError as error:
+    raise RefusedError(
+        f"{type(learner).__name__}.{name} cannot be called with ({', '.join(required)}): {error}. "
+        f"Write def {name}({', '.join(['self', *required])}); further arguments need defaults "
+        f"(see {contract.__name__} in suite/contracts/learner.py).") from error
 
 
 def check_keeps_budget(learner: learner_lib.BaseLearner) -> None:

@@ -243,6 +243,8 @@ class GradientLearner(learner.SequenceLearner):
                        f"{task.key!r}. Make another learner for it, or give it the head PerTask.")
     is_first = self.nets.select(task, context.seeds.integer("initial weights"), self._seeds)
     if is_first and self.meta is not None:
+      if isinstance(self.net, trainable_parts.AllLayers):
+        self.net.backbone.refuse_losses("meta-training")
       self.meta.build(self.composed.upper, self.head.start)
     if self._task is None:
       self._rows = phase_lib.data_of(

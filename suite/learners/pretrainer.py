@@ -115,6 +115,7 @@ class Pretrainer(learner.PretrainingLearner):
       pretext.build(
           lambda: self._backbone(image_shape=(size, size, 3)), num_classes=self._task.num_classes,
           batch_size=self._batch_size, distribution=distribution, seeds=seeds)
+    self._backbone.refuse_losses("a pretraining")
     return pretext, PretextUpdates(pretext, distribution, **self._sgd)
 
   @override

@@ -158,7 +158,7 @@ def learner(
 
   Args:
     model: a tf.keras.Model of images (pixels 0..255), or a function that makes one of the image
-      shape. An instance is copied, with its weights, for each run.
+      shape. An instance is copied, with its weights and what of it is frozen, for each run.
     method: "finetune" (nevis, clear, fluid); "protonet", "maml" or "pretrain_tune" (cfsl); or any
       method of `suite list --methods`: "er", "DER++", "slda". None: the first that fits the
       protocol.

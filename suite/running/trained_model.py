@@ -390,8 +390,20 @@ def _plain(net: tf.keras.Model | None, reason: str) -> tuple[tf.keras.Model | No
   """The net of Keras's own layers alone, which load without the suite; or why there is none."""
   if net is None:
     return None, reason
+  every = [layer for layer in net.submodules if isinstance(layer, tf.keras.Model)]
+  subclassed = [type(layer).__name__ for layer in every if not (
+      own_model.is_functional(layer) or isinstance(layer, tf.keras.Sequential))]
+  if subclassed:
+    return None, (f"its net has a subclass of tf.keras.Model, {subclassed[0]}, which Keras cannot "
+                  "load alone.")
   plain = tf.keras.models.clone_model(net, clone_function=_plain_layer)
+  own_model.take_trainable(plain, net)
   plain.set_weights(net.get_weights())
+  if own_model.has_layers_of_users(net):
+    try:
+      own_model.check_alike(plain, net, net.input_shape[1:], "its net")
+    except ValueError as error:
+      return None, str(error)
   ours = sorted({type(layer).__name__ for layer in plain.submodules
                  if isinstance(layer, tf.keras.layers.Lambda)
                  or type(layer).__module__.startswith("suite.")})

@@ -297,6 +297,19 @@ def test_logits_of_the_wrong_width_are_refused_before_training(protocol, message
   assert not state.done
 
 
+@pytest.mark.parametrize("name, method, message", [
+    ("predict", lambda self, images, labels: None,
+     r"Own.predict cannot be called with \(images\): missing a required argument: 'labels'. Write "
+     r"def predict\(self, images\); further"),
+    ("learn", lambda self, images: None,
+     r"Own.learn cannot be called with \(experience, context\): too many"),
+])
+def test_methods_with_other_arguments_are_refused_at_once(name, method, message):
+  kind = type("Own", (statistics_learner.StatisticsLearner,), {name: method})
+  with pytest.raises(refusals.RefusedError, match=message):
+    refusals.check_learner(kind(class_means.ClassMeans(), transform=PLAIN), deliveries.BUCKETS)
+
+
 def test_episodic_logits_of_the_wrong_width_are_refused_before_training(tmp_path):
   class Narrow(protonet.ProtoNet):
     meta_loss = functools.partial(pytest.fail, "It was trained.")

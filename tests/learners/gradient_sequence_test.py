@@ -242,6 +242,13 @@ def test_impossible_compositions_are_refused(arguments, message):
     make(**arguments)
 
 
+def test_losses_of_layers_are_refused_in_meta_training(tmp_path):
+  net = tf.keras.Sequential([tf.keras.layers.Flatten(input_shape=(8, 8, 3)),
+                             tf.keras.layers.Dense(4, kernel_regularizer="l2", name="regular")])
+  with pytest.raises(ValueError, match="adds losses in regular .*and meta-training has no place"):
+    begun(tmp_path, net=trainable_parts.AllLayers(net), base=None, meta=meta())
+
+
 def test_tasks_of_many_labels_are_refused(tmp_path):
   with pytest.raises(ValueError, match="multi_label; GradientLearner has one class an image"):
     make().begin(tasks.Task("m", tasks.MULTI_LABEL, 3), here(tmp_path))

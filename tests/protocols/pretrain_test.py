@@ -216,6 +216,10 @@ def test_bad_runs_are_said(tmp_path):
       (_set(), dict(knn_share=-0.2), "knn_share is -0.2; it is at least 0 and below 1")):
     with pytest.raises(ValueError, match=message):
       _run(tmp_path / "d", images=kind, **options)
+  with pytest.raises(ValueError, match="backbone adds losses in regular .*, and a pretraining"):
+    _run(tmp_path / "e", _learner(backbone=tf.keras.Sequential([
+        tf.keras.layers.Flatten(input_shape=(SIZE, SIZE, 3)),
+        tf.keras.layers.Dense(2, kernel_regularizer="l2", name="regular")])))
   with pytest.raises(ValueError, match="Pretrainer.batch_size is 0; it must be above 0"):
     _learner(batch_size=0)
 

@@ -10,6 +10,7 @@ import pytest
 import stopped_runs
 import tensorflow as tf
 
+import suite
 from suite.contracts import deliveries
 from suite.data.own import image_sources
 from suite.data.streams import buckets
@@ -151,3 +152,46 @@ def test_fine_tuning_trains_on_the_rows_of_the_method_of_that_name():
 def test_mistakes_are_said(make, message):
   with pytest.raises(ValueError, match=message):
     make()
+
+
+class Subclassed(tf.keras.Model):
+  """A net without a config, with a frozen layer and losses of layers."""
+
+  def __init__(self):
+    super().__init__()
+    self.conv = layers.Conv2D(3, 2, kernel_regularizer="l2")
+    self.norm, self.pool = layers.BatchNormalization(), layers.GlobalAveragePooling2D()
+    self.top = layers.Dense(4, activity_regularizer="l1")
+
+  def call(self, x, training=None):
+    return self.top(self.pool(self.norm(self.conv(x / 255.0), training=training)))
+
+
+@pytest.mark.parametrize("method", ["finetune", "lwf"])
+def test_a_subclassed_net_trains_resumes_and_is_taken_home(tmp_path, method):
+  tf.keras.utils.set_random_seed(3)
+  made = Subclassed()
+  made(np.zeros([1, *SHAPE], np.float32))
+  made.conv.trainable = False
+  kernels = [layer.kernel.numpy() for layer in (made.conv, made.top)]
+  settings = {"protocol": "clear", "buckets": two_buckets(), "workdir": str(tmp_path / "w"),
+              "learners": {"mine": own_learner.learner(made, method, epochs=2)}}
+  result = suite.run(**settings)
+  make = functools.partial(settings["learners"]["mine"].make, deliveries.BUCKETS)
+  with pytest.raises(stopped_runs.Stop):
+    _run(tmp_path / "stopped", make, buckets=two_buckets(), stop_before=2)
+  _run(tmp_path / "stopped", make, buckets=two_buckets())
+  _run(tmp_path / "whole", make, buckets=two_buckets())
+  assert stopped_runs.records(tmp_path / "stopped") == stopped_runs.records(tmp_path / "whole")
+  model = result.model("mine")
+  model.save(tmp_path / "saved")
+  pixels = tf.constant(np.random.default_rng(5).integers(0, 256, [6, *SHAPE]).astype(np.uint8))
+  saved = tf.saved_model.load(str(tmp_path / "saved"))
+  np.testing.assert_allclose(saved(pixels), model(pixels), rtol=1e-5)
+  with pytest.raises(ValueError, match="no .keras file: its net has a subclass of tf.keras.Model, "
+                     "Subclassed, which Keras cannot load alone. Give a folder"):
+    model.save(tmp_path / "mine.keras")
+  found = {v.shape.as_list()[0]: v.numpy() for v in saved.read if v.shape in (
+      kernels[0].shape, kernels[1].shape)}
+  np.testing.assert_array_equal(found[2], kernels[0])
+  assert np.abs(found[3] - kernels[1]).max() > 1e-3

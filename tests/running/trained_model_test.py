@@ -184,3 +184,29 @@ def test_the_command_exports_a_run_of_gin_files(tmp_path, monkeypatch, capsys):
   assert np.mean(np.argmax(scores, 1) == labels[:200]) > 0.6
   assert cli.main(["export", "none", "--out", "out"]) == 2
   assert "There is no directory 'none', and no runs/none" in capsys.readouterr().err
+
+
+class Scaled(tf.keras.layers.Layer):
+  """A layer of layers, and a setting that its config does not have."""
+
+  scale = 1.0
+
+  def __init__(self, **settings):
+    super().__init__(**settings)
+    self.first, self.second = layers.Dense(3), layers.Dense(3)
+
+  def call(self, x):
+    return self.second(self.first(x)) * self.scale
+
+
+def test_a_net_for_a_keras_file_answers_as_the_run_or_there_is_none():
+  inner = Scaled(name="mine")
+  net = tf.keras.Sequential([tf.keras.Input([3]), inner])
+  inner.first.trainable = False
+  plain, reason = trained_model._plain(net, "")
+  x = tf.constant([[1.0, 2, 3]])
+  np.testing.assert_array_equal(plain(x), net(x))
+  assert not reason
+  inner.scale = 3.0
+  plain, reason = trained_model._plain(net, "")
+  assert plain is None and "mine.scale of the copy differs" in reason

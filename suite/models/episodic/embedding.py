@@ -203,6 +203,7 @@ class KerasEmbedding(tf.Module):
     """Makes the variables, which are a pure function of the arguments."""
     self._model, weights = initial_lib.made(
         lambda: self._backbone(image_shape=tuple(image_shape)), seed)
+    self._backbone.refuse_losses("training over episodes")
     if self._model.non_trainable_weights:
       raise ValueError(
           f"Backbone {self._model.name!r} keeps running statistics "

@@ -58,6 +58,7 @@ class FunctionalModel:
 
     if self._call is None:
       model, self._values = initial_lib.made(build, seed)
+      self._backbone.refuse_losses("training over episodes")
       self._call = functional_call.FunctionalCall(model, owner="FunctionalModel.backbone")
     else:
       self._values = initial_lib.initial_weights(build, seed)

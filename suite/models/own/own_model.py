@@ -12,18 +12,22 @@ features [B, D]. `Backbone` makes one of
 The model's last layers may be its classifier; see `HEADS`. A model of Keras 3 is copied, checked
 and divided as one; each part then becomes a tf.keras model that holds it (`keras3`).
 
-Checks of a user's Keras model before a training, and its division into body and head.
+Checks of a user's Keras model before a training, and its division into body and head. A copy must
+be the user's net (`check_alike`): the same outputs of drawn images in training and evaluation, the
+same weights that are trained, the same losses of layers, the same size of images.
 """
 
 from __future__ import annotations
 
 import copy
 import inspect
-from typing import Any, Callable, Union
+from typing import Any, Callable, NamedTuple, Union
 
+import numpy as np
 import tensorflow as tf
 
 from suite.models import keras3
+from suite.models import layer_losses
 
 Given = Union[Any, Callable[..., Any]]  # Models are of tf.keras or Keras 3.
 
@@ -61,6 +65,7 @@ class Backbone:
     self.keeps_head = head == "own"
     self._shape: tuple[int, ...] = ()
     self._checked: set[tuple[int, ...]] = set()
+    self._adding: list[str] = []  # Layers that add losses.
 
   def __deepcopy__(self, memo: dict[int, Any]) -> Backbone:
     """A backbone of the same model: that is never trained itself, and Keras cannot copy each one.
@@ -74,14 +79,26 @@ class Backbone:
     if not is_model(self.given) or not self.given.built:
       return None
     check_ends(self.given, self._owner)
-    shape: Any = getattr(self.given, "input_shape", None) or ()
-    return tuple(shape[1:]) if len(shape) == 4 and all(shape[1:]) else None
+    shape: Any = seen_shape(self.given) or ()
+    return tuple(shape) if len(shape) == 3 and all(shape) else None
 
   def __call__(self, *, image_shape: Any = None, feature_size: int | None = None) -> tf.keras.Model:
     """A new model of features [B, D], with the instance's weights or new ones."""
     self._shape = (feature_size,) if feature_size is not None else tuple(image_shape)
     body, _ = self._parts(2)
     return body
+
+  def refuse_losses(self, what: str) -> None:
+    """Raises a ValueError if layers add losses, for a training that cannot add them.
+
+    Args:
+      what: the training, for the message. The model was made before.
+    """
+    if self._adding:
+      raise ValueError(
+          f"{self._owner} adds losses in {_listed(self._adding)} (a regularizer, or add_loss), and "
+          f"{what} has no place for them. Leave them out, or take a learner that trains by single "
+          "steps, such as method='finetune'.")
 
   def own_head(self, num_classes: int) -> tf.keras.Model:
     """A new model of features [B, D] to logits [B, C], after the backbone was made once."""
@@ -107,16 +124,26 @@ class Backbone:
       raise ValueError(f"{self._owner} made {type(model).__name__!r}; it must make a Keras model.")
     if keras3.is_model(model):
       keras3.check_backend(f"What {self._owner} made")
+    source = self.given if is_model(self.given) else model
     model = _functional(model, self._shape, self._owner)
     is_shipped = str(getattr(self.given, "__module__", "")).split(".")[0] == "suite"
     is_new = self._shape not in self._checked and not is_shipped
     self._checked.add(self._shape)
     if is_new:
       check_closed(model, self._shape, self._owner)
+      adding = check_alike(model, source, self._shape, self._owner)
+      self._adding = [layer.name for layer in adding]
     if self._head == "new":
       check_features(model, self._owner)
       return self._held(model), None
     body, head = divide(model, self._owner, keeps_head=self.keeps_head)
+    if is_new:
+      kept = {id(layer) for part in (body, head) for layer in part.submodules}
+      lost = [layer.name for layer in adding if id(layer) not in kept]
+      if lost:
+        raise ValueError(f"{self._owner}, {model.name!r}, adds losses in {_listed(lost)}, outside "
+                         "of the layers between its input and its output. Call add_loss in a layer "
+                         "on that way, or leave it out.")
     return self._held(body), self._held(head)
 
   def _held(self, model: Any) -> tf.keras.Model:
@@ -170,17 +197,20 @@ def _called(make: Callable[..., Any], name: str, shape: tuple[int, ...], num_cla
 
 def _copy(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf.keras.Model:
   """A model with the same layers, not shared, and the same weights."""
+  check_ends(model, owner)
+  _check_shape(model, shape, owner)
   try:
     made = copied(model, shape)
+    if model.built and keras3.is_model(model):
+      keras3.take_weights(made, model)
+    elif model.built:
+      made.set_weights(model.get_weights())
   except Exception as error:
     raise ValueError(f"{owner}, {model.name!r}, cannot be copied ({type(error).__name__}: {error})"
                      ". Give a function that makes it.") from error
-  if not model.built:
-    return made
-  if keras3.is_model(model):
-    keras3.take_weights(made, model)
-  else:
-    made.set_weights(model.get_weights())
+  lost = [] if model.built else _lost(made, model)  # Built ones are compared by what they compute.
+  if lost:
+    raise ValueError(f"{owner}, {model.name!r}: its copy is another net.{_told(lost)} {_ADVICE}")
   return made
 
 
@@ -191,23 +221,45 @@ def copied(model: Any, shape: tuple[int, ...] | None = None) -> Any:
     model: of tf.keras or Keras 3.
     shape: of an example; None: as the model has seen them.
   """
-  if keras3.is_model(model):
-    made = keras3.copied(model)
-  elif is_functional(model) or isinstance(model, tf.keras.Sequential):
-    made = tf.keras.models.clone_model(model, clone_function=copied_layer)
-  else:
-    made = type(model).from_config(model.get_config())
+  made = keras3.copied(model) if keras3.is_model(model) else copied_layer(model)
   if model.built and not made.built:
-    if shape is None:
-      seen = (next(iter(model.get_build_config()["shapes_dict"].values()))
-              if keras3.is_model(model) else model.save_spec()[0][0].shape)
-      shape = tuple(seen[1:])
-    made(tf.zeros([1, *shape]))
+    made(tf.zeros([1, *(shape or seen_shape(model) or ())]))
+  if not keras3.is_model(model):
+    take_trainable(made, model)
   return made
 
 
+def seen_shape(model: Any) -> tuple[int | None, ...] | None:
+  """The shape of an example that a built model was made for, or first called on; None: unknown."""
+  if is_functional(model):
+    return tuple(model.input_shape[1:])
+  if keras3.is_model(model):
+    shapes = (model.get_build_config() or {}).get("shapes_dict", {})
+    seen = next(iter(shapes.values()), None)
+  else:
+    seen = (model.get_build_config() or {}).get("input_shape")
+  is_shape = isinstance(seen, (tuple, list, tf.TensorShape)) and all(
+      side is None or isinstance(side, int) for side in seen)
+  return tuple(seen[1:]) if is_shape and seen else None
+
+
+def take_trainable(made: Any, source: Any) -> None:
+  """Trains of a tf.keras copy what is trained of its source, layers within layers included."""
+  ours, theirs = (list(one._flatten_layers()) for one in (made, source))
+  if [type(layer) for layer in ours] == [type(layer) for layer in theirs]:
+    for our, their in zip(ours, theirs):
+      if our.trainable != their.trainable:
+        our.trainable = their.trainable
+    return
+  for our, their in zip(getattr(made, "layers", ()), getattr(source, "layers", ())):
+    take_trainable(our, their)
+
+
 def copied_layer(layer: tf.keras.layers.Layer) -> tf.keras.layers.Layer:
-  """A layer with the same settings and other weights."""
+  """A layer, or a model, with the same settings and other weights."""
+  if is_functional(layer) or isinstance(layer, tf.keras.Sequential):  # Keras copies these whole,
+    # which needs each class of a user registered.
+    return tf.keras.models.clone_model(layer, clone_function=copied_layer)
   if isinstance(layer, tf.keras.layers.Lambda):  # Its config holds code, which does not restore.
     return tf.keras.layers.Lambda(layer.function, name=layer.name, arguments=layer.arguments)
   return layer.__class__.from_config(layer.get_config())
@@ -220,16 +272,15 @@ def _functional(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf
     model.build((None, *shape))
   check_ends(model, owner)
   known = getattr(model, "inputs", None)
+  _check_shape(model, shape, owner)
   if known and is_functional(model):
-    wanted = tuple(model.input_shape[1:])
-    fits = len(wanted) == len(shape) and all(w in (None, s) for w, s in zip(wanted, shape))
-    if not fits:
-      raise ValueError(wrong_shape(owner, model.name, wanted, shape))
+    wanted = model.input_shape[1:]
     if None not in wanted or keras3.is_model(model):  # One of Keras 3 is called with the images.
       return model
   inputs = keras.Input(shape, dtype=known[0].dtype if known else "float32", name="image")
   if known and is_functional(model):
     sized = tf.keras.models.clone_model(model, input_tensors=inputs, clone_function=copied_layer)
+    take_trainable(sized, model)
     sized.set_weights(model.get_weights())
     return sized
   try:
@@ -237,6 +288,14 @@ def _functional(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> tf
   except Exception as error:
     raise _cannot_be_called(model, shape, owner, error) from error
   return keras.Model(inputs, outputs, name=f"{model.name}_on_{'x'.join(map(str, shape))}")
+
+
+def _check_shape(model: Any, shape: tuple[int, ...], owner: str) -> None:
+  """Refuses a model that was made for, or called on, examples of another shape."""
+  wanted = seen_shape(model) if model.built else None
+  if wanted is not None and (len(wanted) != len(shape) or any(
+      w not in (None, s) for w, s in zip(wanted, shape))):
+    raise ValueError(wrong_shape(owner, model.name, wanted, shape))
 
 
 def _cannot_be_called(model: Any, shape: tuple[int, ...], owner: str, error: Exception
@@ -312,6 +371,136 @@ def check_closed(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> N
         f"{', '.join(layers_of(model, readers)) or 'its call'}. Make them weights of a layer (a "
         "subclass of tf.keras.layers.Layer with add_weight) instead of reading them in a Lambda "
         "layer.")
+
+
+_ADVICE = ("What is set after a model was made is not copied: set it in __init__ (if it varies, by "
+           "an argument that get_config returns), or give a function that makes the model.")
+
+
+class _Answers(NamedTuple):
+  """What a model makes of drawn images: its outputs, and the losses that its layers add."""
+
+  outputs: np.ndarray
+  losses: np.ndarray
+
+
+def check_alike(model: Any, source: Any, shape: tuple[int, ...], owner: str) -> list[Any]:
+  """Refuses a model that is not the one of the user that it was made from.
+
+  Outputs in training are not compared where those of `source` differ from call to call, as of a
+  Dropout with a seed.
+
+  Args:
+    model: functional. source: the user's.
+    shape: of an example.
+
+  Returns:
+    The layers of the model that add losses in training; none of a Keras 3 model, see `keras3`.
+  """
+  check_ends(model, owner)
+  name, adding = f"{owner}, {source.name!r}", list[Any]()
+  if model is source or not source.built or (  # No copy, or nothing to compare with.
+      {id(v) for v in source.weights} & {id(v) for v in model.weights}):
+    return _adding(model, shape)
+  told = _told(_lost(model, source))
+  ours, theirs = (sorted(tuple(v.shape) for v in one.trainable_variables)
+                  for one in (model, source))
+  if ours != theirs:
+    raise ValueError(f"{name}, has {len(theirs)} weights that are trained, and its copy "
+                     f"{len(ours)}.{told} {_ADVICE}")
+  for training in (False, True):
+    if training and tf.distribute.has_strategy():  # Statistics move on replicas alone.
+      return _adding(model, shape)
+    yours, found = _answers(source, shape, training), _answers(model, shape, training)
+    adding = [] if keras3.is_model(model) else layer_losses.layers(model)
+    if yours.losses.shape != found.losses.shape:
+      raise ValueError(
+          f"{name}: its layers add {yours.losses.size} losses, and those of its copy "
+          f"{found.losses.size}.{told} Call add_loss in a layer's call, or give a function that "
+          "makes the model.")
+    again = None
+    for place, what in enumerate(_Answers._fields):
+      if _are_close(yours[place], found[place]):
+        continue
+      again = again or _answers(source, shape, training)
+      if _are_close(yours[place], again[place]):
+        raise ValueError(
+            f"{name}: its copy has other {what} in {'training' if training else 'evaluation'}, on "
+            f"the same images.{told} {_ADVICE}")
+  return adding
+
+
+def _adding(model: Any, shape: tuple[int, ...]) -> list[Any]:
+  """The layers that add losses in training; the model is traced, and does not run."""
+  if keras3.is_model(model):
+    return []
+  _answers(model, shape, True, runs=False)
+  return layer_losses.layers(model)
+
+
+def _answers(model: Any, shape: tuple[int, ...], training: bool, runs: bool = True) -> _Answers:
+  """A model's answers about two images; its weights stay, and no generator is advanced."""
+  def answer(x: tf.Tensor) -> tuple[tf.Tensor, list[tf.Tensor]]:
+    tf.compat.v1.get_default_graph().seed = 1  # Draws without a seed are the same each time.
+    output = model(x, training=training)
+    if keras3.is_model(model):
+      return output, []
+    return output, [*layer_losses.of_pass(model), *layer_losses.of_weights(model)]
+
+  dtype = tf.as_dtype(model.inputs[0].dtype if getattr(model, "inputs", None) else "float32")
+  images = np.random.default_rng(1).integers(0, 256, [2, *shape])
+  with keras3.drawing_from(keras3.Seeds(None) if keras3.is_model(model) else None):
+    traced = tf.function(answer, autograph=False).get_concrete_function(
+        tf.TensorSpec([2, *shape], dtype))
+  if not runs:
+    return _Answers(np.zeros([]), np.zeros([]))
+  before = model.get_weights()
+  output, losses = traced(tf.cast(images, dtype))
+  if training:
+    model.set_weights(before)
+  return _Answers(*(np.array(found, np.float64) for found in (
+      tf.cast(output, tf.float64), [float(loss) for loss in losses])))
+
+
+def _are_close(ours: np.ndarray, theirs: np.ndarray) -> bool:
+  return ours.shape == theirs.shape and np.allclose(
+      ours, theirs, rtol=1e-3, atol=1e-4 * float(np.max(np.abs(ours), initial=0.0)), equal_nan=True)
+
+
+def _lost(model: Any, source: Any) -> list[str]:
+  """Settings of layers, "layer.name", that a model of copies has not or has otherwise.
+
+  Plain values alone; none if the layers of the two are not the same.
+  """
+  if keras3.is_model(source):
+    return []
+  ours, theirs = ([layer for layer in one._flatten_layers() if not (
+      is_functional(layer) or isinstance(layer, tf.keras.layers.InputLayer))]
+                  for one in (model, source))
+  if [type(layer) for layer in ours] != [type(layer) for layer in theirs]:
+    return []
+  of_keras = {*vars(tf.keras.Model()), *dir(tf.keras.Model), "stop_training"}
+  return [f"{their.name}.{key}" for our, their in zip(ours, theirs)
+          for key, value in vars(their).items()
+          if not key.startswith("_") and key not in of_keras
+          and isinstance(value, (bool, int, float, str, np.generic))
+          and repr(getattr(our, key, None)) != repr(value)]
+
+
+def _told(lost: list[str]) -> str:
+  if not lost:
+    return ""
+  return f" {_listed(lost)} of the copy {'differs' if len(lost) == 1 else 'differ'}."
+
+
+def has_layers_of_users(model: Any) -> bool:
+  """Whether layers of a tf.keras model are of classes that are neither Keras's nor the suite's."""
+  return any(type(layer).__module__.split(".")[0] not in ("keras", "tf_keras", "suite")
+             for layer in model._flatten_layers())
+
+
+def _listed(names: list[str]) -> str:
+  return ", ".join(names[:3]) + ("" if len(names) < 4 else f" and {len(names) - 3} more")
 
 
 def handles(variable: Any) -> list[tf.Tensor]:

@@ -62,13 +62,13 @@ class FrozenBackbone:
     else:
       self.model = make(image_shape=image_shape)
       values = given[:len(self.model.weights)]
-    self.model.trainable = False
     wanted = [tuple(w.shape) for w in self.model.weights]
     if [v.shape for v in values] != wanted:
       raise ValueError(f"{weights} begins with {len(values)} arrays of shapes "
                        f"{[v.shape for v in values[:3]]}...; {self.model.name} has {len(wanted)} "
                        f"weights {wanted[:3]}... Give weights of this very backbone.")
     self.model.set_weights(values)
+    self.model.trainable = False  # Which changes the order of weights of layers within layers.
 
   @functools.cached_property
   def digest(self) -> str:

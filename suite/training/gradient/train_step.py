@@ -10,6 +10,7 @@ import tensorflow as tf
 from suite.compute import user_code
 from suite.contracts import tasks
 from suite.models import keras3
+from suite.models import layer_losses
 from suite.training.memories import step_rows
 from suite.training.objectives import loss_scale
 from suite.training.objectives import losses
@@ -147,7 +148,8 @@ class StepNet:
     classes, auxiliary: as given. rate: the learning rate [], or None.
     variables: the weights that the step changes.
     mode: see the module.
-    loss: the loss [] whose gradient was taken last. num_updates: calls of `follow`.
+    loss: the loss [] whose gradient was taken last, with what layers added to it. num_updates:
+      calls of `follow`.
     passes: rows so far, where all numbers are known.
   """
 
@@ -164,6 +166,7 @@ class StepNet:
     self.variables, self.num_updates, self.passes = step.variables, 0, Passes(0, 0)
     self._shares: list[tuple[str, tf.GradientTape, list[tf.Tensor]]] = []
     self._tape: tf.GradientTape | None = None
+    self._added: list[tf.Tensor] = []  # By layers, in passes since the last gradients.
 
   def __enter__(self) -> StepNet:
     if self._tape is None and self.mode != BLANK:
@@ -200,7 +203,11 @@ class StepNet:
       depth = width if step.parts is None else step.parts[1].input_shape[-1]
       return tf.zeros([rows.num, depth]), tf.zeros([rows.num, width])
     self.__enter__()  # Again, after an update.
-    return self._on_devices(rows) if self._shares_rows(rows) else self._forward(rows.images)
+    if self._shares_rows(rows):
+      return self._on_devices(rows)
+    outputs = self._forward(rows.images)
+    self._added += layer_losses.of_pass(step.model)
+    return outputs
 
   def _forward(self, images: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     step = self._step
@@ -220,7 +227,8 @@ class StepNet:
     """As `answers`, with an equal share of each set of the rows on each device.
 
     The variables stay where they are: each device reads them. A batch norm takes the statistics of
-    its device's share; its running ones become the mean of those after each share.
+    its device's share; its running ones become the mean of those after each share, and so do the
+    losses that layers add.
     """
     assert self._tape is not None
     moving, after, shares = self._moving(), [], []
@@ -230,14 +238,17 @@ class StepNet:
         variable.assign(value)
       with tf.device(device), self._tape.stop_recording(), tf.GradientTape() as tape:
         outputs = list(self._forward(images))
+        added = layer_losses.of_pass(self._step.model)
+        outputs += [tf.add_n(added)] if added else []
       self._shares.append((device, tape, outputs))
       self._tape.watch(outputs)
       shares.append(outputs)
       after.append([v.read_value() for v in moving])
     for variable, *values in zip(moving, *after):
       variable.assign(tf.add_n(values) / len(values))
-    features, logits = (self._gathered(rows, of_shares) for of_shares in zip(*shares))
-    return features, logits
+    features, logits, *sums = zip(*shares)
+    self._added += [tf.add_n(of_shares) / len(of_shares) for of_shares in sums]
+    return self._gathered(rows, features), self._gathered(rows, logits)
 
   def _share(self, rows: step_rows.Rows) -> Iterator[tuple[str, tf.Tensor]]:
     """Yields the devices and their images."""
@@ -275,10 +286,6 @@ class StepNet:
       with tf.device(device):
         shares.append(model(images, training=False))
     return tf.stop_gradient(self._gathered(rows, shares))
-
-  def losses_of_layers(self) -> list[tf.Tensor]:
-    """What layers added to the loss in the last pass, by `add_loss`."""
-    return [] if self.mode == BLANK else list(self._step.model.losses)
 
   def losses_at_rest(self, rows: step_rows.Rows) -> tf.Tensor:
     """The cross-entropy of each row [B] among known classes, the net running as in evaluation."""
@@ -324,9 +331,12 @@ class StepNet:
   def gradients(self, loss: tf.Tensor) -> list[tf.Tensor | None]:
     """Gradients of a loss [] of rows that went through the net since the last ones.
 
+    What layers of the net add to a loss is a part of it: regularizers of their weights, and what
+    they added in these passes by `add_loss`.
+
     One for each variable; None where it has no part in the loss.
     """
-    self.loss = loss
+    self.loss = loss = self._with_layers(loss)
     if self.mode == BLANK:
       return [tf.zeros_like(v) for v in self.variables]
     tape, scaling, found = self._tape, self._step.scaling, list[Any]()
@@ -339,6 +349,17 @@ class StepNet:
           f"A loss of {type(self._step.objective).__name__} depends on no weight that is trained. "
           "Compute it from net.logits(rows), and after an update once more.")
     return scaling.unscaled(found)
+
+  def _with_layers(self, loss: tf.Tensor) -> tf.Tensor:
+    """A loss [] and what layers add to it; replicas of a strategy have equal shares of this."""
+    if self.mode == BLANK:
+      return loss
+    added, self._added = [*self._added, *layer_losses.of_weights(self._step.model)], []
+    if not added:
+      return loss
+    num = tf.distribute.get_strategy().num_replicas_in_sync
+    added = [tf.cast(one, loss.dtype) for one in added]
+    return tf.add_n([loss, *(added if num == 1 else [one / num for one in added])])
 
   def _of_shares(self, tape: tf.GradientTape, loss: tf.Tensor) -> list[tf.Tensor | None]:
     """Gradients of a loss whose passes are shared by devices, each of which goes back its own."""

@@ -30,6 +30,7 @@ import tensorflow as tf
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.models import keras3
+from suite.models.own import own_model
 from suite.training.memories import step_rows
 from suite.training.objectives import losses
 
@@ -307,12 +308,15 @@ class OldClasses(tf.Module):
 def frozen_copy(model: tf.keras.Model
                 ) -> tuple[tf.keras.Model, list[tuple[tf.Variable, tf.Variable]]]:
   """A copy that is not trained, and pairs of its variables and the model's, to copy again."""
-  copy = tf.keras.models.clone_model(model)
+  copy = own_model.copied(model)
   # Paired before freezing, which changes the order of a model's variables.
   pairs = list(zip(copy.variables, model.variables))
-  copy.trainable = False
   for ours, theirs in pairs:
     ours.assign(theirs)
+  if own_model.has_layers_of_users(model):
+    own_model.check_alike(copy, model, model.input_shape[1:],
+                          "The net of a method that keeps an earlier one")
+  copy.trainable = False
   return copy, pairs
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Cross-entropy among the classes of a phase, and what layers of the net add to the loss.
+"""Cross-entropy among the classes of a phase.
 
-  loss = CE(rows; classes that came for the phase) + sum of the layers' `add_loss`
+  loss = CE(rows; classes that came for the phase)
 
 Methods on frozen transformers leave logits of earlier classes out of the loss, so that these are
 not pushed down (L2P, DualPrompt, CODA-Prompt). Classes of a batch always take part; where an image
@@ -49,5 +49,5 @@ class PhaseClasses(objective.Objective):
       here = tf.reduce_any(tf.one_hot(both.labels, num, on_value=True, off_value=False), axis=0)
       allowed = here | tf.ensure_shape(self.now, [num])
       batch = batch._replace(classes=objective.Classes(allowed, allowed, allowed))
-    net.update(tf.add_n([objective.cross_entropy(batch), *net.losses_of_layers()]))
+    net.update(objective.cross_entropy(batch))
     memory.store(rows)

@@ -210,3 +210,14 @@ def test_a_norm_in_two_places_is_refused():
   model = tf.keras.Model(inputs, layers.Flatten()(norm(norm(inputs))))
   with pytest.raises(ValueError, match="shared is called several times in one pass"):
     functional_model.FunctionalModel(model).initial(0, SHAPE, WAY)
+
+
+def test_losses_of_layers_are_refused():
+  def net(image_shape):
+    return tf.keras.Sequential([layers.Flatten(input_shape=image_shape),
+                                layers.Dense(3, kernel_regularizer="l2", name="regular")])
+
+  for made in (functional_model.FunctionalModel(net), embedding.KerasEmbedding(net)):
+    make = getattr(made, "initial", None) or made.make
+    with pytest.raises(ValueError, match="adds losses in regular .*and training over episodes has"):
+      make(1, SHAPE)

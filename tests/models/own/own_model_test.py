@@ -120,3 +120,118 @@ def test_objects_of_other_frameworks_are_refused_by_name(module, name):
                lambda one: optimizers.own(one, "x"), objective.OwnLoss, seeded_layers.LayerOp):
     with pytest.raises(ValueError, match=f"'Thing' of {name}.*models of TensorFlow's Keras"):
       give(kind())
+
+
+class Scaled(layers.Layer):
+  """A layer of layers, and a setting that its config does not have."""
+
+  def __init__(self, **settings):
+    super().__init__(**settings)
+    self.scale, self.flat = 1.0, layers.Flatten()
+    self.inner, self.top = layers.Dense(4), layers.Dense(3)
+
+  def call(self, x):
+    return self.top(self.inner(self.flat(x))) * self.scale
+
+
+class Normed(tf.keras.Model):
+  """A subclass that is another function in training."""
+
+  def __init__(self):
+    super().__init__()
+    self.conv, self.norm = layers.Conv2D(2, 3), layers.BatchNormalization()
+    self.pool, self.drop = layers.GlobalAveragePooling2D(), layers.Dropout(0.5)
+
+  def call(self, x, training=None):
+    return self.drop(self.norm(self.pool(self.conv(x)), training=training), training=training)
+
+
+def called(model, shape=SHAPE):
+  model(tf.zeros([1, *shape]))
+  return model
+
+
+def open_net():
+  """Of images of any size, so that it is made again for theirs."""
+  block = Scaled()
+  inputs = tf.keras.Input([None, None, 3])
+  model = tf.keras.Model(inputs, block(layers.GlobalAveragePooling2D()(inputs)))
+  block.inner.trainable = False
+  return model
+
+
+def with_frozen(model, find):
+  find(model).trainable = False
+  return model
+
+
+@pytest.mark.parametrize("make, num_trained", [
+    (lambda: with_frozen(net(Scaled()), lambda m: m.layers[-1].inner), 4),
+    (lambda: with_frozen(tf.keras.Sequential([net(Scaled())]),
+                         lambda m: m.layers[0].layers[-1].inner), 4),
+    (lambda: with_frozen(called(Normed()), lambda m: m.conv), 2),
+    (lambda: with_frozen(Normed(), lambda m: m.conv), 2),
+    (open_net, 2),
+], ids=["in a layer", "in a nested model", "in a subclass", "before it is built", "of any size"])
+def test_what_is_frozen_stays_frozen_and_has_its_weights(make, num_trained):
+  model = make()
+  made = own_model.Backbone(model)(image_shape=SHAPE)
+  assert len(made.trainable_variables) == num_trained
+  images = np.random.default_rng(0).normal(size=[2, *SHAPE]).astype(np.float32)
+  if model.built and not isinstance(model, Normed):
+    np.testing.assert_allclose(made(images), model(images), rtol=1e-5)
+
+
+def test_a_net_that_draws_and_moves_statistics_is_compared_and_left_as_it_was():
+  for model in (called(Normed()), net(layers.Dropout(0.5, seed=1), layers.Dropout(0.5))):
+    before = model.get_weights()
+    own_model.Backbone(model)(image_shape=SHAPE)
+    for ours, theirs in zip(model.get_weights(), before):
+      np.testing.assert_array_equal(ours, theirs)
+
+
+def _changed(model, change):
+  change(model)
+  return model
+
+
+def _adds_outside():
+  inputs = tf.keras.Input(SHAPE)
+  hidden = layers.Dense(4)(layers.Flatten()(inputs))
+  model = tf.keras.Model(inputs, layers.Dense(3)(hidden))
+  model.add_loss(tf.reduce_mean(hidden))
+  return model
+
+
+@pytest.mark.parametrize("given, head, message", [
+    (_changed(net(Scaled(name="mine")), lambda m: setattr(m.layers[-1], "scale", 3.0)), "new",
+     "its copy has other outputs in evaluation, on the same images. mine.scale of the copy "
+     "differs. What is set after a model was made is not copied: set it in __init__"),
+    (_changed(called(Normed()), lambda m: setattr(m.drop, "rate", 0.9)), "new",
+     "has other outputs in training.*rate of the copy differs"),
+    (_changed(tf.keras.Sequential([Scaled(name="late")]),
+              lambda m: setattr(m.layers[0], "scale", 3.0)), "new",
+     "its copy is another net. late.scale of the copy differs"),
+    (_changed(net(), lambda m: m.add_loss(lambda: tf.constant(1.0))), "new",
+     "its layers add 1 losses, and those of its copy 0. Call add_loss in a layer"),
+    (_adds_outside(), "own", "adds losses in add_loss.*, outside of the layers between"),
+    (called(Normed(), (8, 8, 3)), "new", r"takes examples \[8, 8, 3\], but .*Plain\(size=8\)"),
+    (lambda: called(Normed(), (8, 8, 3)), "new", r"takes examples \[8, 8, 3\], but"),
+])
+def test_a_net_that_is_not_the_users_is_refused(given, head, message):
+  with pytest.raises(ValueError, match=message):
+    own_model.Backbone(given, head)(image_shape=SHAPE)
+
+
+def test_a_subclass_that_was_called_says_the_size_of_its_images():
+  assert own_model.Backbone(called(Normed(), (8, 8, 3))).image_shape == (8, 8, 3)
+  assert own_model.Backbone(Normed()).image_shape is None
+
+
+@pytest.mark.parametrize("layer", [
+    layers.Dense(3, kernel_regularizer="l2"), layers.Dense(3, activity_regularizer="l2")])
+def test_a_training_that_cannot_add_losses_of_layers_refuses_them(layer):
+  backbone = own_model.Backbone(net(layer))
+  backbone(image_shape=SHAPE)
+  with pytest.raises(ValueError, match="adds losses in dense.*and episodes has no place for them"):
+    backbone.refuse_losses("episodes")

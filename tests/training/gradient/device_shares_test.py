@@ -82,3 +82,19 @@ def test_the_running_statistics_are_the_mean_of_those_of_the_shares():
   variance = np.mean([0.5 + 0.5 * share.var(0) for share in shares], axis=0)
   np.testing.assert_allclose(model.layers[0].moving_mean, mean, rtol=1e-6)
   np.testing.assert_allclose(model.layers[0].moving_variance, variance, rtol=1e-6)
+
+
+def test_what_layers_add_is_the_mean_of_that_of_the_shares():
+  found = []
+  for devices in ((), TWO):
+    tf.keras.utils.set_random_seed(1)
+    model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(
+        2, activity_regularizer="l2", kernel_regularizer="l1")])
+    step = train_step.TrainStep(model, objective=objective_lib.Objective(),
+                                optimizer=optimizers.Sgd(model.trainable_variables))
+    net = step.take(step_rows.Rows(tf.constant([[1.0, 2], [3, 4], [9, 0], [2, 4]]),
+                                   tf.constant([0, 1, 0, 1]), sizes=(4,)),
+                    rate=tf.constant(0.1), devices=devices)
+    found.append([net.loss, *model.get_weights()])
+  for a, b in zip(*found):
+    np.testing.assert_allclose(a, b, rtol=1e-5)

@@ -59,3 +59,23 @@ def test_its_layers_are_all_frozen():
   assert sum(layer.macs for layer in layers) == 64 * 27 * 4 + 16 * 36 * 4
   assert not any(layer.trained for layer in layers)
   assert frozen_backbone.layers(lambda images: images) == []
+
+
+class Normed(tf.keras.layers.Layer):
+  """Two norms: their weights change places when they are frozen."""
+
+  def __init__(self):
+    super().__init__()
+    self.norms = [tf.keras.layers.BatchNormalization() for _ in range(2)]
+
+  def call(self, x, training=None):
+    return self.norms[1](tf.reduce_sum(self.norms[0](x, training=training), [1, 2]),
+                         training=training)
+
+
+def test_a_layer_of_layers_has_its_own_weights_when_it_is_frozen():
+  model = tf.keras.Sequential([tf.keras.Input([8, 8, 3]), Normed()])
+  rng = np.random.default_rng(2)
+  model.set_weights([rng.uniform(1, 2, w.shape) for w in model.get_weights()])
+  expected = model(tf.cast(IMAGES, tf.float32), training=False)
+  np.testing.assert_allclose(frozen_backbone.FrozenBackbone(model, 8)(IMAGES), expected, rtol=1e-6)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from suite.compute import flops
 from suite.contracts import tasks
 from suite.training.gradient import optimizers
 from suite.training.gradient import schedules
@@ -113,6 +114,51 @@ def test_a_step_may_update_twice_with_a_pass_for_each():
   for _ in range(2):
     take(make(expected), tf.constant(0.3))
   np.testing.assert_array_equal(found.get_weights()[0], expected.get_weights()[0])
+
+
+class Adds(tf.keras.layers.Layer):
+  """Adds the mean of its inputs to the loss, in training."""
+
+  def call(self, inputs, training=None):
+    if training:
+      self.add_loss(tf.reduce_mean(inputs))
+    return inputs
+
+
+def test_what_layers_add_is_part_of_each_loss_once():
+  """Twice the squares of the kernel, and the means 1.5 and 2.5 of two passes on other rows."""
+  dense = tf.keras.layers.Dense(2, kernel_regularizer=tf.keras.regularizers.l2(2.0))
+  model = tf.keras.Sequential([tf.keras.Input([2]), Adds(), dense])
+  model.set_weights(linear().get_weights())
+  before, seen = model.get_weights()[0], []
+
+  def two_passes(rows, net):
+    loss = net.cross_entropy(net.logits(rows), rows.labels)
+    net.logits(step_rows.Rows(rows.images + 1.0, rows.labels))
+    model(rows.images - 9.0, training=True)  # Not by the net.
+    net.update(loss)
+    seen.append((loss, net.loss))
+
+  losses, kernel, _ = by_hand(before, X, Y)
+  take(make(model, Own(two_passes)), tf.constant(0.1))
+  np.testing.assert_allclose(model.get_weights()[0], before - 0.1 * (kernel + 4 * before),
+                             rtol=1e-5, atol=1e-6)
+  assert float(seen[0][0]) == pytest.approx(losses.mean(), rel=1e-6)
+  assert float(seen[0][1]) == pytest.approx(losses.mean() + 2 * 5.0 + 1.5 + 2.5, rel=1e-6)
+
+
+def test_what_layers_add_is_counted_and_nothing_else():
+  def ops(regularizer):
+    model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(
+        2, kernel_regularizer=regularizer)])
+    step, rows = make(model), step_rows.Rows(tf.constant(X), tf.constant(Y))
+    graph = tf.function(lambda: step.take(
+        rows, rate=tf.constant(0.1), mode=train_step.COUNTS).loss,
+                        autograph=False).get_concrete_function()
+    return flops.count(graph), [op.type for op in graph.graph.get_operations()]
+
+  (plain, without), (more, having) = ops(None), ops(tf.keras.regularizers.l2(2.0))
+  assert more.flops > plain.flops and "L2Loss" in having and "AddN" not in without
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 64])

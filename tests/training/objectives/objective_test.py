@@ -161,3 +161,30 @@ def test_a_row_s_loss_is_over_its_own_head():
   own = objective_lib.OwnLoss(losses.hard_cross_entropy)
   found = steps.loss_of(own, steps.batch(logits, [2, 3], heads=batch.heads))
   np.testing.assert_allclose(found, math.log(8 / 3) / 2, rtol=1e-5)
+
+
+class Inner(tf.keras.layers.Layer):
+  """A layer of layers, and a setting that its config does not have."""
+
+  scale = 1.0
+
+  def __init__(self, **settings):
+    super().__init__(**settings)
+    self.first, self.second = tf.keras.layers.Dense(3), tf.keras.layers.Dense(3)
+
+  def call(self, x):
+    return self.second(self.first(x)) * self.scale
+
+
+def test_a_frozen_copy_has_the_weights_in_their_places_or_is_refused():
+  inner = Inner(name="mine")
+  model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.Sequential([inner])])
+  inner.first.trainable = False
+  copy, pairs = objective_lib.frozen_copy(model)
+  x = tf.constant([[1.0, 2, 3]])
+  np.testing.assert_array_equal(copy(x), model(x))
+  assert not copy.trainable_variables and len(pairs) == 4
+  inner.scale = 3.0
+  with pytest.raises(ValueError, match="keeps an earlier one, .* its copy has other outputs in "
+                     "evaluation.* mine.scale of the copy differs"):
+    objective_lib.frozen_copy(model)
