@@ -416,7 +416,7 @@ def test_groups_refuse_settings_that_make_no_sense():
     (dict(base=_base([0, 0], 2)), "'base' has 2 classes"),
     (dict(base=_base([0, 0], 1, ["b"]), sequence=_sequence([0, 1, 2], class_names=list("abc"))),
      "The base 'base' has the classes 'b', but the base classes of .* first ones, 'a'. Make the"),
-    (dict(base=_base([0, 0], 1, ["b"])), "only the base has names of classes: 'b'. Give both"),
+    (dict(base=_base([0, 0], 1, ["b"])), "only the base has names of classes: 'b'. Give the other"),
     (dict(base=_base([0, 0]), sequence=_sequence([0, 1, 2], num_base_classes=0)),
      "given as base classes, but the sequence has none"),
     (dict(novelty=sequence_log.Novelty("entropy")),

@@ -495,7 +495,8 @@ def _told(lost: list[str]) -> str:
 
 def has_layers_of_users(model: Any) -> bool:
   """Whether layers of a tf.keras model are of classes that are neither Keras's nor the suite's."""
-  return any(type(layer).__module__.split(".")[0] not in ("keras", "tf_keras", "suite")
+  shipped = {tf.keras.layers.Layer.__module__.partition(".")[0], "keras", "suite"}
+  return any(type(layer).__module__.partition(".")[0] not in shipped
              for layer in model._flatten_layers())
 
 
