@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What layers of a tf.keras model add to the loss: regularizers of weights, `add_loss` in a pass.
+"""Losses that layers of a tf.keras model add: regularizers of weights, `add_loss` in a pass.
 
 Keras's `model.losses` has both, those of the last pass alone, and of a layer that the pass did not
 reach what it had when the model was made. A step may have several passes, so they are apart here.

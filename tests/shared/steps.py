@@ -16,10 +16,10 @@ from suite.training.memories import step_rows
 class Given(train_step.StepNet):
   """A net whose outputs and gradients are given; instead of an update it adds `change`."""
 
-  def __init__(self, rows, logits, features=None, *, variables=(), gradients=None, change=None,
+  def __init__(self, logits, features=None, *, variables=(), gradients=None, change=None,
                model=None, kind=tasks.SINGLE_LABEL, heads=None, **settings):
     step = types.SimpleNamespace(variables=list(variables), kind=kind, heads=heads, model=model)
-    super().__init__(step, rows, **settings)
+    super().__init__(step, **settings)
     self._outputs = (logits if features is None else features, logits)
     self._given, self._change = gradients, change
 
@@ -55,7 +55,7 @@ def taken(objective, *, logits, labels, draws, stored, images, features=None, **
       tf.convert_to_tensor(images), labels, [num, *draws],
       None if stored is None else tf.convert_to_tensor(stored, tf.float32))
   memory = step_rows.StepMemory(rows, draws[0] if draws else 0, not draws, drawn)
-  net = Given(rows, logits, features, **settings)
+  net = Given(logits, features, **settings)
   with net:
     objective.step(rows, net, memory)
   assert net.num_updates == 1 and len(memory.drawn) == len(draws)
@@ -71,7 +71,7 @@ class Following(train_step.StepNet):
   """Two parameters w; an example x costs w . x, so that its gradient is x."""
 
   def __init__(self, *gradient):
-    super().__init__(types.SimpleNamespace(variables=[tf.zeros([2]) for _ in gradient]), None)
+    super().__init__(types.SimpleNamespace(variables=[tf.zeros([2]) for _ in gradient]))
     self._given, self.asked = gradient, []
 
   def logits(self, *sets):

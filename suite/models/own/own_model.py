@@ -378,7 +378,7 @@ _ADVICE = ("What is set after a model was made is not copied: set it in __init__
 
 
 class _Answers(NamedTuple):
-  """What a model makes of drawn images: its outputs, and the losses that its layers add."""
+  """Outputs of a model on drawn images, and the losses that its layers add."""
 
   outputs: np.ndarray
   losses: np.ndarray

@@ -202,7 +202,7 @@ class ArrayLoop:
     return step_rows.Rows(self.prepared(tf.gather(codes, places)), tf.gather(labels, places))
 
   def blank(self, width: int, data: objective.Data, held: int = 1) -> Blank:
-    """What a step on `width` rows draws and passes through the net, with `held` in the memory.
+    """The draws and passes of a step on `width` rows, with `held` rows in the memory.
 
     Args:
       data: of the shapes and types of all rows.
@@ -407,7 +407,7 @@ def _plain(part: Any) -> tuple[Any, ...]:
 
 
 class Blank(NamedTuple):
-  """What a step does, found out without computing it.
+  """The draws, stores and passes of a step, found out without computing it.
 
   Attributes:
     drawn: the numbers of rows that it draws from the memory, one after the other.

@@ -34,7 +34,7 @@ class Optimizer(Protocol):
 
 
 class Passes(NamedTuple):
-  """What a step does with rows: how many go forward and backward, and how many forward only."""
+  """The rows of a step that go forward and backward, and those that go forward only."""
 
   trained: int
   forward: int
@@ -110,10 +110,12 @@ class TrainStep:
       mode: see the module.
       **settings: see `StepNet`.
     """
-    net, name = StepNet(self, rows, mode, **settings), type(self.objective).__name__
+    net, name = StepNet(self, mode, **settings), type(self.objective).__name__
+    memory = memory or step_rows.StepMemory(rows)
+    memory.drawn.clear()  # Where devices may share rows, or not, both steps are traced.
     try:
       with net:
-        found = self.objective.step(rows, net, memory or step_rows.StepMemory(rows))
+        found = self.objective.step(rows, net, memory)
     except (AttributeError, NotImplementedError) as error:
       if "numpy" not in str(error):
         raise
@@ -137,7 +139,7 @@ class StepNet:
   """The net of one step.
 
   Args:
-    step: whose net it is. rows: of the step. mode: see the module.
+    step: whose net it is. mode: see the module.
     rate: [], or None: the optimizer's schedule.
     classes: see `objective.Data`. auxiliary: further rows, for objectives that take them.
     mask: bool [B], False for padding; None: no padding. divisor: what the sum of the rows' losses
@@ -155,11 +157,11 @@ class StepNet:
 
   loss: tf.Tensor
 
-  def __init__(self, step: TrainStep, rows: step_rows.Rows, mode: str = RUNS, *,
+  def __init__(self, step: TrainStep, mode: str = RUNS, *,
                rate: tf.Tensor | None = None, classes: objective_lib.Classes | None = None,
                auxiliary: Any = None, mask: tf.Tensor | None = None, divisor: Any = None,
                devices: Sequence[str] = ()):
-    self._step, self._rows, self.mode = step, rows, mode
+    self._step, self.mode = step, mode
     self.rate, self.classes, self.auxiliary = rate, classes, auxiliary
     self._mask, self._divisor = mask, divisor
     self._devices = tuple(devices) if len(devices) > 1 else ()
@@ -191,8 +193,12 @@ class StepNet:
 
   def logits(self, *sets: step_rows.Rows) -> Any:
     """The logits [B, C] of rows in training; of several sets, which go together: for each set."""
-    logits = self.answers(step_rows.joined(*sets))[1]
-    return logits if len(sets) == 1 else _of_sets(sets, logits)
+    every = step_rows.joined(*sets)
+    logits = self.answers(every)[1]
+    if len(sets) == 1:
+      return logits
+    parts = iter(every.parts(logits))
+    return [logits[:0] if rows.sizes == (0,) else next(parts) for rows in sets]
 
   def answers(self, rows: step_rows.Rows) -> tuple[tf.Tensor, tf.Tensor]:
     """The features [B, D] of rows in training, and their logits [B, C]."""
@@ -275,7 +281,7 @@ class StepNet:
                     if v.dtype.is_floating]
 
   def at_rest(self, model: tf.keras.Model, rows: step_rows.Rows) -> tf.Tensor:
-    """What another model, such as the net as it was, makes of rows; no gradient goes there."""
+    """Outputs of another model at rest, such as the net as it was; no gradient goes there."""
     self._note(0, rows.num)
     if self.mode == BLANK:
       return tf.zeros([rows.num, *model.output_shape[1:]])
@@ -416,7 +422,7 @@ class StepNet:
     def one(i: tf.Tensor, total: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
       at = order[i]
       row = step_rows.Rows(rows.images[at][None], rows.labels[at][None], sizes=(1,))
-      with StepNet(self._step, row, self.mode, rate=self.rate, classes=self.classes) as net:
+      with StepNet(self._step, self.mode, rate=self.rate, classes=self.classes) as net:
         loss = net.cross_entropy(net.logits(row), row.labels)
         net.update(loss)
       return i + 1, total + loss
@@ -460,11 +466,3 @@ class StepNet:
     """Counts rows, where their numbers are known."""
     if self.mode == BLANK:
       self.passes = Passes(self.passes.trained + trained, self.passes.forward + forward)
-
-
-def _of_sets(sets: Sequence[step_rows.Rows], outputs: tf.Tensor) -> list[tf.Tensor]:
-  """Outputs [B, ...] of joined sets, for each of them; [0, ...] of those that are empty."""
-  joined = step_rows.joined(*sets)
-  found = iter(joined.parts(outputs))
-  return [outputs[:0] if rows.sizes == (0,) else next(found) for rows in sets]
-

@@ -66,6 +66,19 @@ def test_what_is_left_of_an_epoch_is_shared_if_it_can_be():
     np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["plain", "der"])
+def test_replayed_rows_are_shared_beside_what_is_left_of_an_epoch(name):
+  found = []
+  for devices in ((), TWO):
+    loop = make(OBJECTIVES[name](), weights=random_weights(), devices=devices, replay_batch=2)
+    given = data(K, stored=True)
+    slots = [[0, 5, 1, 3][:sum(loop.blank(1, given).drawn)]] * 2
+    loop.train(given, part([[0, 1, 2, 3], [4, 5, 6]], slots, is_rest=True), RATES)
+    found.append(loop.step.model.get_weights())
+  for a, b in zip(*found):
+    np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
 def test_the_running_statistics_are_the_mean_of_those_of_the_shares():
   model = tf.keras.Sequential([
       tf.keras.layers.BatchNormalization(momentum=0.5, input_shape=[2]),

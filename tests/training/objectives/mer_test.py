@@ -19,8 +19,8 @@ RATE = 0.5
 class Single(train_step.StepNet):
   """One weight w; a row x costs (w - x)^2 / 2."""
 
-  def __init__(self, rows, weight):
-    super().__init__(types.SimpleNamespace(variables=[weight]), rows)
+  def __init__(self, weight):
+    super().__init__(types.SimpleNamespace(variables=[weight]))
 
   def update_each(self, rows, order):
     weight, = self.variables
@@ -40,7 +40,7 @@ def taken(objective, weight, images, replayed):
   rows, *drawn = step_rows.split(images, labels, [
       None if images.shape[0] is None else images.shape[0] - replayed,
       *([replayed] if replayed else [])])
-  return objective.step(rows, Single(rows, weight),
+  return objective.step(rows, Single(weight),
                         step_rows.StepMemory(rows, replayed, not replayed, drawn))
 
 
