@@ -318,7 +318,7 @@ def owners(name: str) -> str:
 
 def changes(found: gin_files.Scan, before: gin_files.Scan, settings: str | None = None
             ) -> dict[str, str]:
-  """What reports say beside the label of a learner: its method, and values that are not its own.
+  """The text beside the label of a learner in reports: its method, and values that differ from its.
 
   These are values that differ from those of the table of values, whether the run file or the user
   set them; and of settings that the table does not have for the method, what the user changed.

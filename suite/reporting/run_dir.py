@@ -113,7 +113,7 @@ class Run:
 
 
 def changes(environment: Mapping[str, Any], learner: str) -> str:
-  """What a learner's label does not say: "memory_size=200", "indep"; "" also without the fact."""
+  """Changes beside a learner's label: "memory_size=200", "indep"; "" also without the fact."""
   known = environment.get(CHANGES)
   said = known.get(learner) if isinstance(known, dict) else None
   return said if isinstance(said, str) else ""

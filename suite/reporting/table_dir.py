@@ -152,7 +152,7 @@ class TableDir:
     return found
 
   def changes(self, row: str, column: str, learner: str) -> str:
-    """What the learner's name does not say of a cell's runs; see `run_dir.changes`."""
+    """Changes of the learner in a cell's runs; see `run_dir.changes`."""
     cells = [self.cell(row, column, seed) for seed in self.seeds]
     found = (run_dir.read_json(run_identity.latest(cell, learner) / run_dir.ENVIRONMENT)
              or run_dir.read_json(cell / run_dir.ENVIRONMENT) for cell in cells)

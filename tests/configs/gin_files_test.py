@@ -13,21 +13,6 @@ from suite.configs import gin_files
 HEADER = "from __gin__ import dynamic_registration\nfrom not_there import toy\n"
 
 
-@pytest.fixture
-def shelf(tmp_path, monkeypatch):
-  """A folder with gin/ in the place of the shipped one; write(name, text) adds a file."""
-  monkeypatch.setattr(gin_files, "root", lambda: tmp_path)
-  monkeypatch.chdir(tmp_path)
-
-  def write(name, text):
-    path = tmp_path / "gin" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
-
-  return write
-
-
 def test_root_holds_the_gin_folder():
   assert (gin_files.root() / "gin" / "runs").is_dir()
 

@@ -9,21 +9,6 @@ from suite.configs import gin_files
 from suite.configs import run_files
 
 
-@pytest.fixture
-def shelf(tmp_path, monkeypatch):
-  """A folder with gin/ in the place of the shipped one; write(name, text) adds a file."""
-  monkeypatch.setattr(gin_files, "root", lambda: tmp_path)
-  monkeypatch.chdir(tmp_path)
-
-  def write(name, text):
-    path = tmp_path / "gin" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
-
-  return write
-
-
 def test_run_files_are_sorted_short_names(shelf):
   shelf("runs/quickstart.gin", "")
   shelf("runs/nevis/tiny.gin", "")

@@ -22,7 +22,7 @@ import public_code
 import public_nets
 import torch
 
-_STAND_INS = ("torchvision", "torchvision.transforms", "torchvision.transforms.functional",
+STAND_INS = ("torchvision", "torchvision.transforms", "torchvision.transforms.functional",
               "kornia", "kornia.augmentation", "kornia.augmentation.container",
               "kornia.augmentation.container.params", "kornia.constants", "kornia.geometry",
               "kornia.geometry.transform", "setproctitle", "timm", "timm.layers", "timm.models",
@@ -124,7 +124,7 @@ def _answer(checkout: pathlib.Path, arrays: public_code.Arrays, settings: dict[s
   sys.path.insert(0, str(checkout))
   for name in ("datasets", "datasets.utils", "datasets.utils.continual_dataset"):
     sys.modules[name] = public_code.blank(name)  # Theirs import what only images need.
-  with public_code.stand_ins(*_STAND_INS):
+  with public_code.stand_ins(*STAND_INS):
     module, name = settings["method"].split(".")
     module = importlib.import_module(f"models.{module}")
     base = importlib.import_module("backbone").MammothBackbone

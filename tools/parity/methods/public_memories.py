@@ -19,6 +19,7 @@ import method_fixtures
 import numpy as np
 import public_code
 import public_incremental
+import public_mammoth
 import torch
 
 Arrays = public_code.Arrays
@@ -27,16 +28,7 @@ Arrays = public_code.Arrays
 def _mammoth(module: str) -> Any:
   for name in ("datasets", "datasets.utils", "datasets.utils.continual_dataset"):
     sys.modules[name] = public_code.blank(name)  # Theirs import what only images need.
-  with public_code.stand_ins(
-      "torchvision", "torchvision.transforms", "torchvision.transforms.functional", "kornia",
-      "kornia.augmentation", "kornia.augmentation.container",
-      "kornia.augmentation.container.params", "kornia.constants", "kornia.geometry",
-      "kornia.geometry.transform", "setproctitle", "timm", "timm.layers", "timm.models",
-      "timm.models._builder", "timm.models._features", "timm.models._manipulate",
-      "timm.models._registry", "timm.models.layers", "timm.models.vision_transformer",
-      "timm.models.registry", "timm.models.helpers", "timm.models.features", "timm.data",
-      "timm.optim", "timm.optim.optim_factory", "clip", "torchvision.models",
-      "torchvision.datasets", "tqdm.auto"):
+  with public_code.stand_ins(*public_mammoth.STAND_INS):
     return importlib.import_module(module)
 
 
