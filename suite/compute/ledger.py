@@ -16,8 +16,7 @@ validation. So the limit holds without a look at it during training.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-import contextlib
+from collections.abc import Mapping
 import dataclasses
 import decimal
 import re
@@ -165,7 +164,6 @@ class Ledger:
     self._accounts = {phase: Account() for phase in PHASES}
     self.budget, self.is_cut = budget, False
     self.num_charges = self.declared = 0
-    self._reserved: tuple[Number, Number] = (0, 0)
     self.held: Callable[[], Mapping[str, int]] | None = None
 
   def charge(
@@ -241,29 +239,6 @@ class Ledger:
                         f"{self._shown(cost(1))}. Give a larger --budget.")
     return low
 
-  @contextlib.contextmanager
-  def reserved(self, cost: Callable[[], Cost]) -> Iterator[bool]:
-    """Keeps a cost for what follows the learning within: nothing of it is granted there.
-
-    Yields:
-      Whether it is kept; False: the budget does not cover it, and nothing is.
-    """
-    if self.budget is None:
-      yield True
-      return
-    before, kept = self._reserved, bool(self.fits(1, lambda _: cost()))
-    if kept:
-      found = cost()
-      self._reserved = add(before[0], found.flops), add(before[1], found.macs)
-    try:
-      yield kept
-    finally:
-      self._reserved = before
-
-  def affords(self, cost: Callable[[], Cost]) -> bool:
-    """Whether the budget covers something whole; without a budget `cost` is not called."""
-    return bool(self.grant(1, lambda _: cost()))
-
   def spent(self) -> tuple[Number, Number]:
     """FLOPs and MACs that were spent on learning."""
     found: list[Number] = [0, 0]
@@ -275,17 +250,17 @@ class Ledger:
   def _covers(self, cost: Cost) -> bool:
     """Whether the budget covers a cost besides what was spent."""
     assert self.budget is not None
-    for name, limit, spent, kept, more in zip(
-        ("FLOPs", "MACs"), (self.budget.flops, self.budget.macs), self.spent(), self._reserved,
+    for name, limit, spent, more in zip(
+        ("FLOPs", "MACs"), (self.budget.flops, self.budget.macs), self.spent(),
         (cost.flops, cost.macs)):
       if limit is None:
         continue
-      if spent is None or kept is None or more is None:
+      if spent is None or more is None:
         raise BudgetError(
             f"The {name} of this method are unknown ({'; '.join(cost.uncounted) or 'not given'}), "
             "so it cannot keep a budget. Leave --budget out, or take a method whose steps can be "
             "counted (docs/flops.md).")
-      if spent + kept + more > limit:
+      if spent + more > limit:
         return False
     return True
 
@@ -293,7 +268,7 @@ class Ledger:
     """The limits beside what is spent with a further cost."""
     assert self.budget is not None
     budget = self.budget
-    flops, macs = map(add, self.spent(), self._reserved)
+    flops, macs = self.spent()
     return ", ".join(
         f"{add(spent, more):,} of {limit:,} {unit}" for unit, limit, spent, more in (
             ("FLOPs", budget.flops, flops, cost.flops), ("MACs", budget.macs, macs, cost.macs))

@@ -41,9 +41,7 @@ def learned(learner: Any, given: Any, context: context_lib.Context, name: str = 
     BudgetError: costs are unknown in a run with a budget of FLOPs or MACs.
   """
   method, ledger = getattr(learner, name), context.ledger
-  function: Any = inspect.unwrap(getattr(method, "__func__", method))
-  is_ours = (getattr(function, "__module__", "") or "").partition(".")[0] == "suite"
-  if is_ours or ledger.is_unknown(context.phase):
+  if is_suites(method) or ledger.is_unknown(context.phase):
     return method(given, context)
   variables = _compared(learner)
   before = {key: _digest(variable) for key, variable in variables.items()}
@@ -70,6 +68,12 @@ def learned(learner: Any, given: Any, context: context_lib.Context, name: str = 
         "%s: its FLOPs and MACs are not counted, and null in records. %s.", what, remedy)
     ledger.charge(context.phase, flops=None, macs=None)
   return record
+
+
+def is_suites(method: Any) -> bool:
+  """Whether a method is the suite's own, which charges what it does and may be rehearsed."""
+  function: Any = inspect.unwrap(getattr(method, "__func__", method))
+  return (getattr(function, "__module__", "") or "").partition(".")[0] == "suite"
 
 
 def _compared(learner: Any) -> dict[int, tf.Variable]:

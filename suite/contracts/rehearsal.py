@@ -23,6 +23,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 import contextlib
 import math
 import mmap
+import threading
 import time
 import types
 from typing import Any, Optional, TypeVar
@@ -119,17 +120,19 @@ class Rehearsal:
 
 
 _current: Optional[Rehearsal] = None
+_aside = threading.local()  # The `rehearsal` of a thread, if it has one for itself.
 _COSTS: dict[Hashable, flops.SizeCosts] = {}  # Of the rehearsals of this process that have `alike`.
 
 
 def current() -> Optional[Rehearsal]:
-  """The rehearsal that goes on in this process, if any."""
-  return _current
+  """The rehearsal that goes on in this thread or in this process, if any."""
+  return getattr(_aside, "rehearsal", _current)
 
 
 def counts_only() -> bool:
-  """Whether this process rehearses and measures nothing, so that no step need be taken."""
-  return _current is not None and not _current.measures
+  """Whether what runs here is a rehearsal that measures nothing, so that no step need be taken."""
+  now = current()
+  return now is not None and not now.measures
 
 
 def _timed(run: Callable[[int], _T], num: int) -> tuple[float, _T]:
@@ -149,22 +152,38 @@ def begun(**settings: Any) -> Iterator[Rehearsal]:
     _current = before
 
 
+@contextlib.contextmanager
+def aside() -> Iterator[None]:
+  """Rehearses what this thread runs meanwhile, measuring nothing, in the midst of a run."""
+  now, before = current(), dict(vars(_aside))
+  _aside.rehearsal = Rehearsal(measures=False, alike=None if now is None else now.alike,
+                               data=None if now is None else now.data)
+  try:
+    yield
+  finally:
+    vars(_aside).clear()
+    vars(_aside).update(before)
+
+
 def note(text: str) -> None:
   """Adds to `Rehearsal.notes`, if one goes on."""
-  if _current is not None:
-    _current.notes[text] = None
+  now = current()
+  if now is not None:
+    now.notes[text] = None
 
 
 def given(ids: np.ndarray, labels: np.ndarray, num_outputs: int) -> np.ndarray | None:
   """The logits that a rehearsal was given for a test set; None if there are none."""
-  found = None if _current is None else _current.answers
+  now = current()
+  found = None if now is None else now.answers
   return None if found is None else found(ids, labels, num_outputs)
 
 
 def holds(num_bytes: int) -> None:
   """Adds to `Rehearsal.array_bytes`, if one goes on: an array that it does not fill."""
-  if _current is not None:
-    _current.array_bytes += num_bytes
+  now = current()
+  if now is not None:
+    now.array_bytes += num_bytes
 
 
 def shared(reader: str, key: Hashable, make: Callable[[], _T]) -> _T:
@@ -175,23 +194,24 @@ def shared(reader: str, key: Hashable, make: Callable[[], _T]) -> _T:
     key: tells apart the data of a reader.
     make: reads it. What it notes, of `Rehearsal.missing` and `holds`, is noted for each.
   """
-  if not counts_only() or _current is None or _current.data is None:
+  now = current()
+  if not counts_only() or now is None or now.data is None:
     return make()
-  known = _current.data
+  known = now.data
   if known.get(reader, (None,))[0] != key:
     known.pop(reader, None)  # Memory holds one of a reader's.
-    missing, array_bytes = _current.missing, _current.array_bytes
-    _current.missing, _current.array_bytes = {}, 0
+    missing, array_bytes = now.missing, now.array_bytes
+    now.missing, now.array_bytes = {}, 0
     try:
       found = make()
-      known[reader] = key, found, dict(_current.missing), _current.array_bytes
+      known[reader] = key, found, dict(now.missing), now.array_bytes
     finally:
-      _current.missing = {**missing, **_current.missing}
-      _current.array_bytes += array_bytes
+      now.missing = {**missing, **now.missing}
+      now.array_bytes += array_bytes
     return found
   _, found, noted, held = known[reader]
-  _current.missing.update(noted)
-  _current.array_bytes += held
+  now.missing.update(noted)
+  now.array_bytes += held
   return found
 
 
@@ -226,10 +246,11 @@ def unwritten(variables: Sequence[tf.Variable]) -> dict[str, np.ndarray]:
 
   A run keeps its last two states, so that all are added once more.
   """
-  assert _current is not None
+  now = current()
+  assert now is not None
   written = {str(i): v.numpy() for i, v in enumerate(variables)
              if not v.shape.is_fully_defined() or _is_small(v)}
-  _current.disk_bytes += sum(array.nbytes for array in written.values()) + 2 * sum(
+  now.disk_bytes += sum(array.nbytes for array in written.values()) + 2 * sum(
       math.prod(v.shape) * v.dtype.size for i, v in enumerate(variables) if str(i) not in written)
   return written
 
@@ -304,9 +325,10 @@ def stored(rows: tf.Tensor) -> tf.Tensor:
 
   Rows that are read again are made by `large`, from files or, if they are many, of zeros.
   """
-  if _current is None or _current.measures or not _is_blank(rows.shape, rows.dtype):
+  now = current()
+  if now is None or now.measures or not _is_blank(rows.shape, rows.dtype):
     return rows
-  _current.disk_bytes += math.prod(rows.shape) * rows.dtype.size
+  now.disk_bytes += math.prod(rows.shape) * rows.dtype.size
   return rows[:0]
 
 
@@ -321,9 +343,10 @@ def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *,
     blank: makes what stands for the result where nothing is measured, so that no step is taken;
       None: one step is taken.
   """
-  if _current is None:
+  now = current()
+  if now is None:
     return run(num)
-  return _current.take(owner, key, num, run, blank)
+  return now.take(owner, key, num, run, blank)
 
 
 def counted(key: Hashable, terms: tuple[int, ...], count: Callable[[], flops.Cost],
@@ -337,15 +360,16 @@ def counted(key: Hashable, terms: tuple[int, ...], count: Callable[[], flops.Cos
     sizes: those of the terms by the names of arguments: settings of these names and values are no
       difference beside the terms.
   """
-  if not counts_only() or _current is None or _current.alike is None:
+  now = current()
+  if not counts_only() or now is None or now.alike is None:
     return count()
-  alike = _current.alike if not sizes else tuple(
+  alike = now.alike if not sizes else tuple(
       (where, name, "" if sizes.get(name) is not None and repr(sizes[name]) == value else value)
-      for where, name, value in _current.alike)
+      for where, name, value in now.alike)
   costs = _COSTS.setdefault((alike, key), flops.SizeCosts())
   before = costs.num_followed
   cost = costs(terms, count)
-  _current.num_followed += costs.num_followed - before
+  now.num_followed += costs.num_followed - before
   return cost
 
 
@@ -368,10 +392,11 @@ def save(owner: Any, run: Callable[[], object]) -> None:
 
   Later calls of the same owner count as long as the last one took.
   """
-  if _current is None:
+  now = current()
+  if now is None:
     run()
   else:
-    _current.save(owner, run)
+    now.save(owner, run)
 
 
 def rows(owner: Any, key: Hashable, num: int, at_once: int, run: Callable[[int], np.ndarray],
@@ -381,9 +406,10 @@ def rows(owner: Any, key: Hashable, num: int, at_once: int, run: Callable[[int],
   The first call's rows are computed twice and measured, all other rows are skipped. Where nothing
   is measured, rows are zeros of the shape and type of one() [1, ...], or of run(1).
   """
-  if _current is None:
+  now = current()
+  if now is None:
     return run(num)
-  if not _current.measures:
+  if not now.measures:
     like = few(owner, (key, "one"), 2, lambda _: one() if one is not None else run(1))
     return zeros([num, *like.shape[1:]], like.dtype)
   if num <= at_once:

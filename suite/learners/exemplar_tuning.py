@@ -33,6 +33,7 @@ from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner
 from suite.contracts import refusals
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.learners import gradient
@@ -118,15 +119,16 @@ class ExemplarTuning(learner.SequenceLearner):
     self.tuned.begin(task, context)
 
   @override
+  @spending.event
   def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Centroids of the base classes or of a bucket, then one phase on its training split."""
+    if context.is_over:
+      return dict(gradient.UNTRAINED)
     refusals.check_held(self.see, experience.train)
     parts = [experience.train] if context.delivery == deliveries.SEQUENCE else experience.fitted
     read = example_arrays.read(parts, experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
-    if not context.ledger.affords(lambda: self.tuned.cost_of_features(read.images, 5)):
-      return dict(gradient.UNTRAINED)
     codes = self.tuned.codes(read.images, context)
     features, cost = self.tuned.composed.features_of_all(codes)
     self.head.add(features, labels)
@@ -135,6 +137,7 @@ class ExemplarTuning(learner.SequenceLearner):
     context.ledger.charge(context.phase, flops=5 * int(tf.size(features)), macs=0)
     num = int(tf.math.count_nonzero(self.head.centroids.counts))
     if self._waits:
+      context.grant(1)
       return {"classes_with_a_mean": num}
     record = self.tuned.learn_codes(codes, labels, context, experience.train.name)
     return {"classes_with_a_mean": num, **record}

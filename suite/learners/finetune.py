@@ -195,7 +195,7 @@ class Finetune(learner.Learner):
         network.backbone, lambda seed: network.initial_weights(seed)[:network.num_backbone_weights])
     if not len(experience.history) and not context.journal.has("pretrained"):
       # An error if it does not: nothing was spent before.
-      context.ledger.affords(lambda: ledger.Known(found.cost["flops"], found.cost["macs"]))
+      context.ledger.grant(1, lambda _: ledger.Known(found.cost["flops"], found.cost["macs"]))
       context.journal.once("pretrained", lambda: context.ledger.charge("pretrain", **found.cost))
     return found
 

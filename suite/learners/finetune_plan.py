@@ -182,7 +182,8 @@ def _choose(start: starts.Start, costs: NetworkCosts, planned: planning.PlannedT
     network = costs.network(tasks.SINGLE_LABEL, 2)
     found = pretrained.load(network.backbone, lambda seed: network.initial_weights(seed)[
         :network.num_backbone_weights])
-    if context.ledger.affords(lambda: ledger_lib.Known(found.cost["flops"], found.cost["macs"])):
+    if context.ledger.grant(
+        1, lambda _: ledger_lib.Known(found.cost["flops"], found.cost["macs"])):
       context.ledger.charge("pretrain", **found.cost)
   if not isinstance(start, starts.Nearest):
     return
@@ -193,8 +194,8 @@ def _choose(start: starts.Start, costs: NetworkCosts, planned: planning.PlannedT
   of_parts = [(num, costs.features(num, start.batch_size, start.statistics))
               for num in (train, dev)]
   macs = train * dev * costs.feature_size
-  if not context.ledger.affords(
-      lambda: (of_parts[0][1] + of_parts[1][1] + flops.Cost(2 * macs, macs)) * times):
+  if not context.ledger.grant(
+      1, lambda _: (of_parts[0][1] + of_parts[1][1] + flops.Cost(2 * macs, macs)) * times):
     return
   for num, cost in of_parts:
     _charge(context.ledger, "select", cost * times, examples=num * times)

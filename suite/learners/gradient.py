@@ -39,7 +39,7 @@ them.
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Mapping, Sequence, Tuple
+from typing import Any, Callable, Sequence, Tuple
 
 from absl import logging
 import numpy as np
@@ -54,12 +54,12 @@ from suite.contracts import examples
 from suite.contracts import learner
 from suite.contracts import refusals
 from suite.contracts import rehearsal
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.data.images import image_ops
 from suite.models import heads
 from suite.state import context as context_lib
-from suite.state import learner_state
 from suite.training.episodic import fomaml
 from suite.training.episodic import set_tuning
 from suite.training.gradient import array_loop
@@ -312,9 +312,12 @@ class GradientLearner(learner.SequenceLearner):
     return heads.joined(below, self.composed.top)
 
   @override
+  @spending.event
   def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Learns a task, a bucket, or the base classes of a sequence."""
+    if context.is_over:
+      return dict(UNTRAINED)
     task, is_first = experience.task, not int(self.phases)
     refusals.check_held(self.see, experience.train)
     as_base = is_first and bool(self._base or self.meta and self._holds_numbers)
@@ -325,8 +328,7 @@ class GradientLearner(learner.SequenceLearner):
     rows_on_disk.begin_event(self._storage, context.store)
     read = example_arrays.read(parts, task, self.transform, self._storage)
     record = self.meta.train(read, self.transform, context) if is_first and self.meta else {}
-    if not context.ledger.affords(lambda: self.cost_of_codes(read.images) + self.cost_of_codes(
-        read.images, 0 if watched is None else watched.size)):
+    if context.is_over:
       return {**record, **UNTRAINED}
     codes, cost = self._codes(read.images)
     if self.watched is not None and watched is not None:
@@ -340,21 +342,6 @@ class GradientLearner(learner.SequenceLearner):
       return {**record, **self._learn_base(current, cost, context)}
     return {**record, **self._learn_delivered(
         current, cost, context, experience.train.name, experience.new_classes)}
-
-  def cost_of_codes(self, images: np.ndarray, num: int | None = None) -> flops.Cost:
-    """The cost of codes of images [N, ...]; of `num` such images, None: N."""
-    if self._storage is not None:
-      return flops.ZERO
-    return self._loop.forward_cost("encode", self.encode, images, num)
-
-  def cost_of_features(self, images: np.ndarray, each: int) -> flops.Cost:
-    """The cost of codes and features of images [N, ...], and `each` FLOPs for each feature."""
-    num, net = len(images), self.composed
-    code = images
-    if self._storage is None and net.upper is not None:
-      code = tf.zeros([0, *net.upper.input.shape[1:]], net.upper.input.dtype)
-    return self.cost_of_codes(images) + net.cost_of_features(code, num) + flops.Cost(
-        each * num * int(net.top.input_shape[-1]), 0)
 
   def codes(self, images: np.ndarray, context: context_lib.Context) -> tf.Tensor:
     """Codes [N, ...] of images [N, ...], charged."""
@@ -387,14 +374,10 @@ class GradientLearner(learner.SequenceLearner):
   def _learn_base(self, current: Arrays, cost: flops.Cost, context: context_lib.Context
                   ) -> dict[str, Any]:
     """Learns the head of the first classes; the objective then remembers the net with it."""
-    before = {} if context.ledger.budget is None else learner_state.copied(self)
     base, phase = self._base or composition.Base(0), self._phase(context, cost)
     codes, labels = current
     known = np.bincount(labels, minlength=self.num_classes) > 0
     self.base_classes.assign(known)
-    if not context.ledger.affords(lambda: cost + self._loop.forward_cost(
-        "features", self.composed.features, codes)):
-      return self._untrained(phase, before)
     features, spent = self._loop.forward("features", self.composed.features, codes)
     phase.cost += spent
     if self.composed.head.new_rows(labels) is not None:
@@ -403,8 +386,6 @@ class GradientLearner(learner.SequenceLearner):
     outcome = phase.train_head(
         codes, phase_lib.data_of(features, labels, classes), base.epochs, base.learning_rate,
         self._optimizer.build(self.composed.top.trainable_variables))
-    if outcome.plan.most == 0:
-      return self._untrained(phase, before)
     self.composed.head.set_exemplars(features, labels)
     self.phases.assign_add(1)
     rows = int(base.epochs * len(labels)) if outcome.plan.most is None else outcome.plan.num_rows
@@ -425,11 +406,8 @@ class GradientLearner(learner.SequenceLearner):
       missing = sorted(set(missing) & set(expected))
     if missing:
       logging.warning("%s has no example of the classes %s.", name, missing)
-    before = {} if context.ledger.budget is None else learner_state.copied(self)
     phase = self._phase(context, cost)
     if self._recipe.train_on == "memory" and not self._holds_numbers:
-      if not context.ledger.affords(lambda: cost + phase.remembering(codes, labels)):
-        return self._untrained(phase, before)
       phase.remember(codes, codes, labels, None)
     shown, shown_labels, came = codes, labels, phase_lib.present(labels, self.num_classes)
     if self._recipe.train_on == "both" and not self._holds_numbers and self.memory is not None:
@@ -466,19 +444,8 @@ class GradientLearner(learner.SequenceLearner):
     if self._holds_numbers:  # Slots of a sequence that no label was of take no part.
       known = tf.constant(phase_lib.present(labels, self.num_classes))
       data = data._replace(classes=objective_lib.Classes(known, known, known))
-    then_remembers = not (self._holds_numbers or self._recipe.train_on == "memory" or self._intake)
-
-    def later() -> flops.Cost:
-      if then_remembers:
-        return phase.remembering(codes, labels)
-      exemplars = codes if self._holds_numbers else data.codes
-      return self.composed.cost_of_features(
-          exemplars, int(exemplars.shape[0])) if self.composed.head.reads_exemplars else flops.ZERO
-
     outcome = phase.train(data, size, last="even" if self._holds_numbers else "fill",
-                          intake=self._intake, now=came, held_out=held_out, later=later)
-    if not outcome.plan.num_steps:
-      return self._untrained(phase, before)
+                          intake=self._intake, now=came, held_out=held_out)
     if not self._holds_numbers:
       if self.memory is not None and self._recipe.train_on != "memory" and not self._intake:
         phase.remember(codes, codes, labels, None)
@@ -495,12 +462,6 @@ class GradientLearner(learner.SequenceLearner):
             "train_loss": outcome.loss, "classes_missing": missing,
             **memory_lib.about(self.memory, len(labels), int(self.phases) == 1)}
 
-  def _untrained(self, phase: phase_lib.Phase, before: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Ends a phase of which the budget covers no step: the learner is as it was, and the record."""
-    learner_state.restore(self, before)
-    phase.charge(0)
-    return dict(UNTRAINED)
-
   def _codes(self, images: np.ndarray) -> tuple[tf.Tensor, flops.Cost]:
     codes = rehearsal.large(
         images.shape, tf.as_dtype(images.dtype), lambda: tf.constant(images))
@@ -509,13 +470,13 @@ class GradientLearner(learner.SequenceLearner):
     return self._loop.forward("encode", self.encode, codes)
 
   @override
+  @spending.event
   def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Trains one offline phase."""
-    if context.ledger.is_cut:
+    if context.is_over:
       return {**UNTRAINED, **_NO_PHASE}
     codes, labels = composition.arrays_of(stored.codes, stored.labels)
-    before = {} if context.ledger.budget is None else learner_state.copied(self)
     phase, num = self._phase(context, flops.ZERO), len(stored.labels)
     known = tf.constant(stored.known)
     new, entered = slice(stored.num_old, num), 0
@@ -528,16 +489,11 @@ class GradientLearner(learner.SequenceLearner):
       return phase.remember(numbers, codes[new], labels[new], known, codes_of=codes_of)
 
     if self._recipe.train_on == "memory":
-      if not context.ledger.affords(lambda: phase.remembering(codes[new], labels[new])):
-        return {**self._untrained(phase, before), **_NO_PHASE}
       entered = remember()
     data, first, size = phase_lib.stored_data(
         self._recipe.train_on, self.memory, self.base_classes, codes, labels, stored)
     outcome = phase.train(data, size, first=first, last="even",
-                          now=phase_lib.present(labels[new], self.num_classes),
-                          later=lambda: phase.remembering(codes[new], labels[new]))
-    if not outcome.plan.num_steps:
-      return {**self._untrained(phase, before), **_NO_PHASE}
+                          now=phase_lib.present(labels[new], self.num_classes))
     if self.memory is not None and self._recipe.train_on != "memory":
       entered = remember()
     entered += phase.show_exemplars(codes_of)
@@ -550,6 +506,7 @@ class GradientLearner(learner.SequenceLearner):
     return record if self.memory is None else {**record, "memory_held": int(self.memory.size)}
 
   @override
+  @spending.event
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
     """Takes the net with its head as one that has learned the classes bool [C].
 
@@ -560,6 +517,8 @@ class GradientLearner(learner.SequenceLearner):
       if beside is None:
         raise ValueError(fomaml.NO_BASE.format(int(np.sum(known))))
       record = self.meta.train(beside, self.transform, context)
+      if context.is_over:
+        return {**record, **UNTRAINED}
       of_sequence = beside.labels < self.num_classes
       codes, cost = self._codes(beside.images[of_sequence])
       return {**record, **self._learn_base(

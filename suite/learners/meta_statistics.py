@@ -40,6 +40,7 @@ from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner
 from suite.contracts import refusals
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.learners import statistics_learner
@@ -93,6 +94,7 @@ class MetaStatistics(statistics_learner.StatisticsLearner):
     super().begin(task, context)
 
   @override
+  @spending.event
   def learn(
       self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
@@ -105,6 +107,7 @@ class MetaStatistics(statistics_learner.StatisticsLearner):
     return {**super().learn(experience, context), **record}
 
   @override
+  @spending.event
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
     """Adapts the net to `base`."""
     return self._adapt(base_episodes.base_images(
@@ -214,7 +217,7 @@ class MetaMahalanobis(MetaStatistics):
         [1, *example_arrays.shape(self.transform)], example_arrays.dtype(self.transform)))
     of_z = tf.TensorSpec(graph.output_shapes[1:], graph.output_dtypes)
     cost = flops.count(graph) * num + flops.count(film.get_concrete_function(of_z))
-    if not context.ledger.affords(lambda: cost):
+    if context.is_over:
       return {**record, "film_images": 0}
     is_numbers = read.images.ndim == 1
     z = tf.reduce_mean(base_episodes.by_batches(

@@ -43,8 +43,8 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import rehearsal
+from suite.contracts import spending
 from suite.contracts import tasks
-from suite.data.images import example_arrays
 from suite.metrics import novelty_scores
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
@@ -153,27 +153,18 @@ class MinimumDistance(learner_lib.SequenceLearner):
     self.learner.begin(task, context)
 
   @override
+  @spending.event
   def learn(
       self, experience: deliveries_lib.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
     """Learns the base classes of a sequence; then computes the threshold on one of their splits."""
     part = experience.train if self._threshold.of_training else experience.dev
     assert part is not None  # A sequence has a validation split.
-    forward, ledger = scoring.Forward(self.encode, context.distribution), context.ledger
-
-    def cost() -> flops.Cost:
-      code = self.encode(tf.zeros([1, *example_arrays.shape(self.transform)],
-                                  example_arrays.dtype(self.transform)))
-      batches = part.eval_batches(_BATCH, transform=self.transform)
-      return forward.cost_of(batches, part.size) + self._answering(code, part.size)
-
-    before = ledger.spent()
-    with ledger.reserved(cost) as is_covered:
-      record = own_costs.learned(self.learner, experience, context)
-    if ledger.budget is not None and not (is_covered and ledger.spent() != before):
-      return {**record, "new_below": self.new_below}  # It answers without a threshold.
+    if context.is_over:
+      return {**own_costs.learned(self.learner, experience, context), "new_below": self.new_below}
+    record = own_costs.learned(self.learner, experience, context)
     outputs = scoring.extract(self.encode, part, transform=self.transform, batch_size=_BATCH,
-                              context=context, forward=forward)
+                              context=context)
     known = np.bincount(experience.train.labels, minlength=experience.train.num_classes) > 0
     return {**record, **self._fix(
         outputs.values, outputs.labels.astype(np.int64), known, context)}
@@ -181,7 +172,7 @@ class MinimumDistance(learner_lib.SequenceLearner):
   @property
   @override
   def keeps_budget(self) -> bool:
-    return self.learner.keeps_budget
+    return self.learner.keeps_budget and own_costs.is_suites(self.learner.learn)
 
   @property
   @override
@@ -189,14 +180,14 @@ class MinimumDistance(learner_lib.SequenceLearner):
     return self.learner.can_learn_stored
 
   @override
+  @spending.event
   def learn_stored(
       self, stored: deliveries_lib.Stored, context: context_lib.Context) -> dict[str, Any]:
     """Runs an offline phase of the learner; then computes the threshold again, if it moves."""
     moves = self._threshold.moves
-    with context.ledger.reserved(lambda: self._answering(
-        stored.codes, len(stored.labels)) if moves else flops.ZERO) as is_covered:
-      record = own_costs.learned(self.learner, stored, context, "learn_stored")
-    if moves and is_covered:
+    is_over = context.is_over
+    record = own_costs.learned(self.learner, stored, context, "learn_stored")
+    if moves and not is_over:
       record.update(self._fix(stored.codes, stored.labels, stored.known, context))
     return record
 
@@ -250,17 +241,14 @@ class MinimumDistance(learner_lib.SequenceLearner):
   def frozen_features(self) -> learner_lib.FrozenFeatures | None:
     return self.learner.frozen_features
 
-  def _answering(self, codes: Any, num: int) -> flops.Cost:
-    """The cost of answers to `num` codes such as these, [N, ...]."""
-    one = tf.TensorSpec([1, *codes.shape[1:]], tf.as_dtype(codes.dtype))
-    return flops.count(user_code.compiled(self.answer).get_concrete_function(one)) * num
-
   def _fix(self, codes: np.ndarray, labels: np.ndarray, known: np.ndarray,
            context: context_lib.Context) -> dict[str, Any]:
     spec = tf.TensorSpec([None, *codes.shape[1:]], tf.as_dtype(codes.dtype))
     if self._answer is None:
       self._answer = user_code.compiled(self.answer, input_signature=[spec])
-    cost = self._answering(codes, len(codes))
+    one = tf.TensorSpec([1, *spec.shape[1:]], spec.dtype)
+    cost = flops.count(
+        user_code.compiled(self.answer).get_concrete_function(one)) * len(codes)
     logits = np.concatenate([self._answer(codes[i:i + _BATCH]).numpy()
                              for i in range(0, len(codes), _BATCH)])
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)

@@ -44,12 +44,12 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import override
 
-from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner
 from suite.contracts import refusals
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.learners import gradient
@@ -139,16 +139,16 @@ class Oltr(learner.SequenceLearner):
     self.tuned.begin(task, context)
 
   @override
+  @spending.event
   def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Refreshes the memory with the base classes or a bucket, then trains a phase on it."""
+    if context.is_over:
+      return dict(gradient.UNTRAINED)
     refusals.check_held(self.see, experience.train)
     parts = [experience.train] if context.delivery == deliveries.SEQUENCE else experience.fitted
     read = example_arrays.read(parts, experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
-    if not context.ledger.affords(lambda: self.tuned.cost_of_features(
-        read.images, 1) + flops.Cost(self._moving(), 0)):
-      return dict(gradient.UNTRAINED)
     codes = self.tuned.codes(read.images, context)
     self._refresh(codes, labels, context)
     record = self.tuned.learn_codes(codes, labels, context, experience.train.name)
@@ -160,14 +160,10 @@ class Oltr(learner.SequenceLearner):
     features, cost = self.tuned.composed.features_of_all(codes)
     self.head.refresh(features, labels)
     # An addition for each feature; three operations for each feature of each centroid.
-    adding = int(tf.size(features)) + self._moving()
+    adding = int(tf.size(features)) + 3 * int(tf.size(self.head.memory.centroids))
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
     context.ledger.charge(context.phase, flops=adding, macs=0)
     return 0 if self.tuned.composed.upper is None else int(labels.shape[0])
-
-  def _moving(self) -> int:
-    """FLOPs of a refreshment besides those of each feature."""
-    return 3 * int(tf.size(self.head.memory.centroids))
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
@@ -184,19 +180,13 @@ class Oltr(learner.SequenceLearner):
     return self.tuned.answer(codes)
 
   @override
+  @spending.event
   def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """An offline phase: refreshes the memory if it is still open, then trains."""
-    refreshed = self._refreshed(len(stored.labels), stored.num_old)
-    net, codes = self.tuned.composed, stored.codes
-
-    def cost() -> flops.Cost:
-      adding = refreshed * int(net.top.input_shape[-1]) + self._moving()
-      return net.cost_of_features(codes, refreshed) + flops.Cost(adding, 0)
-
-    if refreshed and not context.ledger.affords(cost):
+    refreshed, passed = self._refreshed(len(stored.labels), stored.num_old), 0
+    if context.is_over:
       refreshed = 0
-    passed = 0
     if refreshed:
       new = slice(stored.num_old, None)
       passed = self._refresh(tf.convert_to_tensor(stored.codes[new]),

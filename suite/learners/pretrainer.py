@@ -31,6 +31,7 @@ from suite.compute import user_code
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import contrastive_views
 from suite.data.images import image_set
@@ -140,6 +141,7 @@ class Pretrainer(learner.PretrainingLearner):
     return self.encoder(images, training=False)
 
   @override
+  @spending.event
   def learn(self, portion: deliveries_lib.Portion, context: context_lib.Context) -> dict[str, Any]:
     """Runs the updates of a portion; portions must come in order."""
     if int(self.updates) != portion.first:
@@ -156,11 +158,10 @@ class Pretrainer(learner.PretrainingLearner):
       if not context.distribution.is_single:
         _, loop = self._built(context, distribution_lib.build("one_device"))
       self._cost = loop.cost(self._batches.spec)
-    one = self._cost
-    updates = context.ledger.grant(portion.updates, lambda num: one * num)
-    if not updates:
+    if context.is_over:
       return {"train_loss": None, "updates": int(self.updates), "learning_rate": None}
-    cost = one * updates
+    updates = context.grant(portion.updates)
+    cost = self._cost * updates
     self.pretext.begin_draws(
         seeds_lib.Seeds(context.seeds.seed, "pretrainer").pair("draws", portion.first))
     loss = self.loop.run(self._batches.iterator, portion.first, updates, portion.total)

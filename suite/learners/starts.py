@@ -16,9 +16,10 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import flops
 from suite.contracts import deliveries
 from suite.contracts import examples
+from suite.contracts import rehearsal
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.metrics import classification
 from suite.state import context as context_lib
@@ -190,9 +191,9 @@ class Nearest(Start):
       return Choice(candidates[0], {})
     if self.include_random:
       candidates.append(None)
-    if not features.affords(candidates, self):  # The newest model, without a comparison.
+    errors = features.knn_errors(candidates, self)
+    if errors is None:  # The budget does not cover them: the newest model, without a comparison.
       return Choice(candidates[0], {})
-    errors = {_name(entry): features.knn_error(entry, self) for entry in candidates}
     return Choice(min(candidates, key=lambda entry: errors[_name(entry)]), errors)
 
 
@@ -216,30 +217,27 @@ class KnnErrors:
     self._transform, self._context = transform, context
     self._sets: dict[str, scoring.ReadySet] = {}
 
-  def affords(self, entries: list[weight_store.Entry | None], settings: Nearest) -> bool:
-    """Whether the budget covers the errors of these backbones, but for those that are known."""
-    context = self._context
-    new = [one for one in entries if not context.journal.has(f"select/{_name(one)}")]
+  def knn_errors(self, entries: list[weight_store.Entry | None], settings: Nearest
+                 ) -> dict[str, float] | None:
+    """The errors of backbones by name; None where the budget does not cover all of them."""
+    return spending.within(self._network, self._context, lambda context: {
+        _name(entry): self._knn_error(entry, settings, context) for entry in entries})
 
-    def cost() -> flops.Cost:
-      forward = self._network.extract(settings.statistics)
-      train, dev = (self._ready(split, limit, settings) for split, limit in (
-          ("train", settings.max_train), ("dev", settings.max_validation)))
-      macs = train.images.size * dev.images.size * int(self._network.backbone.output_shape[-1])
-      return (train.cost(forward) + dev.cost(forward) + flops.Cost(2 * macs, macs)) * len(new)
-
-    return not new or context.ledger.affords(cost)
-
-  def knn_error(self, entry: weight_store.Entry | None, settings: Nearest) -> float:
+  def _knn_error(self, entry: weight_store.Entry | None, settings: Nearest,
+                 context: context_lib.Context) -> float:
     """Returns the kNN validation error on the features of a past backbone (None: random)."""
     def compute() -> float:
       self._network.set_backbone(self._load(entry))
-      train = self._extract("train", settings.max_train, settings)
-      validation = self._extract("dev", settings.max_validation, settings)
+      train, validation = (
+          self._ready(split, limit, settings).run(
+              self._network.extract(settings.statistics), ledger=context.ledger, phase="select")
+          for split, limit in (("train", settings.max_train), ("dev", settings.max_validation)))
       multi_label = self._experience.task.kind == tasks.MULTI_LABEL
       knn = nearest_neighbors.fitted(train, settings.k)
       macs = nearest_neighbors.macs(train, validation)
-      self._context.ledger.charge("select", flops=2 * macs, macs=macs)
+      context.ledger.charge("select", flops=2 * macs, macs=macs)
+      if rehearsal.counts_only():  # Features are blank.
+        return 1.0
       queries = nearest_neighbors.finite(validation.values)
       with nearest_neighbors.one_thread():
         if multi_label:
@@ -251,11 +249,7 @@ class KnnErrors:
         correct = int(np.sum(knn.predict(queries) == validation.labels))
       return classification.error(correct, len(validation.labels))
 
-    return self._context.journal.once(f"select/{_name(entry)}", compute)
-
-  def _extract(self, split: str, limit: int, settings: Nearest) -> scoring.Outputs:
-    return self._ready(split, limit, settings).run(
-        self._network.extract(settings.statistics), ledger=self._context.ledger, phase="select")
+    return context.journal.once(f"select/{_name(entry)}", compute)
 
   def _ready(self, split: str, limit: int, settings: Nearest) -> scoring.ReadySet:
     if split not in self._sets:

@@ -35,6 +35,7 @@ from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner
 from suite.contracts import rehearsal
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.state import context as context_lib
@@ -168,6 +169,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     return self._by_key[self._key]
 
   @override
+  @spending.event
   def learn(
       self, experience: deliveries.Experience, context: context_lib.Context
   ) -> dict[str, Any]:
@@ -176,23 +178,21 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     Within a budget it adds a random part of them, or nothing at all. What a choice is made on is
     added in full.
     """
-    record: dict[str, Any] = {}
-    if not self._measures(experience.train, context):
+    if context.is_over:
       return {"classes_with_a_mean": self.statistics.num_nonempty, "trained_on": 0}
+    self._measure(experience.train, context)
     dev = experience.dev if self._statistic.chooses else None
     alone = dev is not None or context.delivery == deliveries.SEQUENCE
     parts = [experience.train] if alone else experience.fitted
-    if context.ledger.budget is not None:
-      total = sum(part.size for part in parts)
-      order = context.seeds.generator("within the budget").permutation(total)
-      granted = context.ledger.grant(total, functools.partial(
-          self._learning_cost, parts, dev, order, context))
-      record = {"trained_on": granted}
-      if not granted:
-        return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
-      if granted < total:
-        parts = [part.subset(rows) for part, rows in zip(parts, _rows_of(parts, order[:granted]))
-                 if len(rows)]
+    total = sum(part.size for part in parts)
+    granted = context.grant(total)
+    if granted < total:
+      places = np.sort(context.seeds.generator("within the budget").permutation(total)[:granted])
+      ends = np.cumsum([part.size for part in parts])
+      rows = [places[(places >= end - part.size) & (places < end)] - (end - part.size)
+              for part, end in zip(parts, ends)]
+      parts = [part.subset(some) for part, some in zip(parts, rows) if len(some)]
+    record: dict[str, Any] = {} if context.steps is None else {"trained_on": granted}
     self._add(parts, context)
     if dev is not None:
       self._add([dev], context, choose=True)
@@ -201,40 +201,17 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
       record = {**record, **self._solve(context)}
     return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
 
-  def _measures(self, train: examples.ExampleSet, context: context_lib.Context) -> bool:
-    """Measures the variance of features if the lift asks for it; whether the budget covers that."""
+  def _measure(self, train: examples.ExampleSet, context: context_lib.Context) -> None:
+    """Measures the variance of features if the lift asks for it."""
     lift = self._lift
     if not isinstance(lift, RandomFourier) or lift.is_measured:
-      return True
+      return
     some = train.take(min(train.size, _MEASURED), seed=context.seeds.integer("measured"))
-    forward = scoring.Forward(self._features, context.distribution)
-    adds = 3 * some.size * lift.width  # Of a mean, and of squares.
-    if not context.ledger.affords(lambda: flops.Cost(adds, 0) + forward.cost_of(
-        some.eval_batches(self._batch_size, transform=self.transform), some.size)):
-      return False
     found = scoring.extract(self._features, some, transform=self.transform, context=context,
-                            batch_size=self._batch_size, forward=forward)
-    context.ledger.charge(context.phase, flops=adds, macs=0)
+                            batch_size=self._batch_size)
+    # Of a mean, and of squares.
+    context.ledger.charge(context.phase, flops=3 * some.size * lift.width, macs=0)
     lift.variance.assign(np.var(found.values))
-    return True
-
-  def _learning_cost(self, parts: Sequence[examples.ExampleSet], dev: examples.ExampleSet | None,
-                     order: np.ndarray, context: context_lib.Context, num: int) -> flops.Cost:
-    """The cost of `learn` with the first `num` examples of an order of all parts' examples [N]."""
-    def features(images: examples.ExampleSet, num: int) -> flops.Cost:
-      batches = images.eval_batches(self._batch_size, transform=self.transform)
-      return self._forward_in(context).cost_of(batches, num)
-
-    rows = _rows_of(parts, order[:num])
-    cost = self.statistics.add_cost(np.concatenate(
-        [part.labels[places] for part, places in zip(parts, rows)]))
-    for part, places in zip(parts, rows):
-      cost += features(part, len(places))
-    if dev is not None:
-      cost += self.statistics.choose_cost(dev.labels, num) + features(dev, dev.size)
-      cost += self.statistics.add_cost(dev.labels)
-      num += dev.size
-    return cost + self.statistics.solve_cost(num) if self._statistic.has_phases else cost
 
   def _forward_in(self, context: context_lib.Context) -> scoring.Forward:
     """`encode`, compiled once, or once for each task."""
@@ -288,6 +265,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     return self.statistics.answer_in_turn(codes, labels)
 
   @override
+  @spending.event
   def learn_stored(
       self, stored: deliveries.Stored, context: context_lib.Context) -> dict[str, Any]:
     """Inverts with all labels so far, if the budget covers it.
@@ -296,11 +274,10 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     """
     codes, labels = stored.codes[stored.num_old:], stored.labels[stored.num_old:]
     record: dict[str, Any] = {}
-    adds, statistics = self._statistic.sets_only and len(labels) > 0, self.statistics
-    if context.ledger.affords(lambda: statistics.solve_cost(adds * len(labels)) + (
-        statistics.add_cost(labels) if adds else flops.ZERO)):
-      if adds:
-        began, cost = time.monotonic(), statistics.add_set(codes, labels)
+    if not context.is_over:
+      context.grant(1)
+      if self._statistic.sets_only and len(labels):
+        began, cost = time.monotonic(), self.statistics.add_set(codes, labels)
         context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                               seconds=time.monotonic() - began)
       record = self._solve(context)
@@ -350,14 +327,6 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
                           seconds=time.monotonic() - start)
     return found.record()
-
-
-def _rows_of(parts: Sequence[examples.ExampleSet], places: np.ndarray) -> list[np.ndarray]:
-  """The rows of each part, ascending, that places [n] among all parts' examples are."""
-  ends = np.cumsum([part.size for part in parts])
-  places = np.sort(places)
-  return [places[(places >= end - part.size) & (places < end)] - (end - part.size)
-          for part, end in zip(parts, ends)]
 
 
 RELU_WEIGHTS = ("normal", "uniform")

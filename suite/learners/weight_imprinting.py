@@ -17,6 +17,7 @@ from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.learners import gradient
@@ -79,23 +80,26 @@ class WeightImprinting(learner.SequenceLearner):
     self.tuned.begin(task, context)
 
   @override
+  @spending.event
   def learn(self, experience: deliveries.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Imprints the base classes, or a bucket, whatever follows; trains once imprinting has ended.
     """
+    if context.is_over:
+      return dict(gradient.UNTRAINED)
     parts = [experience.train] if context.delivery == deliveries.SEQUENCE else experience.fitted
     read = example_arrays.read(parts, experience.task, self.transform)
     labels = tf.constant(read.labels, tf.int64)
-    if not context.ledger.affords(lambda: self.tuned.cost_of_features(read.images, 5)):
-      return dict(gradient.UNTRAINED)
     codes = self.tuned.codes(read.images, context)
     self.update(codes, labels)
     # Four operations a feature make it a direction, a fifth adds it.
     context.ledger.charge(context.phase, flops=5 * int(tf.size(codes)), macs=0)
     record = {"classes_with_a_row": int(tf.math.count_nonzero(self.head.centroids.counts))}
     if context.delivery == deliveries.SEQUENCE:
+      context.grant(1)
       return record
     if self._is_early():
+      context.grant(1)
       self._count_phase()
       self.tuned.keep_codes(codes, labels, context)
       return {**record, "imprinting": True}

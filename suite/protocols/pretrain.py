@@ -23,10 +23,12 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import rehearsal
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.metrics import schema
 from suite.protocols import run_state
+from suite.state import context as context_lib
 from suite.state import encoder_file
 from suite.training.scoring import nearest_neighbors
 
@@ -84,13 +86,10 @@ def run(
     state.begins(f"updates {first + 1:,} to {first + portion.updates:,}", done=first,
                  total=updates, unit="update")
     learner.begin(task, context)
-    looking = (functools.partial(ledger.Known, 0, 0) if accuracy is None else functools.partial(
-        accuracy.cost, learner.encoder, learner.transform, context))
-    with state.ledger.reserved(looking) as is_covered:
-      record = own_costs.learned(learner, portion, context)
+    learn = functools.partial(_learned, learner, portion, accuracy)
+    record = (spending.within(learner, context, learn) if own_costs.is_suites(learner.learn)
+              else learn(context))
     done = portion.updates if not state.ledger.is_cut else record[schema.UPDATES] - first
-    if accuracy is not None and is_covered and done:
-      record[schema.KNN_ACCURACY] = accuracy.of(learner.encoder, learner.transform, context)
     if state.distribution.is_chief:
       about = {
           "pretext": learner.name_of_pretext, "data": images.name, "num_images": images.size,
@@ -106,6 +105,19 @@ def run(
         schema.ENCODER_DIGEST: encoder_file.digest(learner.encoder.get_weights()), **record})
   return summarize(
       state.records, state.records[-1][schema.UPDATES] if state.ledger.is_cut else updates)
+
+
+def _learned(learner: Any, portion: deliveries.Portion,
+             accuracy: Optional[nearest_neighbors.NeighborAccuracy], context: context_lib.Context
+             ) -> Dict[str, Any]:
+  """The record of a portion; with the kNN accuracy that it leads to, if the budget covers that."""
+  before = context.ledger.spent()
+  record = own_costs.learned(learner, portion, context)
+  if accuracy is None or context.ledger.spent() == before:
+    return record
+  found = spending.within(learner, context, functools.partial(
+      accuracy.of, learner.encoder, learner.transform))
+  return record if found is None else {**record, schema.KNN_ACCURACY: found}
 
 
 def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, Any]:

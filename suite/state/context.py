@@ -19,8 +19,22 @@ from suite.state import weight_store
 _costs: Any = weakref.WeakKeyDictionary()  # {concrete function: its cost}.
 
 
-def _silent(**values: Any) -> None:
+def silent(**values: Any) -> None:
+  """Reports nothing."""
   del values
+
+
+@dataclasses.dataclass
+class Steps:
+  """The steps of an event within a budget: one sequence, whichever loops they belong to.
+
+  Attributes:
+    most: that are granted, the first ones; None: all.
+    asked: so far.
+  """
+
+  most: int | None = None
+  asked: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +56,7 @@ class Context:
       "tasks" (separate tasks, each with its classes), "buckets" (portions of one task),
       "sequence" (single samples with offline phases), "episodes" or "portions" (of a pretraining).
       A learner refuses in `begin` what it cannot serve. "": not known; nothing is refused.
+    steps: of an event that a budget may end, see `suite.contracts.spending`; None: it does not.
   """
 
   event: int
@@ -50,10 +65,25 @@ class Context:
   distribution: distribution_lib.Distribution
   store: weight_store.WeightStore
   journal: journal_lib.Journal
-  report: Callable[..., None] = _silent
+  report: Callable[..., None] = silent
   trials: trial_queue.InTurn | trial_queue.TrialQueue = trial_queue.InTurn()
   phase: str = "train"
   delivery: str = ""
+  steps: Steps | None = None
+
+  def grant(self, wanted: int) -> int:
+    """Returns how many of the next steps of this event may be taken, of `wanted`."""
+    if self.steps is None:
+      return wanted
+    before = self.steps.asked
+    self.steps.asked += wanted
+    return wanted if self.steps.most is None else min(wanted, max(0, self.steps.most - before))
+
+  @property
+  def is_over(self) -> bool:
+    """Whether the budget covers no further step of this event: the learner stays as it is."""
+    return self.steps is not None and self.steps.most is not None and (
+        self.steps.asked >= self.steps.most)
 
   def counted(self, function: Any, *arguments: Any, examples: int = 0, steps: int = 0) -> Any:
     """Calls a `tf.function` and charges what its graph costs to `phase`.
@@ -71,7 +101,7 @@ class Context:
     if graph not in _costs:
       _costs[graph] = flops.count(graph)
     cost = _costs[graph]
-    if not self.ledger.affords(lambda: cost):
+    if not self.ledger.grant(1, lambda _: cost):
       return None
     found = function(*arguments)
     self.ledger.charge(self.phase, flops=cost.flops, macs=cost.macs, examples=examples, steps=steps,

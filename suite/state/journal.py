@@ -79,6 +79,13 @@ class Journal:
         self._partial_key = partial["key"]
         self._partial = Partial(partial["values"], found.arrays)
 
+  def unwritten(self, ledger: ledger_lib.Ledger) -> Journal:
+    """One with the same finished steps that saves nothing, for a rehearsal with this ledger."""
+    found = Journal(self._event, ledger)
+    found._done, found.is_resumed = dict(self._done), self.is_resumed
+    found._partial_key, found._partial = self._partial_key, self._partial
+    return found
+
   def once(self, key: str, fn: Callable[[], Any]) -> Any:
     """Returns fn() of the chief, or its value from before the event was interrupted.
 

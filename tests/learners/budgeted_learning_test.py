@@ -127,7 +127,8 @@ def test_a_solution_is_reserved_for_and_a_part_of_a_bucket_is_added(tmp_path):
 
   _, whole = run(tmp_path / "whole", ridge(), "")
   running = statistics_learner.statistic_lib.Running(ridge_sums.RidgeSums(), C, D)
-  solved, row = running.solve_cost().flops, running.add_cost(np.zeros([1], np.int64)).flops
+  solved, row = running.solve_cost().flops, running.add_set(
+      np.zeros([1, D]), np.zeros([1], np.int64)).flops
   trained, records = run(tmp_path / "part", ridge(), f"{solved + 17 * row + row - 1} FLOP")
   assert [r["trained_on"] for r in trained] == [17, 0, 0]
   assert records[-1]["budget_flops_left"] == row - 1

@@ -18,8 +18,9 @@ class Errors:
   def affords(self, candidates, settings):
     return True
 
-  def knn_error(self, entry, settings):
-    return self.errors["random" if entry is None else entry.name]
+  def knn_errors(self, entries, settings):
+    names = ["random" if entry is None else entry.name for entry in entries]
+    return {name: self.errors[name] for name in names}
 
 
 def test_random_and_previous():

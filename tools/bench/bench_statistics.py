@@ -90,7 +90,7 @@ def in_sets(form: statistic.Statistic, width: int = WIDTH) -> tuple[Callable[[],
   codes, labels = (part.numpy() for part in samples(BLOCK, width))
   model = statistic.Sets(form, CLASSES, width)
   first = [v.numpy() for v in model.state]
-  total = model.add_cost(labels) + model.solve_cost(BLOCK)
+  total = model.add_set(codes, labels) + model.solve_cost()
 
   def whole() -> None:
     for variable, value in zip(model.state, first):

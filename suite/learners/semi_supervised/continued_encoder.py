@@ -24,6 +24,7 @@ from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner
 from suite.contracts import refusals
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import example_arrays
 from suite.data.images import image_set
@@ -119,25 +120,29 @@ class ContinuedEncoder(learner.Learner):
     """Continues the pretraining, then learns the labeled images."""
     if self._cost and not int(self.num_learned) and context.journal.partial(_KEY) is None:
       # An error if it does not: nothing was spent before.
-      context.ledger.affords(lambda: ledger.Known(self._cost["flops"], self._cost["macs"]))
+      context.ledger.grant(
+          1, lambda _: ledger.Known(self._cost["flops"], self._cost["macs"]))
       context.ledger.charge("pretrain", **self._cost)
-    record = self._pretrain(experience, context)
+    record = {**self._pretrain(experience, context), **self._learn_labelled(experience, context)}
+    self.num_learned.assign_add(1)
+    return record
+
+  @spending.event
+  def _learn_labelled(self, experience: deliveries_lib.Experience, context: context_lib.Context
+                      ) -> dict[str, Any]:
+    if context.is_over:
+      return dict(gradient.UNTRAINED)
     read = example_arrays.read(experience.fitted, experience.task, self.transform)
     images, labels = tf.constant(read.images), tf.constant(read.labels, tf.int64)
     shown, known = images, labels
-    num_held = 0 if self.memory is None else int(self.memory.size)
-    if not context.ledger.affords(
-        lambda: self.head.cost_of_codes(read.images, len(read.labels) + num_held)):
-      self.num_learned.assign_add(1)
-      return {**record, **gradient.UNTRAINED}
+    about = {}
     if self.memory is not None:
       held = self.memory.held()
       shown, known = tf.concat([images, held.codes], 0), tf.concat([labels, held.labels], 0)
       self.memory.add(images, labels)
-      record["memory_held"] = int(self.memory.size)
+      about["memory_held"] = int(self.memory.size)
     codes = self.head.codes(shown.numpy(), context)
-    self.num_learned.assign_add(1)
-    return {**record, **self.head.learn_codes(codes, known, context, experience.train.name)}
+    return {**about, **self.head.learn_codes(codes, known, context, experience.train.name)}
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:

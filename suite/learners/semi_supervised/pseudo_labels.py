@@ -26,6 +26,7 @@ from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import learner as learner_lib
 from suite.contracts import own_costs
 from suite.contracts import refusals
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.streams import partly_labelled
@@ -102,11 +103,10 @@ class PseudoLabels(learner_lib.Learner):
     if self._forward is None or not self.teacher.predict_stays:
       self._forward = scoring.Forward(self.teacher.predict, context.distribution)
     forward, places, labels = self._forward, np.zeros([0], np.int64), np.zeros([0], np.int64)
-    if context.ledger.affords(lambda: forward.cost_of(
-        unlabelled.eval_batches(self._batch_size, transform=self.transform), unlabelled.size)):
-      found = forward.run(
-          unlabelled, transform=self.transform, batch_size=self._batch_size,
-          ledger=context.ledger, phase="select")
+    found = spending.within(self.teacher, context, lambda context: forward.run(
+        unlabelled, transform=self.transform, batch_size=self._batch_size, ledger=context.ledger,
+        phase="select"))
+    if found is not None:
       places, labels = chosen(found.values, self._threshold)
     if len(places):
       plain = dataclasses.replace(

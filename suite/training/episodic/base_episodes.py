@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 import dataclasses
 import functools
-import itertools
+import operator
 import time
 from typing import Any, Callable, Union
 
@@ -177,12 +177,10 @@ class BaseEpisodes:
     source = self.source(images, labels, seed)
     updates, drawn = self.num_updates, self.sizes(source.setting, seed) if self.has_sizes else []
     batches = _batches(source, read) if not drawn else _batches_of_sizes(source, drawn, read)
-    losses, until = [], [flops.ZERO]  # Costs of the first 0, 1, ... updates.
-    if updates:
-      until = list(itertools.accumulate(
-          _costs(update, batches.element_spec, drawn or [source.setting] * updates),
-          initial=flops.ZERO))
-      updates = context.ledger.grant(updates, until.__getitem__)
+    losses, updates = [], context.grant(updates)
+    settings = drawn[:updates] or [source.setting] * updates
+    cost = functools.reduce(
+        operator.add, _costs(update, batches.element_spec, settings), flops.ZERO)
 
     # Nets count the images of a batch as they are traced, so that each size has a graph.
     graph_of = functools.lru_cache(maxsize=_GRAPHS)(
@@ -199,7 +197,7 @@ class BaseEpisodes:
       rehearsal.few(source, "update", updates, make, blank=lambda: None)
     images_of = [sum(_images(setting)) for setting in drawn[:updates]]
     context.ledger.charge(
-        context.phase, flops=until[updates].flops, macs=until[updates].macs, steps=updates,
+        context.phase, flops=cost.flops, macs=cost.macs, steps=updates,
         examples=sum(images_of) if drawn else updates * len(source.labels),
         seconds=time.monotonic() - began)
     last = losses[-self.updates_per_epoch:]

@@ -254,22 +254,15 @@ class ArrayLoop:
     The last batch is what is left over. Losses are among known classes, bool [C]; None: all.
     """
     masks = [] if known is None else [tf.convert_to_tensor(known)]
-    for first, num, rows in _batches(int(codes.shape[0]), batch_size):
-      rehearsal.few(self, ("observe", rows), num, functools.partial(
-          self._show, rows, first, codes, labels, masks), blank=lambda: None)
-    return self.observe_cost(codes, labels, batch_size, known)
-
-  def observe_cost(self, codes: tf.Tensor, labels: tf.Tensor, batch_size: int,
-                   known: tf.Tensor | None = None) -> flops.Cost:
-    """The cost of `observe`."""
-    masks = [] if known is None else [tf.convert_to_tensor(known)]
     cost = flops.ZERO
-    for _, num, rows in _batches(int(codes.shape[0]), batch_size):
+    for first, num, rows in _batches(int(codes.shape[0]), batch_size):
       counted = 1 if self.step.objective.observes_each else rows
       cost += self._count(("observe", counted), self._observed,
                           *self._example_specs(counted, codes), *_specs(counted, labels),
                           *(tf.TensorSpec(m.shape, tf.bool) for m in masks)
                           ) * (num * rows // counted)
+      rehearsal.few(self, ("observe", rows), num, functools.partial(
+          self._show, rows, first, codes, labels, masks), blank=lambda: None)
     return cost
 
   def _show(self, rows: int, first: int, codes: tf.Tensor, labels: tf.Tensor,
@@ -324,16 +317,6 @@ class ArrayLoop:
     return self._count("gradient of one", one, *self._example_specs(1, codes),
                        *_specs(1, labels)) * num
 
-  def forward_cost(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor,
-                   num: int | None = None) -> flops.Cost:
-    """The cost of `forward`; of `num` rows such as codes [N, ...], None: N of them."""
-    size = int(codes.shape[0]) if num is None else num
-    cost = flops.ZERO
-    for rows, times in ((_CHUNK, size // _CHUNK), (size % _CHUNK, 1)):
-      if rows and times:
-        cost += self._count((name, rows), function, *self._example_specs(rows, codes)) * times
-    return cost
-
   def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor
               ) -> tuple[tf.Tensor, flops.Cost]:
     """A function of rows [N, ...] in chunks, and what that cost; `name` identifies it."""
@@ -343,7 +326,10 @@ class ArrayLoop:
           lambda rows: function(self.prepared(rows)),
           input_signature=[tf.TensorSpec([None, *codes.shape[1:]], codes.dtype)],
           autograph=self._converts_rows or user_code.is_reached(function))
-    size, cost = int(codes.shape[0]), self.forward_cost(name, function, codes)
+    size, cost = int(codes.shape[0]), flops.ZERO
+    for rows, times in ((_CHUNK, size // _CHUNK), (size % _CHUNK, 1)):
+      if rows and times:
+        cost += self._count((name, rows), function, *self._example_specs(rows, codes)) * times
     if rehearsal.current() is not None and (size > _CHUNK or rehearsal.counts_only()):
       return rehearsal.tensor(rehearsal.rows(
           self, key, size, _CHUNK, lambda num: self._graphs[key](codes[:num]).numpy(),

@@ -154,11 +154,6 @@ class Linear(tf.Module):
     del logits, labels
     return 0
 
-  def correct_flops(self, num: int) -> int:
-    """The most FLOPs that `correct` takes on `num` rows."""
-    del num
-    return 0
-
   def answers_to(self, features: tf.Tensor) -> tf.Tensor:
     """Answers [B, C] to features [B, D], of a head that reads exemplars."""
     raise NotImplementedError(f"{type(self).__name__} answers from logits.")
@@ -444,9 +439,6 @@ class BiasCorrected(Linear):
     self.kernel.assign(tf.where(new, alpha * self.kernel, self.kernel))
     self.bias.assign(tf.where(new, alpha * self.bias + beta, self.bias))
     return num_flops
-
-  def correct_flops(self, num: int) -> int:
-    return 14 * _NEWTON_STEPS * num * int(self.classes.taught.shape[0])
 
   def after_phase(self, counts: np.ndarray) -> None:
     self.classes.end()

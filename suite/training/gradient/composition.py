@@ -378,12 +378,6 @@ class ComposedNet(tf.Module):
       return codes, flops.ZERO
     return self.trained_by.forward("features", self.features, codes)
 
-  def cost_of_features(self, codes: tf.Tensor, num: int) -> flops.Cost:
-    """The cost of `features_of_all` of `num` codes such as these."""
-    if self.upper is None:
-      return flops.ZERO
-    return self.trained_by.forward_cost("features", self.features, codes, num)
-
   def logits(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] of codes, as in evaluation."""
     return self.model(codes, training=False)

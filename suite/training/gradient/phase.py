@@ -106,7 +106,7 @@ class PhaseOutcome(NamedTuple):
 
 
 class Phase:
-  """Trains one phase and charges its cost.
+  """Trains one phase and charges its cost: as many of its steps as are granted, at least one.
 
   Args:
     net, loop: what is trained, and its compiled loop.
@@ -129,19 +129,14 @@ class Phase:
 
   def train(self, data: objective_lib.Data, size: int, *, first: int = 0, last: str = "fill",
             intake: memory_lib.Intake | None = None, now: np.ndarray | None = None,
-            held_out: tuple[tf.Tensor, tf.Tensor] | None = None,
-            later: Callable[[], flops.Cost] = lambda: flops.ZERO) -> PhaseOutcome:
+            held_out: tuple[tf.Tensor, tf.Tensor] | None = None) -> PhaseOutcome:
     """Trains on rows first ... first + size - 1 of the data, and replays rows of the memory.
-
-    Within a budget it takes the first steps of the phase alone, as many as leave enough for what
-    follows; if that is none, nothing follows.
 
     Args:
       data: of all rows; those behind the first + size are the memory's.
       now: classes of the rows that have come for the phase, bool [C]; None: of all trained rows.
       held_out: codes [n, ...] and labels [n] that the head is corrected on; None: it is not.
       intake: of the memory, if it takes rows in at each step; None: it stays as it is.
-      later: returns the cost of what the caller does after the phase.
     """
     if size < 1:
       raise ValueError("There is nothing to train on: no sample is stored. Train after the first "
@@ -152,19 +147,12 @@ class Phase:
     known = None if data.classes is None else data.classes.known
     observed = 0
     new, started = head.new_rows(labels), 0
-    ledger = self._context.ledger
-    if not ledger.affords(
-        lambda: self.cost + self._preparing(data.codes, new, known)):
-      return PhaseOutcome(_NO_ROWS, float("nan"), 0, 0)
     if not self._is_first and self._watched is not None and len(self._watched.labels):
       # The objective sees the watched examples again.
-      self.cost += self._loop.observe(self._watched.codes, tf.constant(self._watched.labels),
-                                      self._recipe.observe_batch, known)
-      observed = len(self._watched.labels) * self._passes_of_observed
+      observed = self._show(self._watched.codes, tf.constant(self._watched.labels), known)
     if new is not None and int(tf.size(new)):
-      features, cost = self._loop.forward(
+      features = self._forward(
           "features", self._net.features, tf.gather(data.codes[first:first + size], new))
-      self.cost += cost
       head.start_classes(features, tf.gather(labels, new))
       started = int(tf.size(new)) if self._net.upper is not None else 0
     now = tf.constant(counts > 0 if now is None else now)
@@ -179,11 +167,7 @@ class Phase:
         held=int(data.places.shape[0]), takes_in=intake is not None,
         replay_order=seeds.pair("memory order"),
         replay_batch=sum(self._loop.blank(1, data).drawn), seeded=self._loop.augments)
-    plan = plan.cut(ledger.grant(plan.num_steps, lambda num: (
-        self._steps_cost(data, plan.cut(num), intake) + self._correcting(held_out) + later()
-        + self._observing(data.codes[first:first + size], labels, known))))
-    if not plan.num_steps:
-      return PhaseOutcome(plan, float("nan"), observed, started)
+    plan = plan.cut(self._context.grant(plan.num_steps))
     # Counted first: an objective's cost is that of the memory as it is.
     self.cost += self._loop.cost(data, plan)
     if not recipe.keeps_velocities:
@@ -208,30 +192,12 @@ class Phase:
       logging.warning("The training of event %s diverged; lower the learning rate, now %g.",
                       self._context.event, recipe.learning_rate)
     if held_out is not None:
-      logits, cost = self._loop.forward("logits", self._net.logits, held_out[0])
-      self.cost += cost + flops.Cost(head.correct(logits, held_out[1]), 0)
+      logits = self._forward("logits", self._net.logits, held_out[0])
+      self.cost += flops.Cost(head.correct(logits, held_out[1]), 0)
     observed += self._observe(data.codes[first:first + size], labels, known)
     head.after_phase(counts)  # First: the objective remembers the net with the head as it stays.
     objective.end_phase(known)
     return PhaseOutcome(plan, total / plan.num_steps, observed, started)
-
-  def _steps_cost(self, data: objective_lib.Data, plan: array_loop.PhaseRows,
-                  intake: memory_lib.Intake | None) -> flops.Cost:
-    """The cost so far, of the steps of a plan, and of the gradients that an intake compares."""
-    cost = self.cost + self._loop.cost(data, plan)
-    if intake is None or not intake.compares:
-      return cost
-    later = intake.memory.rule.num_compared(plan.batch_size, 1)  # The memory is no longer empty.
-    return cost + self._loop.cost_of_gradients(
-        data.codes, data.labels,
-        intake.memory.num_compared(plan.batch_size) + (plan.num_steps - 1) * later)
-
-  def _correcting(self, held_out: tuple[tf.Tensor, tf.Tensor] | None) -> flops.Cost:
-    """The most that it costs to correct the head on rows that are held out."""
-    if held_out is None:
-      return flops.ZERO
-    return flops.Cost(self._net.head.correct_flops(len(held_out[1])), 0) + self._loop.forward_cost(
-        "logits", self._net.logits, held_out[0])
 
   def _train_comparing(self, data: objective_lib.Data, part: array_loop.Part, rates: np.ndarray,
                        intake: memory_lib.Intake, known: tf.Tensor | None) -> float:
@@ -275,15 +241,10 @@ class Phase:
     known = data.classes.known
     loss, loop = float("nan"), self._net.top_loop(optimizer) if epochs else None
 
-    def total_cost(num: int) -> flops.Cost:
-      steps = flops.ZERO if loop is None else loop.cost(data, plan.cut(num))
-      return self.cost + steps + self._observing(codes, data.labels, known)
-
-    granted = self._context.ledger.grant(1 if loop is None else plan.num_steps, total_cost)
-    if not granted:
-      return PhaseOutcome(_NO_ROWS, loss, 0, 0)
-    if loop is not None:
-      plan = plan.cut(granted)
+    if loop is None:
+      self._context.grant(1)
+    else:
+      plan = plan.cut(self._context.grant(plan.num_steps))
       total = 0.0
       for part in plan.parts():
         total += loop.train(data, part, np.full([part.num_steps], rate, np.float32))
@@ -297,60 +258,28 @@ class Phase:
     return PhaseOutcome(plan, loss, observed, 0)
 
   def _observe(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> int:
-    """Shows the objective what it observes after a phase; returns the number of passes."""
-    shown = self._shown(codes, labels)
-    if shown is None:
-      return 0
-    self.cost += self._loop.observe(*shown, self._recipe.observe_batch, known)
-    return int(shown[1].shape[0]) * self._passes_of_observed
+    """Shows the objective what it observes after a phase on codes [N, ...] and labels [N].
 
-  @property
-  def _passes_of_observed(self) -> int:
-    return self._objective.passes_of_observed(self._net.num_classes)
-
-  def _observing(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> flops.Cost:
-    """The cost of `_observe`."""
-    shown = self._shown(codes, labels)
-    return flops.ZERO if shown is None else self._loop.observe_cost(
-        *shown, self._recipe.observe_batch, known)
-
-  def _shown(self, codes: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor] | None:
-    """What the objective observes after a phase on codes [N, ...] and labels [N]; None: nothing."""
+    Returns:
+      The number of passes.
+    """
     observes = self._objective.observes
     if observes == objective_lib.VALIDATION and self._is_first:
       assert self._watched is not None
-      return self._watched.codes, tf.constant(self._watched.labels)
-    return (codes, labels) if observes == objective_lib.TRAINING else None
+      return self._show(self._watched.codes, tf.constant(self._watched.labels), known)
+    return self._show(codes, labels, known) if observes == objective_lib.TRAINING else 0
 
-  def _preparing(self, codes: tf.Tensor, new: tf.Tensor | None, known: tf.Tensor | None
-                 ) -> flops.Cost:
-    """The cost of what `train` does before its first step; arguments as there."""
-    cost = flops.ZERO
-    if not self._is_first and self._watched is not None and len(self._watched.labels):
-      cost += self._loop.observe_cost(self._watched.codes, tf.constant(self._watched.labels),
-                                      self._recipe.observe_batch, known)
-    if new is not None and int(tf.size(new)):
-      cost += self._loop.forward_cost("features", self._net.features, codes, int(tf.size(new)))
-    return cost
+  def _show(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> int:
+    """Shows rows to the objective; returns the number of passes."""
+    self.cost += self._loop.observe(codes, labels, self._recipe.observe_batch, known)
+    return int(labels.shape[0]) * self._objective.passes_of_observed(self._net.num_classes)
 
-  def remembering(self, codes: tf.Tensor, labels: tf.Tensor) -> flops.Cost:
-    """The cost of `remember`, and of `show_exemplars` after it."""
-    cost, head = flops.ZERO, self._net.head
-    num = int(labels.shape[0])
-    if self._memory is None:
-      return cost
-    if self._memory.logits.shape[1]:
-      cost += self._loop.forward_cost("logits", self._net.logits, codes)
-    if self._memory.rule.reads_features:
-      width = int(self._net.top.input_shape[-1])
-      products = self._memory.rule.num_products(labels, int(self._memory.size))
-      cost += self._net.cost_of_features(codes, num) + flops.Cost(
-          2 * products * width, products * width)
-    cost += self._loop.cost_of_gradients(codes, labels, self._memory.num_compared(num))
-    if head.reads_exemplars:
-      cost += self._net.cost_of_features(codes, min(
-          int(self._memory.size) + num, self._memory.capacity))
-    return cost
+  def _forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor
+               ) -> tf.Tensor:
+    """A function of codes [N, ...], charged; see `ArrayLoop.forward`."""
+    found, cost = self._loop.forward(name, function, codes)
+    self.cost += cost
+    return found
 
   def remember(self, kept: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
                known: tf.Tensor | None,
@@ -365,9 +294,7 @@ class Phase:
     assert self._memory is not None
     logits = None
     if self._memory.logits.shape[1]:
-      logits, cost = self._loop.forward("logits", self._net.logits, codes)
-      self.cost += cost
-      logits = tf.cast(logits, tf.float32)
+      logits = tf.cast(self._forward("logits", self._net.logits, codes), tf.float32)
       if known is not None:
         every = logits
         logits = rehearsal.large(
@@ -411,9 +338,6 @@ class Phase:
         self._context.phase, flops=self.cost.flops, macs=self.cost.macs, examples=examples,
         steps=steps, seconds=time.monotonic() - self._began,
         peak_bytes=self._context.distribution.peak_bytes())
-
-
-_NO_ROWS = array_loop.PhaseRows(0, 0, 1, (0, 0), most=0)
 
 
 def _counts(labels: tf.Tensor, num_classes: int) -> np.ndarray:

@@ -12,6 +12,7 @@ The batch size that fits a training set (NEVIS'22, equation 4).
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
@@ -26,6 +27,7 @@ from suite.compute import seeds as seeds_lib
 from suite.compute import user_code
 from suite.contracts import deliveries
 from suite.contracts import examples as examples_lib
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.metrics import classification
@@ -273,8 +275,9 @@ class _Run:
     """Sets `steps` to those that the budget covers, with the validations that belong to them."""
     if self.step:  # They were granted before the interruption.
       return
-    self.steps = self.trainer.granted(
-        self.context.ledger, self.cost, lambda: self.validation.cost(self.network.score))
+    look = functools.cache(lambda: spending.price(lambda ledger: self.validation.run(
+        self.network.score, ledger=ledger, phase="validate")))
+    self.steps = self.trainer.granted(self.context.ledger, self.cost, look)
 
   def train(self, num_steps: int) -> float:
     """Does and charges the next steps; returns the sum of their losses."""

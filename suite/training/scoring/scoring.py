@@ -146,11 +146,6 @@ class Forward:
                   seconds=time.monotonic() - start, peak_bytes=self._distribution.peak_bytes())
     return result
 
-  def cost_of(self, batches: Any, num: int) -> flops.Cost:
-    """The cost of the first `num` examples of batches, before they are run."""
-    self._prepare(batches.element_spec["image"])
-    return self._cost_of(num)
-
   def _cost_of(self, num: int) -> flops.Cost:
     whole, rest = divmod(num, self._batch_size)
     cost = self.cost * whole  # Without padding.
@@ -304,10 +299,6 @@ class ReadySet:
     self.images, self._transform, self._batch_size = images, transform, batch_size
     self._batches = ReadyBatches(
         images.eval_batches(batch_size, transform=transform), images.size)
-
-  def cost(self, forward: Forward) -> flops.Cost:
-    """The cost of `run`."""
-    return forward.cost_of(self._batches, self.images.size)
 
   def run(self, forward: Forward, *, ledger: ledger_lib.Ledger, phase: str) -> Outputs:
     """See `Forward.run`."""

@@ -139,18 +139,11 @@ class ClassMeans(statistic.Statistic):
       members = labels[:, c] > 0 if labels.ndim == 2 else labels == c
       counts[c] = np.count_nonzero(members)
       sums[c] = np.sum(keys[members], axis=0, dtype=np.float64)
-    return statistic.SetSums(Sums(tf.constant(sums), tf.constant(counts)), self.set_flops(
-        labels, num_classes, keys.shape[1]))
-
-  def set_flops(self, labels: np.ndarray, num_classes: int, num_features: int) -> int:
-    """FLOPs to add a set.
-
-    An addition for each feature of each label, and a square, a division and an addition where
-    features are normalized; then three operations for each feature of each class.
-    """
-    num_labels = np.count_nonzero(labels > 0) if labels.ndim == 2 else len(labels)
-    each = num_labels + 3 * num_classes + 3 * self.normalize * len(labels)
-    return int(each) * num_features
+    # An addition for each feature of each label; a square, a division and an addition where they
+    # are normalized; three operations for each feature of each class.
+    each = int(counts.sum()) + 3 * num_classes + 3 * self.normalize * len(labels)
+    return statistic.SetSums(
+        Sums(tf.constant(sums), tf.constant(counts)), each * keys.shape[1])
 
   def answers_in_turn(self, state: Sums, solution: Squares, codes: tf.Tensor, labels: tf.Tensor,
                       moved_by: tf.Tensor | None = None) -> tf.Tensor:

@@ -178,12 +178,6 @@ class Statistic:
     del codes, labels, num_classes
     return None
 
-  def set_flops(self, labels: np.ndarray, num_classes: int, num_features: int) -> int | None:
-    """Returns the FLOPs of `set_sums` and of merging it, which a budget asks for; None without it.
-    """
-    del labels, num_classes, num_features
-    return None
-
 
 def factor(matrix: tf.Tensor, added: float = 0.0) -> tf.Tensor:
   """Returns Cholesky's factors of matrices [..., D, D].
@@ -281,13 +275,6 @@ class Running(tf.Module):
     given, of = tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)
     for start in range(0, 0 if rehearsal.counts_only() else len(labels), _CHUNK):
       self.add_chunk(given[start:start + _CHUNK], of[start:start + _CHUNK])
-    return self.add_cost(labels)
-
-  def add_cost(self, labels: np.ndarray) -> flops.Cost:
-    """Returns the cost of `add_set` of samples with labels [N], or multi-hot [N, C]."""
-    whole = self.statistic.set_flops(labels, self.num_classes, self._num_features)
-    if whole is not None:
-      return flops.Cost(whole, 0)
     return self._cost_of_one("add", self.add, tf.TensorSpec([1], tf.int64)) * len(labels)
 
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
@@ -300,21 +287,11 @@ class Running(tf.Module):
 
   def choose(self, codes: np.ndarray, labels: np.ndarray) -> flops.Cost:
     """Chooses the settings that held-out samples [N, D], labels [N], are for; returns the cost."""
-    graph = self._choosing(labels)
-    graph(tf.cast(codes, tf.float32), tf.cast(labels, tf.int64))
+    given = tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)
+    graph = user_code.compiled(lambda codes, labels: self._assign(
+        self.statistic.choose(self.state, codes, labels), ())).get_concrete_function(*given)
+    graph(*given)
     return flops.count(graph)
-
-  def choose_cost(self, labels: np.ndarray, more: int = 0) -> flops.Cost:
-    """Returns the cost of `choose` for samples with labels [N], after `more` that are added first.
-    """
-    del more
-    return flops.count(self._choosing(labels))
-
-  def _choosing(self, labels: np.ndarray) -> Any:
-    function = user_code.compiled(lambda codes, labels: self._assign(
-        self.statistic.choose(self.state, codes, labels), ()))
-    return function.get_concrete_function(
-        tf.TensorSpec([len(labels), self._num_features]), tf.TensorSpec(labels.shape, tf.int64))
 
   def solve(self) -> None:
     """Computes the solution for the samples so far.
@@ -358,9 +335,8 @@ class Running(tf.Module):
     self._guarded(lambda added: self._solve() if not added else user_code.compiled(
         functools.partial(self._solved, added))())
 
-  def solve_cost(self, more: int = 0) -> flops.Cost:
-    """Returns the cost of `solve`, after `more` samples that are added first."""
-    del more
+  def solve_cost(self) -> flops.Cost:
+    """Returns the cost of an attempt of `solve`."""
     if "solve" not in self._costs:
       self._costs["solve"] = flops.count(self._solve.get_concrete_function())
     return self._costs["solve"]
@@ -412,12 +388,9 @@ class Sets(Running):
       self._graphs()[key] = graph, flops.count(graph)
     return self._graphs()[key]
 
-  def _specs(self, more: int = 0) -> State:
-    """The shapes of the state after `more` samples."""
-    specs = tf.nest.map_structure(tf.type_spec_from_value, self._values())
-    for part in self._parts(more):
-      specs = self._adding(specs, part.stop - part.start)[0].structured_outputs
-    return specs
+  def _specs(self) -> State:
+    """The shapes of the state."""
+    return tf.nest.map_structure(tf.type_spec_from_value, self._values())
 
   def _values(self) -> State:
     return self._types["state"](*(v.read_value() for v in self.state))
@@ -425,30 +398,17 @@ class Sets(Running):
   def _samples(self, num: int) -> tuple[tf.TensorSpec, tf.TensorSpec]:
     return tf.TensorSpec([num, self._num_features]), tf.TensorSpec([num], tf.int64)
 
-  def _parts(self, num: int) -> list[slice]:
-    """The samples of a set of `num` that are added at once."""
-    most = self.statistic.most_rows
-    return [slice(i, min(i + most, num)) for i in range(0, num, most)]
-
-  def _adding(self, specs: State, num: int) -> tuple[Any, flops.Cost]:
-    return self._traced("add", self.statistic.add, specs, *self._samples(num))
-
   def add_set(self, codes: np.ndarray, labels: np.ndarray) -> flops.Cost:
-    total = flops.ZERO
-    for part in self._parts(len(labels)):
-      graph, cost = self._adding(self._specs(), part.stop - part.start)
+    total, most = flops.ZERO, self.statistic.most_rows
+    for first in range(0, len(labels), most):
+      part = slice(first, min(first + most, len(labels)))
+      graph, cost = self._traced(
+          "add", self.statistic.add, self._specs(), *self._samples(part.stop - first))
       # In the structure of the trace: other arguments cost TensorFlow a message with all values.
       added = graph(self._values(), tf.cast(codes[part], tf.float32),
                     tf.cast(labels[part], tf.int64))
       self._assign(self.statistic.trimmed(added), ())
       total += cost
-    return total
-
-  def add_cost(self, labels: np.ndarray) -> flops.Cost:
-    specs, total = self._specs(), flops.ZERO
-    for part in self._parts(len(labels)):
-      graph, cost = self._adding(specs, part.stop - part.start)
-      specs, total = graph.structured_outputs, total + cost
     return total
 
   def choose(self, codes: np.ndarray, labels: np.ndarray) -> flops.Cost:
@@ -457,24 +417,20 @@ class Sets(Running):
     self._assign(graph(self._values(), tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)), ())
     return cost
 
-  def choose_cost(self, labels: np.ndarray, more: int = 0) -> flops.Cost:
-    return self._traced("choose", self.statistic.choose, self._specs(more),
-                        *self._samples(len(labels)))[1]
-
   def solve_compiled(self) -> None:
     self._guarded(self._solved)
 
   def _solved(self, added: float = 0.0) -> Any:
-    solution = self._solving(self._specs(), added)[0](self._values())
+    solution = self._solving(added)[0](self._values())
     self._assign((), solution)
     return getattr(solution, "scales", ())
 
-  def _solving(self, specs: State, added: float = 0.0) -> tuple[Any, flops.Cost]:
+  def _solving(self, added: float = 0.0) -> tuple[Any, flops.Cost]:
     return self._traced(f"solve, {added} added", lambda state: self.statistic.solve(
-        state, *([added] if added else [])), specs)
+        state, *([added] if added else [])), self._specs())
 
-  def solve_cost(self, more: int = 0) -> flops.Cost:
-    return self._solving(self._specs(more))[1]
+  def solve_cost(self) -> flops.Cost:
+    return self._solving()[1]
 
 
 def _condition(scales: Any) -> float | None:

