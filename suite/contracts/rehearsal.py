@@ -40,6 +40,7 @@ Answers = Callable[[np.ndarray, np.ndarray, int], Optional[np.ndarray]]
 _STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer is measured alone.
 # Arrays of more are not made where nothing is measured; TensorFlow copies what is not aligned.
 _LARGE_BYTES, _ALIGNED = 1 << 20, 64
+_MOST_CALLS = 10 ** 6  # Of a graph that a user's own learner calls.
 _SAVES = 2  # Files that each event writes are written so often; once if nothing is measured.
 
 
@@ -106,6 +107,28 @@ class Rehearsal:
     known[key] = call, step, result
     # What was taken beyond `num` steps is not the run's.
     self.skipped_seconds += step * (num - taken) - call * (1 if taken == 2 else 2)
+    return result
+
+  def call(self, graph: Any, run: Callable[[], Any]) -> Any:
+    """See `called`."""
+    known = self._known.setdefault(graph, {})
+    number, seconds, result = known.get("call", (0, 0.0, None))
+    if number == _MOST_CALLS:
+      raise RuntimeError(
+          f"A dry run has called the graph {graph.name!r} {number:,} times in one run. What it "
+          "returns means nothing there: end the loop around it after a number of steps, too.")
+    outputs = [part for part in tf.nest.flatten(graph.structured_outputs) if part is not None]
+    if number == 0 or (self._measures and number < 2 + _STEPS):
+      if not self._measures and all(part.shape.is_fully_defined() for part in outputs):
+        result = tf.nest.map_structure(
+            lambda part: None if part is None else tf.zeros(part.shape, part.dtype),
+            graph.structured_outputs)
+      else:
+        one, result = _timed(lambda _: run(), 1)
+        seconds = one if number < 2 else min(one, seconds)  # The first one loads kernels.
+    elif self._measures:
+      self.skipped_seconds += seconds
+    known["call"] = number + 1, seconds, result
     return result
 
   def save(self, owner: Any, run: Callable[[], object]) -> None:
@@ -347,6 +370,15 @@ def few(owner: Any, key: Hashable, num: int, run: Callable[[int], _T], *,
   if now is None:
     return run(num)
   return now.take(owner, key, num, run, blank)
+
+
+def called(graph: Any, run: Callable[[], _T]) -> _T:
+  """Returns run(), a call of a concrete function; a rehearsal makes a few calls of each, then none.
+
+  Where nothing is measured zeros stand for what it returns, unless it has open shapes.
+  """
+  now = current()
+  return run() if now is None else now.call(graph, run)
 
 
 def counted(key: Hashable, terms: tuple[int, ...], count: Callable[[], flops.Cost],

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Callable, Iterable, NamedTuple, Sequence, TypeVar
+from typing import Any, Callable, Iterable, Sequence, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from suite.state import learner_state
 from suite.state import trial_queue
 from suite.state import weight_store
 
+_T = TypeVar("_T")
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
@@ -56,33 +57,31 @@ def event(method: _Method) -> _Method:
   return act  # type: ignore[return-value]
 
 
-def within(learner: Any, context: context_lib.Context, act: Callable[[context_lib.Context], Any],
-           otherwise: Any = None) -> Any:
+def within(learner: Any, context: context_lib.Context, act: Callable[[context_lib.Context], _T]
+           ) -> _T:
   """Returns act(context) with as many steps as the budget covers; within an event act(context).
+
+  What asks for no step is done whole, or it is over.
 
   Args:
     learner: a `tf.Module` whose variables are all that `act` changes.
     context: of the event.
     act: learns with a context that it is given.
-    otherwise: returned where `act` asks for no step and the budget does not cover it.
 
   Raises:
     BudgetError: its cost is unknown, or nothing at all could be learned.
   """
-  ledger = context.ledger
+  ledger, most = context.ledger, 0
   if ledger.budget is None or context.steps is not None:
     return act(context)
-  ledger.check_bytes()
-  found = _rehearsed(learner, context, act, 0 if ledger.is_cut else None)
-  most: int | None = None
-  if found.asked:
-    most = ledger.grant(found.asked, lambda num: found.cost if num == found.asked else (
-        _rehearsed(learner, context, act, num).cost))
-  elif (found.cost.flops, found.cost.macs) == (0, 0):  # Such as a count of phases.
-    most = 0 if ledger.is_cut else None
-  elif not ledger.grant(1, lambda _: found.cost):
-    return otherwise
-  return act(dataclasses.replace(context, steps=context_lib.Steps(most)))
+  if not ledger.is_cut:
+    ledger.check_bytes()
+    asked, whole = _rehearsed(learner, context, act, None)
+    wanted = max(asked, 1)
+    most = ledger.grant(wanted, lambda num: whole if num == wanted else (
+        _rehearsed(learner, context, act, num)[1]))
+  return act(dataclasses.replace(
+      context, steps=context_lib.Steps(most if ledger.is_cut else None)))
 
 
 def price(act: Callable[[ledger_lib.Ledger], object]) -> flops.Cost:
@@ -94,16 +93,10 @@ def price(act: Callable[[ledger_lib.Ledger], object]) -> flops.Cost:
   return flops.Cost(*ledger.spent(), tuple(names))
 
 
-class _Rehearsed(NamedTuple):
-  """The steps that an event asked for, and the cost of those that it was granted."""
-
-  asked: int
-  cost: flops.Cost
-
-
 def _rehearsed(learner: Any, context: context_lib.Context,
-               act: Callable[[context_lib.Context], Any], most: int | None) -> _Rehearsed:
-  """Rehearses an event that is granted `most` steps; None: as many as it asks for."""
+               act: Callable[[context_lib.Context], Any], most: int | None
+               ) -> tuple[int, flops.Cost]:
+  """The steps that an event asks for, and its cost with `most` of them; None: with all."""
   steps, before = context_lib.Steps(most), learner_state.copied(learner)
   try:
     cost = price(lambda ledger: act(dataclasses.replace(
@@ -111,7 +104,7 @@ def _rehearsed(learner: Any, context: context_lib.Context,
         store=_Unwritten(context.store), report=context_lib.silent, trials=trial_queue.InTurn())))
   finally:
     learner_state.restore(learner, before)
-  return _Rehearsed(steps.asked, cost)
+  return steps.asked, cost
 
 
 class _Unwritten(weight_store.WeightStore):

@@ -31,6 +31,8 @@ from suite.compute import flops
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner
+from suite.contracts import rehearsal
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.learners import gradient
 from suite.models import vit_hooks
@@ -50,7 +52,7 @@ class InfLora(learner.Learner):
 
   deliveries = (deliveries_lib.TASKS, deliveries_lib.BUCKETS)
   predict_stays = True
-  shares_updates = True
+  shares_updates = keeps_budget = True
 
   def __init__(self, tuned: gradient.GradientLearner, *, transform: examples.Transform,
                threshold: float = 0.95, batch_size: int = 64):
@@ -83,9 +85,12 @@ class InfLora(learner.Learner):
         tf.zeros([depth, width, width]), trainable=False, name="projections")
 
   @override
+  @spending.event
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Chooses directions, trains changes in them, adds these to the weights."""
+    if context.is_over:
+      return dict(gradient.UNTRAINED)
     assert self.projections is not None
     layer, before = self._layer(), self.projections.numpy()
     moments = self._moments(experience.fitted, context)
@@ -103,11 +108,12 @@ class InfLora(learner.Learner):
     began, layer = time.monotonic(), self._layer()
     total = np.zeros([layer.a.shape[0], *[layer.a.shape[1]] * 2])
     for part in parts:
-      for batch in part.eval_batches(self._batch_size, transform=self.transform):
+      batches = part.eval_batches(self._batch_size, transform=self.transform)
+      for batch in () if rehearsal.counts_only() else batches:
         total += self._moments_of(batch["image"], batch["mask"]).numpy()
-    shape = batch["image"].shape[1:]
+    spec = batches.element_spec["image"]
     cost = flops.count(self._moments_of.get_concrete_function(
-        tf.TensorSpec([1, *shape], batch["image"].dtype), tf.TensorSpec([1], tf.bool))) * sum(
+        tf.TensorSpec([1, *spec.shape[1:]], spec.dtype), tf.TensorSpec([1], tf.bool))) * sum(
             part.size for part in parts)
     macs = 9 * total.shape[-1] ** 3 * len(total)
     cost += flops.Cost(2 * macs, macs)

@@ -32,6 +32,7 @@ from suite.compute import flops
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.learners import gradient
 from suite.learners import learner_each_task
@@ -66,7 +67,7 @@ class Slca(learner.Learner):
 
   deliveries = (deliveries_lib.TASKS, deliveries_lib.BUCKETS)
   kinds = (tasks.SINGLE_LABEL,)
-  shares_updates = True
+  shares_updates = keeps_budget = True
 
   def __init__(self, tuned: gradient.GradientLearner, *, transform: examples.Transform,
                epochs: int = 5, learning_rate: float = 0.01, samples: int = 256,
@@ -112,9 +113,12 @@ class Slca(learner.Learner):
     return tf.cast(self.tuned.composed.features(self.tuned.encode(images)), tf.float32)
 
   @override
+  @spending.event
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Trains the phase; then aligns a copy of the head."""
+    if context.is_over:
+      return dict(gradient.UNTRAINED)
     number = int(self.phase_of.numpy().max()) + 1
     record = self.tuned.learn(experience, context)
     values, labels = scoring.extract_all(

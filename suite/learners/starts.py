@@ -220,8 +220,9 @@ class KnnErrors:
   def knn_errors(self, entries: list[weight_store.Entry | None], settings: Nearest
                  ) -> dict[str, float] | None:
     """The errors of backbones by name; None where the budget does not cover all of them."""
-    return spending.within(self._network, self._context, lambda context: {
-        _name(entry): self._knn_error(entry, settings, context) for entry in entries})
+    return spending.within(self._network, self._context, lambda context: (
+        None if context.is_over else {_name(entry): self._knn_error(entry, settings, context)
+                                      for entry in entries}))
 
   def _knn_error(self, entry: weight_store.Entry | None, settings: Nearest,
                  context: context_lib.Context) -> float:

@@ -36,6 +36,7 @@ from suite.compute import flops
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.learners import gradient
 from suite.learners import learner_each_task
@@ -62,7 +63,7 @@ class SubspaceEnsemble(learner.Learner):
   """
 
   deliveries = (deliveries_lib.TASKS, deliveries_lib.BUCKETS)
-  shares_updates = True
+  shares_updates = keeps_budget = True
 
   def __init__(self, tuned: gradient.GradientLearner, *, transform: examples.Transform,
                subspaces: int = 10, share: float = 0.1, recalculate: bool = True,
@@ -105,9 +106,12 @@ class SubspaceEnsemble(learner.Learner):
     self._task = task
 
   @override
+  @spending.event
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Trains and keeps the adapters of the phase; then makes prototypes."""
+    if context.is_over:
+      return dict(gradient.UNTRAINED)
     num, record = int(self.num_subspaces), {}
     adds = num < self._most
     if adds:
@@ -116,6 +120,8 @@ class SubspaceEnsemble(learner.Learner):
         kept[num].assign(weight)
       num += 1
       self.num_subspaces.assign(num)
+    else:
+      context.grant(1)
     values, labels = scoring.extract_all(
         self._features, experience.fitted, transform=self.transform, batch_size=self._batch_size,
         context=context)

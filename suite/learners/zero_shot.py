@@ -27,6 +27,7 @@ from suite.compute import flops
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import refusals
+from suite.contracts import spending
 from suite.learners import statistics_learner
 from suite.models.clip import byte_pairs
 from suite.models.clip import weight_files
@@ -64,7 +65,6 @@ class ClipZeroShot(statistics_learner.StatisticsLearner):
   """
 
   deliveries = (deliveries_lib.TASKS, deliveries_lib.BUCKETS, deliveries_lib.SEQUENCE)
-  keeps_budget = False
   can_update = can_learn_stored = can_answer_in_turn = False
 
   def __init__(self, folder: str, *, transform: examples.Transform, name: str | None = None,
@@ -84,6 +84,7 @@ class ClipZeroShot(statistics_learner.StatisticsLearner):
     self._scale = scale
 
   @override
+  @spending.event
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Reads the names of the classes that have come."""
@@ -91,6 +92,7 @@ class ClipZeroShot(statistics_learner.StatisticsLearner):
     return self._read(names, experience.task.key, context)
 
   @override
+  @spending.event
   def know_base(self, known: np.ndarray, context: context_lib.Context) -> dict[str, Any]:
     """Reads the names that the learner was given; without them there are none yet."""
     return self._read(self._class_names, self._key, context)
@@ -107,6 +109,9 @@ class ClipZeroShot(statistics_learner.StatisticsLearner):
           "labels in order.")
     sums, counts = statistics.state.sums.numpy(), statistics.state.counts.numpy()
     new = np.flatnonzero(counts == 0)
+    if context.is_over:
+      return {"classes_with_a_mean": statistics.num_nonempty}
+    context.grant(1)
     sums[new], cost = self._encoded([names[place] for place in new])
     counts[new] = 1
     statistics.state.sums.assign(sums)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import math
 import time
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
@@ -35,6 +36,7 @@ from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import rehearsal
+from suite.contracts import spending
 from suite.contracts import tasks
 from suite.data.episodes import episodes as episodes_lib
 from suite.metrics import episodic
@@ -327,8 +329,9 @@ class _EpisodicRun:
       looks = self._looks = self._looks or episode_questions.EpisodeQuestions(
           self.graphs, validation.episodes, validation.num_episodes,
           self._compute.answers_at_once)
-    updates = context.ledger.grant(training.updates, lambda num: (
-        cost * num if looks is None else cost * num + looks.cost()))
+    look = functools.cache(lambda: flops.ZERO if looks is None else spending.price(
+        lambda ledger: validate(looks, dataclasses.replace(context, ledger=ledger))))
+    updates = context.ledger.grant(training.updates, lambda num: cost * num + look())
     if not updates:  # The budget is spent.
       return _trained(done, None)
     record = meta_train(self.graphs, feed, context, done, updates, cost, self.folding)

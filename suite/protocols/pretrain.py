@@ -115,8 +115,8 @@ def _learned(learner: Any, portion: deliveries.Portion,
   record = own_costs.learned(learner, portion, context)
   if accuracy is None or context.ledger.spent() == before:
     return record
-  found = spending.within(learner, context, functools.partial(
-      accuracy.of, learner.encoder, learner.transform))
+  found = spending.within(learner, context, lambda context: (
+      None if context.is_over else accuracy.of(learner.encoder, learner.transform, context)))
   return record if found is None else {**record, schema.KNN_ACCURACY: found}
 
 

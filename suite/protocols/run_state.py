@@ -256,6 +256,7 @@ class RunState:
         trials=self._trials,
         phase=phase,
         delivery=self.delivery,
+        call=rehearsal.called,
     )
 
   def begins(self, what: str, *, total: int, done: Optional[int] = None, unit: str = "event"

@@ -56,6 +56,7 @@ class Context:
       "tasks" (separate tasks, each with its classes), "buckets" (portions of one task),
       "sequence" (single samples with offline phases), "episodes" or "portions" (of a pretraining).
       A learner refuses in `begin` what it cannot serve. "": not known; nothing is refused.
+    call: call(graph, run) makes a call of a counted graph, run(); a rehearsal may leave it out.
     steps: of an event that a budget may end, see `suite.contracts.spending`; None: it does not.
   """
 
@@ -69,6 +70,7 @@ class Context:
   trials: trial_queue.InTurn | trial_queue.TrialQueue = trial_queue.InTurn()
   phase: str = "train"
   delivery: str = ""
+  call: Callable[[Any, Callable[[], Any]], Any] = lambda graph, run: run()
   steps: Steps | None = None
 
   def grant(self, wanted: int) -> int:
@@ -88,6 +90,9 @@ class Context:
   def counted(self, function: Any, *arguments: Any, examples: int = 0, steps: int = 0) -> Any:
     """Calls a `tf.function` and charges what its graph costs to `phase`.
 
+    In a dry run the call is made a few times, or, with a rate, not at all: zeros stand for what it
+    returns.
+
     Args:
       function: counted once for each shape of its arguments.
       *arguments: tensors or arrays.
@@ -103,7 +108,7 @@ class Context:
     cost = _costs[graph]
     if not self.ledger.grant(1, lambda _: cost):
       return None
-    found = function(*arguments)
+    found = self.call(graph, lambda: function(*arguments))
     self.ledger.charge(self.phase, flops=cost.flops, macs=cost.macs, examples=examples, steps=steps,
                        seconds=time.monotonic() - began)
     return found

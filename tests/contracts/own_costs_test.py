@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import functools
+import json
+
 import pytest
 import stopped_runs
 import tensorflow as tf
 
 import suite
+from suite.compute import distribution
 from suite.compute import flops
 from suite.compute import ledger
+from suite.contracts import rehearsal
 from suite.data.digits import digits
 from suite.data.images import image_ops
 from suite.learners import statistics_learner
@@ -18,6 +23,7 @@ from suite.reporting import run_dir
 from suite.reporting import run_streams
 from suite.reporting import tables
 from suite.reporting.run_panels import scores
+from suite.running import dry_run
 from suite.training.scoring import scoring
 from suite.training.statistics import class_means
 
@@ -169,6 +175,49 @@ def test_a_budget_ends_counted_calls(tmp_path):
   first = stopped_runs.records(tmp_path / "all")[0]["flops_train"]
   assert cut["flops_train"] == first and cut["budget_cut"] and cut["steps"] == 1
   assert _run(Tape, tmp_path / "bytes", "1 MB")["flops"] is None  # Which no FLOPs limit.
+
+
+class Steps(Counted):
+  """Takes 50 steps on each bucket; `calls` is of the test, no state."""
+
+  calls = []
+
+  def step(self, images, labels):
+    loss = super().step(images, labels)
+    self.count.assign_add([1, 0])
+    return {"loss": loss, "nothing": None}
+
+  def train(self, images, labels, context):
+    for _ in range(50):
+      found = context.counted(self.compiled, images, labels, examples=len(labels), steps=1)
+    self.calls.append(float(found["loss"]))
+
+
+@pytest.mark.parametrize("rate, taken", [(1e9, 0), (None, rehearsal._STEPS + 2)])
+def test_counted_calls_are_planned_without_a_word_from_their_author(rate, taken, tmp_path):
+  with stopped_runs.state(tmp_path) as state:
+    clear.run(Steps(), state=state, buckets=BUCKETS)
+  run, made = stopped_runs.records(tmp_path)[-1], []
+
+  def make():
+    made.append(Steps())
+    return made[-1]
+
+  found = json.loads(dry_run.report(
+      functools.partial(clear.run, buckets=BUCKETS), {"mine": make}, 0, distribution.build(),
+      rate=rate, as_json=True))["learners"]["mine"]["totals"]
+  for name in ("flops", "flops_train", "macs_train", "steps", "examples"):
+    assert found[name] == run[name]
+  # Both buckets have a graph, of as many rows, and add one in `learn`.
+  assert made[-1].count.numpy().tolist() == [2 * taken + 2, 2]
+
+
+def test_a_loop_that_waits_for_a_result_is_named_in_a_dry_run(monkeypatch):
+  monkeypatch.setattr(rehearsal, "_MOST_CALLS", 3)
+  graph = tf.function(lambda x: x + 1.0, autograph=False).get_concrete_function(tf.zeros([]))
+  with rehearsal.begun(measures=False), pytest.raises(RuntimeError, match="3 times in one run"):
+    while not rehearsal.called(graph, lambda: 1 / 0) > 0:
+      pass
 
 
 def test_reports_say_so_and_no_front_has_them(tmp_path):

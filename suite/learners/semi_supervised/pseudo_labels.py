@@ -103,9 +103,10 @@ class PseudoLabels(learner_lib.Learner):
     if self._forward is None or not self.teacher.predict_stays:
       self._forward = scoring.Forward(self.teacher.predict, context.distribution)
     forward, places, labels = self._forward, np.zeros([0], np.int64), np.zeros([0], np.int64)
-    found = spending.within(self.teacher, context, lambda context: forward.run(
-        unlabelled, transform=self.transform, batch_size=self._batch_size, ledger=context.ledger,
-        phase="select"))
+    found = spending.within(self.teacher, context, lambda context: (
+        None if context.is_over else forward.run(
+            unlabelled, transform=self.transform, batch_size=self._batch_size,
+            ledger=context.ledger, phase="select")))
     if found is not None:
       places, labels = chosen(found.values, self._threshold)
     if len(places):

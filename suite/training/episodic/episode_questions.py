@@ -82,20 +82,15 @@ class EpisodeQuestions:
     found = rehearsal.few(self, "batch", self._num_batches, first, blank=lambda: [np.zeros(
         [self._size, self._labels.shape[1], self._graphs.num_classes], np.float32)])
     answers = [found[i % len(found)] for i in range(self._num_batches)]  # [B, T, W] each.
-    cost = self.cost()
+    cost = self._answer_cost() * self._num_batches
+    if self._encodes:
+      num, size = self._encoding_rows().shape
+      cost += self._cost_of_encoding(size) * num
     context.ledger.charge(
         phase, flops=cost.flops, macs=cost.macs,
         examples=self._num_batches * self._size * len(self._episodes.labels),
         seconds=time.monotonic() - began)
     return np.concatenate(answers)[:self._num], self._labels
-
-  def cost(self) -> flops.Cost:
-    """The cost of `ask`."""
-    cost = self._answer_cost() * self._num_batches
-    if self._encodes:
-      num, size = self._encoding_rows().shape
-      cost += self._cost_of_encoding(size) * num
-    return cost
 
   def macs_per_task(self) -> Optional[float]:
     """MACs of learning one task and answering it; None if they cannot be counted.
