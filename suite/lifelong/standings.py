@@ -18,9 +18,10 @@ returned is in the range again.
 interval are about the same population: samples like those of the cache. (About the very samples of
 the cache there is nothing to test once all are answered.) Of 0/1 answers to samples of one weight
 the test is McNemar's, exact; of a mean of tasks it is a normal one of the differences within tasks,
-and of scores that are kept as values a normal one, too. Intervals have Agresti and Min's (2005)
-form. The p-values of all pairs are corrected by Holm's (1979) method: the chance that any
-difference is called one by mistake is at most the level.
+and intervals have Agresti and Min's (2005) form. Of scores that are kept as values test and
+interval are Student's, paired, with Satterthwaite's degrees of freedom over tasks: they do not
+change when scores are rescaled or other models added. The p-values of all pairs are corrected by
+Holm's (1979) method: the chance that any difference is called one by mistake is at most the level.
 
 A cluster ends where every model above differs from every model below. The ranks of a model go from
 one more than the number of models that are better to the number of those that are not worse.
@@ -493,11 +494,10 @@ def compare(cache: accuracy_cache.AccuracyCache, scale: Scale | None = None, *,
   ranked = ranked if models else ranked[:top]
   if not 2 <= len(ranked) <= _MOST:
     raise accuracy_cache.CacheError(f"Got {len(ranked)} models to compare; expected 2 to {_MOST}.")
-  wins, common, is_graded = _counted(cache, [one.name for one in ranked], found)
+  sums, squares, common = _counted(cache, [one.name for one in ranked], found)
   places = list(itertools.combinations(range(len(ranked)), 2))
-  raw = [_pair(wins[:, a, b], wins[:, b, a], common[:, a, b], found.factors, found.by,
-               bool(scale.chance), is_graded)
-         for a, b in places]
+  raw = [_pair(sums[:, a, b], squares[:, a, b], common[:, a, b], found, bool(scale.chance),
+               cache.value_range is not None) for a, b in places]
   span = found.bounds[1] - found.bounds[0]
   raw = [(value * span, (low * span, high * span), p) for value, (low, high), p in raw]
   tested = [index for index, one in enumerate(raw) if one[2] is not None]
@@ -519,55 +519,89 @@ def compare(cache: accuracy_cache.AccuracyCache, scale: Scale | None = None, *,
 
 
 def _counted(cache: accuracy_cache.AccuracyCache, names: Sequence[str],
-             found: Standings) -> tuple[np.ndarray, np.ndarray, bool]:
-  """([T, M, M] samples that one is right on and the other wrong, [T, M, M] that both answered,
-  whether answers are graded).
+             found: Standings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+  """Sums of differences and of their squares, and numbers of samples, that both of a pair answered.
 
-  Of graded answers, with differences d, the first is the sum of (d^2 + d) / 2, so that the sum of
-  both directions is that of d^2, and their difference that of d, as of right and wrong answers.
+  Each is [T, M, M]. Differences are those of the row's model minus the column's.
   """
   num_tasks = len(found.tasks)
-  wins, common = (np.zeros([num_tasks, len(names), len(names)]) for _ in range(2))
-  whole, is_graded = cache.value_range, False
+  sums, squares, common = (np.zeros([num_tasks, len(names), len(names)]) for _ in range(3))
+  whole = cache.value_range
   for task, samples in found.samples_of_tasks():
     for start in range(0, len(samples), _BLOCK):
       here = samples[start:start + _BLOCK]
       if whole is not None:
         shares = whole.shares(cache.values(here, names).astype(np.float64))
-        seen, shares = (~np.isnan(shares)).astype(np.float64), np.nan_to_num(shares)
-        is_graded |= bool(np.any((shares != 0) & (shares != 1)))
-        sums, squares = shares @ seen.T, shares**2 @ seen.T
-        changes = squares + squares.T - 2.0 * shares @ shares.T
-        wins[task] += (changes + sums - sums.T) / 2.0
+        seen = (~np.isnan(shares)).astype(np.float64)
+        # Without the mean of each sample: squares of small differences stay exact.
+        shares -= np.nansum(shares, axis=0) / np.maximum(seen.sum(axis=0), 1.0)
+        shares = np.nan_to_num(shares)
+        of_first, of_squares = shares @ seen.T, shares**2 @ seen.T
+        sums[task] += of_first - of_first.T
+        squares[task] += of_squares + of_squares.T - 2.0 * shares @ shares.T
         common[task] += seen @ seen.T
         continue
       right = cache.columns(here, names).astype(np.float32)
       seen = cache.columns(here, names, seen=True).astype(np.float32)
-      wins[task] += right @ (seen - right).T
+      wins = right @ (seen - right).T
+      sums[task] += wins - wins.T
+      squares[task] += wins + wins.T
       common[task] += seen @ seen.T
-  return wins, common, is_graded
+  return sums, squares, common
 
 
-def _pair(wins: np.ndarray, losses: np.ndarray, common: np.ndarray, factors: np.ndarray, by: str,
+def _pair(sums: np.ndarray, squares: np.ndarray, common: np.ndarray, found: Standings,
           is_normalized: bool, is_graded: bool) -> tuple[float, tuple[float, float], float | None]:
   """(difference, interval, p) from the numbers [T] of one pair."""
-  if by == SAMPLES and not is_normalized:
-    wins, losses, common = (one.sum(keepdims=True) for one in (wins, losses, common))
+  factors = found.factors
+  if found.by == SAMPLES and not is_normalized:
+    sums, squares, common = (one.sum(keepdims=True) for one in (sums, squares, common))
     factors = np.ones(1)
   used = factors > 0
   if np.any(common[used] == 0):
     return 0.0, (-1.0, 1.0), None
-  wins, losses, common, factors = wins[used], losses[used], common[used], factors[used]
-  value = float(factors @ ((wins - losses) / common))
+  sums, squares, common, factors = sums[used], squares[used], common[used], factors[used]
+  value = float(factors @ (sums / common))
+  from scipy import stats  # pylint: disable=import-outside-toplevel
+  if is_graded:
+    return _graded(value, squares - sums**2 / common, common, factors)
   num = common + 2.0
-  middle = (wins - losses) / num
-  variance = ((wins + losses + 1.0) / num - middle**2) / num
+  middle = sums / num
+  variance = ((squares + 1.0) / num - middle**2) / num
   center, width = float(factors @ middle), float(np.sqrt(factors**2 @ variance))
   half = intervals.Z_95 * width
-  from scipy import stats  # pylint: disable=import-outside-toplevel
-  if len(wins) > 1 or is_graded:
+  if len(sums) > 1:
     p = 2.0 * float(stats.norm.sf(abs(center) / width))
   else:
-    differing = int(wins[0] + losses[0])
-    p = float(stats.binomtest(int(wins[0]), differing).pvalue) if differing else 1.0
+    differing = int(squares[0])
+    p = (float(stats.binomtest(int(squares[0] + sums[0]) // 2, differing).pvalue)
+         if differing else 1.0)
   return value, (min(value, center - half), max(value, center + half)), p
+
+
+def _graded(value: float, deviations: np.ndarray, common: np.ndarray, factors: np.ndarray
+            ) -> tuple[float, tuple[float, float], float | None]:
+  """Student's paired t of a mean of tasks with Satterthwaite's degrees of freedom.
+
+  Nothing in it depends on the range of the scores, or on other models.
+
+  Args:
+    value: the mean difference.
+    deviations: [T], sums of squares of the differences around their mean in each task.
+    common, factors: [T], samples of each task, and its factor in the mean.
+  """
+  free = common - 1.0
+  if not np.any(free > 0):
+    return value, (-1.0, 1.0), None
+  deviations = np.maximum(deviations, 0.0)
+  # A task of one sample varies as the others do within.
+  each = np.where(free > 0, deviations / np.maximum(free, 1.0), deviations.sum() / free.sum())
+  parts = factors**2 * each / common
+  variance = float(parts.sum())
+  if variance <= (1e-9 * value) ** 2:  # Rounding alone.
+    return value, (value, value), 1.0 if value == 0.0 else 0.0
+  freedom = variance**2 / float(np.sum(parts**2 / np.where(free > 0, free, free.sum())))
+  from scipy import stats  # pylint: disable=import-outside-toplevel
+  half = float(stats.t.ppf(0.975, freedom)) * np.sqrt(variance)
+  return value, (value - half, value + half), 2.0 * float(
+      stats.t.sf(abs(value) / np.sqrt(variance), freedom))

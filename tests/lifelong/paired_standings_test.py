@@ -79,3 +79,55 @@ def test_what_both_have_answered_counts(tmp_path):
                            ({"top": 1}, "Got 1 models"), ({"level": 0}, "between 0 and 1")):
     with pytest.raises(accuracy_cache.CacheError, match=message):
       standings.compare(accuracy_cache.AccuracyCache(tmp_path), **options)
+
+
+def _graded_cache(folder, scores, ids, tasks=()):
+  cache = accuracy_cache.AccuracyCache(folder, create=True)
+  cache.add_models(list(scores), np.array(list(scores.values()), np.float32), ids, values=True,
+                   tasks={name: cache_tasks.Task() for name in tasks})
+  return cache
+
+
+def _graded_scores(num):
+  rng = np.random.default_rng(2)
+  hard = rng.normal(0.5, 0.2, num)
+  return {name: hard + rng.normal(mean, 0.1, num) for name, mean in (("a", 0.04), ("b", 0.0))}
+
+
+def test_graded_answers_are_compared_by_students_paired_test(tmp_path):
+  scores = _graded_scores(40)
+  ids = [str(i) for i in range(40)]
+  one, = standings.compare(_graded_cache(tmp_path / "one", scores, ids)).pairs
+  a, b = (scores[name].astype(np.float32).astype(np.float64) for name in "ab")
+  expected = stats.ttest_rel(a, b)
+  assert one.p == pytest.approx(expected.pvalue, rel=1e-5) and one.p < 0.05
+  assert one.interval == pytest.approx(tuple(expected.confidence_interval()), abs=1e-6)
+  # Another unit, and a model whose scores are a hundred times as large, change nothing.
+  other = {name: 1000.0 * value - 7.0 for name, value in scores.items()}
+  other["c"] = np.full(40, 1e5)
+  pairs = standings.compare(_graded_cache(tmp_path / "two", other, ids)).pairs
+  same = next(pair for pair in pairs if {pair.first, pair.second} == {"a", "b"})
+  assert same.p == pytest.approx(one.p, rel=1e-3)
+  assert same.interval == pytest.approx(tuple(1000.0 * end for end in one.interval), rel=1e-3)
+
+
+def test_means_of_tasks_of_graded_answers_have_the_degrees_of_freedom_of_their_tasks(tmp_path):
+  scores = _graded_scores(40)
+  ids = [f"x/{i}" for i in range(30)] + [f"y/{i}" for i in range(10)]
+  one, = standings.compare(_graded_cache(tmp_path, scores, ids, ("x", "y"))).pairs
+  change = (scores["a"] - scores["b"]).astype(np.float64)
+  parts = [part.var(ddof=1) / len(part) / 4 for part in (change[:30], change[30:])]
+  freedom = sum(parts) ** 2 / (parts[0] ** 2 / 29 + parts[1] ** 2 / 9)
+  value = (change[:30].mean() + change[30:].mean()) / 2
+  assert one.difference == pytest.approx(value, abs=1e-6)
+  assert one.p == pytest.approx(2 * stats.t.sf(abs(value) / sum(parts) ** 0.5, freedom), rel=1e-4)
+
+
+def test_graded_answers_that_do_not_vary_or_are_too_few(tmp_path):
+  ids = ["0", "1", "2"]
+  cache = _graded_cache(tmp_path / "same", {"a": [1, 2, 3], "b": [0, 1, 2], "c": [1, 2, 3]}, ids)
+  pairs = {frozenset((one.first, one.second)): one for one in standings.compare(cache).pairs}
+  assert pairs[frozenset("ac")].p == 1.0 and pairs[frozenset("ab")].p == 0.0
+  one, = standings.compare(_graded_cache(
+      tmp_path / "few", {"a": [1.0, np.nan], "b": [0.0, 1.0]}, ids[:2])).pairs
+  assert one.p is None and one.num_samples == 1
