@@ -99,8 +99,6 @@ def tests(cache: accuracy_cache.AccuracyCache, arrived: Mapping[str, np.ndarray]
     is_new &= answers != accuracy_cache.NOT_EVALUATED
     earlier = (answers != accuracy_cache.NOT_EVALUATED) & ~is_new
     mine = others[families[others] != families[index]]
-    # One of each family, so that twins do not count as two.
-    mine = mine[np.sort(np.unique(families[mine], return_index=True)[1])]
     for task in np.unique(codes[is_new & (codes >= 0)]).tolist():
       here = is_new & (codes == task)
       outside = _some(np.flatnonzero(here))
@@ -108,15 +106,15 @@ def tests(cache: accuracy_cache.AccuracyCache, arrived: Mapping[str, np.ndarray]
         continue
       before = earlier if earlier.sum() >= _LEAST_ANSWERS else is_new & ~here
       inside = _some(np.flatnonzero(before))
-      part = _part(cache, mine, outside)
+      part = _part(cache, mine, families, outside)
       if part is not None:
-        found.append(_order_test(model, names[task], answers[outside], part[1]))
+        found.append(_order_test(model, names[task], answers[outside], part))
       if len(inside) < _LEAST_ANSWERS:
         continue
-      both = _part(cache, mine, np.concatenate([inside, outside]))
+      both = _part(cache, mine, families, np.concatenate([inside, outside]))
       if both is None:
         continue
-      one = _level_test(model, names[task], answers[inside], answers[outside], both[1])
+      one = _level_test(model, names[task], answers[inside], answers[outside], both)
       if one is not None:
         found.append(one[0])
         of_task.setdefault(names[task], []).append((model, one[0].z, one[1], len(outside)))
@@ -134,20 +132,23 @@ def _some(samples: np.ndarray) -> np.ndarray:
   return np.sort(np.random.default_rng(0).choice(samples, _MOST_SAMPLES, replace=False))
 
 
-def _part(cache: accuracy_cache.AccuracyCache, models: np.ndarray, samples: np.ndarray
-          ) -> tuple[np.ndarray, partial_answers.Part] | None:
-  """(known models [M] that answered nearly all of the samples, their answers); None: too few."""
-  if len(models) < _LEAST_MODELS:
-    return None
-  models = models[np.unique(np.linspace(0, len(models) - 1, _LOOKED_AT).astype(int))]
+def _part(cache: accuracy_cache.AccuracyCache, models: np.ndarray, families: np.ndarray,
+          samples: np.ndarray) -> partial_answers.Part | None:
+  """Answers of known models, int [M], that answered nearly all of the samples; None: too few."""
+  def chosen(some: np.ndarray, most: int) -> np.ndarray:
+    return some[partial_answers.balanced(
+        [cache.models[model] for model in some], families[some], most)]
+
+  models = chosen(models, _LOOKED_AT)
   seen = cache.columns(samples, models.tolist(), seen=True)
-  good = np.flatnonzero(seen.mean(axis=1) >= _NEARLY)
-  if len(good) < _LEAST_MODELS:
+  is_good = seen.mean(axis=1) >= _NEARLY
+  good = chosen(models[is_good], _MOST_MODELS)
+  if len(np.unique(families[good])) < _LEAST_MODELS:
     return None
-  good = good[np.unique(np.linspace(0, len(good) - 1, _MOST_MODELS).astype(int))]
-  answers = cache.columns(samples, models[good].tolist())
-  tasks = np.zeros(len(samples), np.int32)
-  return models[good], partial_answers.Part(answers, seen[good], tasks, np.array([len(samples)]))
+  rows = np.searchsorted(models, good)
+  return partial_answers.Part(
+      cache.columns(samples, good.tolist()), seen[rows], np.zeros(len(samples), np.int32),
+      np.array([len(samples)]), families[good])
 
 
 def _level_test(model: str, task: str, inside: np.ndarray, outside: np.ndarray,
@@ -158,14 +159,16 @@ def _level_test(model: str, task: str, inside: np.ndarray, outside: np.ndarray,
   for here in (slice(0, num), slice(num, None)):
     size = len(both.tasks[here])
     parts.append(partial_answers.Part(
-        both.answers[:, here], both.known()[:, here], both.tasks[here], np.array([size])))
+        both.answers[:, here], both.known()[:, here], both.tasks[here], np.array([size]),
+        both.families))
   found = partial_answers.predict(inside, parts[0], parts[1], np.arange(len(both.answers)))
-  if found is None or len(found[1]) < _LEAST_MODELS:
+  if found is None or found.num_families < _LEAST_MODELS:
     return None
-  predicted, errors, factors = (float(found[0][0]), found[1][:, 0], float(found[2][0]))
+  predicted, errors, factors = (
+      float(found.means[0]), found.errors[:, 0], float(found.factors[0]))
   # Half an answer at least: known models may be predicted without an error.
   spread = max(float(np.sqrt(np.mean(errors**2) * factors)), 0.5 / len(outside))
-  freedom = len(errors) - 2
+  freedom = found.num_families - 2
   observed = float(outside.mean())
   z = (observed - predicted) / spread
   from scipy import stats  # pylint: disable=import-outside-toplevel
@@ -176,7 +179,7 @@ def _level_test(model: str, task: str, inside: np.ndarray, outside: np.ndarray,
 
 
 def _order_test(model: str, task: str, answers: np.ndarray, part: partial_answers.Part) -> Test:
-  """Compares the slope of the answers against difficulty with those of the known models."""
+  """Compares the slope of the answers against difficulty with those of the known families."""
   rows = np.concatenate([answers[None], part.answers]).astype(np.float64)
   logits = part.logits(np.arange(len(part.answers)))
   weights = np.concatenate([np.ones([1, len(answers)]), part.known()])
@@ -185,8 +188,11 @@ def _order_test(model: str, task: str, answers: np.ndarray, part: partial_answer
   curve = weights * chance * (1.0 - chance) + 1e-9
   apart = logits - (np.sum(curve * logits, axis=1) / curve.sum(axis=1))[:, None]
   slopes = np.sum(weights * (rows - chance) * apart, axis=1) / np.sum(curve * apart**2, axis=1)
-  mean, num = float(slopes[1:].mean()), len(slopes) - 1
-  spread = float(slopes[1:].std(ddof=1)) * np.sqrt(1.0 + 1.0 / num) + 1e-9
+  shares = part.shares(np.arange(len(part.answers)))
+  num = round(float(shares.sum()))
+  mean = float(np.average(slopes[1:], weights=shares))
+  variance = float(shares @ (slopes[1:] - mean) ** 2) / (num - 1)
+  spread = float(np.sqrt(variance * (1.0 + 1.0 / num))) + 1e-9
   z = (float(slopes[0]) - mean) / spread
   from scipy import stats  # pylint: disable=import-outside-toplevel
   low = mean + float(stats.t.ppf(0.05, num - 1)) * spread

@@ -264,11 +264,10 @@ class Standings:
       share = np.where(seen > 0, correct / np.maximum(1, seen), correct.sum() / seen.sum())
       return (correct + missing * share) / sizes, least, most, [
           (float(one @ least), float(one @ most)) for one in weights]
-    shares, errors, factors = found
-    values = (correct + missing * np.clip(shares, 0.0, 1.0)) / sizes
-    spread = errors * (missing / sizes) * np.sqrt(factors)
+    values = (correct + missing * np.clip(found.means, 0.0, 1.0)) / sizes
+    spread = found.errors * (missing / sizes) * np.sqrt(found.factors)
     from scipy import stats  # pylint: disable=import-outside-toplevel
-    wide = float(stats.t.ppf(0.975, len(errors) - 1))
+    wide = float(stats.t.ppf(0.975, found.num_families - 1))
 
     def ends(one: np.ndarray) -> tuple[float, float]:
       half = wide * float(np.sqrt(np.mean((spread @ one) ** 2)))
@@ -278,7 +277,7 @@ class Standings:
     per_task = np.array([ends(one) for one in np.eye(len(sizes))])
     return values, per_task[:, 0], per_task[:, 1], [ends(one) for one in weights]
 
-  def _predicted(self, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+  def _predicted(self, index: int) -> partial_answers.Prediction | None:
     """What `partial_answers.predict` says of the missing answers of a model."""
     num, tasks = self._cache.num_samples, self._codes
     if self._values is None:
@@ -300,18 +299,19 @@ class Standings:
     inside, outside = self._chosen[key]
     families = self._families
     others = self._references[families[self._references] != families[index]]
-    # One model of each family is tried.
-    alone = np.sort(np.unique(families[others], return_index=True)[1])
-    if len(alone) < _LEAST:
+    joined = families[others]
+    num_families = len(np.unique(joined))
+    if num_families < _LEAST:
       return None
-    joined = None if len(alone) == len(others) else families[others]
     inner, outer = (partial_answers.Part(
         self._cache.columns(samples, others.tolist()) if self._values is None else np.nan_to_num(
             self._values.shares(self._cache.values(samples, others.tolist()))),
         None if self._is_whole else self._cache.columns(samples, others.tolist(), seen=True),
-        tasks[samples], np.bincount(tasks[known == side], minlength=len(self._sizes)), joined)
+        tasks[samples], np.bincount(tasks[known == side], minlength=len(self._sizes)),
+        joined if num_families < len(others) else None)
              for samples, side in ((inside, True), (outside, False)))
-    tried = alone[np.unique(np.linspace(0, len(alone) - 1, _REFERENCES).astype(int))]
+    tried = partial_answers.balanced(
+        [self._cache.models[other] for other in others], joined, _REFERENCES)
     return partial_answers.predict(answers[inside], inner, outer, tried)
 
 
