@@ -33,6 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 LEVEL = 0.05
+_UNLIKE = 0.05  # Level of the F tests of seed variances of methods, all together.
 _AT_ONCE = 100  # Resamples; more would need more memory.
 
 
@@ -212,10 +213,11 @@ def compare(values: Sequence[np.ndarray], seeds: Sequence[Sequence[str]], strata
             level: float = LEVEL) -> Comparison:
   """Compares all pairs of M methods over their common seeds.
 
-  The part of the seeds in the variance of a difference is at least its mean over all pairs: from
-  two to five seeds it is often found too small by chance, and among many pairs one would be found
-  significant for that alone. Two methods without any chance in training, whose seeds gave the same
-  answers, have no such part.
+  The part of the seeds in the variance of a difference is at least its mean over the pairs of
+  methods that vary alike: from two to five seeds it is often found too small by chance, and among
+  many pairs one would be found significant for that alone. A method whose scores vary more than
+  those of the others has no part in their mean (`_alike`). Two methods without any chance in
+  training, whose seeds gave the same answers, have no such part.
 
   Args:
     values: M arrays [S, U], one row a seed; the units are the same in all.
@@ -240,16 +242,11 @@ def compare(values: Sequence[np.ndarray], seeds: Sequence[Sequence[str]], strata
     apart = sum(within_seed(row, strata) < level for row in difference)
     comparison.seeds_apart[[i, j], [j, i]] = apart
     comparison.num_seeds[[i, j], [j, i]] = len(common)
-  # Not clipped at 0 before the mean, which would be too large.
-  known = [one.spread - one.both for _, _, one in pairs if one.spread > 0]
-  floor = max(0.0, float(np.mean(known))) if known else 0.0
-  spreads = np.array([one.spread for one in found if one.num_seeds > 1])
-  free = (float(np.sum(spreads) ** 2 / np.sum(spreads ** 2)) if np.any(spreads) else 1.0) * (
-      max((one.num_seeds for one in found), default=2) - 1)
+  kinds = _alike([one.spread for one in found], [one.num_seeds - 1 for one in found])
   from scipy import stats  # pylint: disable=import-outside-toplevel
   raw = []
   for i, j, one in pairs:
-    variance, of_pair = _total(one, floor, free)
+    variance, of_pair = _total(one, *_floor(pairs, found, kinds, i, j))
     scale = math.sqrt(variance)
     comparison.difference[i, j], comparison.difference[j, i] = one.mean, -one.mean
     comparison.margin[[i, j], [j, i]] = (
@@ -260,6 +257,53 @@ def compare(values: Sequence[np.ndarray], seeds: Sequence[Sequence[str]], strata
   for (i, j, _), p_value in zip(pairs, holm(raw)):
     comparison.p_value[[i, j], [j, i]] = p_value
   return comparison
+
+
+def _alike(spreads: Sequence[float], free: Sequence[int]) -> np.ndarray:
+  """Numbers [M] of methods whose scores vary alike over seeds: 0 for those that vary as most do.
+
+  From the method that varies most on, each that varies more than the mean of those left by an F
+  test at `_UNLIKE` over their number is one by itself.
+
+  Args:
+    spreads: variance of each method's mean over seeds; NaN for one seed. free: degrees of freedom.
+  """
+  from scipy import stats  # pylint: disable=import-outside-toplevel
+  kinds = np.zeros(len(spreads), int)
+  left = sorted((k for k, one in enumerate(spreads) if one > 0), key=lambda k: spreads[k])
+  while len(left) > 1:
+    most, others = left[-1], left[:-1]
+    of_others = sum(free[k] for k in others)
+    mean = sum(free[k] * spreads[k] for k in others) / of_others
+    if stats.f.sf(spreads[most] / mean, free[most], of_others) * len(left) >= _UNLIKE:
+      break
+    kinds[most] = most + 1
+    left = others
+  return kinds
+
+
+def _floor(pairs: Sequence[tuple[int, int, Parts]], found: Sequence[Parts], kinds: np.ndarray,
+           i: int, j: int) -> tuple[float, float]:
+  """The least variance by seeds of the difference of two methods, and its degrees of freedom.
+
+  That is the mean over the pairs of methods that vary alike; of a method that does not, the mean
+  over its own pairs.
+  """
+  apart = [k for k in (i, j) if kinds[k]]
+  if len(apart) == 2:  # Their own pair alone.
+    same, methods = [one for a, b, one in pairs if (a, b) == (i, j)], [i, j]
+  elif apart:
+    same = [one for a, b, one in pairs if apart[0] in (a, b) and not (kinds[a] and kinds[b])]
+    methods = apart
+  else:
+    same = [one for a, b, one in pairs if not kinds[a] and not kinds[b]]
+    methods = [k for k in range(len(found)) if not kinds[k]]
+  # Not clipped at 0 before the mean, which would be too large.
+  known = [one.spread - one.both for one in same if one.spread > 0]
+  spreads = np.array([found[k].spread for k in methods if found[k].num_seeds > 1])
+  free = float(np.sum(spreads) ** 2 / np.sum(spreads ** 2)) if np.any(spreads) else 1.0
+  return max(0.0, float(np.mean(known))) if known else 0.0, free * (
+      max((found[k].num_seeds for k in methods), default=2) - 1)
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:

@@ -157,3 +157,21 @@ def test_friedman_and_the_critical_difference_are_those_of_the_paper():
   assert found.critical_difference == pytest.approx(1.25, abs=0.005)
   assert found.p_value == pytest.approx(stats.friedmanchisquare(*scores.T).pvalue)
   assert math.isnan(paired_tests.friedman(scores[:1]).p_value)
+
+
+def test_a_method_that_varies_more_hides_no_other_difference():
+  """F of 100 with 4 and 8 degrees of freedom is beyond 5%; of 2 it is not."""
+  assert paired_tests._alike([1.0, 1.0, 100.0], [4, 4, 4]).tolist() == [0, 0, 3]
+  assert paired_tests._alike([1.0, 1.0, 2.0, math.nan], [4, 4, 4, 0]).tolist() == [0, 0, 0, 0]
+  assert paired_tests._alike([0.0, 1.0], [4, 4]).tolist() == [0, 0]
+  rng = np.random.default_rng(0)
+  strata, seeds = np.zeros(300, int), [[str(s) for s in range(5)]] * 3
+  able = rng.normal(0.0, 1.5, 300)
+  values = [(able + level + deviation * rng.normal(size=[5, 1]) + rng.normal(0.0, 0.6, [5, 300]) > 0
+             ) / 300 for level, deviation in ((0.0, 0.1), (0.6, 0.1), (0.0, 2.0))]
+  alone = paired_tests.compare(values[:2], seeds[:2], strata)
+  beside = paired_tests.compare(values, seeds, strata)
+  assert beside.margin[0, 1] == pytest.approx(alone.margin[0, 1])
+  assert alone.is_apart(0, 1) and beside.is_apart(0, 1)
+  # Its own pairs keep what it varies by.
+  assert min(beside.margin[0, 2], beside.margin[1, 2]) > 3 * beside.margin[0, 1]
