@@ -91,10 +91,14 @@ def read_models(args: argparse.Namespace) -> dict[str, dict[str, float]]:
 
 def add_scale_flags(action: argparse.ArgumentParser) -> None:
   """Adds the flags that say what a score is."""
-  action.add_argument("--by", choices=("tasks", "samples"), default="",
-                      help="score by the mean of tasks (default, if there are two) or of samples")
+  action.add_argument("--by", choices=("groups", "tasks", "samples"), default="",
+                      help="score by the mean of groups of tasks, of tasks or of samples (the "
+                      "first that there are)")
+  action.add_argument("--task-groups", type=pathlib.Path, metavar="FILE",
+                      help="csv with the columns group and task, in place of the groups that the "
+                      "logs had")
   action.add_argument("--weights", default="", metavar="TASK=W,...",
-                      help="weights of tasks (1): arc=2,mmlu_*=0.1")
+                      help="weights of tasks or groups (1): arc=2,mmlu_*=0.1")
   action.add_argument("--chance", default="", metavar="TASK=C,...",
                       help="accuracy of guessing, for all tasks or by task: scores are "
                       "(accuracy - C) / (1 - C)")
@@ -102,15 +106,19 @@ def add_scale_flags(action: argparse.ArgumentParser) -> None:
                       help="also the samples that suite lifelong retire has retired")
 
 
-def scale(args: argparse.Namespace, tasks: Sequence[str]) -> Any:
-  """The mean, over tasks or over samples, that the flags ask for."""
+def scale(args: argparse.Namespace, cache: Any) -> Any:
+  """The mean, over groups, tasks or samples of the cache, that the flags ask for."""
   from suite import lifelong
   from suite.lifelong.cache import accuracy_import
-  found = {}
+  from suite.lifelong.cache import task_groups
+  found, tasks = {}, list(cache.tasks)
+  groups = (task_groups.of_table(args.task_groups, tasks) if args.task_groups else
+            task_groups.read(cache.folder))
   for flag, text in (("--weights", args.weights), ("--chance", args.chance)):
     choice = accuracy_import.Choice(text, flag)
-    names = {name: choice.of(name)[0] for name in tasks}
-    choice.check(tasks)
+    known = [*tasks, *groups] if flag == "--weights" and args.by in ("", "groups") else tasks
+    names = {name: choice.of(name)[0] for name in known}
+    choice.check(known)
     try:
       found[flag] = {name: float(value) for name, value in names.items() if value}
     except ValueError as error:
@@ -118,7 +126,7 @@ def scale(args: argparse.Namespace, tasks: Sequence[str]) -> Any:
                                 f"{next(iter(tasks), 'TASK')}=0.25.") from error
     if text and not found[flag]:
       raise lifelong.CacheError(f"Got {flag} {text!r}, but the samples have no tasks.")
-  return lifelong.Scale(args.by, found["--weights"], found["--chance"])
+  return lifelong.Scale(args.by, found["--weights"], found["--chance"], groups)
 
 
 def scores_record(one: Any) -> dict[str, Any]:

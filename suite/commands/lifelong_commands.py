@@ -93,10 +93,12 @@ def _add_any_flags(action: argparse.ArgumentParser) -> None:
 def _add(args: argparse.Namespace) -> int:
   from suite.lifelong.cache import accuracy_cache
   from suite.lifelong.cache import cache_growth
+  from suite.lifelong.cache import task_groups
   cache = accuracy_cache.AccuracyCache(args.cache, create=True)
   tables, report = lifelong_answers.read(args, args.files, cache, args.names)
   for table in tables:
-    found = cache_growth.add(cache, table, threshold=args.threshold, changed=args.changed)
+    with task_groups.joining(cache.folder, table.groups):
+      found = cache_growth.add(cache, table, threshold=args.threshold, changed=args.changed)
     report.notes.append(
         f"{found.num_answers:,} new answers, {len(found.models):,} new models, "
         f"{found.num_samples:,} new samples" + (
@@ -107,20 +109,22 @@ def _add(args: argparse.Namespace) -> int:
 
 def _add_models(args: argparse.Namespace) -> int:
   from suite.lifelong.cache import accuracy_cache
+  from suite.lifelong.cache import task_groups
   cache = accuracy_cache.AccuracyCache(args.cache, create=True)
   tables, report = lifelong_answers.read(args, args.files, cache, args.names)
   for found in tables:
     ids: Any = found.ids
     if ids is None and not cache.num_samples:
       ids = range(found.answers.shape[1])
-    if _keeps_values(args, cache):
-      cache.add_models(found.models, found.values(), ids, tasks=found.tasks, hashes=found.hashes,
-                       values=True)
-      continue
-    threshold = cache.agreed_threshold(args.threshold)
-    cache.add_models(found.models, found.bits(threshold), ids,
-                     threshold=threshold if found.is_graded else None, tasks=found.tasks,
-                     hashes=found.hashes)
+    with task_groups.joining(cache.folder, found.groups):
+      if _keeps_values(args, cache):
+        cache.add_models(found.models, found.values(), ids, tasks=found.tasks, hashes=found.hashes,
+                         values=True)
+        continue
+      threshold = cache.agreed_threshold(args.threshold)
+      cache.add_models(found.models, found.bits(threshold), ids,
+                       threshold=threshold if found.is_graded else None, tasks=found.tasks,
+                       hashes=found.hashes)
   return _status(args, report)
 
 
@@ -304,7 +308,7 @@ def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
       "samples": 0, "saved": None, "page": None}
   if accuracy_cache.is_cache(args.cache):
     cache = lifelong_answers.opened(args)
-    scores = standings.Standings(cache, lifelong_answers.scale(args, list(cache.tasks)))
+    scores = standings.Standings(cache, lifelong_answers.scale(args, cache))
     ranked = scores.ranked()
     left = {one.name: cache.num_samples - one.num_evaluated for one in ranked}
     saved: list[dict[str, Any]] = [

@@ -73,7 +73,7 @@ def estimate(args: argparse.Namespace) -> int:
   cache = lifelong_answers.opened(args)
   groups = _read_groups(args.groups, cache) if args.groups else []
   factors = {"num_factors": args.factors} if args.factors else {}
-  scale = lifelong_answers.scale(args, list(cache.tasks))
+  scale = lifelong_answers.scale(args, cache)
   reference = lifelong.Reference(cache, groups=groups, seed=args.seed, **factors)
   if args.ask:
     return _ask(args, reference, models)
@@ -120,7 +120,7 @@ def estimate(args: argparse.Namespace) -> int:
       lines += _summary(args, name, one, len(models[name]),
                         "mean score" if name in graded or keeps_values else "accuracy")
       if ranked[name].tasks or scores.by != "samples":
-        what = "mean of tasks" if scores.by == "tasks" else "score"
+        what = "score" if scores.by == "samples" else f"mean of {scores.by}"
         lines.append(f"  {what} {lifelong_answers.score_text(ranked[name].score, one.bounds)}" + (
             f", 95% interval {ends}" if (ends := lifelong_answers.interval_text(
                 ranked[name].score_interval, one.bounds)) else ""))

@@ -32,7 +32,7 @@ def add_rank_flags(action: argparse.ArgumentParser) -> None:
 def rank(args: argparse.Namespace) -> int:
   from suite.lifelong import standings
   cache = lifelong_answers.opened(args)
-  found = standings.Standings(cache, lifelong_answers.scale(args, list(cache.tasks)))
+  found = standings.Standings(cache, lifelong_answers.scale(args, cache))
   rows = found.ranked()
   if args.json:
     sys.stdout.write(json.dumps({"by": found.by, "weights": found.weights, "models": [
@@ -40,13 +40,16 @@ def rank(args: argparse.Namespace) -> int:
         for place, one in enumerate(rows, start=1)]}) + "\n")
     return 0
   width = max([len("model"), *(len(one.name) for one in rows)])
-  by_tasks = found.by == standings.TASKS or bool(args.chance)
+  by_tasks = found.by != standings.SAMPLES or bool(args.chance)
   is_plain = cache.value_range is None and not by_tasks
-  what = "mean of tasks" if found.by == standings.TASKS else "accuracy" if is_plain else "score"
+  what = (f"mean of {found.by}" if found.by != standings.SAMPLES else
+          "accuracy" if is_plain else "score")
   text, ends = (functools.partial(one, bounds=found.bounds) for one in (
       lifelong_answers.score_text, lifelong_answers.interval_text))
-  lines = [f"{'rank':>4}  {'model':{width}}  {what:>8}  95% interval      "
-           + ("of samples  " if by_tasks else "") + "evaluated"]
+  lines = [f"mean of {found.num_units:,} groups and tasks without one, {len(found.tasks):,} tasks"
+           ] if found.by == standings.GROUPS else []
+  lines += [f"{'rank':>4}  {'model':{width}}  {what:>8}  95% interval      "
+            + ("of samples  " if by_tasks else "") + "evaluated"]
   for place, one in enumerate(rows, start=1):
     lines.append(f"{place:4}  {one.name:{width}}  {text(one.score):>{max(8, len(what))}}  "
                  f"{ends(one.score_interval):16}  "
@@ -78,7 +81,7 @@ def add_compare_flags(action: argparse.ArgumentParser) -> None:
 def compare(args: argparse.Namespace) -> int:
   from suite.lifelong import standings
   cache = lifelong_answers.opened(args)
-  found = standings.compare(cache, lifelong_answers.scale(args, list(cache.tasks)),
+  found = standings.compare(cache, lifelong_answers.scale(args, cache),
                             models=args.models, top=args.top, level=args.level)
   if args.json:
     sys.stdout.write(json.dumps({
@@ -140,7 +143,7 @@ def subset(args: argparse.Namespace) -> int:
   from suite.lifelong import subsets
   reference = lifelong.Reference(lifelong_answers.opened(args))
   scores = standings.TaskEstimates(reference.cache,
-                                   lifelong_answers.scale(args, list(reference.cache.tasks)))
+                                   lifelong_answers.scale(args, reference.cache))
   is_plain = scores.by == standings.SAMPLES and not args.chance
   try:
     found = subsets.choose(*reference.known_answers(), len(reference.models), args.size,

@@ -34,6 +34,7 @@ import dataclasses
 import hashlib
 import itertools
 import os
+import pathlib
 from typing import NamedTuple
 
 import numpy as np
@@ -43,10 +44,11 @@ from suite.lifelong.answers import partial_answers
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import sample_counts
+from suite.lifelong.cache import task_groups
 from suite.lifelong.estimators import estimator
 from suite.metrics import paired_tests
 
-SAMPLES, TASKS = "samples", "tasks"
+SAMPLES, TASKS, GROUPS = BY = ("samples", "tasks", "groups")
 NO_TASK = "(no task)"
 _BLOCK = 1 << 14
 _REFERENCES = 64  # Largest number of models that predictions are tried on.
@@ -61,30 +63,54 @@ class Scale:
   """What a score is.
 
   Attributes:
-    by: "tasks", the mean of tasks, "samples", the mean of samples; "": of tasks if there are two.
-    weights: weight of each task, 1 for others; only by tasks.
+    by: "groups", the mean of groups and of tasks without one; "tasks", of tasks; "samples", of
+      samples; "": the first of these that there are two of.
+    weights: weight of each task, or by groups of each group, 1 for others; not by samples.
     chance: accuracy of guessing of each task, 0 for others.
+    groups: of tasks; None: those of the cache.
   """
 
   by: str = ""
   weights: Mapping[str, float] = dataclasses.field(default_factory=dict)
   chance: Mapping[str, float] = dataclasses.field(default_factory=dict)
+  groups: task_groups.Groups | None = None
 
-  def factors(self, names: Sequence[str], sizes: np.ndarray) -> tuple[str, np.ndarray, float]:
-    """Returns (by, factors [T], offset): the score is the sum of factors x accuracies, + offset."""
+  def units(self, folder: pathlib.Path, names: Sequence[str], sizes: np.ndarray
+            ) -> dict[str, np.ndarray]:
+    """Groups and tasks without one, see `task_groups.units`; {} where no task is in a group."""
+    groups = task_groups.read(folder) if self.groups is None else self.groups
+    found = task_groups.units(groups, names, sizes)
+    return found if set(found) - set(names) else {}
+
+  def factors(self, folder: pathlib.Path, names: Sequence[str], sizes: np.ndarray
+              ) -> tuple[str, np.ndarray, float]:
+    """Returns (by, factors [T], offset): the score is the sum of factors x accuracies, + offset.
+
+    Args:
+      folder: of the cache. names: T tasks. sizes: [T], samples of each.
+    """
     known = [name for name in names if name != NO_TASK]
-    by = self.by or (TASKS if len(known) > 1 else SAMPLES)
-    if by not in (SAMPLES, TASKS):
-      raise accuracy_cache.CacheError(f"Got by={by!r}; expected {SAMPLES!r} or {TASKS!r}.")
+    units = self.units(folder, names, sizes)
+    by = self.by or (GROUPS if units else TASKS if len(known) > 1 else SAMPLES)
+    if by not in BY:
+      raise accuracy_cache.CacheError(f"Got by={by!r}; expected one of {', '.join(BY)}.")
+    if by == GROUPS and not units:
+      raise accuracy_cache.CacheError(
+          "Got by='groups', but no task is in a group: logs of lm-evaluation-harness have groups, "
+          "or give them by --task-groups FILE.")
     for what, given in (("weight", self.weights), ("chance", self.chance)):
-      unknown = sorted(set(given) - set(names))
+      allowed = units if what == "weight" and by == GROUPS else names
+      unknown = sorted(set(given) - set(allowed))
       if unknown:
-        raise accuracy_cache.CacheError(f"A {what} is given for {unknown[:3]}; the tasks are "
-                                        f"{', '.join(known[:8]) or 'not known'}.")
+        raise accuracy_cache.CacheError(
+            f"A {what} is given for {unknown[:3]}; the {by if allowed is units else TASKS} are "
+            f"{', '.join([one for one in allowed if one != NO_TASK][:8]) or 'not known'}.")
     if by == SAMPLES and self.weights:
       raise accuracy_cache.CacheError("Weights are of tasks: leave them out, or score by tasks.")
-    weights = (sizes.astype(np.float64) if by == SAMPLES else
-               np.array([self.weights.get(name, 1.0) for name in names]))
+    weights = (
+        sizes.astype(np.float64) if by == SAMPLES else
+        np.array([self.weights.get(name, 1.0) for name in names]) if by == TASKS else
+        np.sum([self.weights.get(name, 1.0) * one for name, one in units.items()], axis=0))
     chance = np.array([self.chance.get(name, 0.0) for name in names])
     if not np.all((weights >= 0) & np.isfinite(weights)) or not weights.sum() > 0:
       raise accuracy_cache.CacheError("Weights must be 0 or more, and one of them more than 0.")
@@ -130,8 +156,9 @@ class Standings:
   """Scores of all models of a cache.
 
   Attributes:
-    by: "tasks" or "samples".
+    by: "groups", "tasks" or "samples".
     tasks: T names.
+    num_units: groups, and tasks without one; 0 where there is no group.
     factors: float64 [T]: the score is the sum of factors x accuracies, and a constant.
     num_references: number of models that were evaluated in full.
     bounds: range of the scores; (0, 1) but for values of another range.
@@ -153,7 +180,8 @@ class Standings:
     self._codes = codes if names else None
     sizes = np.bincount(codes, minlength=len(names)) if names else np.array([num])
     self._sizes = sizes
-    self.by, self.factors, self._offset = scale.factors(self.tasks, sizes)
+    self.by, self.factors, self._offset = scale.factors(cache.folder, self.tasks, sizes)
+    self.num_units = len(scale.units(cache.folder, self.tasks, sizes))
     self._shares = sizes / max(1, num)
     full = np.flatnonzero(totals[:, 1] == num)
     half = np.flatnonzero(2 * totals[:, 1] >= num)
@@ -167,7 +195,7 @@ class Standings:
   @property
   def weights(self) -> dict[str, float]:
     """Share of each task in the score, before normalization for guessing."""
-    raw = self.factors if self.by == TASKS else self._shares
+    raw = self._shares if self.by == SAMPLES else self.factors
     return dict(zip(self.tasks, (raw / raw.sum()).tolist()))
 
   @property
@@ -365,7 +393,7 @@ class TaskEstimates:
     self.tasks, self._codes = names or [NO_TASK], codes
     self._num = cache.num_samples
     self._sizes = np.bincount(codes, minlength=len(names)) if names else np.array([self._num])
-    self.by, self._factors, self._offset = scale.factors(self.tasks, self._sizes)
+    self.by, self._factors, self._offset = scale.factors(cache.folder, self.tasks, self._sizes)
     self.weights = dict(zip(self.tasks, (self._factors / self._factors.sum()).tolist()))
 
   @property
@@ -456,7 +484,7 @@ class Comparison:
     ranks: (best, worst) rank of each.
     pairs: all pairs.
     level: a corrected p below it is a difference.
-    by: "tasks" or "samples".
+    by: as of `Standings`.
     bounds: range of the scores, as of `Standings`.
   """
 

@@ -34,6 +34,7 @@ from suite.lifelong.cache import accuracy_import
 from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import cache_growth
 from suite.lifelong.cache import committed
+from suite.lifelong.cache import task_groups
 from suite.system import atomic_files
 from suite.system import file_lock
 
@@ -298,8 +299,9 @@ class _Found:
             is_again: bool) -> None:
     """Adds a table, and remembers which of its answers are new."""
     seen = _seen(cache, table) if not is_again else None
-    added = cache_growth.add(cache, table, threshold=self._settings.threshold,
-                             changed=self._settings.changed)
+    with task_groups.joining(cache.folder, table.groups):
+      added = cache_growth.add(cache, table, threshold=self._settings.threshold,
+                               changed=self._settings.changed)
     self._added.models += added.models
     self._added.num_samples += added.num_samples
     self._added.num_answers += added.num_answers

@@ -85,7 +85,7 @@ def _ranking(scores: standings.Standings, ranked: Sequence[standings.RankedModel
       "score with 95% interval", [one.name for one in drawn], [100 * one.score for one in drawn],
       deviation=[50 * (one.score_interval[1] - one.score_interval[0]) for one in drawn],
       shape=panels.POINTS)], y_unit="%")
-  by = "mean of tasks" if scores.by == standings.TASKS else "mean of samples"
+  by = f"mean of {scores.by}"
   notes = [f"Score: {by}. Missing answers are predicted from those of other models; the interval "
            "is 95% and a point where every question was asked."]
   if any(one.is_estimated for one in ranked) and scores.num_references < 3:

@@ -35,6 +35,7 @@ from suite.lifelong.cache import cache_tasks
 from suite.lifelong.cache import harness_logs
 from suite.lifelong.cache import log_files
 from suite.lifelong.cache import table_files
+from suite.lifelong.cache import task_groups
 
 REFUSE, MEAN = answer_entries.REFUSE, answer_entries.MEAN
 KINDS = (".csv", ".eval", ".json", ".jsonl", ".jsonlines", ".ndjson", ".npy", ".npz", ".parquet",
@@ -58,6 +59,7 @@ class ImportedAnswers:
     tasks: the tasks of the samples, if they have any.
     hashes: uint64 [N], hash of each document, 0 if unknown; None: none is known.
     sources: the file of each hash [N], if there are hashes.
+    groups: of the tasks, as harnesses report them.
   """
 
   models: list[str]
@@ -66,6 +68,7 @@ class ImportedAnswers:
   tasks: dict[str, cache_tasks.Task] = dataclasses.field(default_factory=dict)
   hashes: np.ndarray | None = None
   sources: list[str] | None = None
+  groups: task_groups.Groups = dataclasses.field(default_factory=dict)
 
   @property
   def is_graded(self) -> bool:
@@ -295,8 +298,10 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
       named[name] = path
     found.append(one)
   if found:
-    tables.append((pathlib.Path(report.files[0]), _joined(selected.entries(found), options,
-                                                          selected.tasks, report)))
+    groups = {name: group for one in found if isinstance(one, log_files.Log)
+              for name, group in one.groups.items()}
+    table = _joined(selected.entries(found), options, selected.tasks, report)
+    tables.append((pathlib.Path(report.files[0]), dataclasses.replace(table, groups=groups)))
   elif not tables:
     raise NoSamplesError(f"{_some(report.skipped)}: no file has samples. Give the per-sample logs "
                          "(lm-eval: --log_samples).")

@@ -33,6 +33,7 @@ from suite.lifelong.cache import answer_entries
 from suite.lifelong.cache import cache_input
 from suite.lifelong.cache import helm_logs
 from suite.lifelong.cache import log_files
+from suite.lifelong.cache import task_groups
 
 _ZSTD = 93  # Method of zip members, which zipfile does not know before Python 3.14.
 # Other files beside the logs, which a pattern such as DIR/*.json meets too.
@@ -333,7 +334,7 @@ def _lm_eval(path: pathlib.Path, items: Sequence[log_files.Item], task: str, mod
     named, unnamed = _unnamed_filters(items, documents, hashes, task, results)
   return log_files.Log(path, model, task, documents, metrics, named, hashes,
              [str(path)] * len(documents), places, items[0].unit, named=tuple(listed),
-             unnamed=unnamed)
+             unnamed=unnamed, groups=task_groups.of_results(results))
 
 
 def _unnamed_filters(items: Sequence[log_files.Item], documents: Sequence[str],

@@ -17,6 +17,7 @@ import numpy as np
 
 from suite.lifelong.cache import answer_entries
 from suite.lifelong.cache import cache_input
+from suite.lifelong.cache import task_groups
 from suite.system import io_errors
 
 KINDS = (".json", ".jsonl", ".jsonlines", ".ndjson", ".eval")
@@ -40,6 +41,7 @@ class Log:
     main: names of the metric that the harness reports, the first that there is.
     named: the metrics that may be meant; () are all.
     dropped: reason -> number of answers that are left out.
+    groups: of tasks, that the results beside the log have.
     unnamed: whether `filters` are numbers since the log names none.
   """
 
@@ -57,6 +59,7 @@ class Log:
   named: tuple[str, ...] = ()
   dropped: dict[str, int] = dataclasses.field(default_factory=dict)
   unnamed: bool = False
+  groups: task_groups.Groups = dataclasses.field(default_factory=dict)
 
 
 class Item(NamedTuple):
