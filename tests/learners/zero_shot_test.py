@@ -44,15 +44,19 @@ def part(names):
       "t", IMAGES, np.arange(6) % 2, kind=tasks.SINGLE_LABEL, num_classes=3, class_names=names)
 
 
-def learned(learner, tmp_path, names):
-  task, account = tasks.Task("t", tasks.SINGLE_LABEL, 3), ledger.Ledger()
-  here = context.Context(
+def context_of(tmp_path):
+  account = ledger.Ledger()
+  return context.Context(
       event=0, ledger=account, seeds=seeds.Seeds(0), distribution=distribution.build(),
       store=weight_store.WeightStore(tmp_path, 0), journal=journal.Journal(0, account))
+
+
+def learned(learner, tmp_path, names):
+  task, here = tasks.Task("t", tasks.SINGLE_LABEL, 3), context_of(tmp_path)
   learner.begin(task, here)
   record = learner.learn(deliveries.Experience(
       task, part(names), part(names), deliveries.History()), here)
-  return record, account.totals()["flops"]
+  return record, here.ledger.totals()["flops"]
 
 
 def test_answers_are_cosines_with_the_mean_directions_of_texts(tmp_path):
@@ -84,6 +88,6 @@ def test_names_are_needed_and_prompts_have_one_place_for_them(tmp_path):
   with pytest.raises(refusals.RefusedError, match="3 classes and 2 names"):
     learned(given, tmp_path, NAMES)
   with pytest.raises(refusals.RefusedError, match="3 classes and 0 names"):
-    learner.know_base(np.array([True, True, False]), None)
+    learner.know_base(np.array([True, True, False]), context_of(tmp_path))
   with pytest.raises(ValueError, match="each needs one {}, where the name of the class goes"):
     zero_shot.ClipZeroShot(str(FOLDER), transform=image_ops.Plain(12), templates=("a photo",))
