@@ -7,8 +7,9 @@ that may pass (5xx, timeouts, lost connections) are tried again with growing wai
 next call. What has failed for good (404, no image, too large) is listed and not asked for again.
 
 A list may be a stranger's: a connection to an address that is not of the public internet (this
-machine, its network, a cloud's metadata) is closed before anything is asked, whatever name or
-redirection led there, and an answer that trickles is given up.
+machine, its network, a cloud's metadata) is closed before a byte is sent, whatever name or
+redirection led there, and an answer that trickles is given up. A host whose robots.txt asks for
+more than a minute between images is left alone.
 
   DIR/images/ab/ab12...jpg     named by the SHA-256 of the URL: the same in every call
   DIR/outcomes.jsonl           a line an answer, appended; the newest of a URL counts. A line of an
@@ -56,6 +57,11 @@ DONE, GONE, LATER = STATES = ("done", "gone", "later")
 OUTCOMES = "outcomes.jsonl"
 AGENT = "lifelong-suite"
 _PASSING = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses that may pass.
+_LONGEST_DELAY = 60  # Seconds between the images of a host, whatever its robots.txt says.
+# Networks with an IPv4 address in the last bits: translated ones (RFC 6052, RFC 2765).
+_WITH_IPV4 = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::ffff:0:0:0/96")))
+# Local ones that `is_global` does not know: of translators (RFC 8215), and sites (RFC 3879).
+_LOCAL = tuple(map(ipaddress.IPv6Network, ("64:ff9b:1::/48", "fec0::/10")))
 _NO_PHOTO = "photo_unavailable"  # Flickr redirects deleted photos to an image of this name.
 _SUFFIXES = {"JPEG": ".jpg", "TIFF": ".tif", "PPM": ".pnm", "JPEG2000": ".jp2"}
 
@@ -214,7 +220,10 @@ class _Rules:
     if state == LATER:  # A host that fails is left alone.
       raise _LeftError(f"robots.txt: {text}")
     robots = urllib.robotparser.RobotFileParser()
-    robots.parse(text.splitlines() if state == DONE else [])
+    try:
+      robots.parse(text.splitlines() if state == DONE else [])
+    except ValueError as error:  # A number of more digits than Python reads.
+      raise _LeftError(f"robots.txt cannot be read: {error}") from error
     with self._lock:
       return self._found.setdefault(place, robots)
 
@@ -250,6 +259,10 @@ class _Guard:
       connected.close()
       raise _RefusedError(f"{asked} is the address {peer}, which is not of the public internet")
 
+  def follow(self, connected: socket.socket) -> None:
+    """Ends this socket, too, at the deadline."""
+    self._sockets.append(connected)
+
   def read(self, answer: http.client.HTTPResponse) -> bytes:
     """The body, unpacked; an error if it is too large or comes too slowly."""
     parts, size, manners = [], 0, self._manners
@@ -278,8 +291,15 @@ class _Guard:
 
 def _is_public(address: str) -> bool:
   found = ipaddress.ip_address(address)
-  mapped = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
-  return found.is_global and not found.is_multicast and (mapped is None or mapped.is_global)
+  if isinstance(found, ipaddress.IPv6Address):
+    if any(found in one for one in _LOCAL):
+      return False
+    inside = found.ipv4_mapped or found.sixtofour
+    if inside is None and any(found in one for one in _WITH_IPV4):
+      inside = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+    if inside is not None:
+      return inside.is_global and not inside.is_multicast
+  return found.is_global and not found.is_multicast
 
 
 def _connections(guard: _Guard, scheme: str) -> type[http.client.HTTPConnection]:
@@ -287,11 +307,20 @@ def _connections(guard: _Guard, scheme: str) -> type[http.client.HTTPConnection]
   base = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
 
   class Guarded(base):  # type: ignore[valid-type, misc]
-    """A connection that was looked at before anything is sent."""
+    """A connection that was looked at before anything is sent, a greeting of TLS among it."""
+
+    def __init__(self, *args: Any, **named: Any):
+      super().__init__(*args, **named)
+      self._create_connection = self._guarded  # What `connect` opens its socket by.
+
+    def _guarded(self, *args: Any, **named: Any) -> socket.socket:
+      connected = socket.create_connection(*args, **named)
+      guard.take(connected, self.host)
+      return connected
 
     def connect(self) -> None:
       super().connect()
-      guard.take(self.sock, self.host)
+      guard.follow(self.sock)  # Of https another one than was taken.
 
   return Guarded
 
@@ -375,7 +404,11 @@ class _Host:
         return
       try:
         robots = self._check_rules(url)
-        self._between = max(self._between, float(robots.crawl_delay(AGENT) or 0))
+        delay = int(robots.crawl_delay(AGENT) or 0)
+        if delay > _LONGEST_DELAY:
+          raise _LeftError(f"robots.txt asks for {str(delay)[:12]} s or more between images, and "
+                           f"at most {_LONGEST_DELAY} are waited")
+        self._between = max(self._between, float(delay))
         write(self._one(url))
       except _RefusedError as error:
         write(Outcome(url, GONE, reason=str(error)))
@@ -433,7 +466,7 @@ class _Host:
 def _retry_after(header: str | None) -> float:
   """Seconds that a server asks to wait, as a number or a date; 0 if it does not say."""
   text = (header or "").strip()
-  if text.isdigit():
+  if text.isdecimal():
     return float(text)
   try:
     return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())

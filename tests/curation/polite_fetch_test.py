@@ -213,9 +213,53 @@ def test_no_address_of_this_machine_or_its_networks_is_asked(server, tmp_path, m
     ("8.8.8.8", True), ("10.0.0.1", False), ("172.16.3.4", False), ("192.168.1.1", False),
     ("169.254.169.254", False), ("100.64.0.1", False), ("0.0.0.0", False), ("224.0.0.1", False),
     ("::1", False), ("fe80::1", False), ("fd00::1", False), ("::ffff:127.0.0.1", False),
-    ("2002:7f00:1::", False), ("2001:4860:4860::8888", True)])
+    ("2002:7f00:1::", False), ("2001:4860:4860::8888", True), ("64:ff9b::7f00:1", False),
+    ("64:ff9b::a00:1", False), ("64:ff9b::808:808", True), ("64:ff9b:1::808:808", False),
+    ("::ffff:0:7f00:1", False), ("fec0::1", False), ("::ffff:8.8.8.8", True)])
 def test_public_addresses(address, is_public):
   assert polite_fetch._is_public(address) == is_public
+
+
+def test_no_greeting_of_tls_reaches_a_private_address(tmp_path):
+  got = []
+  with socket.socket() as listening:
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(1)
+
+    def accept():
+      taken, _ = listening.accept()
+      taken.settimeout(5)
+      with taken:
+        got.append(taken.recv(100))
+
+    thread = threading.Thread(target=accept)
+    thread.start()
+    url = f"https://127.0.0.1:{listening.getsockname()[1]}/a.png"
+    found = polite_fetch.fetch(
+        [url], tmp_path, dataclasses.replace(MANNERS, allow_private=False), sleep=lambda _: None)
+    thread.join()
+  assert got == [b""] and "not of the public internet" in found[url].reason
+
+
+@pytest.mark.parametrize("delay, state, said", [
+    ("999999999", "later", "asks for 999999999 s or more between images, and at most 60"),
+    ("9" * 400, "later", "asks for 999999999999 s or more"),
+    ("9" * 5000, "later", "robots.txt cannot be read"), ("3", "done", "")])
+def test_what_a_host_asks_for_is_bounded(server, tmp_path, monkeypatch, delay, state, said):
+  answer = _Handler.do_GET
+
+  def do_GET(self):
+    if self.path == "/robots.txt":
+      self._say(200, f"User-agent: *\nCrawl-delay: {delay}\n".encode(), {})
+    else:
+      answer(self)
+
+  monkeypatch.setattr(_Handler, "do_GET", do_GET)
+  slept, urls = [], [f"{server.root}/a.png", f"{server.root}/b.jpg"]
+  found = polite_fetch.fetch(urls, tmp_path, dataclasses.replace(MANNERS, largest=10 ** 6),
+                             sleep=slept.append)
+  assert {one.state for one in found.values()} == {state} and said in found[urls[0]].reason
+  assert max(slept, default=0.0) <= 3.0
 
 
 def test_redirections_follow_the_rules_of_where_they_lead(server, tmp_path):
