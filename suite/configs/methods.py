@@ -334,6 +334,7 @@ def changes(found: gin_files.Scan, before: gin_files.Scan, settings: str | None 
   known = {method.macro: method for method in load()}
   learners_of, protocol = gin_files.value_in(found.history, LEARNERS), gin_files.protocol_in(
       found.history)
+  selected = gin_files.value_in(found.history, gin_files.SELECTED)
   said: dict[str, str] = {}
   for label, made in learners_of.items() if isinstance(learners_of, dict) else ():
     method = known.get(getattr(made, "scope", ""))
@@ -343,6 +344,7 @@ def changes(found: gin_files.Scan, before: gin_files.Scan, settings: str | None 
     own |= {name: row.value for name, row in method_values.of_method(
         method.name, protocol, settings or "").items() if name in own}
     parts = [f"settings={settings}"] if settings and named_settings(method, settings) else []
+    parts += [f"selected on {selected['on']}"] if selected else []
     parts += [f"{name}={one.value}" for name, one in settings_in(found, method).items()
               if name in own and one.value != own[name]]
     name = "" if label == method.name else method.name
