@@ -345,8 +345,8 @@ def check_settings(name: Any) -> None:
   """Refuses named settings of methods that there are not."""
   if name and name not in method_values.names():
     raise ConfigError(f"Methods have no settings {name!r}; allowed are "
-                      f"{', '.join(method_values.names())}, the best.json of suite search, or "
-                      "none: the published values.")
+                      f"{', '.join(method_values.names())}, or none: the published values; or the "
+                      "best.json of suite search.")
 
 
 def protocol_in(history: gin_bindings.History) -> str:

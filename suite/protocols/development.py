@@ -166,6 +166,13 @@ _PARTS = {"clear": Development._of_buckets, "incremental": Development._of_bucke
 _SERIES = ("clear", "incremental", "nevis")
 
 
+def score(name: str) -> descriptions.Measure:
+  """The score of trials: the protocol's first measure, if that is not of test data alone."""
+  if name == "nevis":
+    return descriptions.Measure("mean_error_all", "mean error", descriptions.LOWER)
+  return descriptions.named(name).measures[0]
+
+
 def _range(names: list[str]) -> str:
   return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 

@@ -33,8 +33,6 @@ from suite.system import folders
 from suite.tables import table
 
 FILE, TRIALS = "search.json", "trials"  # The folder of their table.
-# The score of trials, where the protocol's first measure is of test data alone.
-_SCORES = {"nevis": descriptions.Measure("mean_error_all", "mean error", descriptions.LOWER)}
 _COSTS = ("flops", "macs", "examples", "steps")
 DEVELOPMENT = "experiment.run.development"
 
@@ -95,8 +93,7 @@ def run(order: SearchOrder) -> SearchResult:
   space = _space(order, method, own, file)
   folder = pathlib.Path(order.settings.for_run(f"{own.folder}-search").workdir)
   folders.check(folder, "--workdir")
-  selected_on = _selected_on(order, file)
-  search = _Search(order, method, file, space, folder, selected_on)
+  search = _Search(order, method, file, space, folder, *_selected_on(order, file))
   search.claim()
   failed: dict[str, str] = {}
   elsewhere: list[str] = []
@@ -163,8 +160,10 @@ def _space(order: SearchOrder, method: methods.Method, own: run_settings.RunFile
   return found
 
 
-def _selected_on(order: SearchOrder, file: run_settings.RunFile) -> str:
-  """The development data in words; reads the data, and refuses what cannot run on it."""
+def _selected_on(order: SearchOrder, file: run_settings.RunFile
+                 ) -> tuple[str, descriptions.Measure]:
+  """(the development data in words, the score); reads the data, and refuses what cannot run on it.
+  """
   this_process.import_tensorflow()
   from suite.contracts import refusals
   from suite.metrics import own_metrics
@@ -178,7 +177,8 @@ def _selected_on(order: SearchOrder, file: run_settings.RunFile) -> str:
 
   found = launch.experiment_run(file, order.settings.replaced(
       seed=order.seed, workdir=order.settings.workdir or "runs"), instead=text)()
-  return f"{found} ({order.on})" if order.on else found
+  name = methods.protocol_of(file.path, file.paths()[1:], file.params)
+  return f"{found} ({order.on})" if order.on else found, development.score(name)
 
 
 class _Search:
@@ -186,12 +186,9 @@ class _Search:
 
   def __init__(self, order: SearchOrder, method: methods.Method, file: run_settings.RunFile,
                space: Sequence[tuple[search_space.Dimension, str]], folder: pathlib.Path,
-               selected_on: str):
+               selected_on: str, measure: descriptions.Measure):
     self._order, self._method, self._file, self._space = order, method, file, space
     self._folder, self._table, self._selected_on = folder, folder / TRIALS, selected_on
-    protocol = methods.protocol_of(file.path, file.paths()[1:], file.params)
-    measure = _SCORES.get(protocol) or descriptions.named(protocol).headline
-    assert measure is not None  # All protocols with development data have one.
     self._measure = measure
     self._places: list[dict[str, float]] = []  # Of each trial, by setting.
     self._num_ran = 0

@@ -66,5 +66,5 @@ def test_a_damaged_file_is_refused(path, change, message):
 def test_a_file_that_is_not_there_and_a_name_that_is_none(tmp_path):
   with pytest.raises(gin_files.ConfigError, match="There is no file .* takes the best.json of"):
     find(tmp_path / "other.json")
-  with pytest.raises(gin_files.ConfigError, match="no settings 'fast'; allowed are cpu, the b"):
+  with pytest.raises(gin_files.ConfigError, match="no settings 'fast'; allowed are cpu, or n"):
     find("fast")

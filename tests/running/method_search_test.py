@@ -13,6 +13,7 @@ import pytest
 from suite import cli
 from suite.configs import gin_files
 from suite.configs import run_settings
+from suite.contracts import descriptions
 from suite.data.digits import digits
 from suite.reporting import run_dir
 from suite.running import method_search
@@ -20,6 +21,7 @@ from suite.system import processes
 from suite.tables import table
 
 RUN = "digits/incremental"
+MEASURE = descriptions.named("incremental").measures[0]
 OVER = ("shrinkage=0.001..0.9 log",)
 
 
@@ -101,7 +103,7 @@ def test_proposals_do_not_depend_on_their_number_and_a_failed_trial_is_no_choice
     return table.TableResult("", [f"{names[0]}/slda/0: no score (log)"], [])
 
   monkeypatch.setattr(table, "run", runs)
-  monkeypatch.setattr(method_search, "_selected_on", lambda *unused: "two tasks")
+  monkeypatch.setattr(method_search, "_selected_on", lambda *unused: ("two tasks", MEASURE))
   monkeypatch.setattr(method_search._Search, "results", lambda self: [
       {"trial": number, "shrinkage": one["shrinkage"],
        "score": None if number == 0 else -abs(one["shrinkage"] - 0.5),
@@ -139,7 +141,7 @@ def test_a_search_is_refused_in_one_line_before_anything_runs(tmp_path, changes,
 
 
 def test_a_folder_holds_one_search(tmp_path, monkeypatch):
-  monkeypatch.setattr(method_search, "_selected_on", lambda *unused: "two tasks")
+  monkeypatch.setattr(method_search, "_selected_on", lambda *unused: ("two tasks", MEASURE))
   monkeypatch.setattr(table, "run", lambda **unused: table.TableResult("", [], []))
   found = method_search.run(order(tmp_path / "a"))
   assert found.best is None
