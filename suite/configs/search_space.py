@@ -23,6 +23,7 @@ from suite.configs import methods
 
 _RANGE = re.compile(r"\s*(?P<low>.*?)\s*\.\.\s*(?P<high>.*?)(?P<log>\s+log)?\s*")
 _DIGITS = 4  # Of a number from a range, so that it is the same wherever a logarithm is rounded.
+_MOST_VALUES = 100  # Of whole numbers that oracles see as a list.
 _ALLOWED = ("a range of numbers LOW..HIGH, which 'log' may follow, or values with commas between "
             "them: 'learning_rate=0.01..0.3 log', 'alpha=0.1,0.5'")
 
@@ -105,6 +106,8 @@ def _parsed(text: str, settings: Mapping[str, methods.Setting], what: str) -> Di
   if is_log and low <= 0:
     raise gin_files.ConfigError(f"--over {text!r}: a logarithm needs a range above 0, and it "
                                 f"begins with {match['low']}. Begin above 0, or leave 'log' out.")
+  if _is_whole(setting) and not is_log and high - low < _MOST_VALUES:  # None is drawn twice.
+    return Dimension(name, text, tuple(range(int(low), int(high) + 1)))
   return Dimension(name, text, (), low, high, is_log, _is_whole(setting))
 
 

@@ -17,11 +17,14 @@ def parse(*texts):
 
 
 def test_a_place_is_a_value_of_the_range():
-  rate, size, weight, kind = parse(
-      "lr=0.01..1 log", "memory_size=3..5", "alpha=-1..1", "divergence=mse,kl")
+  rate, size, few, weight, kind = parse(
+      "lr=0.01..1 log", "memory_size=101..300", "batch_size=3..5", "alpha=-1..1",
+      "divergence=mse,kl")
   assert rate.name == "learning_rate" and rate.drawn == (0.0, 1.0)
   assert [rate.value(place) for place in (0.0, 0.5, 1.0)] == [0.01, 0.1, 1.0]
-  assert [size.value(place) for place in (0.0, 0.3, 0.34, 0.99, 1.0)] == [3, 3, 4, 5, 5]
+  assert [size.value(place) for place in (0.0, 0.0049, 0.51, 0.999, 1.0)] == [
+      101, 101, 203, 300, 300]
+  assert few.values == (3, 4, 5)
   assert [weight.value(place) for place in (0.0, 0.75)] == [-1.0, 0.5]
   assert kind.drawn == [0, 1] and kind.value(1) == "kl"
   assert rate.value(1 / 3) == 0.04642  # Four digits, wherever a logarithm is rounded.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 
 import cells_here
 import numpy as np
@@ -80,9 +81,10 @@ def test_a_search_that_is_stopped_chooses_the_same_whatever_the_test_labels_are(
   assert best(second) == chosen
 
   # The run that takes the choice.
+  advised = shlex.split(found.report.rpartition("To use it: suite ")[2])
+  assert advised == ["run", RUN, "--methods", "slda", "--settings", str(first / "best.json")]
   capsys.readouterr()
-  assert cli.main(["run", RUN, "--methods", "slda", "--settings", str(first / "best.json"),
-                   "--set", "NUM_TASKS=2", "--workdir", str(tmp_path / "run")]) == 0
+  assert cli.main([*advised, "--set", "NUM_TASKS=2", "--workdir", str(tmp_path / "run")]) == 0
   report = capsys.readouterr().out
   assert "selected on training images of task_01 to task_02" in report.replace("\n", " ")
   run, = run_dir.load([tmp_path / "run"])
