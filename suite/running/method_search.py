@@ -212,7 +212,8 @@ class _Search:
             f"{self._folder} holds another search: {name} was {known.get(name)!r}, and is "
             f"{self._about[name]!r} now. Give its command again, or another --workdir.")
       self._places = known["places"]
-    elif self._folder.exists() and any(self._folder.iterdir()):
+    elif self._folder.exists() and any(  # A damaged file of the search may have been deleted.
+        path.name not in (TRIALS, chosen_settings.FILE) for path in self._folder.iterdir()):
       raise gin_files.ConfigError(f"{self._folder} is not empty and holds no search; give another "
                                   "--workdir.")
     else:

@@ -149,6 +149,15 @@ def test_a_folder_holds_one_search(tmp_path, monkeypatch):
   assert found.best is None
   with pytest.raises(gin_files.ConfigError, match="holds another search: seed was 0, and is 1 now"):
     method_search.run(order(tmp_path / "a", seed=1))
+  (tmp_path / "a" / "trials").mkdir()
+  path = tmp_path / "a" / method_search.FILE
+  whole = path.read_text()
+  path.write_text(whole[:50])
+  with pytest.raises(ValueError, match="search.json is not JSON.* delete it and run the same comm"):
+    method_search.run(order(tmp_path / "a"))
+  path.unlink()
+  method_search.run(order(tmp_path / "a"))
+  assert path.read_text() == whole
   (tmp_path / "b").mkdir()
   (tmp_path / "b" / "notes.txt").write_text("mine")
   with pytest.raises(gin_files.ConfigError, match="is not empty and holds no search; give another"):
