@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import dataclasses
+import math
 import pathlib
 import shlex
 from typing import Any, NamedTuple
@@ -157,6 +158,10 @@ def _space(order: SearchOrder, method: methods.Method, own: run_settings.RunFile
   if order.oracle == "grid" and (ranges := [one.text for one, _ in found if not one.values]):
     raise gin_files.ConfigError(f"--oracle grid tries values, and --over {ranges[0]!r} is a range. "
                                 "Give values with commas, or --oracle random.")
+  if order.oracle == "grid" and (num := math.prod(len(one.values) for one, _ in found)
+                                 ) > order.trials:
+    raise gin_files.ConfigError(f"--oracle grid has {num} trials here, and --trials is "
+                                f"{order.trials}: give --trials {num}, or fewer values.")
   return found
 
 

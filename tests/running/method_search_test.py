@@ -132,6 +132,7 @@ def test_proposals_do_not_depend_on_their_number_and_a_failed_trial_is_no_choice
     ({"over": []}, "A search needs a space: --over .* suite show slda"),
     ({"params": ["shrinkage=0.1"]}, "searches shrinkage, which --set gives a value. Leave one"),
     ({"oracle": "grid"}, "--oracle grid tries values, and .* is a range. Give values"),
+    ({"oracle": "grid", "over": ["shrinkage=0.1,0.2,0.3"]}, "has 3 trials here, .* give --trials"),
     ({"on": "digits/fluid"}, "--on digits/fluid runs fluid, and digits/incremental incremental"),
     ({"on": "nevis/mnist"}, "does not read its data by the name .*Give a run of the same protocol"),
     ({"run": "digits/fluid", "tasks": None, "method": "bic"}, "'bic' does not run under fluid"),
