@@ -44,6 +44,7 @@ from suite.contracts import descriptions
 from suite.contracts import refusals
 from suite.metrics import own_metrics
 from suite.models import precision
+from suite.protocols import development as development_lib
 from suite.protocols import run_state
 from suite.reporting import progress as progress_lib
 from suite.reporting import records
@@ -77,6 +78,8 @@ def run(
     budget: str = run_settings.RunSettings.budget,
     metrics: Optional[Mapping[str, Callable[..., Any]]] = None,
     method_settings: str = "",
+    development: Optional[Mapping[str, Any]] = None,
+    selected: Optional[Mapping[str, Any]] = None,
     settings: run_settings.RunSettings,
     origin: run_settings.RunOrigin = _NO_ORIGIN,
     instead: Optional[Callable[..., str]] = None,
@@ -91,6 +94,9 @@ def run(
     metrics: further metrics by name, functions of labels and logits or of records, see
       `own_metrics`.
     method_settings: the named settings that methods have, for the record; "": published values.
+    development: the part of the data that the trials of a search see, such as {"tasks": 2}, see
+      `development.Development`; None: all of it.
+    selected: how a search selected the methods' settings, see `development.Selection`.
     settings: where and how it computes. In its work directory a run of the same identity is resumed
       or read, and one of another identity has a folder beside it, see `run_identity`. With `share`,
       if another process runs there, this one trains trials of its searches; when the other has
@@ -118,6 +124,10 @@ def run(
   if problem := trackers.missing(settings.tracker):
     raise gin_files.ConfigError(problem)
   distribution, own = _set_up(settings, folder)
+  if development is not None:
+    protocol, _ = development_lib.given(development_lib.Development, development).of(protocol)
+  if selected is not None:
+    protocol = development_lib.given(development_lib.Selection, selected).of(protocol)
   if instead is not None:
     return instead(protocol, learners, seed, distribution,
                    **({} if limits is None else {"budget": limits}))

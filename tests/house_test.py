@@ -99,12 +99,12 @@ SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "k
         "wandb", "mlflow", "ray", "fsspec")
 # A function here may also import a module of ours that imports a slow package: help stays quick.
 QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running",
-         "suite.reporting.run_check")
+         "suite.reporting.run_check", "suite.configs.chosen_settings")
 # Imported for help, lists, completion and messages about misspelled words.
 PARSERS = ("suite.cli", "suite.commands.parsing", *(
     f"suite.commands.{name}_commands" for name in (
         "run", "report", "show", "data", "lifelong", "curate", "verify", "weights",
-        "submit")))
+        "submit", "search")))
 # What an installation of the part lifelong has, without TensorFlow and scikit-learn.
 LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets",
          "suite.lifelong.adaptive_session", "suite.lifelong.watching",
@@ -113,7 +113,8 @@ LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets",
          "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")
 PRINTING = ("suite.cli", "suite.commands.curate_commands",
             "suite.commands.data_commands", "suite.commands.report_commands",
-            "suite.commands.run_commands", "suite.commands.show_commands",
+            "suite.commands.run_commands", "suite.commands.search_commands",
+            "suite.commands.show_commands",
             "suite.commands.submit_commands", "suite.commands.verify_commands",
             "suite.commands.weights_commands")
 # Folder of tests -> what it mirrors, where that is not suite.

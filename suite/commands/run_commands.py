@@ -39,7 +39,7 @@ def add(run: argparse.ArgumentParser) -> None:
   run.add_argument("--settings", default="", dest="method_settings", metavar="NAME",
                    help="named values of methods in place of the published ones: "
                    f"{', '.join(method_values.names())} (docs/methods.md)")
-  run.add_argument("--seed", type=_seed, metavar="N", dest="one_seed",
+  run.add_argument("--seed", type=seed, metavar="N", dest="one_seed",
                    help="all randomness derives from it (that of the run file, or 0)")
   run.add_argument("--seeds", type=_seeds, metavar="N,N",
                    help="a run for each seed; the report has means and standard deviations")
@@ -53,24 +53,9 @@ def add(run: argparse.ArgumentParser) -> None:
   run_settings.add_flags(run, "gin_names", "workdir", "strategy", "devices", "precision",
                          "xla", "deterministic", "share", "profile", "tracker", "keep")
   run.add_argument("--trusted_modules", type=_moved, help=argparse.SUPPRESS)
-  run.add_argument("--jobs", type=run_settings.positive, metavar="N",
-                   help="tables: number of cells to run at the same time (1; with --engine ray as "
-                   "many as it has room for)")
   run.add_argument("--only", action="append", default=[], metavar="ROW[/COLUMN[/SEED]]",
                    help="tables: the part to run, with * and ?; may be repeated")
-  run.add_argument("--engine", choices=ENGINES, default=ENGINES[0],
-                   help="what starts the runs of a table, or the processes of --share: this one, "
-                   "or a cluster of Ray (%(default)s)")
-  run.add_argument("--address", metavar="HOST:PORT",
-                   help="--engine ray: a cluster that runs; auto: this machine's (a new one here)")
-  run.add_argument("--gpus_per_task", type=_gpus, metavar="G",
-                   help="--engine ray: GPUs of a run, a part of one or a whole number (1 if the "
-                   "cluster has any)")
-  run.add_argument("--cpus_per_task", type=run_settings.positive, metavar="N",
-                   help="--engine ray: CPU cores of a run (1)")
-  run.add_argument("--copies", metavar="URL",
-                   help="--engine ray: a path of fsspec, such as s3://bucket/table2, through which "
-                   "work directories go where the nodes have no folder in common")
+  add_engine(run, "cells")
   run.add_argument("--dry_run", action="store_true",
                    help="say what the run or table will cost and what data is missing; run nothing")
   run.add_argument("--rate", type=_rate, metavar="FLOPS",
@@ -79,11 +64,44 @@ def add(run: argparse.ArgumentParser) -> None:
   run.set_defaults(do=_run)
 
 
+def add_engine(parser: argparse.ArgumentParser, what: str) -> None:
+  """Adds the flags that say where the runs of a table run, which are its `what`."""
+  parser.add_argument("--jobs", type=run_settings.positive, metavar="N",
+                      help=f"number of {what} to run at the same time (1; with --engine ray as "
+                      "many as it has room for)")
+  parser.add_argument("--engine", choices=ENGINES, default=ENGINES[0],
+                      help=f"what starts the {what}, or the processes of --share: this one, "
+                      "or a cluster of Ray (%(default)s)")
+  parser.add_argument("--address", metavar="HOST:PORT",
+                      help="--engine ray: a cluster that runs; auto: this machine's (a new one "
+                      "here)")
+  parser.add_argument("--gpus_per_task", type=_gpus, metavar="G",
+                      help="--engine ray: GPUs of a run, a part of one or a whole number (1 if the "
+                      "cluster has any)")
+  parser.add_argument("--cpus_per_task", type=run_settings.positive, metavar="N",
+                      help="--engine ray: CPU cores of a run (1)")
+  parser.add_argument("--copies", metavar="URL",
+                      help="--engine ray: a path of fsspec, such as s3://bucket/table2, through "
+                      "which work directories go where the nodes have no folder in common")
+
+
+def engine(args: argparse.Namespace) -> ray_tasks.RayEngine | None:
+  """The engine that the flags ask for; None: processes of this machine."""
+  if args.engine == "ray":
+    return ray_tasks.RayEngine(args.address, args.gpus_per_task, args.cpus_per_task or 1,
+                               args.jobs, args.copies)
+  if given := [name for name in ("address", "gpus_per_task", "cpus_per_task", "copies")
+               if getattr(args, name) is not None]:
+    raise gin_files.ConfigError(
+        f"--{given[0]} is a flag of --engine ray: add that, or leave it out.")
+  return None
+
+
 def _moved(_: str) -> None:
   raise argparse.ArgumentTypeError(run_settings.MOVED["trusted_modules"])
 
 
-def _seed(text: str) -> int:
+def seed(text: str) -> int:
   if not text.isdigit():
     raise argparse.ArgumentTypeError(f"got {text!r}, allowed is a whole number from 0; for several "
                                      "--seeds 0,1,2")
@@ -91,7 +109,7 @@ def _seed(text: str) -> int:
 
 
 def _seeds(text: str) -> list[int]:
-  return [_seed(one) for one in parsing.listed(text)]
+  return [seed(one) for one in parsing.listed(text)]
 
 
 def _rate(text: str) -> float:
@@ -133,20 +151,13 @@ def _run(args: argparse.Namespace) -> int:
     is_table, order["seeds"] = True, args.seeds
   if args.rate is not None and not args.dry_run:
     raise gin_files.ConfigError("--rate is a flag of --dry_run: add that, or leave it out.")
-  engine = None
-  if args.engine == "ray":
-    engine = ray_tasks.RayEngine(args.address, args.gpus_per_task, args.cpus_per_task or 1,
-                                 args.jobs, args.copies)
-  elif given := [name for name in ("address", "gpus_per_task", "cpus_per_task", "copies")
-                 if getattr(args, name) is not None]:
-    raise gin_files.ConfigError(
-        f"--{given[0]} is a flag of --engine ray: add that, or leave it out.")
+  chosen = engine(args)
   if args.fold_seeds:
     order["fold_seeds"] = True
     if not is_table:
       raise gin_files.ConfigError("--fold_seeds is for several seeds: add --seeds 0,1,2, or leave "
                                   "it out.")
-  if not is_table and (args.only or args.jobs and not (engine and settings.share)):
+  if not is_table and (args.only or args.jobs and not (chosen and settings.share)):
     raise gin_files.ConfigError(f"--jobs and --only are flags of tables, and {file.name} is one "
                                 "run. Leave them out.")
   if args.dry_run:
@@ -155,11 +166,11 @@ def _run(args: argparse.Namespace) -> int:
     print(dry_run.of_table(file, settings, rate=args.rate, **order) if is_table
           else dry_run.of_run(file, settings, rate=args.rate))
     return 0
-  if is_table or engine:
-    if engine and not is_table:
-      result = launch.engine_run(file, settings, engine.run_all, args.jobs or 1)
+  if is_table or chosen:
+    if chosen and not is_table:
+      result = launch.engine_run(file, settings, chosen.run_all, args.jobs or 1)
     else:
-      result = launch.table_run(file, settings, run_all=engine and engine.run_all, **order)()
+      result = launch.table_run(file, settings, run_all=chosen and chosen.run_all, **order)()
     print(result.report)
     if result.failed:
       print("", *(f"suite: failed: {line}" for line in result.failed), sep="\n", file=sys.stderr)

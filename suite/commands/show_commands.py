@@ -147,7 +147,6 @@ def add_show(show: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace) -> int:
-  gin_files.check_settings(args.method_settings)
   method = None if args.name in run_files.shipped() else methods.find(args.name)
   if method is not None:
     if args.methods or args.method_settings or args.gin_file or args.gin_param:

@@ -39,7 +39,7 @@ def add(a: Number, b: Number) -> Number:
 
 def costs(record: Mapping[str, Any]) -> dict[str, Any]:
   """The cost totals of a record without seconds and peaks, as a summary repeats them."""
-  names = ("flops", "macs", "examples", "steps", "budget")
+  names = ("flops", "macs", "examples", "steps", "budget", "selected")
   return {k: v for k, v in record.items() if k.split("_")[0] in names or k in HELD}
 
 
@@ -158,12 +158,15 @@ class Ledger:
     is_cut: whether `grant` has granted less than was asked.
     num_charges: calls of `charge` for learning, in this process.
     declared: FLOPs of training that code of users charged by itself, in this process.
+    selected_on: the data on which a search selected the run's settings, in words; "": none did.
   """
 
   def __init__(self, budget: Budget | None = None):
     self._accounts = {phase: Account() for phase in PHASES}
     self.budget, self.is_cut = budget, False
     self.num_charges = self.declared = 0
+    self.selected_on = ""
+    self._before: tuple[Number, Number] = (0, 0)  # Spent before the first event.
     self.held: Callable[[], Mapping[str, int]] | None = None
 
   def charge(
@@ -204,6 +207,18 @@ class Ledger:
           f"The budget of this run does not cover what was charged to {phase!r}: "
           f"{self._shown(Known(0, 0))}. Whatever charges asks `context.ledger.grant` first.")
 
+  def charge_search(self, *, flops: Number, macs: Number, examples: int, steps: int) -> None:
+    """Charges the search of the run's settings, before its first event.
+
+    Raises:
+      BudgetError: the budget does not cover it.
+    """
+    if self.budget is not None and not self._covers(cost := Known(flops, macs)):
+      raise BudgetError(f"The budget of this run does not cover the search of its settings: "
+                        f"{self._shown(cost)}. Give a larger --budget, or leave --settings out.")
+    self.charge("search", flops=flops, macs=macs, examples=examples, steps=steps)
+    self._before = self.spent()
+
   def grant(self, wanted: int, cost: Callable[[int], Cost]) -> int:
     """Returns the number of steps that may be taken: the largest one that the budget covers.
 
@@ -234,7 +249,7 @@ class Ledger:
     while high - low > 1:
       middle = (low + high) // 2
       low, high = (middle, high) if self._covers(cost(middle)) else (low, middle)
-    if not low and self.spent() == (0, 0):
+    if not low and self.spent() == self._before:
       raise BudgetError(f"The budget of this run does not cover its first step: "
                         f"{self._shown(cost(1))}. Give a larger --budget.")
     return low
@@ -307,6 +322,8 @@ class Ledger:
     out.update({f"seconds_{p}": round(a.seconds, 3) for p, a in used.items()})
     peaks = [a.peak_bytes for a in used.values() if a.peak_bytes is not None]
     out["peak_bytes"] = max(peaks) if peaks else None
+    if self.selected_on:
+      out["selected_on"] = self.selected_on
     if self.budget is not None:
       for name, spent in zip(("flops", "macs"), self.spent()):
         if (limit := getattr(self.budget, name)) is not None:

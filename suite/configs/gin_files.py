@@ -47,6 +47,7 @@ _SHELVES, _DEFAULTS = ("gin/learners", "gin/data"), ("gin/defaults",)
 _LIBRARY = (*_SHELVES, *_DEFAULTS)  # Files that may set more than a run reads.
 _DEFAULT, _VALUES, _SHELF, _RUN, _USER = range(5)  # Ranks of files.
 PROTOCOL, SETTINGS = "experiment.run.protocol", "experiment.run.method_settings"
+SELECTED = "experiment.run.selected"
 _SHOWN = 12  # Names in a message.
 
 
@@ -344,7 +345,8 @@ def check_settings(name: Any) -> None:
   """Refuses named settings of methods that there are not."""
   if name and name not in method_values.names():
     raise ConfigError(f"Methods have no settings {name!r}; allowed are "
-                      f"{', '.join(method_values.names())}, or none: the published values.")
+                      f"{', '.join(method_values.names())}, or none: the published values; or the "
+                      "best.json of suite search.")
 
 
 def protocol_in(history: gin_bindings.History) -> str:

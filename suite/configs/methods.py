@@ -236,7 +236,7 @@ def settings_in(found: gin_files.Scan, method: Method) -> Mapping[str, Setting]:
   values: dict[str, Setting] = {}
   for part, scope, function, parameter in _reached(found, method.macro):
     key = _key(found.history, scope, function, parameter.name)
-    value, macro = _value(found.history, key)
+    value, macro, _ = _value(found.history, key)
     if value is None and key is None and parameter.default is not None:
       value = _literal(parameter.default)
     is_plain = parameter.is_plain or isinstance(value, (int, float, str))
@@ -275,7 +275,7 @@ def build_of(method: Method, protocol: str) -> Build:
   """What is needed to build a method for a protocol; the files are those of `own_shelves`."""
   paths = [gin_files.find_file(name, "methods.csv") for name in own_shelves(method, protocol)]
   found = gin_files.scan(paths, [learners([method])], checks=False, protocol=protocol)
-  start, _ = _value(found.history, (method.macro, gin_bindings.MACRO, "value"))
+  start, *_ = _value(found.history, (method.macro, gin_bindings.MACRO, "value"))
   macros = {key[0] for key in gin_bindings.reached(found.history) or ()
             if key[1] == gin_bindings.MACRO}
   return Build(settings_in(found, method), start.scope, start.name == _GRADIENT,
@@ -334,6 +334,7 @@ def changes(found: gin_files.Scan, before: gin_files.Scan, settings: str | None 
   known = {method.macro: method for method in load()}
   learners_of, protocol = gin_files.value_in(found.history, LEARNERS), gin_files.protocol_in(
       found.history)
+  selected = gin_files.value_in(found.history, gin_files.SELECTED)
   said: dict[str, str] = {}
   for label, made in learners_of.items() if isinstance(learners_of, dict) else ():
     method = known.get(getattr(made, "scope", ""))
@@ -343,6 +344,7 @@ def changes(found: gin_files.Scan, before: gin_files.Scan, settings: str | None 
     own |= {name: row.value for name, row in method_values.of_method(
         method.name, protocol, settings or "").items() if name in own}
     parts = [f"settings={settings}"] if settings and named_settings(method, settings) else []
+    parts += [f"selected on {selected['on']}"] if selected else []
     parts += [f"{name}={one.value}" for name, one in settings_in(found, method).items()
               if name in own and one.value != own[name]]
     name = "" if label == method.name else method.name
@@ -383,7 +385,7 @@ def resolved(found: gin_files.Scan, chosen: Sequence[Method], params: Sequence[s
 def _reached(found: gin_files.Scan, macro: str
              ) -> Iterator[tuple[str, str, str, signatures.Parameter]]:
   """Yields (argument that holds the part, scope, function, parameter), the learner's first."""
-  start, _ = _value(found.history, (macro, gin_bindings.MACRO, "value"))
+  start, *_ = _value(found.history, (macro, gin_bindings.MACRO, "value"))
   waiting, seen = [("", "", start)], set()
   while waiting:
     part, outer, reference = waiting.pop(0)
@@ -395,10 +397,11 @@ def _reached(found: gin_files.Scan, macro: str
       if parameter.name in _PARTS_OF_RUNS:
         continue
       yield part, scope, reference.name, parameter
-      value, through = _value(
+      value, through, last = _value(
           found.history, _key(found.history, scope, reference.name, parameter.name))
       if through not in _OF_RUNS:
-        waiting += [(parameter.name, scope, one) for one in gin_bindings.references(value)]
+        waiting += [(parameter.name, last or scope, one)  # Gin opens the scope of a macro.
+                    for one in gin_bindings.references(value)]
 
 
 def _key(history: gin_bindings.History, scope: str, function: str, argument: str
@@ -427,15 +430,15 @@ def _source(history: gin_bindings.History, key: gin_bindings.Key | None) -> str:
           if shipped.is_relative_to(gin_files.root()) else setting.where)
 
 
-def _value(history: gin_bindings.History, key: gin_bindings.Key | None) -> tuple[Any, str]:
-  """(value, the first macro that it comes from, or ""): macros are followed to their end."""
-  value, first = history[key][-1].value if key in history else None, ""
+def _value(history: gin_bindings.History, key: gin_bindings.Key | None) -> tuple[Any, str, str]:
+  """(value, the first macro that it comes from, the last one), "" for none."""
+  value, first, last = history[key][-1].value if key in history else None, "", ""
   while isinstance(value, gin_bindings.GinReference) and value.name == gin_bindings.MACRO:
     if value.scope in _OF_RUNS:
-      return value, value.scope
-    first, key = first or value.scope, (value.scope, gin_bindings.MACRO, "value")
+      return value, value.scope, value.scope
+    first, last, key = first or value.scope, value.scope, (value.scope, gin_bindings.MACRO, "value")
     value = history[key][-1].value if key in history else None
-  return (None if value is gin_files.REQUIRED else value), first
+  return (None if value is gin_files.REQUIRED else value), first, last
 
 
 @functools.cache

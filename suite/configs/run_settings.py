@@ -17,6 +17,7 @@ import types
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from suite.compute import ledger
+from suite.configs import chosen_settings
 from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import methods
@@ -199,7 +200,8 @@ class RunFile:
     params: bindings X=Y, read last.
     methods: names of methods that take the place of its learners; (): its own learners.
     shelves: the gin files that hold these methods.
-    method_settings: the named settings of methods that `params` ask for; "": published values.
+    method_settings: the named settings of methods that `params` ask for, or the name of the file
+      that has them; "": published values.
   """
 
   name: str
@@ -325,7 +327,10 @@ def find(run: str, *, methods: Sequence[str] = (), method_settings: str = "",
          params: Sequence[str] = (), **changes: Any) -> RunFile:
   """The run file of a shipped name or path, with further attributes of `RunFile`."""
   name, path = run_files.find(run)
-  if method_settings:
+  if chosen_settings.is_file(method_settings):
+    chosen = chosen_settings.read(method_settings)
+    params, method_settings = chosen.params(params, methods), chosen.path.stem
+  elif method_settings:
     gin_files.check_settings(method_settings)
     params = [f"{gin_files.SETTINGS}={method_settings!r}", *params]
   file = RunFile(name, path, params=params, method_settings=method_settings, **changes)

@@ -214,9 +214,10 @@ def describes(description: ProtocolDescription) -> Callable[[_Function], _Functi
 
 def of(protocol: Callable[..., Any]) -> ProtocolDescription | None:
   """Returns the description of a protocol, whose arguments may be bound; None if it has none."""
-  while isinstance(protocol, functools.partial):
-    protocol = protocol.func
-  return getattr(inspect.unwrap(protocol), "description", None)
+  while isinstance(protocol, functools.partial) or hasattr(protocol, "__wrapped__"):
+    protocol = (protocol.func if isinstance(protocol, functools.partial)
+                else inspect.unwrap(protocol))
+  return getattr(protocol, "description", None)
 
 
 def load(name: str) -> Any:

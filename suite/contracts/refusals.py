@@ -19,7 +19,7 @@ import functools
 import inspect
 import pathlib
 import tempfile
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from absl import logging
 import numpy as np
@@ -147,6 +147,35 @@ def checkable(protocol: _Function) -> _Function:
   run.__signature__ = inspect.signature(protocol)  # type: ignore[attr-defined]
   run.is_checkable = True  # type: ignore[attr-defined]
   return run  # type: ignore[return-value]
+
+
+def with_arguments(protocol: Callable[..., Any],
+                   change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Callable[..., Any]:
+  """The protocol with other arguments in place of some of its own, which are evaluated here.
+
+  Args:
+    protocol: a `checkable` one, whose arguments may be bound.
+    change: all its arguments by name -> those that are to be replaced.
+  """
+  with usage_errors():
+    protocol(None, state=(given := _Arguments()))
+    own = cast(functools.partial, given.protocol)
+    return checkable(functools.partial(own, **change(own.keywords)))
+
+
+def preceded(protocol: Callable[..., Any], before: Callable[[Any], None]) -> Callable[..., Any]:
+  """The protocol; before(state) is called before it begins, or goes on, with the state of a run."""
+
+  @functools.wraps(protocol)
+  def run(learner: Any, *, state: Any, **arguments: Any) -> Any:
+    if not isinstance(state, _Arguments):
+      before(state)
+    found = protocol(learner, state=state, **arguments)
+    if isinstance(state, _Arguments):
+      state.protocol = preceded(state.protocol, before)
+    return found
+
+  return run
 
 
 class _Arguments:

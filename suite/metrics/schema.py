@@ -43,6 +43,7 @@ EXAMPLES = _key("examples", int, "", "examples that were computed on so far")
 GRADIENT_STEPS = _key("steps", int, "", "gradient steps so far")
 SECONDS = _key("seconds", float, "s", "time of computing so far")
 PEAK_BYTES = _key("peak_bytes", int, "byte", "largest memory of the device; null: unknown")
+SELECTED_ON = _key("selected_on", str, "", "data that the settings were selected on, by a search")
 SECONDS_EVENT = _key("seconds_event", float, "s", "time since the event before")
 RUN_DIGEST = _key("run_digest", str, "", "identity of the run, in the first record")
 DIGEST = _key("digest", str, "", "SHA-256 of the digest before and of this line without it")
@@ -180,7 +181,7 @@ SAVED_GPU_HOURS = _key("saved_gpu_hours", float, "h", "their time on a GPU")
 CACHE = _key("cache", str, "", "digest of the saved predictions")
 
 _EVENT = (EVENT, RUN, PROTOCOL, KIND, FLOPS, MACS, EXAMPLES, GRADIENT_STEPS, SECONDS, PEAK_BYTES,
-          SECONDS_EVENT, RUN_DIGEST, DIGEST)
+          SECONDS_EVENT, SELECTED_ON, RUN_DIGEST, DIGEST)
 _TEST = (SEEN, CORRECT, ERROR, METRIC, PREDICTIONS)
 _PART = (ESTIMATED, TEST_SIZE, ERROR_INTERVAL, KNOWN_MODELS, SAVED_FLOPS, KNOWN_ANSWERS)
 _STREAM = (TASK, TASK_KEY, OCCURRENCE, YEAR, ROLE, TASK_KIND, NUM_CLASSES, DATASET, DATASET_VERSION,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import methods
 from suite.configs import run_settings
@@ -37,17 +38,23 @@ def test_a_protocols_shelf_has_its_values_and_a_second_name_its_part():
 
 @pytest.mark.parametrize("protocol", methods.PROTOCOLS)
 def test_every_method_has_settings_and_is_found_with_all_that_it_needs(protocol):
-  """Nothing that it reads stays required, but what the run's data must say."""
+  """Nothing that it reads stays required, but what the run's data must say; each setting is read.
+
+  `suite show` lists these settings, and `suite.learner` and --set bind them.
+  """
   for method in methods.load():
     if protocol not in method.protocols:
       continue
-    assert methods.settings_of(method, protocol), method.name
+    settings = methods.build_of(method, protocol).settings
+    assert settings.keys() == methods.settings_of(method, protocol).keys() != set(), method.name
     paths = [gin_files.find_file(name, "") for name in methods.own_shelves(
         method, protocol)]
     missing = ["NUM_TRAIN_CLASSES=6"] * (method.name == "pretrain_tune")
-    found = gin_files.scan(paths, [methods.learners([method]), *missing],
+    given = [f"{one.binds}={one.value!r}" for one in settings.values()]
+    found = gin_files.scan(paths, [methods.learners([method]), *missing, *given],
                            protocol=protocol)
     assert found.history["", "suite.experiment.run", "learners"]
+    assert not gin_bindings.unread(found.history), method.name
 
 
 @pytest.mark.parametrize("names, protocol, message", [

@@ -51,6 +51,12 @@ def test_a_method_is_made_around_a_model_with_its_settings():
   assert made.transform.shape == (4, 4, 1)
 
 
+def test_a_setting_of_a_shared_part_reaches_it():
+  """A head and a net stand in macros, whose scope gin opens."""
+  made = own_learner.learner(net(), "er", start="zeros", norms="fixed").make(deliveries.BUCKETS)
+  assert made.head.start == "zeros"
+
+
 @pytest.mark.parametrize("name, delivery, options, kind", [
     ("slda", deliveries.SEQUENCE, {"shrinkage": 0.1}, statistics_learner.StatisticsLearner),
     ("imprinting", deliveries.TASKS, {"scale": 2.0}, weight_imprinting.WeightImprinting),

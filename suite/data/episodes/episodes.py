@@ -166,6 +166,25 @@ class Episodes:
     made._arrange(setting, self._source.counts)
     return made
 
+  @property
+  def num_classes(self) -> int:
+    """Number of classes that episodes are drawn from."""
+    return len(self._source.counts)
+
+  @property
+  def least_classes(self) -> int:
+    """Number of classes that an episode needs at least."""
+    return int(self._layout.draws.pool_size)
+
+  def of_classes(self, classes: np.ndarray, split: str) -> Episodes:
+    """Episodes of some of the classes, by their places; `split` is their name."""
+    ends = self._source.first + self._source.counts
+    parts = [self._source.order[self._source.first[place]:ends[place]] for place in classes]
+    chosen = np.concatenate(parts)
+    return Episodes(tf.gather(self.images, chosen), np.repeat(classes, list(map(len, parts))),
+                    self.setting, ids=self._ids[chosen], data=self._data, split=split,
+                    seed=self._seed, convention=self.convention, with_classes=self.with_classes)
+
   def indices(self, first: int, count: int) -> np.ndarray:
     """Indices of the images of episodes first ... first + count - 1: [count, S * way * shot + T].
 
