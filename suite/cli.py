@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser(asked: str | None = None) -> argparse.ArgumentParser:
   """The parser of the command line, with the flags of one command; None: with those of all."""
-  found = argparse.ArgumentParser(prog="suite", description=suite.__doc__)
+  found = parsing.Parser(prog="suite", description=suite.__doc__)
   found.add_argument("--version", action="version", version=f"suite {suite.__version__}")
   found.set_defaults(debug=False)
   commands = parsing.group(found, "commands", "COMMAND")
