@@ -28,6 +28,7 @@ COMMANDS = {
     "run": ("run_commands", "add", "run one experiment, or resume it"),
     "list": ("show_commands", "add_list", "list the shipped run files, or the methods"),
     "show": ("show_commands", "add_show", "show a run's parameters, methods, data and cost"),
+    "compare": ("compare_commands", "add", "compare methods, and yours, on your own data"),
     "report": ("report_commands", "add_report",
                "print the tables of runs, and NEVIS'22's analyses"),
     "atlas": ("report_commands", "add_atlas", "show which failures of methods come together"),
