@@ -29,6 +29,7 @@ COMMANDS = {
     "search": ("search_commands", "add", "select settings of a method on development data"),
     "list": ("show_commands", "add_list", "list the shipped run files, or the methods"),
     "show": ("show_commands", "add_show", "show a run's parameters, methods, data and cost"),
+    "compare": ("compare_commands", "add", "compare methods, and yours, on your own data"),
     "report": ("report_commands", "add_report",
                "print the tables of runs, and NEVIS'22's analyses"),
     "atlas": ("report_commands", "add_atlas", "show which failures of methods come together"),
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser(asked: str | None = None) -> argparse.ArgumentParser:
   """The parser of the command line, with the flags of one command; None: with those of all."""
-  found = argparse.ArgumentParser(prog="suite", description=suite.__doc__)
+  found = parsing.Parser(prog="suite", description=suite.__doc__)
   found.add_argument("--version", action="version", version=f"suite {suite.__version__}")
   found.set_defaults(debug=False)
   commands = parsing.group(found, "commands", "COMMAND")

@@ -111,7 +111,7 @@ LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets",
          "suite.lifelong.answer_tables",
          "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",
          "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")
-PRINTING = ("suite.cli", "suite.commands.curate_commands",
+PRINTING = ("suite.cli", "suite.commands.compare_commands", "suite.commands.curate_commands",
             "suite.commands.data_commands", "suite.commands.report_commands",
             "suite.commands.run_commands", "suite.commands.search_commands",
             "suite.commands.show_commands",

@@ -170,7 +170,7 @@ def _add_insert_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--place-by", choices=("mean", "cut"), default="mean",
                       help="how many models solve a sample: by the mean of the answers, or by the "
                       "paper's cut")
-  action.add_argument("--out", type=pathlib.Path, metavar="FILE",
+  action.add_argument("--out", type=parsing.file_named(".csv"), metavar="FILE.csv",
                       help="csv of id, solved (estimated number of models) and cut, hardest first")
   lifelong_answers.add_format_flags(action)
 
@@ -234,7 +234,7 @@ def _add_watch_flags(action: argparse.ArgumentParser) -> None:
       "the others are added. The folder is never written to. After a kill the same command "
       "resumes.")
   action.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="where logs are written")
-  action.add_argument("--out", type=pathlib.Path, metavar="FILE.html",
+  action.add_argument("--out", type=parsing.file_named(".html", ".htm"), metavar="FILE.html",
                       help="write a page: ranking, tasks, what was saved, alarms")
   times = action.add_mutually_exclusive_group()
   times.add_argument("--once", action="store_true", help="look once, as from cron")

@@ -14,6 +14,7 @@ import sys
 from typing import Any
 
 from suite.commands import lifelong_answers
+from suite.commands import parsing
 
 _PAIRS = 15  # Largest number of pairs that are all shown.
 _MODELS = 60  # Number of models that are drawn.
@@ -123,7 +124,7 @@ def add_subset_flags(action: argparse.ArgumentParser) -> None:
       "error bars beside it. The accuracy of a model is estimated by the sum of weight x answer: "
       "with --answers by this command, or by any program.")
   action.add_argument("--size", type=int, default=256, metavar="N", help="number of samples (256)")
-  action.add_argument("--out", type=pathlib.Path, required=True, metavar="FILE",
+  action.add_argument("--out", type=parsing.file_named(".csv"), required=True, metavar="FILE.csv",
                       help="the csv to write, or, with --answers, to read")
   action.add_argument("--seed", type=int, default=0, metavar="S", help="of the draws (0)")
   action.add_argument("--draws", type=int, default=32, metavar="D",

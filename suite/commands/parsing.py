@@ -14,6 +14,7 @@ import argparse
 from collections.abc import Callable, Iterable, Sequence
 import difflib
 import os
+import pathlib
 import re
 import shlex
 import sys
@@ -25,6 +26,13 @@ from suite.configs import gin_files
 from suite.configs import methods as methods_lib
 from suite.configs import run_files
 from suite.system import processes
+
+
+class Parser(argparse.ArgumentParser):
+  """A parser that takes flags by their whole names; so do those of its subcommands."""
+
+  def __init__(self, **settings: Any):
+    super().__init__(allow_abbrev=False, **settings)
 
 
 def group(parser: argparse.ArgumentParser, title: str, metavar: str) -> Any:
@@ -61,7 +69,9 @@ def refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str], unknow
     raise gin_files.ConfigError(f"{parser.prog} takes no further {flag!r}. See: {parser.prog} "
                                 "--help")
   plain = {re.sub("[-_]", "", name): name for name in known}
-  near = difflib.get_close_matches(re.sub("[-_]", "", flag.lower()), plain, n=3, cutoff=0.6)
+  typed = re.sub("[-_]", "", flag.lower())
+  near = [one for one in plain if typed and one.startswith(typed)][:3] or (
+      difflib.get_close_matches(typed, plain, n=3, cutoff=0.6))
   name = flag.lstrip("-").replace("-", "_")
   if name == "op_threads" and "--gin_param" in known:
     value = value or "".join(unknown[1:2])
@@ -83,6 +93,17 @@ def listed(text: str) -> list[str]:
   if not names:
     raise argparse.ArgumentTypeError("it is empty; give names: er,der_plus_plus")
   return names
+
+
+def file_named(*endings: str) -> Callable[[str], pathlib.Path]:
+  """The type of a flag that names a file of one format, by the endings of its name."""
+  def checked(text: str) -> pathlib.Path:
+    path = pathlib.Path(text)
+    if path.suffix.lower() not in endings:
+      raise argparse.ArgumentTypeError(f"got {text!r}, and what is written is a {endings[0]}: name "
+                                       f"it {path.with_suffix('')}{endings[0]}")
+    return path
+  return checked
 
 
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -22,6 +22,9 @@ from suite.system import processes
 
 FORMATS = ("text", "html", "markdown", "csv", "latex")  # renderers.FORMATS
 _CARD = "card"
+_ENDINGS = {".txt": "text", ".html": "html", ".htm": "html", ".md": "markdown", ".csv": "csv",
+            ".tex": "latex"}
+_LISTED = ", ".join(ending for ending in _ENDINGS if ending != ".htm")
 _FIGURES = (".png", ".svg")  # figures.FORMATS
 _TABLE = "leaderboard/smoke"
 
@@ -35,7 +38,7 @@ def add_report(report: argparse.ArgumentParser) -> None:
                       "page with interactive figures; card is the card of one method, Markdown "
                       "with YAML front matter (docs/reports.md)")
   report.add_argument("--out", type=pathlib.Path, metavar="FILE",
-                      help="write the report there; text where no --format is given")
+                      help=f"write the report there; its ending says the format: {_LISTED}")
   report.add_argument("--all", action="store_true",
                       help="every value of the summaries, in place of the named ones, and every "
                       "run of a learner, in place of the latest one")
@@ -53,7 +56,22 @@ def add_report(report: argparse.ArgumentParser) -> None:
   report.set_defaults(do=_report)
 
 
+def _format(given: str | None, out: pathlib.Path | None) -> str | None:
+  """The format of a report: --format, or what the ending of --out says; the two must agree."""
+  if out is None or not out.suffix:
+    return given
+  said = _ENDINGS.get(out.suffix.lower())
+  if given is None and said is None:
+    raise gin_files.ConfigError(f"--out {out}: its ending says the format, and {out.suffix!r} is "
+                                f"none of {_LISTED}. Rename it, or add --format.")
+  if given is not None and said not in (None, "markdown" if given == _CARD else given):
+    raise gin_files.ConfigError(f"--out {out} is {said} by its ending, and --format {given} is "
+                                "another format. Leave --format out, or rename the file.")
+  return given or said
+
+
 def _report(args: argparse.Namespace) -> int:
+  args.format = _format(args.format, args.out)
   missing = [d for d in args.dirs if not pathlib.Path(d).is_dir()]
   if missing:
     raise gin_files.ConfigError(f"No such directory: {', '.join(missing)}. "
@@ -163,17 +181,19 @@ def add_atlas(atlas: argparse.ArgumentParser) -> None:
   atlas.add_argument("--jobs", type=int, default=1, metavar="N", help="cells at once (1)")
   atlas.add_argument("--format", choices=FORMATS,
                      help="of what is printed or written (text)")
-  atlas.add_argument("--out", type=pathlib.Path, metavar="FILE", help="write it there")
+  atlas.add_argument("--out", type=pathlib.Path, metavar="FILE",
+                     help=f"write it there; its ending says the format: {_LISTED}")
   atlas.set_defaults(do=_atlas)
 
 
 def _atlas(args: argparse.Namespace) -> int:
+  args.format = _format(args.format, args.out)
   if args.format == "html" and not args.out:
     raise gin_files.ConfigError("--format html is a page of 5 MB: add --out FILE.html.")
   dirs = list(args.dirs)
   if args.methods:
     workdir = args.workdir or f"runs/{args.table}"
-    run = argparse.ArgumentParser(prog="suite run")
+    run = parsing.Parser(prog="suite run")
     run_commands.add(run)
     words = [args.table, "--workdir", workdir, "--jobs", str(args.jobs)]
     words += ["--data_dir", args.data_dir] if args.data_dir else []

@@ -16,6 +16,7 @@ from suite.running import ray_tasks
 from suite.running import this_process
 
 ENGINES = ("processes", "ray")
+_MOST_SEEDS = 20  # That a message lists.
 
 
 def add(run: argparse.ArgumentParser) -> None:
@@ -46,7 +47,7 @@ def add(run: argparse.ArgumentParser) -> None:
   run.add_argument("--fold_seeds", action="store_true",
                    help="runs of cfsl: one process for the seeds of a run, or of a table's cell, "
                    "whose graphs are computed together (docs/gpu.md)")
-  run.add_argument("--folded_seeds", type=_seeds, default=[], help=argparse.SUPPRESS)
+  run.add_argument("--folded_seeds", type=_numbers, default=[], help=argparse.SUPPRESS)
   run.add_argument("--budget", default="", metavar="TEXT",
                    help="limits of each learner, '1 TFLOP, 20 MB': learning stops at the last step "
                    "that fits (none)")
@@ -109,6 +110,16 @@ def seed(text: str) -> int:
 
 
 def _seeds(text: str) -> list[int]:
+  found = _numbers(text)
+  if len(found) == 1:  # Their number, or one of them?
+    several = f"; {found[0]} seeds are --seeds {','.join(map(str, range(found[0])))}"
+    raise argparse.ArgumentTypeError(
+        f"got {text!r}: the seed {found[0]} is --seed {found[0]}"
+        f"{several * (1 < found[0] <= _MOST_SEEDS)}")
+  return found
+
+
+def _numbers(text: str) -> list[int]:
   return [seed(one) for one in parsing.listed(text)]
 
 

@@ -8,6 +8,7 @@ import json
 import pathlib
 from typing import Any
 
+from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import run_settings
 
@@ -23,7 +24,7 @@ def add_submit(submit: argparse.ArgumentParser) -> None:
   run_settings.add_flags(submit, "debug")
   submit.add_argument("dir", metavar="DIR", type=pathlib.Path,
                       help="the work directory of a run or table; all runs in it are handed in")
-  submit.add_argument("--out", type=pathlib.Path, required=True, metavar="FILE.zip",
+  submit.add_argument("--out", type=parsing.file_named(".zip"), required=True, metavar="FILE.zip",
                       help="the bundle")
   submit.add_argument("--license", metavar="NAME", help="of records and answers, such as CC-BY-4.0")
   submit.add_argument("--contact", metavar="TEXT", help="whom to ask for states")

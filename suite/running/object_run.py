@@ -70,9 +70,9 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
       makers[label] = functools.partial(one.make, delivery)
     elif own_model.is_model(one):
       makers[label] = functools.partial(
-          _made, label, functools.partial(own_learner.learner, one), delivery)
+          own_learner.made, label, functools.partial(own_learner.learner, one), delivery)
     elif isinstance(one, type) or (callable(one) and not isinstance(one, tf.Module)):
-      makers[label] = functools.partial(_made, label, one, delivery)
+      makers[label] = functools.partial(own_learner.made, label, one, delivery)
     elif instead is None:
       makers[label] = functools.partial(_once, label, one)
     else:
@@ -205,18 +205,6 @@ def _check_data(given: Mapping[str, Any]) -> None:
     if isinstance(value, (str, list, tuple, Mapping, np.ndarray, tf.data.Dataset, *_MADE)) or (
         is_set and not wants_set):
       raise ValueError(f"{name} is {image_set.told(value)}; give {name}={_DATA[name][1]}.")
-
-
-def _made(label: str, make: Callable[[], Any], delivery: str) -> Any:
-  made = make()
-  if isinstance(made, own_learner.OwnLearner):
-    return made.make(delivery)
-  if own_model.is_model(made):
-    return own_learner.learner(make).make(delivery)
-  if made is None:
-    raise ValueError(f"Learner {label!r} is a function that returns None; it must return a "
-                     "learner.")
-  return made
 
 
 _used: list[Any] = []  # Learners that have been run: they hold what they learned.

@@ -205,6 +205,19 @@ def learner(
   return OwnLearner(backbone, method, chosen, loss, inner, training, options)
 
 
+def made(label: str, make: Callable[[], Any], delivery: str) -> Any:
+  """Calls what makes a learner, and makes one of a Keras model or of what `learner` returned."""
+  one = make()
+  if isinstance(one, OwnLearner):
+    return one.make(delivery)
+  if own_model.is_model(one):
+    return learner(make).make(delivery)
+  if one is None:
+    raise ValueError(f"Learner {label!r} is a function that returns None; it must return a "
+                     "learner.")
+  return one
+
+
 def _check_named(name: str, options: Mapping[str, Any], others: Mapping[str, Any]
                  ) -> Collection[str]:
   """Returns the settings of a method under any protocol; refuses others, and what it does not take.

@@ -48,12 +48,14 @@ from suite.data.images import image_store
 from suite.data.images import packed_images
 from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
+from suite.data.own import named_data
 from suite.data.sequences import sequences
 from suite.data.streams import stream_entry
 from suite.data.streams import stream_events
 from suite.models import keras3
 from suite.models.own import own_model
 from suite.running import code_parts
+from suite.running import own_files
 from suite.state import run_identity
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
@@ -489,6 +491,8 @@ def of_gin(found: gin_files.Scan, learner: str) -> run_settings.RunIdentity:
       label = f"{f'{scope}/' if scope else ''}{name}.{argument}"
     parts.texts[label] = _short(repr(value))
     parts.texts.update(contents(label, argument, value))
+    if name.startswith(f"{own_files.__name__}.") and own_files.is_code(str(value)):
+      names = {*names, value}
   parts.texts["learner"] = _short(repr(gin_bindings.resolved(
       found.history, gin_bindings.learner_value(found.history, learner))))
   after = functools.partial(_code_of, sorted(names))
@@ -496,10 +500,12 @@ def of_gin(found: gin_files.Scan, learner: str) -> run_settings.RunIdentity:
 
 
 def _code_of(names: Iterable[str]) -> dict[str, str]:
-  """The code of the functions and classes of these full names that are a user's."""
+  """The code of the functions and classes that are a user's: full names, or "my.py:Mine"."""
   parts = Parts()
   for name in names:
-    if name.partition(".")[0] not in ("suite", "gin", "tfds_builders"):
+    if own_files.is_code(name):
+      parts.add(f"code of {name}", own_files.load(name))
+    elif name.partition(".")[0] not in ("suite", "gin", "tfds_builders"):
       target = _named(name)
       if target is not None and code_parts.is_own(target):
         parts.add(f"code of {name}", target)
@@ -530,10 +536,11 @@ def contents(label: str, argument: str, value: Any) -> dict[str, str]:
 def _file_digest(path: pathlib.Path) -> str:
   """Digest of a file, or of the names and contents of all files in a folder; of runs, the answers.
 
-  Of more than `_MOST_BYTES` the names and sizes count.
+  With a table go the images that it names. Of more than `_MOST_BYTES` the names and sizes count.
   """
   pattern = "predictions/*" if next(path.rglob(run_identity.RECORDS), None) else "*"
-  files = [path] if path.is_file() else sorted(one for one in path.rglob(pattern) if one.is_file())
+  files = [path, *named_data.named_files(path)] if path.is_file() else sorted(
+      one for one in path.rglob(pattern) if one.is_file())
   return _listed_digest(path, tuple(
       (one, (found := one.stat()).st_size, found.st_mtime_ns) for one in files))
 
@@ -542,7 +549,8 @@ def _file_digest(path: pathlib.Path) -> str:
 def _listed_digest(path: pathlib.Path, files: tuple[tuple[pathlib.Path, int, int], ...]) -> str:
   digest, num_bytes = hashlib.sha256(), sum(size for _, size, _ in files)
   for one, size, _ in files:
-    digest.update(f"{one.relative_to(path) if one != path else one.name}\0{size}\0".encode())
+    within = one.relative_to(path) if one.is_relative_to(path) and one != path else one.name
+    digest.update(f"{within}\0{size}\0".encode())
     if num_bytes <= _MOST_BYTES:
       with open(one, "rb") as file:
         while block := file.read(1 << 20):

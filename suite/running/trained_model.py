@@ -55,6 +55,8 @@ _PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
 # Calls `experiment.run` with its argument `instead`: protocol, learners, seed and distribution.
 Open = Callable[[Callable[..., str]], Any]
 
+_OTHER_FILES = (".h5", ".hdf5", ".pb", ".tflite", ".onnx", ".pt", ".pth", ".npz", ".zip")
+
 
 class ExportError(ValueError):
   """Says in one line why there is no model to take out."""
@@ -108,6 +110,9 @@ class TrainedModel:
       return (f"{path}: prepared images {self.about['prepared']}, pixels 0..255, to "
               f"{self.about['gives']}. In Python: "
               f"model = tf.keras.models.load_model({str(path)!r})")
+    if path.suffix.lower() in _OTHER_FILES:
+      raise ExportError(f"{path}: a model is written as {path.with_suffix('.keras')}, or as a "
+                        f"SavedModel in the folder {path.with_suffix('')}. Give one of them.")
     folders.make(path, "--out")
     if any(path.iterdir()):
       raise ExportError(f"{path} is not empty. Give another folder.")

@@ -258,6 +258,9 @@ def _outcome(one: _Process) -> Outcome:
   reason = (errors or lines or [f"ended with {code}"])[-1]
   for prefix in prefixes:
     reason = reason.removeprefix(prefix)
+  if unexpected := re.fullmatch(r"unexpected (\w+), see above", reason):  # Above in the log.
+    told = rf"([\w.]+\.)?{unexpected[1]}: "
+    reason = next((line for line in reversed(lines) if re.match(told, line)), reason)
   return Outcome(one.job, FAILED, reason, seconds)
 
 

@@ -523,11 +523,23 @@ def check_parameters(cells: Sequence[TableCell], names: Sequence[str] = ()) -> N
   It runs in a separate process, since gin imports the modules that the files name, and TensorFlow
   cannot be unloaded.
   """
-  with concurrent.futures.ProcessPoolExecutor(
+  with _without_script(), concurrent.futures.ProcessPoolExecutor(
       1, mp_context=multiprocessing.get_context("spawn")) as pool:
     problem = pool.submit(_first_problem, _one_of_each(cells), names).result()
   if problem:
     raise gin_files.ConfigError(problem)
+
+
+@contextlib.contextmanager
+def _without_script() -> Iterator[None]:
+  """Meanwhile new processes do not run the user's script again, which would start this table."""
+  main = vars(sys.modules["__main__"])
+  script = main.pop("__file__", None)
+  try:
+    yield
+  finally:
+    if script is not None:
+      main["__file__"] = script
 
 
 def _first_problem(cells: Sequence[TableCell], names: Sequence[str] = ()) -> str:

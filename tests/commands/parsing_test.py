@@ -63,3 +63,20 @@ def test_numbers_of_the_parsers_are_those_of_the_modules_that_they_do_not_import
   shown = [getattr(curate_commands, name) for name in ("_NUM", "_REVIEWERS", "_SHARE", "_FIRST")]
   assert shown == known
   assert timeline_plan.BY == data_commands._BY
+
+
+def _parsers(parser):
+  yield parser
+  group = vars(parser).get("group")
+  for one in dict.fromkeys(group.choices.values()) if group else ():
+    yield from _parsers(one)
+
+
+def test_no_command_takes_a_part_of_a_flag():
+  assert not [one.prog for one in _parsers(cli.parser()) if one.allow_abbrev]
+
+
+def test_a_file_of_one_format_is_named_so():
+  assert parsing.file_named(".html", ".htm")("x.HTM").name == "x.HTM"
+  with pytest.raises(argparse.ArgumentTypeError, match="is a .csv: name it a/x.csv"):
+    parsing.file_named(".csv")("a/x.txt")

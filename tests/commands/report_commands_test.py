@@ -43,6 +43,9 @@ def test_every_format_is_written_or_printed(tmp_path, capsys):
   assert capsys.readouterr().out.startswith("## nevis (toy)\n")
   assert cli.main(["report", str(tmp_path), "--format", "html"]) == 2
   assert "add --out FILE.html" in capsys.readouterr().err
+  for ending, start in ((".md", "## nevis (toy)"), (".tex", "% Needs"), (".html", "<!DOCTYPE")):
+    assert cli.main(["report", str(tmp_path), "--out", str(out.with_suffix(ending))]) == 0
+    assert out.with_suffix(ending).read_text().startswith(start)
 
 
 def test_a_format_shows_the_panels_that_are_named(tmp_path, capsys):

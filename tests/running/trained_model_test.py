@@ -95,6 +95,8 @@ def test_answers_without_the_suite_are_those_of_the_run(tmp_path, monkeypatch, p
   with pytest.raises(trained_model.ExportError, match="ncm has no .keras file: its answers are not "
                      "those of one net of Keras layers"):
     ncm.save("ncm.keras")
+  with pytest.raises(trained_model.ExportError, match="written as er.keras, or as a SavedM"):
+    er.save("er.h5")
   with pytest.raises(trained_model.ExportError, match="er is not empty. Give another folder"):
     er.save("er")
   with pytest.raises(trained_model.ExportError, match="w has no learner 'mer'; it has er, ncm"):

@@ -47,6 +47,13 @@ def test_outcomes_stand_in_the_order_of_jobs_with_reasons(tmp_path):
   assert all(one.seconds > 0.4 for one in found)
 
 
+def test_an_unexpected_error_is_named_by_what_it_says(tmp_path):
+  text = "Traceback\nValueError: other\nKeyError: 'size'\nsuite: unexpected KeyError, see above"
+  job = processes.Job("x", [sys.executable, "-c", f"print({text!r}); raise SystemExit(1)"],
+                      tmp_path / "x.log")
+  assert processes.run_all([job], 1)[0].reason == "KeyError: 'size'"
+
+
 def test_no_more_than_the_given_number_run_at_a_time(tmp_path):
   _run([f"n{i}" for i in range(4)], 2, tmp_path)
   spans = [tuple(float((tmp_path / f"n{i}.{end}").read_text()) for end in ("began", "ended"))

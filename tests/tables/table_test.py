@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
+from multiprocessing import spawn
 import os
 import pathlib
 import signal
@@ -372,6 +373,16 @@ def test_gin_finds_a_misspelled_parameter_and_says_whose(folder, monkeypatch):
   problem = table._first_problem(cells)
   assert problem.startswith("Row 'low', column 'A', run file toy.gin: In --gin_param")
   assert "no parameter 'scal'" in problem and "Nearest: scale" in problem
+
+
+def test_the_process_that_checks_cells_does_not_run_the_users_script(monkeypatch):
+  script = types.ModuleType("__main__")
+  vars(script).update(__file__="script.py", __spec__=None)
+  monkeypatch.setitem(sys.modules, "__main__", script)
+  assert "init_main_from_path" in spawn.get_preparation_data("check")
+  with table._without_script():
+    assert "init_main_from_path" not in spawn.get_preparation_data("check")
+  assert vars(script)["__file__"] == "script.py"
 
 
 def test_a_setting_that_a_learner_of_any_cell_refuses_is_found_first():

@@ -14,6 +14,7 @@ import dataclasses
 import functools
 from typing import Any, Callable, Iterator, Literal, Sequence, Tuple, Union
 
+from absl import logging
 import numpy as np
 
 from suite.compute import seeds
@@ -193,10 +194,27 @@ def of_classes(data: Any, *, num_tasks: int = 5, seed: int | None = 0,
     dealt = [order[:first], *np.array_split(order[first:], num_tasks - 1)]
   ends = np.cumsum([len(own) for own in dealt])
   pair = [part.of_classes(order) for part in (train, test)]
+  _check_tested(train, test, dealt)
   found = [Bucket(_title(t), *(part.subset(np.flatnonzero(
       (part.labels >= end - len(dealt[t])) & (part.labels < end))) for part in pair))
            for t, end in enumerate(ends)]
   return Buckets(tasks.Task(f"split {_base(train.name)}", train.kind, len(order)), tuple(found))
+
+
+def _check_tested(train: image_set.ImageSet, test: image_set.ImageSet,
+                  dealt: Sequence[np.ndarray]) -> None:
+  """Reports classes that are trained and never tested; refuses a task of such classes alone."""
+  for own in dealt:
+    gaps = own[~np.isin(own, test.labels)]
+    names = class_lists.shown([train.class_names[label] if train.class_names else str(label)
+                               for label in gaps])
+    if len(gaps) == len(own):
+      raise ValueError(f"buckets.of_classes: {test.name!r} has no image of a whole task, the "
+                       f"classes {names}. Add test images of them, or leave them out of the "
+                       "training images.")
+    if len(gaps):
+      logging.warning("buckets.of_classes: %r has no image of the classes %s, which are trained "
+                      "on: they count in no score.", test.name, names)
 
 
 def _ordered(classes: np.ndarray, seed: int | None, class_order: ClassOrder | None, name: str

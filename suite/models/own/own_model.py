@@ -304,6 +304,8 @@ def _cannot_be_called(model: Any, shape: tuple[int, ...], owner: str, error: Exc
                     f"({type(error).__name__}: {error}).")
 
 
+ADVICE_ON_HEADS = ("Say head='replace', which leaves its last layer out, or head='own' and end it "
+                   "with logits.")
 _PROBABILITIES = ("softmax", "sigmoid")
 
 
@@ -342,8 +344,7 @@ def check_features(model: tf.keras.Model, owner: str) -> None:
                      "[B, D]: end it with pooling or Flatten.")
   if activation_name(last_layer(model)) == "softmax":
     raise ValueError(f"{owner}, {model.name!r}, ends in a softmax, so it is a classifier and makes "
-                     "no features. Say head='replace', which leaves its last layer out, or "
-                     "head='own' and end it with logits.")
+                     f"no features. {ADVICE_ON_HEADS}")
 
 
 def check_closed(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> None:

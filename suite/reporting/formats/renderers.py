@@ -126,12 +126,14 @@ def _escape(words: str) -> str:
   return "".join(codes.get(letter, letter) for letter in quantities.printable(words))
 
 
-def html_page(sections: Sequence[panels.Section], out: pathlib.Path | None = None, title: str = ""
-              ) -> str:
+def html_page(sections: Sequence[panels.Section], out: pathlib.Path | None = None, title: str = "",
+              *, texts: Sequence[tuple[str, str]] = (), refresh: int = 0) -> str:
   """Renders the page; paths are relative to the folder of `out` where that is given.
 
   Args:
     title: of the page; "": its runs, and the day of the last one.
+    texts: texts to copy, (title, text); they are folded at first.
+    refresh: seconds after which the page reloads itself, unless a text is open; 0: never.
   """
   import jinja2
   from plotly import offline
@@ -153,7 +155,7 @@ def html_page(sections: Sequence[panels.Section], out: pathlib.Path | None = Non
   days = [one["date"].partition(" ")[0] for one in about if one.get("date", "")[:1].isdigit()]
   words = textwrap.shorten(", ".join(runs), 80, placeholder=" ...") or "Report"
   return template.render(
-      version=suite.__version__, sections=shown,
+      version=suite.__version__, sections=shown, texts=texts, refresh=refresh,
       title=title or (f"{words}, {max(days)}" if days else words),
       style=_read("report.css"), script=_read("report.js"), library=_inline(library))
 

@@ -90,5 +90,14 @@
     seen.observe(chart);
     chart.addEventListener("keydown", walk);
   }
+  for (const button of document.querySelectorAll("button.copy"))
+    button.addEventListener("click", () => {
+      getSelection().selectAllChildren(button.nextElementSibling);
+      document.execCommand("copy");
+    });
+  const seconds = Number(document.body.dataset.refresh);
+  if (seconds) setInterval(() => {  // Not while somebody reads or copies a text.
+    if (getSelection().isCollapsed && !document.querySelector("details.text[open]")) location.reload();
+  }, 1000 * seconds);
   window.addEventListener("beforeprint", () => charts.forEach(draw));
 })();
