@@ -17,6 +17,9 @@ same questions:
     round_0001.json  ids, chances, predicted, mean, variance (`Round`)
     answers_0001.json  id -> score
 
+Each has a digest of its values and that of the file before it, so that an answer that was changed,
+or a round in another place, is refused. Sessions of earlier versions have none, and go on so.
+
 Models may be added to the cache meanwhile; samples may not, since the estimate is about those that
 there were at the start.
 
@@ -54,10 +57,11 @@ from suite.lifelong import api
 from suite.lifelong.answers import intervals
 from suite.lifelong.estimators import estimator
 from suite.system import atomic_files
+from suite.system import sealed_json
 
 TARGET_WIDTH = 0.02
-_SETTINGS = "session.json"
-_FORMAT = 1
+_SETTINGS, _AFTER = "session.json", "after"  # The digest of the file before.
+_FORMAT = 2
 FIRST = 64  # Number of questions of the first round.
 _POOL = 1 << 17  # Largest number of samples that all questions are chosen from, for usual widths.
 _POOL_PER_WIDTH = 38.0  # Times 1 / width^2: the pool adds at most a tenth to the variance.
@@ -100,7 +104,9 @@ class Session:
                                 TARGET_WIDTH * self._span, "budget": total, "seed": 0}
     if (low, high) != (0.0, 1.0):
       settings["range"] = [low, high]
-    kept = None if self._folder is None else _read(self._folder / _SETTINGS)
+    # Of the file before, which the next one names; "" in sessions of format 1.
+    self._last, self._is_sealed = "", True
+    kept = self._read(_SETTINGS)
     if kept is None:
       settings.update({key: value for key, value in given.items() if value is not None})
     else:
@@ -172,7 +178,9 @@ class Session:
       scores = np.array([scores[one] for one in ids], np.float64)
     values = self._reference.checked(scores, ids)
     self._reference.shares(values, widen=False)  # Those outside of the range are refused.
-    self._write(f"answers_{len(self._rounds):04d}.json", dict(zip(ids, values.tolist())))
+    found = dict(zip(ids, values.tolist()))
+    self._write(f"answers_{len(self._rounds):04d}.json",
+                {"scores": found} if self._is_sealed else found)
     self._answers.append(values)
     return ignored
 
@@ -221,9 +229,13 @@ class Session:
 
   def _check(self, kept: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Raises if a session is of another cache, or was started with other settings."""
-    if kept.get("format") != _FORMAT:
+    if kept.get("format") not in (1, _FORMAT):
       raise api.CacheError(f"{self._folder} has a session of format {kept.get('format')}; this "
-                           f"version reads format {_FORMAT}. Start a new one in another folder.")
+                           f"version reads formats 1 and {_FORMAT}. Start a new one in another "
+                           "folder.")
+    if any(not isinstance(kept.get(key), (int, float)) for key in (
+        "num_samples", "target_width", "budget", "seed")):
+      raise self._damaged(_SETTINGS, "it has no settings of a session")
     if kept["num_samples"] != self._reference.num_samples:
       raise api.CacheError(
           f"{self._folder} was started with {kept['num_samples']:,} samples; the cache has "
@@ -242,9 +254,11 @@ class Session:
     """Reads the rounds and answers of a state folder, up to the first that is not there."""
     while self._folder is not None:
       number = len(self._rounds) + 1
-      one = _read(self._folder / f"round_{number:04d}.json")
+      name = f"round_{number:04d}.json"
+      one = self._read(name)
       if one is None:
         return
+      self._check_round(name, one)
       samples = self.cache.sample_ids.find(one["ids"])
       if np.any(samples < 0):
         raise api.CacheError(f"{self._folder} asks {one['ids'][int(np.argmin(samples))]!r}, which "
@@ -252,14 +266,58 @@ class Session:
       self._rounds.append(Round(
           samples, np.array(one["chances"]), np.array(one["predicted"]), one["mean"],
           one["variance"]))
-      given = _read(self._folder / f"answers_{number:04d}.json")
+      name = f"answers_{number:04d}.json"
+      given = self._read(name)
       if given is None:
         return
-      self._answers.append(np.array([given[name] for name in one["ids"]], np.float64))
+      scores = given.get("scores") if self._is_sealed else given
+      if not isinstance(scores, dict) or set(scores) != set(one["ids"]) or not all(
+          _is_number(score) for score in scores.values()):
+        raise self._damaged(name, "it has not a score for each question of its round")
+      self._answers.append(np.array([scores[each] for each in one["ids"]], np.float64))
+
+  def _check_round(self, name: str, one: Mapping[str, Any]) -> None:
+    ids = one.get("ids")
+    if not (isinstance(ids, list) and ids and all(isinstance(each, str) for each in ids)
+            and len(set(ids)) == len(ids)
+            and all(_are_shares(one.get(key), len(ids)) for key in ("chances", "predicted"))
+            and 0 not in one["chances"]
+            and all(_is_number(one.get(key)) for key in ("mean", "variance"))):
+      raise self._damaged(name, "it has no questions with their chances and predictions")
+
+  def _read(self, name: str) -> dict[str, Any] | None:
+    """The values of a file of the session, whose digest the next one names; None: no file."""
+    if self._folder is None:
+      return None
+    try:
+      if name == _SETTINGS:
+        self._is_sealed = sealed_json.read(self._folder / name).get("format") != 1
+      found = sealed_json.read(self._folder / name, needs_digest=self._is_sealed)
+      if not found:
+        return None
+      if self._is_sealed:
+        if found.pop(_AFTER, None) != self._last:
+          raise ValueError("it is of another session, or of another place in this one")
+        self._last = sealed_json.digest({**found, _AFTER: self._last})
+      return found
+    except ValueError as error:
+      raise self._damaged(name, str(error)) from error
+
+  def _damaged(self, name: str, why: str) -> api.CacheError:
+    assert self._folder is not None
+    return api.CacheError(
+        f"{self._folder / name} is not as the session wrote it: {why:.200}. Put it back, or start "
+        "a new session in another folder; answers that are there serve `suite lifelong estimate "
+        "--answers`.")
 
   def _write(self, name: str, record: Mapping[str, Any]) -> None:
-    if self._folder is not None:
-      atomic_files.write(self._folder / name, (json.dumps(record) + "\n").encode())
+    if self._folder is None:
+      return
+    text = json.dumps(record)
+    if self._is_sealed:
+      record = {**record, _AFTER: self._last}
+      text, self._last = sealed_json.text(record), sealed_json.digest(record)
+    atomic_files.write(self._folder / name, (text + "\n").encode())
 
 
 def session(cache: api.Cache | api.Reference, target_width: float | None = None,
@@ -276,15 +334,13 @@ def session(cache: api.Cache | api.Reference, target_width: float | None = None,
   return asking.estimate()
 
 
-def _read(path: pathlib.Path) -> dict[str, Any] | None:
-  """The object of a file of a session; None if there is no file."""
-  try:
-    return json.loads(path.read_text(encoding="utf-8"))
-  except FileNotFoundError:
-    return None
-  except ValueError as error:
-    raise api.CacheError(f"{path} is no file of a session ({error}). Remove the folder to start "
-                         "again, or restore the file.") from error
+def _is_number(value: Any) -> bool:
+  return isinstance(value, (int, float)) and bool(np.isfinite(value))
+
+
+def _are_shares(values: Any, num: int) -> bool:
+  return isinstance(values, list) and len(values) == num and all(
+      _is_number(value) and 0 <= value <= 1 for value in values)
 
 
 class Round(NamedTuple):

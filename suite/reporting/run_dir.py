@@ -7,7 +7,6 @@ import collections
 from collections.abc import Iterable, Mapping
 import dataclasses
 import functools
-import hashlib
 import json
 import os
 import pathlib
@@ -23,6 +22,7 @@ from suite.state import run_identity
 from suite.state import snapshots
 from suite.system import atomic_files
 from suite.system import io_errors
+from suite.system import sealed_json
 
 RECORDS = run_identity.RECORDS
 SUMMARY = "summary.json"
@@ -239,7 +239,7 @@ def sealed(values: Mapping[str, Any], *, num_records: int | None = None, last_di
     values = {**values, _NUM_RECORDS: num_records}
   if last_digest:
     values = {**values, _LAST_DIGEST: last_digest}
-  return json.dumps({**values, records_lib.DIGEST_KEY: _digest(values)}, indent=1)
+  return sealed_json.text(values)
 
 
 def unfit_summary(folder: pathlib.Path, num_records: int | None, last_digest: str) -> str:
@@ -317,24 +317,11 @@ def changed_texts(workdir: pathlib.Path) -> dict[str, str]:
 
 def read_json(path: pathlib.Path) -> dict[str, Any]:
   """Reads a JSON object; {} if the file does not exist."""
-  if not os.path.lexists(path):
-    return {}
   try:
-    values = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(values, dict) or not values:
-      raise ValueError("it is no object with values")
-    if _digest(values) != values.pop(records_lib.DIGEST_KEY, _digest(values)):
-      raise ValueError("its digest differs from its values")
+    values = sealed_json.read(path)
     for name in (_NUM_RECORDS, _LAST_DIGEST):
       values.pop(name, None)
     return values
-  except (OSError, ValueError, RecursionError) as error:
-    if io_errors.of(error):
-      raise
+  except ValueError as error:
     raise ValueError(f"{path} is not JSON as it was written ({error!s:.200}). It was damaged; "
                      "delete it and run the same command again, which writes it again.") from error
-
-
-def _digest(values: Mapping[str, Any]) -> str:
-  plain = {key: value for key, value in values.items() if key != records_lib.DIGEST_KEY}
-  return hashlib.sha256(json.dumps(plain).encode()).hexdigest()

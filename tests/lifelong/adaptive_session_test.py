@@ -13,6 +13,7 @@ from suite import cli
 from suite import lifelong
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import cache_tasks
+from suite.system import sealed_json
 
 
 @pytest.fixture(name="made", scope="module")
@@ -81,9 +82,75 @@ def test_what_a_session_refuses(made, tmp_path):
   with pytest.raises(lifelong.CacheError, match="has ended"):
     asking.answer(answers)
   settings = json.loads((tmp_path / "session.json").read_text())
-  (tmp_path / "session.json").write_text(json.dumps({**settings, "num_samples": 9}))
+  settings.pop("digest")
+  (tmp_path / "session.json").write_text(sealed_json.text({**settings, "num_samples": 9}))
   with pytest.raises(lifelong.CacheError, match="started with 9 samples; the cache has 2,000"):
     lifelong.Session(reference, state=tmp_path)
+
+
+@pytest.fixture(name="two_rounds", scope="module")
+def _two_rounds(made, tmp_path_factory):
+  """The folder of a session with two rounds that are answered."""
+  reference, answers = made
+  folder = tmp_path_factory.mktemp("session")
+  asking = lifelong.Session(reference, 0.05, state=folder)
+  for _ in range(2):
+    asking.questions()
+    asking.answer(answers)
+  return folder
+
+
+def _changed(path, change):
+  values = json.loads(path.read_text())
+  change(values)
+  path.write_text(json.dumps(values))
+
+
+def _swapped(folder, first, second):
+  (folder / first).rename(folder / "x")
+  (folder / second).rename(folder / first)
+  (folder / "x").rename(folder / second)
+
+
+@pytest.mark.parametrize("damage, said", [
+    (lambda d: _changed(d / "answers_0002.json", lambda v: v["scores"].update(
+        {name: 1 - score for name, score in v["scores"].items()})), "answers_0002.*digest differs"),
+    (lambda d: _changed(d / "round_0002.json", lambda v: v["chances"].__setitem__(0, 0.01)),
+     "round_0002.*digest differs"),
+    (lambda d: _changed(d / "round_0002.json", lambda v: v.pop("digest")), "it has no digest"),
+    (lambda d: (d / "round_0002.json").write_text("[]"), "no object with values"),
+    (lambda d: (d / "round_0002.json").write_text("[" * 100_000), "nested too deeply"),
+    (lambda d: (d / "round_0002.json").write_text('{"a"'), "round_0002.json is not as .* wrote it"),
+    (lambda d: ((d / "session.json").unlink(), (d / "session.json").mkdir()), "it is a folder"),
+    (lambda d: (d / "session.json").write_text("[]"), "session.json .*no object"),
+    (lambda d: _swapped(d, "round_0001.json", "round_0002.json"), "round_0001.* of another place"),
+    (lambda d: (d / "round_0001.json").write_text(sealed_json.text(
+        {"ids": ["arc/1"], "chances": [0], "after": json.loads(
+            (d / "session.json").read_text())["digest"]})), "no questions with their chances")])
+def test_a_damaged_session_is_refused_in_one_line(made, two_rounds, tmp_path, damage, said):
+  folder = tmp_path / "state"
+  shutil.copytree(two_rounds, folder)
+  damage(folder)
+  with pytest.raises(lifelong.CacheError, match=said) as error:
+    lifelong.Session(made[0], state=folder)
+  assert "\n" not in str(error.value)
+
+
+def test_a_session_of_an_earlier_version_goes_on_without_digests(made, two_rounds, tmp_path):
+  reference, answers = made
+  shutil.copytree(two_rounds, tmp_path / "old")
+  for path in (tmp_path / "old").iterdir():
+    values = json.loads(path.read_text())
+    values = {k: v for k, v in values.items() if k not in ("digest", "after")}
+    if path.name == "session.json":
+      values["format"] = 1
+    path.write_text(json.dumps(values.get("scores", values)))
+  old, new = (lifelong.Session(reference, state=folder)
+              for folder in (tmp_path / "old", two_rounds))
+  assert old.accuracy() == new.accuracy() and old.num_answers > 64
+  assert old.questions().tolist() == new.questions().tolist()
+  old.answer(answers)
+  assert lifelong.Session(reference, state=tmp_path / "old").num_answers == old.num_answers
 
 
 def test_the_command_is_a_loop(made, tmp_path, capsys):
