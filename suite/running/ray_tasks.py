@@ -20,6 +20,7 @@ import os
 import pathlib
 import platform
 import shutil
+import stat
 import sys
 import tarfile
 import tempfile
@@ -30,6 +31,7 @@ from typing import Any
 from absl import logging
 
 from suite.configs import gin_files
+from suite.reporting import run_dir
 from suite.system import atomic_files
 from suite.system import processes
 
@@ -170,22 +172,33 @@ class Copies:
           return
 
   def _packed(self, job: processes.Job, whole: Any) -> bool:
-    """Writes a copy; False if the state of the run was saved meanwhile.
+    """Writes a copy; False if the state of a learner was saved meanwhile, or is not there yet.
 
-    The state goes first: records and predictions that are newer than it are cut back on resume.
+    States go first: records and predictions that are newer than these are cut back on resume.
     """
     assert job.folder is not None
 
     folder = job.folder
 
-    def files(saved: bool) -> list[pathlib.Path]:
-      return sorted(path for path in folder.rglob("*") if path.is_file()
-                    and not path.name.startswith(atomic_files.TEMPORARY)
-                    and saved == (path.relative_to(folder).parts[0] == _SAVED))
+    def files(saved: bool) -> dict[pathlib.Path, tuple[int, int]]:
+      found = {}
+      for path in sorted(folder.rglob("*")):
+        if saved != (_SAVED in path.relative_to(folder).parts[:-1]) or path.name.startswith(
+            atomic_files.TEMPORARY):
+          continue
+        with contextlib.suppress(FileNotFoundError):
+          facts = path.stat()
+          if stat.S_ISREG(facts.st_mode):
+            found[path] = facts.st_size, facts.st_mtime_ns
+      return found
 
-    state = files(True)
+    state, others = files(True), files(False)
+    for learner in (path.parent for path in others if path.name == run_dir.RECORDS):
+      if learner / run_dir.SUMMARY not in others and not any(
+          learner in path.parents for path in state):
+        return False
     with tarfile.open(fileobj=whole, mode="w") as archive:
-      for path in [*state, *files(False), job.log]:
+      for path in [*state, *others, job.log]:
         with contextlib.suppress(FileNotFoundError):
           archive.add(path, path.relative_to(folder.parent), recursive=False)
       archive.addfile(tarfile.TarInfo(_END))

@@ -6,8 +6,10 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tarfile
 import time
 import types
 
@@ -195,7 +197,7 @@ def test_the_process_of_a_killed_worker_ends_with_it(tmp_path):
 
 WRITE = """
 import pathlib, sys
-folder, more = pathlib.Path("w/row/0"), int(sys.argv[1])
+folder, more = pathlib.Path("w/row/0/er"), int(sys.argv[1])
 (folder / "state" / "events").mkdir(parents=True, exist_ok=True)
 done = len(list((folder / "state" / "events").iterdir()))
 for event in range(done, done + more):
@@ -234,10 +236,57 @@ def test_without_a_common_folder_a_run_goes_on_from_its_copy(tmp_path, monkeypat
   fake({"row/0": [DONE]})
   monkeypatch.chdir(tmp_path)
   (outcome,) = ray_tasks.RayEngine(copies=url).run_all([job(1)])
-  assert outcome.state == "finished" and (folder / "records.jsonl").read_text() == "0\n1\n2\n3\n"
-  assert len(list((folder / "state" / "events").iterdir())) == 4
+  assert outcome.state == "finished"
+  assert (folder / "er" / "records.jsonl").read_text() == "0\n1\n2\n3\n"
+  assert len(list((folder / "er" / "state" / "events").iterdir())) == 4
   lines = folder.with_name("0.log").read_text().splitlines()
   assert [line for line in lines if line.startswith("has")] == ["has 0", "has 2", "has 3"]
+
+
+def _commit(learner, event):
+  """Commits an event as a run does: its record, then the state, in place of the one before."""
+  (learner / "state" / "events").mkdir(parents=True, exist_ok=True)
+  with open(learner / "records.jsonl", "a", encoding="utf-8") as file:
+    file.write(f"{event}\n")
+  (learner / "state" / "events" / f"{event:08d}.json").write_text(str(event))
+  for old in sorted((learner / "state" / "events").iterdir())[:-2]:
+    old.unlink()
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_a_copy_is_whole_only_with_the_state_that_its_records_need(tmp_path, monkeypatch, after):
+  """A commit comes after any file of the first attempt: that copy is given up."""
+  learner, log = tmp_path / "row" / "er", tmp_path / "row.log"
+  copies = ray_tasks.Copies(f"memory://{tmp_path.name}")
+  job = processes.Job("row", [], log, None, folder=learner.parent)
+  learner.mkdir(parents=True)
+  (learner / "records.jsonl").write_text("0\n")  # Its state is not saved yet.
+  log.write_text("")
+  copies.put(job)
+  assert not copies._files.find(copies._root)
+  for event in range(1, 3):
+    _commit(learner, event)
+  (learner / "environment.json").write_text("{}")
+  add, added = tarfile.TarFile.add, []
+
+  def adding(self, name, *args, **named):
+    if len(added) == after:
+      _commit(learner, 3)
+    added.append(name)
+    add(self, name, *args, **named)
+
+  monkeypatch.setattr(tarfile.TarFile, "add", adding)
+  copies.put(job)
+  shutil.rmtree(learner.parent)
+  copies.fetch(job)
+  events = [int(path.stem) for path in sorted((learner / "state" / "events").iterdir())]
+  records = (learner / "records.jsonl").read_text().split()
+  committed = 3 if after < 5 else 2  # Two states, the environment, the records, the log.
+  assert events[-1] == committed and str(committed) in records
+  (learner / "state").rename(tmp_path / "gone")
+  (learner / "summary.json").write_text("{}")  # A protocol without a state has ended.
+  copies.put(job)
+  assert len(copies._files.find(copies._root)) == 2
 
 
 def test_copies_need_a_folder_for_each_run_and_a_known_kind_of_path(fake):
