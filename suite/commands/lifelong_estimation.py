@@ -335,7 +335,8 @@ def add_session_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--target-width", type=float, metavar="W",
                       help="end when the interval is no wider (0.02, which is +-1 point)")
   action.add_argument("--budget", type=int, metavar="N", help="ask N samples at most (all)")
-  action.add_argument("--seed", type=int, metavar="S", help="another one draws other questions (0)")
+  action.add_argument("--seed", type=int, metavar="S",
+                      help="another one draws other questions (one of the folder of --state)")
   lifelong_answers.add_format_flags(action)
 
 

@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 import dataclasses
+import hashlib
 import json
 import os
 import pathlib
@@ -89,7 +90,8 @@ class Session:
       target_width: width to end at, between 0 and 1; 0.02, or as the session was started.
       budget: largest number of questions; all samples, or as the session was started.
       state: folder to keep the session in; None: it is in memory only.
-      seed: of the draws; 0, or as the session was started.
+      seed: of the draws; None: as the session was started, and of a new one by its folder, so that
+        each model has draws for itself; 0 in memory.
       groups: of `Reference`.
     """
     self._reference = cache if isinstance(cache, api.Reference) else api.Reference(
@@ -101,7 +103,8 @@ class Session:
     low, high = self._reference.bounds
     self._low, self._span = low, high - low
     settings: dict[str, Any] = {"format": _FORMAT, "num_samples": total, "target_width":
-                                TARGET_WIDTH * self._span, "budget": total, "seed": 0}
+                                TARGET_WIDTH * self._span, "budget": total,
+                                "seed": _seed_of(self._folder)}
     if (low, high) != (0.0, 1.0):
       settings["range"] = [low, high]
     # Of the file before, which the next one names; "" in sessions of format 1.
@@ -332,6 +335,13 @@ def session(cache: api.Cache | api.Reference, target_width: float | None = None,
   while len(ids := asking.questions()):
     asking.answer((yield ids))
   return asking.estimate()
+
+
+def _seed_of(folder: pathlib.Path | None) -> int:
+  """A seed that only this folder has; 0 without one."""
+  if folder is None:
+    return 0
+  return int.from_bytes(hashlib.sha256(str(folder.resolve()).encode()).digest()[:4], "big")
 
 
 def _is_number(value: Any) -> bool:

@@ -33,7 +33,7 @@ def test_the_generator_ends_at_the_width_and_resumes_from_every_file(made, tmp_p
   reference, answers = made
 
   def run(state):
-    asking, asked = lifelong.session(reference, 0.08, state=state), []
+    asking, asked = lifelong.session(reference, 0.08, state=state, seed=0), []
     try:
       ids = next(asking)
       while True:
@@ -134,6 +134,15 @@ def test_a_damaged_session_is_refused_in_one_line(made, two_rounds, tmp_path, da
   with pytest.raises(lifelong.CacheError, match=said) as error:
     lifelong.Session(made[0], state=folder)
   assert "\n" not in str(error.value)
+
+
+def test_each_folder_has_draws_for_itself(made, tmp_path):
+  asked = [lifelong.Session(made[0], 0.05, state=tmp_path / name).questions().tolist()
+           for name in ("a", "b", "a")]
+  assert asked[0] == asked[2] != asked[1]
+  given = [lifelong.Session(made[0], 0.05, state=tmp_path / name, seed=7).questions().tolist()
+           for name in ("c", "d")]
+  assert given[0] == given[1]
 
 
 def test_a_session_of_an_earlier_version_goes_on_without_digests(made, two_rounds, tmp_path):
