@@ -137,7 +137,7 @@ def scores_record(one: Any) -> dict[str, Any]:
   return {"name": one.name, "accuracy": one.accuracy, "interval": pair(one.interval),
           "num_evaluated": one.num_evaluated, "score": one.score,
           "score_interval": pair(one.score_interval), "is_estimated": one.is_estimated,
-          "observed": one.observed, "tasks": {
+          "observed": one.observed, "error": one.error, "tasks": {
               name: {"accuracy": task.accuracy, "interval": pair(task.interval),
                      "num_evaluated": task.num_evaluated, "num_samples": task.num_samples}
               for name, task in one.tasks.items()}}

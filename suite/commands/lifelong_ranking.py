@@ -50,10 +50,11 @@ def rank(args: argparse.Namespace) -> int:
   lines = [f"mean of {found.num_units:,} groups and tasks without one, {len(found.tasks):,} tasks"
            ] if found.by == standings.GROUPS else []
   lines += [f"{'rank':>4}  {'model':{width}}  {what:>8}  95% interval      "
-            + ("of samples  " if by_tasks else "") + "evaluated"]
+            + "std error  " + ("of samples  " if by_tasks else "") + "evaluated"]
   for place, one in enumerate(rows, start=1):
     lines.append(f"{place:4}  {one.name:{width}}  {text(one.score):>{max(8, len(what))}}  "
                  f"{ends(one.score_interval):16}  "
+                 f"{'' if one.error is None else text(one.error):>9}  "
                  + (f"{text(one.accuracy):>10}  " if by_tasks else "") + f"{one.num_evaluated:,}"
                  + (f" (of these {text(one.observed)}; the others are predicted)"
                     if one.is_estimated else ""))

@@ -139,6 +139,8 @@ class RankedModel(NamedTuple):
     is_estimated: whether answers are missing.
     observed: share of correct answers among those that there are.
     tasks: by task, if the samples have tasks.
+    error: standard error of the score about samples like these; None where answers are missing, or
+      a task has one sample.
   """
 
   name: str
@@ -150,6 +152,7 @@ class RankedModel(NamedTuple):
   is_estimated: bool = False
   observed: float = 0.0
   tasks: Mapping[str, TaskScore] = {}
+  error: float | None = None
 
 
 class Standings:
@@ -187,6 +190,7 @@ class Standings:
     half = np.flatnonzero(2 * totals[:, 1] >= num)
     self._references = full if len(full) >= _LEAST else half
     self.num_references = len(self._references)
+    self._squares = None if self._values is None else np.zeros([cache.num_models, len(self.tasks)])
     self._totals = totals[:, None] if not names and self._values is None else self._by_task()
     self._is_whole = len(full) >= _LEAST
     self._families = active_samples.read(cache.folder).codes(cache.models)
@@ -238,8 +242,9 @@ class Standings:
     correct, seen = self._totals[index].T.astype(np.float64)
     total = float(seen.sum())
     observed = float(correct.sum()) / max(1.0, total)
+    error = None
     if total == self._cache.num_samples:
-      values = correct / self._sizes
+      values, error = correct / self._sizes, self._error(index, correct)
       low = high = values
       ends = [(float(shares @ values),) * 2 for shares in (self._shares, self.factors)]
     else:
@@ -252,7 +257,21 @@ class Standings:
         self._cache.models[index], float(self._shares @ values), (low_all, high_all), int(total),
         float(self.factors @ values) + self._offset,
         (low_score + self._offset, high_score + self._offset), total < self._cache.num_samples,
-        observed, tasks)
+        observed, tasks, error)
+
+  def _error(self, index: int, sums: np.ndarray) -> float | None:
+    """Standard error of the score of a model with sums [T] of answers to all samples."""
+    squares = sums if self._squares is None else self._squares[index]
+    sizes, factors = self._sizes.astype(np.float64), self.factors
+    if self.by == SAMPLES and not self._offset:
+      sums, squares, sizes, factors = (np.array([one.sum()]) for one in (
+          sums, squares, sizes, factors))
+    used = factors > 0
+    if np.any(sizes[used] < 2):
+      return None
+    sums, squares, sizes, factors = (one[used] for one in (sums, squares, sizes, factors))
+    variances = np.maximum(squares - sums**2 / sizes, 0.0) / (sizes - 1.0) / sizes
+    return float(np.sqrt(factors**2 @ variances))
 
   def _by_task(self) -> np.ndarray:
     """Number of correct and of evaluated answers of each model to each task: int64 [M, T, 2].
@@ -269,6 +288,8 @@ class Standings:
       here[np.arange(len(samples)), codes[samples]] = 1.0
       if self._values is not None:
         shares = self._values.shares(cache.values(samples).astype(np.float64))
+        assert self._squares is not None
+        self._squares += np.nan_to_num(shares) ** 2 @ here
         found[:, :, 0] += np.nan_to_num(shares) @ here
         found[:, :, 1] += ~np.isnan(shares) @ here
         continue
@@ -353,6 +374,7 @@ def in_range(one: RankedModel, bounds: tuple[float, float]) -> RankedModel:
     return scores(interval[0]), scores(interval[1])
 
   return one._replace(
+      error=None if one.error is None else one.error * (bounds[1] - bounds[0]),
       accuracy=scores(one.accuracy), interval=ends(one.interval), score=scores(one.score),
       score_interval=ends(one.score_interval), observed=scores(one.observed), tasks={
           name: task._replace(accuracy=scores(task.accuracy), interval=ends(task.interval))

@@ -129,3 +129,31 @@ def test_known_models_are_without_their_own_answers():
   chance = 1 / (1 + np.exp(-part.logits(np.array([0, 1]))))
   np.testing.assert_allclose(chance, [[1.5 / 3, 0.5 / 3], [0.5 / 2, 0.5 / 2], [1.5 / 2, 0.5 / 2]])
   assert part.weights().tolist() == [2.0, 2.0]
+
+
+def test_complete_models_have_standard_errors_about_samples_like_these(tmp_path):
+  rng = np.random.default_rng(0)
+  bits = (rng.random([3, 60]) < 0.7).astype(np.int8)
+  ids = [f"x/{i}" for i in range(40)] + [f"y/{i}" for i in range(20)]
+  cache = accuracy_cache.AccuracyCache(tmp_path / "bits", create=True)
+  cache.add_models(["a", "b", "c"], bits, ids, tasks={
+      name: accuracy_cache.cache_tasks.Task() for name in "xy"})
+
+  def error(rows, scale):
+    return {one.name: one.error for one in standings.rank(rows, scale)}
+
+  by_tasks, chance = (error(cache, standings.Scale("tasks", chance=given))
+                      for given in ({}, {"x": 0.5}))
+  over = error(cache, standings.Scale("samples"))
+  for name, row in zip("abc", bits.astype(float)):
+    x, y = (part.var(ddof=1) / len(part) for part in (row[:40], row[40:]))
+    assert by_tasks[name] == pytest.approx(np.sqrt(x / 4 + y / 4))
+    assert chance[name] == pytest.approx(np.sqrt(4 * x / 4 + y / 4))
+    assert over[name] == pytest.approx(row.std(ddof=1) / np.sqrt(60))
+  graded = accuracy_cache.AccuracyCache(tmp_path / "graded", create=True)
+  scores = rng.normal(20.0, 3.0, [3, 60]).astype(np.float32)
+  scores[2, 5] = np.nan
+  graded.add_models(["a", "b", "c"], scores, ids, values=True)
+  found = error(graded, standings.Scale("samples"))
+  assert found["a"] == pytest.approx(scores[0].std(ddof=1) / np.sqrt(60), rel=1e-4)
+  assert found["c"] is None  # An answer is missing.
