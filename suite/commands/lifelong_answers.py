@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+import csv
 import json
 import pathlib
 import sys
@@ -127,6 +128,38 @@ def scale(args: argparse.Namespace, cache: Any) -> Any:
     if text and not found[flag]:
       raise lifelong.CacheError(f"Got {flag} {text!r}, but the samples have no tasks.")
   return lifelong.Scale(args.by, found["--weights"], found["--chance"], groups)
+
+
+def clusters(path: pathlib.Path, cache: Any) -> Any:
+  """The cluster of each sample of the cache, int64 [N], from a csv of id and cluster."""
+  import numpy as np
+
+  from suite import lifelong
+  names: dict[str, int] = {}
+  found = np.full([cache.num_samples], -1, np.int64)
+  with open(path, encoding="utf-8-sig", newline="") as file:
+    rows = csv.DictReader(file)
+    if not {"id", "cluster"} <= set(rows.fieldnames or ()):
+      raise lifelong.CacheError(f"{path} has the columns {rows.fieldnames}; expected id and "
+                                "cluster.")
+    given = [(row["id"], row["cluster"]) for row in rows]
+  places = cache.sample_ids.find([name for name, _ in given])
+  for place, (name, cluster) in zip(places.tolist(), given):
+    number = names.setdefault(cluster, len(names))
+    if place >= 0 and found[place] not in (-1, number):
+      raise lifelong.CacheError(f"{path} has two clusters of {name!r}. Give one.")
+    if place >= 0:
+      found[place] = number
+  if np.any(found < 0):
+    missing = int(np.argmax(found < 0))
+    raise lifelong.CacheError(
+        f"{path} has no cluster of {int(np.sum(found < 0)):,} of the {cache.num_samples:,} "
+        f"samples, such as {cache.sample_ids.at([missing])[0]!r}. Give each one; a "
+        "sample by itself is a cluster, too.")
+  if len(np.unique(found)) < 2:
+    raise lifelong.CacheError(f"{path} has one cluster for all samples: nothing says how much "
+                              "clusters differ. Leave --clusters out, or give finer ones.")
+  return found
 
 
 def scores_record(one: Any) -> dict[str, Any]:

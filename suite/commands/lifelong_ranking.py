@@ -77,6 +77,9 @@ def add_compare_flags(action: argparse.ArgumentParser) -> None:
                       help="number of models to compare, if none are named (20)")
   action.add_argument("--level", type=float, default=0.05, metavar="P",
                       help="a corrected p-value below it is a difference (0.05)")
+  action.add_argument("--clusters", type=pathlib.Path, metavar="FILE",
+                      help="csv with the columns id and cluster, such as the passage of a "
+                      "question: samples of one cluster are not independent")
   lifelong_answers.add_scale_flags(action)
 
 
@@ -84,7 +87,9 @@ def compare(args: argparse.Namespace) -> int:
   from suite.lifelong import standings
   cache = lifelong_answers.opened(args)
   found = standings.compare(cache, lifelong_answers.scale(args, cache),
-                            models=args.models, top=args.top, level=args.level)
+                            models=args.models, top=args.top, level=args.level,
+                            clusters=None if args.clusters is None else (
+                                lifelong_answers.clusters(args.clusters, cache)))
   if args.json:
     sys.stdout.write(json.dumps({
         "by": found.by, "level": found.level, "models": [

@@ -31,7 +31,6 @@ from typing import Any
 from absl import logging
 
 from suite.configs import gin_files
-from suite.reporting import run_dir
 from suite.system import atomic_files
 from suite.system import processes
 
@@ -176,8 +175,8 @@ class Copies:
 
     States go first: records and predictions that are newer than these are cut back on resume.
     """
+    from suite.reporting import run_dir
     assert job.folder is not None
-
     folder = job.folder
 
     def files(saved: bool) -> dict[pathlib.Path, tuple[int, int]]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from suite.commands import lifelong_answers
 from suite.lifelong import standings
 from suite.lifelong.answers import intervals
 from suite.lifelong.cache import accuracy_cache
@@ -131,3 +132,81 @@ def test_graded_answers_that_do_not_vary_or_are_too_few(tmp_path):
   one, = standings.compare(_graded_cache(
       tmp_path / "few", {"a": [1.0, np.nan], "b": [0.0, 1.0]}, ids[:2])).pairs
   assert one.p is None and one.num_samples == 1
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_clusters_are_what_would_be_drawn_again(tmp_path, graded):
+  """Passages of 1 to 9 questions, which a model gets right or wrong together: Miller (2024)."""
+  rng = np.random.default_rng(4)
+  sizes = rng.integers(1, 10, 30)
+  cluster = rng.permutation(np.repeat(np.arange(30), sizes))
+  num = len(cluster)
+  rows = {name: (rng.normal(mean, 1.0, 30)[cluster] + rng.normal(0.0, 0.3, num) > 0).astype(float)
+          for name, mean in (("a", 0.5), ("b", 0.0))}
+  if graded:
+    rows = {name: row + rng.normal(0.0, 0.1, num) for name, row in rows.items()}
+  ids = [f"{'x' if i % 3 else 'y'}/{i}" for i in range(num)]
+  make = _graded_cache if graded else _cache
+  cache = make(tmp_path, {name: row if graded else row.astype(np.int8)
+                          for name, row in rows.items()}, ids, ("x", "y"))
+  alone = standings.compare(cache, standings.Scale("samples")).pairs[0]
+  one, = standings.compare(cache, standings.Scale("samples"), clusters=cluster).pairs
+  change = rows[one.first] - rows[one.second]
+  away = np.bincount(cluster, change - change.mean())
+  error = np.sqrt(np.sum(away ** 2) * 30 / 29) / num
+  t = change.mean() / error
+  assert one.p == pytest.approx(2 * stats.t.sf(abs(t), 29), rel=1e-5) and one.p > alone.p
+  half = stats.t.ppf(0.975, 29) * error
+  assert one.interval == pytest.approx((change.mean() - half, change.mean() + half), abs=1e-6)
+  # Within tasks: a cluster that lies in both tasks is one in each.
+  one, = standings.compare(cache, clusters=cluster).pairs
+  change, parts = rows[one.first] - rows[one.second], []
+  for task in "xy":
+    mine = np.array([name.startswith(task) for name in ids])
+    members = cluster[mine]
+    away = np.bincount(members, change[mine] - change[mine].mean())
+    count = len(np.unique(members))
+    parts.append((np.sum(away ** 2) * count / (count - 1) / mine.sum() ** 2 / 4, count - 1))
+  variance = sum(part for part, _ in parts)
+  freedom = variance ** 2 / sum(part ** 2 / free for part, free in parts)
+  assert one.p == pytest.approx(
+      2 * stats.t.sf(abs(one.difference) / np.sqrt(variance), freedom), rel=1e-5)
+
+
+def test_the_level_holds_for_questions_about_passages(tmp_path):
+  """200 tables of two equal models on 40 passages of 10 questions; by samples half are apart."""
+  rng, found = np.random.default_rng(5), np.zeros(2)
+  cluster = np.repeat(np.arange(40), 10)
+  for _ in range(200):
+    change = rng.normal(0.0, 1.0, 40)[cluster] + rng.normal(0.0, 0.3, 400)
+    values = standings._Counts(*(np.array([float(one)]) for one in (
+        change.sum(), np.sum(np.bincount(cluster, change) ** 2), 400,
+        10 * change.sum(), 40 * 100, 40)))
+    independent = standings._Counts(*(np.array([float(one)]) for one in (
+        change.sum(), np.sum(change ** 2), 400, change.sum(), 400, 400)))
+    for place, one in enumerate((values, independent)):
+      means = one.sums / one.common
+      deviations = one.squares - 2 * means * one.products + means ** 2 * one.sizes
+      found[place] += standings._graded(
+          float(means[0]), deviations, one.common, one.num, np.ones(1))[2] < 0.05
+  assert found[0] <= 0.05 * 200 + 3 * np.sqrt(200 * 0.05 * 0.95) and found[1] > 60
+
+
+def test_clusters_of_a_file(tmp_path):
+  ids = [str(i) for i in range(6)]
+  cache = _cache(tmp_path / "c", {"a": [1, 1, 1, 0, 1, 1], "b": [0, 0, 1, 0, 1, 0]}, ids)
+  path = tmp_path / "clusters.csv"
+
+  def read(rows):
+    path.write_text("id,cluster\n" + "".join(f"{name},{one}\n" for name, one in rows))
+    return lifelong_answers.clusters(path, cache)
+
+  assert read(zip(ids, "ppqqrr")).tolist() == [0, 0, 1, 1, 2, 2]
+  for rows, said in ((list(zip(ids, "pppppp")), "one cluster for all samples"),
+                     (list(zip(ids[:4], "pqrs")), "no cluster of 2 of the 6 samples, such as '4'"),
+                     ([*zip(ids, "ppqqrr"), ("0", "q")], "two clusters of '0'")):
+    with pytest.raises(accuracy_cache.CacheError, match=said):
+      read(rows)
+  path.write_text("a,b\n")
+  with pytest.raises(accuracy_cache.CacheError, match="expected id and cluster"):
+    lifelong_answers.clusters(path, cache)
