@@ -69,6 +69,7 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
     if isinstance(one, own_learner.OwnLearner):
       makers[label] = functools.partial(one.make, delivery)
     elif own_model.is_model(one):
+      _check_model(label, one)
       makers[label] = functools.partial(
           _made, label, functools.partial(own_learner.learner, one), delivery)
     elif isinstance(one, type) or (callable(one) and not isinstance(one, tf.Module)):
@@ -212,11 +213,23 @@ def _made(label: str, make: Callable[[], Any], delivery: str) -> Any:
   if isinstance(made, own_learner.OwnLearner):
     return made.make(delivery)
   if own_model.is_model(made):
+    _check_model(label, made)
     return own_learner.learner(make).make(delivery)
   if made is None:
     raise ValueError(f"Learner {label!r} is a function that returns None; it must return a "
                      "learner.")
   return made
+
+
+def _check_model(label: str, model: Any) -> None:
+  """Refuses a model that is a learner, too: the suite would train its net, and not by its methods.
+  """
+  methods = [name for name in ("begin", "learn") if hasattr(model, name)]
+  if methods:
+    raise ValueError(
+        f"Learner {label!r} is a Keras model that has {' and '.join(methods)}, which nothing would "
+        "call: a model is trained by the suite's methods. Give a class that holds the model, "
+        "self.net, and has begin, learn and predict (docs/own/method.md).")
 
 
 _used: list[Any] = []  # Learners that have been run: they hold what they learned.

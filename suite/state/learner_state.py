@@ -10,12 +10,15 @@ checkpoint are saved.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+import copy
 import pathlib
 import tempfile
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from suite.models.own import own_model
 from suite.state import snapshots
 
 _VARIABLE, _CHECKPOINT = "variable/", snapshots.CHECKPOINT
@@ -47,10 +50,35 @@ def arrays(learner: tf.Module) -> Mapping[str, np.ndarray]:
             for path in sorted(pathlib.Path(folder).iterdir())}
 
 
+def names(learner: tf.Module) -> list[str]:
+  """The ways to the variables of a snapshot; [] if its other state does not tell them."""
+  return [name.removeprefix(_VARIABLE) for name in _variables(learner) or ()]
+
+
 def variables(learner: tf.Module) -> list[tf.Variable]:
   """The variables of a snapshot; of a learner with other state, those that are its attributes."""
   found = _variables(learner)
   return list(learner.variables if found is None else found.values())
+
+
+def blank_copy(learner: Any) -> Any:
+  """A copy of a learner that has not begun; its nets have the same weights.
+
+  `copy` fails on Keras's optimizers and on nets of users' classes. Those among the learner's
+  attributes are made again from their configurations, optimizers without variables.
+  """
+  made: dict[int, Any] = {}
+  for name, one in vars(learner).items():
+    if isinstance(one, tf.keras.optimizers.Optimizer):
+      made[id(one)] = type(one).from_config(one.get_config())
+    elif isinstance(one, tf.keras.Model):
+      made[id(one)] = net = own_model.copied(one)
+      if one.built:
+        net.set_weights(one.get_weights())
+      shape: Any = own_model.seen_shape(one) if own_model.has_layers_of_users(one) else None
+      if shape is not None and all(shape):
+        own_model.check_alike(net, one, shape, f"{type(learner).__name__}.{name}")
+  return copy.deepcopy(learner, made)
 
 
 def copied(learner: tf.Module) -> dict[str, np.ndarray]:
