@@ -26,6 +26,7 @@ from suite.system import processes
 # Command -> its module in `suite.commands`, the function that adds its flags, its help.
 COMMANDS = {
     "run": ("run_commands", "add", "run one experiment, or resume it"),
+    "new": ("new_commands", "add", "write a method of your own, to change, and its test"),
     "list": ("show_commands", "add_list", "list the shipped run files, or the methods"),
     "show": ("show_commands", "add_show", "show a run's parameters, methods, data and cost"),
     "report": ("report_commands", "add_report",
