@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 import re
 import sys
@@ -43,7 +42,7 @@ def _tested(folder):
     patch.chdir(folder)
     patch.setattr(sys, "dont_write_bytecode", True)
     try:
-      return pytest.main(["-q", "-c", os.devnull, "--rootdir", ".", "-p", "no:cacheprovider", "."])
+      return pytest.main(["-q", "--rootdir", ".", "-p", "no:cacheprovider", "."])
     finally:
       for name in (folder.name, f"{folder.name}_test"):
         sys.modules.pop(name, None)
