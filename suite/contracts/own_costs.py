@@ -18,6 +18,7 @@ in `learn` would be lost, so it is refused; that an optimizer will make some is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import hashlib
 import inspect
 from typing import Any
@@ -32,6 +33,7 @@ from suite.state import context as context_lib
 from suite.state import learner_state
 
 _CONTRACTS = "suite.contracts."
+_warned: set[tuple[type, str]] = set()
 
 
 def learned(learner: Any, given: Any, context: context_lib.Context, name: str = "learn"
@@ -50,7 +52,7 @@ def learned(learner: Any, given: Any, context: context_lib.Context, name: str = 
   if (getattr(function, "__module__", "") or "").partition(".")[0] == "suite":
     return method(given, context)
   _check_optimizers(learner)
-  begun = set(learner_state.names(learner))
+  begun, before = set(learner_state.names(learner)), learner_state.unsaved(learner)
   record = _charged(learner, method, given, context, name)
   if made := sorted(set(learner_state.names(learner)) - begun):
     raise refusals.RefusedError(
@@ -59,7 +61,23 @@ def learned(learner: Any, given: Any, context: context_lib.Context, name: str = 
         "begin(self, task, context), where a net is built by a call on tf.zeros([1, "
         "*self.transform.shape]) and an optimizer by optimizer.build(net.trainable_variables); or "
         "keep what only this call needs out of self.")
+  _warn_of_unsaved(learner, name, before)
   return record
+
+
+def _warn_of_unsaved(learner: Any, name: str, before: Mapping[str, Any]) -> None:
+  """Warns once of attributes that learning has changed and no snapshot holds."""
+  if any(_is_suites(cls) for cls in type(learner).__mro__):
+    return
+  changed = sorted(key for key, value in learner_state.unsaved(learner).items()
+                   if value is not None and value != before.get(key) and (
+                       (type(learner), key) not in _warned))
+  _warned.update((type(learner), key) for key in changed)
+  if changed:
+    logging.warning(
+        "%s.%s changes %s, which are no variables: a run that is stopped and resumed goes on "
+        "without them, and so does a copy with more classes. Make them tf.Variables in begin, or "
+        "keep arrays by context.store.", type(learner).__name__, name, ", ".join(changed[:3]))
 
 
 def _check_optimizers(learner: Any) -> None:

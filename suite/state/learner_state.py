@@ -9,8 +9,10 @@ checkpoint are saved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import collections
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 import copy
+import hashlib
 import pathlib
 import tempfile
 from typing import Any
@@ -25,6 +27,7 @@ _VARIABLE, _CHECKPOINT = "variable/", snapshots.CHECKPOINT
 # Without state but for the variables below them.
 _PLAIN = (tf.Module, tf.keras.optimizers.Optimizer, tf.random.Generator, list, tuple, dict,
           tf.types.experimental.GenericFunction)
+_NOT_USERS = ("suite", "tensorflow", "keras", "tf_keras")
 _VIEWED = (tf.uint8, tf.int32, tf.int64, tf.float32, tf.float64)  # Types of Python's buffers.
 
 
@@ -53,6 +56,32 @@ def arrays(learner: tf.Module) -> Mapping[str, np.ndarray]:
 def names(learner: tf.Module) -> list[str]:
   """The ways to the variables of a snapshot; [] if its other state does not tell them."""
   return [name.removeprefix(_VARIABLE) for name in _variables(learner) or ()]
+
+
+def unsaved(learner: Any) -> dict[str, Hashable]:
+  """Contents of the attributes that no snapshot holds, by name: arrays, numbers, lists of them."""
+  return {name: _contents(value) for name, value in vars(learner).items()
+          if not name.startswith("_self_")}
+
+
+def _contents(value: Any, depth: int = 4) -> Hashable:
+  """What tells a value from another one; None: a snapshot holds it, or it is not looked into."""
+  if isinstance(value, (bool, int, float, str, bytes)):
+    return value
+  if isinstance(value, (np.ndarray, np.generic, tf.__internal__.EagerTensor)):
+    array = np.asarray(value)
+    return array.shape, hashlib.blake2b(array.tobytes()).digest()
+  if not depth:
+    return None
+  if isinstance(value, Mapping):
+    return tuple((str(key), _contents(one, depth - 1)) for key, one in value.items())
+  if isinstance(value, (list, tuple, set, collections.deque)):
+    return tuple(_contents(one, depth - 1) for one in value)
+  if isinstance(value, tf.__internal__.tracking.Trackable) or callable(value) or (
+      type(value).__module__.partition(".")[0] in _NOT_USERS):
+    return None
+  return tuple((name, _contents(one, depth - 1)) for name, one in getattr(
+      value, "__dict__", {}).items())
 
 
 def variables(learner: tf.Module) -> list[tf.Variable]:

@@ -69,7 +69,7 @@ def _run(folder, outputs="all", make=Er, **settings):
     return incremental.run(make(), state=state, buckets=_buckets(), outputs=outputs)
 
 
-def test_what_init_has_made_is_learned_saved_and_resumed(tmp_path):
+def test_what_init_has_made_is_learned_saved_and_resumed(tmp_path, caplog):
   tf.keras.utils.set_random_seed(0)
   with pytest.raises(stopped_runs.Stop):
     _run(tmp_path / "stopped", stop_before=3)
@@ -79,6 +79,7 @@ def test_what_init_has_made_is_learned_saved_and_resumed(tmp_path):
   found = _run(tmp_path / "whole")
   assert stopped_runs.records(tmp_path / "stopped") == stopped_runs.records(tmp_path / "whole")
   assert found["final_average_accuracy"] > 0.4 and found["flops_train"] is None
+  assert not any("no variables" in line for line in caplog.messages)
 
 
 class Growing(Er):
@@ -101,6 +102,41 @@ def test_a_net_and_an_optimizer_in_init_are_copied_when_classes_come(tmp_path):
   tf.keras.utils.set_random_seed(0)
   found = _run(tmp_path, "all_so_far", Growing)
   assert found["matrix"][0][0] > 0.5 and len(found["matrix"][1]) == 2
+
+
+class Buffer:
+  def __init__(self):
+    self.rows = []
+
+
+class Plain:
+  """Its memory is Python's, which no snapshot holds."""
+
+  transform = image_ops.Plain(size=4)
+
+  def __init__(self):
+    self.buffer, self.sums, self.net, self.kept = Buffer(), np.zeros(4), None, [tf.Variable(0.0)]
+
+  def begin(self, task, context):
+    self.task, self.calls = task, context.event
+
+  def learn(self, experience, context):
+    self.buffer.rows.append(experience.train.images[0])
+    self.sums[experience.train.labels] += 1
+    self.kept[0].assign_add(1.0)
+    self.net = tf.function(lambda x: x)  # A cache.
+    return {}
+
+  def predict(self, images):
+    return tf.zeros([images.shape[0], 4])
+
+
+def test_a_memory_that_is_no_variable_is_named_once(tmp_path, caplog):
+  _run(tmp_path, make=Plain)
+  lines = [line for line in caplog.messages if "no variables" in line]
+  assert len(lines) == 1 and lines[0].startswith(
+      "Plain.learn changes buffer, sums, which are no variables: a run that is stopped")
+  assert "Make them tf.Variables in begin" in lines[0]
 
 
 class Subclassed(tf.keras.Model):
