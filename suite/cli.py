@@ -26,7 +26,6 @@ from suite.system import processes
 # Command -> its module in `suite.commands`, the function that adds its flags, its help.
 COMMANDS = {
     "run": ("run_commands", "add", "run one experiment, or resume it"),
-    "new": ("new_commands", "add", "write a method of your own, to change, and its test"),
     "list": ("show_commands", "add_list", "list the shipped run files, or the methods"),
     "show": ("show_commands", "add_show", "show a run's parameters, methods, data and cost"),
     "report": ("report_commands", "add_report",
@@ -34,6 +33,7 @@ COMMANDS = {
     "atlas": ("report_commands", "add_atlas", "show which failures of methods come together"),
     "export": ("report_commands", "add_export", "write what a run has trained, as a model for use "
                "elsewhere"),
+    "new": ("new_commands", "add", "write a method of your own, to change, and its test"),
     "data": ("data_commands", "add", "list, diagnose and build data sets"),
     "lifelong": ("lifelong_commands", "add", "maintain and query an accuracy cache"),
     "curate": ("curate_commands", "add", "curate a data set in the layout of CLEAR"),

@@ -26,7 +26,7 @@ from typing_extensions import override
 from suite.compute import flops
 from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
-from suite.contracts import learner as learner_lib
+from suite.contracts import learner
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.images import image_ops
@@ -54,7 +54,7 @@ class About(NamedTuple):
   seed: int
 
 
-class External(learner_lib.SequenceLearner):
+class External(learner.SequenceLearner):
   """A learner of four functions; arguments as of `external`."""
 
   deliveries = (deliveries_lib.TASKS, deliveries_lib.BUCKETS, deliveries_lib.SEQUENCE)
