@@ -28,12 +28,13 @@ from suite.contracts import deliveries as deliveries_lib
 from suite.contracts import examples
 from suite.contracts import learner
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.contracts import tasks
 from suite.data.images import image_ops
 from suite.state import context as context_lib
 
 _LEARN, _PREDICT = "learn", "predict"
-# (FLOPs, MACs) of one image; or a function of the number of images to those of all.
+# (FLOPs, MACs) of an image; or a function of the number of images to those of all.
 Cost = Union[tuple[int, int], Callable[[int], tuple[int, int]]]
 
 
@@ -59,7 +60,7 @@ class External(learner.SequenceLearner):
 
   deliveries = (deliveries_lib.TASKS, deliveries_lib.BUCKETS, deliveries_lib.SEQUENCE)
   predict_stays = True  # Its graph calls Python, which looks at the present state.
-  _saved: tf.Variable | None = None
+  _saved: Any = None  # A variable, from `begin` on.
 
   def __init__(self, functions: Mapping[str, Callable[..., Any]], transform: examples.Transform,
                cost: Mapping[str, Cost]):
@@ -69,8 +70,7 @@ class External(learner.SequenceLearner):
         raise ValueError(f"suite.external's {name} is {function!r}; give a function.")
     unknown = sorted(set(cost) - {_LEARN, _PREDICT})
     if unknown:
-      raise ValueError(f"suite.external's cost has {unknown[0]!r}; it may have {_LEARN!r} and "
-                       f"{_PREDICT!r}.")
+      raise ValueError(f"suite.external's cost has {unknown[0]!r}; it may have learn and predict.")
     # Checkpoints look at dictionaries, but not into functions.
     self._call = lambda name, *arguments: functions[name](*arguments)
     self._declared = cost.get
@@ -106,23 +106,25 @@ class External(learner.SequenceLearner):
 
   def _learn(self, images: np.ndarray, labels: np.ndarray, context: context_lib.Context
              ) -> dict[str, Any]:
-    began, num, few = time.monotonic(), len(labels), images[:2].copy()
-    state = self._call(_LEARN, self._state(), images, labels, self._held.about)
+    began, num, cost = time.monotonic(), len(labels), self._cost(_LEARN, len(labels))
+    if rehearsal.current() is None:  # A plan has the declared costs, and calls no function.
+      self._train(images, labels)
+    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, examples=num, steps=None,
+                          seconds=time.monotonic() - began)
+    return {}
+
+  def _train(self, images: np.ndarray, labels: np.ndarray) -> None:
+    few, held = images[:2].copy(), self._held
+    state = self._call(_LEARN, self._state(), images, labels, held.about)
     if state is None:
-      raise ValueError("suite.external's learn returned None; it must return the state, also where "
-                       "it has changed it.")
+      raise ValueError("suite.external's learn returned None; it must return the state.")
     saved = self._call("save", state)
     if not isinstance(saved, bytes) or not saved:
       raise ValueError(f"suite.external's save returned {saved!r:.60}; it must return bytes, such "
                        "as torch.save or numpy.save write to an io.BytesIO().")
-    assert self._saved is not None
     self._saved.assign(np.frombuffer(saved, np.uint8))
-    self._held.state = None
+    held.state = None
     self._scores(few)  # Errors within a graph have many lines.
-    cost = self._cost(_LEARN, num)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, examples=num, steps=None,
-                          seconds=time.monotonic() - began)
-    return {}
 
   @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
@@ -180,8 +182,6 @@ def external(*, learn: Callable[..., Any], predict: Callable[..., Any],
              transform: examples.Transform | None = None, cost: Mapping[str, Cost] | None = None
              ) -> Callable[[], External]:
   """A method in another framework, for `suite.run(protocol=..., learners={"mine": ...})`.
-
-  Runs on one device under nevis, clear, incremental and fluid (offline phases on all samples).
 
   Args:
     learn: learn(state, images, labels, about) -> state, which is None at first. Images are uint8

@@ -13,6 +13,7 @@ import stopped_runs
 import suite
 from suite.contracts import deliveries
 from suite.contracts import refusals
+from suite.contracts import rehearsal
 from suite.data.own import image_sources
 from suite.data.sequences import sequences
 from suite.data.streams import buckets
@@ -130,6 +131,13 @@ def test_declared_costs_are_those_of_records(tmp_path):
   assert (found["flops_predict"], found["macs_predict"]) == (320, 128)
 
 
+def test_a_plan_calls_no_function_and_has_declared_costs(tmp_path):
+  with rehearsal.begun(measures=False):
+    found = _run(tmp_path, clear.run, lambda: perceptron(learn=lambda *_: 1 / 0, cost={
+        "learn": (100, 40)}), buckets=series(0, 2))
+  assert found["flops_train"] == 4800 and found["flops_predict"] is None
+
+
 @pytest.mark.parametrize("change, message", [
     ({"learn": lambda *_: None}, "learn returned None; it must return the state"),
     ({"save": lambda _: None}, r"save returned None; it must return bytes, such as torch.save"),
@@ -149,7 +157,7 @@ def test_what_functions_return_is_checked_before_the_first_record(change, messag
 def test_arguments_and_protocols_that_do_not_fit_are_refused():
   with pytest.raises(ValueError, match="suite.external's load is 3; give a function"):
     perceptron(load=3)
-  with pytest.raises(ValueError, match="cost has 'train'; it may have 'learn' and 'predict'"):
+  with pytest.raises(ValueError, match="cost has 'train'; it may have learn and predict"):
     perceptron(cost={"train": (1, 1)})
   with pytest.raises(refusals.RefusedError, match="External cannot be given few-shot episodes"):
     refusals.check_learner(perceptron()(), deliveries.EPISODES)
@@ -163,5 +171,6 @@ def test_the_code_of_the_functions_is_the_identity_of_a_run():
     parts = run_parts.Parts()
     parts.add("learner", perceptron(predict=function))
     found.append(parts.texts)
-  assert sum(key.startswith("code ") for key in found[0]) == 4
+  described = {key.rpartition(".")[2] for key in found[0] if key.startswith("code ")}
+  assert {"learn", "predict", "save", "load"} <= described
   assert found[0]["learner"].endswith(external.External.__name__) and found[0] != found[1]
