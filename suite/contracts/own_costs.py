@@ -48,8 +48,7 @@ def learned(learner: Any, given: Any, context: context_lib.Context, name: str = 
     RefusedError: it makes variables, or has an optimizer that will.
   """
   method = getattr(learner, name)
-  function: Any = inspect.unwrap(getattr(method, "__func__", method))
-  if (getattr(function, "__module__", "") or "").partition(".")[0] == "suite":
+  if is_suites(method):
     return method(given, context)
   _check_optimizers(learner)
   begun, before = set(learner_state.names(learner)), learner_state.unsaved(learner)
@@ -86,7 +85,9 @@ def _check_optimizers(learner: Any) -> None:
     return
   attributes = vars(learner)
   for name, one in attributes.items():
-    if isinstance(one, tf.keras.optimizers.Optimizer) and not hasattr(one, "_index_dict"):
+    # Keras makes this dictionary when an optimizer is built; one that scales losses has it inside.
+    if isinstance(one, tf.keras.optimizers.Optimizer) and not hasattr(
+        getattr(one, "inner_optimizer", one), "_index_dict"):
       net = next((key for key, value in attributes.items()
                   if isinstance(value, tf.keras.Model)), "net")
       raise refusals.RefusedError(
@@ -126,6 +127,12 @@ def _charged(learner: Any, method: Any, given: Any, context: context_lib.Context
         "%s: its FLOPs and MACs are not counted, and null in records. %s.", what, remedy)
     ledger.charge(context.phase, flops=None, macs=None, steps=0 if is_charged else None)
   return record
+
+
+def is_suites(method: Any) -> bool:
+  """Whether a method is the suite's own, which charges what it does."""
+  function: Any = inspect.unwrap(getattr(method, "__func__", method))
+  return (getattr(function, "__module__", "") or "").partition(".")[0] == "suite"
 
 
 def _compared(learner: Any) -> dict[int, tf.Variable]:

@@ -60,8 +60,13 @@ def names(learner: tf.Module) -> list[str]:
 
 def unsaved(learner: Any) -> dict[str, Hashable]:
   """Contents of the attributes that no snapshot holds, by name: arrays, numbers, lists of them."""
-  return {name: _contents(value) for name, value in vars(learner).items()
-          if not name.startswith("_self_")}
+  found: dict[str, Hashable] = {}
+  for name, value in vars(learner).items():
+    try:
+      found[name] = None if name.startswith("_self_") else _contents(value)
+    except Exception:  # Of whatever a user's objects do: they are not compared.
+      found[name] = None
+  return found
 
 
 def _contents(value: Any, depth: int = 4) -> Hashable:
@@ -69,8 +74,9 @@ def _contents(value: Any, depth: int = 4) -> Hashable:
   if isinstance(value, (bool, int, float, str, bytes)):
     return value
   if isinstance(value, (np.ndarray, np.generic, tf.__internal__.EagerTensor)):
-    array = np.asarray(value)
-    return array.shape, hashlib.blake2b(array.tobytes()).digest()
+    array = np.ascontiguousarray(value)
+    is_plain = array.dtype.kind in "biufc"  # Others cannot be read as they lie in memory.
+    return array.shape, hashlib.blake2b(array.data if is_plain else b"").digest()
   if not depth:
     return None
   if isinstance(value, Mapping):

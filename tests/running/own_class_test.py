@@ -9,10 +9,13 @@ import stopped_runs
 import tensorflow as tf
 
 import suite
+from suite.contracts import own_costs
+from suite.contracts import refusals
 from suite.data.images import image_ops
 from suite.data.own import image_sources
 from suite.data.streams import buckets
 from suite.protocols import incremental
+from suite.state import learner_state
 
 SHAPE = (4, 4, 3)
 
@@ -211,6 +214,19 @@ class Bare:
 def test_what_cannot_run_is_refused_by_a_line_with_the_remedy(make, outputs, message, tmp_path):
   with pytest.raises((ValueError, AttributeError), match=message):
     _run(tmp_path, outputs, make)
+
+
+def test_an_optimizer_that_scales_losses_is_built_by_its_inner_one():
+  er, late = Er(), Late()
+  for one in (er, late):
+    one.opt = tf.keras.mixed_precision.LossScaleOptimizer(one.opt)
+    one.begin(None, None)
+  own_costs._check_optimizers(er)
+  with pytest.raises(refusals.RefusedError, match="Late.opt has no variables after begin"):
+    own_costs._check_optimizers(late)
+  copied = learner_state.blank_copy(er)
+  assert copied.opt.inner_optimizer is not er.opt.inner_optimizer
+  copied.begin(None, None)
 
 
 class Model(tf.keras.Model):
