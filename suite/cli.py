@@ -35,6 +35,7 @@ COMMANDS = {
     "atlas": ("report_commands", "add_atlas", "show which failures of methods come together"),
     "export": ("report_commands", "add_export", "write what a run has trained, as a model for use "
                "elsewhere"),
+    "new": ("new_commands", "add", "write a method of your own, to change, and its test"),
     "data": ("data_commands", "add", "list, diagnose and build data sets"),
     "lifelong": ("lifelong_commands", "add", "maintain and query an accuracy cache"),
     "curate": ("curate_commands", "add", "curate a data set in the layout of CLEAR"),

@@ -103,7 +103,7 @@ QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running",
 # Imported for help, lists, completion and messages about misspelled words.
 PARSERS = ("suite.cli", "suite.commands.parsing", *(
     f"suite.commands.{name}_commands" for name in (
-        "run", "report", "show", "data", "lifelong", "curate", "verify", "weights",
+        "run", "report", "show", "new", "data", "lifelong", "curate", "verify", "weights",
         "submit", "search")))
 # What an installation of the part lifelong has, without TensorFlow and scikit-learn.
 LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets",
@@ -112,7 +112,8 @@ LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets",
          "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",
          "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")
 PRINTING = ("suite.cli", "suite.commands.compare_commands", "suite.commands.curate_commands",
-            "suite.commands.data_commands", "suite.commands.report_commands",
+            "suite.commands.data_commands", "suite.commands.new_commands",
+            "suite.commands.report_commands",
             "suite.commands.run_commands", "suite.commands.search_commands",
             "suite.commands.show_commands",
             "suite.commands.submit_commands", "suite.commands.verify_commands",

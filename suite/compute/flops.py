@@ -55,6 +55,7 @@ ZERO = graph_frame.ZERO
 
 _MAX_NAMED = 20  # In the warning; `Cost.uncounted` holds all names.
 _watching: list[list[Cost]] = []
+_declared: dict[bytes, Callable[[int], Cost]] = {}  # By the tokens of Python functions in graphs.
 _written: dict[int, weakref.ref[tf.Tensor]] = {}  # Handles of variables, by identity.
 
 
@@ -78,6 +79,16 @@ def is_written(variable: tf.Variable) -> bool:
   """Whether a graph that was counted in this process writes a variable."""
   known = _written.get(id(variable.handle))
   return known is not None and known() is variable.handle
+
+
+def declare(output: tf.Tensor, cost: Callable[[int], Cost]) -> None:
+  """Gives the cost of a Python function within a graph, which is unknown otherwise.
+
+  Args:
+    output: of `tf.numpy_function`, in the graph.
+    cost: number of rows of its first argument -> cost of the call.
+  """
+  _declared[output.op.get_attr("token")] = cost
 
 
 def count(concrete_function, given: Mapping[str, int] = types.MappingProxyType({})) -> Cost:
@@ -174,6 +185,8 @@ class Walk:
         flops, macs = op_costs.MAC_COSTS[op.type](graph_frame.Node(op, frame))
         return graph_frame.Cost(int(flops), int(macs), ops=1)
       rule = op_costs.COSTS.get(op.type)
+      if op.type == "PyFunc" and op.get_attr("token") in _declared:
+        return _declared[op.get_attr("token")](graph_frame.Node(op, frame).input(0)[0])
       if rule is None:
         return _unknown(op.type, None, None)
       dtypes = {t.dtype for t in (*op.inputs, *op.outputs)}

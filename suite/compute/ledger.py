@@ -134,14 +134,14 @@ class Known:
 class Account:
   """The accumulated cost of one phase.
 
-  flops and macs are None once an uncountable graph was charged; peak_bytes is None where the device
-  does not report memory.
+  flops, macs and steps are None once an unknown number was charged; peak_bytes is None where the
+  device does not report memory.
   """
 
   flops: Number = 0
   macs: Number = 0
   examples: int = 0
-  steps: int = 0
+  steps: Number = 0
   seconds: float = 0.0
   peak_bytes: Number = None
 
@@ -176,7 +176,7 @@ class Ledger:
       flops: Number,
       macs: Number,
       examples: int = 0,
-      steps: int = 0,
+      steps: Number = 0,
       seconds: float = 0.0,
       peak_bytes: Number = None,
   ) -> None:
@@ -185,7 +185,8 @@ class Ledger:
     Args:
       phase: one of `PHASES`.
       flops, macs: counts, or None if they could not be counted.
-      examples: images processed. steps: gradient steps taken. seconds: wall-clock time.
+      examples: images processed. seconds: wall-clock time.
+      steps: gradient steps taken; None: unknown.
       peak_bytes: device memory at its highest; the largest one is kept.
     """
     if phase not in self._accounts:
@@ -198,7 +199,7 @@ class Ledger:
     account.flops = add(account.flops, flops)
     account.macs = add(account.macs, macs)
     account.examples += examples
-    account.steps += steps
+    account.steps = add(account.steps, steps)
     account.seconds += seconds
     if peak_bytes is not None:
       account.peak_bytes = max(peak_bytes, account.peak_bytes or 0)
@@ -309,14 +310,11 @@ class Ledger:
     """Flat totals: "flops", ... over all phases and "flops_train", ... for each used phase."""
     out: dict[str, Any] = {}
     used = {p: a for p, a in self._accounts.items() if a != Account()}
-    for field in ("flops", "macs"):
+    for field in ("flops", "macs", "examples", "steps"):
       total: Number = 0
       for account in used.values():
         total = add(total, getattr(account, field))
       out[field] = total
-      out.update({f"{field}_{p}": getattr(a, field) for p, a in used.items()})
-    for field in ("examples", "steps"):
-      out[field] = sum(getattr(a, field) for a in used.values())
       out.update({f"{field}_{p}": getattr(a, field) for p, a in used.items()})
     out["seconds"] = round(sum(a.seconds for a in used.values()), 3)
     out.update({f"seconds_{p}": round(a.seconds, 3) for p, a in used.items()})

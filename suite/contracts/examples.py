@@ -14,6 +14,15 @@ if TYPE_CHECKING:  # Commands read contracts without the seconds of their import
   import tensorflow as tf
 
 
+def no_attribute(kind: str, name: str) -> AttributeError:
+  """The error of a set of examples that has no attribute `name`; it says how examples are read."""
+  return AttributeError(
+      f"{kind} has no {name!r}. In memory: .images (or .features) and .labels. Batches "
+      "in random order, {'image', 'label'}: .train_batches(32, seed=context.seeds.pair('order'), "
+      "transform=self.transform).take(100); without take they never end. Each example once: "
+      ".eval_batches(32, transform=self.transform), whose 'mask' is False on padding.")
+
+
 class Transform(Protocol):
   """Prepares examples, inside input pipelines and inside compiled steps.
 

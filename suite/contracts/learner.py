@@ -40,7 +40,7 @@ from __future__ import annotations
 import difflib
 import functools
 import types
-from typing import TYPE_CHECKING, Any, Callable, Protocol, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Protocol, Sequence, TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -449,7 +449,8 @@ def adapted(learner: Any, contract: type[L]) -> L:
   """Returns a learner as one of a contract's class: itself, if it is of that class.
 
   An object of another class shares its attributes with the learner that is returned, whose class
-  has the object's methods and the contract's defaults. Checkpoints and messages are the same.
+  has the object's methods and the contract's defaults. Checkpoints hold the variables that its
+  `__init__` has made, too. Messages are the same.
 
   Args:
     learner: any object.
@@ -469,7 +470,20 @@ def adapted(learner: Any, contract: type[L]) -> L:
     raise ValueError(
         f"{learner!r} cannot be a learner ({error}). Give an object with the methods of "
         f"{contract.__name__}, best of a subclass of it (suite/contracts/learner.py).") from error
+  if not isinstance(learner, tf.Module):
+    attributes = vars(learner)  # Those of both.
+    for name in [name for name, value in attributes.items() if _holds_state(value)]:
+      setattr(made, name, attributes.pop(name))  # From here on checkpoints find it.
   return made
+
+
+def _holds_state(value: Any) -> bool:
+  """Whether a value, or what a list or mapping holds, has variables for checkpoints."""
+  if isinstance(value, Mapping):
+    return any(map(_holds_state, value.values()))
+  if isinstance(value, (list, tuple)):
+    return any(map(_holds_state, value))
+  return isinstance(value, tf.__internal__.tracking.Trackable)
 
 
 def gives(learner: object, name: str) -> bool:

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Whether the learning of a user's learner is in the ledger; where it is not, costs are unknown.
+"""Checks the learning of a user's learner: its variables, and whether costs are in the ledger.
 
 The suite's learners charge what their counted graphs cost. A learner of a user's own class may
 train with a `GradientTape` and charge nothing, which must not look like a learner that costs
@@ -11,10 +11,14 @@ nothing. Its costs become null if one of these holds after `learn`, `learn_store
 
 What a user's code charges is taken at its word. Single numbers, such as learning rates, and whole
 numbers, whose arithmetic is free, are not compared.
+
+A run is resumed by `begin`, which makes the variables that are then filled. A variable that is made
+in `learn` would be lost, so it is refused; that an optimizer will make some is seen before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import hashlib
 import inspect
 from typing import Any
@@ -24,24 +28,79 @@ import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import ledger as ledger_lib
+from suite.contracts import refusals
 from suite.state import context as context_lib
 from suite.state import learner_state
 
 _CONTRACTS = "suite.contracts."
+_warned: set[tuple[type, str]] = set()
 
 
 def learned(learner: Any, given: Any, context: context_lib.Context, name: str = "learn"
             ) -> dict[str, Any]:
-  """Calls `learn`, or another method that learns; sets costs to unknown where they are not charged.
+  """Calls `learn`, or another method that learns; see the module for what it checks.
 
   Args:
     learner: has the method. given, context: its arguments. name: of the method.
 
   Raises:
     BudgetError: costs are unknown in a run with a budget of FLOPs or MACs.
+    RefusedError: it makes variables, or has an optimizer that will.
   """
-  method, ledger = getattr(learner, name), context.ledger
-  if is_suites(method) or ledger.is_unknown(context.phase):
+  method = getattr(learner, name)
+  if is_suites(method):
+    return method(given, context)
+  _check_optimizers(learner)
+  begun, before = set(learner_state.names(learner)), learner_state.unsaved(learner)
+  record = _charged(learner, method, given, context, name)
+  if made := sorted(set(learner_state.names(learner)) - begun):
+    raise refusals.RefusedError(
+        f"{type(learner).__name__}.{name} made {len(made)} variables that begin did not make "
+        f"({', '.join(made[:3])}): a run that is stopped could not be resumed. Make them in "
+        "begin(self, task, context), where a net is built by a call on tf.zeros([1, "
+        "*self.transform.shape]) and an optimizer by optimizer.build(net.trainable_variables); or "
+        "keep what only this call needs out of self.")
+  _warn_of_unsaved(learner, name, before)
+  return record
+
+
+def _warn_of_unsaved(learner: Any, name: str, before: Mapping[str, Any]) -> None:
+  """Warns once of attributes that learning has changed and no snapshot holds."""
+  if any(_is_suites(cls) for cls in type(learner).__mro__):
+    return
+  changed = sorted(key for key, value in learner_state.unsaved(learner).items()
+                   if value is not None and value != before.get(key) and (
+                       (type(learner), key) not in _warned))
+  _warned.update((type(learner), key) for key in changed)
+  if changed:
+    logging.warning(
+        "%s.%s changes %s, which are no variables: a run that is stopped and resumed goes on "
+        "without them, and so does a copy with more classes. Make them tf.Variables in begin, or "
+        "keep arrays by context.store.", type(learner).__name__, name, ", ".join(changed[:3]))
+
+
+def _check_optimizers(learner: Any) -> None:
+  """Refuses an optimizer that will make its variables when it is first applied."""
+  if any(_is_suites(cls) for cls in type(learner).__mro__):
+    return
+  attributes = vars(learner)
+  for name, one in attributes.items():
+    # Keras makes this dictionary when an optimizer is built; one that scales losses has it inside.
+    if isinstance(one, tf.keras.optimizers.Optimizer) and not hasattr(
+        getattr(one, "inner_optimizer", one), "_index_dict"):
+      net = next((key for key, value in attributes.items()
+                  if isinstance(value, tf.keras.Model)), "net")
+      raise refusals.RefusedError(
+          f"{type(learner).__name__}.{name} has no variables after begin; made in learn, they are "
+          f"lost where the run is stopped and resumed. Write in begin(self, task, context): "
+          f"self.{name}.build(self.{net}.trainable_variables)")
+
+
+def _charged(learner: Any, method: Any, given: Any, context: context_lib.Context, name: str
+             ) -> dict[str, Any]:
+  """Calls the method; costs that it does not charge become unknown."""
+  ledger = context.ledger
+  if ledger.is_unknown(context.phase):
     return method(given, context)
   variables = _compared(learner)
   before = {key: _digest(variable) for key, variable in variables.items()}
@@ -66,7 +125,7 @@ def learned(learner: Any, given: Any, context: context_lib.Context, name: str = 
           "or leave --budget out.")
     logging.warning(
         "%s: its FLOPs and MACs are not counted, and null in records. %s.", what, remedy)
-    ledger.charge(context.phase, flops=None, macs=None)
+    ledger.charge(context.phase, flops=None, macs=None, steps=0 if is_charged else None)
   return record
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import contextlib
-import copy
 import dataclasses
 import functools
 import inspect
@@ -38,6 +37,7 @@ from suite.contracts import tasks
 from suite.metrics import own_metrics
 from suite.state import context
 from suite.state import journal
+from suite.state import learner_state
 from suite.state import weight_store
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -212,7 +212,7 @@ class CheckState:
       check_keeps_budget(learner)
     if self._begins and begin:
       try:
-        learner = copy.deepcopy(learner)
+        learner = learner_state.blank_copy(learner)
       except Exception as error:  # Of whatever it holds: its own run will begin it.
         logging.info("%s is not begun before its run (%s).", self.name, error)
         raise _Accepted from error
@@ -297,8 +297,9 @@ def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = (), reme
     raise RefusedError(
         f"{name} cannot be given {shown}: it has no {', '.join(missing)}. "
         f"Needed are {', '.join((*need.names, *also))}. {instead}Take a learner that has them, for "
-        f"example {need.example}, or add them (see {need.contract.__name__} in "
-        "suite/contracts/learner.py).")
+        f"example {need.example}, or write in its class: "
+        f"{', '.join(_to_write(need.contract, one) for one in missing)} (what they do: "
+        f"{need.contract.__name__} in suite/contracts/learner.py).")
   if delivery not in learner.deliveries:
     allowed = [f"{REQUIREMENTS[one].shown} ({descriptions.delivering(one)})"
                for one in learner.deliveries]
@@ -309,6 +310,14 @@ def check_learner(learner: Any, delivery: str, *, also: Sequence[str] = (), reme
   for one in (*need.names, *also):
     _check_arguments(learner, need.contract, one)
   return learner
+
+
+def _to_write(contract: type[learner_lib.BaseLearner], name: str) -> str:
+  """The first line of what gives a class a name of its contract."""
+  wanted = getattr(contract, name, None)
+  if inspect.isfunction(wanted):
+    return f"def {name}({', '.join(inspect.signature(wanted).parameters)})"
+  return f"{name} = image_ops.Plain(size=32) of suite.data.images" if name == "transform" else name
 
 
 def _check_arguments(learner: Any, contract: type[learner_lib.BaseLearner], name: str) -> None:
@@ -452,11 +461,22 @@ def check_width(learner: object, task: tasks.Task, predict: Callable[[tf.Tensor]
     predict: its method that returns logits.
     images: one example as its transform prepares it, [1, ...].
   """
-  outputs = user_code.compiled(predict).get_concrete_function(images).structured_outputs
+  inner = getattr(learner, "learner", learner)
+  name = f"{type(inner).__name__}.{getattr(predict, '__name__', 'predict')}"
+  try:
+    outputs = user_code.compiled(predict).get_concrete_function(images).structured_outputs
+  except (AttributeError, NotImplementedError, TypeError) as error:
+    if "numpy" not in str(error).lower():
+      raise
+    raise RefusedError(
+        f"{name} is traced into a graph, where tensors have no NumPy arrays "
+        f"({str(error).strip().splitlines()[-1].strip()}). Compute by TensorFlow, or give a method "
+        "in NumPy, PyTorch or JAX by suite.external (docs/own/external.md).") from error
   got = outputs.shape
   if got.rank is None or got.is_compatible_with([1, task.num_classes]):
     return
   raise RefusedError(
-      f"{type(learner).__name__}.{getattr(predict, '__name__', 'predict')} returns logits "
-      f"{list(got)} for one image; expected [1, {task.num_classes}], one for each class of "
-      f"{task.key!r}. Make its last layer {task.num_classes} wide.")
+      f"{name} returns logits {list(got)} for one image; expected [1, {task.num_classes}], one for "
+      f"each class of {task.key!r}. Make its last layer task.num_classes wide, in begin. Where "
+      "classes come task by task, that number grows; if incremental is given outputs='all', it is "
+      "that of all classes from the first task on.")

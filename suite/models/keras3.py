@@ -100,7 +100,8 @@ def refuse_foreign(given: Any, owner: str) -> None:
   if found:
     name = getattr(given, "__qualname__", type(given).__qualname__)
     raise ValueError(f"{owner} is {name!r} of {found[0]}; the suite trains models of TensorFlow's "
-                     "Keras. Give a tf.keras object, or one of Keras 3 on its TensorFlow backend.")
+                     "Keras. Give a tf.keras object, or one of Keras 3 on its TensorFlow backend; "
+                     "a whole method runs by suite.external (docs/own/external.md).")
 
 
 def check_backend(owner: str) -> None:

@@ -407,6 +407,9 @@ def summarize(records: Sequence[schema.Record], sequence: sequences.Sequence,
   """
   log = sequence_log.from_records(records)
   phases = schema.of_phases(records)
+  passes: ledger.Number = 0
+  for phase in phases:
+    passes = ledger.add(passes, phase[schema.PASSES])
   summary = {
       "protocol": DESCRIPTION.name, "stream": f"{len(sequence)} samples",
       "num_events": len(records),
@@ -417,7 +420,7 @@ def summarize(records: Sequence[schema.Record], sequence: sequences.Sequence,
       **sequence_log.summary(log, np.flatnonzero(known), sequence.num_classes,
                            segments=sequence.segments, **settings),
       "updates": len(phases), "update_steps": [p[schema.STEP] for p in phases],
-      "passes": sum(phase[schema.PASSES] for phase in phases),
+      "passes": passes,
       **{name: records[0][name] for name in _META if name in records[0]},
       **ledger.costs(records[-1])}
   return run_state.plain(summary)

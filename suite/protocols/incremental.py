@@ -39,7 +39,6 @@ For "domain" task i + 1 is predicted after task i, too.
 
 from __future__ import annotations
 
-import copy
 import typing
 from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence
 
@@ -310,13 +309,13 @@ class GrowingLearner(learner_lib.Learner):
     super().__init__()
     self.learner = learner
     try:
-      blank = copy.deepcopy(learner)
+      blank = learner_state.blank_copy(learner)
     except Exception as error:  # Of whatever the learner holds.
       raise ValueError(
           f"{type(learner).__name__} cannot be copied before it learns ({type(error).__name__}: "
           f"{error}), which is how it takes up further classes. Make in `begin` what cannot be "
           "copied.") from error
-    self._copy = lambda: copy.deepcopy(blank)  # In a function: no part of a checkpoint.
+    self._copy = lambda: learner_state.blank_copy(blank)  # In a function: no part of a checkpoint.
     self._num_classes = 0
 
   @property

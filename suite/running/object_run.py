@@ -25,6 +25,7 @@ from suite.data.images import image_set
 from suite.data.sequences import sequences
 from suite.data.streams import buckets
 from suite.data.streams import stream_events
+from suite.models import keras3
 from suite.models.own import own_model
 from suite.running import own_learner
 from suite.running import run_parts
@@ -66,9 +67,11 @@ def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any
                        f"name is suite.learner(model, {one if isinstance(one, str) else 'er'!r}).")
   makers: dict[str, Callable[[], Any]] = {}
   for label, one in named.items():
+    keras3.refuse_foreign(one, f"Learner {label!r}")
     if isinstance(one, own_learner.OwnLearner):
       makers[label] = functools.partial(one.make, delivery)
     elif own_model.is_model(one):
+      own_learner.check_model(label, one)
       makers[label] = functools.partial(
           own_learner.made, label, functools.partial(own_learner.learner, one), delivery)
     elif isinstance(one, type) or (callable(one) and not isinstance(one, tf.Module)):

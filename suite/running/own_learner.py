@@ -205,12 +205,24 @@ def learner(
   return OwnLearner(backbone, method, chosen, loss, inner, training, options)
 
 
+def check_model(label: str, model: Any) -> None:
+  """Refuses a model that is a learner, too: the suite would train its net, and not by its methods.
+  """
+  methods = [name for name in ("begin", "learn") if hasattr(model, name)]
+  if methods:
+    raise ValueError(
+        f"Learner {label!r} is a Keras model that has {' and '.join(methods)}, which nothing would "
+        "call: a model is trained by the suite's methods. Give a class that holds the model, "
+        "self.net, and has begin, learn and predict (docs/own/method.md).")
+
+
 def made(label: str, make: Callable[[], Any], delivery: str) -> Any:
   """Calls what makes a learner, and makes one of a Keras model or of what `learner` returned."""
   one = make()
   if isinstance(one, OwnLearner):
     return one.make(delivery)
   if own_model.is_model(one):
+    check_model(label, one)
     return learner(make).make(delivery)
   if one is None:
     raise ValueError(f"Learner {label!r} is a function that returns None; it must return a "

@@ -9,19 +9,25 @@ checkpoint are saved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import collections
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+import copy
+import hashlib
 import pathlib
 import tempfile
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from suite.models.own import own_model
 from suite.state import snapshots
 
 _VARIABLE, _CHECKPOINT = "variable/", snapshots.CHECKPOINT
 # Without state but for the variables below them.
 _PLAIN = (tf.Module, tf.keras.optimizers.Optimizer, tf.random.Generator, list, tuple, dict,
           tf.types.experimental.GenericFunction)
+_NOT_USERS = ("suite", "tensorflow", "keras", "tf_keras")
 _VIEWED = (tf.uint8, tf.int32, tf.int64, tf.float32, tf.float64)  # Types of Python's buffers.
 
 
@@ -47,10 +53,67 @@ def arrays(learner: tf.Module) -> Mapping[str, np.ndarray]:
             for path in sorted(pathlib.Path(folder).iterdir())}
 
 
+def names(learner: tf.Module) -> list[str]:
+  """The ways to the variables of a snapshot; [] if its other state does not tell them."""
+  return [name.removeprefix(_VARIABLE) for name in _variables(learner) or ()]
+
+
+def unsaved(learner: Any) -> dict[str, Hashable]:
+  """Contents of the attributes that no snapshot holds, by name: arrays, numbers, lists of them."""
+  found: dict[str, Hashable] = {}
+  for name, value in vars(learner).items():
+    try:
+      found[name] = None if name.startswith("_self_") else _contents(value)
+    except Exception:  # Of whatever a user's objects do: they are not compared.
+      found[name] = None
+  return found
+
+
+def _contents(value: Any, depth: int = 4) -> Hashable:
+  """What tells a value from another one; None: a snapshot holds it, or it is not looked into."""
+  if isinstance(value, (bool, int, float, str, bytes)):
+    return value
+  if isinstance(value, (np.ndarray, np.generic, tf.__internal__.EagerTensor)):
+    array = np.ascontiguousarray(value)
+    is_plain = array.dtype.kind in "biufc"  # Others cannot be read as they lie in memory.
+    return array.shape, hashlib.blake2b(array.data if is_plain else b"").digest()
+  if not depth:
+    return None
+  if isinstance(value, Mapping):
+    return tuple((str(key), _contents(one, depth - 1)) for key, one in value.items())
+  if isinstance(value, (list, tuple, set, collections.deque)):
+    return tuple(_contents(one, depth - 1) for one in value)
+  if isinstance(value, tf.__internal__.tracking.Trackable) or callable(value) or (
+      type(value).__module__.partition(".")[0] in _NOT_USERS):
+    return None
+  return tuple((name, _contents(one, depth - 1)) for name, one in getattr(
+      value, "__dict__", {}).items())
+
+
 def variables(learner: tf.Module) -> list[tf.Variable]:
   """The variables of a snapshot; of a learner with other state, those that are its attributes."""
   found = _variables(learner)
   return list(learner.variables if found is None else found.values())
+
+
+def blank_copy(learner: Any) -> Any:
+  """A copy of a learner that has not begun; its nets have the same weights.
+
+  `copy` fails on Keras's optimizers and on nets of users' classes. Those among the learner's
+  attributes are made again from their configurations, optimizers without variables.
+  """
+  made: dict[int, Any] = {}
+  for name, one in vars(learner).items():
+    if isinstance(one, tf.keras.optimizers.Optimizer):
+      made[id(one)] = type(one).from_config(one.get_config())
+    elif isinstance(one, tf.keras.Model):
+      made[id(one)] = net = own_model.copied(one)
+      if one.built:
+        net.set_weights(one.get_weights())
+      shape: Any = own_model.seen_shape(one) if own_model.has_layers_of_users(one) else None
+      if shape is not None and all(shape):
+        own_model.check_alike(net, one, shape, f"{type(learner).__name__}.{name}")
+  return copy.deepcopy(learner, made)
 
 
 def copied(learner: tf.Module) -> dict[str, np.ndarray]:

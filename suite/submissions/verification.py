@@ -165,6 +165,7 @@ def _whole(report: Report, root: pathlib.Path, said: Mapping[str, Any]) -> run_d
   """A run that is as the suite writes it; None, and a failed check, if it is not."""
   name, folder = said["folder"], root / said["folder"]
   try:
+    method = bundle.of_method(folder.parent / run_dir.CONFIG, run_identity.label(folder))
     problems = [one.text for one in run_check.check(folder.parent)
                 if one.state != run_check.WHOLE and folder.name in (one.path.name, *(
                     part.name for part in one.path.parents), folder.parent.name)]
@@ -172,7 +173,6 @@ def _whole(report: Report, root: pathlib.Path, said: Mapping[str, Any]) -> run_d
                if one.folder.name == folder.name)
     if not run.is_finished or not run.records:
       problems.append("it has not finished")
-    method = bundle.of_method(folder.parent / run_dir.CONFIG, run_identity.label(folder))
     seed = run.environment.get("seed", 0)
     bound = bundle.bound_value(folder.parent / run_dir.CONFIG, "seed")
     if bound is not None and bound != seed:

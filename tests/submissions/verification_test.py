@@ -5,6 +5,7 @@ import functools
 import importlib.util
 import json
 import pathlib
+import re
 import shutil
 import sys
 
@@ -123,6 +124,31 @@ def test_what_is_changed_and_made_consistent_is_found(kind, found, made, tamperi
     report = verification.verify(tmp_path / "b.zip", replay=3, states=workdir, recompute=False)
     event = int(said.rpartition(" ")[2])
     assert _failed(report) == ({"replay"} if event % 2 == 0 else set())
+
+
+@pytest.mark.parametrize("text, problem", [
+    ("# Python objects, by suite.run; seed 0\nlearner = 'suite.running.external.External'\n",
+     "ncm is a Python object. Registered methods are those of suite list --methods"),
+    ("from __gin__ import dynamic_registration\nimport mine\nfrom suite import experiment\n"
+     "experiment.run.learners = {'ncm': @mine.Mine()}\n",
+     "ncm is not registered: .* imports 'mine'")])
+def test_a_method_in_a_users_file_is_refused_by_name_and_not_run(
+    text, problem, made, tampering, tmp_path, monkeypatch):
+  (tmp_path / "mine.py").write_text(
+      f"import pathlib\npathlib.Path({str(tmp_path)!r}, 'ran').touch()\nMine = object\n")
+  monkeypatch.syspath_prepend(tmp_path)
+  copy = tampering.Copy(tmp_path / "copy", {}, {})
+  copy.root.mkdir()
+  copy.about = bundle.unpack(made[1], copy.root)
+  config, = copy.root.glob("runs/*/config.gin")
+  config.write_text(text)
+  copy.write(tmp_path / "b.zip")
+  assert cli.main(["verify", str(tmp_path / "b.zip"), "--replay", "1", "--states",
+                   str(made[0])]) == 1
+  report = verification.verify(tmp_path / "b.zip", replay=1, states=made[0])
+  failed, = report.failed
+  assert failed.kind == "whole" and re.search(problem, failed.text)
+  assert not report.drawn and not (tmp_path / "ran").exists() and "mine" not in sys.modules
 
 
 def test_a_changed_state_and_seeds_that_are_not_prescribed_are_refused(made, tmp_path):

@@ -81,8 +81,13 @@ class FeatureSet(image_set.ImageSet):
 
   @property
   def images(self) -> np.ndarray:
-    """There are none."""
-    raise AttributeError(f"{self.name!r} holds no images; its examples are .features [N, D].")
+    """There are none; see `__getattr__`."""
+    raise AttributeError
+
+  def __getattr__(self, name: str) -> Any:
+    if name == "images":
+      raise AttributeError(f"{self.name!r} holds no images; its examples are .features [N, D].")
+    return super().__getattr__(name)
 
   def __repr__(self) -> str:
     return (f"FeatureSet({self.name!r}, {self.size} x {self.features.shape[1]}, "

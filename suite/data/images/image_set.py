@@ -125,6 +125,11 @@ class ImageSet:
   def __len__(self) -> int:
     return self.size
 
+  def __getattr__(self, name: str) -> Any:
+    if name.startswith("_"):  # copy and pickle look for these.
+      raise AttributeError(name)
+    raise examples.no_attribute(type(self).__name__, name)
+
   def __repr__(self) -> str:
     return f"ImageSet({self.name!r}, {self.size} images, {self.num_classes} classes, {self.kind})"
 
