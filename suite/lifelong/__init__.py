@@ -1,8 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Lifelong evaluation: estimates of a new model's accuracy from a few of its answers; see `api`.
 
-The names of `api` are imported when one is first used, since it imports TensorFlow, without which
-commands read a cache.
+The names are imported when one is first used: commands that only read a cache take milliseconds.
 """
 
 import importlib as _importlib
