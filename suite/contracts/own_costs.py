@@ -18,7 +18,8 @@ in `learn` would be lost, so it is refused; that an optimizer will make some is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+import functools
 import hashlib
 import inspect
 from typing import Any
@@ -36,20 +37,23 @@ _CONTRACTS = "suite.contracts."
 _warned: set[tuple[type, str]] = set()
 
 
-def learned(learner: Any, given: Any, context: context_lib.Context, name: str = "learn"
-            ) -> dict[str, Any]:
-  """Calls `learn`, or another method that learns; see the module for what it checks.
+def learning(learner: Any, name: str = "learn") -> Callable[[Any, context_lib.Context], dict]:
+  """The method (given, context) of a learner: the suite's as it is, a user's with its checks.
 
   Args:
-    learner: has the method. given, context: its arguments. name: of the method.
+    learner: has the method. name: of `learn`, or another method that learns.
 
   Raises:
     BudgetError: costs are unknown in a run with a budget of FLOPs or MACs.
     RefusedError: it makes variables, or has an optimizer that will.
   """
   method = getattr(learner, name)
-  if is_suites(method):
-    return method(given, context)
+  return method if is_suites(method) else functools.partial(_checked, learner, method, name)
+
+
+def _checked(learner: Any, method: Any, name: str, given: Any, context: context_lib.Context
+             ) -> dict[str, Any]:
+  """Calls a method of a user's class; see the module for what it checks."""
   _check_optimizers(learner)
   begun, before = set(learner_state.names(learner)), learner_state.unsaved(learner)
   record = _charged(learner, method, given, context, name)

@@ -104,7 +104,7 @@ class CropCentroids(learner_lib.SequenceLearner):
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
     """Learns the base classes, whose images are not augmented."""
-    return own_costs.learned(self.learner, experience, context)
+    return own_costs.learning(self.learner)(experience, context)
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
@@ -146,8 +146,8 @@ class CropCentroids(learner_lib.SequenceLearner):
   def learn_stored(self, stored: deliveries_lib.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Runs an offline phase of the learner inside, on the crops."""
-    return own_costs.learned(
-        self.learner, stored._replace(codes=_views(stored.codes)[1]), context, "learn_stored")
+    return own_costs.learning(self.learner, "learn_stored")(
+        stored._replace(codes=_views(stored.codes)[1]), context)
 
   @override
   def stored_macs(self, num_stored: int) -> int | None:

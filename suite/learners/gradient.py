@@ -340,8 +340,9 @@ class GradientLearner(learner.SequenceLearner):
     current = composition.arrays_of(codes, read.labels)
     if as_base:
       return {**record, **self._learn_base(current, cost, context)}
-    return {**record, **self._learn_delivered(
-        current, cost, context, experience.train.name, experience.new_classes)}
+    missing = self._missing(current[1], experience.train.name, experience.new_classes)
+    phase, rows = self._prepared(current, cost, context)
+    return {**record, **self._concluded(phase, phase.train(**rows), current, missing)}
 
   def codes(self, images: np.ndarray, context: context_lib.Context) -> tf.Tensor:
     """Codes [N, ...] of images [N, ...], charged."""
@@ -354,7 +355,9 @@ class GradientLearner(learner.SequenceLearner):
   def learn_codes(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context,
                   name: str) -> dict[str, Any]:
     """Trains a phase on codes [N, ...] that a learner made; `name` is that of the data."""
-    return self._learn_delivered((codes, labels), flops.ZERO, context, name)
+    missing = self._missing(labels, name)
+    phase, rows = self._prepared((codes, labels), flops.ZERO, context)
+    return self._concluded(phase, phase.train(**rows), (codes, labels), missing)
 
   def keep_codes(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context) -> None:
     """Stores codes [N, ...] that a later phase on "all" is to train on."""
@@ -393,19 +396,24 @@ class GradientLearner(learner.SequenceLearner):
     record = {"base_classes": int(known.sum())}
     return {**record, "train_loss": outcome.loss} if base.epochs else record
 
-  def _learn_delivered(self, current: Arrays, cost: flops.Cost, context: context_lib.Context,
-                       name: str, expected: Sequence[int] | None = None) -> dict[str, Any]:
-    """Learns a bucket or a task, or base classes that are learned like any other.
-
-    Args:
-      expected: the classes that there are examples of; None: all.
-    """
-    codes, labels = current
+  def _missing(self, labels: tf.Tensor, name: str, expected: Sequence[int] | None = None
+               ) -> list[int]:
+    """Classes of which the data `name` has no example, of those that are expected; None: all."""
     missing = np.flatnonzero(~phase_lib.present(labels, self.num_classes)).tolist()
     if expected is not None:
       missing = sorted(set(missing) & set(expected))
     if missing:
       logging.warning("%s has no example of the classes %s.", name, missing)
+    return missing
+
+  def _prepared(self, current: Arrays, cost: flops.Cost, context: context_lib.Context
+                ) -> tuple[phase_lib.Phase, dict[str, Any]]:
+    """The phase of a bucket or a task, or of base classes that are learned like any other.
+
+    Returns:
+      The phase, and the arguments of its `train`.
+    """
+    codes, labels = current
     phase = self._phase(context, cost)
     if self._recipe.train_on == "memory" and not self._holds_numbers:
       phase.remember(codes, codes, labels, None)
@@ -444,14 +452,19 @@ class GradientLearner(learner.SequenceLearner):
     if self._holds_numbers:  # Slots of a sequence that no label was of take no part.
       known = tf.constant(phase_lib.present(labels, self.num_classes))
       data = data._replace(classes=objective_lib.Classes(known, known, known))
-    outcome = phase.train(data, size, last="even" if self._holds_numbers else "fill",
-                          intake=self._intake, now=came, held_out=held_out)
+    return phase, {"data": data, "size": size, "last": "even" if self._holds_numbers else "fill",
+                   "intake": self._intake, "now": came, "held_out": held_out}
+
+  def _concluded(self, phase: phase_lib.Phase, outcome: phase_lib.PhaseOutcome, current: Arrays,
+                 missing: Sequence[int]) -> dict[str, Any]:
+    """Remembers what a phase was trained on, and charges it; returns the record."""
+    codes, labels = current
     if not self._holds_numbers:
       if self.memory is not None and self._recipe.train_on != "memory" and not self._intake:
         phase.remember(codes, codes, labels, None)
       phase.show_exemplars()
     elif not int(self.phases):
-      self.base_classes.assign(came)
+      self.base_classes.assign(phase_lib.present(labels, self.num_classes))
       if self.composed.head.reads_exemplars:
         features, cost = self.composed.features_of_all(codes)
         phase.cost += cost

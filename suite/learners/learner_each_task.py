@@ -65,9 +65,8 @@ class LearnerEachTask(learner_lib.Learner):
             ) -> dict[str, Any]:
     """Learns with the task's own learner."""
     task = experience.task
-    return own_costs.learned(
-        self.learners[task.name], dataclasses.replace(experience, task=_first(task)),
-        _of_task(context, task))
+    return own_costs.learning(self.learners[task.name])(
+        dataclasses.replace(experience, task=_first(task)), _of_task(context, task))
 
   @override
   def keras_model(self) -> tf.keras.Model | None:

@@ -161,8 +161,8 @@ class MinimumDistance(learner_lib.SequenceLearner):
     part = experience.train if self._threshold.of_training else experience.dev
     assert part is not None  # A sequence has a validation split.
     if context.is_over:
-      return {**own_costs.learned(self.learner, experience, context), "new_below": self.new_below}
-    record = own_costs.learned(self.learner, experience, context)
+      return {**own_costs.learning(self.learner)(experience, context), "new_below": self.new_below}
+    record = own_costs.learning(self.learner)(experience, context)
     outputs = scoring.extract(self.encode, part, transform=self.transform, batch_size=_BATCH,
                               context=context)
     known = np.bincount(experience.train.labels, minlength=experience.train.num_classes) > 0
@@ -186,7 +186,7 @@ class MinimumDistance(learner_lib.SequenceLearner):
     """Runs an offline phase of the learner; then computes the threshold again, if it moves."""
     moves = self._threshold.moves
     is_over = context.is_over
-    record = own_costs.learned(self.learner, stored, context, "learn_stored")
+    record = own_costs.learning(self.learner, "learn_stored")(stored, context)
     if moves and not is_over:
       record.update(self._fix(stored.codes, stored.labels, stored.known, context))
     return record

@@ -12,14 +12,13 @@ written in each:
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import learner as learner_lib
-from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import tasks as tasks_lib
 from suite.data.images import feature_set
@@ -92,14 +91,14 @@ class BucketRun:
           f"train on {trained.name}" if event.tested is None else
           f"predict {self._buckets[event.tested].name} after it has learned {trained.name}",
           total=len(plan))
-      self._context = state.context()
-      learner.begin(task, self._context)
+      self.context = state.context()
+      learner.begin(task, self.context)
       is_checked = is_checked or refusals.check_predict(learner, task, trained.train)
       yield event
 
-  def learn(self, event: BucketEvent, new_classes: Optional[Sequence[int]] = None
-            ) -> Dict[str, Any]:
-    """Delivers the training images of a bucket to the learner; returns values for the record.
+  def delivered(self, event: BucketEvent, new_classes: Optional[Sequence[int]] = None
+                ) -> Tuple[deliveries.Experience, Dict[str, Any]]:
+    """The training images of a bucket for the learner, and values for the record.
 
     They are split for validation in the same way for every learner. Every learner fits all of them:
     those of the validation split, too, when it has chosen with it.
@@ -112,14 +111,13 @@ class BucketRun:
     train, validation = bucket.train.split(
         self._share, seed=self._state.seeds.integer("validation", event.trained)
     ) if self._share else (bucket.train, None)
-    delivered = deliveries.Experience(self._tasks[event.trained], train, validation,
-                                      deliveries.History(), bucket.unlabelled, new_classes)
+    found = deliveries.Experience(self._tasks[event.trained], train, validation,
+                                  deliveries.History(), bucket.unlabelled, new_classes)
     if not self._learner.predict_stays:
       self._forward = None
-    return {schema.TRAIN_SIZE: train.size, schema.VALIDATION_SIZE: delivered.num_held_out,
-            **({} if bucket.unlabelled is None else {
-                schema.UNLABELLED_SIZE: bucket.unlabelled.size}),
-            **own_costs.learned(self._learner, delivered, self._context)}
+    return found, {schema.TRAIN_SIZE: train.size, schema.VALIDATION_SIZE: found.num_held_out,
+                   **({} if bucket.unlabelled is None else {
+                       schema.UNLABELLED_SIZE: bucket.unlabelled.size})}
 
   def predict(self, event: BucketEvent, allowed: Optional[np.ndarray] = None
               ) -> evaluation.Evaluation:

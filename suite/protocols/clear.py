@@ -32,6 +32,7 @@ from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import learner as learner_lib
+from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import tasks
 from suite.data.streams import buckets as buckets_lib
@@ -99,7 +100,8 @@ def run(
               **bucket_loop.about(event, buckets.buckets, buckets.task)}
     predictions = None
     if event.kind == deliveries.TRAIN:
-      record.update(loop.learn(event))
+      delivered, about = loop.delivered(event)
+      record.update(about, **own_costs.learning(learner)(delivered, loop.context))
     else:
       found, predictions = loop.predict(event)
       record.update(found)

@@ -257,7 +257,7 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
   learner.begin(task, context)
   if base is None:
     record = {schema.TRAIN_SIZE: 0, schema.VALIDATION_SIZE: 0,
-              **own_costs.learned(learner, known, context, "know_base")}
+              **own_costs.learning(learner, "know_base")(known, context)}
   else:
     def answer(images: tf.Tensor) -> tf.Tensor:
       return learner.answer(learner.encode(learner.transform.evaluate(images)))
@@ -269,7 +269,7 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
     delivered = deliveries.Experience(task, *split, deliveries.History())
     record = {schema.TRAIN_SIZE: delivered.train.size,
               schema.VALIDATION_SIZE: delivered.num_held_out,
-              **own_costs.learned(learner, delivered, context)}
+              **own_costs.learning(learner)(delivered, context)}
   state.commit({**_about(task, sequence, state), schema.KIND: deliveries.TRAIN, **record})
 
 
@@ -323,7 +323,7 @@ class _SequenceRun:
                  done=self.steps.num_answered, total=len(self._sequence), unit="sample")
     record = {schema.PHASE: len(phases) + 1, schema.STEP: self.steps.num_answered,
               schema.STORED: len(stored.labels), schema.REASON: state.records[-1][schema.REASON],
-              **own_costs.learned(self._learner, stored, context, "learn_stored")}
+              **own_costs.learning(self._learner, "learn_stored")(stored, context)}
     self._decisions.updated(self.steps.num_revealed)
     state.commit({
         **_about(self._task, self._sequence, state), schema.KIND: deliveries.TRAIN, **record,

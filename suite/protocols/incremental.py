@@ -150,7 +150,9 @@ def run(
         schema.CLASSES_SEEN: ends[event.trained]}
     predictions = None
     if event.kind == deliveries_lib.TRAIN:
-      record.update(loop.learn(event, None if scenario == DOMAIN else own[event.trained]))
+      delivered, about = loop.delivered(
+          event, None if scenario == DOMAIN else own[event.trained])
+      record.update(about, **own_costs.learning(learner)(delivered, loop.context))
     else:
       found, predictions = loop.predict(event, np.isin(
           np.arange(told[event.trained]), own[event.bucket]) if scenario == TASK else None)
@@ -371,7 +373,7 @@ class GrowingLearner(learner_lib.Learner):
   @override
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
             ) -> dict[str, Any]:
-    return own_costs.learned(self.learner, experience, context)
+    return own_costs.learning(self.learner)(experience, context)
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:

@@ -98,7 +98,7 @@ def run(
       checked = checked or refusals.check_predict(learner, task, experience.train)
       record = {schema.TRAIN_SIZE: experience.train.size, schema.DEV_SIZE: experience.num_held_out,
                 schema.SHARED_IMAGES: dict(stream.shared(event)), **_resized(stream, event),
-                **own_costs.learned(learner, experience, context)}
+                **own_costs.learning(learner)(experience, context)}
     else:
       images = stream.held_out(event, predict_on)
       checked = checked or refusals.check_predict(learner, task, images)

@@ -112,7 +112,7 @@ def _learned(learner: Any, portion: deliveries.Portion,
              ) -> Dict[str, Any]:
   """The record of a portion; with the kNN accuracy that it leads to, if the budget covers that."""
   before = context.ledger.spent()
-  record = own_costs.learned(learner, portion, context)
+  record = own_costs.learning(learner)(portion, context)
   if accuracy is None or context.ledger.spent() == before:
     return record
   found = spending.within(learner, context, lambda context: (

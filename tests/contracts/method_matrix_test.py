@@ -226,7 +226,7 @@ def _unread(monkeypatch):
 
   def learned(learner, experience, context):
     delivered.extend((experience.train, experience.dev))
-    return own_costs.learned(learner, experience, context)
+    return own_costs.learning(learner)(experience, context)
 
   monkeypatch.setattr(bucket_loop, "own_costs", types.SimpleNamespace(learned=learned))
 

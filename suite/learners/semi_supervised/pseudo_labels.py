@@ -99,7 +99,7 @@ class PseudoLabels(learner_lib.Learner):
           f"PseudoLabels needs images in memory, but {unlabelled.name!r} or {train.name!r} stays "
           "on disk. Take fewer unlabelled images: partly_labelled.beside.most.")
     plain = dataclasses.replace(experience, unlabelled=None)
-    taught = own_costs.learned(self.teacher, plain, _own(context, "teacher"))
+    taught = own_costs.learning(self.teacher)(plain, _own(context, "teacher"))
     if self._forward is None or not self.teacher.predict_stays:
       self._forward = scoring.Forward(self.teacher.predict, context.distribution)
     forward, places, labels = self._forward, np.zeros([0], np.int64), np.zeros([0], np.int64)
@@ -112,7 +112,7 @@ class PseudoLabels(learner_lib.Learner):
     if len(places):
       plain = dataclasses.replace(
           plain, train=partly_labelled.with_guesses(train, unlabelled, places, labels))
-    record = own_costs.learned(self.student, plain, _own(context, "student"))
+    record = own_costs.learning(self.student)(plain, _own(context, "student"))
     return {**record, "pseudo_labels": len(places),
             "pseudo_labels_by_class": np.bincount(
                 labels, minlength=experience.task.num_classes).tolist(),
