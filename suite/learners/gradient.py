@@ -506,6 +506,9 @@ class GradientLearner(learner.SequenceLearner):
         images.shape, tf.as_dtype(images.dtype), lambda: tf.constant(images))
     if self._storage is not None:
       return codes, flops.ZERO
+    frozen = self.frozen_features
+    if frozen is not None and rehearsal.current() is None:  # Each image once, for all learners.
+      return frozen(codes), self.cost_of_codes(images)
     return self._loop.forward("encode", self.encode, codes)
 
   @override
