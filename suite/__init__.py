@@ -33,7 +33,8 @@ if "tensorflow" in _sys.modules:
 # The Python interface: imported when it is first used, so that `import suite` stays quick.
 _FUNCTIONS = {
     "run": "suite.running.python_run", "report": "suite.running.python_run",
-    "list_runs": "suite.running.python_run", "learner": "suite.running.own_learner"}
+    "list_runs": "suite.running.python_run", "learner": "suite.running.own_learner",
+    "net": "suite.running.nets"}
 _MODULES = {
     "images": "suite.data.own.image_sources", "streams": "suite.data.streams.streams",
     "buckets": "suite.data.streams.buckets", "episodes": "suite.data.episodes.episodes",
