@@ -93,8 +93,22 @@ class FrozenEncoder:
     found = self._graph(spec, ROWS).structured_outputs
     return tf.TensorSpec(found.shape[1:], found.dtype)
 
-  def encode(self, batches: Iterable[np.ndarray]) -> np.ndarray:
-    """The codes [N, D] of the images of batches [n, ...]; there is at least one image."""
+  def recall(self, spec: tf.TensorSpec, digests: Sequence[bytes]) -> np.ndarray | None:
+    """The codes [N, D] of images by their digests; None if not all are kept."""
+    key = self._key(spec) if _store is not None and rehearsal.current() is None else b""
+    if _store is None or not key or _depends.get(key, True):
+      return None
+    found = [code for code in _store.of_net(key).find(digests) if code is not None]
+    return np.stack(found) if len(found) == len(digests) else None
+
+  def encode(self, batches: Iterable[np.ndarray], digests: list[bytes] | None = None
+             ) -> np.ndarray:
+    """The codes [N, D] of the images of batches [n, ...]; there is at least one image.
+
+    Args:
+      batches: see above.
+      digests: takes those of the images, for `recall`, if codes are kept for each image.
+    """
     images = (image for batch in batches for image in batch)
     first = next(images)
     spec = tf.TensorSpec(first.shape, first.dtype)
@@ -108,11 +122,10 @@ class FrozenEncoder:
       _depends[key] = self._depends_on_others(spec)
     if _depends[key]:
       return np.concatenate([self._kept_together(spec, kept, chunk) for chunk in chunks])
-    return self._kept_singly(spec, kept, chunks)
+    return self._kept_singly(spec, kept, chunks, [] if digests is None else digests)
 
   def _kept_singly(self, spec: tf.TensorSpec, kept: code_store.NetCodes,
-                   chunks: Iterable[list[np.ndarray]]) -> np.ndarray:
-    order: list[bytes] = []
+                   chunks: Iterable[list[np.ndarray]], order: list[bytes]) -> np.ndarray:
     known: dict[bytes, np.ndarray] = {}
     queue: dict[bytes, np.ndarray] = {}  # Images that are to be computed.
     new: list[bytes] = []

@@ -15,6 +15,7 @@ import itertools
 import math
 import time
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+import weakref
 
 import numpy as np
 import tensorflow as tf
@@ -35,6 +36,8 @@ from suite.training.scoring import frozen_codes
 _MAX_SETS = 2  # Sets whose pipelines are kept: the validation and test images of a task, say.
 _UNREAD = 8  # Batches that a GPU works on while the next are prepared: reading one waits for it.
 _DESCRIBE = ("mask", "label", "id")
+# Set -> the transform of its latest pass, and the digests of its prepared images.
+_digests: weakref.WeakKeyDictionary[Any, tuple[Any, list[bytes]]] = weakref.WeakKeyDictionary()
 
 
 class Outputs(NamedTuple):
@@ -188,7 +191,7 @@ class Forward:
     if unread:
       self._unread = transform, batch_size, spec
     self._prepare(spec)
-    result = self._outputs(image_set, found)
+    result = self._outputs(image_set, found, transform)
     cost = self._cost_of(image_set.size)
     ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=image_set.size,
                   seconds=time.monotonic() - start, peak_bytes=self._distribution.peak_bytes())
@@ -204,7 +207,7 @@ class Forward:
     cost = self.cost * whole  # Without padding.
     return cost + self._rests(rest) if rest else cost
 
-  def _outputs(self, image_set: Any, batches: Any) -> Outputs:
+  def _outputs(self, image_set: Any, batches: Any, transform: examples.Transform) -> Outputs:
     """The outputs for each example of a set in batches; in a rehearsal those of one, repeated."""
     num = -(-image_set.size // self._batch_size)
     has_labels = isinstance(image_set, (image_set_lib.ImageSet, feature_set.FeatureSet))
@@ -224,7 +227,9 @@ class Forward:
     seen: list[Any] = []
     values: list[np.ndarray] = []
     unread: list[tf.Tensor] = []
-    for described, output in self._computed(batches):
+    for described, output in (self._recalled(image_set, batches, transform)
+                              if self._division is not None and isinstance(
+                                  image_set, image_set_lib.ImageSet) else self._computed(batches)):
       seen.append(described)
       unread.append(output)
       while len(unread) > _UNREAD:
@@ -255,7 +260,33 @@ class Forward:
       for batch, output in zip(group, local(self._fn(self._values(images)))):
         yield {key: batch[key] for key in _DESCRIBE}, output
 
-  def _computed_from_codes(self, batches: Any) -> Iterator[tuple[dict[str, tf.Tensor], tf.Tensor]]:
+  def _recalled(self, image_set: image_set_lib.ImageSet, batches: Any,
+                transform: examples.Transform) -> Iterator[tuple[dict[str, tf.Tensor], tf.Tensor]]:
+    """As `_computed`; images whose codes are kept are not read again."""
+    assert self._division is not None and self._division.encoder is not None
+    spec, digests = batches.element_spec["image"], list[bytes]()
+    known, codes = _digests.get(image_set), None
+    if known is not None and known[0] == transform:
+      codes = self._division.encoder.recall(
+          tf.TensorSpec(spec.shape[1:], spec.dtype), known[1])
+    if codes is None:
+      yield from self._computed_from_codes(batches, digests)
+      if digests:
+        _digests[image_set] = transform, digests
+      return
+    for first in range(0, len(codes), self._batch_size):
+      mask = np.arange(first, first + self._batch_size) < len(codes)
+      yield {"mask": tf.constant(mask)}, self._above(codes[first:first + self._batch_size])
+
+  def _above(self, codes: np.ndarray) -> tf.Tensor:
+    """The outputs of a batch, of which codes [n, D] are known; the others are padding."""
+    rows = np.zeros([self._batch_size, *codes.shape[1:]], codes.dtype)
+    rows[:len(codes)] = codes
+    return self._distribution.strategy.experimental_local_results(
+        self._fn(tf.constant(rows)))[0]
+
+  def _computed_from_codes(self, batches: Any, digests: list[bytes] | None = None
+                           ) -> Iterator[tuple[dict[str, tf.Tensor], tf.Tensor]]:
     assert self._division is not None and self._division.encoder is not None
     described: list[dict[str, tf.Tensor]] = []
 
@@ -264,13 +295,11 @@ class Forward:
         described.append({key: batch[key] for key in _DESCRIBE})
         yield batch["image"].numpy()[batch["mask"].numpy()]
 
-    codes, first = self._division.encoder.encode(images()), 0
+    codes, first = self._division.encoder.encode(images(), digests), 0
     for one in described:
-      rows = np.zeros([len(one["mask"]), *codes.shape[1:]], codes.dtype)
       num = np.count_nonzero(one["mask"])
-      rows[:num], first = codes[first:first + num], first + num
-      yield one, self._distribution.strategy.experimental_local_results(
-          self._fn(tf.constant(rows)))[0]
+      yield one, self._above(codes[first:first + num])
+      first += num
 
 
 def extract(

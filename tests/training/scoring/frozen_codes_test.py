@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from suite.compute import distribution
 from suite.compute import flops
+from suite.compute import ledger
 from suite.data.digits import digits
 from suite.data.images import image_ops
 from suite.data.streams import buckets
@@ -156,6 +157,34 @@ def test_a_function_that_begins_with_a_net_costs_as_the_whole_graph():
                                           ).get_concrete_function(
         tf.TensorSpec([rows, 8, 8, 3], tf.uint8))) for rows in graphs), flops.ZERO)
     assert forward.cost_of(batches, num) == wanted
+
+
+class CountedBatches:
+  """The batches of a set, which counts the passes over them."""
+
+  def __init__(self, batches):
+    self.element_spec, self._batches, self.passes = batches.element_spec, batches, 0
+
+  def __iter__(self):
+    self.passes += 1
+    return iter(self._batches)
+
+
+def test_images_whose_codes_are_kept_are_not_read_again(store):
+  images, transform = _sets()[0], image_ops.Plain(8)
+  batches = CountedBatches(images.eval_batches(50, transform=transform))
+  def run(seed):
+    return scoring.Forward(_net(seed), distribution.build()).run(
+        images, transform=transform, batch_size=50, ledger=ledger.Ledger(), phase="predict",
+        batches=batches)
+  wanted = run(0)
+  with frozen_codes.keep_in(store):
+    for seed, passes in ((0, 2), (0, 2), (1, 3), (0, 3)):
+      found = run(seed)
+      assert batches.passes == passes
+      if seed == 0:
+        for one, other in zip(found, wanted):
+          np.testing.assert_array_equal(one, other)
 
 
 def _learner(kind):
