@@ -83,13 +83,13 @@ def test_an_unknown_name_lists_the_names():
     suite.learner("resnet_18", "er")
 
 
-@pytest.mark.parametrize("name, width", [("conv4", 256), ("resnet18", 512), ("vgg", 512)])
+@pytest.mark.parametrize("name, width", [("conv4", 256), ("resnet18", 512)])
 def test_nets_with_random_weights(name, width):
   model = suite.net(name, 32)
   assert (model.input_shape, model.output_shape) == ((None, 32, 32, 3), (None, width))
 
 
-def _photos(folder, num=48):
+def _photos(folder, num=32):
   rng = np.random.default_rng(0)
   for i in range(num):
     path = folder / "abcd"[i % 4] / f"{i:02d}.png"
@@ -116,7 +116,7 @@ def _check_codes(runs, num):
 def test_ranpac_on_a_folder_of_photos_with_a_net_by_its_name(tmp_path):
   result = _ranpac("conv4", _photos(tmp_path / "photos"), tmp_path / "runs", image_size=16)
   assert len(result.table()) == 2 and result.table()["final_average_accuracy"].min() > 0.5
-  _check_codes(tmp_path / "runs", 48)
+  _check_codes(tmp_path / "runs", 32)
 
 
 def test_ranpac_with_efficientnet_lite0(tmp_path):
