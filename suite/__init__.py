@@ -34,7 +34,8 @@ if "tensorflow" in _sys.modules:
 _FUNCTIONS = {
     "run": "suite.running.python_run", "report": "suite.running.python_run",
     "list_runs": "suite.running.python_run", "learner": "suite.running.own_learner",
-    "external": "suite.running.external"}
+    "external": "suite.running.external",
+    "net": "suite.running.nets"}
 _MODULES = {
     "images": "suite.data.own.image_sources", "streams": "suite.data.streams.streams",
     "buckets": "suite.data.streams.buckets", "episodes": "suite.data.episodes.episodes",

@@ -53,6 +53,7 @@ from suite.reporting import run_writer
 from suite.reporting import tables
 from suite.reporting.board import tensorboard
 from suite.reporting.board import trackers
+from suite.state import code_store
 from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import trial_queue
@@ -61,6 +62,7 @@ from suite.system import file_lock
 from suite.system import folders
 from suite.system import host_memory
 from suite.system import processes
+from suite.training.scoring import frozen_codes
 
 _LOCK = ".lock"
 _POLL_SECONDS = 0.5
@@ -144,7 +146,10 @@ def run(
   learners = {**learners, **checked}
   meanwhile = functools.partial(_help_until_free, folder, learners, protocol, seed, distribution,
                                 identities, own) if settings.share else None
-  with _alone(folder, distribution, meanwhile), distribution.lost_processes():
+  codes = settings.codes_folder()
+  kept = None if codes is None else code_store.CodeStore(codes, int(settings.codes_gb * 1e9))
+  with _alone(folder, distribution, meanwhile), distribution.lost_processes(), (
+      frozen_codes.keep_in(kept)):
     try:  # The chief's settings are stored.
       own.check(distribution.agreed(dataclasses.asdict(own)))
     except ValueError as error:

@@ -243,7 +243,7 @@ def test_python_m_suite_is_the_command(tmp_path):
 def test_the_flags_of_settings_make_the_same_settings():
   settings = run_settings.RunSettings(
       workdir="w", strategy="mirrored", data_dir="d", devices=2, gin_names=("shipped", "a.b"),
-      deterministic=False, precision="bfloat16", xla=True)
+      deterministic=False, precision="bfloat16", xla=True, codes="c", codes_gb=0.5)
   parser = argparse.ArgumentParser()
   run_settings.add_flags(parser, *(n for n in run_settings.names()
                                    if n not in ("seed", "op_threads", "command")))

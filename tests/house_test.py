@@ -83,7 +83,7 @@ DOORS = {
     "keras_cv": (("suite.models.keras_cv_models",), "call suite/models/keras_cv_models.py"),
     "tfds_builders": (("tfds_builders", "suite.data", "suite.curation.steps.exporting",
                        "suite.commands.data_commands",
-                       "suite.commands.weights_commands"), "ask suite/data for it"),
+                       "suite.running.nets"), "ask suite/data for it"),
 }
 # Wing -> packages that it must do without, and why.
 WITHOUT = {

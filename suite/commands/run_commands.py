@@ -52,7 +52,8 @@ def add(run: argparse.ArgumentParser) -> None:
                    help="limits of each learner, '1 TFLOP, 20 MB': learning stops at the last step "
                    "that fits (none)")
   run_settings.add_flags(run, "gin_names", "workdir", "strategy", "devices", "precision",
-                         "xla", "deterministic", "share", "profile", "tracker", "keep")
+                         "xla", "deterministic", "share", "profile", "tracker", "keep", "codes",
+                         "codes_gb")
   run.add_argument("--trusted_modules", type=_moved, help=argparse.SUPPRESS)
   run.add_argument("--only", action="append", default=[], metavar="ROW[/COLUMN[/SEED]]",
                    help="tables: the part to run, with * and ?; may be repeated")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-import hashlib
 import pathlib
 from typing import Any
 
@@ -65,26 +64,17 @@ def convert_checkpoint(path: pathlib.Path, out: pathlib.Path, *, net: str | None
     pixels: "symmetric" or "imagenet", of a transformer; None: as nets of its layout have it.
     given: entries of encoder.json that replace those of a known file.
   """
-  from suite.models.clip import weight_files
   from suite.models.torchvision import efficientnet_lite
   from suite.models.torchvision import torch_resnet
   from suite.models.torchvision import torch_vit
   from suite.models.torchvision import torch_weights
+  from suite.running import nets
   from suite.state import encoder_file
-  from tfds_builders.parsers import torch_file
   families = (efficientnet_lite, torch_vit, torch_resnet)
   known = [name for family in families for name in family.KNOWN]
   if net is not None and net not in known:
     raise ValueError(f"Unknown net {net!r}; allowed are {', '.join(known)}.")
-  if not path.is_file():
-    raise FileNotFoundError(f"There is no file of weights {str(path)!r}.")
-  arrays = torch_weights.arrays_in(
-      weight_files.read(path) if path.suffix == ".safetensors"
-      else torch_file.load(path.read_bytes(), str(path)), str(path))
-  digest = hashlib.sha256()
-  with path.open("rb") as file:
-    for block in iter(lambda: file.read(1 << 20), b""):
-      digest.update(block)
+  arrays, digest = nets.read_arrays(path)
   if net is not None:
     family = next(one for one in families if net in one.KNOWN)
   elif efficientnet_lite.STEM in arrays:
@@ -99,8 +89,8 @@ def convert_checkpoint(path: pathlib.Path, out: pathlib.Path, *, net: str | None
            else family.build(found, image_size))
   torch_weights.assign(model, found)
   encoder_file.save(out, model, {
-      "source": {"file": path.name, "sha256": digest.hexdigest(), "layout": found.layout},
-      **torch_weights.about(digest.hexdigest()), **(given or {})})
+      "source": {"file": path.name, "sha256": digest, "layout": found.layout},
+      **torch_weights.about(digest), **(given or {})})
   said = f"{path.name}: {found.name}, {found.layout}; {out / encoder_file.WEIGHTS}"
   if found.classifier is None:
     return f"{said}; no classifier"

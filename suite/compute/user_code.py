@@ -24,6 +24,16 @@ _PLAIN = (str, bytes, int, float, complex, type(None), tf.Tensor, tf.TensorSpec,
           tf.DType)
 
 
+class Known:
+  """An object that knows whether it holds code of users: to look at each layer of a net takes long.
+
+  Attributes:
+    reaches_user_code: as of `is_reached`.
+  """
+
+  reaches_user_code = False
+
+
 def compiled(function: Callable[..., Any], **arguments: Any) -> Any:
   """`tf.function(function, **arguments)`, which AutoGraph converts if it reaches code of users."""
   return tf.function(function, autograph=is_reached(function), **arguments)
@@ -47,6 +57,10 @@ def is_reached(*parts: Any) -> bool:
     if isinstance(part, passed_over) or id(part) in seen:
       continue
     seen[id(part)] = part  # Kept, so that no other object takes its id.
+    if isinstance(part, Known):
+      if part.reaches_user_code:
+        return True
+      continue
     if _package(part) not in _NOT_CONVERTED:
       return True
     waiting += _held(part)

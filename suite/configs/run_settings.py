@@ -28,6 +28,7 @@ from suite.system import folders
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
 PRECISIONS = ("float32", "bfloat16", "mixed_bfloat16", "mixed_float16", "tf32")  # precision.NAMES
 TRACKERS = ("wandb", "mlflow")
+CODES, NO_CODES = "codes", "none"  # The folder of codes in a work directory; no folder.
 DATA_FLAGS = ("data_dir", "mirror")
 # Former settings, and why each was taken out.
 MOVED = {"trusted_modules": "it let a gin file run any code that these modules reach. Now "
@@ -43,6 +44,16 @@ def positive(text: str) -> int:
   if not text.isdigit() or int(text) < 1:
     raise argparse.ArgumentTypeError(f"got {text!r}, allowed is a whole number from 1")
   return int(text)
+
+
+def _size_gb(text: str) -> float:
+  try:
+    value = float(text)
+  except ValueError:
+    value = -1.0
+  if not 0 <= value < float("inf"):
+    raise argparse.ArgumentTypeError(f"got {text!r}, allowed is a number of GB, such as 2.5")
+  return value
 
 
 def _kept(text: str) -> str:
@@ -122,6 +133,13 @@ class RunSettings:
   keep: str = _flag(
       "", "states=N: keep the state before every N-th event, and write a digest of the state "
       "before each, for suite submit (docs/submissions.md)", type=_kept, metavar="states=N")
+  codes: str = _flag(
+      "", "folder for the codes that frozen nets make of images, each once for all learners, tasks "
+      "and seeds that share the folder; none: nothing is kept (WORKDIR/codes)",
+      type=_folder, metavar="DIR")
+  codes_gb: float = _flag(
+      10.0, "size of that folder; further images are encoded each time (10)",
+      type=_size_gb, metavar="GB")
   debug: bool = _flag(False, "show the traceback of every error", action="store_true")
   seed: int = 0
   op_threads: Optional[int] = None
@@ -153,6 +171,17 @@ class RunSettings:
     """The budget; None: there is none."""
     return ledger.Budget.parse(self.budget) if self.budget else None
 
+  def codes_folder(self) -> Optional[pathlib.Path]:
+    """The folder of codes; None: they are not kept."""
+    if self.codes == NO_CODES:
+      return None
+    return pathlib.Path(self.codes or os.path.join(self.workdir, CODES))
+
+  def of_part(self, workdir: str) -> RunSettings:
+    """The settings of a run that is a part of this one: it has a folder, and shares the codes."""
+    folder = self.codes_folder()
+    return self.replaced(workdir=workdir, codes=NO_CODES if folder is None else str(folder))
+
   def replaced(self, **changes: Any) -> RunSettings:
     """These settings with changes."""
     return dataclasses.replace(self, **changes)
@@ -172,7 +201,7 @@ class RunSettings:
       if action is not None:
         found.append(f"--{field.name}" if value else f"--no-{field.name}")
       else:
-        found += [f"--{field.name}", str(value) if isinstance(value, (str, int)) else
+        found += [f"--{field.name}", str(value) if isinstance(value, (str, int, float)) else
                   ",".join(value)]
     return found
 

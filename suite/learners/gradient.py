@@ -480,7 +480,8 @@ class GradientLearner(learner.SequenceLearner):
         images.shape, tf.as_dtype(images.dtype), lambda: tf.constant(images))
     if self._storage is not None:
       return codes, flops.ZERO
-    return self._loop.forward("encode", self.encode, codes)
+    # A frozen net encodes each image once, for all learners.
+    return self._loop.forward("encode", self.encode, codes, of_all=self.frozen_features)
 
   @override
   @spending.event

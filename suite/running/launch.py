@@ -103,7 +103,7 @@ def folded_runs(file: run_settings.RunFile, settings: run_settings.RunSettings,
     return gin_parse.configured(experiment.run, {
         "seed": seed,
         "origin": dataclasses.replace(origins[seed], find_unused=unused, changes=changes),
-        "settings": settings.replaced(workdir=folder, command=shlex.join(words))})
+        "settings": settings.of_part(folder).replaced(command=shlex.join(words))})
 
   seed_folding.SeedFolding().run([run(seed) for seed in seeds])
 

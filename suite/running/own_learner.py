@@ -26,6 +26,7 @@ from suite.models.episodic import embedding
 from suite.models.episodic import functional_model
 from suite.models.own import own_model
 from suite.models.own import seeded_layers
+from suite.running import nets
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 from suite.training.gradient import class_heads
@@ -142,7 +143,7 @@ def _of_step(optimizer: Any) -> Any:
 
 
 def learner(
-    model: own_model.Given,
+    model: own_model.Given | str,
     method: str | None = None,
     *,
     head: str = "new",
@@ -158,7 +159,8 @@ def learner(
 
   Args:
     model: a tf.keras.Model of images (pixels 0..255), or a function that makes one of the image
-      shape. An instance is copied, with its weights and what of it is frozen, for each run.
+      shape. An instance is copied, with its weights and what of it is frozen, for each run. Or the
+      name of a net, "efficientnet_lite0" (`nets.NETS`), whose images have its own side.
     method: "finetune" (nevis, clear, fluid); "protonet", "maml" or "pretrain_tune" (cfsl); or any
       method of `suite list --methods`: "er", "DER++", "slda". None: the first that fits the
       protocol.
@@ -183,6 +185,9 @@ def learner(
     _check_options(METHODS[:2] if method is None else [method], options)
   else:
     settings = _check_named(method, options, {"loss": loss, "inner": inner, "training": training})
+  if isinstance(model, str):
+    image_size = image_size or nets.find(model).image_size
+    model = nets.maker(model)
   backbone = model if isinstance(model, own_model.Backbone) else own_model.Backbone(model, head)
   chosen = transform
   if chosen is None:

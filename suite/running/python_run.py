@@ -190,8 +190,9 @@ def run(
     if not seeds:
       return Result([run_objects(settings=settings)], objects=again)
     parent = settings.pop("workdir", "") or os.path.join("runs", f"{protocol}-seeds")
+    shared = {"codes": os.path.join(parent, run_settings.CODES), **settings}
     return Result([run_objects(settings={
-        **settings, "seed": seed, "workdir": os.path.join(parent, str(seed))})
+        **shared, "seed": seed, "workdir": os.path.join(parent, str(seed))})
         for seed in _checked_seeds(seeds)], objects=again)
   names = [learners] if isinstance(learners, str) else learners
   if names is not None and (isinstance(names, Mapping) or not isinstance(names, Iterable)

@@ -18,7 +18,7 @@ from suite.system import atomic_files
 MAX_NAME_BYTES = 120
 # Files and folders of runs and tables, and devices of Windows, whatever their ending.
 _RESERVED = frozenset([
-    "classifier.npz", "config.gin", "encoder.json", "encoder.npz", "environment.json",
+    "classifier.npz", "codes", "config.gin", "encoder.json", "encoder.npz", "environment.json",
     "first_weights.npz", "identity.json", "latest.json",
     "operative_config.gin", "predictions", "protocol.json", "records.jsonl", "report.txt",
     "samples", "settings.txt", "sha256sums", "state", "summary.json", "table.json", "tensorboard",

@@ -117,7 +117,7 @@ class TableCell(NamedTuple):
       folder, own = folder.parent, own[:len(own) - self.num_seed]
       name = self.name.rpartition("/")[0] + f"/{seeds}"
       log = folder / f"{seeds}.log"
-    command = [*COMMAND, self.run, *settings.replaced(workdir=str(folder)).flags()]
+    command = [*COMMAND, self.run, *settings.of_part(str(folder)).flags()]
     command += ["--folded_seeds", seeds] if fold_with is not None else []
     if self.methods:
       command += ["--methods", ",".join(self.methods)]

@@ -17,8 +17,10 @@ from suite.contracts import tasks
 from suite.data.images import clear_transform
 from suite.data.images import feature_set
 from suite.data.images import image_set
+from suite.data.images import own_images
 from suite.data.images import prepared_features
 from suite.data.images import prepared_sets
+from suite.data.own import image_sources
 from suite.data.streams import buckets
 from suite.data.streams import class_groups
 from suite.data.streams import drifting_buckets
@@ -78,12 +80,12 @@ def test_killed_within_a_shard_and_run_again(
   (whole, _), killed = written, tmp_path / "killed"
   write_shard, calls = feature_set.write_shard, []
 
-  def stopping(folder, features, ids):
+  def stopping(folder, features, ids, digests):
     calls.append(folder)
     if len(calls) == 2:
       np.save(folder / "features.npy", features[:1])
       raise KeyboardInterrupt
-    write_shard(folder, features, ids)
+    write_shard(folder, features, ids, digests)
   monkeypatch.setattr(feature_set, "write_shard", stopping)
   with pytest.raises(KeyboardInterrupt):
     _write(run_dir, pictures_dir, killed, splits=["train"])
@@ -206,6 +208,47 @@ def test_a_sample_of_each_split_and_nothing_is_left_out_unasked(run_dir, picture
   assert task.train.features.shape[1] == 16 and len(set(task.train.labels)) > 1
 
 
+def _photos(folder, num=6, changed=""):
+  for i in range(num):
+    path = folder / ("cat", "dog")[i % 2] / f"{i}.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(own_images.png(np.full([9, 9, 3], 20 * i + (path.name == changed), np.uint8)))
+  return folder
+
+
+def test_features_of_own_folders_and_tables_belong_to_the_images(run_dir, tmp_path, capsys):
+  photos, out = _photos(tmp_path / "photos"), str(tmp_path / "out")
+  _photos(tmp_path / "split" / "train")
+  _photos(tmp_path / "split" / "val", num=4)
+  table = tmp_path / "photos.csv"
+  table.write_text("path,label\n" + "".join(
+      f"photos/{one.parent.name}/{one.name},{one.parent.name}\n" for one in photos.glob("*/*")))
+  command = ["data", "features", "--encoder", str(run_dir), "--out"]
+  for name, splits in ((photos, ["all 6"]), (table, ["all 6"]),
+                       (tmp_path / "split", ["train 6", "validation 4"])):
+    assert cli.main([*command, str(tmp_path / f"of {name.name}"), str(name)]) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert [" ".join(line.split()[:2]) for line in lines] == splits
+  assert cli.main([*command, out, str(photos)]) == 0
+  images = image_sources.from_directory(photos)
+  found = image_sources.with_features(images, out)
+  assert found.ids.tolist() == images.ids.tolist() and found.class_names == ("cat", "dog")
+  model = encoder_file.load(run_dir).model()
+  np.testing.assert_allclose(
+      found.features, model(images.pixels(SIZE).astype(np.float32)), rtol=1e-4, atol=1e-4)
+  _photos(photos, changed="3.png")
+  with pytest.raises(ValueError, match="1 of the 6 images of 'photos' have changed since .*"
+                     "the first is 'dog/3.png'. Write the features of the images as they are"):
+    image_sources.with_features(image_sources.from_directory(photos), out)
+  capsys.readouterr()
+  assert cli.main([*command, out, str(photos)]) == 1
+  assert "images have been changed, added or removed since. Give another --out" in (
+      capsys.readouterr().err)
+  assert cli.main([*command, out, str(tmp_path / "photoz")]) == 1
+  said = capsys.readouterr().err
+  assert "There is no data set" in said and len(said.splitlines()) == 1
+
+
 def test_the_command(run_dir, pictures_dir, tmp_path, capsys):
   command = ["data", "features", NAME, "--data_dir", pictures_dir, "--out", str(tmp_path / "out")]
   # The work directory stands for its one encoder.
@@ -216,7 +259,8 @@ def test_the_command(run_dir, pictures_dir, tmp_path, capsys):
   assert "'ResNet50' was given no weights. Nothing is downloaded" in capsys.readouterr().err
   assert cli.main([*command, "--encoder", "nowhere"]) == 1
   said = capsys.readouterr().err
-  assert "neither the directory of a pretraining run, or of a CLIP, nor a Keras" in said
+  assert "neither a net with weights (efficientnet_lite0, efficientnet_lite1, " in said
+  assert "nor the directory of a pretraining run or of a CLIP, nor a Keras" in said
   assert cli.main([*command, "--encoder", str(run_dir), "--weights", "x.h5"]) == 1
   assert "which has its own (encoder.npz). Leave it out" in capsys.readouterr().err
 

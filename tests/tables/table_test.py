@@ -154,6 +154,7 @@ def test_flags_and_bindings_reach_every_cell_the_users_last(folder):
   assert json.loads((folder / "w/high/A_1/1/args").read_text()) == [
       "toy.gin", "--workdir", "w/high/A_1/1", "--strategy", "mirrored", "--data_dir", "d",
       "--devices", "2", "--no-deterministic", "--precision", "bfloat16", "--xla", "--profile",
+      "--codes", "w/codes",
       "--gin_file", "more.gin",
       "--gin_param", "two_events.run.plus=10", "--gin_param", "SCALE=1",
       "--gin_param", "experiment.run.seed=1", "--gin_param", "NOTE=5"]

@@ -9,6 +9,7 @@ Features on disk, in shards that are complete or absent.
   DIR/features.json                      their data set, and the encoder
   DIR/bucket_03/00002/features.npy       float32 [n, D], the third shard of a split
   DIR/bucket_03/00002/ids.json           the n ids of its images, in order
+  DIR/bucket_03/00002/images.json        of a user's own images, their digests (`ImageSet.digests`)
 """
 
 from __future__ import annotations
@@ -195,14 +196,15 @@ class EvalBatches:
 
 
 MANIFEST = "features.json"
-_FEATURES, _IDS = "features.npy", "ids.json"
+_FEATURES, _IDS, _DIGESTS = "features.npy", "ids.json", "images.json"
 
 
 class FeatureSplit(NamedTuple):
-  """features: float32 [N, D]. ids: [N]."""
+  """features: float32 [N, D]. ids: [N]. digests: of the images, [N], or [] if none are kept."""
 
   features: np.ndarray
   ids: List[str]
+  digests: Sequence[str] = ()
 
 
 def shard_folder(folder: pathlib.Path, split: str, number: int) -> pathlib.Path:
@@ -216,8 +218,11 @@ def ranges(num_examples: int, shard_size: int) -> Iterator[Tuple[int, int]]:
     yield first, min(first + shard_size, num_examples)
 
 
-def write_shard(folder: pathlib.Path, features: np.ndarray, ids: Sequence[str]) -> None:
-  """Writes both files of a shard into an existing, empty folder."""
+def write_shard(folder: pathlib.Path, features: np.ndarray, ids: Sequence[str],
+                digests: Sequence[str] = ()) -> None:
+  """Writes the files of a shard into an existing, empty folder."""
+  if digests:
+    (folder / _DIGESTS).write_text(json.dumps(list(digests)))
   np.save(folder / _FEATURES, np.ascontiguousarray(features, np.float32), allow_pickle=False)
   (folder / _IDS).write_text(json.dumps(list(ids)))
 
@@ -241,6 +246,7 @@ def read_split(folder: pathlib.Path, split: str) -> FeatureSplit:
                      f"features {manifest['data_set']} --split {split} --out {folder}")
   features: List[np.ndarray] = []
   ids: List[str] = []
+  digests: List[str] = []
   for number, (first, end) in enumerate(ranges(facts["num_examples"], manifest["shard_size"])):
     shard = shard_folder(folder, split, number)
     if not shard.is_dir():
@@ -254,4 +260,9 @@ def read_split(folder: pathlib.Path, split: str) -> FeatureSplit:
                        "features are expected. Delete the folder and run the same command again.")
     features.append(found)
     ids += names
-  return FeatureSplit(np.concatenate(features), ids)
+    if (shard / _DIGESTS).is_file():
+      digests += json.loads((shard / _DIGESTS).read_text())
+  if digests and len(digests) != len(ids):
+    raise ValueError(f"The shards of split {split!r} in {folder} have digests of {len(digests)} of "
+                     f"{len(ids)} images. Delete the folder and run the same command again.")
+  return FeatureSplit(np.concatenate(features), ids, digests)

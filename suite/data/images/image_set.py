@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import copy
+import hashlib
 from typing import Any, Callable, Dict, Sequence, Tuple, Union
 
 import numpy as np
@@ -121,6 +122,16 @@ class ImageSet:
     if not isinstance(store, image_store.EncodedStore):
       return []
     return [tf.io.decode_image(one, expand_animations=False).numpy() for one in store.encoded]
+
+  def digests(self) -> list[str]:
+    """What tells each image from all others: of its file, or where it is held decoded, of pixels.
+    """
+    if isinstance(self._store, image_store.EncodedStore):
+      found, kind = self._store.encoded.numpy().tolist(), "file"
+    else:
+      pixels, kind = self.few_pixels(np.arange(self.size)), "pixels"
+      found = [repr(one.shape).encode() + one.tobytes() for one in pixels]
+    return [f"{kind} {hashlib.sha256(one).hexdigest()[:32]}" for one in found]
 
   def __len__(self) -> int:
     return self.size

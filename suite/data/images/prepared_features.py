@@ -9,7 +9,7 @@ which is said in the set's name and never happens unasked.
 from __future__ import annotations
 
 import pathlib
-from typing import NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, NamedTuple, Optional, Sequence, Tuple
 
 from absl import logging
 import numpy as np
@@ -54,7 +54,10 @@ def folder(name: str, path: Optional[str], size: Optional[int], subset: bool = F
 
 
 class Labels(NamedTuple):
-  """What a set has besides its images; as of `image_set.ImageSet`."""
+  """What a set has besides its images; as of `image_set.ImageSet`.
+
+  digests: those of its images, where they may have changed since features were written.
+  """
 
   name: str
   labels: np.ndarray
@@ -62,6 +65,7 @@ class Labels(NamedTuple):
   kind: str
   num_classes: int
   class_names: class_lists.ClassNames = None
+  digests: Optional[Callable[[], Sequence[str]]] = None
 
 
 def read(name: str, split: str, folder: Folder, *, data_dir: Optional[str] = None
@@ -107,7 +111,8 @@ def of(images: examples.ExampleSet, folder: Folder, split: Optional[str] = None
        ) -> feature_set.FeatureSet:
   """The features of a set of images; of a split of the folder, if one is given."""
   return with_features(Labels(images.name, images.labels, images.ids, images.kind,
-                              images.num_classes, class_lists.of(images)), folder, split)
+                              images.num_classes, class_lists.of(images),
+                              getattr(images, "digests", None)), folder, split)
 
 
 def with_features(known: Labels, folder: Folder, split: Optional[str] = None
@@ -146,7 +151,17 @@ def with_features(known: Labels, folder: Folder, split: Optional[str] = None
     if missing:
       name = f"{name}, {len(kept)} of {len(ids)} images"
       logging.info("%s have features", name)
-    features = stored[[places[one] for one in ids[kept]]]
+    rows = [places[one] for one in ids[kept]]
+    features = stored[rows]
+    written = [one for part in parts for one in part.digests]
+    if known.digests is not None and len(written) == len(stored):
+      now = known.digests()
+      changed = [ids[i] for i, row in zip(kept, rows) if now[i] != written[row]]
+      if changed:
+        raise ValueError(
+            f"{len(changed)} of the {len(ids)} images of {name!r} have changed since their "
+            f"features were written to {folder.path}; the first is {str(changed[0])!r}. Write the "
+            "features of the images as they are to another folder, with the same command.")
   return feature_set.FeatureSet.from_arrays(
       name, features, known.labels[kept], kind=known.kind, num_classes=known.num_classes,
       ids=ids[kept], class_names=known.class_names)

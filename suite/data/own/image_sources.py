@@ -23,6 +23,7 @@ from suite.data.images import feature_set
 from suite.data.images import file_damage
 from suite.data.images import image_set
 from suite.data.images import own_images
+from suite.data.images import prepared_features
 from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
 from suite.data.own import image_folders
@@ -102,6 +103,21 @@ def from_features(features: Any, labels: Any, *, name: str = "mine", num_classes
   return feature_set.FeatureSet.from_arrays(
       name, vectors.astype(np.float32), read.values, kind=kind, ids=ids,
       num_classes=read.num_classes, class_names=read.class_names)
+
+
+def with_features(images: image_set.ImageSet, folder: str | pathlib.Path, *,
+                  split: str | None = None) -> feature_set.FeatureSet:
+  """A set with the features that `suite data features` has written in place of its images.
+
+  Args:
+    images: the set, whose labels, names and ids stay.
+    folder: the command's --out.
+    split: of the folder; None: all of them, whose ids must be different.
+
+  Raises:
+    ValueError: images have no features, or have changed since; the message names one.
+  """
+  return prepared_features.of(images, prepared_features.Folder(str(folder)), split)
 
 
 def from_dataset(dataset: tf.data.Dataset, *, name: str = "mine", num_classes: int | None = None,

@@ -1,14 +1,15 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""The sources of images to extract features from: prepared data sets, and series of them.
+"""The sources of images to extract features from: prepared data sets, series of them, own images.
 
-A source gives its images part by part, without labels, each with an id that is unique within its
-split.
+A source gives its images part by part, each with an id that is unique within its split.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
+import pathlib
 from typing import Any, Dict, List, Optional, Protocol
 
 import numpy as np
@@ -18,7 +19,11 @@ from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.images import sampling
 from suite.data.images import tfds_source
+from suite.data.own import image_sources
+from suite.data.own import labeled_table
 from suite.data.streams import drifting_buckets
+
+_TABLES = (".csv", ".tsv", ".parquet")
 
 
 class FeatureSource(Protocol):
@@ -28,20 +33,31 @@ class FeatureSource(Protocol):
     name: of the data set or series.
     version: differs between sources of one name.
     splits: {name: N}.
+    are_own: whether the images are the user's, which may change: the features of each belong to its
+      bytes.
   """
 
   name: str
   version: str
   splits: Dict[str, int]
+  are_own: bool
 
   def part(self, split: str, first: int, end: int) -> image_set.ImageSet:
     """Images first ... end - 1 of a split, in their stored order."""
 
 
 def find(name: str, *, data_dir: Optional[str] = None) -> FeatureSource:
-  """A series by its name ("drifting/cifar10"), else a prepared data set."""
+  """A series by its name ("drifting/cifar10"), a folder or table of images, or a prepared data set.
+
+  A folder has a folder for each class, or such folders in train/, test/, ...; a table is a .csv,
+  .tsv or .parquet.
+  """
   if name in drifting_buckets.SERIES:
     return _Series(name, data_dir)
+  path = pathlib.Path(name).expanduser()
+  is_prepared = next(path.glob("**/dataset_info.json"), None) if path.is_dir() else None
+  if path.is_file() or path.suffix in _TABLES or path.is_dir() and is_prepared is None:
+    return _Own(path)
   return _DataSet(name, data_dir)
 
 
@@ -50,6 +66,7 @@ class Sample:
 
   def __init__(self, source: FeatureSource, num: int):
     self.name, self.version, self._source, self._num = source.name, source.version, source, num
+    self.are_own = source.are_own
     self.splits = {split: min(num, size) for split, size in source.splits.items()}
 
   def part(self, split: str, first: int, end: int) -> image_set.ImageSet:
@@ -64,23 +81,19 @@ class Sample:
 class _DataSet:
   """A prepared data set, its images read shard by shard."""
 
-  def __init__(self, name: str, data_dir: Optional[str]):
-    import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
+  are_own = False
 
-    import tfds_builders  # pylint: disable=import-outside-toplevel  # Registers "nevis/...".
-    where = str(tfds_builders.status.data_directory(data_dir))
+  def __init__(self, name: str, data_dir: Optional[str]):
     self._data_dir, self.name = data_dir, name
-    tfds_source.check_name(name)
-    builder = tfds.builder(name, data_dir=where)
-    if not builder.info.splits:
-      raise FileNotFoundError(f"Data set {name!r} is not prepared in {where}. Run: suite data "
-                              f"build {name}")
-    if "image" not in builder.info.features:
-      raise ValueError(f"Data set {name!r} has no images, but "
-                       f"{', '.join(sorted(builder.info.features))}. Name one that has.")
+    tfds_source.check_prepared(name, data_dir=data_dir)
     self.version = tfds_source.version(name, data_dir=data_dir)
-    self.splits = {split: info.num_examples for split, info in sorted(builder.info.splits.items())
-                   if info.num_examples}
+    self.splits = {split: num for split, num in sorted(tfds_source.num_examples(
+        name, data_dir=data_dir).items()) if num}
+    features = tfds_source.open_split(
+        name, next(iter(self.splits)), data_dir=data_dir).builder.info.features
+    if "image" not in features:
+      raise ValueError(f"Data set {name!r} has no images, but {', '.join(sorted(features))}. Name "
+                       "one that has.")
 
   def part(self, split: str, first: int, end: int) -> image_set.ImageSet:
     source = tfds_source.open_split(self.name, f"{split}[{first}:{end}]", data_dir=self._data_dir)
@@ -92,8 +105,36 @@ class _DataSet:
         kind=tasks.SINGLE_LABEL, num_classes=1, ids=ids)
 
 
+class _Own:
+  """A folder or a table of images; without splits, its split is "all"."""
+
+  are_own = True
+
+  def __init__(self, path: pathlib.Path):
+    self.name = path.resolve().name
+    self._sets: Dict[str, image_set.ImageSet] = {}
+    folders = [one.name for one in sorted(path.iterdir()) if one.is_dir() and (
+        not one.name.startswith((".", "__")))] if path.is_dir() else []
+    if folders and all(map(labeled_table.is_split, folders)):
+      self._sets = {ours: image_sources.from_directory(path / name) for name, ours in (
+          labeled_table.our_names(self.name, folders).items())}
+    else:
+      found: Any = (image_sources.from_directory if path.is_dir() else image_sources.from_csv)(path)
+      self._sets = dict(found) if isinstance(found, image_sources.SplitSets) else {"all": found}
+    digest = hashlib.sha256()
+    for split, images in self._sets.items():
+      digest.update(json.dumps([split, images.ids.tolist(), images.digests()]).encode())
+    self.version = digest.hexdigest()
+    self.splits = {split: images.size for split, images in self._sets.items()}
+
+  def part(self, split: str, first: int, end: int) -> image_set.ImageSet:
+    return self._sets[split].subset(np.arange(first, end))
+
+
 class _Series:
   """A drifting series; its buckets, bucket 0 included, are the splits."""
+
+  are_own = False
 
   def __init__(self, name: str, data_dir: Optional[str]):
     self.name, self._series = name, drifting_buckets.find(name)

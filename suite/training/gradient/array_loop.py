@@ -317,9 +317,15 @@ class ArrayLoop:
     return self._count("gradient of one", one, *self._example_specs(1, codes),
                        *_specs(1, labels)) * num
 
-  def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor
+  def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor, *,
+              of_all: Callable[[tf.Tensor], tf.Tensor] | None = None
               ) -> tuple[tf.Tensor, flops.Cost]:
-    """A function of rows [N, ...] in chunks, and what that cost; `name` identifies it."""
+    """A function of rows [N, ...] in chunks, and what that cost.
+
+    Args:
+      name: identifies the function.
+      of_all: computes it of all rows at once, and decides by itself how; None: chunks.
+    """
     parts, key = [], ("forward", name)
     if key not in self._graphs:
       self._graphs[key] = tf.function(
@@ -330,6 +336,8 @@ class ArrayLoop:
     for rows, times in ((_CHUNK, size // _CHUNK), (size % _CHUNK, 1)):
       if rows and times:
         cost += self._count((name, rows), function, *self._example_specs(rows, codes)) * times
+    if of_all is not None and rehearsal.current() is None:
+      return of_all(codes), cost
     if rehearsal.current() is not None and (size > _CHUNK or rehearsal.counts_only()):
       return rehearsal.tensor(rehearsal.rows(
           self, key, size, _CHUNK, lambda num: self._graphs[key](codes[:num]).numpy(),

@@ -6,19 +6,21 @@ from __future__ import annotations
 import functools
 import hashlib
 import pathlib
-from typing import Callable
+from typing import Any, Callable
 
 import numpy as np
 import tensorflow as tf
 
 from suite.compute import flops
 from suite.compute import mac_views
+from suite.compute import user_code
 from suite.contracts import examples
 from suite.contracts import rehearsal
 from suite.data.images import example_arrays
 from suite.models import initial
 from suite.models.own import own_model
 from suite.state import encoder_file
+from suite.training.scoring import frozen_codes
 
 FeatureFn = Callable[[tf.Tensor], tf.Tensor]
 
@@ -37,10 +39,11 @@ def weights_in(weights: str | None) -> list[np.ndarray] | None:
   return encoder_file.weights_in(weights)
 
 
-class FrozenBackbone:
+class FrozenBackbone(user_code.Known):
   """Maps images [B, S, S, C] to features [B, D] by a network in evaluation mode.
 
-  It is no `tf.Module`, so a learner that holds one saves only its own variables.
+  It is no `tf.Module`, so a learner that holds one saves only its own variables; copies of the
+  learner hold the same one, which never changes.
 
   Args:
     backbone: a Keras model of features, or a function that makes one of image_shape (S, S, C).
@@ -50,6 +53,10 @@ class FrozenBackbone:
       or a model's own.
     seed: seed of the random weights.
     channels: C.
+
+  Attributes:
+    model: the network.
+    encoder: computes features of whole sets, each image once.
   """
 
   def __init__(self, backbone: own_model.Given, size: int, *,
@@ -69,6 +76,12 @@ class FrozenBackbone:
                        f"weights {wanted[:3]}... Give weights of this very backbone.")
     self.model.set_weights(values)
     self.model.trainable = False  # Which changes the order of weights of layers within layers.
+    self.reaches_user_code = user_code.is_reached(self.model)
+    self.encoder = frozen_codes.FrozenEncoder(self._features)
+
+  def __deepcopy__(self, memo: dict[int, Any]) -> FrozenBackbone:
+    del memo
+    return self
 
   @functools.cached_property
   def digest(self) -> str:
@@ -80,6 +93,12 @@ class FrozenBackbone:
     if images.shape.rank != 4:
       raise ValueError(f"FrozenBackbone takes images [B, S, S, C] and was given {images.shape}. "
                        "Feature vectors need no backbone: set the learner's features to None.")
+    if isinstance(images, tf.__internal__.EagerTensor) and len(images):
+      return tf.constant(self.encoder.encode([images.numpy()]))
+    codes = frozen_codes.in_place_of(self.encoder, images)
+    return self._features(images) if codes is None else codes
+
+  def _features(self, images: tf.Tensor) -> tf.Tensor:
     features = self.model(tf.cast(images, tf.float32), training=False)
     return tf.cast(features, tf.float32)  # A model of the user's may compute in less.
 

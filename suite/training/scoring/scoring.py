@@ -15,6 +15,7 @@ import itertools
 import math
 import time
 from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+import weakref
 
 import numpy as np
 import tensorflow as tf
@@ -30,10 +31,13 @@ from suite.data.images import image_set as image_set_lib
 from suite.data.images import image_store
 from suite.state import context as context_lib
 from suite.system import host_memory
+from suite.training.scoring import frozen_codes
 
 _MAX_SETS = 2  # Sets whose pipelines are kept: the validation and test images of a task, say.
 _UNREAD = 8  # Batches that a GPU works on while the next are prepared: reading one waits for it.
 _DESCRIBE = ("mask", "label", "id")
+# Set -> the transform of its latest pass, and the digests of its prepared images.
+_digests: weakref.WeakKeyDictionary[Any, tuple[Any, list[bytes]]] = weakref.WeakKeyDictionary()
 
 
 class Outputs(NamedTuple):
@@ -53,6 +57,8 @@ class Outputs(NamedTuple):
 class Forward:
   """A function of images, compiled for one batch shape and run on every local replica.
 
+  On one device a frozen net that the function begins with encodes by itself, see `frozen_codes`.
+
   Args:
     fn: a function of images [B, H, W, 3], or features [B, D], to a tensor [B, ...].
     distribution: its replicas work on different batches in parallel.
@@ -64,7 +70,10 @@ class Forward:
       self, fn: Callable[[tf.Tensor], tf.Tensor], distribution: distribution_lib.Distribution, *,
       pads: bool = True):
     self._distribution, self._pads = distribution, pads
-    self._fn = user_code.compiled(lambda images: distribution.run(fn, args=(images,)))
+    self._call = lambda images: distribution.run(fn, args=(images,))
+    self._division: frozen_codes.Division | None = None
+    # Shape and type of an image -> its function, and how that is divided.
+    self._functions: dict[Any, tuple[Any, frozen_codes.Division | None]] = {}
     self._spec: tf.TensorSpec | None = None
     self._batch_size = 0
     self._row: Any = None  # The spec of outputs.
@@ -76,23 +85,65 @@ class Forward:
     if spec == self._spec:
       return
     self._spec = spec
+    image = tf.TensorSpec(spec.shape[1:], spec.dtype)
+    key = tuple(image.shape), image.dtype
+    if key not in self._functions:
+      self._functions[key] = self._compiled(spec)
+    self._fn, self._division = self._functions[key]
+    division = self._division
+    encoder = None if division is None else division.encoder
 
     def count(rows: int) -> flops.Cost:
-      example = self._values([tf.zeros([rows, *spec.shape[1:]], spec.dtype)])
-      graph = self._fn.get_concrete_function(example)
+      if division is None or encoder is None:
+        graph = self._fn.get_concrete_function(self._values(
+            [tf.zeros([rows, *image.shape], image.dtype)]))
+      else:
+        code = encoder.code_spec(image)
+        with division.tracing():
+          graph = self._fn.get_concrete_function(tf.TensorSpec([rows, *code.shape], code.dtype))
       self._row = self._distribution.strategy.experimental_local_results(
           graph.structured_outputs)[0]
       # The graph holds a copy for each local replica.
       total, here = flops.count(graph), self._distribution.num_local_replicas
-      return flops.Cost(
+      cost = flops.Cost(
           None if total.flops is None else total.flops // here,
           None if total.macs is None else total.macs // here, total.uncounted)
+      return cost if encoder is None else cost + encoder.cost(image, rows)
 
     self._batch_size = int(spec.shape[0])
     self.cost = count(self._batch_size)  # Of a full batch.
     self._rests = flops.RowCosts(
         lambda rows: self.cost if rows == self._batch_size else count(rows),
         max(self._batch_size, 2))
+
+  def _compiled(self, spec: tf.TensorSpec) -> tuple[Any, frozen_codes.Division | None]:
+    """The function of batches of a spec; if it is divided, that of codes, and how."""
+    call = self._call
+
+    def of_images(images: Any) -> Any:
+      frozen_codes.begin(images)
+      return call(images)
+
+    def of_codes(codes: tf.Tensor) -> Any:
+      images = tf.zeros([codes.shape[0], *spec.shape[1:]], spec.dtype)  # Read by the net alone.
+      frozen_codes.begin(images, codes)
+      return call(images)
+
+    converts = user_code.is_reached(call)
+    whole = tf.function(of_images, autograph=converts)
+    if not (self._distribution.is_single and self._pads):
+      return whole, None
+    division = frozen_codes.Division()
+    with division.tracing():
+      whole.get_concrete_function(tf.TensorSpec(spec.shape, spec.dtype))
+    if division.encoder is None:
+      return whole, None
+    above = tf.function(of_codes, autograph=converts)
+    code = division.encoder.code_spec(tf.TensorSpec(spec.shape[1:], spec.dtype))
+    with division.tracing():
+      above.get_concrete_function(tf.TensorSpec([spec.shape[0], *code.shape], code.dtype))
+    return (above, division) if division.divides else (
+        tf.function(of_images, autograph=converts), None)
 
   def _batches(self, image_set: Any, transform: examples.Transform, batch_size: int
                ) -> tf.data.Dataset:
@@ -140,7 +191,7 @@ class Forward:
     if unread:
       self._unread = transform, batch_size, spec
     self._prepare(spec)
-    result = self._outputs(image_set, found)
+    result = self._outputs(image_set, found, transform)
     cost = self._cost_of(image_set.size)
     ledger.charge(phase, flops=cost.flops, macs=cost.macs, examples=image_set.size,
                   seconds=time.monotonic() - start, peak_bytes=self._distribution.peak_bytes())
@@ -151,7 +202,7 @@ class Forward:
     cost = self.cost * whole  # Without padding.
     return cost + self._rests(rest) if rest else cost
 
-  def _outputs(self, image_set: Any, batches: Any) -> Outputs:
+  def _outputs(self, image_set: Any, batches: Any, transform: examples.Transform) -> Outputs:
     """The outputs for each example of a set in batches; in a rehearsal those of one, repeated."""
     num = -(-image_set.size // self._batch_size)
     has_labels = isinstance(image_set, (image_set_lib.ImageSet, feature_set.FeatureSet))
@@ -162,9 +213,8 @@ class Forward:
                      if given is None else given)
     if rehearsal.current() is not None and num >= 3 and has_labels:
       def first(number: int) -> np.ndarray:
-        return np.concatenate([self._distribution.strategy.experimental_local_results(
-            self._fn(self._values([batch["image"]])))[0].numpy()
-                               for batch in itertools.islice(batches, number)])
+        return np.concatenate([output.numpy() for _, output in self._computed(
+            itertools.islice(batches, number))])
 
       found = rehearsal.few(self, self._spec, num, first)
       return Outputs(image_set.ids, image_set.labels,
@@ -172,14 +222,11 @@ class Forward:
     seen: list[Any] = []
     values: list[np.ndarray] = []
     unread: list[tf.Tensor] = []
-    passed = batches if self._pads else map(_without_padding, batches)
-    for group in _groups(passed, self._distribution.num_local_replicas):
-      images = [b["image"] for b in group]
-      images += images[-1:] * (self._distribution.num_local_replicas - len(images))
-      outputs = self._distribution.strategy.experimental_local_results(
-          self._fn(self._values(images)))
-      seen += [{key: batch[key] for key in _DESCRIBE} for batch in group]
-      unread += [output for _, output in zip(group, outputs)]
+    for described, output in (self._recalled(image_set, batches, transform)
+                              if self._division is not None and isinstance(
+                                  image_set, image_set_lib.ImageSet) else self._computed(batches)):
+      seen.append(described)
+      unread.append(output)
       while len(unread) > _UNREAD:
         values.append(unread.pop(0).numpy())
     values += [output.numpy() for output in unread]
@@ -194,6 +241,60 @@ class Forward:
                      for key in ("id", "label"))
       ids = np.array([i.decode() for i in ids])
     return Outputs(ids, labels, np.concatenate(values)[masks])
+
+  def _computed(self, batches: Any) -> Iterator[tuple[dict[str, tf.Tensor], tf.Tensor]]:
+    """Yields (all but the images, outputs) of each batch, in order."""
+    local = self._distribution.strategy.experimental_local_results
+    if self._division is not None:
+      yield from self._computed_from_codes(batches)
+      return
+    passed = batches if self._pads else map(_without_padding, batches)
+    for group in _groups(passed, self._distribution.num_local_replicas):
+      images = [b["image"] for b in group]
+      images += images[-1:] * (self._distribution.num_local_replicas - len(images))
+      for batch, output in zip(group, local(self._fn(self._values(images)))):
+        yield {key: batch[key] for key in _DESCRIBE}, output
+
+  def _recalled(self, image_set: image_set_lib.ImageSet, batches: Any,
+                transform: examples.Transform) -> Iterator[tuple[dict[str, tf.Tensor], tf.Tensor]]:
+    """As `_computed`; images whose codes are kept are not read again."""
+    assert self._division is not None and self._division.encoder is not None
+    spec, digests = batches.element_spec["image"], list[bytes]()
+    known, codes = _digests.get(image_set), None
+    if known is not None and known[0] == transform:
+      codes = self._division.encoder.recall(
+          tf.TensorSpec(spec.shape[1:], spec.dtype), known[1])
+    if codes is None:
+      yield from self._computed_from_codes(batches, digests)
+      if digests:
+        _digests[image_set] = transform, digests
+      return
+    for first in range(0, len(codes), self._batch_size):
+      mask = np.arange(first, first + self._batch_size) < len(codes)
+      yield {"mask": tf.constant(mask)}, self._above(codes[first:first + self._batch_size])
+
+  def _above(self, codes: np.ndarray) -> tf.Tensor:
+    """The outputs of a batch, of which codes [n, D] are known; the others are padding."""
+    rows = np.zeros([self._batch_size, *codes.shape[1:]], codes.dtype)
+    rows[:len(codes)] = codes
+    return self._distribution.strategy.experimental_local_results(
+        self._fn(tf.constant(rows)))[0]
+
+  def _computed_from_codes(self, batches: Any, digests: list[bytes] | None = None
+                           ) -> Iterator[tuple[dict[str, tf.Tensor], tf.Tensor]]:
+    assert self._division is not None and self._division.encoder is not None
+    described: list[dict[str, tf.Tensor]] = []
+
+    def images() -> Iterator[np.ndarray]:
+      for batch in batches:
+        described.append({key: batch[key] for key in _DESCRIBE})
+        yield batch["image"].numpy()[batch["mask"].numpy()]
+
+    codes, first = self._division.encoder.encode(images(), digests), 0
+    for one in described:
+      num = np.count_nonzero(one["mask"])
+      yield one, self._above(codes[first:first + num])
+      first += num
 
 
 def extract(

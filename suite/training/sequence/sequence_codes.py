@@ -27,6 +27,7 @@ from suite.contracts import learner as learner_lib
 from suite.contracts import rehearsal
 from suite.data.sequences import sequences
 from suite.state import snapshots
+from suite.training.gradient import frozen_backbone
 
 # Batches encoded side by side. A network on small images keeps no more than one core busy with one.
 _AT_ONCE = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2)
@@ -52,7 +53,9 @@ class SequenceCodes:
                batch_size: int = 64):
     self._learner, self._sequence = learner, sequence
     self._batch_size = min(batch_size, len(sequence))
-    self._encode = user_code.compiled(self._learner.encode)
+    frozen = learner.frozen_features
+    self._encode = (frozen if isinstance(frozen, frozen_backbone.FrozenBackbone)  # Encodes once.
+                    else user_code.compiled(self._learner.encode))
     self._codes: Optional[np.ndarray] = None
     self._path: Optional[pathlib.Path] = None
     self._num = 0  # Samples that are encoded.
@@ -104,7 +107,7 @@ class SequenceCodes:
     missing = self._batch_size - (stop - start)
     if missing:
       images = tf.concat([images, tf.repeat(images[-1:], missing, axis=0)], 0)
-    return self._encode(images).numpy()
+    return self._encode(tf.convert_to_tensor(images)).numpy()
 
 
 def path(learner: learner_lib.SequenceLearner, sequence: sequences.Sequence, batch_size: int
