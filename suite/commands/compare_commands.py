@@ -53,8 +53,8 @@ def add(compare: argparse.ArgumentParser) -> None:
   compare.add_argument("--tasks", type=run_settings.positive, metavar="N",
                        help="incremental: number of tasks (5, fewer with fewer than 10 classes)")
   compare.add_argument("--net", default="conv4", metavar="NAME|FILE.py:FUNCTION|FILE.keras",
-                       help="conv4, resnet18, a function that makes a Keras model, or a model "
-                       "(%(default)s)")
+                       help="conv4, resnet18, efficientnet_lite0 (pretrained), ..., a function "
+                       "that makes a Keras model, or a model (%(default)s)")
   compare.add_argument("--head", choices=("new", "replace"), default="new",
                        help="of a net of yours: replace leaves its last layer out (%(default)s)")
   compare.add_argument("--epochs", type=run_settings.positive, metavar="N",

@@ -24,8 +24,10 @@ from suite.data.sequences import sequences
 from suite.data.streams import buckets
 from suite.data.streams import timeline_buckets
 from suite.models.own import own_model
+from suite.running import nets
 from suite.running import own_files
 
+_SIDE = 32  # Of the images of nets with random weights.
 PROTOCOLS = ("incremental", "clear", "fluid")
 _TASKS = 5
 _SHELVES = tuple(f"gin/learners/{name}.gin" for name in ("encoder", "gradient", "statistics"))
@@ -39,24 +41,17 @@ _HOMES = {
     "experiment": "suite", "image_ops": "suite.data.images", "named_data": "suite.data.own",
     "sequences": "suite.data.sequences", "buckets": "suite.data.streams",
     "timeline_buckets": "suite.data.streams", "gradient": "suite.learners",
-    "statistics_learner": "suite.learners", "conv4": "suite.models", "resnet": "suite.models",
-    **dict.fromkeys(PROTOCOLS, "suite.protocols"), "own_files": "suite.running",
+    "statistics_learner": "suite.learners", **dict.fromkeys(PROTOCOLS, "suite.protocols"),
+    "nets": "suite.running", "own_files": "suite.running",
     "optimizers": "suite.training.gradient"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Net:
-  """A net by its name: what it binds in a run file, and the size of its images."""
+  """What a net binds in a run file, and the size of its images."""
 
   bindings: Mapping[str, str]
-  image_size: int = 32
-
-
-# All names of --net. One with pretrained weights binds WEIGHTS, too; modules are in _HOMES.
-NETS = {
-    "conv4": Net({"BACKBONE": "@conv4.conv4"}),
-    "resnet18": Net({"BACKBONE": "@resnet.resnet18", "resnet.resnet18.stem": "'small'"}),
-}
+  image_size: int = _SIDE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +62,7 @@ class Comparison:
     data: a folder, a table or the name of a prepared data set, see `named_data`.
     methods: names of `suite list --methods`, and "my.py:Mine".
     protocol: one of `PROTOCOLS`.
-    net: one of `NETS`, "my_net.py:make" or "model.keras"; `head`: "new" or "replace".
+    net: one of `nets.NETS`, "my_net.py:make" or "model.keras"; `head`: "new" or "replace".
     tasks, epochs, image_size: None: by the data, the protocol and the net.
     settings: bindings by name, of methods too: {"memory_size": "500"}.
   """
@@ -213,15 +208,22 @@ def _counts(sets: Sequence[tuple[Any, Any]]) -> str:
 def _net(asked: Comparison) -> tuple[Net, str]:
   """The net, and its description; refuses one that makes no features."""
   if not own_files.is_file(asked.net):
-    if asked.net not in NETS:
-      raise gin_files.ConfigError(f"There is no net {asked.net!r}: --net takes {', '.join(NETS)}, "
-                                  "NET.py:FUNCTION and MODEL.keras.")
+    if asked.net not in nets.NETS:
+      raise gin_files.ConfigError(f"There is no net {asked.net!r}: --net takes "
+                                  f"{', '.join(nets.NETS)}, NET.py:FUNCTION and MODEL.keras.")
     if asked.head != "new":
       raise gin_files.ConfigError(f"--head is for nets of yours, and {asked.net} makes features. "
                                   "Leave it out.")
-    net = NETS[asked.net]
-    size = asked.image_size or net.image_size
-    return dataclasses.replace(net, image_size=size), f"{asked.net} at {size} x {size} pixels"
+    known = nets.NETS[asked.net]
+    if known.package:
+      try:
+        nets.weights_file(asked.net)
+      except nets.MissingWeightsError as error:
+        raise gin_files.ConfigError(str(error)) from error
+    size = asked.image_size or (known.image_size if known.package else _SIDE)
+    weights = "pretrained" if known.package else "random weights"
+    return Net({"BACKBONE": "@nets.maker()", "nets.maker.name": repr(asked.net)}, size), (
+        f"{asked.net} ({weights}) at {size} x {size} pixels")
   place = own_files.absolute(asked.net)
   made = own_files.backbone(place, asked.head)
   default = asked.image_size or Net({}).image_size

@@ -102,7 +102,7 @@ def test_without_a_browser_one_line_names_the_page(tmp_path, monkeypatch, caplog
     (["--set", "memory_size"], "--set takes NAME=VALUE, each name once; got memory_size"),
     (["--methods", "my.py:Mine,my.py"], "my.py:Mine is given twice, or another method has its"),
     (["--method", "er"], "suite compare has no flag '--method'. Nearest: --methods"),
-    (["--net", "resnet19"], "--net takes conv4, resnet18, NET.py:FUNCTION and MODEL.keras"),
+    (["--net", "resnet19"], "--net takes resnet18, resnet34, .*NET.py:FUNCTION and MODEL.keras"),
     (["--net", "my.py:net", "--head", "replace"], "cannot be divided|no classifier"),
     (["--protocol", "clear"], "photos has no dates, and buckets come in the order of time"),
     (["--protocol", "fluid", "--tasks", "3"], "--tasks divides classes for --protocol incremental"),

