@@ -41,7 +41,8 @@ _HOMES = {
     "experiment": "suite", "image_ops": "suite.data.images", "named_data": "suite.data.own",
     "sequences": "suite.data.sequences", "buckets": "suite.data.streams",
     "timeline_buckets": "suite.data.streams", "gradient": "suite.learners",
-    "statistics_learner": "suite.learners", **dict.fromkeys(PROTOCOLS, "suite.protocols"),
+    "statistics_learner": "suite.learners", "conv4": "suite.models", "resnet": "suite.models",
+    "vgg": "suite.models", **dict.fromkeys(PROTOCOLS, "suite.protocols"),
     "nets": "suite.running", "own_files": "suite.running",
     "optimizers": "suite.training.gradient"}
 
@@ -221,9 +222,14 @@ def _net(asked: Comparison) -> tuple[Net, str]:
       except nets.MissingWeightsError as error:
         raise gin_files.ConfigError(str(error)) from error
     size = asked.image_size or (known.image_size if known.package else _SIDE)
+    home = asked.net if asked.net in _HOMES else "resnet"
+    bindings = {"BACKBONE": f"@{home}.{asked.net}"}
+    if known.package:
+      bindings = {"BACKBONE": "@nets.maker()", "nets.maker.name": repr(asked.net)}
+    elif home == "resnet":
+      bindings[f"resnet.{asked.net}.stem"] = repr(nets.stem(size))
     weights = "pretrained" if known.package else "random weights"
-    return Net({"BACKBONE": "@nets.maker()", "nets.maker.name": repr(asked.net)}, size), (
-        f"{asked.net} ({weights}) at {size} x {size} pixels")
+    return Net(bindings, size), f"{asked.net} ({weights}) at {size} x {size} pixels"
   place = own_files.absolute(asked.net)
   made = own_files.backbone(place, asked.head)
   default = asked.image_size or Net({}).image_size

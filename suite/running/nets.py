@@ -78,12 +78,17 @@ def net(name: str, image_size: int | None = None) -> Any:
   from suite.models import conv4
   from suite.models import resnet
   from suite.models import vgg
-  stem = {"stem": "small" if side < _SMALL_STEM_BELOW else "large"}
+  of_resnet = {"stem": stem(side)}
   makers: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
-      "resnet18": (resnet.resnet18, stem), "resnet34": (resnet.resnet34, stem),
-      "resnet50": (resnet.resnet50, stem), "conv4": (conv4.conv4, {}), "vgg": (vgg.vgg, {})}
+      "resnet18": (resnet.resnet18, of_resnet), "resnet34": (resnet.resnet34, of_resnet),
+      "resnet50": (resnet.resnet50, of_resnet), "conv4": (conv4.conv4, {}), "vgg": (vgg.vgg, {})}
   make, settings = makers[name]
   return make((side, side, 3), **settings)
+
+
+def stem(side: int) -> str:
+  """The stem of a ResNet for images of a side."""
+  return "small" if side < _SMALL_STEM_BELOW else "large"
 
 
 def maker(name: str) -> Callable[..., Any]:
