@@ -52,8 +52,7 @@ def add(verify: argparse.ArgumentParser) -> None:
                       help="remove the damaged files that the same command makes again")
   run_settings.add_flags(verify, "data_dir")
   verify.add_argument("--replay", type=run_settings.positive, metavar="K",
-                      help="of a bundle: execute K events again, drawn from those whose states "
-                      "were kept")
+                      help="of a bundle: execute K of its events again, drawn from all")
   verify.add_argument("--states", type=pathlib.Path, metavar="DIR",
                       help="with --replay: the submitter's kept states, as they lie in the work "
                       "directory")

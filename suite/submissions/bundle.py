@@ -18,6 +18,7 @@ if the manifest has their digests. Nothing in it is ever executed; it holds JSON
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterable, Mapping
 import dataclasses
 import hashlib
@@ -35,6 +36,7 @@ from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import methods
+from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.metrics import schema
 from suite.reporting import records
@@ -48,6 +50,7 @@ from suite.system import atomic_files
 
 FORMAT = 1
 OK, FAILED, SKIPPED = "ok", "failed", "not done"  # States of a verifier's check.
+TRAININGS, ANSWERS = "trainings", "answers"  # Kinds of events.
 ABOUT, MANIFEST = "submission.json", "MANIFEST.sha256"
 _TEXTS = (run_dir.CONFIG, run_dir.ENVIRONMENT, "operative_config.gin", "report.txt", run_dir.SUMS)
 _OF_LEARNER = (run_dir.RECORDS, run_dir.SUMMARY, descriptions.FILE, state_log.FILE,
@@ -397,30 +400,56 @@ def _check_fields(values: Any, fields: Mapping[str, type], where: str) -> None:
       raise BundleError(f"{name} of {where} is {values[name]!r:.60}")
 
 
-def badge(checks: Iterable[Mapping[str, str]], num_kept: int) -> str:
+def badge(checks: Iterable[Mapping[str, Any]], events: Mapping[str, int]) -> str:
   """What was found out about a bundle, or about some of its runs, in words.
 
-  "refused", "recomputed, replayed 3 of 40 events", "recomputed", "answers agree".
+  "refused", "recomputed, replayed 3 of 40 events (1 of 10 trainings, 2 of 30 answers; same bytes)",
+  "recomputed", "answers agree".
 
   Args:
-    checks: their kinds and states, see `verification.Check`.
-    num_kept: the number of events whose states were kept.
+    checks: their values, see `verification.Check`.
+    events: the number of events by kind, see `num_events`: all can be drawn.
   """
   checks = list(checks)
   if any(check["state"] == FAILED for check in checks):
     return "refused"
   done = {check["kind"] for check in checks if check["state"] == OK}
   skipped = {check["kind"] for check in checks if check["state"] == SKIPPED}
-  replayed = sum(check["kind"] == "replay" and check["state"] == OK for check in checks)
+  replayed = [check for check in checks if check["kind"] == "replay" and check["state"] == OK]
+  far = [check["distance"] for check in replayed if check.get("distance") is not None]
+  shares = ", ".join(f"{sum(check.get('what') == what for check in replayed)} of {num} {what}"
+                     for what, num in events.items())
   parts = [*(["recomputed"] if {"scores", "costs"} <= done - skipped else []),
-           *([f"replayed {replayed} of {num_kept} events"] if replayed else [])]
+           *([f"replayed {len(replayed)} of {sum(events.values())} events ({shares}; "
+              f"{f'within {max(far):.2g}' if far else 'same bytes'})"] if replayed else [])]
   return ", ".join(parts) or "answers agree"
 
 
-def kept_events(run: run_dir.Run) -> range:
-  """The events of a run before which the state was kept."""
-  every = state_log.read(run.folder / state_log.FILE)[0][state_log.EVERY]
-  return range(0, len(run.records), every)
+def kind_of(record: Mapping[str, Any]) -> str:
+  """What an event is to whoever draws some: a training, or answers."""
+  return TRAININGS if record.get(schema.KIND) == deliveries.TRAIN else ANSWERS
+
+
+def num_events(runs: Iterable[run_dir.Run]) -> dict[str, int]:
+  """The number of events of runs by `kind_of`, of the kinds that they have."""
+  found = collections.Counter(kind_of(record) for run in runs for record in run.records)
+  return {kind: found[kind] for kind in (TRAININGS, ANSWERS) if found[kind]}
+
+
+def other_description(run: run_dir.Run) -> list[str]:
+  """What a run's own description of its protocol says otherwise than the suite's, by name.
+
+  Nothing else reads a bundle's own: which number leads a table, and whether more is better, is what
+  the code says.
+  """
+  path = run.folder / descriptions.FILE
+  if not path.is_file():
+    return []
+  said = run_dir.read_json(path)
+  known = json.loads(json.dumps(descriptions.named(run.protocol).values()))
+  return [f"{descriptions.FILE} says another {name} of protocol {run.protocol!r} than this suite"
+          for name in sorted({*said, *known})
+          if name not in said or name not in known or said[name] != known[name]]
 
 
 def strip(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class _Entry(NamedTuple):
       return NOT_VERIFIED
     names = ["", *(run.folder.resolve().relative_to(self.root).as_posix() for run in runs)]
     return bundle.badge([check for check in self.found.get("checks", ()) if check["run"] in names],
-                        sum(len(bundle.kept_events(run)) for run in runs))
+                        bundle.num_events(runs))
 
 
 def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool = True,
@@ -88,6 +88,9 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
           method = bundle.of_method(run.home / run_dir.CONFIG, run.learner)
           if _said(run, entry)["method"] != method:
             raise ValueError(f"{run.learner} is {method}, and {bundle.ABOUT} says otherwise")
+          if other := bundle.other_description(run):
+            raise ValueError("; ".join(other))
+          (run.folder / descriptions.FILE).unlink(missing_ok=True)  # The code's is shown.
       except (bundle.BundleError, ValueError) as error:
         lines.append(f"left out, {path.name}: {error}")
         continue
