@@ -486,9 +486,9 @@ def page(found: Mapping[str, Any], command: str) -> str:
       f"{METHOD} --keep states=1` ({', '.join(f'`{one}`' for one in PARAMS)}), each changed in one "
       "way and then made consistent again, as somebody would who has this code: chains of digests, "
       "manifest, summaries, and digests of states. `suite verify` compared answers and prescribed "
-      "seeds (0, 1, 2; of the first five kinds 0), computed scores and FLOPs of the first five "
-      f"kinds again, and of *answer* and *seed* executed K = {replay} of N = {kept} events, drawn "
-      "anew for each bundle: that alone can find these. What is claimed is under "
+      "seeds (0, 1, 2; 0 of bundles of one run), computed scores and FLOPs again except of "
+      "seeds and words, and of *answer*, *seed*, *interval* and *machine* executed "
+      f"K = {replay} of N = {kept} events, drawn anew for each bundle: that alone can find these. What is claimed is under "
       "[submissions](../submissions.md).", "",
       "| changed | bundles | found | by | expected |", "|---|---:|---:|---|---|"]
   for kind, rows in found["rows"].items():
@@ -534,7 +534,9 @@ def main() -> int:
   with tempfile.TemporaryDirectory() as folder:
     began = time.monotonic()
     found = campaign(pathlib.Path(folder), args.first, args.bundles, args.replay, args.kind)
-  text = page(found, f"python tools/tampering.py --bundles {args.bundles} --replay {args.replay}")
+  text = page(found, " ".join([
+      f"python tools/tampering.py --bundles {args.bundles} --replay {args.replay}",
+      *(f"--kind {kind}" for kind in args.kind)]))
   print(text if args.out is None else f"{args.out}, after {time.monotonic() - began:.0f} s")
   if args.out is not None:
     args.out.write_text(text, encoding="utf-8")

@@ -19,7 +19,7 @@ if the manifest has their digests. Nothing in it is ever executed; it holds JSON
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 import dataclasses
 import hashlib
 import json
@@ -102,10 +102,12 @@ class About:
 
 
 def of_method(config: pathlib.Path, learner: str) -> str:
-  """The name of the registered method that a configuration gives a learner.
+  """The name of the registered method that a configuration makes a learner.
 
-  Registered is a method of `suite list --methods`, with any settings, in a configuration that names
-  nothing but what the suite ships (`gin_names`).
+  It follows from what is made, whatever the learner and its macro are called: of FINETUNE=%ER it is
+  "er", and "er+Gss~Reservoir" of a method with another memory rule, objective or head. Registered
+  is a method of `suite list --methods`, with any settings, in a configuration that names nothing
+  but what the suite ships (`gin_names`).
 
   Raises:
     SubmitError: it is another learner, or code of somebody else.
@@ -126,14 +128,23 @@ def of_method(config: pathlib.Path, learner: str) -> str:
   made, _ = gin_bindings.followed(found.history, bound[-1].value if bound else None)
   of_learner = made.get(learner) if isinstance(made, dict) else None
   _, macros = gin_bindings.followed(found.history, of_learner)
-  names = [one.name for one in methods.load() if one.macro in macros[:1]]
-  if not names:
+  if not any(one.macro in macros[:1] for one in methods.load()):
     known = [one.name for one in methods.load()]
     raise SubmitError(
         f"{learner} is no registered method: its configuration makes it from "
         f"{str(of_learner)!r:.60}. {gin_files.nearest(learner, known)} All of them: suite list "
         "--methods.")
-  return learner if learner in names else names[0]
+  start, parts = methods.makes(found.history, of_learner)
+  protocol = gin_files.protocol_in(found.history)
+  fitting = {one.name: one for one in methods.load() if one.macro in macros and
+             methods.makes_by_itself(one.name, protocol)[0] == start}
+  if not fitting:
+    raise SubmitError(f"{learner} is no registered method: {macros[0]} stands for {start}, which "
+                      "the suite does not call so.")
+  name = learner if learner in fitting else next(iter(fitting))
+  own = methods.makes_by_itself(name, protocol)[1]
+  return name + "".join([*(f"+{one}" for one in sorted(parts - own)),
+                         *(f"~{one}" for one in sorted(own - parts))])
 
 
 def bound_value(config: pathlib.Path, name: str) -> Any:
@@ -144,8 +155,16 @@ def bound_value(config: pathlib.Path, name: str) -> Any:
   return gin_bindings.followed(found.history, bound[-1].value)[0] if bound else None
 
 
-def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any]:
+def pack(folder: pathlib.Path, out: pathlib.Path, about: About,
+         problems_of: Callable[[run_dir.Run, str], list[str]] = lambda run, method: []
+         ) -> dict[str, Any]:
   """Writes the bundle of all runs in a folder; returns the content of its submission.json.
+
+  Args:
+    folder: the work directory of a run or table.
+    out: the zip.
+    about: what whoever hands in says.
+    problems_of: what a run, called a method, does not have as a leaderboard prescribes.
 
   Raises:
     SubmitError: names every run that has not finished, is no registered method, has no digests of
@@ -177,6 +196,7 @@ def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any
         continue
       try:
         runs.append(_about_run(run, prefix))
+        problems += [f"{run.folder}: {line}" for line in problems_of(run, runs[-1]["method"])]
       except SubmitError as error:
         problems.append(f"{run.folder}: {error}")
       members.update({f"{prefix}/{run.folder.name}/{name}": run.folder / name for name in (

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 import dataclasses
-import json
 import pathlib
 import tempfile
 from typing import Any
@@ -166,7 +165,7 @@ def rehearse(run: run_dir.Run, opened: Opened) -> Rehearsed:
   if rehearsed.notes:
     found.skipped["costs"] = "; ".join(rehearsed.notes)
   _compare_events(run, writer, found)
-  said = {} if "missing" in found.skipped else data_digests(run.folder)
+  said = {} if "missing" in found.skipped else state_log.read_data(run.folder)
   for name, digests in (writer.state.data_digests or {}).items():
     if name in said and said[name].get("examples") != digests["examples"]:
       found.data.append(f"the test images of {name!r}, or their labels, are not those of the data "
@@ -249,10 +248,3 @@ def _compare_summary(run: run_dir.Run, summary: Mapping[str, Any], found: Rehear
   found.scores += [f"summary, {line}"
                    for line in records_lib.diff(bundle.strip(run.summary), again)]
   return found
-
-
-def data_digests(folder: pathlib.Path) -> dict[str, Any]:
-  path = folder / state_log.DATA_FILE
-  found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-  return found if isinstance(found, dict) and all(
-      isinstance(one, dict) for one in found.values()) else {}

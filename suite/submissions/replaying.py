@@ -218,7 +218,7 @@ def replay(run: run_dir.Run, opened: recomputation.Opened, event: int,
     made = state.records[:state.done]
     lines = [f"the test images of {name!r} are not those of the data here"
              for name, content in (state.data_digests or {}).items()
-             if recomputation.data_digests(run.folder).get(name, content) != content]
+             if state_log.read_data(run.folder).get(name, content) != content]
     exact = _compare(run, folder, made, range(of.start, event + 1), is_exact=True)[0]
     other = next((i for i in range(of.start, event + 1) if not are_same(i + 1)), None)
     if other is not None:

@@ -7,6 +7,7 @@
     costs      FLOPs, MACs, examples and steps of every event, from graphs
     data       the images that were tested on
     seeds      those that the leaderboard prescribes, each there and no other
+    board      what else it prescribes: values, budget, data, interval of states, environments
     replay     K events of all, drawn with a number that is chosen after the bundle was handed in
 
 What each kind finds, and what none can, is measured in docs/results/tampering.md.
@@ -38,13 +39,14 @@ from suite.state import predictions
 from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import state_log
+from suite.submissions import board as board_lib
 from suite.submissions import bundle
 from suite.submissions import recomputation
 from suite.submissions import replaying
 from suite.system import atomic_files
 
 OK, FAILED, SKIPPED = bundle.OK, bundle.FAILED, bundle.SKIPPED
-KINDS = ("whole", "answers", "scores", "costs", "data", "seeds", "replay")
+KINDS = ("whole", "answers", "scores", "costs", "data", "seeds", "board", "replay")
 _MOST = 20  # Lines of a check.
 
 
@@ -127,7 +129,8 @@ class Report:
 
 
 def verify(path: pathlib.Path, *, replay: int = 0, states: pathlib.Path | None = None,
-           draw: int | None = None, seeds: Sequence[int] = (), recompute: bool = True) -> Report:
+           draw: int | None = None, seeds: Sequence[int] = (), recompute: bool = True,
+           board: board_lib.Board | None = None) -> Report:
   """Verifies a bundle.
 
   Args:
@@ -137,6 +140,7 @@ def verify(path: pathlib.Path, *, replay: int = 0, states: pathlib.Path | None =
     draw: by which these are drawn; None: a new random number.
     seeds: that the leaderboard prescribes; (): any.
     recompute: whether scores and costs are computed again.
+    board: what the leaderboard prescribes, its seeds in place of `seeds`; None: nothing else.
 
   Raises:
     bundle.BundleError: it is no bundle.
@@ -150,7 +154,9 @@ def verify(path: pathlib.Path, *, replay: int = 0, states: pathlib.Path | None =
       if (run := _whole(report, root, said)) is not None:
         runs[said["folder"]] = run
         _check_answers(report, said["folder"], run)
-    _check_seeds(report, seeds)
+        if board is not None:
+          _check_board(report, said, run, board)
+    _check_seeds(report, seeds if board is None else board.seeds)
     if replay and runs:  # Whatever the submitter says of kept states: of all events.
       every = [Drawn(name, event) for name, run in sorted(runs.items())
                for event in range(len(run.records))]
@@ -252,6 +258,16 @@ def _check_answers(report: Report, name: str, run: run_dir.Run) -> None:
     except Exception as error:  # Of a file that is not what it should be.
       problems.append(f"event {record.get('event')}: {snapshots.reason(error)}")
   _add(report, "answers", name, problems, f"{num:,} answers")
+
+
+def _check_board(report: Report, said: Mapping[str, Any], run: run_dir.Run,
+                 board: board_lib.Board) -> None:
+  """Whether a run is as the board prescribes."""
+  try:
+    problems = board.problems(run, said["method"])
+  except Exception as error:  # Of files that are not what they should be.
+    problems = [snapshots.reason(error)]
+  _add(report, "board", said["folder"], problems, f"{board.run}, as prescribed")
 
 
 def _check_seeds(report: Report, seeds: Sequence[int]) -> None:

@@ -15,10 +15,12 @@ import pytest
 from suite import cli
 from suite.compute import ledger
 from suite.compute import private_tensorflow
+from suite.configs import gin_files
 from suite.reporting import run_dir
 from suite.running import python_run
 from suite.state import snapshots
 from suite.state import state_log
+from suite.submissions import board
 from suite.submissions import bundle
 from suite.submissions import replaying
 from suite.submissions import site
@@ -286,6 +288,86 @@ def test_a_site_names_changed_values_beside_a_method(made, tmp_path, monkeypatch
   site.build(tmp_path / "b", tmp_path / "site", "Digits", figures=False, copies=False)
   page = (tmp_path / "site" / "index.html").read_text()
   assert ">ncm (shrinkage=1)</a>" in page
+
+
+def _board(workdir, folder, **values):
+  path = folder / "board.json"
+  path.write_text(json.dumps({
+      "format": 1, "run": "digits/clear", "params": ["digits.buckets.num_buckets=2"], "seeds": [0],
+      "budget": "", "interval": 2, "settings": [], "environments": [],
+      "data": json.loads((workdir / "ncm" / "data_digests.json").read_text()), **values}))
+  return path
+
+
+def test_a_board_says_what_is_prescribed(made, tmp_path, capsys):
+  workdir, path = made
+  plain = board.read(_board(workdir, tmp_path))
+  report = verification.verify(path, recompute=False, board=plain)
+  assert not report.failed, verification.text(report)
+  assert {"seeds", "board"} <= {check.kind for check in report.checks if check.state == "ok"}
+  name = sorted(plain.data)[0]
+  python = run_dir.read_json(workdir / "environment.json")["python"]
+  found = []
+  for values in (
+      {"params": ["digits.buckets.num_buckets=3"]}, {"seeds": [1]}, {"budget": "1 TFLOP"},
+      {"interval": 1}, {"data": {name: {"examples": "0" * 64, "content": "0" * 64}}},
+      {"environments": [{"python": "2.7"}]}, {"environments": [{"python": python}]},
+      {"params": ["digits.buckets.num_buckets=3"], "settings": ["num_buckets"]}):
+    report = verification.verify(path, recompute=False,
+                                 board=board.read(_board(workdir, tmp_path, **values)))
+    found.append([check.text for check in report.failed if check.kind == "board"])
+  digests = [f"the digests of the test images of {one!r} are not those of the board"
+             for one in sorted(plain.data)]
+  assert found == [
+      ["data.digits.digits.buckets.num_buckets is 2, and 3 by the board"],
+      ["its seed is 0, and the board's are 1"], ["its budget is none, and the board's 1 TFLOP"],
+      ["it kept every 2th state, and the board asks for every 1th"], ["; ".join(digests)],
+      ["its environment is none of those that count as equal here: python"], [], []]
+  other = str(_board(workdir, tmp_path, interval=1))
+  assert cli.main(["verify", str(path), "--board", other, "--seeds", "0"]) == 2
+  assert cli.main(["submit", str(workdir), "--board", other, "--license", "x", "--contact", "y",
+                   "--out", str(tmp_path / "c.zip")]) == 2
+  assert "the board asks for every 1th" in capsys.readouterr().err
+  (tmp_path / "b").mkdir()
+  shutil.copyfile(path, tmp_path / "b" / "mine.zip")
+  assert cli.main(["leaderboard", "build", str(tmp_path / "b"), "--board", other, "--out",
+                   str(tmp_path / "site")]) == 0
+  assert "left out, mine.zip: it kept every 2th state" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("values, text", [
+    ({"run": "digits/claer"}, "There is no run 'digits/claer'. Nearest: digits/c"),
+    ({"seeds": [-1]}, "seeds are different whole numbers from 0"), ({"seeds": []}, "seeds are"),
+    ({"seeds": [10**400]}, "seeds are different whole numbers"), ({"seeds": [0, 0]}, "seeds are"),
+    ({"interval": 0}, "interval is 0; it is a whole number from 1 on"), ({"interval": 1.5}, "1.5"),
+    ({"data": {"a": {"examples": "x", "content": "y"}}}, "data has no digests of 'a'"),
+    ({"budget": "ten"}, "ten"), ({"format": 2}, "reads format 1"), ({"more": 1}, "its fields are"),
+    ({"params": ["digits.buckets"]}, "digits.buckets"), ({"environments": [1]}, "env")])
+def test_a_bad_board_is_an_error_of_one_line(values, text, made, tmp_path):
+  with pytest.raises(gin_files.ConfigError, match="is no board: ") as caught:
+    board.read(_board(made[0], tmp_path, **values))
+  assert text in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_method_is_called_by_what_it_makes(tmp_path):
+  config = tmp_path / "config.gin"
+  text = ("from suite import experiment\nfrom suite.learners import gradient\n"
+          "from suite.protocols import clear\nfrom suite.training.memories import gss\n"
+          "from suite.training.memories import memory\n"
+          "from suite.training.memories import reservoir\n"
+          "FINETUNE = %ER\nER = @replay/er/gradient.GradientLearner\n"
+          "replay/gradient.GradientLearner.memory = @memory.Memory()\n"
+          "replay/er/memory.Memory.rule = @reservoir.Reservoir()\n"
+          "experiment.run.learners = {'finetune': %FINETUNE}\n"
+          "experiment.run.protocol = @clear.run\n")
+  for old, new, name in (
+      ("", "", "er"), ("@reservoir.Reservoir()", "@gss.Gss()", "er+Gss~Reservoir"),
+      ("%ER\nER = @replay/er/", "@finetune/", "finetune")):
+    config.write_text(text.replace(old, new))
+    assert bundle.of_method(config, "finetune") == name
+  config.write_text(text.replace("%ER\nER = @replay/er/", "@other/"))
+  with pytest.raises(bundle.SubmitError, match="FINETUNE stands for @other/suite.learners"):
+    bundle.of_method(config, "finetune")
 
 
 def test_macros_that_name_each_other_have_no_value(tmp_path):
