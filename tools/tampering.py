@@ -488,7 +488,8 @@ def page(found: Mapping[str, Any], command: str) -> str:
       "manifest, summaries, and digests of states. `suite verify` compared answers and prescribed "
       "seeds (0, 1, 2; 0 of bundles of one run), computed scores and FLOPs again except of "
       "seeds and words, and of *answer*, *seed*, *interval* and *machine* executed "
-      f"K = {replay} of N = {kept} events, drawn anew for each bundle: that alone can find these. What is claimed is under "
+      f"K = {replay} of N = {kept} events, drawn anew for each bundle: that alone can find "
+      "these. What is claimed is under "
       "[submissions](../submissions.md).", "",
       "| changed | bundles | found | by | expected |", "|---|---:|---:|---|---|"]
   for kind, rows in found["rows"].items():
