@@ -68,8 +68,11 @@ class Board:
       lines.append(f"its budget is {found or 'none'}, and the board's {self.budget or 'none'}")
     if (seed := run.environment.get("seed", 0)) not in self.seeds:
       lines.append(f"its seed is {seed}, and the board's are {', '.join(map(str, self.seeds))}")
-    every = state_log.read(run.folder / state_log.FILE)[0][state_log.EVERY]
-    if every > self.interval:
+    log = run.folder / state_log.FILE
+    every = state_log.read(log)[0][state_log.EVERY] if log.is_file() else 0
+    if not every:
+      lines.append(f"it has no {state_log.FILE}")
+    elif every > self.interval:
       lines.append(f"it kept every {every}th state, and the board asks for every {self.interval}th")
     there = state_log.read_data(run.folder)
     lines += [f"the digests of the test images of {name!r} are not those of the board"
@@ -109,8 +112,9 @@ def read(path: pathlib.Path) -> Board:
         raise ValueError(f"{name} is {values[name]!r:.60}")
     if values.pop("format") != FORMAT:
       raise ValueError(f"this suite reads format {FORMAT}")
-    made = Board(**{name: tuple(value) if isinstance(value, list) else value
-                    for name, value in values.items()})
+    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                             for name, value in values.items()}
+    made = Board(**given)
     _check(made)
     return made
   except (OSError, ValueError, RecursionError) as error:

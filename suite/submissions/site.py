@@ -94,7 +94,7 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
               [] if board is None else board.problems(run, method))]:
             raise ValueError("; ".join(other))
           (run.folder / descriptions.FILE).unlink(missing_ok=True)  # The code's is shown.
-      except (bundle.BundleError, ValueError) as error:
+      except (bundle.BundleError, ValueError, RecursionError) as error:
         lines.append(f"left out, {path.name}: {error}")
         continue
       if entry.badge == "refused":

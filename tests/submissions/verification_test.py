@@ -323,6 +323,9 @@ def test_a_board_says_what_is_prescribed(made, tmp_path, capsys):
       ["its seed is 0, and the board's are 1"], ["its budget is none, and the board's 1 TFLOP"],
       ["it kept every 2th state, and the board asks for every 1th"], ["; ".join(digests)],
       ["its environment is none of those that count as equal here: python"], [], []]
+  shutil.copytree(workdir, tmp_path / "w")
+  (tmp_path / "w" / "ncm" / "state_digests.jsonl").unlink()
+  assert plain.problems(*run_dir.load([tmp_path / "w"]), "ncm") == ["it has no state_digests.jsonl"]
   other = str(_board(workdir, tmp_path, interval=1))
   assert cli.main(["verify", str(path), "--board", other, "--seeds", "0"]) == 2
   assert cli.main(["submit", str(workdir), "--board", other, "--license", "x", "--contact", "y",
