@@ -15,6 +15,11 @@ handed over point into the changed records.
     FLOPs          fewer FLOPs in an event, and in all later ones
     missing run    the run of a seed is left out, as one that failed
     chosen seeds   three of six seeds, the best, are handed in
+    words          protocol.json says that less is better, for the whole table
+    interval       all answers become right, and state_digests.jsonl says that only states before
+                   trainings were kept
+    machine        states and answers of a run with fifteen times as many epochs, with the costs of
+                   the prescribed one; environment.json names an instruction set that is not here
 
 Each change is a function of its number: --from N --bundles 1 repeats it.
 """
@@ -29,6 +34,7 @@ import hashlib
 import json
 import math
 import pathlib
+import re
 import resource
 import shutil
 import sys
@@ -38,6 +44,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from suite.contracts import descriptions
 from suite.metrics import matrix
 from suite.reporting import records as records_lib
 from suite.reporting import run_dir
@@ -57,11 +64,23 @@ ABOUT = bundle.About(license="CC0-1.0", contact="nobody@example.org", title="tam
 
 @dataclasses.dataclass
 class Copy:
-  """An unpacked bundle that is changed, and the runs that it was made from, by seed."""
+  """An unpacked bundle that is changed.
+
+  Attributes:
+    root: where it lies.
+    about: the content of its submission.json.
+    sources: the runs that it was made from, by seed.
+    longer: a run with more epochs than the prescribed one.
+    losses: of trainings by event, what a replay computes from that run's states.
+    states: where a change writes kept states, if they are not those of the source.
+  """
 
   root: pathlib.Path
   about: dict[str, Any]
   sources: Mapping[int, pathlib.Path]
+  longer: pathlib.Path | None = None
+  losses: Mapping[int, float] = dataclasses.field(default_factory=dict)
+  states: pathlib.Path | None = None
 
   def folder(self, number: int = 0) -> pathlib.Path:
     return self.root / self.about["runs"][number]["folder"]
@@ -78,8 +97,15 @@ class Copy:
         run_dir.sealed(summary, num_records=len(records), last_digest=digest))
     run_dir.save_sums(folder.parent)
 
-  def write_states(self, source: pathlib.Path, out: pathlib.Path) -> None:
-    """Writes the kept states of a run as those of the changed one: after its records."""
+  def write_states(self, source: pathlib.Path, out: pathlib.Path,
+                   values: Mapping[int, Mapping[str, Any]] | None = None) -> None:
+    """Writes the kept states of a run as those of the changed one: after its records.
+
+    Args:
+      source: a work directory.
+      out: a folder for the states.
+      values: further values of states, by event.
+    """
     folder = self.folder()
     lines = (folder / run_dir.RECORDS).read_bytes().splitlines(keepends=True)
     heads = records_lib.read_chain(folder / run_dir.RECORDS)[1]
@@ -88,7 +114,7 @@ class Copy:
       assert saved is not None
       position = [sum(map(len, lines[:event])), heads[event]]
       snapshots.Snapshots(state_log.kept_folder(out / folder.name) / f"{event:08d}").write(
-          {**saved.values, "position": position}, saved.arrays)
+          {**saved.values, **(values or {}).get(event, {}), "position": position}, saved.arrays)
 
   def write(self, out: pathlib.Path) -> None:
     bundle.write(out, self.about, {
@@ -173,7 +199,7 @@ def change_seed(copy: Copy, rng: np.random.Generator) -> str:
   shutil.rmtree(folder.parent)
   source = copy.sources[ran]
   shutil.copytree(source, folder.parent, ignore=shutil.ignore_patterns(
-      "state", "tensorboard*", "samples", ".lock", "weights", "examples"))
+      "state", "tensorboard*", "samples", ".lock", "weights", "examples", "identity.json"))
   (folder.parent / run_dir.CONFIG).write_bytes(config)
   environment = run_dir.read_json(folder.parent / run_dir.ENVIRONMENT)
   environment.update(seed=claimed, config_digest=hashlib.sha256(config).hexdigest())
@@ -193,9 +219,7 @@ def change_seed(copy: Copy, rng: np.random.Generator) -> str:
   for event, kept in state_log.kept_states(source / folder.name).items():
     assert state_log.load_kept(kept, old)[1] == digests[event]
     digests[event] = state_log.load_kept(kept, identity)[1]
-  lines = [{**header, state_log.RUN: identity}, *(
-      {state_log.EVENT: i, state_log.STATE: one} for i, one in enumerate(digests))]
-  (folder / state_log.FILE).write_text("".join(json.dumps(line) + "\n" for line in lines))
+  _save_digests(folder, {**header, state_log.RUN: identity}, digests)
   copy.seal(folder, records, summary)
   return f"seed {ran} as {claimed}"
 
@@ -239,6 +263,75 @@ def leave_out(copy: Copy, rng: np.random.Generator) -> str:
   return f"seed {gone['seed']}"
 
 
+def change_words(copy: Copy, rng: np.random.Generator) -> str:
+  del rng
+  path = copy.folder() / descriptions.FILE
+  values = run_dir.read_json(path)
+  for measure in values["measures"]:
+    measure["better"] = (descriptions.LOWER if measure["better"] == descriptions.HIGHER else
+                         descriptions.HIGHER)
+  path.write_text(run_dir.sealed(values))
+  return "less is better"
+
+
+def change_interval(copy: Copy, rng: np.random.Generator) -> str:
+  del rng
+  folder = copy.folder()
+  records, summary = _read(folder)
+  every = next(record["event"] for record in records[1:] if record["kind"] == "train")
+  for record in records:
+    if record["kind"] != "predict":
+      continue
+    path = folder / record["predictions"]
+    saved = predictions.load(path)
+    _save(path, saved, np.asarray(saved.label).copy(), np.ones(len(saved), bool),
+          np.full(len(saved), 0.97), run_identity.of(folder), record["event"])
+    record.update(correct=record["seen"], error=0.0, accuracy=1.0)
+  rescore(records, summary)
+  copy.seal(folder, records, summary)
+  header, digests = state_log.read(folder / state_log.FILE)
+  _save_digests(folder, {**header, state_log.EVERY: every}, digests)
+  return f"every {every}th state"
+
+
+def change_machine(copy: Copy, rng: np.random.Generator) -> str:
+  """Whatever is learned and answered is that of the longer run, and costs are as prescribed."""
+  del rng
+  assert copy.longer is not None and copy.states is not None
+  folder = copy.folder()
+  records, summary = _read(folder)
+  longer = copy.longer / folder.name
+  environment = run_dir.read_json(folder.parent / run_dir.ENVIRONMENT)
+  environment["instruction_set"] = "x86_64 avx avx2 avx512f f16c fma"
+  (folder.parent / run_dir.ENVIRONMENT).write_text(run_dir.sealed(environment))
+  identity = run_identity.of(folder)
+  for record, other in zip(records, records_lib.read(longer / run_dir.RECORDS)):
+    if record["kind"] == "train":
+      record["train_loss"] = copy.losses.get(record["event"], record.get("train_loss"))
+      continue
+    saved = predictions.load(longer / other["predictions"])
+    _save(folder / record["predictions"], saved, saved.top1, saved.correct,
+          saved.true_class_probability, identity, record["event"])
+    record.update({name: other[name] for name in ("correct", "error", "accuracy")})
+  rescore(records, summary)
+  copy.seal(folder, records, summary)
+  header, digests = state_log.read(folder / state_log.FILE)
+  source = copy.sources[copy.about["runs"][0]["seed"]]
+  costs = {event: snapshots.Snapshots(kept).read()
+           for event, kept in state_log.kept_states(source / folder.name).items()}
+  copy.write_states(copy.longer, copy.states, {
+      event: {"ledger": saved.values["ledger"]} for event, saved in costs.items() if saved})
+  for event, kept in state_log.kept_states(copy.states / folder.name).items():
+    digests[event] = state_log.load_kept(kept, identity)[1]
+  _save_digests(folder, header, digests)
+  return "more epochs"
+
+
+def _save_digests(folder: pathlib.Path, header: Mapping[str, Any], digests: Sequence[str]) -> None:
+  lines = [header, *({state_log.EVENT: i, state_log.STATE: one} for i, one in enumerate(digests))]
+  (folder / state_log.FILE).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 class Kind(NamedTuple):
   """A kind of tampering.
 
@@ -258,7 +351,10 @@ KINDS = {
     "seed": Kind(change_seed, 1, (True, True)), "data": Kind(change_data, 1, (True, False)),
     "FLOPs": Kind(change_flops, 1, (True, False)),
     "missing run": Kind(leave_out, 3, (False, False)),
-    "chosen seeds": Kind(None, 3, (False, False))}
+    "chosen seeds": Kind(None, 3, (False, False)),
+    "words": Kind(change_words, 1, (False, False)),
+    "interval": Kind(change_interval, 1, (True, True)),
+    "machine": Kind(change_machine, 1, (True, True))}
 
 
 class Campaign:
@@ -269,12 +365,17 @@ class Campaign:
     self.runs: dict[int, pathlib.Path] = {}
     began = _cpu()
     for seed in (*SEEDS, *FURTHER):
-      workdir = folder / "runs" / str(seed)
-      python_run.run(RUN, learners=[METHOD], workdir=workdir, keep="states=1",
-                     params=[*PARAMS, f"experiment.run.seed={seed}"])
-      self.runs[seed] = workdir
+      self.runs[seed] = self._run(folder / "runs" / str(seed), seed)
     self.run_seconds = (_cpu() - began) / len(self.runs)
+    self.longer = self._run(folder / "longer", SEEDS[0], "EPOCHS=30")
+    self.losses: dict[int, float] = {}
     self._made: dict[tuple[int, ...], pathlib.Path] = {}
+
+  @staticmethod
+  def _run(workdir: pathlib.Path, seed: int, *params: str) -> pathlib.Path:
+    python_run.run(RUN, learners=[METHOD], workdir=workdir, keep="states=1",
+                   params=[*PARAMS, *params, f"experiment.run.seed={seed}"])
+    return workdir
 
   def bundle(self, seeds: tuple[int, ...]) -> pathlib.Path:
     """The honest bundle of some seeds."""
@@ -306,12 +407,19 @@ class Campaign:
         chosen = (SEEDS[0], *FURTHER[:2])
       shutil.copyfile(self.bundle(chosen), out)
       return f"seeds {chosen}"
+    if kind == "machine" and not self.losses:  # Whoever has the states can compute them.
+      self.losses[-1] = math.nan
+      self.tampered(kind, rng, out, states)
+      found, _ = self.verify(out, 1, replay=10_000, draw=0, states=states, recompute=False)
+      self.losses = {int(event): float(loss) for check in found.failed for event, loss in
+                     re.findall(r"event (\d+): train_loss: \S+ there, (\S+) here", check.text)}
+      shutil.rmtree(states)
     with tempfile.TemporaryDirectory() as root:
-      copy = Copy(pathlib.Path(root), {}, self.runs)
+      copy = Copy(pathlib.Path(root), {}, self.runs, self.longer, self.losses, states)
       copy.about = bundle.unpack(self.bundle(SEEDS[:num]), copy.root)
       said = change(copy, rng)
       copy.write(out)
-      if KINDS[kind].checks[1]:
+      if KINDS[kind].checks[1] and kind != "machine":
         ran = int(said.split()[1]) if kind == "seed" else SEEDS[0]
         copy.write_states(self.runs[ran], states)
     return said
@@ -332,7 +440,7 @@ def campaign(folder: pathlib.Path, first: int, num: int, replay: int, only: Sequ
   wrong = [check for found, _ in honest for check in found.failed]
   if wrong:
     raise SystemExit(f"An honest bundle is refused: {wrong}")
-  kept = honest[0][0].num_kept
+  kept = sum(honest[0][0].num_events.values())
   for number in range(first, first + num):
     kind = list(KINDS)[number % len(KINDS)]
     if only and kind not in only:
@@ -363,7 +471,10 @@ _EXPECTED = {
     "seed": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed again",
     "FLOPs": "all: counted again from graphs",
     "missing run": "all, where seeds are prescribed; else none",
-    "chosen seeds": "all, where seeds are prescribed; else none"}
+    "chosen seeds": "all, where seeds are prescribed; else none",
+    "words": "all: the code says them",
+    "interval": "1 - C(T, K) / C(N, K): where one of the N - T events that answer is executed",
+    "machine": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed"}
 
 
 def page(found: Mapping[str, Any], command: str) -> str:
@@ -375,9 +486,10 @@ def page(found: Mapping[str, Any], command: str) -> str:
       f"{METHOD} --keep states=1` ({', '.join(f'`{one}`' for one in PARAMS)}), each changed in one "
       "way and then made consistent again, as somebody would who has this code: chains of digests, "
       "manifest, summaries, and digests of states. `suite verify` compared answers and prescribed "
-      "seeds (0, 1, 2; of the first five kinds 0), computed scores and FLOPs of the first five "
-      f"kinds again, and of *answer* and *seed* executed K = {replay} of N = {kept} events, drawn "
-      "anew for each bundle: that alone can find these. What is claimed is under "
+      "seeds (0, 1, 2; 0 of bundles of one run), computed scores and FLOPs again except of "
+      "seeds and words, and of *answer*, *seed*, *interval* and *machine* executed "
+      f"K = {replay} of N = {kept} events, drawn anew for each bundle: that alone can find "
+      "these. What is claimed is under "
       "[submissions](../submissions.md).", "",
       "| changed | bundles | found | by | expected |", "|---|---:|---:|---|---|"]
   for kind, rows in found["rows"].items():
@@ -423,7 +535,9 @@ def main() -> int:
   with tempfile.TemporaryDirectory() as folder:
     began = time.monotonic()
     found = campaign(pathlib.Path(folder), args.first, args.bundles, args.replay, args.kind)
-  text = page(found, f"python tools/tampering.py --bundles {args.bundles} --replay {args.replay}")
+  text = page(found, " ".join([
+      f"python tools/tampering.py --bundles {args.bundles} --replay {args.replay}",
+      *(f"--kind {kind}" for kind in args.kind)]))
   print(text if args.out is None else f"{args.out}, after {time.monotonic() - began:.0f} s")
   if args.out is not None:
     args.out.write_text(text, encoding="utf-8")

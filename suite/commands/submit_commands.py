@@ -31,10 +31,13 @@ def add_submit(submit: argparse.ArgumentParser) -> None:
   submit.add_argument("--title", metavar="TEXT", help="in a few words (none)")
   submit.add_argument("--about", type=pathlib.Path, metavar="FILE.json",
                       help=f"a file with {', '.join(_FIELDS)} in place of the flags")
+  submit.add_argument("--board", type=pathlib.Path, metavar="FILE.json",
+                      help="what the leaderboard prescribes: other runs are refused")
   submit.set_defaults(do=_submit)
 
 
 def _submit(args: argparse.Namespace) -> int:
+  from suite.submissions import board
   from suite.submissions import bundle
   given: dict[str, Any] = {}
   if args.about:
@@ -48,9 +51,11 @@ def _submit(args: argparse.Namespace) -> int:
       raise gin_files.ConfigError(f"--about {args.about} has {', '.join(unknown)}; allowed are "
                                   f"{', '.join(_FIELDS)}.")
   given.update({name: getattr(args, name) for name in _FIELDS if getattr(args, name) is not None})
+  further = {} if args.board is None else {"problems_of": board.read(args.board).problems}
   try:
     content = bundle.pack(args.dir, args.out, bundle.About(
-        **{"license": "", "contact": "", **{name: str(value) for name, value in given.items()}}))
+        **{"license": "", "contact": "", **{name: str(value) for name, value in given.items()}}),
+                          **further)
   except (bundle.SubmitError, FileNotFoundError) as error:
     raise gin_files.ConfigError(str(error)) from error
   print(f"{args.out}: {len(content['runs'])} runs, {args.out.stat().st_size:,} bytes")
@@ -74,14 +79,18 @@ def add_leaderboard(leaderboard: argparse.ArgumentParser) -> None:
   build.add_argument("--no_bundles", action="store_true",
                      help="name the bundles with their digests, without copies of them")
   build.add_argument("--title", default="Leaderboard", metavar="TEXT", help="(%(default)s)")
+  build.add_argument("--board", type=pathlib.Path, metavar="FILE.json",
+                     help="what is prescribed: bundles with other runs are left out")
   build.set_defaults(do=_build)
 
 
 def _build(args: argparse.Namespace) -> int:
+  from suite.submissions import board
   from suite.submissions import site
   if not args.folder.is_dir() or not any(args.folder.glob("*.zip")):
     raise gin_files.ConfigError(f"{args.folder} has no bundles, *.zip. suite submit makes them.")
   for line in site.build(args.folder, args.out, args.title, figures=not args.tables,
-                         copies=not args.no_bundles):
+                         copies=not args.no_bundles,
+                         board=None if args.board is None else board.read(args.board)):
     print(line)
   return 0

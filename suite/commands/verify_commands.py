@@ -52,8 +52,7 @@ def add(verify: argparse.ArgumentParser) -> None:
                       help="remove the damaged files that the same command makes again")
   run_settings.add_flags(verify, "data_dir")
   verify.add_argument("--replay", type=run_settings.positive, metavar="K",
-                      help="of a bundle: execute K events again, drawn from those whose states "
-                      "were kept")
+                      help="of a bundle: execute K of its events again, drawn from all")
   verify.add_argument("--states", type=pathlib.Path, metavar="DIR",
                       help="with --replay: the submitter's kept states, as they lie in the work "
                       "directory")
@@ -62,6 +61,8 @@ def add(verify: argparse.ArgumentParser) -> None:
                       "handed in (a random number, which is said)")
   verify.add_argument("--seeds", type=_seeds, default=(), metavar="N,N",
                       help="of a bundle: the seeds that each method must have, and no others")
+  verify.add_argument("--board", type=pathlib.Path, metavar="FILE.json",
+                      help="of a bundle: what the leaderboard prescribes, in place of --seeds")
   verify.add_argument("--quick", action="store_true",
                       help="of a bundle: compare records with answers alone; compute nothing again")
   verify.add_argument("--json", action="store_true", help="of a bundle: what was found, as JSON")
@@ -83,6 +84,10 @@ def _verify_bundle(args: argparse.Namespace) -> int:
     raise gin_files.ConfigError("--states and --draw are flags of --replay K: add that.")
   if args.states and not args.states.is_dir():
     raise gin_files.ConfigError(f"--states {args.states} is no folder.")
+  if args.board and args.seeds:
+    raise gin_files.ConfigError("--board has the seeds: leave --seeds out.")
+  from suite.submissions import board as board_lib
+  board = None if args.board is None else board_lib.read(args.board)
   run_settings.from_flags(args).set_data_dirs()
   if args.replay or not args.quick:
     this_process.import_tensorflow()
@@ -91,7 +96,7 @@ def _verify_bundle(args: argparse.Namespace) -> int:
   try:
     report = verification.verify(
         args.dirs[0], replay=args.replay or 0, states=args.states, draw=args.draw, seeds=args.seeds,
-        recompute=not args.quick)
+        recompute=not args.quick, board=board)
   except bundle.BundleError as error:
     print(json.dumps({"badge": "refused", "problem": str(error)}) if args.json else
           f"{error}\n\nverdict: refused")
@@ -106,7 +111,7 @@ def _verify(args: argparse.Namespace) -> int:
     if len(args.dirs) > 1:
       raise gin_files.ConfigError("Give one bundle at a time.")
     return _verify_bundle(args)
-  for name in ("replay", "states", "draw", "seeds", "quick", "json"):
+  for name in ("replay", "states", "draw", "seeds", "board", "quick", "json"):
     if getattr(args, name) not in (None, False, ()):
       raise gin_files.ConfigError(f"--{name} is a flag of bundles, FILE.zip, and "
                                   f"{args.dirs[0]} is none.")

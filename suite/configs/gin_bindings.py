@@ -144,6 +144,12 @@ def read_by(history: History, learners: Sequence[str]) -> Tuple[Set[Key], Set[st
   return walk.read, walk.names
 
 
+def made_by(history: History, value: Any) -> Tuple[Set[Key], Set[str]]:
+  """The keys that a call of a value reads, and the functions and classes that it reaches."""
+  walk = _Walk({key: settings[-1:] for key, settings in history.items()}, start=value)
+  return walk.read, walk.names
+
+
 def learner_value(history: History, learner: str) -> Any:
   """The value of one of a run's learners, a reference; None if there is none of this name."""
   return _learners(history).get(learner)

@@ -60,6 +60,11 @@ _GRADIENT = "suite.learners.gradient.GradientLearner"
 _OPTIMIZER = "suite.training.gradient.optimizers.Momentum"
 _SETTING_ALIASES = {"lr": "learning_rate"}
 _OWNERS = 6  # Methods that a message names.
+_MAKES = tuple(f"suite.{one}." for one in (
+    "learners", "training.objectives", "training.memories", "training.statistics",
+    "training.gradient.class_heads"))
+_HEADS_OF_RUNS = tuple(f"suite.training.gradient.class_heads.{one}"
+                       for one in ("Linear", "PerTask", "Given"))
 _PARTS_OF_RUNS = ("transform", "features", "backbone", "channels", "dtype")
 
 
@@ -220,6 +225,28 @@ def settings_of(method: Method, protocol: str = "") -> Mapping[str, Setting]:
 def _scanned(files: Sequence[str], protocol: str) -> gin_files.Scan:
   paths = [gin_files.find_file(name, "methods.csv") for name in files]
   return gin_files.scan(paths, checks=False, protocol=protocol)
+
+
+def makes(history: gin_bindings.History, value: Any) -> tuple[str, frozenset[str]]:
+  """What a learner is: the reference that makes it, and its learner, objective, memory rule and
+  statistics, as names of classes. Heads count where they are no choice of a run.
+  """
+  final = {key: settings[-1:] for key, settings in history.items()}
+  start, _ = gin_bindings.followed(final, value)
+  _, names = gin_bindings.made_by(final, start)
+  made = (f"@{start.scope}/{start.name}" if isinstance(start, gin_bindings.GinReference) else
+          repr(start))
+  return made, frozenset(
+      name.rpartition(".")[2] for name in names
+      if name.startswith(_MAKES) and name not in _HEADS_OF_RUNS)
+
+
+@functools.cache
+def makes_by_itself(name: str, protocol: str) -> tuple[str, frozenset[str]]:
+  """What the method of a name is under a protocol, as the suite ships it; see `makes`."""
+  method = next(one for one in load() if one.name == name)
+  found = _scanned(tuple(shelves([method], protocol)), protocol)
+  return makes(found.history, gin_bindings.GinReference.to_macro(method.macro))
 
 
 def named_settings(method: Method, name: str, protocol: str = "") -> Mapping[str, Setting]:

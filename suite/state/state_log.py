@@ -270,6 +270,14 @@ def check_kept(folder: pathlib.Path, event: int, identity: str) -> None:
     raise ValueError(f"{kept_states(folder)[event]} is not the state whose digest {FILE} has")
 
 
+def read_data(folder: pathlib.Path) -> dict[str, Any]:
+  """The digests of a run's test sets by name; {} if it has none, or something else."""
+  path = folder / DATA_FILE
+  found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+  return found if isinstance(found, dict) and all(
+      isinstance(one, dict) for one in found.values()) else {}
+
+
 def read(path: pathlib.Path) -> tuple[dict[str, Any], list[str]]:
   """Reads the header and the digests, that before event 0 first; a torn last line is left out.
 

@@ -18,7 +18,8 @@ if the manifest has their digests. Nothing in it is ever executed; it holds JSON
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import collections
+from collections.abc import Callable, Iterable, Mapping
 import dataclasses
 import hashlib
 import json
@@ -35,6 +36,7 @@ from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import methods
+from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.metrics import schema
 from suite.reporting import records
@@ -48,6 +50,7 @@ from suite.system import atomic_files
 
 FORMAT = 1
 OK, FAILED, SKIPPED = "ok", "failed", "not done"  # States of a verifier's check.
+TRAININGS, ANSWERS = "trainings", "answers"  # Kinds of events.
 ABOUT, MANIFEST = "submission.json", "MANIFEST.sha256"
 _TEXTS = (run_dir.CONFIG, run_dir.ENVIRONMENT, "operative_config.gin", "report.txt", run_dir.SUMS)
 _OF_LEARNER = (run_dir.RECORDS, run_dir.SUMMARY, descriptions.FILE, state_log.FILE,
@@ -99,10 +102,12 @@ class About:
 
 
 def of_method(config: pathlib.Path, learner: str) -> str:
-  """The name of the registered method that a configuration gives a learner.
+  """The name of the registered method that a configuration makes a learner.
 
-  Registered is a method of `suite list --methods`, with any settings, in a configuration that names
-  nothing but what the suite ships (`gin_names`).
+  It follows from what is made, whatever the learner and its macro are called: of FINETUNE=%ER it is
+  "er", and "er+Gss~Reservoir" of a method with another memory rule, objective or head. Registered
+  is a method of `suite list --methods`, with any settings, in a configuration that names nothing
+  but what the suite ships (`gin_names`).
 
   Raises:
     SubmitError: it is another learner, or code of somebody else.
@@ -123,14 +128,23 @@ def of_method(config: pathlib.Path, learner: str) -> str:
   made, _ = gin_bindings.followed(found.history, bound[-1].value if bound else None)
   of_learner = made.get(learner) if isinstance(made, dict) else None
   _, macros = gin_bindings.followed(found.history, of_learner)
-  names = [one.name for one in methods.load() if one.macro in macros[:1]]
-  if not names:
+  if not any(one.macro in macros[:1] for one in methods.load()):
     known = [one.name for one in methods.load()]
     raise SubmitError(
         f"{learner} is no registered method: its configuration makes it from "
         f"{str(of_learner)!r:.60}. {gin_files.nearest(learner, known)} All of them: suite list "
         "--methods.")
-  return learner if learner in names else names[0]
+  start, parts = methods.makes(found.history, of_learner)
+  protocol = gin_files.protocol_in(found.history)
+  fitting = {one.name: one for one in methods.load() if one.macro in macros and
+             methods.makes_by_itself(one.name, protocol)[0] == start}
+  if not fitting:
+    raise SubmitError(f"{learner} is no registered method: {macros[0]} stands for {start}, which "
+                      "the suite does not call so.")
+  name = learner if learner in fitting else next(iter(fitting))
+  own = methods.makes_by_itself(name, protocol)[1]
+  return name + "".join([*(f"+{one}" for one in sorted(parts - own)),
+                         *(f"~{one}" for one in sorted(own - parts))])
 
 
 def bound_value(config: pathlib.Path, name: str) -> Any:
@@ -141,8 +155,16 @@ def bound_value(config: pathlib.Path, name: str) -> Any:
   return gin_bindings.followed(found.history, bound[-1].value)[0] if bound else None
 
 
-def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any]:
+def pack(folder: pathlib.Path, out: pathlib.Path, about: About,
+         problems_of: Callable[[run_dir.Run, str], list[str]] = lambda run, method: []
+         ) -> dict[str, Any]:
   """Writes the bundle of all runs in a folder; returns the content of its submission.json.
+
+  Args:
+    folder: the work directory of a run or table.
+    out: the zip.
+    about: what whoever hands in says.
+    problems_of: what a run, called a method, does not have as a leaderboard prescribes.
 
   Raises:
     SubmitError: names every run that has not finished, is no registered method, has no digests of
@@ -174,6 +196,7 @@ def pack(folder: pathlib.Path, out: pathlib.Path, about: About) -> dict[str, Any
         continue
       try:
         runs.append(_about_run(run, prefix))
+        problems += [f"{run.folder}: {line}" for line in problems_of(run, runs[-1]["method"])]
       except SubmitError as error:
         problems.append(f"{run.folder}: {error}")
       members.update({f"{prefix}/{run.folder.name}/{name}": run.folder / name for name in (
@@ -397,30 +420,56 @@ def _check_fields(values: Any, fields: Mapping[str, type], where: str) -> None:
       raise BundleError(f"{name} of {where} is {values[name]!r:.60}")
 
 
-def badge(checks: Iterable[Mapping[str, str]], num_kept: int) -> str:
+def badge(checks: Iterable[Mapping[str, Any]], events: Mapping[str, int]) -> str:
   """What was found out about a bundle, or about some of its runs, in words.
 
-  "refused", "recomputed, replayed 3 of 40 events", "recomputed", "answers agree".
+  "refused", "recomputed, replayed 3 of 40 events (1 of 10 trainings, 2 of 30 answers; same bytes)",
+  "recomputed", "answers agree".
 
   Args:
-    checks: their kinds and states, see `verification.Check`.
-    num_kept: the number of events whose states were kept.
+    checks: their values, see `verification.Check`.
+    events: the number of events by kind, see `num_events`: all can be drawn.
   """
   checks = list(checks)
   if any(check["state"] == FAILED for check in checks):
     return "refused"
   done = {check["kind"] for check in checks if check["state"] == OK}
   skipped = {check["kind"] for check in checks if check["state"] == SKIPPED}
-  replayed = sum(check["kind"] == "replay" and check["state"] == OK for check in checks)
+  replayed = [check for check in checks if check["kind"] == "replay" and check["state"] == OK]
+  far = [check["distance"] for check in replayed if check.get("distance") is not None]
+  shares = ", ".join(f"{sum(check.get('what') == what for check in replayed)} of {num} {what}"
+                     for what, num in events.items())
   parts = [*(["recomputed"] if {"scores", "costs"} <= done - skipped else []),
-           *([f"replayed {replayed} of {num_kept} events"] if replayed else [])]
+           *([f"replayed {len(replayed)} of {sum(events.values())} events ({shares}; "
+              f"{f'within {max(far):.2g}' if far else 'same bytes'})"] if replayed else [])]
   return ", ".join(parts) or "answers agree"
 
 
-def kept_events(run: run_dir.Run) -> range:
-  """The events of a run before which the state was kept."""
-  every = state_log.read(run.folder / state_log.FILE)[0][state_log.EVERY]
-  return range(0, len(run.records), every)
+def kind_of(record: Mapping[str, Any]) -> str:
+  """What an event is to whoever draws some: a training, or answers."""
+  return TRAININGS if record.get(schema.KIND) == deliveries.TRAIN else ANSWERS
+
+
+def num_events(runs: Iterable[run_dir.Run]) -> dict[str, int]:
+  """The number of events of runs by `kind_of`, of the kinds that they have."""
+  found = collections.Counter(kind_of(record) for run in runs for record in run.records)
+  return {kind: found[kind] for kind in (TRAININGS, ANSWERS) if found[kind]}
+
+
+def other_description(run: run_dir.Run) -> list[str]:
+  """What a run's own description of its protocol says otherwise than the suite's, by name.
+
+  Nothing else reads a bundle's own: which number leads a table, and whether more is better, is what
+  the code says.
+  """
+  path = run.folder / descriptions.FILE
+  if not path.is_file():
+    return []
+  said = run_dir.read_json(path)
+  known = json.loads(json.dumps(descriptions.named(run.protocol).values()))
+  return [f"{descriptions.FILE} says another {name} of protocol {run.protocol!r} than this suite"
+          for name in sorted({*said, *known})
+          if name not in said or name not in known or said[name] != known[name]]
 
 
 def strip(record: Mapping[str, Any]) -> dict[str, Any]:

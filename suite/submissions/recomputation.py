@@ -3,26 +3,20 @@
 
 `rehearse` goes through all events of a run without a step of training (see
 `suite/contracts/rehearsal.py`): the protocol's own lines charge what the run charged, and score the
-answers that were handed in on the data of this machine. `replay` executes one event from the state
-before it.
+answers that were handed in on the data of this machine. What takes steps of training is in
+`replaying`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 import dataclasses
-import hashlib
-from importlib import metadata
-import json
 import pathlib
-import shutil
-import sys
 import tempfile
 from typing import Any
 
 import numpy as np
 
-from suite.compute import arithmetic
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger
 from suite.contracts import deliveries
@@ -30,12 +24,9 @@ from suite.contracts import planning
 from suite.contracts import rehearsal
 from suite.metrics import schema
 from suite.protocols import run_state
-from suite.reporting import progress
 from suite.reporting import records as records_lib
 from suite.reporting import run_dir
-from suite.reporting import run_writer
 from suite.state import predictions
-from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import state_log
 from suite.submissions import bundle
@@ -49,9 +40,7 @@ _ABOUT = (
     schema.DATASET_VERSION, schema.METRIC, schema.SEEN, schema.FIRST_STEP, schema.LABELS,
     schema.UNKNOWN, schema.WAY, schema.SHOT, schema.NUM_SUPPORT_SETS, schema.NUM_TASKS,
     schema.UPDATES)
-_COSTS = ("flops", "macs", "examples", "steps")
-# Tolerances of a replay on another machine.
-SHARE, RELATIVE, ANSWERS = 0.02, 0.02, 0.02
+COSTS = ("flops", "macs", "examples", "steps")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,30 +67,6 @@ class Rehearsed:
   skipped: dict[str, str] = dataclasses.field(default_factory=dict)
   num_scored: int = 0
   num_charged: int = 0
-
-
-def fingerprint(opened: Opened, environment: Mapping[str, Any]) -> tuple[str, list[str]]:
-  """The digest of what decides bytes on this machine, and what differs from a run's environment."""
-  packages: dict[str, str | None] = {}
-  for name in environment.get("packages") or {}:
-    try:
-      packages[name] = metadata.version(name)
-    except metadata.PackageNotFoundError:
-      packages[name] = None
-  stored = environment.get("arithmetic") or {}
-  own: dict[str, Any] = {
-      "instruction_set": arithmetic.instruction_set(),
-      "python": ".".join(map(str, sys.version_info[:2])),
-      "device": opened.distribution.describe(), "packages": packages,
-      "arithmetic": dataclasses.asdict(arithmetic.of_this_process(
-          precision=stored.get("precision", "float32"), xla=stored.get("xla", False),
-          deterministic=stored.get("deterministic", True)))}
-  theirs = {**{name: environment.get(name) for name in own},
-            "python": ".".join(str(environment.get("python", "")).split(".")[:2])}
-  text = json.dumps(theirs, sort_keys=True)
-  return hashlib.sha256(text.encode()).hexdigest()[:16], [
-      f"{name}: {theirs[name]!s:.120} there, {own[name]!s:.120} here"
-      for name in own if theirs[name] != own[name]]
 
 
 class _Substituting:
@@ -200,7 +165,7 @@ def rehearse(run: run_dir.Run, opened: Opened) -> Rehearsed:
   if rehearsed.notes:
     found.skipped["costs"] = "; ".join(rehearsed.notes)
   _compare_events(run, writer, found)
-  said = {} if "missing" in found.skipped else _data(run.folder)
+  said = {} if "missing" in found.skipped else state_log.read_data(run.folder)
   for name, digests in (writer.state.data_digests or {}).items():
     if name in said and said[name].get("examples") != digests["examples"]:
       found.data.append(f"the test images of {name!r}, or their labels, are not those of the data "
@@ -218,7 +183,7 @@ def _compare_events(run: run_dir.Run, writer: _Substituting, found: Rehearsed) -
     number = said.get("event")
     for name, value in bundle.strip(record).items():
       first = name.removeprefix("budget_").split("_")[0]
-      if first in _COSTS:
+      if first in COSTS:
         if not found.skipped and (name not in said or said[name] != value):
           found.costs.append(f"event {number}, {name}: {said.get(name)} there, {value} here")
       elif name == "predictions":
@@ -283,141 +248,3 @@ def _compare_summary(run: run_dir.Run, summary: Mapping[str, Any], found: Rehear
   found.scores += [f"summary, {line}"
                    for line in records_lib.diff(bundle.strip(run.summary), again)]
   return found
-
-
-def _data(folder: pathlib.Path) -> dict[str, Any]:
-  path = folder / state_log.DATA_FILE
-  found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-  return found if isinstance(found, dict) and all(
-      isinstance(one, dict) for one in found.values()) else {}
-
-
-class _Enough(Exception):
-  """Ends a replay when the next event begins."""
-
-
-class _OneEvent:
-  """A writer that ends the run after one record."""
-
-  def __init__(self, writer: run_writer.RunWriter):
-    self._writer, self._has_written = writer, False
-    self.truncate, self.files, self.report = writer.truncate, writer.files, writer.report
-
-  def write(self, record: Mapping[str, Any]) -> list[Any]:
-    self._has_written = True
-    return self._writer.write(record)
-
-  def begins(self, done: int, total: int, unit: str, what: str) -> None:
-    del done, total, unit, what
-    if self._has_written:
-      raise _Enough
-
-
-def replay(run: run_dir.Run, opened: Opened, event: int, kept: pathlib.Path | None, *,
-           is_exact: bool) -> list[str]:
-  """Executes one event of a run from the state before it; returns lines that say what differs.
-
-  Args:
-    run: of an unpacked bundle.
-    opened: its configuration.
-    event: its number.
-    kept: the folder of the state before it; None for event 0.
-    is_exact: whether this machine computes as the run did, so that bytes are compared; otherwise
-      numbers within the tolerances.
-  """
-  header, digests = state_log.read(run.folder / state_log.FILE)
-  identity = run_identity.of(run.folder)
-  with tempfile.TemporaryDirectory(prefix="lifelong-replay-") as root:
-    folder = pathlib.Path(root) / run.folder.name
-    folder.mkdir()
-    shutil.copyfile(run.home / run_dir.CONFIG, folder.parent / run_dir.CONFIG)
-    assert run_identity.of(folder) == identity
-    if event:
-      assert kept is not None
-      saved, digest = state_log.load_kept(kept, identity)
-      if digest != digests[event] or saved.values["done"] != event:
-        return [f"the state before event {event} is not the one whose digest was handed in"]
-      _prepare(run, folder, kept, event, saved.values["position"])
-    writer = run_writer.RunWriter(folder, None, progress.Silent())
-    try:
-      state = run_state.RunState(
-          folder, _OneEvent(writer), name=run.learner, seed=opened.seed, budget=opened.budget,
-          distribution=opened.distribution, keep_every=None if event else header[state_log.EVERY])
-      if state.done != event:
-        return [f"the state before event {event} has {state.done} events"]
-      try:
-        opened.protocol(opened.learners[run.learner](), state=state)
-      except _Enough:
-        pass
-      state.flush()
-    finally:
-      writer.close()
-    made = bundle.strip(state.records[event])
-    said = bundle.strip(run.records[event])
-    lines = _differences(said, made, is_exact=is_exact)
-    if is_exact and state_log.read(folder / state_log.FILE)[1][event + 1] != digests[event + 1]:
-      lines.append("the digest of the state after it differs")
-    lines += [f"the test images of {name!r} are not those of the data here"
-              for name, content in (state.data_digests or {}).items()
-              if _data(run.folder).get(name, content) != content]
-    if answers := said.get("predictions"):
-      lines += _other_answers(run.folder / answers, folder / answers, is_exact=is_exact)
-    return [f"event {event}: {line}" for line in lines]
-
-
-def _prepare(run: run_dir.Run, folder: pathlib.Path, kept: pathlib.Path, event: int,
-             position: Sequence[Any]) -> None:
-  """Makes the folder of a run that was stopped before an event."""
-  content = (run.folder / run_dir.RECORDS).read_bytes()
-  (folder / run_dir.RECORDS).write_bytes(content[:int(position[0])])
-  lines = (run.folder / state_log.FILE).read_bytes().splitlines(keepends=True)
-  (folder / state_log.FILE).write_bytes(b"".join(lines[:event + 2]))
-  states = folder / "state" / "events"
-  states.mkdir(parents=True)
-  for name in ("00000000.json", "00000000.bin"):
-    if (kept / name).is_file():
-      shutil.copyfile(kept / name, states / name)
-  for source in sorted((kept / "weights").rglob("*")):
-    if source.is_file() and not source.is_symlink():
-      target = folder / "weights" / source.relative_to(kept / "weights")
-      target.parent.mkdir(parents=True, exist_ok=True)
-      shutil.copyfile(source, target)
-  for record in run.records[:event]:
-    if answers := record.get(schema.PREDICTIONS):
-      (folder / answers).parent.mkdir(exist_ok=True)
-      shutil.copyfile(run.folder / answers, folder / answers)
-
-
-def _differences(said: Mapping[str, Any], made: Mapping[str, Any], *, is_exact: bool) -> list[str]:
-  """What differs between two records: all, or what is beyond the tolerances."""
-  if is_exact:
-    return records_lib.diff(said, made)
-  lines = [line for name in {**said, **made} if (name in said) != (name in made)
-           for line in records_lib.diff({name: said[name]} if name in said else {},
-                                        {name: made[name]} if name in made else {})]
-  seen = said.get("seen") or 0
-  for name in (name for name in said if name in made):
-    a, b = said[name], made[name]
-    if isinstance(a, bool) or not isinstance(a, (int, float)) or not isinstance(b, (int, float)):
-      if not isinstance(a, list):
-        lines += records_lib.diff({name: a}, {name: b})
-    elif isinstance(a, int) and isinstance(b, int) and name.split("_")[0] in (*_COSTS, "seen"):
-      lines += records_lib.diff({name: a}, {name: b})
-    else:
-      most = SHARE * seen if isinstance(a, int) else SHARE
-      if abs(a - b) > max(most, RELATIVE * abs(a)):
-        lines.append(f"{name}: {a} there, {b} here")
-  return lines
-
-
-def _other_answers(said: pathlib.Path, made: pathlib.Path, *, is_exact: bool) -> list[str]:
-  """What differs between two files of answers."""
-  if is_exact and said.read_bytes() == made.read_bytes():
-    return []
-  a, b = predictions.load(said), predictions.load(made)
-  if list(a.id) != list(b.id):
-    return ["its answers are to other images"]
-  wrong = int(np.sum(a.top1 != b.top1))
-  if wrong > (0 if is_exact else ANSWERS * len(a)):
-    return [f"{wrong} of {len(a)} answers differ"]
-  return ["its file of answers differs, in probabilities or labels"] if is_exact else []

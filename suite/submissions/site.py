@@ -32,6 +32,7 @@ from suite.reporting import significance
 from suite.reporting import tables
 from suite.reporting.formats import renderers
 from suite.reporting.run_panels import report_sections
+from suite.submissions import board as board_lib
 from suite.submissions import bundle
 from suite.system import atomic_files
 
@@ -61,11 +62,11 @@ class _Entry(NamedTuple):
       return NOT_VERIFIED
     names = ["", *(run.folder.resolve().relative_to(self.root).as_posix() for run in runs)]
     return bundle.badge([check for check in self.found.get("checks", ()) if check["run"] in names],
-                        sum(len(bundle.kept_events(run)) for run in runs))
+                        bundle.num_events(runs))
 
 
 def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool = True,
-          copies: bool = True) -> list[str]:
+          copies: bool = True, board: board_lib.Board | None = None) -> list[str]:
   """Makes the site; returns lines that say what was made and what was left out.
 
   Args:
@@ -74,6 +75,7 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
     title: of the pages.
     figures: False: tables alone, pages of some kB in place of some MB.
     copies: False: bundles are named with their digests, and not copied.
+    board: what is prescribed: bundles with other runs are left out; None: nothing is.
   """
   with tempfile.TemporaryDirectory(prefix="lifelong-site-") as scratch:
     lines, entries = [], []
@@ -88,7 +90,11 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
           method = bundle.of_method(run.home / run_dir.CONFIG, run.learner)
           if _said(run, entry)["method"] != method:
             raise ValueError(f"{run.learner} is {method}, and {bundle.ABOUT} says otherwise")
-      except (bundle.BundleError, ValueError) as error:
+          if other := [*bundle.other_description(run), *(
+              [] if board is None else board.problems(run, method))]:
+            raise ValueError("; ".join(other))
+          (run.folder / descriptions.FILE).unlink(missing_ok=True)  # The code's is shown.
+      except (bundle.BundleError, ValueError, RecursionError) as error:
         lines.append(f"left out, {path.name}: {error}")
         continue
       if entry.badge == "refused":

@@ -7,7 +7,8 @@
     costs      FLOPs, MACs, examples and steps of every event, from graphs
     data       the images that were tested on
     seeds      those that the leaderboard prescribes, each there and no other
-    replay     K events, drawn with a number that is chosen after the bundle was handed in
+    board      what else it prescribes: values, budget, data, interval of states, environments
+    replay     K events of all, drawn with a number that is chosen after the bundle was handed in
 
 What each kind finds, and what none can, is measured in docs/results/tampering.md.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import dataclasses
+import functools
 import pathlib
 import secrets
 import tempfile
@@ -37,38 +39,51 @@ from suite.state import predictions
 from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import state_log
+from suite.submissions import board as board_lib
 from suite.submissions import bundle
 from suite.submissions import recomputation
+from suite.submissions import replaying
 from suite.system import atomic_files
 
 OK, FAILED, SKIPPED = bundle.OK, bundle.FAILED, bundle.SKIPPED
-KINDS = ("whole", "answers", "scores", "costs", "data", "seeds", "replay")
+KINDS = ("whole", "answers", "scores", "costs", "data", "seeds", "board", "replay")
 _MOST = 20  # Lines of a check.
 
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-  """One check of one run; "" as `run`: of the whole bundle."""
+  """One check of one run.
+
+  Attributes:
+    kind: of `KINDS`.
+    run: its folder in the bundle; "": of the whole bundle.
+    state: OK, FAILED or SKIPPED.
+    text: in words.
+    what: of a replay, `bundle.kind_of` its event.
+    distance: of a replay, see `replaying.Outcome`.
+  """
 
   kind: str
   run: str
   state: str
   text: str
+  what: str = ""
+  distance: float | None = None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Drawn:
   """An event that is executed again.
 
   Attributes:
     run: its folder in the bundle.
     event: its number.
-    state: which state is needed, as a folder of the submitter's; "" for the first event.
+    states: folders of the submitter's with the states that are needed and not there.
   """
 
   run: str
   event: int
-  state: str
+  states: list[str] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass
@@ -81,7 +96,7 @@ class Report:
     checks: in the order in which they were made.
     draw: the number with which events were drawn; None: none were.
     drawn: these events.
-    num_kept: the events from which they were drawn.
+    num_events: of all runs by kind, from which they were drawn.
   """
 
   bundle: str
@@ -89,7 +104,7 @@ class Report:
   checks: list[Check] = dataclasses.field(default_factory=list)
   draw: int | None = None
   drawn: list[Drawn] = dataclasses.field(default_factory=list)
-  num_kept: int = 0
+  num_events: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
   @property
   def failed(self) -> list[Check]:
@@ -98,7 +113,7 @@ class Report:
   @property
   def badge(self) -> str:
     """In words, see `bundle.badge`."""
-    return bundle.badge(map(dataclasses.asdict, self.checks), self.num_kept)
+    return bundle.badge(map(dataclasses.asdict, self.checks), self.num_events)
 
   @property
   def waits(self) -> bool:
@@ -108,22 +123,24 @@ class Report:
   def values(self) -> dict[str, Any]:
     """Plain values for JSON."""
     return {"bundle": self.bundle, "about": dict(self.about), "badge": self.badge,
-            "draw": self.draw, "num_kept": self.num_kept,
+            "draw": self.draw, "num_events": dict(self.num_events),
             "drawn": [dataclasses.asdict(one) for one in self.drawn],
             "checks": [dataclasses.asdict(one) for one in self.checks]}
 
 
 def verify(path: pathlib.Path, *, replay: int = 0, states: pathlib.Path | None = None,
-           draw: int | None = None, seeds: Sequence[int] = (), recompute: bool = True) -> Report:
+           draw: int | None = None, seeds: Sequence[int] = (), recompute: bool = True,
+           board: board_lib.Board | None = None) -> Report:
   """Verifies a bundle.
 
   Args:
     path: the zip.
-    replay: number of events to execute again, of those whose states were kept.
+    replay: number of events to execute again, of all.
     states: folder of the submitter's kept states, at any depth; None: events that need one wait.
     draw: by which these are drawn; None: a new random number.
     seeds: that the leaderboard prescribes; (): any.
     recompute: whether scores and costs are computed again.
+    board: what the leaderboard prescribes, its seeds in place of `seeds`; None: nothing else.
 
   Raises:
     bundle.BundleError: it is no bundle.
@@ -137,14 +154,16 @@ def verify(path: pathlib.Path, *, replay: int = 0, states: pathlib.Path | None =
       if (run := _whole(report, root, said)) is not None:
         runs[said["folder"]] = run
         _check_answers(report, said["folder"], run)
-    _check_seeds(report, seeds)
-    if replay and runs:  # Of all events whose states are committed to and kept.
-      kept = [Drawn(name, event, f"{run.folder.name}/state/kept/{event:08d}" if event else "")
-              for name, run in sorted(runs.items()) for event in bundle.kept_events(run)]
+        if board is not None:
+          _check_board(report, said, run, board)
+    _check_seeds(report, seeds if board is None else board.seeds)
+    if replay and runs:  # Whatever the submitter says of kept states: of all events.
+      every = [Drawn(name, event) for name, run in sorted(runs.items())
+               for event in range(len(run.records))]
       report.draw = secrets.randbits(31) if draw is None else draw
-      report.num_kept = len(kept)
-      chosen = seeds_lib.generator(report.draw, report.bundle).permutation(len(kept))[:replay]
-      report.drawn = [kept[i] for i in sorted(chosen.tolist())]
+      report.num_events = bundle.num_events(runs.values())
+      chosen = seeds_lib.generator(report.draw, report.bundle).permutation(len(every))[:replay]
+      report.drawn = [every[i] for i in sorted(chosen.tolist())]
     if recompute or report.drawn:
       by_workdir: dict[pathlib.Path, dict[str, run_dir.Run]] = {}
       for name, run in runs.items():
@@ -154,11 +173,13 @@ def verify(path: pathlib.Path, *, replay: int = 0, states: pathlib.Path | None =
     return report
 
 
-def _add(report: Report, kind: str, run: str, problems: Sequence[str], text: str) -> None:
+def _add(report: Report, kind: str, run: str, problems: Sequence[str], text: str,
+         what: str = "", distance: float | None = None) -> None:
   """Adds a check: failed with the problems, or fine with a text."""
   more = [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
   report.checks.append(Check(
-      kind, run, FAILED if problems else OK, "; ".join([*problems[:_MOST], *more]) or text))
+      kind, run, FAILED if problems else OK, "; ".join([*problems[:_MOST], *more]) or text, what,
+      distance))
 
 
 def _whole(report: Report, root: pathlib.Path, said: Mapping[str, Any]) -> run_dir.Run | None:
@@ -183,6 +204,7 @@ def _whole(report: Report, root: pathlib.Path, said: Mapping[str, Any]) -> run_d
         problems.append(f"{bundle.ABOUT} says {key} {said[key]!r}, and the run {value!r}")
     if [record.get(schema.EVENT) for record in run.records] != list(range(len(run.records))):
       problems.append("its events are not numbered in order")
+    problems += bundle.other_description(run)
     if any(record.get(schema.RUN) != run.learner for record in run.records):
       problems.append("its records are of another learner")
     state_log.check_run(folder, run_identity.of(folder), len(run.records))
@@ -236,6 +258,16 @@ def _check_answers(report: Report, name: str, run: run_dir.Run) -> None:
     except Exception as error:  # Of a file that is not what it should be.
       problems.append(f"event {record.get('event')}: {snapshots.reason(error)}")
   _add(report, "answers", name, problems, f"{num:,} answers")
+
+
+def _check_board(report: Report, said: Mapping[str, Any], run: run_dir.Run,
+                 board: board_lib.Board) -> None:
+  """Whether a run is as the board prescribes."""
+  try:
+    problems = board.problems(run, said["method"])
+  except Exception as error:  # Of files that are not what they should be.
+    problems = [snapshots.reason(error)]
+  _add(report, "board", said["folder"], problems, f"{board.run}, as prescribed")
 
 
 def _check_seeds(report: Report, seeds: Sequence[int]) -> None:
@@ -300,31 +332,60 @@ def _recompute(report: Report, name: str, found: recomputation.Rehearsed) -> Non
 
 def _replay(report: Report, run: run_dir.Run, opened: recomputation.Opened, drawn: Drawn,
             states: pathlib.Path | None) -> None:
-  identity = run_identity.of(run.folder)
-  digest = state_log.read(run.folder / state_log.FILE)[1][drawn.event]
-  kept = None
-  if drawn.event:
-    if states is None:
-      return  # The report waits for it.
-    found = [path for path in sorted(states.rglob(f"state/kept/{drawn.event:08d}"))
-             if path.parents[2].name == run.folder.name and path.is_dir()]
-    fitting = [path for path in found if _digest_of(path, identity) == digest]
-    if not fitting:
-      _add(report, "replay", drawn.run, [
-          f"event {drawn.event}: {len(found)} states are called {drawn.state}, and none has the "
-          "digest that was handed in" if found else
-          f"event {drawn.event}: its state, {drawn.state}, is not in {states}"], "")
-      return
-    kept = fitting[0]
-  mark, other = recomputation.fingerprint(opened, run.environment)
+  """Executes an event that was drawn, and adds the check, unless a state has to be asked for."""
+  what = bundle.kind_of(run.records[drawn.event])
+  mark, other = replaying.fingerprint(opened, run.environment)
+  of = replaying.span(run, drawn.event)
+  fail = functools.partial(_add, report, "replay", drawn.run, text="", what=what)
+
+  def name_of(event: int) -> str:
+    return f"{run.folder.name}/state/kept/{event:08d}"
+
+  if of.start and states is None:
+    drawn.states = [name_of(of.start), *([name_of(of.goal)] if other and of.has_goal else [])]
+    return
+  if of.start and _state_before(run, states, of.start) is None:
+    fail([f"event {drawn.event}: {_lacking(run, states, of.start, name_of(of.start))}"])
+    return
   try:
-    problems = recomputation.replay(run, opened, drawn.event, kept, is_exact=not other)
+    found = replaying.replay(run, opened, drawn.event, functools.partial(
+        _state_before, run, states), is_exact=not other)
   except Exception as error:  # Of a state or records that no run could have.
-    problems = [f"event {drawn.event}: {snapshots.reason(error)}"]
-  _add(report, "replay", drawn.run, problems,
-       f"event {drawn.event}: " + (f"the same bytes ({mark})" if not other else (
-           f"within {recomputation.SHARE:.0%} and {recomputation.ANSWERS:.0%} of its answers: this "
-           f"machine differs ({'; '.join(other)})")))
+    fail([f"event {drawn.event}: {snapshots.reason(error)}"])
+    return
+  if found.needs_goal and states is None:
+    drawn.states = [name_of(of.goal)]
+  elif found.needs_goal:
+    fail([f"event {drawn.event}: {_lacking(run, states, of.goal, name_of(of.goal))}"])
+  else:
+    _add(report, "replay", drawn.run, found.problems, f"event {drawn.event}: " + (
+        f"the same bytes ({mark})" if found.distance is None else
+        f"within {found.distance:.2g} ({replaying.ARRAYS:.2g} of what a training changes and "
+        f"{replaying.ANSWERS:.0%} of the answers after it are allowed): this machine differs "
+        f"({'; '.join(other)})"), what, found.distance)
+
+
+def _lacking(run: run_dir.Run, states: pathlib.Path | None, event: int, name: str) -> str:
+  """Says why a state of the submitter's cannot be used."""
+  there = _called(run, states, event)
+  return (f"{len(there)} states are called {name}, and none has the digest that was handed in"
+          if there else f"its state, {name}, is not in {states}")
+
+
+def _called(run: run_dir.Run, states: pathlib.Path | None, event: int) -> list[pathlib.Path]:
+  """The folders with the name of a run's state."""
+  return [] if states is None else [
+      path for path in sorted(states.rglob(f"state/kept/{event:08d}"))
+      if path.parents[2].name == run.folder.name and path.is_dir()]
+
+
+def _state_before(run: run_dir.Run, states: pathlib.Path | None, event: int
+                  ) -> pathlib.Path | None:
+  """The folder of the state before an event that has the digest that was handed in."""
+  identity = run_identity.of(run.folder)
+  digest = state_log.read(run.folder / state_log.FILE)[1][event]
+  return next((path for path in _called(run, states, event)
+               if _digest_of(path, identity) == digest), None)
 
 
 def _digest_of(folder: pathlib.Path, identity: str) -> str:
@@ -343,14 +404,12 @@ def text(report: Report) -> str:
   lines += [f"  {check.state:8}  {check.kind:7}  {check.run.ljust(width)}  {check.text}".rstrip()
             for check in report.checks]
   if report.draw is not None:
-    lines += ["", f"{len(report.drawn)} of {report.num_kept} events whose states were kept were "
-              f"drawn with {report.draw}, a number chosen after the bundle was handed in."]
+    lines += ["", f"{len(report.drawn)} of all {sum(report.num_events.values())} events were drawn "
+              f"with {report.draw}, a number chosen after the bundle was handed in."]
     if report.waits:
-      waiting = [f"  {one.run}, before event {one.event}: {one.state}" for one in report.drawn
-                 if one.state and not any(
-                     check.kind == "replay" and check.run == one.run
-                     and check.text.startswith(f"event {one.event}:") for check in report.checks)]
       lines += ["These states are needed. Ask for them, and give the same command with "
-                f"--draw {report.draw} --states DIR:", *waiting]
+                f"--draw {report.draw} --states DIR:",
+                *(f"  {one.run}, event {one.event}: {', '.join(one.states)}"
+                  for one in report.drawn if one.states)]
   return "\n".join([*lines, "", f"verdict: {report.badge}"
                     + (", waiting for states" if report.waits else "")])

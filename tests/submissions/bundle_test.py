@@ -108,9 +108,13 @@ def test_manifest_and_description_are_checked(tmp_path):
 CONFIG = """from __gin__ import dynamic_registration
 import suite.experiment
 import suite.learners.gradient
+import suite.training.memories.memory
+import suite.training.memories.reservoir
 
 suite.experiment.run.learners = {LEARNERS}
-ER = @suite.learners.gradient.GradientLearner()
+ER = @replay/er/suite.learners.gradient.GradientLearner
+replay/suite.learners.gradient.GradientLearner.memory = @suite.training.memories.memory.Memory()
+suite.training.memories.memory.Memory.rule = @suite.training.memories.reservoir.Reservoir()
 MINE = @suite.learners.gradient.GradientLearner()
 """
 
