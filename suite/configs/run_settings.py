@@ -81,6 +81,7 @@ class RunSettings:
   """The settings of a run, or of every run of a table; see the flags' help.
 
   Attributes:
+    progress: whether a bar, or lines, show how far a run is.
     seed: all randomness derives from it.
     op_threads: CPU threads of one op, and of a matrix product of NumPy; None: all cores. 1 is
       faster where many small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS
@@ -123,6 +124,7 @@ class RunSettings:
       "", "states=N: keep the state before every N-th event, and write a digest of the state "
       "before each, for suite submit (docs/submissions.md)", type=_kept, metavar="states=N")
   debug: bool = _flag(False, "show the traceback of every error", action="store_true")
+  progress: bool = True
   seed: int = 0
   op_threads: Optional[int] = None
   budget: str = ""

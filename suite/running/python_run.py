@@ -162,7 +162,8 @@ def run(
     jobs, only: of a table or several seeds, as --jobs and --only.
     method_settings: named values of methods, as --settings: "cpu".
     **settings: seed, budget, data_dir, mirror, strategy, devices, profile and the like, see
-      `run_settings.RunSettings`; with a protocol also the protocol's own arguments.
+      `run_settings.RunSettings`; progress=False hides the progress on stderr. With a protocol also
+      the protocol's own arguments.
 
   Returns:
     The results; `print` shows the report.

@@ -223,7 +223,7 @@ def test_list_runs_and_report():
 
 def test_importing_suite_is_light_and_a_run_is_quiet(tmp_path):
   program = ("import sys, suite; heavy = {'tensorflow', 'pandas', 'matplotlib'} & set(sys.modules);"
-             "assert not heavy, heavy; suite.run('two.gin', workdir='quiet')")
+             "assert not heavy, heavy; suite.run('two.gin', workdir='quiet', progress=False)")
   path = os.pathsep.join([str(pathlib.Path(suite.__file__).parents[1]), str(tmp_path),
                           os.environ.get("PYTHONPATH", "")])
   env = {**os.environ, "PYTHONPATH": path}
