@@ -73,7 +73,8 @@ class Progress:
         value := self._curve.value(record)) is not None:
       shown.insert(0, f"{self._curve.y_text.lower()} {_short(value)}")
     # A protocol of the user may not say where it is.
-    place = self._place or f"event {record[schema.EVENT] + 1:,}, {record.get(schema.KIND, '')}"
+    what = " ".join(str(record[key]) for key in (schema.KIND, schema.TASK_KEY) if key in record)
+    place = self._place or f"event {record[schema.EVENT] + 1:,}, {what}"
     self._logged = time.monotonic()
     say(f"{self._name}: {place}: {', '.join(shown)}{self._left(self._done + self._adds)}")
 

@@ -43,7 +43,7 @@ def test_a_script_has_the_lines_on_stderr(monkeypatch, capsys):
   shown.begins(5, 12, "event", "train on bucket_06")
   shown.event(RECORD)
   assert capsys.readouterr() == ("", (
-      "er: event 5, train: accuracy 0.5\n"
+      "er: event 5, train digits: accuracy 0.5\n"
       "er: event 6 of 12, train on bucket_06\n"
       "er: event 6 of 12, train on bucket_06: accuracy 0.5\n"))
 
