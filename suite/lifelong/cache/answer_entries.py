@@ -221,17 +221,23 @@ def _checked_repeats(entries: Sequence[Entries], models: Sequence[str], ids: Seq
   if may_be_two.any():
     raise cache_input.CacheError(
         f"{text}These may be two models: no results beside the logs name them, and {model!r} is "
-        "their folder. Move the logs of each model to a folder of its name; or, of repeated runs "
-        "of one model, take the mean with --repeats folder.")
+        "their folder. Move the logs of each model to a folder of its name. If they are repeated "
+        f"runs of one model, {_mean_by(FOLDER)}")
   if recognised:
-    raise cache_input.CacheError(f"{text}These are repeated runs: take their mean with --repeats "
-                                 "mean, or leave all but one out.")
+    raise cache_input.CacheError(f"{text}These are repeated runs: {_mean_by(MEAN)} Or leave all "
+                                 "but one out.")
   if columns:
     names = " and ".join(repr(name) for name in columns[:_NAMED])
     raise cache_input.CacheError(
         f"{text}Such lines differ in column {names}: is it a part of the key (--task "
         f"{columns[0]}, --id COLUMN, --model COLUMN)? Otherwise keep one line of each.")
   raise cache_input.CacheError(f"{text}Remove one.")
+
+
+def _mean_by(repeats: str) -> str:
+  """Advice to take the mean; a cache of right and wrong asks at once from where on one is right."""
+  return (f"take their mean, right from a half on: --repeats {repeats} --threshold 0.5; or keep it "
+          f"as it is: --repeats {repeats} --values.")
 
 
 def _are_repeats(entries: Sequence[Entries], pairs: np.ndarray) -> bool | None:
