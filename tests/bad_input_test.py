@@ -398,7 +398,7 @@ COMMANDS = [
     ("data doctor nevis-smal", 2, "Unknown data set 'nevis-smal'. Nearest: nevis-small"),
     ("data timeline t.txt --name x --by year", 2, "There is no file t.txt; give a .csv or"),
     ("data timeline t.csv --name x", 2, "Say how to divide the images: --by year, month"),
-    ("rum quickstart", 2, "invalid choice: 'rum' (choose from 'run', 'list', 'show'"),
+    ("rum quickstart", 2, "invalid choice: 'rum' (choose from 'run', 'search', 'list', 'show'"),
 ]
 
 # A binding of the quickstart (`--gin_param`), and parts of the line that it is refused with.
