@@ -337,7 +337,7 @@ def _learner_run(
 def _say(distribution: distribution_lib.Distribution, line: str) -> None:
   """Says what happens with a run; of several workers, those whose log is shown, and the chief."""
   if distribution.is_chief or logging.level_info():
-    progress_lib.say(line)
+    processes.say(line)
 
 
 def _tracked(settings: run_settings.RunSettings, folder: pathlib.Path

@@ -13,11 +13,10 @@ import sys
 import time
 from typing import Any, TextIO
 
-from absl import logging
-
 from suite.contracts import descriptions
 from suite.metrics import schema
 from suite.reporting import quantities
+from suite.system import processes
 
 _LOG_SECONDS = 10  # Between two lines of a log about one event.
 _SHOWN = ("error", "accuracy", "validation_error", "seconds_event")
@@ -51,7 +50,7 @@ class Progress:
     self._adds = 1 if unit == "event" else 0  # The end of another unit is not known here.
     if now - self._logged >= _LOG_SECONDS:
       self._logged = now
-      say(f"{self._name}: {self._place}{self._left(done)}")
+      processes.say(f"{self._name}: {self._place}{self._left(done)}")
 
   def _left(self, done: int) -> str:
     """The remaining time in words, after `done` units; "" if there is nothing to tell it from."""
@@ -64,7 +63,7 @@ class Progress:
     now = time.monotonic()
     if now - self._logged >= _LOG_SECONDS:
       self._logged = now
-      say(f"{self._name}: {self._place}: {_point(values)}")
+      processes.say(f"{self._name}: {self._place}: {_point(values)}")
 
   def event(self, record: Mapping[str, Any]) -> None:
     """Shows a finished event."""
@@ -76,7 +75,7 @@ class Progress:
     what = " ".join(str(record[key]) for key in (schema.KIND, schema.TASK_KEY) if key in record)
     place = self._place or f"event {record[schema.EVENT] + 1:,}, {what}"
     self._logged = time.monotonic()
-    say(f"{self._name}: {place}: {', '.join(shown)}{self._left(self._done + self._adds)}")
+    processes.say(f"{self._name}: {place}: {', '.join(shown)}{self._left(self._done + self._adds)}")
 
   def close(self) -> None:
     """Ends the display."""
@@ -175,14 +174,6 @@ def of_process(name: str, number: int = 1, of: int = 1,
   if type(shell).__name__ == "ZMQInteractiveShell":
     return NotebookProgress(name, number, of, description)
   return (Bar if sys.stderr.isatty() else Progress)(name, number, of, description)
-
-
-def say(line: str) -> None:
-  """Logs a line; where log lines are not shown, as from Python, it goes to stderr."""
-  if logging.level_info():
-    logging.info("%s", line)
-  else:
-    sys.stderr.write(f"{line}\n")
 
 
 def _place(done: int, total: int, unit: str, what: str) -> str:
