@@ -57,11 +57,12 @@ class Shipped(NamedTuple):
   delivery: str = ""
 
 
+INCREMENTAL, CLEAR, FLUID = "incremental", "clear", "fluid"
 SHIPPED: Mapping[str, Shipped] = {
     "nevis": Shipped("suite.protocols.nevis", deliveries.TASKS),
-    "clear": Shipped("suite.protocols.clear", deliveries.BUCKETS),
-    "incremental": Shipped("suite.protocols.incremental", deliveries.BUCKETS),
-    "fluid": Shipped("suite.protocols.fluid", deliveries.SEQUENCE),
+    CLEAR: Shipped("suite.protocols.clear", deliveries.BUCKETS),
+    INCREMENTAL: Shipped("suite.protocols.incremental", deliveries.BUCKETS),
+    FLUID: Shipped("suite.protocols.fluid", deliveries.SEQUENCE),
     "cfsl": Shipped("suite.protocols.cfsl", deliveries.EPISODES),
     "lifelong": Shipped("suite.protocols.lifelong"),
     "pretrain": Shipped("suite.protocols.pretrain", deliveries.PORTIONS),
