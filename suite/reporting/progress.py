@@ -19,7 +19,7 @@ from suite.reporting import quantities
 from suite.system import processes
 
 _LOG_SECONDS = 10  # Between two lines of a log about one event.
-_SHOWN = ("error", "accuracy", "validation_error", "seconds_event")
+_SHOWN = ("error", "accuracy", "validation_error")
 
 
 class Progress:
@@ -71,6 +71,8 @@ class Progress:
     if self._curve is not None and self._curve.y not in _SHOWN and (
         value := self._curve.value(record)) is not None:
       shown.insert(0, f"{self._curve.y_text.lower()} {_short(value)}")
+    seconds = record.get(schema.SECONDS_EVENT)
+    shown += [] if seconds is None else [quantities.duration(seconds)]
     # A protocol of the user may not say where it is.
     what = " ".join(str(record[key]) for key in (schema.KIND, schema.TASK_KEY) if key in record)
     place = self._place or f"event {record[schema.EVENT] + 1:,}, {what}"

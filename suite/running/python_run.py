@@ -117,9 +117,11 @@ class Result:
 
   def __repr__(self) -> str:
     runs = self.runs
-    kinds = f"{len(runs)} runs, {sum(run.is_finished for run in runs)} of them finished"
+    num = f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}"
+    done = sum(run.is_finished for run in runs)
     more = f" and {len(self.folders) - 1} more folders" if len(self.folders) > 1 else ""
-    return f"Result({_PATHS.repr(str(self.folders[0]))}{more}: {kinds}; print shows the report)"
+    return (f"Result({_PATHS.repr(str(self.folders[0]))}{more}, {num}, {done} finished; print "
+            "shows the report)")
 
   def _repr_html_(self) -> str:
     return self.table().to_html()

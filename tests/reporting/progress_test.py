@@ -10,7 +10,7 @@ from absl import logging
 
 from suite.reporting import progress
 
-RECORD = {"event": 4, "kind": "train", "task_key": "digits", "accuracy": 0.5}
+RECORD = {"event": 4, "kind": "train", "task_key": "digits", "accuracy": 0.5, "seconds_event": 90.0}
 
 
 def test_a_log_says_where_the_run_is_and_the_time_left(monkeypatch):
@@ -31,8 +31,8 @@ def test_a_log_says_where_the_run_is_and_the_time_left(monkeypatch):
   assert lines == [
       "er (learner 2 of 5): event 5 of 12, train on bucket_05",
       "er (learner 2 of 5): event 5 of 12, train on bucket_05: trial0 step 1,500 of 2,000 loss 1",
-      "er (learner 2 of 5): event 5 of 12, train on bucket_05: accuracy 0.5; "
-      "about 3 min 30 s left",
+      "er (learner 2 of 5): event 5 of 12, train on bucket_05: accuracy 0.5, "
+      "1 min 30 s; about 3 min 30 s left",
       "er (learner 2 of 5): event 7 of 12, train on bucket_06; about 2 min 00 s left"]
 
 
@@ -43,9 +43,9 @@ def test_a_script_has_the_lines_on_stderr(monkeypatch, capsys):
   shown.begins(5, 12, "event", "train on bucket_06")
   shown.event(RECORD)
   assert capsys.readouterr() == ("", (
-      "er: event 5, train digits: accuracy 0.5\n"
+      "er: event 5, train digits: accuracy 0.5, 1 min 30 s\n"
       "er: event 6 of 12, train on bucket_06\n"
-      "er: event 6 of 12, train on bucket_06: accuracy 0.5\n"))
+      "er: event 6 of 12, train on bucket_06: accuracy 0.5, 1 min 30 s\n"))
 
 
 def test_a_terminal_has_a_bar(monkeypatch, capsys):

@@ -253,7 +253,7 @@ def test_what_a_program_prints_is_short():
       "64 test images, 8 classes)")
   assert printed[1].endswith(", 2 tasks: 'toytoytoytoy...ytoytoytoytoy', 'other')")
   assert printed[2] == "OwnLearner(er, {'epochs': 1, 'memory_size': 100})"
-  assert printed[3].endswith(": 1 runs, 1 of them finished; print shows the report)")
+  assert printed[3].endswith(", 1 run, 1 finished; print shows the report)")
 
 
 def test_a_notebook_has_a_bar(monkeypatch, capsys):
