@@ -162,7 +162,8 @@ def run(
     for number, (name, make_learner) in enumerate(learners.items(), 1):
       place = places[name]
       progress = functools.partial(
-          progress_lib.of_process, name, number, len(learners), description)
+          progress_lib.of_process, name, number, len(learners), description
+          ) if settings.progress else progress_lib.Silent
       if distribution.is_chief and description is not None:
         snapshots.save_text(
             place.folder / descriptions.FILE, run_dir.sealed(description.values()))
@@ -339,11 +340,9 @@ def _learner_run(
 
 
 def _say(distribution: distribution_lib.Distribution, line: str) -> None:
-  """Says what happens with a run; on stderr where log lines are not shown, as from Python."""
-  if logging.level_info():
-    logging.info("%s", line)
-  elif distribution.is_chief:
-    sys.stderr.write(f"{line}\n")
+  """Says what happens with a run; of several workers, those whose log is shown, and the chief."""
+  if distribution.is_chief or logging.level_info():
+    processes.say(line)
 
 
 def _tracked(settings: run_settings.RunSettings, folder: pathlib.Path

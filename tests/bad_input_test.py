@@ -352,7 +352,8 @@ COMMANDS = [
     ("run quickstart --seeds 0,0", 2, "--seeds has 0, 0; give each seed once"),
     ("run quickstart --seed 1 --seeds 2,3", 2, "leave one of them out"),
     ("run quickstart --seeds 3", 2, "got '3': the seed 3 is --seed 3; 3 seeds are --seeds 0,1,2"),
-    ("run quickstart --gpu 0", 2, "no flag '--gpu'. Nearest: --gpus_per_task"),
+    ("run quickstart --gpu 1", 2, "no flag '--gpu'. Choose GPUs before the command, "
+     "CUDA_VISIBLE_DEVICES=1 suite run ..., and their number by --devices."),
     ("list --method", 2, "suite list has no flag '--method'. Nearest: --methods"),
     ("report dir --out x.pdf", 2, "'.pdf' is none of .txt, .html, .md, .csv, .tex. Rename it"),
     ("report dir --format csv --out x.html", 2, "x.html is html by its ending, and --format csv"),
@@ -397,7 +398,7 @@ COMMANDS = [
     ("data doctor nevis-smal", 2, "Unknown data set 'nevis-smal'. Nearest: nevis-small"),
     ("data timeline t.txt --name x --by year", 2, "There is no file t.txt; give a .csv or"),
     ("data timeline t.csv --name x", 2, "Say how to divide the images: --by year, month"),
-    ("rum quickstart", 2, "invalid choice: 'rum' (choose from 'run', 'list', 'show'"),
+    ("rum quickstart", 2, "invalid choice: 'rum' (choose from 'run', 'search', 'list', 'show'"),
 ]
 
 # A binding of the quickstart (`--gin_param`), and parts of the line that it is refused with.

@@ -25,11 +25,13 @@ from absl import logging
 from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import run_settings
+from suite.contracts import descriptions
 from suite.running import this_process
 from suite.system import atomic_files
 from suite.system import folders
 
-_PROTOCOLS = ("incremental", "clear", "fluid")  # compare.PROTOCOLS
+# compare.PROTOCOLS
+_PROTOCOLS = (descriptions.INCREMENTAL, descriptions.CLEAR, descriptions.FLUID)
 _SECONDS = 10.0  # Between two pages, at least.
 _SHARE = 0.1  # Of the time, at most, in which pages are made.
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")

@@ -25,9 +25,10 @@ def add_format_flags(action: argparse.ArgumentParser) -> None:
                       "HELM, the perturbation: for all tasks, or by task (kept with the cache)")
   action.add_argument("--threshold", type=float, metavar="T",
                       help="scores count as correct from T on (kept with the cache)")
-  action.add_argument("--repeats", choices=("refuse", "mean"), default="refuse",
+  action.add_argument("--repeats", choices=("refuse", "mean", "folder"), default="refuse",
                       help="different answers of one model to one sample: refuse them (default), "
-                      "or take the mean of repeated runs")
+                      "or take the mean of repeated runs; folder: also where nothing but their "
+                      "folder says that logs are of one model")
 
 
 def read(args: argparse.Namespace, files: Sequence[pathlib.Path], cache: Any,

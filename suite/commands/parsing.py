@@ -27,6 +27,8 @@ from suite.configs import methods as methods_lib
 from suite.configs import run_files
 from suite.system import processes
 
+_GPUS = ("gpu", "gpus", "gpuid", "gpuids", "cuda", "device", "deviceid")  # What others have.
+
 
 class Parser(argparse.ArgumentParser):
   """A parser that takes flags by their whole names; so do those of its subcommands."""
@@ -76,6 +78,11 @@ def refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str], unknow
   if name == "op_threads" and "--gin_param" in known:
     value = value or "".join(unknown[1:2])
     advice = f"What runs is set by gin: --set experiment.run.{name}={value or 'VALUE'}"
+  elif "--devices" in known and typed in _GPUS:
+    value = value or "".join(unknown[1:2])
+    value = value if re.fullmatch(r"[\d,]+", value) else "0"
+    advice = (f"Choose GPUs before the command, CUDA_VISIBLE_DEVICES={value} {parser.prog} ..., "
+              "and their number by --devices.")
   elif near:
     advice = f"Nearest: {', '.join(plain[one] for one in near)}."
   elif "--gin_param" in known:

@@ -16,6 +16,7 @@ import textwrap
 from typing import Any
 
 from suite.commands import parsing
+from suite.configs import chosen_settings
 from suite.configs import gin_files
 from suite.configs import method_values
 from suite.configs import methods
@@ -149,6 +150,8 @@ def add_show(show: argparse.ArgumentParser) -> None:
 def _show(args: argparse.Namespace) -> int:
   method = None if args.name in run_files.shipped() else methods.find(args.name)
   if method is not None:
+    if not chosen_settings.is_file(args.method_settings):
+      gin_files.check_settings(args.method_settings)
     if args.methods or args.method_settings or args.gin_file or args.gin_param:
       raise gin_files.ConfigError(
           f"{args.name} is a method, and --methods, --settings, --gin_file and --set are of runs: "

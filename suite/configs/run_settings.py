@@ -92,6 +92,7 @@ class RunSettings:
   """The settings of a run, or of every run of a table; see the flags' help.
 
   Attributes:
+    progress: whether a bar, or lines, show how far a run is.
     seed: all randomness derives from it.
     op_threads: CPU threads of one op, and of a matrix product of NumPy; None: all cores. 1 is
       faster where many small graphs run side by side, as episodes do. $TF_NUM_INTRAOP_THREADS
@@ -141,6 +142,7 @@ class RunSettings:
       10.0, "size of that folder; further images are encoded each time (10)",
       type=_size_gb, metavar="GB")
   debug: bool = _flag(False, "show the traceback of every error", action="store_true")
+  progress: bool = True
   seed: int = 0
   op_threads: Optional[int] = None
   budget: str = ""

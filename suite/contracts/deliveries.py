@@ -19,6 +19,7 @@ pretraining, `Stored` the labeled samples of a sequence so far, for offline phas
 from __future__ import annotations
 
 import dataclasses
+import reprlib
 from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Sequence
 
 from suite.contracts import examples
@@ -66,6 +67,10 @@ class Experience:
   history: History
   unlabelled: examples.ExampleSet | None = None
   new_classes: Sequence[int] | None = None
+
+  def __repr__(self) -> str:
+    return (f"Experience({reprlib.repr(self.task.key)}, {self.train.size:,} training and "
+            f"{self.num_held_out:,} held out examples, {self.task.num_classes} classes)")
 
   @property
   def fitted(self) -> list[examples.ExampleSet]:

@@ -57,11 +57,12 @@ class Shipped(NamedTuple):
   delivery: str = ""
 
 
+INCREMENTAL, CLEAR, FLUID = "incremental", "clear", "fluid"
 SHIPPED: Mapping[str, Shipped] = {
     "nevis": Shipped("suite.protocols.nevis", deliveries.TASKS),
-    "clear": Shipped("suite.protocols.clear", deliveries.BUCKETS),
-    "incremental": Shipped("suite.protocols.incremental", deliveries.BUCKETS),
-    "fluid": Shipped("suite.protocols.fluid", deliveries.SEQUENCE),
+    CLEAR: Shipped("suite.protocols.clear", deliveries.BUCKETS),
+    INCREMENTAL: Shipped("suite.protocols.incremental", deliveries.BUCKETS),
+    FLUID: Shipped("suite.protocols.fluid", deliveries.SEQUENCE),
     "cfsl": Shipped("suite.protocols.cfsl", deliveries.EPISODES),
     "lifelong": Shipped("suite.protocols.lifelong"),
     "pretrain": Shipped("suite.protocols.pretrain", deliveries.PORTIONS),
@@ -133,6 +134,7 @@ class ProtocolDescription:
     measures: the scores; the first is the headline. (): every number of the summary.
     curve: the score along a run; None: no curve.
     panels: kinds of further panels, of `PANELS`.
+    part: the protocol's word for what comes one after the other, where panels are of "buckets".
     identity: names of values of the first record: runs that differ in one have different streams.
     identity_of_tests: the same of all Predict events, in order; an unfinished run belongs to the
       stream that begins with its events. () if `identity` suffices.
@@ -146,6 +148,7 @@ class ProtocolDescription:
   measures: Sequence[Measure] = ()
   curve: RecordCurve | None = None
   panels: Sequence[str] = ()
+  part: str = "bucket"
   identity: Sequence[str] = (
       schema.TASK, schema.MODE, schema.NUM_CLASSES, "base_classes", schema.DATA, schema.SPLIT,
       schema.TASK_TYPE, schema.WAY, schema.SHOT, schema.TARGETS, schema.NUM_SUPPORT_SETS,

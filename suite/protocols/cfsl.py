@@ -174,7 +174,8 @@ def run(
          updates_per_event, test_episodes)
   if updates:
     episodes_lib.check_classes(episodes_train, episodes_test)
-  if updates:
+    if validation is not None:
+      episodes_lib.check_classes(validation.episodes, episodes_test, "Validation")
     state.distribution.check_batch(tasks_per_update)
   training = _Training(episodes_train, updates_per_event, tasks_per_update)
   events = _EpisodicRun(learner, state, episodes_test, training, validation, compute)

@@ -82,7 +82,7 @@ DESCRIPTION = descriptions.ProtocolDescription(
     curve=descriptions.RecordCurve(
         "Tasks", "Average accuracy on the tasks so far", schema.TRAINED_BUCKET,
         schema.AVERAGE_ACCURACY, first=1, kind=deliveries_lib.PREDICT),
-    panels=(descriptions.BUCKETS,),
+    panels=(descriptions.BUCKETS,), part="task",
     identity=(schema.TASK, schema.SCENARIO, schema.OUTPUTS, schema.NUM_TASKS, schema.NUM_CLASSES,
               schema.CLASS_ORDER))
 

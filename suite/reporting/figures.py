@@ -169,8 +169,12 @@ def accuracy_against_rates(lines: Iterable[RateLine], *, title: str = "",
 
 
 def accuracy_matrix(
-    acc: np.ndarray, *, title: str = "", names: Sequence[str] | None = None) -> figure_lib.Figure:
-  """Plots a heat map of accuracies [T, T] in [0, 1]; rows are training buckets, NaN is gray."""
+    acc: np.ndarray, *, title: str = "", names: Sequence[str] | None = None, part: str = "bucket"
+    ) -> figure_lib.Figure:
+  """Plots a heat map of accuracies [T, T] in [0, 1]; rows are training buckets, NaN is gray.
+
+  `part` is the protocol's word for a bucket.
+  """
   acc = np.asarray(acc, np.float64)
   if acc.ndim != 2 or not acc.size:
     raise ValueError(f"Got accuracies of shape {list(acc.shape)}; expected [T, T].")
@@ -196,8 +200,8 @@ def accuracy_matrix(
     axes.set_yticks(range(rows), names[:rows])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("Tested on bucket")
-    axes.set_ylabel("Trained up to bucket")
+    axes.set_xlabel(f"Tested on {part}")
+    axes.set_ylabel(f"Trained up to {part}")
     bar = figure.colorbar(image, ax=axes, shrink=0.9)
     bar.set_label("Accuracy, %")
     bar.outline.set_visible(False)

@@ -33,10 +33,10 @@ from suite.reporting import run_streams
 from suite.reporting import significance
 from suite.reporting import table_dir
 
-# How a protocol delivers data, in words.
+# How a protocol delivers data, in words; {part} is its own word for a bucket.
 _DELIVERED = {
     deliveries.TASKS: "tasks one after another, each tested after it is learned",
-    deliveries.BUCKETS: "buckets one after another, all test sets after each",
+    deliveries.BUCKETS: "{part}s one after another, all test sets after each",
     deliveries.SEQUENCE: "one sample at a time, answered before its label comes",
     deliveries.EPISODES: "few-shot episodes of several support sets"}
 
@@ -355,7 +355,8 @@ def _protocols(table: table_dir.TableDir, columns: Sequence[Ranked]
     shipped = descriptions.SHIPPED.get(column.protocol)
     data = [title[len(column.protocol) + 2:-1] if title.startswith(f"{column.protocol} (")
             and title.endswith(")") else title for title in column.streams]
-    delivered = _DELIVERED.get(shipped.delivery if shipped else "")
+    part = next((one.runs[0].description.part for one in column.cells.values()), "bucket")
+    delivered = _DELIVERED.get(shipped.delivery if shipped else "", "").format(part=part)
     rows.append([column.name, ": ".join(filter(None, (column.protocol, delivered))) or "not begun",
                  "; ".join(data) or "not finished", column.measure_text,
                  "lower" if column.lower_is_better else "higher"])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import math
+import re
 from typing import Any, NamedTuple, Union
 
 from suite.reporting import quantities
@@ -22,6 +23,8 @@ MIXED = "mixed"
 KINDS = (*quantities.UNITS, MIXED)
 LINE, POINTS, STEP = "line", "points", "step"
 WIDE = 14  # More columns than this are read more easily as rows.
+# A label and what is said of it, which is too long for a table: "er (selected on ...), paper".
+_LONG_LABEL = re.compile(r"(?P<label>.+?) \((?P<said>.{33,})\)(?P<end>(?:, [^()]*)?)")
 
 
 class Column(NamedTuple):
@@ -90,6 +93,22 @@ class Panel:
     """Whether the table is read more easily with a column for each row."""
     return len(self.columns) > max(WIDE, len(self.rows) + 1)
 
+  def short(self) -> Panel:
+    """The panel with short labels, "er (a)", and a line below for what each (a) stands for."""
+    marks: dict[str, str] = {}
+
+    def shown(label: Any) -> Any:
+      found = _LONG_LABEL.fullmatch(label) if isinstance(label, str) else None
+      if found is None:
+        return label
+      mark = marks.setdefault(found["said"], _mark(len(marks)))
+      return f"{found['label']} ({mark}){found['end']}"
+
+    columns = [column._replace(name=shown(column.name)) for column in self.columns]
+    rows = [[*map(shown, row[:1]), *row[1:]] for row in self.rows]
+    return dataclasses.replace(self, columns=columns, rows=rows, notes=[
+        *self.notes, *(f"({mark}) {said}" for said, mark in marks.items())])
+
   def table(self, *, is_fitted: bool = True) -> CellTable:
     """The table as cells; transposed if it is wider than long, where `is_fitted`."""
     found = CellTable([heading(column) for column in self.columns], [
@@ -99,12 +118,13 @@ class Panel:
 
   def text_table(self, *, is_fitted: bool = False) -> quantities.TextTable:
     """The table for a terminal or Markdown."""
-    found = self.table(is_fitted=is_fitted)
+    short = self.short()
+    found = short.table(is_fitted=is_fitted)
     columns = list(zip(*found.rows)) or [()] * len(found.header)
     num_left = next((i for i, column in enumerate(columns) if any(c.is_number for c in column)),
                     len(columns))
     return quantities.TextTable(self.title, list(found.header), [list(row) for row in found.rows],
-                                num_left, notes=list(self.notes), best=(
+                                num_left, notes=list(short.notes), best=(
                                     frozenset() if is_fitted and self.is_wide else self.best))
 
 
@@ -122,6 +142,17 @@ class Section(NamedTuple):
   panels: Sequence[Panel]
   num_main: int | None = None
   about: Sequence[tuple[str, str]] = ()
+
+
+def _mark(number: int) -> str:
+  letter = chr(ord("a") + number % 26)
+  return f"{letter}{number // 26}" if number >= 26 else letter
+
+
+def short_label(label: str) -> str:
+  """A label for a title: without what is too long for a table, which `Panel.short` says below."""
+  found = _LONG_LABEL.fullmatch(label)
+  return f"{found['label']}{found['end']}" if found else label
 
 
 def plain(value: float | None) -> float | None:

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import reprlib
 from typing import Any
 
 import suite
@@ -57,6 +58,10 @@ class Run:
   records: list[dict[str, Any]]
   summary: Mapping[str, Any]
   environment: Mapping[str, Any]
+
+  def __repr__(self) -> str:
+    state = "finished" if self.is_finished else "not finished"
+    return f"Run({reprlib.repr(self.label)}, {len(self.records):,} records, {state})"
 
   @property
   def learner(self) -> str:

@@ -358,7 +358,7 @@ def headline(stream: run_streams.StreamRuns, compared: Compared | None = None) -
 
 def _bucket_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Accuracy by bucket trained on and tested, of each of a few methods: means over seeds."""
-  found = []
+  found, part = [], stream.description.part
   for learner in stream.learners[:_MOST_MATRICES]:
     matrices = [run.summary["matrix"] for run in learner.finished
                 if descriptions.BUCKETS in stream.description.panels and run.summary.get("matrix")]
@@ -374,8 +374,8 @@ def _bucket_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
     notes = ([f"Of the first {_MOST_MATRICES} of {len(stream.learners)} methods; all: --panel "
               "matrix."] if learner is stream.learners[_MOST_MATRICES - 1:][:1] else [])
     found.append(panels.Panel(
-        "buckets", f"{learner.label}: accuracy, %, by the bucket trained up to and the bucket "
-        "tested on", [panels.Column("trained up to"),
+        "buckets", f"{panels.short_label(learner.label)}: accuracy, %, by the {part} trained up to "
+        f"and the {part} tested on", [panels.Column("trained up to"),
                       *(panels.Column(str(j + 1), panels.MIXED) for j in range(len(mean[0])))],
         [[str(i + 1), *(None if cell is None else _score(cell, (low[i][j], high[i][j]))
                         for j, cell in enumerate(row))]

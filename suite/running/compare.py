@@ -28,7 +28,7 @@ from suite.running import nets
 from suite.running import own_files
 
 _SIDE = 32  # Of the images of nets with random weights.
-PROTOCOLS = ("incremental", "clear", "fluid")
+PROTOCOLS = (descriptions.INCREMENTAL, descriptions.CLEAR, descriptions.FLUID)
 _TASKS = 5
 _SHELVES = tuple(f"gin/learners/{name}.gin" for name in ("encoder", "gradient", "statistics"))
 # What a comparison has where nobody says otherwise, if a method reads it.
@@ -115,7 +115,7 @@ def prepare(asked: Comparison, command: str) -> Prepared:
   used = {name for line in lines for name in re.findall(r"(?:^|[@/])(\w+)\.[a-zA-Z]", line)}
   imports = [f"from {home} import {name}" for name, home in _HOMES.items() if name in used]
   shelves = dict.fromkeys([methods.DEFAULTS, *_SHELVES, *methods.shelves(named, asked.protocol),
-                           *[_UPDATES] * (asked.protocol == "fluid")])
+                           *[_UPDATES] * (asked.protocol == descriptions.FLUID)])
   imports += ["import tensorflow as tf"] if "tf" in used else []
   about = f"{data}; {of_net}"
   text = "\n".join([
@@ -165,10 +165,10 @@ def _data(asked: Comparison) -> tuple[str, dict[str, str]]:
   place = pathlib.Path(asked.data).expanduser()
   path = str(place.resolve()) if place.exists() else asked.data
   title = place.name or asked.data
-  if asked.tasks is not None and asked.protocol != "incremental":
+  if asked.tasks is not None and asked.protocol != descriptions.INCREMENTAL:
     raise gin_files.ConfigError("--tasks divides classes for --protocol incremental; under "
                                 f"{asked.protocol} the data says what comes when. Leave it out.")
-  if asked.protocol == "incremental":
+  if asked.protocol == descriptions.INCREMENTAL:
     pair = named_data.pair(path)
     num = asked.tasks or max(2, min(_TASKS, pair[0].num_classes // 2))
     made = buckets.of_classes(pair, num_tasks=num, seed=None)
@@ -177,7 +177,7 @@ def _data(asked: Comparison) -> tuple[str, dict[str, str]]:
         "incremental.run.buckets": "@buckets.of_classes()",
         "buckets.of_classes.data": "@named_data.pair()", "named_data.pair.path": repr(path),
         "buckets.of_classes.num_tasks": f"{num}", "buckets.of_classes.seed": "None"})
-  if asked.protocol == "clear":
+  if asked.protocol == descriptions.CLEAR:
     if place.exists():
       made = buckets.of(named_data.periods(path))
       found = {"clear.run.buckets": "@buckets.of()", "buckets.of.parts": "@named_data.periods()",

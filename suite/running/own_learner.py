@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 import dataclasses
 import inspect
+import reprlib
 from typing import Any, Callable
 
 import tensorflow as tf
@@ -53,6 +54,9 @@ class OwnLearner:
   inner: inner_loop.InnerLoop | None
   training: meta_schedules.MetaTraining | None
   options: dict[str, Any]
+
+  def __repr__(self) -> str:
+    return f"OwnLearner({self.method or 'fine-tuning'}, {reprlib.repr(self.options)})"
 
   def make(self, delivery: str) -> tf.Module:
     """A learner for data that is delivered in this way, one of `deliveries.DELIVERIES`."""

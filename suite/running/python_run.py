@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import functools
 import os
 import pathlib
+import reprlib
 from typing import Any, Callable, Union
 
 from suite.configs import gin_files
@@ -23,6 +24,8 @@ from suite.running import this_process
 from suite.system import processes
 from suite.tables import table
 
+_PATHS = reprlib.Repr()
+_PATHS.maxstring = 80  # Letters of a path.
 Params = Union[Mapping[str, Any], Sequence[str]]
 
 
@@ -113,7 +116,12 @@ class Result:
     return tables.report(self.folders, most=processes.terminal_width())
 
   def __repr__(self) -> str:
-    return f"Result({', '.join(map(str, self.folders))})\n{self}"
+    runs = self.runs
+    num = f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}"
+    done = sum(run.is_finished for run in runs)
+    more = f" and {len(self.folders) - 1} more folders" if len(self.folders) > 1 else ""
+    return (f"Result({_PATHS.repr(str(self.folders[0]))}{more}, {num}, {done} finished; print "
+            "shows the report)")
 
   def _repr_html_(self) -> str:
     return self.table().to_html()
@@ -162,7 +170,8 @@ def run(
     jobs, only: of a table or several seeds, as --jobs and --only.
     method_settings: named values of methods, as --settings: "cpu".
     **settings: seed, budget, data_dir, mirror, strategy, devices, profile and the like, see
-      `run_settings.RunSettings`; with a protocol also the protocol's own arguments.
+      `run_settings.RunSettings`; progress=False hides the progress on stderr. With a protocol also
+      the protocol's own arguments.
 
   Returns:
     The results; `print` shows the report.

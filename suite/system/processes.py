@@ -148,10 +148,22 @@ def least_used(gpus: Sequence[str], used: Sequence[Tuple[str, ...]], number: int
   return tuple(gpus[i] for i in sorted(chosen))
 
 
-def run_all(jobs: Sequence[Job], at_once: int) -> List[Outcome]:
+def say(line: str) -> None:
+  """Logs a line; where log lines are not shown, as from Python, it goes to stderr."""
+  if logging.level_info():
+    logging.info("%s", line)
+  else:
+    sys.stderr.write(f"{line}\n")
+
+
+def run_all(jobs: Sequence[Job], at_once: int, say: Callable[[str], None] = say) -> List[Outcome]:
   """Runs jobs in their order, `at_once` at a time, past failures; outcomes in the order of jobs.
 
   If this process is interrupted or told to end, it ends those it has started, then itself.
+
+  Args:
+    jobs, at_once: see above.
+    say: is told, in a line, which job begins and which has ended.
 
   Raises:
     ValueError: this machine has GPUs, but fewer than a job needs.
@@ -180,14 +192,14 @@ def run_all(jobs: Sequence[Job], at_once: int) -> List[Outcome]:
           if started is None:
             outcomes[job.name] = Outcome(job, FINISHED if _has_result(job) else ELSEWHERE)
           else:
-            logging.info("%s: begins (%s)%s.", job.name, job.log,
-                         f" on GPU {', '.join(started.gpus)}" if started.gpus else "")
+            where = f" on GPU {', '.join(started.gpus)}" if started.gpus else ""
+            say(f"{job.name}: begins ({job.log}){where}.")
             running.append(started)
         for one in [one for one in running if one.process.poll() is not None]:
           running.remove(one)
           outcome = outcomes[one.job.name] = _outcome(one)
-          logging.info("%s: %s; %d of %d to go.", one.job.name, outcome.state,
-                       len(waiting) + len(running), len(jobs))
+          say(f"{one.job.name}: {outcome.state}; {len(waiting) + len(running)} of {len(jobs)} to "
+              "go.")
         time.sleep(_POLL_SECONDS if running else 0)
     finally:
       _end(running)

@@ -271,9 +271,9 @@ def run(
       and (path := cell.folder.with_name(SETTINGS)).exists()
       and not gin_parse.are_same(path.read_text(encoding="utf-8"), texts[path])}
   waiting = [cell for cell in chosen if not cell.is_finished or cell.folder in changed_cells]
-  logging.info("%d of %d cells are finished, %d are to run.",
-               sum(cell.is_finished and cell.folder not in changed_cells for cell in cells),
-               len(cells), len(waiting))
+  say = processes.say if settings.progress else _say_nothing
+  num = sum(cell.is_finished and cell.folder not in changed_cells for cell in cells)
+  say(f"{num} of {len(cells)} cells are finished, {len(waiting)} are to run.")
   if order.instead is not None:
     return order.instead(chosen, waiting)
   if waiting:
@@ -285,16 +285,20 @@ def run(
   if changed_cells and ending is not None and ending.folder.is_dir():
     run_identity.forget_latest(ending.folder)
   _claim(table, texts)
-  run_all = order.run_all or processes.run_all
+  run_all = order.run_all or functools.partial(processes.run_all, say=say)
   outcomes = run_all(
       _folded_jobs(waiting, settings, seed_parameters) if order.fold_seeds else
       [cell.job(settings) for cell in waiting], order.jobs)
   if ending is not None and table.num_finished() == table.num_cells and not ending.is_finished:
     job = ending.job(settings)._replace(name="last", log=ending.folder.with_suffix(".log"))
-    outcomes += processes.run_all([job], 1)  # Here, where all cells are.
+    outcomes += processes.run_all([job], 1, say)  # Here, where all cells are.
   _write(table.folder / "report.txt", tables.report([settings.workdir]))
   return TableResult.of(
       tables.report([settings.workdir], most=processes.terminal_width()), outcomes)
+
+
+def _say_nothing(line: str) -> None:
+  del line
 
 
 def check_memory(jobs: int, num: int, verb: str, num_bytes: int) -> None:

@@ -263,6 +263,9 @@ def test_own_episodes_that_train_on_classes_of_the_test_are_refused(tmp_path, ca
     with pytest.raises(ValueError, match=f"{message}.* Give different ones: episodes.of"):
       _run(tmp_path, episodes_train=own(names, None if names else [0, 1]),
            episodes_test=own(other_names, classes))
+  with pytest.raises(ValueError, match="Validation episodes of .* both draw the classes 'd'"):
+    _run(tmp_path, episodes_train=own("abcd", ["a", "b"]), episodes_test=own("cdef", ["d", "e"]),
+         validation=cfsl.Validation(own("abcd", ["c", "d"])))
   episodes.check_classes(own("abcd", None), own("cdef", ["e", "f"]))  # The advice.
   episodes.check_classes(own(None, [0, 1]), own(None, [2, 3]))
   assert not caplog.text

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from suite.reporting import panels
+from suite.reporting import tables
+from suite.reporting.formats import renderers
 
 COLUMNS = [panels.Column("learner"), panels.Column("seeds", panels.COUNT),
            panels.Column("error", panels.PERCENT), panels.Column("cost", panels.FLOPS),
@@ -43,3 +45,23 @@ def test_a_table_wider_than_long_is_transposed():
   assert [str(cell) for cell in table.rows[13]] == ["t13, %", "50.00", "-"]
   assert panel.text_table(is_fitted=True).num_left == 1
   assert len(panel.table(is_fitted=False).header) == 15
+
+
+def test_a_long_label_is_short_in_tables_and_whole_in_a_line_below():
+  said = "selected on training images of task_01 to task_02, 2 of 5 tasks of split toy, alpha=0.1"
+  labels = [f"der_plus_plus ({said})", f"er ({said})", "er (memory_size=200)",
+            f"er (selected on {said}), paper"]
+  panel = panels.Panel("p", "title", COLUMNS[:2], [[label, 1] for label in labels], notes=["n"])
+  turned = panels.Panel("p", "title", [panels.Column(""), *map(panels.Column, labels)], [])
+  assert [str(row[0]) for row in panel.text_table().rows] == [
+      "der_plus_plus (a)", "er (a)", "er (memory_size=200)", "er (b), paper"]
+  assert panel.text_table().notes == ["n", f"(a) {said}", f"(b) selected on {said}"]
+  assert turned.text_table().header[1:3] == ["der_plus_plus (a)", "er (a)"]
+  assert panels.short_label(labels[0]) == "der_plus_plus"
+  section = panels.Section("title", [panel])
+  for form in ("text", "markdown", "html", "latex"):
+    text = renderers.render([section], form)
+    assert text.count("images of task") == 2, form  # In the two lines below.
+  assert renderers.render([section], "csv").count(said) > 2  # For programs.
+  width = max(map(len, tables.text([section], 100).partition("\nn\n")[0].splitlines()))
+  assert width <= 100

@@ -10,12 +10,13 @@ from absl import logging
 
 from suite.reporting import progress
 
-RECORD = {"event": 0, "kind": "train", "task_key": "digits", "accuracy": 0.5}
+RECORD = {"event": 4, "kind": "train", "task_key": "digits", "accuracy": 0.5, "seconds_event": 90.0}
 
 
 def test_a_log_says_where_the_run_is_and_the_time_left(monkeypatch):
   now, lines = [100.0], []
   monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+  monkeypatch.setattr(logging, "level_info", lambda: True)
   monkeypatch.setattr(logging, "info", lambda text, *values: lines.append(text % values))
   shown = progress.Progress("er", 2, 5)
   shown.begins(4, 12, "event", "train on bucket_05")  # Resumed after four events.
@@ -30,11 +31,25 @@ def test_a_log_says_where_the_run_is_and_the_time_left(monkeypatch):
   assert lines == [
       "er (learner 2 of 5): event 5 of 12, train on bucket_05",
       "er (learner 2 of 5): event 5 of 12, train on bucket_05: trial0 step 1,500 of 2,000 loss 1",
-      "er (learner 2 of 5): event 0, train digits: accuracy 0.5",
+      "er (learner 2 of 5): event 5 of 12, train on bucket_05: accuracy 0.5, "
+      "1 min 30 s; about 3 min 30 s left",
       "er (learner 2 of 5): event 7 of 12, train on bucket_06; about 2 min 00 s left"]
 
 
-def test_a_terminal_has_a_bar():
+def test_a_script_has_the_lines_on_stderr(monkeypatch, capsys):
+  monkeypatch.setattr(logging, "level_info", lambda: False)
+  shown = progress.Progress("er")
+  shown.event(RECORD)  # A protocol that does not say where it is.
+  shown.begins(5, 12, "event", "train on bucket_06")
+  shown.event(RECORD)
+  assert capsys.readouterr() == ("", (
+      "er: event 5, train digits: accuracy 0.5, 1 min 30 s\n"
+      "er: event 6 of 12, train on bucket_06\n"
+      "er: event 6 of 12, train on bucket_06: accuracy 0.5, 1 min 30 s\n"))
+
+
+def test_a_terminal_has_a_bar(monkeypatch, capsys):
+  monkeypatch.setattr(logging, "level_info", lambda: False)
   stream = io.StringIO()
   bar = progress.Bar("er", 2, 5, stream=stream)
   bar.begins(4, 12, "event", "train on bucket_05")
@@ -42,6 +57,8 @@ def test_a_terminal_has_a_bar():
   bar.event(RECORD)
   bar.begins(5, 12, "event", "predict bucket_05")
   assert (bar._bar.n, bar._bar.initial, bar._bar.total) == (5, 4, 12)
+  assert "er (learner 2 of 5): event 5 of 12, train on bucket_05: accuracy 0.5" in (
+      capsys.readouterr().err)
   bar.close()
   text = stream.getvalue()
   assert "er (learner 2 of 5):  33%" in text and "4/12" in text and "predict bucket_05" in text

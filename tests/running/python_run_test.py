@@ -223,7 +223,7 @@ def test_list_runs_and_report():
 
 def test_importing_suite_is_light_and_a_run_is_quiet(tmp_path):
   program = ("import sys, suite; heavy = {'tensorflow', 'pandas', 'matplotlib'} & set(sys.modules);"
-             "assert not heavy, heavy; suite.run('two.gin', workdir='quiet')")
+             "assert not heavy, heavy; suite.run('two.gin', workdir='quiet', progress=False)")
   path = os.pathsep.join([str(pathlib.Path(suite.__file__).parents[1]), str(tmp_path),
                           os.environ.get("PYTHONPATH", "")])
   env = {**os.environ, "PYTHONPATH": path}
@@ -232,6 +232,28 @@ def test_importing_suite_is_light_and_a_run_is_quiet(tmp_path):
                         text=True, env=env, check=False)
   assert (done.returncode, done.stdout) == (0, ""), done.stderr
   assert done.stderr == f"ada: computed in {pathlib.Path('quiet', 'ada')}.\n"
+
+
+def test_what_a_program_prints_is_short():
+  names = [f"a class of many words, number {number}" for number in range(8)]
+  pixels = np.random.default_rng(0).integers(0, 255, [128, 8, 8, 3], np.uint8)
+  images, other = (suite.images.from_arrays(
+      half, np.arange(64) % 8, class_names=names, name=name)
+                   for half, name in zip(np.split(pixels, 2), ("toy" * 20, "other")))
+  buckets = suite.buckets.of_classes((images, other), num_tasks=4)
+  learner = suite.learner(tf.keras.Sequential, "er", memory_size=100, epochs=1)
+  result = suite.run("two.gin", workdir="deep/" * 30, progress=False)
+  stream = suite.streams.of([images, other])
+  printed = list(map(repr, (
+      buckets, stream, learner, result, buckets[0], result.runs[0], suite.sequences.of(images),
+      suite.episodes.of(images, way=2, shot=1))))
+  assert max(map(len, printed)) <= 200
+  assert printed[0] == (
+      "Buckets('split toytoy...ytoytoytoytoy', 4: 'task_01', ..., 'task_04', 64 training and "
+      "64 test images, 8 classes)")
+  assert printed[1].endswith(", 2 tasks: 'toytoytoytoy...ytoytoytoytoy', 'other')")
+  assert printed[2] == "OwnLearner(er, {'epochs': 1, 'memory_size': 100})"
+  assert printed[3].endswith(", 1 run, 1 finished; print shows the report)")
 
 
 def test_a_notebook_has_a_bar(monkeypatch, capsys):

@@ -12,9 +12,10 @@ from suite import cli
 from suite.system import processes
 
 
-def run_all(jobs: Sequence[processes.Job], at_once: int) -> list[processes.Outcome]:
+def run_all(jobs: Sequence[processes.Job], at_once: int, say=processes.say
+            ) -> list[processes.Outcome]:
   """As `processes.run_all`, one job after the other; a job that fails ends the test."""
-  del at_once
+  del at_once, say
   for job in jobs:
     assert cli.main(list(job.command[3:])) == 0  # After python -m suite.
   return [processes.Outcome(job, processes.FINISHED) for job in jobs]

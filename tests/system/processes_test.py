@@ -47,6 +47,16 @@ def test_outcomes_stand_in_the_order_of_jobs_with_reasons(tmp_path):
   assert all(one.seconds > 0.4 for one in found)
 
 
+def test_a_script_sees_on_stderr_what_begins_and_ends(tmp_path, monkeypatch, capsys):
+  monkeypatch.setattr(processes.logging, "level_info", lambda: False)
+  job = processes.Job("x", [sys.executable, "-c", ""], tmp_path / "x.log")
+  told = []
+  for say in ([], [told.append]):
+    processes.run_all([job], 1, *say)
+  lines = [f"x: begins ({tmp_path / 'x.log'}).", "x: finished; 0 of 1 to go."]
+  assert told == lines and capsys.readouterr() == ("", "\n".join([*lines, ""]))
+
+
 def test_an_unexpected_error_is_named_by_what_it_says(tmp_path):
   text = "Traceback\nValueError: other\nKeyError: 'size'\nsuite: unexpected KeyError, see above"
   job = processes.Job("x", [sys.executable, "-c", f"print({text!r}); raise SystemExit(1)"],

@@ -26,6 +26,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import reprlib
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from absl import logging
@@ -165,6 +166,12 @@ class Episodes:
     made = copy.copy(self)
     made._arrange(setting, self._source.counts)
     return made
+
+  def __repr__(self) -> str:
+    one = self.setting
+    return (f"Episodes({reprlib.repr(self._data)}, {reprlib.repr(self._split)}, {one.way}-way "
+            f"{one.shot}-shot, {one.num_support_sets} support sets, {len(self._ids):,} images, "
+            f"{self.num_classes} classes)")
 
   @property
   def num_classes(self) -> int:
@@ -377,10 +384,11 @@ def of(images: image_set.ImageSet, *, classes: Optional[Sequence[Union[int, str]
   return made
 
 
-def check_classes(train: Episodes, test: Episodes) -> None:
+def check_classes(train: Episodes, test: Episodes, kind: str = "Training") -> None:
   """Refuses a class of training and test episodes that `of` made.
 
-  Classes are compared by name, within one image set by number.
+  Classes are compared by name, within one image set by number. `kind` names the former in messages,
+  which may be those of validation.
   """
   if train.drawn is None or test.drawn is None:
     return
@@ -396,7 +404,7 @@ def check_classes(train: Episodes, test: Episodes) -> None:
     return
   if shared:
     raise ValueError(
-        f"Training episodes of {images.name!r} and test episodes of {tested.name!r} both draw the "
+        f"{kind} episodes of {images.name!r} and test episodes of {tested.name!r} both draw the "
         f"classes {class_lists.shown(shared)}, but few-shot classes are new when they are tested. "
         "Give different ones: episodes.of(images, classes=[...]).")
 

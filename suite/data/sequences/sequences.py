@@ -91,6 +91,10 @@ class Sequence:
   def __len__(self) -> int:
     return len(self._images)
 
+  def __repr__(self) -> str:
+    return (f"Sequence({len(self):,} samples, {self.num_classes} classes, "
+            f"{self.num_base_classes} of them base classes)")
+
   def delayed(self, delays: Union[int, np.ndarray]) -> Sequence:
     """The same sequence, with nothing delivered yet and other delays of its labels."""
     return Sequence(self._images, self._labels, self.ids.tolist(), self.num_base_classes,

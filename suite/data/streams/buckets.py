@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 import dataclasses
 import functools
+import reprlib
 from typing import Any, Callable, Iterator, Literal, Sequence, Tuple, Union
 
 from absl import logging
@@ -44,6 +45,11 @@ class Bucket:
   train: examples.ExampleSet
   test: examples.ExampleSet
   unlabelled: examples.ExampleSet | None = None
+
+  def __repr__(self) -> str:
+    more = "" if self.unlabelled is None else f", {self.unlabelled.size:,} unlabelled"
+    return (f"Bucket({reprlib.repr(self.name)}, {self.train.size:,} training and "
+            f"{self.test.size:,} test images{more})")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -81,6 +87,15 @@ class Buckets:
             f"{part.name!r} is {part.kind} with {part.num_classes} classes, but task "
             f"{self.task.key!r} is {self.task.kind} with {self.task.num_classes}: all buckets of "
             "a series share one head. Give each set the same class_names, or num_classes.")
+
+  def __repr__(self) -> str:
+    names = [reprlib.repr(bucket.name) for bucket in self.buckets]
+    shown = names if len(names) < 3 else [names[0], "...", names[-1]]
+    num_train, num_test = (sum(getattr(bucket, part).size for bucket in self.buckets)
+                           for part in ("train", "test"))
+    return (f"Buckets({reprlib.repr(self.task.key)}, {len(names)}: "
+            f"{', '.join(shown)}, {num_train:,} training and {num_test:,} test "
+            f"images, {self.task.num_classes} classes)")
 
   def __len__(self) -> int:
     return len(self.buckets)

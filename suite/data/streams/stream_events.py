@@ -17,6 +17,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import reprlib
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from suite.contracts import deliveries
@@ -86,6 +87,12 @@ class Stream:
                          f"{wanted}.")
     self._loaded: collections.OrderedDict[str, stream_entry.AnySplits] = collections.OrderedDict()
     self._current = ""  # The task that was delivered last.
+
+  def __repr__(self) -> str:
+    keys = [reprlib.repr(entry.key) for entry in self.entries]
+    shown = keys if len(keys) < 3 else [keys[0], "...", keys[-1]]
+    left = f", {len(self.left_out)} left out" if self.left_out else ""
+    return f"Stream({reprlib.repr(self.name)}, {len(keys)} tasks: {', '.join(shown)}{left})"
 
   def meta_train(self) -> Stream:
     """The meta-train tasks of this stream; development must not see the others."""

@@ -152,7 +152,7 @@ class Options:
     id_column, score: names of the columns of ids and of answers; `score` also of a metric, for all
       tasks or by task.
     keep: name of the filter of lm-evaluation-harness, or of HELM's perturbation, as `score`.
-    repeats: "refuse" different answers of one model to one sample, or take their "mean".
+    repeats: of different answers of one model to one sample, see `answer_entries.join`.
     model_column, task_column: names of columns.
     known: tasks of the cache, whose metrics and filters are read unless others are asked for.
     values: scores are kept as they are: numbers of any range.
@@ -461,7 +461,8 @@ class _Selected:
                               self._options.values), str(log.path), places=places,
         hashes=None if log.hashes is None else np.array(log.hashes, np.uint64)[keep],
         repeats=None if log.repeats is None else pa.array(
-            [log.repeats[index] for index in chosen_at.tolist()], pa.string()), unit=log.unit)
+            [log.repeats[index] for index in chosen_at.tolist()], pa.string()), unit=log.unit,
+        of_folder=log.of_folder)
 
   def _metric(self, log: log_files.Log, keep: np.ndarray) -> str:
     wanted = self._of("metric", log.task)

@@ -24,7 +24,7 @@ from pyarrow import compute
 
 from suite.lifelong.cache import cache_input
 
-REFUSE, MEAN = "refuse", "mean"
+REFUSE, MEAN, FOLDER = "refuse", "mean", "folder"
 _WORDS = {"": np.nan, "nan": np.nan, "null": np.nan, "none": np.nan, "na": np.nan, "n/a": np.nan,
           "<na>": np.nan, "true": 1.0, "false": 0.0, "correct": 1.0, "wrong": 0.0,
           "incorrect": 0.0, "-1": np.nan, "-1.0": np.nan}
@@ -44,6 +44,7 @@ class Entries:
     repeats: pyarrow strings [n] that tell repeated runs apart (trial, epoch); None: nothing does.
     others: the columns of the table that were not read, [n], to say what tells lines apart.
     unit: what a place counts.
+    of_folder: whether the model is the folder's name, since nothing names it.
   """
 
   models: pa.Array
@@ -56,6 +57,7 @@ class Entries:
   repeats: pa.Array | None = None
   others: pa.Table | None = None
   unit: str = "line"
+  of_folder: bool = False
 
   def where(self, index: int) -> str:
     place = index + self.first_line if self.places is None else int(self.places[index])
@@ -157,9 +159,14 @@ def score(value: Any) -> float:
 def join(entries: Sequence[Entries], repeats: str = REFUSE) -> Joined:
   """Makes the matrix of entries.
 
+  Args:
+    entries: of all files.
+    repeats: `REFUSE` different answers of one model to one sample, take their `MEAN`, or by
+      `FOLDER` also that of logs of which nothing but their folder says that they are of one model.
+
   Raises:
     CacheError: an empty name, two documents under one id, or different answers of one model to one
-      sample; it names the lines.
+      sample; it names the lines. Also files of one folder that may be of several models.
   """
   models, model_of = _coded([one.models for one in entries])
   ids, id_of = _coded([one.ids for one in entries])
@@ -180,14 +187,14 @@ def join(entries: Sequence[Entries], repeats: str = REFUSE) -> Joined:
   num_merged = num_averaged = 0
   if int(known.sum()) > int((nums > 0).sum()):
     num_merged, num_averaged = _checked_repeats(
-        entries, models, ids, found, keys, known, nums, means, repeats)
+        entries, models, ids, found, keys, known, nums, repeats)
   return Joined(models, ids, means.reshape(len(models), len(ids)), hashes, sources, num_merged,
                 num_averaged)
 
 
 def _checked_repeats(entries: Sequence[Entries], models: Sequence[str], ids: Sequence[str],
                      found: np.ndarray, keys: np.ndarray, known: np.ndarray, nums: np.ndarray,
-                     means: np.ndarray, repeats: str) -> tuple[int, int]:
+                     repeats: str) -> tuple[int, int]:
   """Refuses answers that may not be joined; (merged lines, averaged answers) of the others."""
   later = np.flatnonzero(known & (nums[keys] > 1))
   # The first entry of each key comes first: pairs of a repeated entry and the first of its key.
@@ -198,25 +205,39 @@ def _checked_repeats(entries: Sequence[Entries], models: Sequence[str], ids: Seq
   pairs = pairs[np.argsort(pairs[:, 1], kind="stable")]
   differ = np.abs(found[pairs[:, 0]] - found[pairs[:, 1]]) > 1e-12
   recognised = _are_repeats(entries, pairs)
-  if repeats == MEAN and recognised is not False:
+  file_of = np.repeat(np.arange(len(entries)), [len(one.scores) for one in entries])[pairs]
+  of_folder = np.array([one.of_folder for one in entries])[file_of].all(1)
+  may_be_two = of_folder & (file_of[:, 0] != file_of[:, 1]) & (repeats != FOLDER)
+  if repeats != REFUSE and recognised is not False and not may_be_two.any():
     return 0, int((nums > 1).sum())
   columns = _differing_columns(entries, pairs)
   if not recognised and not differ.any() and not columns:
     return len(pairs), 0  # The same lines again.
-  first, second = pairs[int(np.argmax(differ))]
+  first, second = pairs[int(np.argmax(both if (both := differ & may_be_two).any() else differ))]
   model, sample = models[keys[second] // len(ids)], ids[keys[second] % len(ids)]
   what = "another answer than" if differ.any() else "an answer, as"
   text = (f"{_where(entries, int(second))}: model {model!r} and id {sample!r} have {what} in "
           f"{_where(entries, int(first))}. ")
+  if may_be_two.any():
+    raise cache_input.CacheError(
+        f"{text}These may be two models: no results beside the logs name them, and {model!r} is "
+        "their folder. Move the logs of each model to a folder of its name. If they are repeated "
+        f"runs of one model, {_mean_by(FOLDER)}")
   if recognised:
-    raise cache_input.CacheError(f"{text}These are repeated runs: take their mean with --repeats "
-                                 "mean, or leave all but one out.")
+    raise cache_input.CacheError(f"{text}These are repeated runs: {_mean_by(MEAN)} Or leave all "
+                                 "but one out.")
   if columns:
     names = " and ".join(repr(name) for name in columns[:_NAMED])
     raise cache_input.CacheError(
         f"{text}Such lines differ in column {names}: is it a part of the key (--task "
         f"{columns[0]}, --id COLUMN, --model COLUMN)? Otherwise keep one line of each.")
   raise cache_input.CacheError(f"{text}Remove one.")
+
+
+def _mean_by(repeats: str) -> str:
+  """Advice to take the mean; a cache of right and wrong asks at once from where on one is right."""
+  return (f"take their mean, right from a half on: --repeats {repeats} --threshold 0.5; or keep it "
+          f"as it is: --repeats {repeats} --values.")
 
 
 def _are_repeats(entries: Sequence[Entries], pairs: np.ndarray) -> bool | None:

@@ -18,6 +18,7 @@ its content, not by its ending. Sizes are bounded: content that is far larger th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import dataclasses
 import hashlib
 import json
 import pathlib
@@ -245,7 +246,8 @@ def _lm_eval_file(path: pathlib.Path, items: Sequence[log_files.Item], wanted: l
       task = named.group(1) if named else last
       before = last[:len(last) - len(task)].rstrip("_")
       model = model or "/".join(one for one in (head.replace("__", "/"), before) if one)
-  return _lm_eval(path, items, task, model or folder.name, results, wanted)
+  return dataclasses.replace(_lm_eval(path, items, task, model or folder.name, results, wanted),
+                             of_folder=not model)
 
 
 def _model_arguments(results: Mapping[str, Any]) -> str:

@@ -43,6 +43,7 @@ class Log:
     dropped: reason -> number of answers that are left out.
     groups: of tasks, that the results beside the log have.
     unnamed: whether `filters` are numbers since the log names none.
+    of_folder: whether the model is the folder's name, since nothing names it.
   """
 
   path: pathlib.Path
@@ -59,6 +60,7 @@ class Log:
   named: tuple[str, ...] = ()
   dropped: dict[str, int] = dataclasses.field(default_factory=dict)
   unnamed: bool = False
+  of_folder: bool = False
   groups: task_groups.Groups = dataclasses.field(default_factory=dict)
 
 

@@ -213,8 +213,9 @@ class TensorBoardView:
       is_end = record[schema.TRAINED_BUCKET] == last - (record.get(schema.MODE) == "streaming")
       if is_end or spent - self._drawn_at >= _SECONDS_BETWEEN_IMAGES:
         self._drawn_at = spent
+        part = self._scores.about(record).part
         values.append(picture("accuracy_matrix", figures.accuracy_matrix(
-            acc, title=f"Accuracy by bucket, {self.log_dir.name}")))
+            acc, title=f"Accuracy by {part}, {self.log_dir.name}", part=part)))
     if self._folder is not None and (test_set := sample_images.name_of(record)):
       if test_set in self._sampled:
         self._sampled[test_set] = record  # Shown again at the end.
@@ -352,7 +353,7 @@ class RunningScores:
 
   def update(self, record: Mapping[str, Any]) -> dict[str, float]:
     """Returns the values that the record changes, by tag: "headline/...", "running_mean/..."."""
-    kind, about = record.get(schema.KIND, "event"), self._about(record)
+    kind, about = record.get(schema.KIND, "event"), self.about(record)
     found: dict[str, Any] = {}
     for trial in record.get(schema.TRIALS) or ():
       rate = trial.get("learning_rate")
@@ -385,7 +386,7 @@ class RunningScores:
 
   def layout(self, record: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
     """The charts of the custom scalars of a run with such records: the headline, then its costs."""
-    about = self._about(record)
+    about = self.about(record)
     if descriptions.TASKS in about.panels:
       scores = ["mean_error", "mean_error_all_tasks", "regret", "forward_transfer"]
     elif descriptions.BUCKETS in about.panels:
@@ -409,7 +410,7 @@ class RunningScores:
     """The headline of a finished run; a score that the summary does not have is left out."""
     found: dict[str, Any] = {
         f"headline/{shown}": summary[name] for name, shown in _HEADLINES.items() if name in summary}
-    about = self._about(summary)
+    about = self.about(summary)
     if about.headline is not None and about.headline.key not in _HEADLINES:
       found[f"headline/{about.headline.key}"] = summary.get(about.headline.key)
     found["headline/cumulative_flops"] = task_stream.cumulative_cost(summary)
@@ -417,7 +418,8 @@ class RunningScores:
       found["headline/regret"] = self._regret
     return {tag: value for tag, value in found.items() if event_file.is_number(value)}
 
-  def _about(self, record: Mapping[str, Any]) -> descriptions.ProtocolDescription:
+  def about(self, record: Mapping[str, Any]) -> descriptions.ProtocolDescription:
+    """The description of the protocol that wrote the record."""
     return self._description or descriptions.named(str(record.get(schema.PROTOCOL)))
 
   def _tasks(self, kind: str, record: Mapping[str, Any]) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def latex(sections: Sequence[panels.Section]) -> str:
   import pandas
   parts = ["% Needs \\usepackage{booktabs} and \\usepackage{longtable}."]
   for section in sections:
-    for panel in section.panels:
+    for panel in (one.short() for one in section.panels):
       found = panel.table()
       kinds = ["r" if any(row[i].is_number for row in found.rows) else "l"
                for i in range(len(found.header))]
@@ -143,7 +143,7 @@ def html_page(sections: Sequence[panels.Section], out: pathlib.Path | None = Non
   shown: list[dict[str, Any]] = []
   for i, section in enumerate(sections, 1):
     name = f"s{i}_{re.sub(r'[^a-z0-9]+', '_', section.title.lower())}".rstrip("_")
-    made = [_panel(f"{name}_{j}", panel, section.title, out)
+    made = [_panel(f"{name}_{j}", panel.short(), section.title, out)
             for j, panel in enumerate(section.panels, 1)]
     num = len(made) if section.num_main is None else section.num_main
     shown.append({"id": name, "title": section.title, "main": made[:num], "rest": made[num:],

@@ -122,6 +122,15 @@ def curves(stream: run_streams.StreamRuns, function: Callable[[np.ndarray], np.n
   return made
 
 
+def _parts(stream: run_streams.StreamRuns) -> str:
+  """The protocol's word for its buckets."""
+  return f"{stream.description.part}s"
+
+
+def _between(stream: run_streams.StreamRuns) -> str:
+  return f"{_parts(stream).capitalize()} from the last trained one to the tested one"
+
+
 def by_distance(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of the accuracy by distance between trained and tested bucket."""
   found = curves(stream, matrix_lib.by_distance)
@@ -136,8 +145,8 @@ def by_distance(stream: run_streams.StreamRuns) -> list[panels.Panel]:
       [panels.percent(_at_distance(curve.mean, d)) for d in known], (),
       [panels.percent(_at_distance(curve.deviation, d)) for d in known]) for curve in found]
   return _panel(stream, "distance", "accuracy by distance in time", columns, rows, panels.Plot(
-      "Buckets from the last trained one to the tested one", "Accuracy", series, y_unit="%"),
-      ["0 is in-domain, +1 next-domain; negative distances are earlier buckets."])
+      _between(stream), "Accuracy", series, y_unit="%"),
+      [f"0 is in-domain, +1 next-domain; negative distances are earlier {_parts(stream)}."])
 
 
 def anytime(stream: run_streams.StreamRuns) -> list[panels.Panel]:
@@ -152,8 +161,9 @@ def anytime(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   columns = [panels.Column("learner"),
              *(panels.Column(f"after {i + 1}", panels.PERCENT) for i in range(size)),
              panels.Column("average anytime", panels.PERCENT)]
-  return _panel(stream, "anytime", "accuracy on the buckets so far", columns, rows, panels.Plot(
-      "Trained up to bucket", "Accuracy on the buckets so far", [
+  so_far = f"accuracy on the {_parts(stream)} so far"
+  return _panel(stream, "anytime", so_far, columns, rows, panels.Plot(
+      f"Trained up to {stream.description.part}", so_far.capitalize(), [
           panels.PlotSeries(curve.learner.shown_label, list(range(1, len(curve.mean) + 1)),
                                [panels.percent(v) for v in curve.mean], (),
                                [panels.percent(v) for v in curve.deviation])
@@ -162,7 +172,7 @@ def anytime(stream: run_streams.StreamRuns) -> list[panels.Panel]:
 
 def plasticity(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of what each bucket's training adds on it, and changes on earlier ones."""
-  gains = curves(stream, matrix_lib.plasticity)
+  gains, part = curves(stream, matrix_lib.plasticity), stream.description.part
   changes = {curve.learner.label: curve for curve in curves(stream, matrix_lib.stability)}
   rows, series = [], []
   for gain in gains:
@@ -178,10 +188,11 @@ def plasticity(stream: run_streams.StreamRuns) -> list[panels.Panel]:
              panels.Column("stability", panels.PERCENT)]
   return _panel(
       stream, "plasticity", "plasticity and stability", columns, rows, panels.Plot(
-          "Stability, mean change on earlier buckets, %", "Plasticity, mean gain on the new bucket",
-          series, y_unit="%"),
-      ["Plasticity: accuracy on the bucket after training on it, minus before.",
-       "Stability: mean of the same difference over all earlier buckets; below 0 is forgetting."])
+          f"Stability, mean change on earlier {_parts(stream)}, %",
+          f"Plasticity, mean gain on the new {part}", series, y_unit="%"),
+      [f"Plasticity: accuracy on the {part} after training on it, minus before.",
+       f"Stability: mean of the same difference over all earlier {_parts(stream)}; below 0 is "
+       "forgetting."])
 
 
 def published(stream: run_streams.StreamRuns) -> list[panels.Panel]:
@@ -202,17 +213,17 @@ def published(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   if not shown:
     return []
   shown[one.title] = paper
-  names = [str(i + 1) for i in range(len(paper))]
+  names, part = [str(i + 1) for i in range(len(paper))], stream.description.part
   columns = [panels.Column("matrix"), panels.Column("trained up to", panels.COUNT),
-             *(panels.Column(f"bucket {name}", panels.PERCENT) for name in names)]
+             *(panels.Column(f"{part} {name}", panels.PERCENT) for name in names)]
   rows = [[label, i + 1, *panels.plain_list(row)]
           for label, acc in shown.items() for i, row in enumerate(acc)]
   return [panels.Panel(
-      "paper_matrix", f"{stream.title}: accuracy by bucket, beside the {one.title}", columns, rows,
+      "paper_matrix", f"{stream.title}: accuracy by {part}, beside the {one.title}", columns, rows,
       notes, chart=panels.Matrices(
           {label: panels.plain_list(100 * acc) for label, acc in shown.items()},
-          dict.fromkeys(shown, names), dict.fromkeys(shown, names), "Tested on bucket",
-          "Trained up to bucket", "Accuracy, %"))]
+          dict.fromkeys(shown, names), dict.fromkeys(shown, names), f"Tested on {part}",
+          f"Trained up to {part}", "Accuracy, %"))]
 
 
 def _panel(stream: run_streams.StreamRuns, name: str, title: str,
@@ -319,12 +330,12 @@ def class_drift(
       "classes", title, columns, rows,
       ["Distance 0 is the bucket trained on last, +1 the next one. Change: the last known distance "
        "minus the first."],
-      figure=functools.partial(_draw_classes, found, title),
+      figure=functools.partial(_draw_classes, found, title, _parts(stream)),
       chart=panels.Matrices(
           {label: panels.plain_list(100 * d) for label, d in labels.items()},
           {label: [str(i) for i in range(d.shape[1])] for label, d in labels.items()},
           {results.learner.label: results.names for results in found},
-          "Buckets from the last trained one to the tested one", "Class", "Accuracy, %"))]
+          _between(stream), "Class", "Accuracy, %"))]
 
 
 def class_confusion(
@@ -333,10 +344,10 @@ def class_confusion(
   """Builds the panel of the most frequent confusions by bucket, and of confusion matrices."""
   if not found:
     return []
-  size = max(len(results.confusions) for results in found)
+  size, part = max(len(results.confusions) for results in found), stream.description.part
   columns = [panels.Column("learner"), panels.Column("class"),
              panels.Column("predicted"),
-             *(panels.Column(f"bucket {j + 1}", panels.PERCENT) for j in range(size))]
+             *(panels.Column(f"{part} {j + 1}", panels.PERCENT) for j in range(size))]
   rows: list[list[Any]] = []
   choices, names = {}, {}
   for results in found:
@@ -349,21 +360,21 @@ def class_confusion(
     shown = sorted(np.argsort(-errors, kind="stable")[:MOST_CLASSES].tolist())
     tested = [j for j, shares in enumerate(results.confusions) if not np.isnan(shares).all()]
     for j in sorted({*tested[:1], *tested[-1:]}):
-      label = f"{results.learner.label}, bucket {j + 1}"
+      label = f"{results.learner.label}, {part} {j + 1}"
       choices[label] = panels.plain_list(100 * results.confusions[j][np.ix_(shown, shown)])
       names[label] = [results.names[c] for c in shown]
   return [panels.Panel(
       "confusion", f"{stream.title}: confusions over time", columns, rows,
-      ["Share of the class's test images of a bucket, by the last model that had not been trained "
+      [f"Share of the class's test images of a {part}, by the last model that had not been trained "
        f"beyond it; the {MOST_PAIRS} most frequent pairs of a learner. The figure: the first and "
-       f"the last bucket, at most {MOST_CLASSES} classes."],
+       f"the last {part}, at most {MOST_CLASSES} classes."],
       chart=panels.Matrices(choices, names, names, "Predicted class", "Class",
                             "Share of the class, %"))]
 
 
-def _draw_classes(found: Sequence[ClassResults], title: str) -> Any:
+def _draw_classes(found: Sequence[ClassResults], title: str, parts: str) -> Any:
   """Draws the curves of each learner's classes, a pair of axes a learner."""
-  plots = [panels.Plot("Distance, buckets", "Accuracy", [
+  plots = [panels.Plot(f"Distance, {parts}", "Accuracy", [
       panels.PlotSeries(name if name != str(c) else f"class {name}", list(range(len(curve))),
                            [panels.percent(v) for v in curve])
       for c, (name, curve) in enumerate(zip(results.names, results.drift))], y_unit="%")
@@ -377,9 +388,9 @@ def accuracy_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
            if (found := matrices(learner))}
   if not means:
     return []
-  num = max(len(matrix[0]) for matrix in means.values())
+  num, part = max(len(matrix[0]) for matrix in means.values()), stream.description.part
   columns = [panels.Column("learner"), panels.Column("trained up to", panels.COUNT),
-             *(panels.Column(f"bucket {j + 1}", panels.PERCENT) for j in range(num))]
+             *(panels.Column(f"{part} {j + 1}", panels.PERCENT) for j in range(num))]
   cells: dict[str, Any] = {label: panels.plain_list(matrix) for label, matrix in means.items()}
   for learner in stream.learners:
     if learner.label in means and any(run.summary.get("matrix_low") for run in learner.finished):
@@ -393,11 +404,11 @@ def accuracy_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
           for label, matrix in cells.items() for i, values in enumerate(matrix)]
   sizes = {label: [str(i + 1) for i in range(len(matrix[0]))] for label, matrix in means.items()}
   return [panels.Panel(
-      "matrix", f"{stream.title}: accuracy by bucket", columns, rows,
+      "matrix", f"{stream.title}: accuracy by {part}", columns, rows,
       [*([run_streams.ESTIMATE_NOTE] if stream.has_estimates else []),
        *(f"{learner.label}: no matrix before the run is finished."
          for learner in stream.learners if not learner.finished)],
       chart=panels.Matrices(
           {label: panels.plain_list(100 * matrix) for label, matrix in means.items()}, sizes,
           {label: [str(i + 1) for i in range(len(matrix))] for label, matrix in means.items()},
-          "Tested on bucket", "Trained up to bucket", "Accuracy, %"))]
+          f"Tested on {part}", f"Trained up to {part}", "Accuracy, %"))]

@@ -117,7 +117,7 @@ def _of_test_sets(run: run_dir.Run) -> Answers:
     ids += [f"{name}/{one}" for one in found.id]
     wrong.append(~found.correct)
     is_bucket = schema.BUCKET in record
-    kinds = {"bucket": record.get(schema.BUCKET)} if is_bucket else {
+    kinds = {run.description.part: record.get(schema.BUCKET)} if is_bucket else {
         "task": record.get(schema.TASK_KEY), "year": record.get(schema.YEAR)}
     for kind, value in kinds.items():
       if value is not None:

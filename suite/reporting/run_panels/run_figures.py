@@ -56,7 +56,7 @@ def draw(runs: Sequence[run_dir.Run], tables: Sequence[str | os.PathLike] = (), 
       acc = np.array(run.summary["matrix"], dtype=float)  # None becomes NaN.
       name = f"{stem}_{run.label.replace('/', '_')}_matrix"
       drawn[name] = figures.accuracy_matrix(
-          acc, title=f"Accuracy by bucket, {run.label}")
+          acc, title=f"Accuracy by {run.description.part}, {run.label}", part=run.description.part)
   return drawn
 
 

@@ -123,6 +123,10 @@ RIGHT = {  # name: (files, options, {task: {model: share of correct answers}}, w
          f"logs/one_{DATE}.json": [{"results": {}, "model_name": "x/1"}],
          "logs/two_2026-01-02T03-04-05.678901.json": [{"results": {}, "model_name": "x/2"}]},
         {}, {"arc": {"x/1": 0.3, "x/2": 0.5}}, "no samples in"),
+    "two runs in one folder, of one model": (
+        {_samples("arc"): [_line(i, i < 3) for i in range(10)],
+         _samples("arc", date="2026-01-02T03-04-05.678901"): [_line(i, i < 4) for i in range(10)]},
+        {"repeats": "folder"}, {"arc": {"a": 0.4}}, "10 answers are means"),
     "what simple_evaluate returns": (
         {"all.json": [{**RESULTS, "samples": {
             "arc": [_line(i, i < 3) for i in range(10)],
@@ -229,7 +233,11 @@ ASKED = {  # name: (files, options, words of the message)
     "two runs of a task": (
         {_samples("arc"): [_line(i, i < 3) for i in range(10)],
          _samples("arc", date="2026-01-02T03-04-05.678901"): [_line(i, i < 4) for i in range(10)]},
-        {}, "2026-.*line 4: model 'a' and id 'arc/3'.*2025-.*repeated runs.*--repeats mean"),
+        {}, "2026-.*line 4: model 'a' and id 'arc/3'.*2025-.*may be two models.*--repeats folder"),
+    "two models in one folder are not averaged": (
+        {_samples("arc"): [_line(i, i < 3) for i in range(10)],
+         _samples("arc", date="2026-01-02T03-04-05.678901"): [_line(i, i < 4) for i in range(10)]},
+        {"repeats": "mean"}, "may be two models.*'a' is their folder"),
     "HELM, a scenario without a known metric": (
         {HELM.format("my_scenario", "a"): [_instances({
             "exact_match": _few(1), "f1_score": _few(5)})]}, {}, "metrics exact_match, f1_score"),

@@ -8,6 +8,7 @@ from PIL import Image
 import pytest
 
 from suite.reporting import panels
+from suite.reporting import quantities
 from suite.reporting.formats import renderers
 
 pytest.importorskip("jinja2")
@@ -156,6 +157,24 @@ def test_no_column_is_clipped_and_no_figure_lies_on_what_follows(page):
         const [p, q] = [a.getBoundingClientRect(), b.getBoundingClientRect()];
         return p.right > q.left && q.right > p.left && p.bottom > q.top && q.bottom > p.top;
       }).length""") == 0
+
+
+def test_the_table_of_methods_fits_900_pixels(tmp_path):
+  measures = ["final average accuracy, %", "average incremental accuracy, %", "forgetting, %",
+              "backward transfer, %", "forward transfer, %", "FLOPs without answers",
+              "FLOPs in all", "MACs in all", "time", "state", "memory of examples",
+              "stored on disk"]
+  value = quantities.Quantity(-0.12, quantities.PERCENT, deviation=0.02)
+  panel = panels.Panel("headline", "toy", [panels.Column(""), *(
+      panels.Column(f"learner_{i}", panels.MIXED) for i in range(6))],
+                       [[measure, *[value] * 6] for measure in measures])
+  path = tmp_path / "report.html"
+  path.write_text(renderers.render([panels.Section("toy", [panel])], "html", path),
+                  encoding="utf-8")
+  with browsers.opened(path, 900) as page:
+    assert page.execute_script(
+        "const one = document.querySelector('[data-panel=headline] .scroll');"
+        "return one.scrollWidth <= one.clientWidth + 1")
 
 
 def test_pictures_have_answers_and_a_single_point_has_no_figure(page):

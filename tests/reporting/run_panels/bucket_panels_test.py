@@ -10,6 +10,9 @@ import pytest
 
 from suite import cli
 from suite.reporting import paper_values
+from suite.reporting import run_dir as run_dir_lib
+from suite.reporting import run_streams
+from suite.reporting import tables
 from suite.reporting.run_panels import bucket_panels
 from suite.reporting.run_panels import report_sections
 from suite.state import predictions
@@ -93,6 +96,22 @@ def test_without_predictions_there_is_the_matrix_alone(tmp_path):
   found = panels(tmp_path)
   assert list(found) == ["distance"]  # The streaming protocol has no more.
   assert found["distance"].rows == [["er", 0.5]]
+
+
+def test_reports_of_tasks_say_task(tmp_path):
+  folder = tmp_path / "er"
+  folder.mkdir()
+  record = {"protocol": "incremental", "kind": "predict", "task_key": "toy", "num_classes": 4}
+  (folder / "records.jsonl").write_text(json.dumps({"event": 0, **record}) + "\n")
+  (folder / "summary.json").write_text(json.dumps({
+      "protocol": "incremental", "stream": "toy", "final_average_accuracy": 0.5,
+      "matrix": [[0.5, 0.25], [0.25, 0.75]]}))
+  [stream] = run_streams.build(run_dir_lib.load([tmp_path]))
+  made = [*tables.brief(stream), *bucket_panels.accuracy_matrices(stream),
+          *bucket_panels.build(stream)]
+  told = repr([(one.title, one.columns, one.notes, one.chart) for one in made])
+  assert "by the task trained up to" in told and "earlier tasks" in told
+  assert "bucket" not in told.lower()
 
 
 def test_the_biased_reservoir_is_beside_figure_6(tmp_path):
