@@ -220,7 +220,7 @@ class KnnErrors:
   def knn_errors(self, entries: list[weight_store.Entry | None], settings: Nearest
                  ) -> dict[str, float] | None:
     """The errors of backbones by name; None where the budget does not cover all of them."""
-    return spending.within(self._network, self._context, lambda context: (
+    return spending.within(self._network.backbone, self._context, lambda context: (
         None if context.is_over else {_name(entry): self._knn_error(entry, settings, context)
                                       for entry in entries}))
 

@@ -26,6 +26,7 @@ from suite.configs import run_files
 from suite.configs import run_settings
 from suite.configs import search_space
 from suite.contracts import descriptions
+from suite.metrics import schema
 from suite.reporting import run_dir
 from suite.running import launch
 from suite.running import this_process
@@ -300,7 +301,7 @@ class _Search:
             sum(trial[name] for trial in trials) for name in _COSTS}
     path = self._folder / chosen_settings.FILE
     snapshots.save_text(path, run_dir.sealed({
-        **self._about, "settings": settings, "best_trial": best["trial"],
+        **self._about, "settings": settings, schema.BEST_TRIAL: best["trial"],
         "measure": self._measure.key, "cost": cost, "trials": list(trials)}) + "\n")
     shown = ", ".join(f"{name}={value}" for name, value in settings.items())
     order = self._order

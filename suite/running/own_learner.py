@@ -190,7 +190,10 @@ def learner(
   else:
     settings = _check_named(method, options, {"loss": loss, "inner": inner, "training": training})
   if isinstance(model, str):
-    image_size = image_size or nets.find(model).image_size
+    if model not in nets.NETS:
+      raise ValueError(f"the model is {model!r}; give a tf.keras.Model, a function that makes one, "
+                       f"or the name of a net: {', '.join(nets.NETS)}.")
+    image_size = image_size or nets.NETS[model].image_size
     model = nets.maker(model)
   backbone = model if isinstance(model, own_model.Backbone) else own_model.Backbone(model, head)
   chosen = transform

@@ -31,7 +31,8 @@ from suite.data.images import example_arrays
 from suite.data.images import feature_set
 from suite.data.images import image_set
 from suite.learners import zero_shot
-from suite.protocols import bucket_loop
+from suite.protocols import clear
+from suite.protocols import incremental
 
 METHODS = {method.name: method for method in methods.load()}
 CELLS = [(name, protocol) for protocol in methods.PROTOCOLS for name in METHODS]
@@ -224,11 +225,15 @@ def _unread(monkeypatch):
   """A function: the names of splits of buckets that no learner has read."""
   delivered, read = [], set()
 
-  def learned(learner, experience, context):
-    delivered.extend((experience.train, experience.dev))
-    return own_costs.learning(learner)(experience, context)
+  def learning(learner):
+    def learned(experience, context):
+      delivered.extend((experience.train, experience.dev))
+      return own_costs.learning(learner)(experience, context)
 
-  monkeypatch.setattr(bucket_loop, "own_costs", types.SimpleNamespace(learned=learned))
+    return learned
+
+  for module in (clear, incremental):
+    monkeypatch.setattr(module, "own_costs", types.SimpleNamespace(learning=learning))
 
   def watched(function):
     def reading(images, *arguments, **named):

@@ -134,11 +134,11 @@ def test_a_few_shot_model_adapts_before_it_answers(tmp_path):
   series = [suite.episodes.of(
       image_set(60, seed=seed).with_class_names([f"{split} {one}" for one in NAMES]), way=2,
       shot=2, targets=3, num_support_sets=2, class_change_interval=2, split=split)
-            for seed, split in ((0, "train"), (1, "test"))]
+            for seed, split in ((0, "train"), (1, "test"), (2, "validation"))]
   result = suite.run(
       protocol="cfsl", episodes_train=series[0], episodes_test=series[1], updates=2,
       updates_per_event=1, tasks_per_update=1, test_episodes=3,
-      validation=cfsl.Validation(series[1], num_episodes=2, ensemble=2),
+      validation=cfsl.Validation(series[2], num_episodes=2, ensemble=2),
       workdir=str(tmp_path / "w"), learners={"protonet": suite.learner(net(), "protonet")})
   model = result.model()
   model.save(tmp_path / "out")

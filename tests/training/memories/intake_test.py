@@ -95,7 +95,7 @@ def plain_loop(learner, plans, first):
 def watched(folder, learner):
   """Runs; returns the learner, the plans, and each phase's first weights and rows."""
   plans, parts = [], array_loop.PhaseRows.parts
-  given, phase = [], gradient.GradientLearner._learn_delivered
+  given, phase = [], gradient.GradientLearner._prepared
 
   def spy(self, current, *others):
     given.append((self.composed.model.get_weights(), [t.numpy() for t in current]))
@@ -104,7 +104,7 @@ def watched(folder, learner):
   with pytest.MonkeyPatch.context() as patch:
     patch.setattr(array_loop.PhaseRows, "parts",
                   lambda plan: (plans.append(plan), parts(plan))[1])
-    patch.setattr(gradient.GradientLearner, "_learn_delivered", spy)
+    patch.setattr(gradient.GradientLearner, "_prepared", spy)
     return run(folder, learner), plans, given
 
 

@@ -117,7 +117,8 @@ def test_codes_that_depend_on_their_batch_are_kept_in_the_order_without_kept_cod
 def test_what_has_a_state_is_not_kept(store, caplog):
   caplog.set_level("INFO")
   with frozen_codes.keep_in(store):
-    one, two = (_encoder(Random()).encode([IMAGES]) for _ in range(2))
+    encoder = _encoder(Random())
+    one, two = (encoder.encode([IMAGES]) for _ in range(2))
   assert np.abs(one - two).max() > 0
   assert "not kept, as it has a state: RandomUniform" in caplog.text
   assert not store.folder.exists()
@@ -149,11 +150,13 @@ def test_a_function_that_begins_with_a_net_costs_as_the_whole_graph():
   def fn(images):
     return tf.matmul(net(images), tf.ones([16, 5]))
   forward = scoring.Forward(fn, distribution.build())
-  batches = _sets()[0].eval_batches(50, transform=image_ops.Plain(8))
   whole = tf.function(lambda x: tf.matmul(net._features(x), tf.ones([16, 5])), autograph=False)
   full, rest = (flops.count(whole.get_concrete_function(
       tf.TensorSpec([rows, 8, 8, 3], tf.uint8))) for rows in (50, 40))
-  assert forward.cost_of(batches, 140) == full * 2 + rest
+  account, expected = ledger.Ledger(), full * 2 + rest
+  forward.run(_sets()[0], transform=image_ops.Plain(8), batch_size=50, ledger=account,
+              phase="select")
+  assert account.spent() == (expected.flops, expected.macs)
 
 
 class CountedBatches:
