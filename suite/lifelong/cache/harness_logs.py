@@ -75,6 +75,8 @@ def read(path: pathlib.Path, wanted: log_files.Wanted) -> list[log_files.Log] | 
       name = _model_name(whole) or path.resolve().parent.name
       return [_lm_eval(path, _listed(rows), str(task), name, whole, wanted)
               for task, rows in whole["samples"].items() if isinstance(rows, list)]
+    if isinstance(whole.get("details"), (dict, list)) and "doc_id" not in whole:
+      return [_opencompass(path, whole["details"])]
     if _BESIDE.fullmatch(path.name.split(".json")[0]) or "results" in whole:
       return []
   if not items:
@@ -100,7 +102,8 @@ def read(path: pathlib.Path, wanted: log_files.Wanted) -> list[log_files.Log] | 
         for value in (one.get(name) for _, one, _, _ in items)], pa.string()) for name in plain})
   raise cache_input.CacheError(
       f"{path} is no log of lm-evaluation-harness (doc_id), HELM (instance_id, stats), inspect-ai, "
-      "openai/evals or py-irt, and no table of objects with model, id and correct.")
+      "OpenCompass (details), openai/evals or py-irt, and no table of objects with model, id and "
+      "correct.")
 
 
 def _json(path: pathlib.Path) -> tuple[Any, list[log_files.Item]]:
@@ -404,6 +407,24 @@ def _inspect(path: pathlib.Path, about: Mapping[str, Any], samples: Sequence[Any
              [answer_entries.document_hash(json.dumps(one[3], sort_keys=True)) if has_inputs and
               one[3] is not None else 0 for one in rows],
              [f"{path}/{one[1]}" for one in rows], list(range(1, len(rows) + 1)), "sample")
+
+
+def _opencompass(path: pathlib.Path, details: Any) -> log_files.Log:
+  """Reads results of OpenCompass with --dump-eval-details: results/MODEL/DATASET.json."""
+  rows = (list(details.items()) if isinstance(details, dict) else
+          [(str(place), one) for place, one in enumerate(details)])
+  rows = [(name, one["correct"]) for name, one in rows
+          if isinstance(one, dict) and isinstance(one.get("correct"), (bool, int, float, list))]
+  if not rows:
+    raise cache_input.CacheError(
+        f"{path} is a file of OpenCompass whose details have no answers with \"correct\". Evaluate "
+        "with --dump-eval-details, or export a csv with model, id and correct.")
+  scores = [log_files.number(np.mean(value) if isinstance(value, list) and value else value)
+            for _, value in rows]
+  return log_files.Log(
+      path, path.resolve().parent.name, path.name.partition(".json")[0], [name for name, _ in rows],
+      {"correct": scores}, repeats=[str(path)] * len(rows), places=list(range(1, len(rows) + 1)),
+      unit="sample", named=("correct",))
 
 
 def _openai(path: pathlib.Path, items: Sequence[log_files.Item]) -> log_files.Log:

@@ -164,6 +164,12 @@ RIGHT = {  # name: (files, options, {task: {model: share of correct answers}}, w
         {"log.json": [{**INSPECT, "samples": [{**one, "scores": {
             **one["scores"], "judge": {"value": 1}}} for one in INSPECT["samples"]]}]},
         {"score": "arc=choice"}, {"lab/arc": {"maker/net": 0.6}}, "metric choice"),
+    "OpenCompass, details by number or in a list": (
+        {"a/gsm8k.json": [{"accuracy": 30.0, "details": {
+            str(i): {"pred": "4", "answer": "4", "correct": i < 3} for i in range(10)}}],
+         "b/gsm8k.json": [{"accuracy": 50.0, "details": [
+             {"pred": "4", "answer": "4", "correct": i < 5} for i in range(10)]}]},
+        {}, {"gsm8k": {"a": 0.3, "b": 0.5}}, ""),
     "openai/evals": ({"x.jsonl": MATCHES}, {}, {"test.dev.v0": {"gpt-x": 0.5}}, ""),
     "py-irt": ({"x.jsonlines": [{"subject_id": m, "responses": {f"q{i}": int(i < n)
                                                                 for i in range(10)}}
