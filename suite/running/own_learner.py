@@ -192,7 +192,8 @@ def learner(
   if isinstance(model, str):
     if model not in nets.NETS:
       raise ValueError(f"the model is {model!r}; give a tf.keras.Model, a function that makes one, "
-                       f"or the name of a net: {', '.join(nets.NETS)}.")
+                       f"or the name of a net: {', '.join(nets.NETS)}. "
+                       f"{gin_files.nearest(model, nets.NETS)}")
     image_size = image_size or nets.NETS[model].image_size
     model = nets.maker(model)
   backbone = model if isinstance(model, own_model.Backbone) else own_model.Backbone(model, head)

@@ -78,7 +78,7 @@ def test_what_is_missing_or_damaged_is_one_line_that_says_what_to_install(
 
 
 def test_an_unknown_name_lists_the_names():
-  with pytest.raises(ValueError, match="Unknown net 'resnet_18'; allowed are resnet18, .*"
+  with pytest.raises(ValueError, match="the model is 'resnet_18'; give .* net: resnet18, .*"
                      "efficientnet_lite2. Nearest: resnet18"):
     suite.learner("resnet_18", "er")
 
