@@ -84,9 +84,9 @@ def add_compare_flags(action: argparse.ArgumentParser) -> None:
 
 
 def compare(args: argparse.Namespace) -> int:
-  from suite.lifelong import standings
+  from suite.lifelong import paired_standings
   cache = lifelong_answers.opened(args)
-  found = standings.compare(cache, lifelong_answers.scale(args, cache),
+  found = paired_standings.compare(cache, lifelong_answers.scale(args, cache),
                             models=args.models, top=args.top, level=args.level,
                             clusters=None if args.clusters is None else (
                                 lifelong_answers.clusters(args.clusters, cache)))

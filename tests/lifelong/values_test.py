@@ -10,6 +10,7 @@ import pytest
 
 from suite import cli
 from suite import lifelong
+from suite.lifelong import paired_standings
 from suite.lifelong import standings
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import accuracy_import
@@ -98,7 +99,7 @@ def test_ranking_and_pairs_are_of_means(tmp_path, low, high):
   assert one.is_estimated and one.observed == pytest.approx(scores[4, :60].mean(), abs=1e-6)
   assert one.interval[0] < one.accuracy < one.interval[1]
   assert one.interval[0] <= scores[4].mean() <= one.interval[1]
-  pair = standings.compare(cache, models=["m0", "m1"]).pairs[0]
+  pair = paired_standings.compare(cache, models=["m0", "m1"]).pairs[0]
   change = scores[int(pair.first[1])] - scores[int(pair.second[1])]
   assert pair.difference == pytest.approx(change.mean(), abs=1e-6)
   error = change.std() / np.sqrt(200)

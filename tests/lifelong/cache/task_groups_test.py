@@ -10,6 +10,7 @@ import pytest
 
 from suite import cli
 from suite import lifelong
+from suite.lifelong import paired_standings
 from suite.lifelong import standings
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import task_groups
@@ -70,7 +71,7 @@ def test_groups_of_logs_give_the_scores_that_the_harness_reports(tmp_path, capsy
   assert cli.main(["lifelong", "rank", "--cache", str(tmp_path / "c")]) == 0
   said = capsys.readouterr().out.splitlines()
   assert said[0] == "mean of 3 groups and tasks without one, 6 tasks" and "A" in said[2].split()
-  pair, = standings.compare(cache).pairs
+  pair, = paired_standings.compare(cache).pairs
   assert pair.first == "A" and pair.difference == pytest.approx(found["A"] - found["B"])
   scale = standings.Scale(weights={"mmlu": 2.0})
   twice = {one.name: one.score for one in standings.rank(cache, scale)}
