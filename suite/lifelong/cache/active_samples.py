@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import contextlib
 import dataclasses
 import hashlib
-import json
 import os
 import pathlib
 import re
@@ -33,7 +32,7 @@ from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import sample_ids
 from suite.system import atomic_files
 from suite.system import file_lock
-from suite.system import io_errors
+from suite.system import sealed_json
 
 FILE = "roster.json"
 _BLOCK = 1 << 14
@@ -74,16 +73,14 @@ def read(folder: pathlib.Path) -> Roster:
   """Reads the roster of a cache; an empty one if there is none."""
   path = folder / FILE
   try:
-    found = json.loads(path.read_text(encoding="utf-8"))
+    found = sealed_json.read(path)
+    if not found:
+      return Roster()
     roster = Roster(frozenset(map(str, found["retired"])), dict(found["families"]),
                     str(found["pattern"]))
     re.compile(roster.pattern)
     return roster
-  except FileNotFoundError:
-    return Roster()
-  except (OSError, ValueError, KeyError, TypeError, re.error) as error:
-    if io_errors.of(error):
-      raise
+  except (ValueError, KeyError, TypeError, re.error) as error:
     raise accuracy_cache.CacheError(
         f"{path} is damaged ({error}). Put it back, or remove it: no sample is then retired, and "
         "no model is of a family.") from error
@@ -98,7 +95,7 @@ def changing(cache: accuracy_cache.AccuracyCache) -> Iterator[list[Roster]]:
     yield found
     after, = found
     if after != before:
-      atomic_files.write(cache.folder / FILE, (json.dumps({
+      atomic_files.write(cache.folder / FILE, (sealed_json.text({
           "version": 1, "retired": sorted(after.retired), "families": dict(after.families),
           "pattern": after.pattern}) + "\n").encode())
 

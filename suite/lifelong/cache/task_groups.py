@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import contextlib
 import csv
 import dataclasses
-import json
 import math
 import pathlib
 from typing import Any
@@ -26,7 +25,7 @@ import numpy as np
 from suite.lifelong.cache import cache_input
 from suite.system import atomic_files
 from suite.system import file_lock
-from suite.system import io_errors
+from suite.system import sealed_json
 
 FILE = "groups.json"
 _DIGITS = 1e-9  # Two means of a group are told apart by it.
@@ -106,14 +105,10 @@ def read(folder: pathlib.Path) -> dict[str, Group]:
   """The groups of a cache."""
   path = folder / FILE
   try:
-    found = json.loads(path.read_text(encoding="utf-8"))["groups"]
+    found = sealed_json.read(path)
     return {str(name): Group(tuple(map(str, one["tasks"])), bool(one["by_size"]))
-            for name, one in found.items()}
-  except FileNotFoundError:
-    return {}
-  except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-    if io_errors.of(error):
-      raise
+            for name, one in (found["groups"] if found else {}).items()}
+  except (ValueError, KeyError, TypeError, AttributeError) as error:
     raise cache_input.CacheError(
         f"{path} is damaged ({error}). Put it back, or remove it: scores are then means of tasks, "
         "until a log with groups is added.") from error
@@ -126,7 +121,7 @@ def joining(folder: pathlib.Path, given: Groups) -> Iterator[None]:
   yield
   if given and _joined(folder, given) != read(folder):
     with file_lock.held(folder / "lock"):
-      atomic_files.write(folder / FILE, (json.dumps({"version": 1, "groups": {
+      atomic_files.write(folder / FILE, (sealed_json.text({"version": 1, "groups": {
           name: {"tasks": list(one.tasks), "by_size": one.by_size}
           for name, one in _joined(folder, given).items()}}) + "\n").encode())
 
