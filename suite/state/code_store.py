@@ -135,7 +135,7 @@ class NetCodes:
         if digest(path.read_bytes()).hex() != path.stem:
           raise ValueError("its content is not what was written")
         self._take(path.name)
-      except (OSError, ValueError) as error:
+      except (OSError, ValueError, IndexError) as error:  # IndexError: of another form.
         logging.warning("The codes in %s cannot be read (%s): its images are encoded again. The "
                         "file can be removed.", path, error)
         self._files[path.name] = None

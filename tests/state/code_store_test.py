@@ -57,6 +57,16 @@ def test_a_damaged_file_is_left_out_and_named(damage, tmp_path, caplog):
   np.testing.assert_array_equal(np.stack(_store(tmp_path).of_net(KEY).find(IMAGES)), CODES)
 
 
+def test_a_whole_file_of_another_form_is_left_out(tmp_path, caplog):
+  store = _store(tmp_path)
+  store.of_net(KEY).add(IMAGES[:1], CODES[:1])
+  store.write(_files(tmp_path)[0].parent, CODES)
+  kept = _store(tmp_path).of_net(KEY)
+  np.testing.assert_array_equal(kept.find(IMAGES[:1])[0], CODES[0])
+  assert kept.find(IMAGES[1:]) == [None] * 4
+  assert "cannot be read" in caplog.text
+
+
 def test_beyond_the_limit_nothing_is_kept_and_one_line_says_so(tmp_path, caplog):
   kept = _store(tmp_path, 300).of_net(KEY)
   kept.add(IMAGES[:2], CODES[:2])
