@@ -29,10 +29,10 @@ import numpy as np
 from suite.contracts import descriptions
 from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.data.episodes import episodes as episodes_lib
+from suite.data.episodes import episodes
 from suite.data.images import image_set
 from suite.data.sequences import sequences
-from suite.data.streams import buckets as buckets_lib
+from suite.data.streams import buckets
 from suite.data.streams import streams
 
 SHARE = 0.2
@@ -102,7 +102,7 @@ class Development:
           image_set.stratified_split(bucket.train, self.share, seed=self.seed)
           if series.task.kind == tasks.SINGLE_LABEL else
           bucket.train.split(self.share, seed=self.seed))
-      parts.append(buckets_lib.Bucket(bucket.name, train, tested, bucket.unlabelled))
+      parts.append(buckets.Bucket(bucket.name, train, tested, bucket.unlabelled))
     made = dataclasses.replace(
         series, buckets=tuple(parts),
         task=dataclasses.replace(series.task, name=f"{series.task.name}, development"))
@@ -124,7 +124,7 @@ class Development:
     validation = arguments.get("validation")
     if validation is not None:
       return {"episodes_test": validation.episodes}, "the run's validation episodes"
-    train: episodes_lib.Episodes = arguments["episodes_train"]
+    train: episodes.Episodes = arguments["episodes_train"]
     classes = np.random.default_rng(self.seed).permutation(train.num_classes)
     num = max(round(self.share * len(classes)), train.least_classes)
     try:

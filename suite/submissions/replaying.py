@@ -28,7 +28,7 @@ from suite.contracts import deliveries
 from suite.metrics import schema
 from suite.protocols import run_state
 from suite.reporting import progress
-from suite.reporting import records as records_lib
+from suite.reporting import records
 from suite.reporting import run_dir
 from suite.reporting import run_writer
 from suite.state import learner_state
@@ -330,19 +330,19 @@ def _prepare(run: run_dir.Run, folder: pathlib.Path, kept: pathlib.Path, event: 
 def _differences(said: Mapping[str, Any], made: Mapping[str, Any], *, is_exact: bool) -> list[str]:
   """What differs between two records: all, or what is beyond the tolerances."""
   if is_exact:
-    return records_lib.diff(said, made)
+    return records.diff(said, made)
   lines = [line for name in {**said, **made} if (name in said) != (name in made)
-           for line in records_lib.diff({name: said[name]} if name in said else {},
+           for line in records.diff({name: said[name]} if name in said else {},
                                         {name: made[name]} if name in made else {})]
   seen = said.get("seen") or 0
   for name in (name for name in said if name in made):
     a, b = said[name], made[name]
     if isinstance(a, bool) or not isinstance(a, (int, float)) or not isinstance(b, (int, float)):
       if not isinstance(a, list):
-        lines += records_lib.diff({name: a}, {name: b})
+        lines += records.diff({name: a}, {name: b})
     elif isinstance(a, int) and isinstance(b, int) and name.split("_")[0] in (
         *recomputation.COSTS, "seen"):
-      lines += records_lib.diff({name: a}, {name: b})
+      lines += records.diff({name: a}, {name: b})
     else:
       most = SHARE * seen if isinstance(a, int) else SHARE
       if abs(a - b) > max(most, RELATIVE * abs(a)):
