@@ -29,7 +29,7 @@ import tensorflow as tf
 
 
 class MyMethod(objective.Objective):
-  """What happens in a step, in the order of a paper.
+  """One training step; its lines are in the order of the paper.
 
   Args:
     share: how much a replayed row counts.

@@ -10,8 +10,8 @@ learner holds:
     ledger = Ledger(Budget.parse("1 TFLOP, 20 MB"))
     steps = ledger.grant(1000, lambda n: cost_of_a_step * n + cost_of_the_end)
 
-Whatever learns asks `grant` before it begins, with all that follows from its steps, such as a last
-validation. So the limit holds without a look at it during training.
+Steps are granted before the first one, with all that follows from them, such as a last validation
+(`contracts/spending.py`). So the limit holds without a look at it during training.
 """
 
 from __future__ import annotations
