@@ -9,11 +9,15 @@ A simulated method answers U images with S seeds. Image u is answered rightly by
 
 all normal. All methods have equal accuracies in expectation, so every difference found is false.
 The standard deviation of `seed` is the setting; the others are 1.5, 0.5 and 0.6.
+
+The last table is about two methods beside a third one whose `seed` has ten times their deviation.
+There the second one is better by as much as is nearly always found between the two alone.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 import pathlib
 import sys
 from typing import Any
@@ -29,6 +33,9 @@ from suite.metrics import paired_tests
 _SEEDS = (2, 3, 5, 10)
 _EFFECTS = {"none": 0.0, "small": 0.05, "as the images": 0.1, "large": 0.3}
 _METHODS = 6
+# Seeds -> how much the second method is better beside an unstable one, before the threshold.
+_BETTER = {3: 0.9, 5: 0.42, 10: 0.3}
+_EFFECT, _UNSTABLE = 0.1, 1.0  # Deviations of `seed` there.
 _RESAMPLES = 300
 
 
@@ -41,7 +48,8 @@ def main() -> int:
   for effect, size in _EFFECTS.items():
     for num_seeds in _SEEDS:
       rng = np.random.default_rng([num_seeds, int(100 * size)])
-      found = [_outcome(_answers(rng, num_seeds, args.images, size)) for _ in range(args.runs)]
+      found = [_outcome(_answers(rng, num_seeds, args.images, np.full([_METHODS], size)))
+               for _ in range(args.runs)]
       share = {name: f"{100 * np.mean([one[name] for one in found]):.1f}" for name in found[0]}
       for table, names in (("two", _TWO), ("all", _ALL)):
         rows[table].append(" | ".join([effect, str(num_seeds), *(share[name] for name in names)]))
@@ -50,7 +58,26 @@ def main() -> int:
     print(f"| effect of seeds | seeds | {' | '.join(names.values())} |")
     print("| --- |" + " ---: |" * (1 + len(names)))
     print("\n".join(f"| {row} |" for row in rows[table]) + "\n")
+  print("| seeds | alone | beside a like method | beside an unstable one | falsely there |\n"
+        "| --- |" + " ---: |" * 4)
+  for num_seeds, better in _BETTER.items():
+    shares = [_share_found(num_seeds, args, deviations, better) for deviations in (
+        [_EFFECT] * 2, [_EFFECT] * 3, [_EFFECT] * 2 + [_UNSTABLE])]
+    shares.append(_share_found(num_seeds, args, [_EFFECT] * 2 + [_UNSTABLE], 0.0))
+    print(f"| {num_seeds} | " + " | ".join(f"{100 * one:.1f}" for one in shares) + " |")
   return 0
+
+
+def _share_found(num_seeds: int, args: argparse.Namespace, deviations: Sequence[float],
+                 better: float) -> float:
+  """The share of tables in which the first two methods differ; if they are equal, any two."""
+  rng, found = np.random.default_rng([num_seeds, len(deviations), int(100 * better)]), 0
+  names, strata = [[str(s) for s in range(num_seeds)]] * len(deviations), np.zeros(args.images, int)
+  for _ in range(args.runs):
+    values = _answers(rng, num_seeds, args.images, np.array(deviations), better)
+    p = paired_tests.compare(list(values), names, strata).p_value
+    found += (p[0, 1] if better else np.nanmin(p)) < .05
+  return found / args.runs
 
 
 _TWO = {"pooled": "McNemar, seeds pooled", "one": "McNemar, one seed",
@@ -59,13 +86,14 @@ _TWO = {"pooled": "McNemar, seeds pooled", "one": "McNemar, one seed",
 _ALL = {"images": "images alone, Holm", "holm": "of the suite, Holm", "ranks": "a wrong rank"}
 
 
-def _answers(rng: np.random.Generator, num_seeds: int, num_images: int, effect: float
-             ) -> np.ndarray:
-  """What each image adds to the accuracy: [M, S, U]."""
-  shape = (_METHODS, num_seeds, num_images)
-  return (rng.normal(0, 1.5, [1, 1, num_images]) + rng.normal(0, 0.5, [_METHODS, 1, num_images])
-          + rng.normal(0, effect, [_METHODS, num_seeds, 1]) + rng.normal(0, 0.6, shape) > 0
-          ) / num_images
+def _answers(rng: np.random.Generator, num_seeds: int, num_images: int, effects: np.ndarray,
+             better: float = 0.0) -> np.ndarray:
+  """Each image's part of the accuracy, [M, S, U], with effects of seeds [M]."""
+  num = len(effects)
+  means = better * (np.arange(num) == 1)[:, None, None]
+  return (rng.normal(0, 1.5, [1, 1, num_images]) + rng.normal(0, 0.5, [num, 1, num_images])
+          + rng.normal(0, effects[:, None, None], [num, num_seeds, 1]) + means
+          + rng.normal(0, 0.6, [num, num_seeds, num_images]) > 0) / num_images
 
 
 def _outcome(values: np.ndarray) -> dict[str, Any]:
