@@ -73,7 +73,7 @@ SHARED = {
                         "suite.protocols.few_answers"),
     "suite.learners": ("suite.learners.gradient", "suite.learners.starts",
                        "suite.learners.finetune_plan", "suite.learners.learner_each_task",
-                       "suite.learners.statistics_learner"),
+                       "suite.learners.statistics_learner", "suite.learners.around"),
 }
 # Package -> the modules and wings that may import it, and what the others do instead.
 DOORS = {

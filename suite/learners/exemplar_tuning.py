@@ -31,16 +31,13 @@ from typing_extensions import override
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import learner
 from suite.contracts import refusals
 from suite.contracts import spending
 from suite.contracts import tasks
-from suite.data.images import example_arrays
+from suite.learners import around
 from suite.learners import gradient
-from suite.learners import learner_each_task
 from suite.state import context as context_lib
 from suite.training.gradient import class_heads
-from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.statistics import class_means
@@ -51,7 +48,7 @@ from suite.training.statistics import statistic
 _CODE_PHASES = 2
 
 
-class ExemplarTuning(learner.SequenceLearner):
+class ExemplarTuning(around.AroundGradient):
   """A gradient learner whose head also learns from each label: centroids and residuals.
 
   Args:
@@ -71,8 +68,7 @@ class ExemplarTuning(learner.SequenceLearner):
       after 15,000 for the first time, then.
   """
 
-  predict_stays = keeps_budget = True
-  shares_updates = True
+  can_update = can_answer_in_turn = True
 
   def __init__(self, *, transform: examples.Transform,
                features: Callable[[tf.Tensor], tf.Tensor] | None = None,
@@ -80,35 +76,18 @@ class ExemplarTuning(learner.SequenceLearner):
                epochs: float = 4, batch_size: int = 256, train_on: str = "all",
                similarity: str = "dot", scale: float = 1.0,
                net: trainable_parts.TrainablePart | None = None, rules: str = "paper"):
-    super().__init__()
     trainable_parts.check_rules("ExemplarTuning.rules", rules)
     if net is not None and features is not None:
       raise ValueError("ExemplarTuning has both features and a net; give one of them.")
-    self.transform, self._waits = transform, rules == "code"
-    self.head = Exemplars(similarity, scale, closes=self._waits)
-    self.tuned = gradient.GradientLearner(
-        transform=transform, net=net or trainable_parts.HeadOnly(features), head=self.head,
+    waits = rules == "code"
+    head = Exemplars(similarity, scale, closes=waits)
+    super().__init__(gradient.GradientLearner(
+        transform=transform, net=net or trainable_parts.HeadOnly(features), head=head,
         train_on=train_on, epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
-        optimizer=optimizers.Momentum(momentum, weight_decay, keep=True))
+        optimizer=optimizers.Momentum(momentum, weight_decay, keep=True)))
+    self.head, self._waits = head, waits
     if self._waits:
       self.waited = tf.Variable(0, trainable=False, name="phases_waited")
-
-  @property
-  @override
-  def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
-    """See `contracts.learner.SequenceLearner`."""
-    return self.tuned.frozen_features
-
-  @property
-  @override
-  def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
-    """See `contracts.learner.SequenceLearner`."""
-    return self.tuned.see
-
-  @override
-  def form(self, delivery: str) -> learner.BaseLearner:
-    """Returns a learner for each task where tasks are separate; else this one."""
-    return learner_each_task.of(self) if delivery == deliveries.TASKS else self
 
   @override
   def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
@@ -116,7 +95,7 @@ class ExemplarTuning(learner.SequenceLearner):
       raise refusals.RefusedError(
           "ExemplarTuning.rules is 'code', which counts the offline phases of a sequence; "
           f"here are {context.delivery}. Leave rules out.")
-    self.tuned.begin(task, context)
+    super().begin(task, context)
 
   @override
   @spending.event
@@ -125,12 +104,8 @@ class ExemplarTuning(learner.SequenceLearner):
     """Centroids of the base classes or of a bucket, then one phase on its training split."""
     if context.is_over:
       return dict(gradient.UNTRAINED)
-    refusals.check_held(self.see, experience.train)
-    parts = [experience.train] if context.delivery == deliveries.SEQUENCE else experience.fitted
-    read = example_arrays.read(parts, experience.task, self.transform)
-    labels = tf.constant(read.labels, tf.int64)
-    codes = self.tuned.codes(read.images, context)
-    features, cost = self.tuned.composed.features_of_all(codes)
+    codes, labels = self.read(experience, context)
+    features, cost = self.learner.composed.features_of_all(codes)
     self.head.add(features, labels)
     # An addition for each feature of a sample, and four to make it a direction.
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
@@ -139,22 +114,13 @@ class ExemplarTuning(learner.SequenceLearner):
     if self._waits:
       context.grant(1)
       return {"classes_with_a_mean": num}
-    record = self.tuned.learn_codes(codes, labels, context, experience.train.name)
+    record = self.learner.learn_codes(codes, labels, context, experience.train.name)
     return {"classes_with_a_mean": num, **record}
-
-  @override
-  def predict(self, images: tf.Tensor) -> tf.Tensor:
-    return self.answer(self.encode(images))
-
-  @override
-  def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Codes [B, ...] of images [B, H, W, 3]; what was learned plays no part."""
-    return self.tuned.encode(images)
 
   @override
   def answer(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] for codes [B, ...]; -inf for classes without a sample."""
-    return self.head.logits(self.tuned.composed.features(codes))
+    return self.head.logits(self.learner.composed.features(codes))
 
   @override
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
@@ -172,7 +138,7 @@ class ExemplarTuning(learner.SequenceLearner):
     see = self.see
     if see is not None and codes.shape.rank == 1:
       codes = see(codes)
-    return self.tuned.composed.features(codes)
+    return self.learner.composed.features(codes)
 
   @override
   def learn_stored(self, stored: deliveries.Stored, context: context_lib.Context
@@ -184,7 +150,7 @@ class ExemplarTuning(learner.SequenceLearner):
         self.head.close()
       return {"passes": 0, "waiting": True}
     known = self.head.known
-    return self.tuned.learn_stored(
+    return self.learner.learn_stored(
         stored if known is None else stored._replace(known=known), context)
 
   def _is_waiting(self) -> bool:
@@ -192,12 +158,7 @@ class ExemplarTuning(learner.SequenceLearner):
 
   @override
   def stored_macs(self, num_stored: int) -> int | None:
-    return 0 if self._is_waiting() else self.tuned.stored_macs(num_stored)
-
-  @override
-  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
-    """Layers of the backbone, and centroids with residuals."""
-    return self.tuned.mac_layers()
+    return 0 if self._is_waiting() else super().stored_macs(num_stored)
 
 
 class Exemplars(class_heads.Linear):

@@ -44,7 +44,7 @@ from suite.contracts import own_costs
 from suite.contracts import refusals
 from suite.contracts import rehearsal
 from suite.contracts import spending
-from suite.contracts import tasks
+from suite.learners import around
 from suite.metrics import novelty_scores
 from suite.state import context as context_lib
 from suite.training.scoring import scoring
@@ -122,7 +122,7 @@ class LeastShare:
     return float(np.quantile(np.max(logits, axis=1), self._share))
 
 
-class MinimumDistance(learner_lib.SequenceLearner):
+class MinimumDistance(around.Around):
   """A learner of sequences with a `new_below`; the learner inside learns and answers unchanged.
 
   Args:
@@ -133,10 +133,8 @@ class MinimumDistance(learner_lib.SequenceLearner):
   deliveries = (deliveries_lib.SEQUENCE,)
 
   def __init__(self, learner: learner_lib.SequenceLearner, threshold: Threshold | None = None):
-    super().__init__()
-    self.learner: learner_lib.SequenceLearner = refusals.check_learner(
-        learner, deliveries_lib.SEQUENCE, also=("learn", "predict"))
-    self.transform = self.learner.transform
+    super().__init__(refusals.check_learner(
+        learner, deliveries_lib.SEQUENCE, also=("learn", "predict")))
     self._threshold: Threshold = DpMeans() if threshold is None else threshold
     self.threshold = tf.Variable(-np.inf, trainable=False, dtype=tf.float32, name="new_below")
     self._answer: Callable[[tf.Tensor], tf.Tensor] | None = None
@@ -146,11 +144,6 @@ class MinimumDistance(learner_lib.SequenceLearner):
   def new_below(self) -> float:
     """The threshold; -inf before `learn`."""
     return float(self.threshold)
-
-  @override
-  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """Begins the task with the learner inside."""
-    self.learner.begin(task, context)
 
   @override
   @spending.event
@@ -174,11 +167,6 @@ class MinimumDistance(learner_lib.SequenceLearner):
   def keeps_budget(self) -> bool:
     return self.learner.keeps_budget and own_costs.is_suites(self.learner.learn)
 
-  @property
-  @override
-  def can_learn_stored(self) -> bool:
-    return self.learner.can_learn_stored
-
   @override
   @spending.event
   def learn_stored(
@@ -190,56 +178,6 @@ class MinimumDistance(learner_lib.SequenceLearner):
     if moves and not is_over:
       record.update(self._fix(stored.codes, stored.labels, stored.known, context))
     return record
-
-  # All else is as of the learner inside.
-
-  @override
-  def predict(self, images: tf.Tensor) -> tf.Tensor:
-    return self.learner.predict(images)
-
-  @override
-  def encode(self, images: tf.Tensor) -> tf.Tensor:
-    return self.learner.encode(images)
-
-  @override
-  def answer(self, codes: tf.Tensor) -> tf.Tensor:
-    return self.learner.answer(codes)
-
-  @property
-  @override
-  def can_update(self) -> bool:
-    return self.learner.can_update
-
-  @override
-  def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
-    self.learner.update(codes, labels)
-
-  @property
-  @override
-  def can_answer_in_turn(self) -> bool:
-    return self.learner.can_answer_in_turn
-
-  @override
-  def answer_in_turn(self, codes: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    return self.learner.answer_in_turn(codes, labels)
-
-  @override
-  def stored_macs(self, num_stored: int) -> int | None:
-    return self.learner.stored_macs(num_stored)
-
-  @override
-  def mac_layers(self) -> learner_lib.Layers | None:
-    return self.learner.mac_layers()
-
-  @property
-  @override
-  def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
-    return self.learner.see
-
-  @property
-  @override
-  def frozen_features(self) -> learner_lib.FrozenFeatures | None:
-    return self.learner.frozen_features
 
   def _fix(self, codes: np.ndarray, labels: np.ndarray, known: np.ndarray,
            context: context_lib.Context) -> dict[str, Any]:

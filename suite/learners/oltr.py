@@ -38,7 +38,7 @@ Letters: B samples, C classes, D features.
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -47,17 +47,12 @@ from typing_extensions import override
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import learner
-from suite.contracts import refusals
 from suite.contracts import spending
-from suite.contracts import tasks
-from suite.data.images import example_arrays
+from suite.learners import around
 from suite.learners import gradient
-from suite.learners import learner_each_task
 from suite.models import heads
 from suite.state import context as context_lib
 from suite.training.gradient import class_heads
-from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.memories import step_rows
@@ -66,7 +61,7 @@ from suite.training.objectives import objective
 from suite.training.statistics import class_means
 
 
-class Oltr(learner.SequenceLearner):
+class Oltr(around.AroundGradient):
   """OLTR for buckets and sequences; see the module.
 
   Args:
@@ -83,27 +78,22 @@ class Oltr(learner.SequenceLearner):
     objective: None: `CentroidLoss()`.
   """
 
-  predict_stays = keeps_budget = True
-  shares_updates = True
-
   def __init__(self, *, transform: examples.Transform, net: trainable_parts.TrainablePart,
                refresh_until: int = 10_000, learning_rate: float = 0.1, slow_rate: float = 0.01,
                momentum: float = 0.9, weight_decay: float = 5e-4, epochs: float = 4,
                batch_size: int = 128, train_on: str = "all",
                head: VisualMemory | None = None, objective: CentroidLoss | None = None):
-    super().__init__()
     if isinstance(net, trainable_parts.Drifting):
       raise ValueError("Oltr.net is Drifting, whose norms move while the head is trained by "
                        "cross-entropy; take HeadOnly, LastLayers or AllLayers.")
     if min(learning_rate, slow_rate) <= 0:
       raise ValueError(f"Oltr has learning_rate={learning_rate} and slow_rate={slow_rate}; both "
                        "must be above 0.")
-    self.transform, self._refresh_until = transform, refresh_until
-    self.head = head or VisualMemory()
-    self.tuned = gradient.GradientLearner(
+    head = head or VisualMemory()
+    super().__init__(gradient.GradientLearner(
       transform=transform,
       net=net,
-      head=self.head,
+      head=head,
       objective=objective or CentroidLoss(),
       train_on=train_on,
       epochs=epochs,
@@ -115,28 +105,8 @@ class Oltr(learner.SequenceLearner):
         keep=True,
         factor_of=functools.partial(rate_factor, others=slow_rate / learning_rate),
       ),
-    )
-
-  @property
-  @override
-  def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
-    """See `contracts.learner.SequenceLearner`."""
-    return self.tuned.frozen_features
-
-  @property
-  @override
-  def see(self) -> Callable[[tf.Tensor], tf.Tensor] | None:
-    """See `contracts.learner.SequenceLearner`."""
-    return self.tuned.see
-
-  @override
-  def form(self, delivery: str) -> learner.BaseLearner:
-    """Returns a learner for each task where tasks are separate; else this one."""
-    return learner_each_task.of(self) if delivery == deliveries.TASKS else self
-
-  @override
-  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    self.tuned.begin(task, context)
+    ))
+    self.head, self._refresh_until = head, refresh_until
 
   @override
   @spending.event
@@ -145,39 +115,21 @@ class Oltr(learner.SequenceLearner):
     """Refreshes the memory with the base classes or a bucket, then trains a phase on it."""
     if context.is_over:
       return dict(gradient.UNTRAINED)
-    refusals.check_held(self.see, experience.train)
-    parts = [experience.train] if context.delivery == deliveries.SEQUENCE else experience.fitted
-    read = example_arrays.read(parts, experience.task, self.transform)
-    labels = tf.constant(read.labels, tf.int64)
-    codes = self.tuned.codes(read.images, context)
+    codes, labels = self.read(experience, context)
     self._refresh(codes, labels, context)
-    record = self.tuned.learn_codes(codes, labels, context, experience.train.name)
+    record = self.learner.learn_codes(codes, labels, context, experience.train.name)
     return {**record,
             "classes_with_a_centroid": int(np.count_nonzero(self.head.memory.present.numpy()))}
 
   def _refresh(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context) -> int:
     """Adds new codes [N, ...] to the memory; returns how many passed the net for that."""
-    features, cost = self.tuned.composed.features_of_all(codes)
+    features, cost = self.learner.composed.features_of_all(codes)
     self.head.refresh(features, labels)
     # An addition for each feature; three operations for each feature of each centroid.
     adding = int(tf.size(features)) + 3 * int(tf.size(self.head.memory.centroids))
     context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
     context.ledger.charge(context.phase, flops=adding, macs=0)
-    return 0 if self.tuned.composed.upper is None else int(labels.shape[0])
-
-  @override
-  def predict(self, images: tf.Tensor) -> tf.Tensor:
-    return self.answer(self.encode(images))
-
-  @override
-  def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Codes [B, ...] of images [B, H, W, 3]; what was learned plays no part."""
-    return self.tuned.encode(images)
-
-  @override
-  def answer(self, codes: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] of codes [B, ...]; -inf for classes that no phase has trained."""
-    return self.tuned.answer(codes)
+    return 0 if self.learner.composed.upper is None else int(labels.shape[0])
 
   @override
   @spending.event
@@ -191,7 +143,7 @@ class Oltr(learner.SequenceLearner):
       new = slice(stored.num_old, None)
       passed = self._refresh(tf.convert_to_tensor(stored.codes[new]),
                              tf.constant(stored.labels[new], tf.int64), context)
-    record = self.tuned.learn_stored(stored, context)
+    record = self.learner.learn_stored(stored, context)
     return {**record, "teacher_passes": record["teacher_passes"] + passed, "refreshed": refreshed}
 
   def _refreshed(self, num_stored: int, num_old: int) -> int:
@@ -200,16 +152,11 @@ class Oltr(learner.SequenceLearner):
 
   @override
   def stored_macs(self, num_stored: int) -> int | None:
-    trained = self.tuned.stored_macs(num_stored)
-    if trained is None or self.tuned.composed.upper is None:
+    trained = super().stored_macs(num_stored)
+    if trained is None or self.learner.composed.upper is None:
       return trained
-    passed = self._refreshed(num_stored, int(self.tuned.num_learned))
-    return trained + passed * mac_views.costs(self.mac_layers()[0]).cached_forward
-
-  @override
-  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
-    """Layers of the backbone, and memory with classifier."""
-    return self.tuned.mac_layers()
+    passed = self._refreshed(num_stored, int(self.learner.num_learned))
+    return trained + passed * mac_views.costs(self.learner.mac_layers()[0]).cached_forward
 
 
 _CLASSIFIER = ("hallucinator", "selector", "cosine")  # Beginnings of variables' names.

@@ -13,25 +13,20 @@ from typing import Any, Callable
 import tensorflow as tf
 from typing_extensions import override
 
-from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
-from suite.contracts import learner
 from suite.contracts import spending
-from suite.contracts import tasks
-from suite.data.images import example_arrays
+from suite.learners import around
 from suite.learners import gradient
-from suite.learners import learner_each_task
 from suite.state import context as context_lib
 from suite.training.gradient import class_heads
-from suite.training.gradient import frozen_backbone
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
 from suite.training.statistics import class_means
 from suite.training.statistics import statistic
 
 
-class WeightImprinting(learner.SequenceLearner):
+class WeightImprinting(around.AroundGradient):
   """A gradient learner whose head is written from each label at first.
 
   Args:
@@ -45,39 +40,22 @@ class WeightImprinting(learner.SequenceLearner):
     epochs, batch_size: of a phase.
   """
 
-  predict_stays = keeps_budget = True
-  shares_updates = True
+  can_update = can_answer_in_turn = True
 
   def __init__(self, *, transform: examples.Transform,
                features: Callable[[tf.Tensor], tf.Tensor] | None = None, imprint_phases: int = 2,
                scale: float = 4.0, learning_rate: float = 0.1, momentum: float = 0.9,
                weight_decay: float = 1e-4, epochs: float = 4, batch_size: int = 256):
-    super().__init__()
     if imprint_phases < 1:
       raise ValueError(f"imprint_phases is {imprint_phases}; it must be at least 1. To train from "
                        "the first phase on take GradientLearner.")
-    self.transform, self._imprint_phases = transform, imprint_phases
-    self.head = Imprinted(scale)
-    self.tuned = gradient.GradientLearner(
-        transform=transform, net=trainable_parts.HeadOnly(features), head=self.head,
+    head = Imprinted(scale)
+    super().__init__(gradient.GradientLearner(
+        transform=transform, net=trainable_parts.HeadOnly(features), head=head,
         train_on="all", epochs=epochs, batch_size=batch_size, learning_rate=learning_rate,
-        optimizer=optimizers.Momentum(momentum, weight_decay, keep=True))
+        optimizer=optimizers.Momentum(momentum, weight_decay, keep=True)))
+    self.head, self._imprint_phases = head, imprint_phases
     self.imprinted = tf.Variable(0, trainable=False, name="imprinting_phases")
-
-  @property
-  @override
-  def frozen_features(self) -> frozen_backbone.FrozenBackbone | None:
-    """See `contracts.learner.SequenceLearner`."""
-    return self.tuned.frozen_features
-
-  @override
-  def form(self, delivery: str) -> learner.BaseLearner:
-    """Returns a learner for each task where tasks are separate; else this one."""
-    return learner_each_task.of(self) if delivery == deliveries.TASKS else self
-
-  @override
-  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    self.tuned.begin(task, context)
 
   @override
   @spending.event
@@ -87,10 +65,7 @@ class WeightImprinting(learner.SequenceLearner):
     """
     if context.is_over:
       return dict(gradient.UNTRAINED)
-    parts = [experience.train] if context.delivery == deliveries.SEQUENCE else experience.fitted
-    read = example_arrays.read(parts, experience.task, self.transform)
-    labels = tf.constant(read.labels, tf.int64)
-    codes = self.tuned.codes(read.images, context)
+    codes, labels = self.read(experience, context)
     self.update(codes, labels)
     # Four operations a feature make it a direction, a fifth adds it.
     context.ledger.charge(context.phase, flops=5 * int(tf.size(codes)), macs=0)
@@ -101,23 +76,9 @@ class WeightImprinting(learner.SequenceLearner):
     if self._is_early():
       context.grant(1)
       self._count_phase()
-      self.tuned.keep_codes(codes, labels, context)
+      self.learner.keep_codes(codes, labels, context)
       return {**record, "imprinting": True}
-    return {**record, **self.tuned.learn_codes(codes, labels, context, experience.train.name)}
-
-  @override
-  def predict(self, images: tf.Tensor) -> tf.Tensor:
-    return self.answer(self.encode(images))
-
-  @override
-  def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Features [B, D] of images [B, H, W, 3]."""
-    return self.tuned.encode(images)
-
-  @override
-  def answer(self, codes: tf.Tensor) -> tf.Tensor:
-    """Logits [B, C] of features [B, D]."""
-    return self.tuned.answer(codes)
+    return {**record, **self.learner.learn_codes(codes, labels, context, experience.train.name)}
 
   @override
   def update(self, codes: tf.Tensor, labels: tf.Tensor) -> None:
@@ -134,7 +95,7 @@ class WeightImprinting(learner.SequenceLearner):
                    ) -> dict[str, Any]:
     """Trains an offline phase; while imprinting lasts, it changes nothing."""
     if not self._is_early():
-      return self.tuned.learn_stored(stored, context)
+      return self.learner.learn_stored(stored, context)
     self._count_phase()
     return {"passes": 0, "imprinting": True}
 
@@ -148,12 +109,7 @@ class WeightImprinting(learner.SequenceLearner):
 
   @override
   def stored_macs(self, num_stored: int) -> int | None:
-    return 0 if self._is_early() else self.tuned.stored_macs(num_stored)
-
-  @override
-  def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
-    """Layers of the backbone, and the head."""
-    return self.tuned.mac_layers()
+    return 0 if self._is_early() else super().stored_macs(num_stored)
 
 
 class Imprinted(class_heads.Linear):

@@ -290,6 +290,6 @@ def test_one_macro_of_gin_chooses_the_rules(name, rules, part, tmp_path):
   cell = matrix_runs.CellRun(tmp_path, method, "fluid", (
       f"RULES = '{rules}'\nFEATURES = @frozen_backbone.FrozenBackbone()\n"))
   learner = cell._make()
-  tuned = learner.tuned if name == "exemplar_tuning" else learner
+  tuned = learner.learner if name == "exemplar_tuning" else learner
   assert isinstance(tuned.net, part)
   assert hasattr(learner, "waited") == (rules == "code" and name == "exemplar_tuning")
