@@ -193,8 +193,10 @@ class Ledger:
       raise ValueError(f"Unknown phase {phase!r}; a cost belongs to one of {', '.join(PHASES)}.")
     account = self._accounts[phase]
     self.num_charges += phase != "predict"
-    caller = sys._getframe(1).f_globals.get("__name__") or ""
-    if phase in _TRAINING and caller.partition(".")[0] != "suite":
+    caller = sys._getframe(1)
+    if caller.f_code.co_name == "charge" and caller.f_back is not None:  # `Context.charge`.
+      caller = caller.f_back
+    if phase in _TRAINING and caller.f_globals.get("__name__", "").partition(".")[0] != "suite":
       self.declared += flops or 0
     account.flops = add(account.flops, flops)
     account.macs = add(account.macs, macs)

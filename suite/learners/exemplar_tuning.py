@@ -28,6 +28,7 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
@@ -105,11 +106,10 @@ class ExemplarTuning(around.AroundGradient):
     if context.is_over:
       return dict(gradient.UNTRAINED)
     codes, labels = self.read(experience, context)
-    features, cost = self.learner.composed.features_of_all(codes)
+    features = self.learner.composed.features_of_all(codes, context.charge)
     self.head.add(features, labels)
     # An addition for each feature of a sample, and four to make it a direction.
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
-    context.ledger.charge(context.phase, flops=5 * int(tf.size(features)), macs=0)
+    context.charge(flops.Cost(5 * int(tf.size(features)), 0))
     num = int(tf.math.count_nonzero(self.head.centroids.counts))
     if self._waits:
       context.grant(1)

@@ -330,59 +330,56 @@ class GradientLearner(learner.SequenceLearner):
     record = self.meta.train(read, self.transform, context) if is_first and self.meta else {}
     if context.is_over:
       return {**record, **UNTRAINED}
-    codes, cost = self._codes(read.images)
+    codes = self.codes(read.images, context)
     if self.watched is not None and watched is not None:
       # The first validation split is kept for an objective that observes it.
       kept = example_arrays.read([watched], task, self.transform, self._storage)
-      of_kept, spent = self._codes(kept.images)
-      self.watched.keep(of_kept, kept.labels)
-      cost += spent
+      self.watched.keep(self.codes(kept.images, context), kept.labels)
     current = composition.arrays_of(codes, read.labels)
     if as_base:
-      return {**record, **self._learn_base(current, cost, context)}
+      return {**record, **self._learn_base(current, context)}
     missing = self._missing(current[1], experience.train.name, experience.new_classes)
-    phase, rows = self._prepared(current, cost, context)
-    return {**record, **self._concluded(phase, phase.train(**rows), current, missing)}
+    phase, rows = self._prepared(current, context)
+    return {**record, **self._concluded(phase, phase.train(**rows), current, missing, context)}
 
   def codes(self, images: np.ndarray, context: context_lib.Context) -> tf.Tensor:
     """Codes [N, ...] of images [N, ...], charged."""
     began = time.monotonic()
-    codes, cost = self._codes(images)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
-                          seconds=time.monotonic() - began)
+    codes = rehearsal.large(
+        images.shape, tf.as_dtype(images.dtype), lambda: tf.constant(images))
+    if self._storage is None:  # A frozen net encodes each image once, for all learners.
+      codes = self._loop.forward(
+          "encode", self.encode, codes, context.charge, of_all=self.frozen_features)
+    context.charge(flops.ZERO, began=began)
     return codes
 
   def learn_codes(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context,
                   name: str) -> dict[str, Any]:
     """Trains a phase on codes [N, ...] that a learner made; `name` is that of the data."""
     missing = self._missing(labels, name)
-    phase, rows = self._prepared((codes, labels), flops.ZERO, context)
-    return self._concluded(phase, phase.train(**rows), (codes, labels), missing)
+    phase, rows = self._prepared((codes, labels), context)
+    return self._concluded(phase, phase.train(**rows), (codes, labels), missing, context)
 
   def keep_codes(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context) -> None:
     """Stores codes [N, ...] that a later phase on "all" is to train on."""
     kept = rehearsal.stored(codes)
     context.store.save(_EXAMPLES, [kept.numpy(), labels.numpy()])
 
-  def _phase(self, context: context_lib.Context, cost: flops.Cost) -> phase_lib.Phase:
-    """The next phase, which also charges `cost`; resets the weights if the learner does so."""
+  def _phase(self, context: context_lib.Context) -> phase_lib.Phase:
+    """The next phase; resets the weights if the learner does so."""
     if self._reset and int(self.phases):
       self.composed.set_weights(context.seeds.integer("initial weights"))
     watched = None if self.watched is None else self.watched.examples()
-    phase = phase_lib.Phase(self.composed, self._loop, self.objective, self.memory, watched,
-                            self._recipe, not int(self.phases), context)
-    phase.cost = cost
-    return phase
+    return phase_lib.Phase(self.composed, self._loop, self.objective, self.memory, watched,
+                           self._recipe, not int(self.phases), context)
 
-  def _learn_base(self, current: Arrays, cost: flops.Cost, context: context_lib.Context
-                  ) -> dict[str, Any]:
+  def _learn_base(self, current: Arrays, context: context_lib.Context) -> dict[str, Any]:
     """Learns the head of the first classes; the objective then remembers the net with it."""
-    base, phase = self._base or composition.Base(0), self._phase(context, cost)
+    base, phase = self._base or composition.Base(0), self._phase(context)
     codes, labels = current
     known = np.bincount(labels, minlength=self.num_classes) > 0
     self.base_classes.assign(known)
-    features, spent = self._loop.forward("features", self.composed.features, codes)
-    phase.cost += spent
+    features = self._loop.forward("features", self.composed.features, codes, context.charge)
     if self.composed.head.new_rows(labels) is not None:
       self.composed.head.start_classes(features, labels)
     classes = objective_lib.Classes(*[tf.constant(known)] * 3)
@@ -392,7 +389,7 @@ class GradientLearner(learner.SequenceLearner):
     self.composed.head.set_exemplars(features, labels)
     self.phases.assign_add(1)
     rows = int(base.epochs * len(labels)) if outcome.plan.most is None else outcome.plan.num_rows
-    phase.charge(rows + outcome.observed, outcome.plan.num_steps if base.epochs else 0)
+    phase.end(rows + outcome.observed, outcome.plan.num_steps if base.epochs else 0)
     record = {"base_classes": int(known.sum())}
     return {**record, "train_loss": outcome.loss} if base.epochs else record
 
@@ -406,7 +403,7 @@ class GradientLearner(learner.SequenceLearner):
       logging.warning("%s has no example of the classes %s.", name, missing)
     return missing
 
-  def _prepared(self, current: Arrays, cost: flops.Cost, context: context_lib.Context
+  def _prepared(self, current: Arrays, context: context_lib.Context
                 ) -> tuple[phase_lib.Phase, dict[str, Any]]:
     """The phase of a bucket or a task, or of base classes that are learned like any other.
 
@@ -414,7 +411,7 @@ class GradientLearner(learner.SequenceLearner):
       The phase, and the arguments of its `train`.
     """
     codes, labels = current
-    phase = self._phase(context, cost)
+    phase = self._phase(context)
     if self._recipe.train_on == "memory" and not self._holds_numbers:
       phase.remember(codes, codes, labels, None)
     shown, shown_labels, came = codes, labels, phase_lib.present(labels, self.num_classes)
@@ -456,7 +453,7 @@ class GradientLearner(learner.SequenceLearner):
                    "intake": self._intake, "now": came, "held_out": held_out}
 
   def _concluded(self, phase: phase_lib.Phase, outcome: phase_lib.PhaseOutcome, current: Arrays,
-                 missing: Sequence[int]) -> dict[str, Any]:
+                 missing: Sequence[int], context: context_lib.Context) -> dict[str, Any]:
     """Remembers what a phase was trained on, and charges it; returns the record."""
     codes, labels = current
     if not self._holds_numbers:
@@ -466,22 +463,13 @@ class GradientLearner(learner.SequenceLearner):
     elif not int(self.phases):
       self.base_classes.assign(phase_lib.present(labels, self.num_classes))
       if self.composed.head.reads_exemplars:
-        features, cost = self.composed.features_of_all(codes)
-        phase.cost += cost
-        self.composed.head.set_exemplars(features, labels)
+        self.composed.head.set_exemplars(
+            self.composed.features_of_all(codes, context.charge), labels)
     self.phases.assign_add(1)
-    phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
+    phase.end(outcome.plan.num_rows, outcome.plan.num_steps)
     return {"trained_on": outcome.plan.size, "steps_event": outcome.plan.num_steps,
             "train_loss": outcome.loss, "classes_missing": missing,
             **memory_lib.about(self.memory, len(labels), int(self.phases) == 1)}
-
-  def _codes(self, images: np.ndarray) -> tuple[tf.Tensor, flops.Cost]:
-    codes = rehearsal.large(
-        images.shape, tf.as_dtype(images.dtype), lambda: tf.constant(images))
-    if self._storage is not None:
-      return codes, flops.ZERO
-    # A frozen net encodes each image once, for all learners.
-    return self._loop.forward("encode", self.encode, codes, of_all=self.frozen_features)
 
   @override
   @spending.event
@@ -491,7 +479,7 @@ class GradientLearner(learner.SequenceLearner):
     if context.is_over:
       return {**UNTRAINED, **_NO_PHASE}
     codes, labels = composition.arrays_of(stored.codes, stored.labels)
-    phase, num = self._phase(context, flops.ZERO), len(stored.labels)
+    phase, num = self._phase(context), len(stored.labels)
     known = tf.constant(stored.known)
     new, entered = slice(stored.num_old, num), 0
     numbers = tf.range(stored.num_old, num, dtype=tf.int64)
@@ -513,7 +501,7 @@ class GradientLearner(learner.SequenceLearner):
     entered += phase.show_exemplars(codes_of)
     self.phases.assign_add(1)
     self.num_learned.assign(num)
-    phase.charge(outcome.plan.num_rows, outcome.plan.num_steps)
+    phase.end(outcome.plan.num_rows, outcome.plan.num_steps)
     passes, forward = self._loop.passes(data, outcome.plan)
     record = {"passes": passes + outcome.observed + phase.compared, "train_loss": outcome.loss,
               "teacher_passes": forward + outcome.started + entered}
@@ -534,9 +522,9 @@ class GradientLearner(learner.SequenceLearner):
       if context.is_over:
         return {**record, **UNTRAINED}
       of_sequence = beside.labels < self.num_classes
-      codes, cost = self._codes(beside.images[of_sequence])
+      codes = self.codes(beside.images[of_sequence], context)
       return {**record, **self._learn_base(
-          composition.arrays_of(codes, beside.labels[of_sequence]), cost, context)}
+          composition.arrays_of(codes, beside.labels[of_sequence]), context)}
     if self.watched is not None:
       base = self._base or composition.Base()
       self.watched.keep_given(base.validation, self.objective)

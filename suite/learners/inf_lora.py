@@ -117,8 +117,7 @@ class InfLora(learner.Learner):
             part.size for part in parts)
     macs = 9 * total.shape[-1] ** 3 * len(total)
     cost += flops.Cost(2 * macs, macs)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
-                          seconds=time.monotonic() - began)
+    context.charge(cost, began=began)
     return total
 
   @override

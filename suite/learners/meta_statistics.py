@@ -224,8 +224,7 @@ class MetaMahalanobis(MetaStatistics):
         self, "embed", (lambda numbers: embed(self.transform.evaluate(numbers))) if is_numbers else
         embed, read.images, self._batch_size), axis=0)
     self.statistics.set_film(film(z))
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, examples=num,
-                          seconds=time.monotonic() - began)
+    context.charge(cost, examples=num, began=began)
     return {**record, "film_images": num}
 
 

@@ -189,7 +189,7 @@ class MinimumDistance(around.Around):
         user_code.compiled(self.answer).get_concrete_function(one)) * len(codes)
     logits = np.concatenate([self._answer(codes[i:i + _BATCH]).numpy()
                              for i in range(0, len(codes), _BATCH)])
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
+    context.charge(cost)
     self.threshold.assign(
         self._threshold.new_below(codes, labels, np.where(known, logits, -np.inf)))
     return {"new_below": self.new_below}

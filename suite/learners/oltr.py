@@ -44,6 +44,7 @@ import numpy as np
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import flops
 from suite.compute import mac_views
 from suite.contracts import deliveries
 from suite.contracts import examples
@@ -123,12 +124,11 @@ class Oltr(around.AroundGradient):
 
   def _refresh(self, codes: tf.Tensor, labels: tf.Tensor, context: context_lib.Context) -> int:
     """Adds new codes [N, ...] to the memory; returns how many passed the net for that."""
-    features, cost = self.learner.composed.features_of_all(codes)
+    features = self.learner.composed.features_of_all(codes, context.charge)
     self.head.refresh(features, labels)
     # An addition for each feature; three operations for each feature of each centroid.
     adding = int(tf.size(features)) + 3 * int(tf.size(self.head.memory.centroids))
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs)
-    context.ledger.charge(context.phase, flops=adding, macs=0)
+    context.charge(flops.Cost(adding, 0))
     return 0 if self.learner.composed.upper is None else int(labels.shape[0])
 
   @override

@@ -170,10 +170,8 @@ class Pretrainer(learner.PretrainingLearner):
       raise ValueError(f"The loss is {mean} between updates {portion.first} and "
                        f"{portion.first + updates}; lower the learning rate.")
     self.updates.assign_add(updates)
-    context.ledger.charge(
-        context.phase, flops=cost.flops, macs=cost.macs, steps=updates,
-        examples=updates * self._batch_size, seconds=time.monotonic() - began,
-        peak_bytes=context.distribution.peak_bytes())
+    context.charge(cost, steps=updates, examples=updates * self._batch_size, began=began,
+                   peak_bytes=context.distribution.peak_bytes())
     context.report(step=int(self.updates), steps=portion.total, loss=mean)
     return {"train_loss": mean, "updates": int(self.updates),
             "learning_rate": self.loop.rate(int(self.updates) - 1)}

@@ -144,8 +144,7 @@ class Slca(learner.Learner):
     for variable, weight in zip(self.aligned, top.weights):
       variable.assign(weight)
     top.set_weights(before)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
-                          seconds=time.monotonic() - began)
+    context.charge(cost, began=began)
     return {**record, "alignment_loss": loss}
 
   def _align(self, top: tf.keras.Model, context: context_lib.Context) -> tuple[flops.Cost, float]:

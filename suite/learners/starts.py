@@ -16,6 +16,7 @@ from absl import logging
 import numpy as np
 import tensorflow as tf
 
+from suite.compute import flops
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import rehearsal
@@ -236,7 +237,7 @@ class KnnErrors:
       multi_label = self._experience.task.kind == tasks.MULTI_LABEL
       knn = nearest_neighbors.fitted(train, settings.k)
       macs = nearest_neighbors.macs(train, validation)
-      context.ledger.charge("select", flops=2 * macs, macs=macs)
+      context.charge(flops.Cost(2 * macs, macs), phase="select")
       if rehearsal.counts_only():  # Features are blank.
         return 1.0
       queries = nearest_neighbors.finite(validation.values)

@@ -210,7 +210,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     found = scoring.extract(self._features, some, transform=self.transform, context=context,
                             batch_size=self._batch_size)
     # Of a mean, and of squares.
-    context.ledger.charge(context.phase, flops=3 * some.size * lift.width, macs=0)
+    context.charge(flops.Cost(3 * some.size * lift.width, 0))
     lift.variance.assign(np.var(found.values))
 
   def _forward_in(self, context: context_lib.Context) -> scoring.Forward:
@@ -230,8 +230,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     if choose:
       cost += self.statistics.choose(values, labels)
     cost += self.statistics.add_set(values, labels)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
-                          seconds=time.monotonic() - began)
+    context.charge(cost, began=began)
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
@@ -278,8 +277,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
       context.grant(1)
       if self._statistic.sets_only and len(labels):
         began, cost = time.monotonic(), self.statistics.add_set(codes, labels)
-        context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
-                              seconds=time.monotonic() - began)
+        context.charge(cost, began=began)
       record = self._solve(context)
     return {"passes": 0, **record}
 
@@ -324,8 +322,7 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
       rehearsal.save(self.statistics, self.statistics.solve_compiled)
     found = self.statistics.factorization
     cost *= max(found.attempts, 1)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
-                          seconds=time.monotonic() - start)
+    context.charge(cost, began=start)
     return found.record()
 
 

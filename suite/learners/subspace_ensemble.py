@@ -137,8 +137,7 @@ class SubspaceEnsemble(learner.Learner):
     self.prototypes.assign(prototypes)
     self.subspace.assign(subspace)
     cost = flops.Cost(len(labels) * count * width + 2 * macs, macs)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
-                          seconds=time.monotonic() - began)
+    context.charge(cost, began=began)
     return {**record, "subspaces": num, "classes_with_a_mean": int((subspace != _UNKNOWN).sum())}
 
   @tf.autograph.experimental.do_not_convert

@@ -13,6 +13,7 @@ from typing import Any, Callable
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import flops
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import spending
@@ -68,7 +69,7 @@ class WeightImprinting(around.AroundGradient):
     codes, labels = self.read(experience, context)
     self.update(codes, labels)
     # Four operations a feature make it a direction, a fifth adds it.
-    context.ledger.charge(context.phase, flops=5 * int(tf.size(codes)), macs=0)
+    context.charge(flops.Cost(5 * int(tf.size(codes)), 0))
     record = {"classes_with_a_row": int(tf.math.count_nonzero(self.head.centroids.counts))}
     if context.delivery == deliveries.SEQUENCE:
       context.grant(1)

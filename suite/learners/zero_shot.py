@@ -116,8 +116,7 @@ class ClipZeroShot(statistics_learner.StatisticsLearner):
     counts[new] = 1
     statistics.state.sums.assign(sums)
     statistics.state.counts.assign(counts)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs,
-                          seconds=time.monotonic() - began)
+    context.charge(cost, began=began)
     self._solve(context)
     return {"classes_with_a_mean": statistics.num_nonempty}
 

@@ -384,9 +384,8 @@ def meta_train(
 
   loss = rehearsal.few(graphs, "update", updates, make, blank=lambda: 0.0)
   cost *= updates
-  context.ledger.charge(
-      "meta_train", flops=cost.flops, macs=cost.macs, steps=updates,
-      examples=updates * feed.size * len(feed.episodes.labels), seconds=time.monotonic() - began)
+  context.charge(cost, phase="meta_train", steps=updates, began=began,
+                 examples=updates * feed.size * len(feed.episodes.labels))
   return _trained(first_update + updates, loss)
 
 

@@ -109,8 +109,7 @@ class External(learner.SequenceLearner):
     began, num, cost = time.monotonic(), len(labels), self._cost(_LEARN, len(labels))
     if rehearsal.current() is None:  # A plan has the declared costs, and calls no function.
       self._train(images, labels)
-    context.ledger.charge(context.phase, flops=cost.flops, macs=cost.macs, examples=num, steps=None,
-                          seconds=time.monotonic() - began)
+    context.charge(cost, examples=num, steps=None, began=began)
     return {}
 
   def _train(self, images: np.ndarray, labels: np.ndarray) -> None:

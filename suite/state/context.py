@@ -109,6 +109,19 @@ class Context:
     if not self.ledger.grant(1, lambda _: cost):
       return None
     found = self.call(graph, lambda: function(*arguments))
-    self.ledger.charge(self.phase, flops=cost.flops, macs=cost.macs, examples=examples, steps=steps,
-                       seconds=time.monotonic() - began)
+    self.charge(cost, examples=examples, steps=steps, began=began)
     return found
+
+  def charge(self, cost: flops.Cost, *, phase: str = "", began: float | None = None, **more: Any
+             ) -> None:
+    """Charges a cost to the ledger.
+
+    Args:
+      cost: to charge.
+      phase: of the ledger; "": this event's.
+      began: `time.monotonic()` when the work began, to charge the seconds since; None: no seconds.
+      **more: examples, steps and peak_bytes, see `Ledger.charge`.
+    """
+    if began is not None:
+      more["seconds"] = time.monotonic() - began
+    self.ledger.charge(phase or self.phase, flops=cost.flops, macs=cost.macs, **more)

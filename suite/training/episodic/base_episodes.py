@@ -196,10 +196,8 @@ class BaseEpisodes:
     if updates:
       rehearsal.few(source, "update", updates, make, blank=lambda: None)
     images_of = [sum(_images(setting)) for setting in drawn[:updates]]
-    context.ledger.charge(
-        context.phase, flops=cost.flops, macs=cost.macs, steps=updates,
-        examples=sum(images_of) if drawn else updates * len(source.labels),
-        seconds=time.monotonic() - began)
+    context.charge(cost, steps=updates, began=began,
+                   examples=sum(images_of) if drawn else updates * len(source.labels))
     last = losses[-self.updates_per_epoch:]
     sizes = {} if not drawn else {
         "least_way": min(one.way for one in drawn), "shot": source.setting.shot,

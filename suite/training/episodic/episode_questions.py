@@ -86,10 +86,8 @@ class EpisodeQuestions:
     if self._encodes:
       num, size = self._encoding_rows().shape
       cost += self._cost_of_encoding(size) * num
-    context.ledger.charge(
-        phase, flops=cost.flops, macs=cost.macs,
-        examples=self._num_batches * self._size * len(self._episodes.labels),
-        seconds=time.monotonic() - began)
+    context.charge(cost, phase=phase, began=began,
+                   examples=self._num_batches * self._size * len(self._episodes.labels))
     return np.concatenate(answers)[:self._num], self._labels
 
   def macs_per_task(self) -> Optional[float]:

@@ -42,6 +42,7 @@ _CHUNK = 256  # Rows that go through a function at once where nothing is learned
 
 Augment = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 Prepare = Callable[[tf.Tensor], tf.Tensor]
+Charge = Callable[[flops.Cost], None]  # `Context.charge`.
 
 
 class ArrayLoop:
@@ -248,22 +249,20 @@ class ArrayLoop:
     return self._count(("step", width, replayed, data.classes is None, *of_memory), step, *specs)
 
   def observe(self, codes: tf.Tensor, labels: tf.Tensor, batch_size: int,
-              known: tf.Tensor | None = None) -> flops.Cost:
-    """Shows rows to the objective, in order, each once, not augmented; returns the cost.
+              charge: Charge, known: tf.Tensor | None = None) -> None:
+    """Shows rows to the objective, in order, each once, not augmented; charged.
 
     The last batch is what is left over. Losses are among known classes, bool [C]; None: all.
     """
     masks = [] if known is None else [tf.convert_to_tensor(known)]
-    cost = flops.ZERO
     for first, num, rows in _batches(int(codes.shape[0]), batch_size):
       counted = 1 if self.step.objective.observes_each else rows
-      cost += self._count(("observe", counted), self._observed,
-                          *self._example_specs(counted, codes), *_specs(counted, labels),
-                          *(tf.TensorSpec(m.shape, tf.bool) for m in masks)
-                          ) * (num * rows // counted)
+      charge(self._count(
+          ("observe", counted), self._observed, *self._example_specs(counted, codes),
+          *_specs(counted, labels), *(tf.TensorSpec(m.shape, tf.bool) for m in masks)
+          ) * (num * rows // counted))
       rehearsal.few(self, ("observe", rows), num, functools.partial(
           self._show, rows, first, codes, labels, masks), blank=lambda: None)
-    return cost
 
   def _show(self, rows: int, first: int, codes: tf.Tensor, labels: tf.Tensor,
             masks: Sequence[tf.Tensor], num: int) -> None:
@@ -306,21 +305,20 @@ class ArrayLoop:
     return self._graphs[key](tf.concat([held, new], 0), tf.concat([held_labels, new_labels], 0),
                              [] if known is None else [tf.convert_to_tensor(known)])
 
-  def cost_of_gradients(self, codes: tf.Tensor, labels: tf.Tensor, num: int) -> flops.Cost:
-    """The cost of the gradients of `num` single rows like these; comparing them is not counted."""
-    if not num:
-      return flops.ZERO
-
+  def charge_gradients(self, codes: tf.Tensor, labels: tf.Tensor, num: int,
+                       charge: Charge) -> None:
+    """Charges the gradients of `num` single rows like these; comparing them is not counted."""
     def one(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
       return example_gradients.rows(self.step.losses_at_rest, self.step.variables, x, y)
 
-    return self._count("gradient of one", one, *self._example_specs(1, codes),
-                       *_specs(1, labels)) * num
+    if num:
+      charge(self._count("gradient of one", one, *self._example_specs(1, codes),
+                                 *_specs(1, labels)) * num)
 
-  def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor, *,
-              of_all: Callable[[tf.Tensor], tf.Tensor] | None = None
-              ) -> tuple[tf.Tensor, flops.Cost]:
-    """A function of rows [N, ...] in chunks, and what that cost.
+  def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor,
+              charge: Charge, *,
+              of_all: Callable[[tf.Tensor], tf.Tensor] | None = None) -> tf.Tensor:
+    """A function of rows [N, ...] in chunks, charged.
 
     Args:
       name: identifies the function.
@@ -332,19 +330,20 @@ class ArrayLoop:
           lambda rows: function(self.prepared(rows)),
           input_signature=[tf.TensorSpec([None, *codes.shape[1:]], codes.dtype)],
           autograph=self._converts_rows or user_code.is_reached(function))
-    size, cost = int(codes.shape[0]), flops.ZERO
+    size = int(codes.shape[0])
     for rows, times in ((_CHUNK, size // _CHUNK), (size % _CHUNK, 1)):
       if rows and times:
-        cost += self._count((name, rows), function, *self._example_specs(rows, codes)) * times
+        charge(
+            self._count((name, rows), function, *self._example_specs(rows, codes)) * times)
     if of_all is not None and rehearsal.current() is None:
-      return of_all(codes), cost
+      return of_all(codes)
     if rehearsal.current() is not None and (size > _CHUNK or rehearsal.counts_only()):
       return rehearsal.tensor(rehearsal.rows(
           self, key, size, _CHUNK, lambda num: self._graphs[key](codes[:num]).numpy(),
-          lambda: function(self.prepared(codes[:1])).numpy())), cost
+          lambda: function(self.prepared(codes[:1])).numpy()))
     for first in range(0, size, _CHUNK):
       parts.append(self._graphs[key](codes[first:first + _CHUNK]))
-    return tf.concat(parts, 0), cost
+    return tf.concat(parts, 0)
 
   def cost(self, data: objective.Data, plan: PhaseRows) -> flops.Cost:
     """The cost of all steps of a plan, as counted from the graphs of its steps."""

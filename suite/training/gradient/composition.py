@@ -12,7 +12,6 @@ from typing import Any, Callable, Protocol, Sequence
 import numpy as np
 import tensorflow as tf
 
-from suite.compute import flops
 from suite.contracts import deliveries
 from suite.contracts import examples
 from suite.contracts import refusals
@@ -372,11 +371,11 @@ class ComposedNet(tf.Module):
     """Features [B, D] of codes, as in evaluation."""
     return codes if self.upper is None else self.upper(codes, training=False)
 
-  def features_of_all(self, codes: tf.Tensor) -> tuple[tf.Tensor, flops.Cost]:
-    """Features [N, D] of codes [N, ...], of any number, and what they cost."""
+  def features_of_all(self, codes: tf.Tensor, charge: array_loop.Charge) -> tf.Tensor:
+    """Features [N, D] of codes [N, ...], of any number, charged."""
     if self.upper is None:
-      return codes, flops.ZERO
-    return self.trained_by.forward("features", self.features, codes)
+      return codes
+    return self.trained_by.forward("features", self.features, codes, charge)
 
   def logits(self, codes: tf.Tensor) -> tf.Tensor:
     """Logits [B, C] of codes, as in evaluation."""

@@ -124,7 +124,7 @@ class Phase:
     self._net, self._loop, self._objective, self._memory = net, loop, objective, memory
     self._watched, self._recipe, self._is_first = watched, recipe, is_first
     self._context = context
-    self.cost, self._began = flops.ZERO, time.monotonic()
+    self._began = time.monotonic()
     self.compared = 0  # Gradients of single rows that the memory compared.
 
   def train(self, data: objective_lib.Data, size: int, *, first: int = 0, last: str = "fill",
@@ -151,8 +151,9 @@ class Phase:
       # The objective sees the watched examples again.
       observed = self._show(self._watched.codes, tf.constant(self._watched.labels), known)
     if new is not None and int(tf.size(new)):
-      features = self._forward(
-          "features", self._net.features, tf.gather(data.codes[first:first + size], new))
+      features = self._loop.forward(
+          "features", self._net.features, tf.gather(data.codes[first:first + size], new),
+          self._context.charge)
       head.start_classes(features, tf.gather(labels, new))
       started = int(tf.size(new)) if self._net.upper is not None else 0
     now = tf.constant(counts > 0 if now is None else now)
@@ -169,7 +170,7 @@ class Phase:
         replay_batch=sum(self._loop.blank(1, data).drawn), seeded=self._loop.augments)
     plan = plan.cut(self._context.grant(plan.num_steps))
     # Counted first: an objective's cost is that of the memory as it is.
-    self.cost += self._loop.cost(data, plan)
+    self._context.charge(self._loop.cost(data, plan))
     if not recipe.keeps_velocities:
       self._loop.step.reset_optimizer()
     if intake is not None:
@@ -192,8 +193,8 @@ class Phase:
       logging.warning("The training of event %s diverged; lower the learning rate, now %g.",
                       self._context.event, recipe.learning_rate)
     if held_out is not None:
-      logits = self._forward("logits", self._net.logits, held_out[0])
-      self.cost += flops.Cost(head.correct(logits, held_out[1]), 0)
+      logits = self._loop.forward("logits", self._net.logits, held_out[0], self._context.charge)
+      self._context.charge(flops.Cost(head.correct(logits, held_out[1]), 0))
     observed += self._observe(data.codes[first:first + size], labels, known)
     head.after_phase(counts)  # First: the objective remembers the net with the head as it stays.
     objective.end_phase(known)
@@ -215,7 +216,7 @@ class Phase:
       labels = tf.gather(data.labels, rows)
       num = intake.memory.num_compared(step.incoming.places.size)
       self.compared += num
-      self.cost += self._loop.cost_of_gradients(data.codes, labels, num)
+      self._loop.charge_gradients(data.codes, labels, num, self._context.charge)
       if rehearsal.current() is None:
         intake.take(rows, labels, None, lambda held, new: self._loop.largest_cosines(
             held.codes, held.labels, new.codes, new.labels, known), codes_at)
@@ -249,7 +250,7 @@ class Phase:
       for part in plan.parts():
         total += loop.train(data, part, np.full([part.num_steps], rate, np.float32))
       loss = total / plan.num_steps
-      self.cost += loop.cost(data, plan)
+      self._context.charge(loop.cost(data, plan))
     head.after_phase(counts)
     head.after_base(known)
     self._objective.begin_phase()
@@ -271,15 +272,8 @@ class Phase:
 
   def _show(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> int:
     """Shows rows to the objective; returns the number of passes."""
-    self.cost += self._loop.observe(codes, labels, self._recipe.observe_batch, known)
+    self._loop.observe(codes, labels, self._recipe.observe_batch, self._context.charge, known)
     return int(labels.shape[0]) * self._objective.passes_of_observed(self._net.num_classes)
-
-  def _forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor
-               ) -> tf.Tensor:
-    """A function of codes [N, ...], charged; see `ArrayLoop.forward`."""
-    found, cost = self._loop.forward(name, function, codes)
-    self.cost += cost
-    return found
 
   def remember(self, kept: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
                known: tf.Tensor | None,
@@ -294,7 +288,8 @@ class Phase:
     assert self._memory is not None
     logits = None
     if self._memory.logits.shape[1]:
-      logits = tf.cast(self._forward("logits", self._net.logits, codes), tf.float32)
+      logits = tf.cast(self._loop.forward("logits", self._net.logits, codes, self._context.charge),
+                       tf.float32)
       if known is not None:
         every = logits
         logits = rehearsal.large(
@@ -304,9 +299,9 @@ class Phase:
     if rule.reads_features:
       features, num_features = self._features(codes)
       products = rule.num_products(labels, int(self._memory.size)) * int(features.shape[1])
-      self.cost += flops.Cost(2 * products, products)
+      self._context.charge(flops.Cost(2 * products, products))
     self.compared = self._memory.num_compared(int(labels.shape[0]))
-    self.cost += self._loop.cost_of_gradients(codes, labels, self.compared)
+    self._loop.charge_gradients(codes, labels, self.compared, self._context.charge)
     self._memory.add(kept, labels, logits, lambda held, new: self._loop.largest_cosines(
         codes_of(held.codes), held.labels, codes_of(new.codes), new.labels, known), features)
     return num_features if logits is None else int(labels.shape[0])
@@ -328,16 +323,13 @@ class Phase:
 
   def _features(self, codes: tf.Tensor) -> tuple[tf.Tensor, int]:
     """Features [N, D] of codes, charged, and how many passed the net."""
-    features, cost = self._net.features_of_all(codes)
-    self.cost += cost
+    features = self._net.features_of_all(codes, self._context.charge)
     return tf.cast(features, tf.float32), 0 if self._net.upper is None else int(codes.shape[0])
 
-  def charge(self, examples: int, steps: int = 0) -> None:
-    """Charges all costs so far."""
-    self._context.ledger.charge(
-        self._context.phase, flops=self.cost.flops, macs=self.cost.macs, examples=examples,
-        steps=steps, seconds=time.monotonic() - self._began,
-        peak_bytes=self._context.distribution.peak_bytes())
+  def end(self, examples: int, steps: int = 0) -> None:
+    """Charges the examples, the steps and the seconds of the phase."""
+    self._context.charge(flops.ZERO, examples=examples, steps=steps, began=self._began,
+                         peak_bytes=self._context.distribution.peak_bytes())
 
 
 def _counts(labels: tf.Tensor, num_classes: int) -> np.ndarray:

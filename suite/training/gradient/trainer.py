@@ -287,10 +287,8 @@ class _Run:
       examples += self.auxiliary.examples_a_step
     self.loop.begin_draws(self.seeds.pair("draws of the model", self.step))
     loss = self.loop.run(self.iterator, num_steps, self.complete)
-    self.context.ledger.charge(
-        self.phase, flops=cost.flops, macs=cost.macs, steps=num_steps,
-        examples=num_steps * examples, seconds=time.monotonic() - began,
-        peak_bytes=self.context.distribution.peak_bytes())
+    self.context.charge(cost, phase=self.phase, steps=num_steps, examples=num_steps * examples,
+                        began=began, peak_bytes=self.context.distribution.peak_bytes())
     self.step += num_steps
     self.loss_sum += loss
     self.loss_steps += num_steps

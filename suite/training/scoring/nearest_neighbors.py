@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 import threadpoolctl
 
+from suite.compute import flops
 from suite.contracts import examples
 from suite.contracts import rehearsal
 from suite.contracts import tasks
@@ -99,7 +100,7 @@ class NeighborAccuracy:
     train, queries = (
         ready.run(forward, ledger=context.ledger, phase="validate") for ready in sets)
     num = macs(train, queries)
-    context.ledger.charge("validate", flops=2 * num, macs=num)
+    context.charge(flops.Cost(2 * num, num), phase="validate")
     if rehearsal.counts_only():  # Features are blank.
       return 0.0
     with one_thread():
