@@ -163,7 +163,8 @@ class GradientLearner(learner.SequenceLearner):
   @override
   def chooses(self) -> bool:
     """The objective observes the first validation split."""
-    return self.objective.observes == objective_lib.VALIDATION
+    observes = self.objective.observes
+    return observes is not None and observes.split == objective_lib.VALIDATION
 
   @property
   @override
@@ -233,8 +234,7 @@ class GradientLearner(learner.SequenceLearner):
         plain = self._holds_numbers or self.meta is not None
         self._storage, spec = self._composition.storage(
             image_ops.of(self.transform, as_evaluated=plain and self.see is None), spec)
-      watches = self.objective.observes == objective_lib.VALIDATION
-      self.watched = phase_lib.Watched(spec.shape, spec.dtype) if watches else None
+      self.watched = phase_lib.Watched(spec.shape, spec.dtype) if self.chooses else None
       self.nets = phase_lib.TaskNets(
           self.net, self.head, self.objective, self._optimizer, self._storage,
           self._recipe.replay_batch, context.distribution.devices)

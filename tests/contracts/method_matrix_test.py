@@ -62,8 +62,8 @@ SETTINGS = {"nevis": ("head",), "clear": ("schedule", "start"), "cfsl": ("_train
 # Three methods have further settings that depend on the protocol: FLUID's EWC has the published
 # penalty (tests/protocols/fluid_published_ewc_test.py), CLEAR's online EWC other Fisher
 # information, and its A-GEM looks at all of the memory.
-OF_FISHER = ("fisher", "observes_each")
-OWN_SETTINGS = {"ewc": ("anchor", "observes", *OF_FISHER), "online_ewc": OF_FISHER,
+OF_FISHER = ("fisher", "observes")
+OWN_SETTINGS = {"ewc": ("anchor", *OF_FISHER), "online_ewc": OF_FISHER,
                 "agem": ("sample_size",)}
 INPUT = ("transform", "_features", "given")
 RUN_ELSEWHERE = {

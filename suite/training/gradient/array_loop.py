@@ -254,9 +254,10 @@ class ArrayLoop:
 
     The last batch is what is left over. Losses are among known classes, bool [C]; None: all.
     """
-    masks = [] if known is None else [tf.convert_to_tensor(known)]
+    masks, observes = [] if known is None else [tf.convert_to_tensor(known)], (
+        self.step.objective.observes)
     for first, num, rows in _batches(int(codes.shape[0]), batch_size):
-      counted = 1 if self.step.objective.observes_each else rows
+      counted = 1 if observes is not None and observes.each else rows
       charge(self._count(
           ("observe", counted), self._observed, *self._example_specs(counted, codes),
           *_specs(counted, labels), *(tf.TensorSpec(m.shape, tf.bool) for m in masks)

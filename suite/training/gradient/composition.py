@@ -93,7 +93,10 @@ class Composition:
     if self.memory is None and (trains_on_memory or self.replay_batch):
       raise ValueError(f"GradientLearner has train_on={self.train_on!r} and replay_batch="
                        f"{self.replay_batch}, but there is no memory; give one.")
-    needs = self.objective.needs
+    needs, observes = self.objective.needs, self.objective.observes
+    if observes is not None and not isinstance(observes, objective_lib.Observes):
+      raise ValueError(f"{objective}.observes is {observes!r}; give "
+                       "objective.Observes('training'), or None.")
     if self.memory is None and needs & {objective_lib.MEMORY, objective_lib.REPLAY}:
       raise ValueError(f"The objective {objective} works with a memory, but there is none; give "
                        "GradientLearner.memory.")

@@ -265,15 +265,19 @@ class Phase:
       The number of passes.
     """
     observes = self._objective.observes
-    if observes == objective_lib.VALIDATION and self._is_first:
-      assert self._watched is not None
-      return self._show(self._watched.codes, tf.constant(self._watched.labels), known)
-    return self._show(codes, labels, known) if observes == objective_lib.TRAINING else 0
+    if observes is None:
+      return 0
+    if observes.split == objective_lib.TRAINING:
+      return self._show(codes, labels, known)
+    assert self._watched is not None
+    return self._show(
+        self._watched.codes, tf.constant(self._watched.labels), known) if self._is_first else 0
 
   def _show(self, codes: tf.Tensor, labels: tf.Tensor, known: tf.Tensor | None) -> int:
     """Shows rows to the objective; returns the number of passes."""
     self._loop.observe(codes, labels, self._recipe.observe_batch, self._context.charge, known)
-    return int(labels.shape[0]) * self._objective.passes_of_observed(self._net.num_classes)
+    assert self._objective.observes is not None
+    return int(labels.shape[0]) * self._objective.observes.passes(self._net.num_classes)
 
   def remember(self, kept: tf.Tensor, codes: tf.Tensor, labels: tf.Tensor,
                known: tf.Tensor | None,
@@ -418,8 +422,10 @@ def passes_of_stored(recipe: Recipe, loop: array_loop.ArrayLoop, data: objective
   passes, forward = loop.passes(data, array_loop.PhaseRows(
       gone_over, recipe.epochs, recipe.batch_size, (0, 0), held=held, last="even",
       steps=recipe.steps))
-  observed = gone_over if objective.observes == objective_lib.TRAINING else watched
-  observed *= objective.passes_of_observed(num_classes)
+  observed, observes = 0, objective.observes
+  if observes is not None:
+    observed = gone_over if observes.split == objective_lib.TRAINING else watched
+    observed *= observes.passes(num_classes)
   stores_logits = memory is not None and memory.logits.shape[1] > 0
   return train_step.Passes(passes + observed + compared, forward + new * stores_logits)
 

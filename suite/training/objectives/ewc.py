@@ -155,8 +155,9 @@ class Ewc(objective.Objective):
       raise ValueError(f"Ewc.anchor is {anchor!r}; allowed are {', '.join(ANCHORS)}.")
     self.strength, self.decay, self.fisher = strength, decay, fisher
     self.anchor, self.share = anchor, share
-    self.observes_each = fisher != "avalanche"
-    self.observes = objective.VALIDATION if anchor == "first" else objective.TRAINING
+    self.observes = objective.Observes(
+        objective.VALIDATION if anchor == "first" else objective.TRAINING,
+        each=fisher != "avalanche", by_class=fisher == "all")
 
   @override
   def in_episodes(self) -> EpisodePenalty:
@@ -197,10 +198,6 @@ class Ewc(objective.Objective):
     net.update(loss + self.strength * objective.weighted_distance(
         self.importance, self._variables, self.anchors))
     memory.store(rows)
-
-  @override
-  def passes_of_observed(self, num_classes: int) -> int:
-    return num_classes if self.fisher == "all" else 1
 
   def observe(self, answers_of: objective.AnswersFn, codes: tf.Tensor, labels: tf.Tensor,
               mask: tf.Tensor | None = None) -> None:

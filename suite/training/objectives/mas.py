@@ -40,15 +40,13 @@ class Mas(objective.Objective):
     importance: one of `IMPORTANCES`.
   """
 
-  observes = objective.TRAINING
-
   def __init__(self, strength: float = 1.0, importance: str = "facil"):
     super().__init__()
     if importance not in IMPORTANCES:
       raise ValueError(
           f"Mas.importance is {importance!r}; allowed are {', '.join(IMPORTANCES)}.")
     self.strength, self.kind = strength, importance
-    self.observes_each = importance == "paper"
+    self.observes = objective.Observes(objective.TRAINING, each=importance == "paper")
 
   def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
@@ -80,7 +78,7 @@ class Mas(objective.Objective):
       return tf.sqrt(tf.maximum(squares, 1e-12)) if self.kind == "facil" else squares
 
     num = tf.math.count_nonzero(mask, dtype=tf.float32)
-    if self.observes_each:
+    if self.kind == "paper":
       sums = example_gradients.summed(tf.abs, lengths, self._variables, codes, labels, mask)
     else:
       with tf.GradientTape() as tape:

@@ -39,6 +39,25 @@ TRAINING, VALIDATION = "training", "validation"
 MEMORY, REPLAY, BUCKETS, ONE_HEAD, TASKS = "memory", "replay", "buckets", "one head", "tasks"
 
 
+class Observes(NamedTuple):
+  """The examples that an objective observes after each phase.
+
+  Attributes:
+    split: TRAINING, the rows trained on; VALIDATION, the validation split of the first phase.
+    each: whether it takes gradients of single examples, so that the cost of an observation is that
+      of one example times their number.
+    by_class: whether an example goes backward once for each class.
+  """
+
+  split: str
+  each: bool = False
+  by_class: bool = False
+
+  def passes(self, num_classes: int) -> int:
+    """Forward and backward passes for each example."""
+    return num_classes if self.by_class else 1
+
+
 class Classes(NamedTuple):
   """The classes of a phase, bool [C] each.
 
@@ -104,10 +123,11 @@ class Batch(NamedTuple):
 AnswersFn = Callable[..., Batch]
 
 
-# What a class may have been given in place of a method of `Objective`.
-_INSTEAD = {"before_phase": "begin_phase", "note_classes": "begin_phase", "refresh": "begin_phase",
-            "after_phase": "end_phase", **dict.fromkeys((
-                "loss", "choose", "take", "gradients", "before_update", "after_update"), "step")}
+# Names of `Objective`, and those that a class may have been given in their place.
+_INSTEAD = {"begin_phase": ("before_phase", "note_classes", "refresh"),
+            "end_phase": ("after_phase",),
+            "step": ("loss", "choose", "take", "gradients", "before_update", "after_update"),
+            "observes": ("observes_each", "passes_of_observed")}
 Weights = dict[str, tf.Tensor]  # By name.
 
 
@@ -149,22 +169,18 @@ class Objective(tf.Module):
     needs: a MEMORY to look at; rows of one in each step, REPLAY; one that keeps BUCKETS apart;
       ONE_HEAD, as it compares answers of several phases, which must be about the same classes;
       TASKS or buckets, not offline phases of a sequence.
-    observes: examples that `observe` is shown after each phase: "training", the rows trained on;
-      "validation", the validation split of the first phase; "": none.
-    observes_each: whether it looks at gradients of single examples, so that the cost of an
-      observation is that of one example times their number.
+    observes: the examples that `observe` is shown after each phase; None: none.
   """
 
   needs: frozenset[str] = frozenset()
-  observes = ""
-  observes_each = False
+  observes: Observes | None = None
 
   def __init_subclass__(cls, **arguments: Any) -> None:
     super().__init_subclass__(**arguments)
-    others = sorted(set(_INSTEAD) & set(vars(cls)))
-    if others:
-      raise TypeError(f"The objective {cls.__name__} has {others[0]!r}, which nothing calls; write "
-                      f"{_INSTEAD[others[0]]!r} instead (docs/extending.md).")
+    for name, others in _INSTEAD.items():
+      if found := sorted({*others} & {*vars(cls)}):
+        raise TypeError(f"The objective {cls.__name__} has {found[0]!r}, which nothing calls; "
+                        f"write {name!r} instead (docs/extending.md).")
 
   def build(self, model: tf.keras.Model, *, backbone: tf.keras.Model | None = None,
             seed: tuple[int, int] = (0, 0)) -> None:
@@ -216,11 +232,6 @@ class Objective(tf.Module):
     `answers_of` runs the model as in evaluation: no example's logits depend on another.
     """
     del answers_of, codes, labels, mask
-
-  def passes_of_observed(self, num_classes: int) -> int:
-    """Forward and backward passes for each observed row."""
-    del num_classes
-    return 1
 
   def end_phase(self, known: tf.Tensor | None = None) -> None:
     """Concludes a phase, after which the classes `known`, bool [C], are known; None: all."""

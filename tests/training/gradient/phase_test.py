@@ -38,7 +38,8 @@ class Said(objective_lib.Objective):
 
   def __init__(self, said, observes=""):
     super().__init__()
-    self.said, self.observes = said, observes
+    self.said = said
+    self.observes = objective_lib.Observes(observes) if observes else None
 
   def begin_phase(self, now=None):
     self.said.append(f"begin_phase {None if now is None else now.numpy().tolist()}")

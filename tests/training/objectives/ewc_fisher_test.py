@@ -127,7 +127,7 @@ def test_exact_information_costs_a_backward_pass_for_each_class():
         tf.TensorSpec([1, D]), tf.TensorSpec([1], tf.int64)))
     macs[fisher] = cost.macs
   assert macs == {"true": 2 * D * C, "sample": 3 * D * C, "all": (1 + C) * D * C}
-  assert [ewc.Ewc(fisher=f).passes_of_observed(7) for f in ewc.FISHERS] == [7, 1, 1, 1, 1, 1]
+  assert [ewc.Ewc(fisher=f).observes.passes(7) for f in ewc.FISHERS] == [7, 1, 1, 1, 1, 1]
 
 
 def test_drawn_labels_are_refused_in_episodes():

@@ -132,7 +132,7 @@ def test_a_weight_without_information_stays_free():
 
 def test_the_first_weights_stay_the_anchor_and_their_information_is_refreshed():
   objective, kernel, answers_of = make(strength=0.05, share=0.9, fisher="true", anchor="first")
-  assert objective.observes == objective_lib.VALIDATION
+  assert objective.observes.split == objective_lib.VALIDATION
   observe(objective, answers_of, [[0, 1, 2]])
   np.testing.assert_allclose(objective.importance[0][:, 0], [5 / 3, 68 / 3], rtol=1e-6)
   kernel.assign([[3.0], [2.0]])
