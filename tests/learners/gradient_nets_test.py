@@ -10,7 +10,6 @@ import pytest
 import tensorflow as tf
 
 from suite.compute import distribution
-from suite.compute import flops
 from suite.compute import ledger
 from suite.compute import mac_views
 from suite.compute import seeds
@@ -126,7 +125,7 @@ def test_velocities_go_on_from_phase_to_phase_but_not_from_the_base_classes(tmp_
 def test_a_split_head_trains_the_columns_of_new_classes_alone(tmp_path):
   learner, base = make(tmp_path, head=class_heads.Split()), stored()
   learner._learn_base((tf.constant(base.codes), tf.constant(base.labels % 2, tf.int64)),
-                      flops.ZERO, here(tmp_path))
+                      here(tmp_path))
   layer = learner.composed.top.layers[-1]
   before = layer.base_kernel.numpy()
   assert (before[:, :2] != 0).all()
