@@ -401,12 +401,12 @@ class EpisodicLearner(BaseLearner):
     raise _not_given(self, "folded")
 
   def zero_statistics(self) -> Any:
-    """Zeros in the structure of the statistics."""
-    raise _not_given(self, "zero_statistics")
+    """Zeros in the structure of the statistics; there are none by default."""
+    return ()
 
   def update_statistics(self, seen: Any) -> None:
     """Called after each update with the sum of the statistics of all its episodes."""
-    raise _not_given(self, "update_statistics")
+    del seen
 
   @default
   def keeps_budget(self) -> bool:

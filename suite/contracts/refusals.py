@@ -249,7 +249,6 @@ class Requirement:
 
 
 _WHOLE = ("transform", "begin", "learn", "predict")
-META = ("meta_loss", "zero_statistics", "update_statistics")
 REQUIREMENTS = {
     deliveries.TASKS: Requirement(
         learner_lib.Learner, "separate tasks", _WHOLE, "StatisticsLearner"),

@@ -21,8 +21,8 @@ from suite.contracts import examples
 from suite.contracts import learner as learner_lib
 from suite.contracts import own_costs
 from suite.contracts import refusals
-from suite.contracts import tasks
 from suite.data.images import sampling
+from suite.learners import around
 from suite.state import context as context_lib
 
 _PURPOSE = 6  # Of the seed, beside those of sampling.py and prepared_sets.py.
@@ -79,7 +79,7 @@ class _TwoViews(NamedTuple):
   digest: str
 
 
-class CropCentroids(learner_lib.SequenceLearner):
+class CropCentroids(around.Around):
   """A learner of sequences on frozen features, whose labels teach it crops.
 
   Args:
@@ -88,17 +88,12 @@ class CropCentroids(learner_lib.SequenceLearner):
   """
 
   deliveries = (deliveries_lib.SEQUENCE,)
+  can_update, can_answer_in_turn, see = True, False, None
 
   def __init__(self, learner: learner_lib.SequenceLearner, seed: int = 0):
-    super().__init__()
-    self.learner: learner_lib.SequenceLearner = refusals.check_learner(
-        learner, deliveries_lib.SEQUENCE, also=("learn", "update"))
+    super().__init__(refusals.check_learner(
+        learner, deliveries_lib.SEQUENCE, also=("learn", "update")))
     self.transform = WithCrop(self.learner.transform, seed)
-
-  @override
-  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """Begins the task with the learner inside."""
-    self.learner.begin(task, context)
 
   @override
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
@@ -137,21 +132,12 @@ class CropCentroids(learner_lib.SequenceLearner):
   def keeps_budget(self) -> bool:
     return self.learner.keeps_budget
 
-  @property
-  @override
-  def can_learn_stored(self) -> bool:
-    return self.learner.can_learn_stored
-
   @override
   def learn_stored(self, stored: deliveries_lib.Stored, context: context_lib.Context
                    ) -> dict[str, Any]:
     """Runs an offline phase of the learner inside, on the crops."""
     return own_costs.learning(self.learner, "learn_stored")(
         stored._replace(codes=_views(stored.codes)[1]), context)
-
-  @override
-  def stored_macs(self, num_stored: int) -> int | None:
-    return self.learner.stored_macs(num_stored)
 
   @property
   @override

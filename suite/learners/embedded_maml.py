@@ -13,12 +13,10 @@ from typing import Any
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import seeds as seeds_lib
 from suite.compute import user_code
 from suite.contracts import examples
-from suite.contracts import learner
-from suite.contracts import tasks
 from suite.models.episodic import embedding as embedding_lib
-from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
@@ -26,7 +24,7 @@ from suite.training.episodic import self_critique
 from suite.training.episodic import tuned_embedding
 
 
-class EmbeddedMaml(learner.EpisodicLearner):
+class EmbeddedMaml(adapted_net.AdaptingLearner):
   """An `EpisodicLearner`; W classes of the whole task, P x P x C codes, S support sets.
 
   Args:
@@ -40,36 +38,24 @@ class EmbeddedMaml(learner.EpisodicLearner):
     joint_norms: whether meta-training embeds all images of a task as one batch, as CFSL's code
       does. False: each support set is a batch, and so are the targets; no batch uses the
       statistics of another.
-
-  Attributes:
-    optimizer: of the meta-training; its `iterations` are the progress of all schedules.
   """
 
   def __init__(self, embedding: tuned_embedding.EpisodeEmbedding, head: inner_loop.Net, *,
                inner: inner_loop.InnerLoop, transform: examples.Transform,
                training: meta_schedules.MetaTraining, channels: int = 3,
                critique: self_critique.SelfCritique | None = None, joint_norms: bool = False):
-    super().__init__()
-    self.transform, self._channels = transform, channels
+    super().__init__(
+        adapted_net.AdaptedNet(head, inner, training, owner="EmbeddedMaml"), transform, channels)
     self._embedding, self._critique, self._joint_norms = embedding, critique, joint_norms
-    self._adapted = adapted_net.AdaptedNet(head, inner, training, owner="EmbeddedMaml")
 
   @override
-  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """Makes all variables and the optimizer, once: all tasks share them."""
-    adapted = self._adapted
-    if adapted.weights:
-      return
-    seeds, size = context.seeds, self.transform.size
-    with context.distribution.scope():
-      self._embedding.make(seeds.integer("initial weights"), (size, size, self._channels))
-      one = tf.TensorSpec([1, size, size, self._channels])
-      codes = user_code.compiled(self.encode).get_concrete_function(one).output_shapes[1:]
-      adapted.make(seeds.integer("initial head"), codes, task.num_classes)
-      if self._critique is not None:
-        self._critique.make(seeds.integer("initial critic"), task.num_classes, adapted)
-      self.optimizer = adapted.trained().optimizer()
-      self.optimizer.build(self.trainable_variables)
+  def _make(self, num_classes: int, seeds: seeds_lib.Seeds, shape: tuple[int, ...]) -> None:
+    self._embedding.make(seeds.integer("initial weights"), shape)
+    one = tf.TensorSpec([1, *shape])
+    codes = user_code.compiled(self.encode).get_concrete_function(one).output_shapes[1:]
+    self._adapted.make(seeds.integer("initial head"), codes, num_classes)
+    if self._critique is not None:
+      self._critique.make(seeds.integer("initial critic"), num_classes, self._adapted)
 
   @property
   @override
@@ -84,21 +70,10 @@ class EmbeddedMaml(learner.EpisodicLearner):
         adapted_net.checked_channels(images, self._channels, "EmbeddedMaml"))
 
   @override
-  def initial_state(self, num_classes: int) -> inner_loop.State:
-    """Returns the meta-learned head, before the first support set."""
-    return self._adapted.begin(num_classes)
-
-  @override
-  def adapt(self, state: inner_loop.State, codes: tf.Tensor, labels: tf.Tensor
-            ) -> inner_loop.State:
-    """Returns the state after a support set, codes [B, P, P, C] and labels [B]; first order."""
-    return self._adapted.adapt(state, codes, labels)
-
-  @override
   def logits(self, state: inner_loop.State, codes: tf.Tensor) -> tf.Tensor:
     """Returns logits [T, W] of all targets' codes [T, P, P, C]."""
     if self._critique is None:
-      return self._adapted.logits(state, codes)
+      return super().logits(state, codes)
     return self._critique.logits(self._critique.parameters(), self._adapted.parameters(), state,
                                  self._adapted.prepared(codes))[1]
 

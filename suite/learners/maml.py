@@ -19,10 +19,7 @@ import tensorflow as tf
 from typing_extensions import override
 
 from suite.contracts import examples
-from suite.contracts import learner
-from suite.contracts import tasks
 from suite.models.episodic import functional_conv4
-from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
@@ -94,7 +91,7 @@ class FoldedMaml:
             net.folded_images(prepared(episodes[2])))
 
 
-class Maml(learner.EpisodicLearner):
+class Maml(adapted_net.AdaptingLearner):
   """An `EpisodicLearner`; W classes of the whole task, C channels, S support sets.
 
   Args:
@@ -104,52 +101,13 @@ class Maml(learner.EpisodicLearner):
     channels: C of the prepared images.
     training: how the variables are meta-trained; None: they are not (Init + Tune).
     parts: into how many parts the targets of a task are split in training, see `AdaptedNet`.
-
-  Attributes:
-    optimizer: of the meta-training; its `iterations` are the progress of all schedules.
   """
 
   def __init__(self, net: inner_loop.Net, *, inner: inner_loop.InnerLoop,
                transform: examples.Transform, channels: int = 3,
                training: meta_schedules.MetaTraining | None = None, parts: int = 1):
-    super().__init__()
-    self.transform, self._channels = transform, channels
-    self._adapted = adapted_net.AdaptedNet(net, inner, training, owner="Maml", parts=parts)
-
-  @override
-  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """Makes all variables and the optimizer, once: all tasks share them."""
-    adapted = self._adapted
-    if adapted.weights:
-      return
-    shape = (self.transform.size, self.transform.size, self._channels)
-    with context.distribution.scope():
-      adapted.make(context.seeds.integer("initial weights"), shape, task.num_classes)
-      if adapted.training is not None:
-        self.optimizer = adapted.training.optimizer()
-        self.optimizer.build(self.trainable_variables)
-
-  @property
-  @override
-  def transductive(self) -> bool:
-    """Whether targets are normalized by their own statistics."""
-    return self._adapted.inner.transductive
-
-  @override
-  def initial_state(self, num_classes: int) -> inner_loop.State:
-    """Returns the meta-learned weights, before the first support set."""
-    return self._adapted.begin(num_classes)
-
-  @override
-  def adapt(self, state: inner_loop.State, images: tf.Tensor, labels: tf.Tensor
-            ) -> inner_loop.State:
-    """Returns the state after a support set, images [B, H, W, C] and labels [B]; first order."""
-    return self._adapted.adapt(state, images, labels)
-
-  @override
-  def logits(self, state: inner_loop.State, images: tf.Tensor) -> tf.Tensor:
-    """Returns logits [B, W] of images [B, H, W, C]."""
-    return self._adapted.logits(state, images)
+    super().__init__(adapted_net.AdaptedNet(net, inner, training, owner="Maml", parts=parts),
+                     transform, channels)
 
   @override
   def meta_loss(self, episode: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tuple[()]]:
@@ -195,12 +153,3 @@ class Maml(learner.EpisodicLearner):
                        "set cfsl.Compute.task_batching = 'loop', or take the net "
                        "functional_conv4.Conv4.")
     return FoldedMaml(net, [self._adapted, *(one._adapted for one in others)], self.optimizer)
-
-  @override
-  def zero_statistics(self) -> tuple[()]:
-    """Returns (): the norms keep no running statistics."""
-    return ()
-
-  @override
-  def update_statistics(self, seen: tuple[()]) -> None:
-    """Does nothing: the norms keep no running statistics."""

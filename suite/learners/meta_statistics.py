@@ -149,7 +149,7 @@ class MetaCentroids(MetaStatistics):
   def __init__(self, net: base_episodes.MetricNet, *, episodes: base_episodes.BaseEpisodes,
                transform: examples.Transform, base: example_arrays.Examples | None = None,
                batch_size: int = 256):
-    refusals.check_method(net, ("begin", "encode", "similarity", *refusals.META), "ProtoNet")
+    refusals.check_method(net, ("begin", "encode", "similarity", "meta_loss"), "ProtoNet")
     super().__init__(net, class_means.ClassMeans(net.similarity), net.encode, episodes=episodes,
                      transform=transform, base=base, batch_size=batch_size)
 
@@ -191,7 +191,7 @@ class MetaMahalanobis(MetaStatistics):
                transform: examples.Transform, base: example_arrays.Examples | None = None,
                batch_size: int = 256):
     refusals.check_method(
-        net, ("begin", "embed", "film", "features", *refusals.META), "SimpleCnaps")
+        net, ("begin", "embed", "film", "features", "meta_loss"), "SimpleCnaps")
     super().__init__(net, class_covariances.ClassCovariances(net.ridge), self._by_film,
                      episodes=episodes, transform=transform, base=base, batch_size=batch_size)
 

@@ -12,12 +12,10 @@ from __future__ import annotations
 import tensorflow as tf
 from typing_extensions import override
 
+from suite.compute import seeds as seeds_lib
 from suite.contracts import examples
-from suite.contracts import learner
-from suite.contracts import tasks
 from suite.data.episodes import episodes
 from suite.models.episodic import functional_conv4
-from suite.state import context as context_lib
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
@@ -25,7 +23,7 @@ from suite.training.episodic import meta_schedules
 _HEAD = ("head/bias", "head/kernel")
 
 
-class PretrainTune(learner.EpisodicLearner):
+class PretrainTune(adapted_net.AdaptingLearner):
   """An `EpisodicLearner` whose training needs `EpisodeWithClasses`; W classes of the whole task.
 
   Args:
@@ -35,56 +33,24 @@ class PretrainTune(learner.EpisodicLearner):
     training: its optimizer; its other options are not used.
     num_classes: the number of classes of the data set's training split.
     channels: C of the prepared images.
-
-  Attributes:
-    optimizer: of the training.
   """
 
   def __init__(self, net: inner_loop.Net, *, inner: inner_loop.InnerLoop,
                transform: examples.Transform, training: meta_schedules.MetaTraining,
                num_classes: int, channels: int = 3):
-    super().__init__()
     if inner.learn_rates:
       raise ValueError("Pretraining does not run the inner loop, so it cannot learn its rates. Set "
                        "InnerLoop.learn_rates = False.")
-    self.transform, self._channels, self._num_classes = transform, channels, num_classes
-    self._adapted = adapted_net.AdaptedNet(net, inner, training, owner="PretrainTune")
+    super().__init__(
+        adapted_net.AdaptedNet(net, inner, training, owner="PretrainTune"), transform, channels)
+    self._num_classes = num_classes
 
   @override
-  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
-    """Makes all variables and the optimizer, once: all tasks share them."""
-    adapted, seeds = self._adapted, context.seeds
-    if adapted.weights:
-      return
-    shape = (self.transform.size, self.transform.size, self._channels)
-    with context.distribution.scope():
-      adapted.make(seeds.integer("initial weights"), shape, task.num_classes, fixed=_HEAD)
-      every = adapted.net.initial(seeds.integer("initial class head"), shape, self._num_classes)
-      self._class_head = {name: tf.Variable(every[name], name=f"class_{name}") for name in _HEAD}
-      self.optimizer = adapted.trained().optimizer()
-      self.optimizer.build(self.trainable_variables)
-
-  @property
-  @override
-  def transductive(self) -> bool:
-    """Whether targets are normalized by their own statistics."""
-    return self._adapted.inner.transductive
-
-  @override
-  def initial_state(self, num_classes: int) -> inner_loop.State:
-    """Returns the trained weights and the untrained head, before the first support set."""
-    return self._adapted.begin(num_classes)
-
-  @override
-  def adapt(self, state: inner_loop.State, images: tf.Tensor, labels: tf.Tensor
-            ) -> inner_loop.State:
-    """Returns the state after a support set, images [B, H, W, C] and labels [B]."""
-    return self._adapted.adapt(state, images, labels)
-
-  @override
-  def logits(self, state: inner_loop.State, images: tf.Tensor) -> tf.Tensor:
-    """Returns logits [B, W] of images [B, H, W, C]."""
-    return self._adapted.logits(state, images)
+  def _make(self, num_classes: int, seeds: seeds_lib.Seeds, shape: tuple[int, ...]) -> None:
+    adapted = self._adapted
+    adapted.make(seeds.integer("initial weights"), shape, num_classes, fixed=_HEAD)
+    every = adapted.net.initial(seeds.integer("initial class head"), shape, self._num_classes)
+    self._class_head = {name: tf.Variable(every[name], name=f"class_{name}") for name in _HEAD}
 
   @override
   def meta_loss(self, episode: episodes.EpisodeWithClasses) -> tuple[tf.Tensor, tuple[()]]:
@@ -100,15 +66,6 @@ class PretrainTune(learner.EpisodicLearner):
     logits = self._adapted.net.apply({**parameters.weights, **head}, first_row,
                                      self._adapted.prepared(images))
     return inner_loop.cross_entropy(classes, logits), ()
-
-  @override
-  def zero_statistics(self) -> tuple[()]:
-    """Returns (): the norms keep no running statistics."""
-    return ()
-
-  @override
-  def update_statistics(self, seen: tuple[()]) -> None:
-    """Does nothing: the norms keep no running statistics."""
 
 
 def _flat(x: tf.Tensor, rank: int) -> tf.Tensor:

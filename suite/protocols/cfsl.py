@@ -166,7 +166,7 @@ def run(
     compute: see there.
   """
   learner = refusals.check_learner(
-      learner, deliveries.EPISODES, also=refusals.META if updates else (), remedy=(
+      learner, deliveries.EPISODES, also=("meta_loss",) if updates else (), remedy=(
           "It learns within each task alone and is not meta-trained: set cfsl.run.updates = 0, or "
           "take a learner that is, for example ProtoNet."))
   episodes_test.check_transform(learner.transform)

@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tensorflow as tf
+from typing_extensions import override
 
+from suite.compute import seeds as seeds_lib
+from suite.contracts import examples
+from suite.contracts import learner
+from suite.contracts import tasks
 from suite.models import precision
 from suite.models.episodic import functional_conv4
+from suite.state import context as context_lib
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
 from suite.training.objectives import losses
@@ -140,6 +146,61 @@ class AdaptedNet(tf.Module):
         epoch, len(states), self.training.multi_step_epochs, self.net.dtype)
     each = tf.stack([loss(state) for state in states])
     return tf.reduce_sum((weights if net is None else weights[:, None]) * each, 0)
+
+
+class AdaptingLearner(learner.EpisodicLearner):
+  """A learner whose episodes adapt a net by gradient steps.
+
+  Args:
+    adapted: the net, and how episodes adapt it.
+    transform: image preparation; its `size` is H = W.
+    channels: C of the prepared images.
+
+  Attributes:
+    optimizer: of the meta-training; its `iterations` are the progress of all schedules.
+  """
+
+  def __init__(self, adapted: AdaptedNet, transform: examples.Transform, channels: int):
+    super().__init__()
+    self.transform, self._channels, self._adapted = transform, channels, adapted
+
+  @override
+  def begin(self, task: tasks.Task, context: context_lib.Context) -> None:
+    """Makes all variables and the optimizer, once: all tasks share them."""
+    if self._adapted.weights:
+      return
+    with context.distribution.scope():
+      self._make(task.num_classes, context.seeds,
+                 (self.transform.size, self.transform.size, self._channels))
+      if self._adapted.training is not None:
+        self.optimizer = self._adapted.training.optimizer()
+        self.optimizer.build(self.trainable_variables)
+
+  def _make(self, num_classes: int, seeds: seeds_lib.Seeds, shape: tuple[int, ...]) -> None:
+    """Makes the variables for images of a shape (H, W, C)."""
+    self._adapted.make(seeds.integer("initial weights"), shape, num_classes)
+
+  @property
+  @override
+  def transductive(self) -> bool:
+    """Whether targets are normalized by their own statistics."""
+    return self._adapted.inner.transductive
+
+  @override
+  def initial_state(self, num_classes: int) -> inner_loop.State:
+    """Returns the meta-learned weights, before the first support set."""
+    return self._adapted.begin(num_classes)
+
+  @override
+  def adapt(self, state: inner_loop.State, codes: tf.Tensor, labels: tf.Tensor
+            ) -> inner_loop.State:
+    """Returns the state after a support set, codes [B, ...] and labels [B]; first order."""
+    return self._adapted.adapt(state, codes, labels)
+
+  @override
+  def logits(self, state: inner_loop.State, codes: tf.Tensor) -> tf.Tensor:
+    """Returns logits [B, W] of codes [B, ...]."""
+    return self._adapted.logits(state, codes)
 
 
 def checked_channels(images: tf.Tensor, channels: int, owner: str) -> tf.Tensor:
