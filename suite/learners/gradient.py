@@ -251,10 +251,15 @@ class GradientLearner(learner.SequenceLearner):
           tf.zeros([1, *spec.shape], spec.dtype), tf.zeros([1], tf.int64), None)
       if self.memory is not None:
         shape, dtype = ([], tf.int64) if self._holds_numbers else (spec.shape, spec.dtype)
+        blank = self._loop.blank(1, self._rows)
         self.memory.build(shape, dtype, seed=self._seeds.pair("memory"),
-                          num_classes=task.num_classes,
-                          with_logits=self._loop.blank(1, self._rows).keeps_logits)
+                          num_classes=task.num_classes, with_logits=blank.keeps_logits)
         if self._composition.remember == composition.EACH_STEP and not self._holds_numbers:
+          if not blank.stores:
+            raise ValueError(
+                f"The step of {type(self.objective).__name__} gives no rows to the memory, and "
+                "GradientLearner.remember is 'each_step'. Call memory.store(rows) in the step, or "
+                "set remember to 'each_phase'.")
           self._intake = memory_lib.Intake(self.memory)
     self._task = task
 

@@ -38,6 +38,7 @@ from suite.training.memories import step_rows
 from suite.training.objectives import example_gradients
 from suite.training.objectives import objective
 
+_NONE = np.zeros([0], np.int64)
 _CHUNK = 256  # Rows that go through a function at once where nothing is learned.
 
 Augment = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
@@ -88,105 +89,107 @@ class ArrayLoop:
       self._of_widths.clear()
 
   def train(self, data: objective.Data, part: Part, rates: np.ndarray,
-            intake: memory.Intake | None = None, draws: tuple[int, int] = (0, 0)) -> float:
+            intake: memory.Intake | None = None) -> float:
     """Takes the steps of a part; returns the sum of their losses.
 
     Args:
       data: what the part's places are of; its shapes but N, K stay the same from call to call.
       rates: float32 [S].
-      intake: takes the incoming rows of each step in, and gives those that are replayed; None:
-        the part's, of a memory that stays as it is. One that compares takes none in.
-      draws: the seed of what is replayed, with an intake.
+      intake: of the part's `replays`; None: the memory stays as it is.
     """
     if rehearsal.counts_only():
       return 0.0
     width, replayed = part.width, part.replayed.places.shape[1]
     is_held = data.places.shape[0] > 0
+    stored = data.stored if intake is None else intake.logits
     # Base classes that are learned without a memory have no logits stored.
-    key = ("train", width, replayed, data.classes is None, data.stored.shape[1], intake is None,
-           is_held)
+    key = ("train", width, replayed, data.classes is None, stored.shape[1], intake is None, is_held)
     groups = () if data.groups is None else data.groups
-    if key not in self._graphs:  # Open are how many steps, rows and slots there are.
-      sizes = self.blank(1, data).drawn if replayed else ()
-      opened = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in data[:4]]
-      classes = () if data.classes is None else tuple(
-          tf.TensorSpec(m.shape, tf.bool) for m in data.classes)
-      of_groups = () if data.groups is None else tf.TensorSpec([None], tf.int64)
-      rows = [tf.TensorSpec([None], t) for t in (tf.float32, tf.int64, tf.uint64, tf.int64)]
-      slots = [tf.TensorSpec([None, replayed], t) for t in (tf.int64, tf.uint64)]
-      of_draws = () if intake is None else (
-          tf.TensorSpec([2], tf.int32), tf.TensorSpec([], tf.int64))
-
-      @tf.function(input_signature=[*opened, classes, of_groups, *rows, *slots, of_draws],
-                   autograph=self._converts_rows)
-      def steps(codes, labels, places, stored, classes, groups, rates, chosen, seeds, starts,
-                slots, slot_seeds, draws):
-        given = objective.Data(codes, labels, places, stored,
-                                   objective.Classes(*classes) if classes else None,
-                                   None if isinstance(groups, tuple) else groups)
-
-        def read(i):
-          """Prepared rows of a step, their places, and the logits stored of those drawn."""
-          rows = tf.ensure_shape(chosen[starts[i]:starts[i + 1]], [width])
-          their_seeds = tf.ensure_shape(seeds[starts[i]:starts[i + 1]], [width])
-          logits_then = None
-          if replayed:
-            if intake is None:
-              again, logits_then = tf.gather(places, slots[i]), tf.gather(stored, slots[i])
-            else:
-              seed, first = draws
-              again, _, logits_then = intake.replayed(
-                  tf.random.experimental.stateless_fold_in(seed, tf.cast(
-                      first + tf.cast(i, tf.int64), tf.int32)), replayed)
-            rows = tf.concat([rows, again], 0)
-            their_seeds = tf.concat([their_seeds, slot_seeds[i]], 0)
-          taken = byte_rows.gather(codes, rows)
-          if self._augment is not None:
-            taken = self._augment(taken, their_seeds)
-          return [taken, rows, *([] if logits_then is None else [logits_then])]
-
-        num = tf.shape(rates)[0]
-
-        def body(i, total, *ready):
-          # Nothing of this step is needed to read the next one's rows: both run at the same time.
-          upcoming = tf.cond(i + 1 < num, lambda: read(i + 1), lambda: list(ready)) if ready else []
-          taken, rows, *logits_then = ready or read(i)
-          incoming, *drawn = step_rows.split(
-              taken, tf.gather(labels, rows), [width, *sizes], *logits_then)
-
-          def store(logits):
-            assert intake is not None
-            intake.take(tf.ensure_shape(rows[:tf.shape(rows)[0] - replayed], [width]),
-                        incoming.labels, None if logits is None else tf.cast(logits, tf.float32))
-
-          memory = step_rows.StepMemory(
-              incoming, self._replay_batch, not replayed, drawn,
-              places=places if is_held else None, groups=given.groups,
-              rows_at=functools.partial(self._rows_at, codes, labels),
-              store=None if intake is None or intake.compares else store)
-          named = dict(rate=rates[i], classes=given.classes)
-          loss = (self.step.take(incoming, memory, **named).loss if len(self._devices) < 2
-                  else self._shared(incoming, memory, **named))
-          return [i + 1, total + loss, *upcoming]
-
-        # What a memory replays that takes rows in at each step is known after the step before.
-        first = read(tf.constant(0)) if self._ahead and intake is None else []
-        return tf.while_loop(
-            lambda i, *_: i < num, body, [tf.constant(0), tf.constant(0.0), *first],
-            shape_invariants=[tf.TensorShape([]), tf.TensorShape([]), *(t.shape for t in first)])[1]
-
-      # There is one signature: no call need look it up.
-      self._graphs[key] = steps.get_concrete_function()
+    if key not in self._graphs:
+      self._graphs[key] = self._traced(data, part, intake)
+    rows, seeds = part.rows(np.asarray(data.places) if replayed and intake is None else _NONE)
+    if self._augment is None:
+      seeds = seeds[:, :0] if seeds.ndim == 2 else seeds[:0]
+    starts = part.starts + replayed * np.arange(len(part.starts))
+    logits = [] if not stored.shape[1] else [part.replayed.places] if part.replays is None else (
+        part.replays[1:])
 
     def run(num: int) -> float:
       return float(self._graphs[key](
           data.codes, data.labels, data.places, data.stored, data.classes or (), groups,
-          rates[:num], *part.incoming, part.starts[:num + 1], *(r[:num] for r in part.replayed),
-          () if intake is None else (np.array(draws, np.int32), np.int64(part.first))))
+          rates[:num], rows[:num] if width is not None else rows[:starts[num]],
+          seeds[:num] if width is not None else seeds[:starts[num]], starts[:num + 1],
+          *(part[:num] for part in logits)))
 
     # Even batches are of other sizes in each phase: those within 9% take as long as each other.
     size = round(8 * np.log2(np.diff(part.starts[:2])[0]))
     return rehearsal.few(self, (key, size), part.num_steps, run)
+
+  def _traced(self, data: objective.Data, part: Part, intake: memory.Intake | None) -> Any:
+    """The graph of parts like this one. Open are how many steps, rows and slots there are."""
+    width, replayed = part.width, part.replayed.places.shape[1]
+    is_held, kept = data.places.shape[0] > 0, None if intake is None else intake.logits
+    sizes = self.blank(1, data).drawn if replayed else ()
+    opened = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in data[:4]]
+    classes = () if data.classes is None else tuple(
+        tf.TensorSpec(m.shape, tf.bool) for m in data.classes)
+    of_groups = () if data.groups is None else tf.TensorSpec([None], tf.int64)
+    of_step = [None] if width is None else [None, width + replayed]
+    of_seeds = of_step if self._augment is not None or width is None else [None, 0]
+    slots = [tf.TensorSpec([None, num], tf.int64) for num in (
+        () if not (data.stored if kept is None else kept).shape[1] else
+        (replayed,) if kept is None else (replayed, width))]
+
+    @tf.function(input_signature=[
+        *opened, classes, of_groups, tf.TensorSpec([None], tf.float32),
+        tf.TensorSpec(of_step, tf.int64), tf.TensorSpec(of_seeds, tf.uint64),
+        tf.TensorSpec([None], tf.int64), *slots], autograph=self._converts_rows)
+    def steps(codes, labels, places, stored, classes, groups, rates, chosen, seeds, starts, *slots):
+      known = objective.Classes(*classes) if classes else None
+      groups = None if isinstance(groups, tuple) else groups
+
+      def of(i, rows):
+        """What a step has of rows of all steps."""
+        return tf.gather(rows, i) if width is not None else rows[starts[i]:starts[i + 1]]
+
+      def read(i):
+        """Prepared rows of a step, and their places."""
+        rows = of(i, chosen)
+        taken = byte_rows.gather(codes, rows)
+        return [taken if self._augment is None else self._augment(taken, of(i, seeds)), rows]
+
+      num = tf.shape(rates)[0]
+
+      def body(i, total, *ready):
+        # Nothing of this step is needed to read the next one's rows: both run at the same time.
+        upcoming = tf.cond(i + 1 < num, lambda: read(i + 1), lambda: list(ready)) if ready else []
+        taken, rows = ready or read(i)
+        then = [tf.gather(stored if kept is None else kept, tf.gather(slots[0], i))
+                ] if slots and replayed else []
+        incoming, *drawn = step_rows.split(
+            taken, tf.gather(labels, rows), [width, *sizes], *then)
+
+        def store(logits):
+          if logits is not None and kept is not None:
+            kept.scatter_update(tf.IndexedSlices(
+                tf.cast(logits, tf.float32), tf.gather(slots[1], i)))
+
+        memory = step_rows.StepMemory(
+            incoming, self._replay_batch, not replayed, drawn,
+            places=places if is_held else None, groups=groups,
+            rows_at=functools.partial(self._rows_at, codes, labels), store=store)
+        named = dict(rate=tf.gather(rates, i), classes=known)
+        loss = (self.step.take(incoming, memory, **named).loss if len(self._devices) < 2
+                else self._shared(incoming, memory, **named))
+        return [i + 1, total + loss, *upcoming]
+
+      first = read(tf.constant(0)) if self._ahead else []
+      return tf.while_loop(
+          lambda i, *_: i < num, body, [tf.constant(0), tf.constant(0.0), *first],
+          shape_invariants=[tf.TensorShape([]), tf.TensorShape([]), *(t.shape for t in first)])[1]
+
+    # There is one signature: no call need look it up.
+    return steps.get_concrete_function()
 
   def _shared(self, rows: step_rows.Rows, memory: step_rows.StepMemory, **settings: Any
               ) -> tf.Tensor:
@@ -222,7 +225,8 @@ class ArrayLoop:
             rows_at=functools.partial(_blank_rows, specs))
         net = self.step.take(rows, memory, mode=train_step.BLANK, rate=tf.constant(0.0),
                              classes=data.classes)
-        found.append(Blank(tuple(memory.drawn), memory.keeps_logits, net.passes))
+        found.append(Blank(
+            tuple(memory.drawn), memory.is_given, memory.keeps_logits, net.passes))
 
       tf.function(step, autograph=self._converts).get_concrete_function()
       self._blanks[key] = found[0]
@@ -405,11 +409,13 @@ class Blank(NamedTuple):
 
   Attributes:
     drawn: the numbers of rows that it draws from the memory, one after the other.
+    stores: whether it gives its rows to the memory.
     keeps_logits: whether it stores rows with logits.
     passes: of rows through the net.
   """
 
   drawn: tuple[int, ...]
+  stores: bool
   keeps_logits: bool
   passes: train_step.Passes
 
@@ -453,8 +459,9 @@ class Part(NamedTuple):
     first: the number of the first step in the phase.
     incoming: the T rows of all steps, one after the other: [T].
     starts: int64 [S + 1], where the rows of each step begin, and T.
-    replayed: Rows [S, R], places being slots of the memory.
+    replayed: Rows [S, R], places being slots of a memory that stays as it is.
     width: B, rows of each step; None if not all have as many.
+    replays: of a memory that takes rows in, in place of `replayed.places`.
   """
 
   first: int
@@ -462,11 +469,33 @@ class Part(NamedTuple):
   starts: np.ndarray
   replayed: Rows
   width: int | None
+  replays: memory.Replays | None = None
 
   @property
   def num_steps(self) -> int:
     """S."""
     return len(self.starts) - 1
+
+  def rows(self, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places and seeds of the rows of all steps, those that are replayed behind the others.
+
+    Args:
+      held: int64 [K], the places of a memory that stays as it is.
+
+    Returns:
+      Two arrays [S, B + R]; [T + S R] where not all steps have as many rows.
+    """
+    again = held[self.replayed.places] if self.replays is None else self.replays.places
+    both = []
+    for own, replayed in zip(self.incoming, (again, self.replayed.seeds)):
+      if self.width is not None:
+        both.append(np.concatenate([own.reshape(-1, self.width), replayed], 1))
+      elif not replayed.size:
+        both.append(own)
+      else:
+        both.append(np.concatenate([part for step in zip(
+            np.split(own, self.starts[1:-1]), replayed) for part in step]))
+    return both[0], both[1]
 
   def each_step(self) -> Iterator[Part]:
     """Its steps as parts of one."""
@@ -580,9 +609,13 @@ class PhaseRows:
                  self.batch_size if self.last == "fill" else None)
 
   def _replayed(self, first: int, num: int, each: int) -> Rows:
-    if not each or (self.takes_in and not self.seeded):
-      return Rows(np.zeros([num, each], np.int64), np.zeros([num, each], np.uint64))
-    return rows(max(1, self.held), each, self.replay_order, first, num, seeded=self.seeded)
+    if not each or self.takes_in:  # `Intake.replays` says which rows.
+      places, seeds = np.zeros([num, each], np.int64), np.zeros([num, each], np.uint64)
+      if each and self.seeded and not rehearsal.counts_only():
+        seeds = sampling.row_seeds(self.replay_order, np.arange(
+            first * each, (first + num) * each)).numpy().reshape([num, each])
+      return Rows(places, seeds)
+    return rows(self.held, each, self.replay_order, first, num, seeded=self.seeded)
 
 
 def rows(size: int, batch_size: int, seed: tuple[int, int], first: int, num: int, *,

@@ -298,10 +298,14 @@ class Sgd(tf.Module):
       if self.weight_decay:
         gradient += self.weight_decay * variable
       factor = 1.0 if self._factor_of is None else self._factor_of(variable)
+      own_rate = rate if factor == 1.0 else rate * factor
+      if not self.momentum:  # The velocity is the gradient.
+        tf.raw_ops.ResourceApplyGradientDescent(
+            var=variable.handle, alpha=own_rate, delta=gradient, use_locking=True)
+        continue
       tf.raw_ops.ResourceApplyMomentum(
           var=variable.handle, accum=self.velocities[self._place(variable.ref())].handle,
-          lr=rate if factor == 1.0 else rate * factor, grad=gradient, momentum=self.momentum,
-          use_locking=True)
+          lr=own_rate, grad=gradient, momentum=self.momentum, use_locking=True)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -175,16 +175,18 @@ class Phase:
       self._loop.step.reset_optimizer()
     if intake is not None:
       intake.begin(first + size)
-    total = 0.0
+    total, labels_of = 0.0, np.asarray(data.labels)
     for part in plan.parts():
       steps = np.arange(part.first, part.first + part.num_steps)
       rates = recipe.schedule.rates(recipe.learning_rate, plan.epochs_of(steps))
+      done = part.first + part.num_steps
       if intake is not None and intake.compares:
         total += self._train_comparing(data, part, rates, intake, known)
+      elif intake is None or rehearsal.counts_only():
+        total += self._loop.train(data, part, rates)
       else:
-        total += self._loop.train(data, part, rates, intake, plan.replay_order)
-      done = part.first + part.num_steps
-      if intake is not None and rehearsal.current() is not None:
+        total += self._loop.train(data, self._with_replays(part, labels_of, intake), rates, intake)
+      if intake is not None and rehearsal.counts_only():
         intake.rehearse(done * plan.batch_size)
       self._context.report(step=done, steps=plan.num_steps, loss=total / done)
     if intake is not None:
@@ -209,20 +211,30 @@ class Phase:
     def codes_at(places: Any) -> tf.Tensor:
       return byte_rows.gather(data.codes, tf.convert_to_tensor(places))
 
+    labels_of = np.asarray(data.labels)
     for place, step in enumerate(part.each_step()):
-      total += self._loop.train(
-          data, step, rates[place:place + 1], intake, self._context.seeds.pair("memory order"))
-      rows = tf.constant(step.incoming.places)
+      if not rehearsal.counts_only():
+        step = self._with_replays(step, labels_of, intake)
+      total += self._loop.train(data, step, rates[place:place + 1], intake)
+      rows = step.incoming.places
       labels = tf.gather(data.labels, rows)
-      num = intake.memory.num_compared(step.incoming.places.size)
+      num = intake.memory.num_compared(rows.size)
       self.compared += num
       self._loop.charge_gradients(data.codes, labels, num, self._context.charge)
       if rehearsal.current() is None:
-        intake.take(rows, labels, None, lambda held, new: self._loop.largest_cosines(
+        intake.take(rows, labels, lambda held, new: self._loop.largest_cosines(
             held.codes, held.labels, new.codes, new.labels, known), codes_at)
       else:
-        intake.rehearse((step.first + 1) * step.incoming.places.size)
+        intake.rehearse((step.first + 1) * rows.size)
     return total
+
+  def _with_replays(self, part: array_loop.Part, labels: np.ndarray, intake: memory_lib.Intake
+                    ) -> array_loop.Part:
+    """The part with what its steps replay of a memory that takes rows in; labels int64 [N]."""
+    places = part.incoming.places.reshape(part.num_steps, -1)
+    return part._replace(replays=intake.replays(
+        places, labels[places], part.replayed.places.shape[1],
+        self._context.seeds.pair("memory order"), part.first))
 
   def train_head(self, codes: tf.Tensor, data: objective_lib.Data, epochs: float, rate: float,
                  optimizer: Any) -> PhaseOutcome:

@@ -30,6 +30,8 @@ from suite.data.images import sampling
 Places = Tuple[tf.Tensor, tf.Tensor]
 
 _CIPHER_ROUNDS = 12  # Of the permutation behind a sample.
+_REPLAYED = 7  # The purpose of the draws of `samples`, beside those of the rules.
+_TABLE = 2**22  # Slots of the memories of steps that are drawn from at once.
 
 
 class Rule(tf.Module):
@@ -61,6 +63,40 @@ class Rule(tf.Module):
       are taken in order.
     """
     raise NotImplementedError
+
+  def place_each(self, labels: np.ndarray, starts: np.ndarray, held: np.ndarray, size: int,
+                 seen: int) -> np.ndarray:
+    """Places the examples of several steps, one step after the other.
+
+    Args:
+      labels: int64 [T] of the examples of all S steps.
+      starts: int64 [S + 1], where those of each step begin, and T.
+      held, size, seen: as in `place`, before the first step.
+
+    Returns:
+      The slot of each example, int64 [T]; k where it is not kept.
+    """
+    if not hasattr(self, "_steps"):
+      graph = tf.function(self._placed, autograph=False, input_signature=[
+          *[tf.TensorSpec([None], tf.int64)] * 3, *[tf.TensorSpec([], tf.int64)] * 2])
+      self._steps = lambda: graph  # In a function: a module does not look into it.
+    return self._steps()(labels, starts, held, size, seen).numpy()
+
+  def _placed(self, labels: tf.Tensor, starts: tf.Tensor, held: tf.Tensor, size: tf.Tensor,
+              seen: tf.Tensor) -> tf.Tensor:
+    capacity, num = tf.size(held, out_type=tf.int64), tf.size(starts) - 1
+
+    def step(i: tf.Tensor, held: tf.Tensor, size: tf.Tensor, found: tf.TensorArray
+             ) -> tuple[Any, ...]:
+      own = labels[starts[i]:starts[i + 1]]
+      chosen, slots = self.place(own, held, size, seen + starts[i])
+      held = tf.tensor_scatter_nd_update(held, slots[:, None], tf.gather(own, chosen))
+      found = found.write(i, tf.tensor_scatter_nd_update(
+          tf.fill(tf.shape(own), capacity), chosen[:, None], slots))
+      return i + 1, held, size + tf.math.count_nonzero(slots >= size), found
+
+    array = tf.TensorArray(tf.int64, num, infer_shape=False, element_shape=[None])
+    return tf.while_loop(lambda i, *_: i < num, step, [0, held, size, array])[3].concat()
 
   def place_by_features(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor,
                         seen: tf.Tensor, features: tf.Tensor) -> Places:
@@ -213,7 +249,7 @@ class Memory(tf.Module):
     else:
       chosen, slots = self.rule.place(labels, self.labels.read_value(), size, seen)
     self.labels.scatter_update(tf.IndexedSlices(tf.gather(labels, chosen), slots))
-    if self.logits.shape[1] and not rehearsal.counts_only():
+    if logits is not None and self.logits.shape[1] and not rehearsal.counts_only():
       self.logits.scatter_update(tf.IndexedSlices(tf.gather(logits, chosen), slots))
     self.size.assign_add(tf.math.count_nonzero(slots >= size))
     self.seen.assign_add(tf.size(labels, out_type=tf.int64))
@@ -235,59 +271,112 @@ class Memory(tf.Module):
     return self.rule.held_groups(self.size.read_value())
 
 
-class Intake:
-  """A memory that takes rows in while a phase trains on them, step by step and within its graph.
+class Replays(NamedTuple):
+  """What a memory that takes rows in replays in each of S steps.
 
-  Meanwhile it holds the places of its examples among the rows of the phase, which are the new ones
+  Attributes:
+    places: int64 [S, R], of the replayed rows among those of the phase.
+    slots: int64 [S, R], where the logits of these rows are.
+    taken: int64 [S, B], the slot that each incoming row gets; k where it is not kept.
+  """
+
+  places: np.ndarray
+  slots: np.ndarray
+  taken: np.ndarray
+
+
+class Intake:
+  """A memory that takes rows in while a phase trains on them, step by step.
+
+  Which rows are held at each step follows from the rule and its draws alone, so that it is known
+  before the steps of a call; a rule that compares gradients is asked after each step. Meanwhile
+  the memory holds the places of its examples among the rows of the phase, which are the new ones
   and, behind them, those that it held before; their codes are written once, at the end.
 
   Args:
     memory: built.
+
+  Attributes:
+    memory: as given.
+    compares: whether the rule compares gradients.
+    logits: float32 [k + 1, C or 0], those of the slots, and one of rows that are not kept.
   """
 
   def __init__(self, memory: Memory):
-    self.memory = memory
-    self.compares = memory.rule.compares
-    self._places = _variable("places_in_phase", [memory.capacity], tf.int64)
+    self.memory, self.compares = memory, memory.rule.compares
+    self._places = np.zeros([memory.capacity], np.int64)
+    self.logits = tf.Variable(
+        tf.zeros([memory.capacity + 1, memory.logits.shape[1]]), trainable=False)
     self._begun = 0, 0
 
   def begin(self, first: int) -> None:
     """Begins a phase, of whose rows those from `first` on are the memory's."""
-    self._places.assign(first + tf.range(self.memory.capacity, dtype=tf.int64))
+    self._places = first + np.arange(self.memory.capacity, dtype=np.int64)
     self._begun = int(self.memory.size), int(self.memory.seen)
+    if self.logits.shape[1]:
+      self.logits[:-1].assign(self.memory.logits)
 
   def rehearse(self, offered: int) -> None:
     """Leaves the memory as full as after so many rows of the phase; its new rows are the first one.
     """
     size, seen = self._begun
-    slots = tf.range(self.memory.capacity, dtype=tf.int64)
-    self._places.assign(tf.where(slots < size, self._places, tf.zeros_like(slots)))
+    self._places[size:] = 0
     self.memory.size.assign(min(size + offered, self.memory.capacity))
     self.memory.seen.assign(seen + offered)
 
-  def replayed(self, seed: tf.Tensor, num: int) -> Held:
-    """`num` rows that are held: places, labels and logits; a pure function of the seed, int32 [2].
-    """
-    slots = sample(self.memory.size.read_value(), seed, num)
-    return Held(*(tf.gather(v, slots)
-                  for v in (self._places, self.memory.labels, self.memory.logits)))
+  def replays(self, places: np.ndarray, labels: np.ndarray, num: int, seed: tuple[int, int],
+              first: int) -> Replays:
+    """The rows that the next steps replay, which take in theirs.
 
-  def take(self, places: tf.Tensor, labels: tf.Tensor, logits: tf.Tensor | None,
-           compare: Compare | None = None, codes_at: CodesAt = tf.identity) -> None:
-    """Offers rows to the memory: their places, labels and logits, [n], [n] and [n, C].
+    Args:
+      places, labels: int64 [S, B], of incoming rows. A rule that compares takes none in.
+      num: R. seed: of the draws. first: the number of the first step.
+    """
+    memory, (steps, width) = self.memory, places.shape
+    taken, size = np.full([steps, width], memory.capacity, np.int64), int(memory.size)
+    if not self.compares:
+      held = memory.labels.numpy()
+      taken = memory.rule.place_each(
+          labels.reshape(-1), np.arange(steps + 1) * width, held, size, int(memory.seen)
+          ).reshape(steps, width)
+    is_kept = taken < memory.capacity
+    # Free slots are taken in order.
+    sizes = np.maximum.accumulate(np.maximum(size, np.where(is_kept, taken + 1, 0).max(axis=1)))
+    before = np.concatenate([[size], sizes[:-1]])
+    if num and not before.all():
+      raise ValueError("The memory is empty. Add examples first, or ask for its `size` before.")
+    slots = samples(before, seed, first, num) if num else np.zeros([steps, 0], np.int64)
+    replayed = np.empty_like(slots)
+    for step in range(steps):
+      replayed[step] = self._places[slots[step]]
+      if is_kept[step].any():
+        self._places[taken[step, is_kept[step]]] = places[step, is_kept[step]]
+    if not self.compares:
+      kept = is_kept.reshape(-1)
+      held[taken.reshape(-1)[kept]] = labels.reshape(-1)[kept]
+      memory.labels.assign(held)
+      memory.size.assign(sizes[-1])
+      memory.seen.assign_add(places.size)
+    return Replays(replayed, slots, taken)
+
+  def take(self, places: np.ndarray, labels: tf.Tensor, compare: Compare, codes_at: CodesAt
+           ) -> None:
+    """Offers rows to a memory whose rule compares: their places and labels, int64 [n].
 
     Args:
       compare: see `Memory.add`. codes_at: places to codes, for it.
     """
     chosen, slots = self.memory.take(
-        labels, logits, compare, lambda held: codes_at(tf.gather(self._places, held)),
-        lambda new: codes_at(tf.gather(places, new)))
-    self._places.scatter_update(tf.IndexedSlices(tf.gather(places, chosen), slots))
+        labels, None, compare, lambda held: codes_at(self._places[np.asarray(held)]),
+        lambda new: codes_at(places[np.asarray(new)]))
+    self._places[slots.numpy()] = places[chosen.numpy()]
 
   def end(self, codes: tf.Tensor) -> None:
     """Stores the codes of what is held; `codes` [N, ...] are those of all rows of the phase."""
     slots = tf.range(self.memory.size.read_value())
-    self.memory.write(lambda: tf.gather(codes, tf.gather(self._places, slots)), slots)
+    if self.logits.shape[1]:
+      self.memory.logits.assign(self.logits[:-1])
+    self.memory.write(lambda: tf.gather(codes, self._places[:len(slots)]), slots)
 
 
 def about(memory: Memory | None, delivered: int, is_first: bool) -> dict[str, int]:
@@ -314,6 +403,30 @@ def sample(size: tf.Tensor, seed: tf.Tensor, num: int) -> tf.Tensor:
   words = tf.random.stateless_uniform([3], seed, maxval=2**31 - 1, dtype=tf.int32)
   return tf.raw_ops.RandomIndexShuffle(
       index=turns, seed=words, max_index=size - 1, rounds=_CIPHER_ROUNDS)
+
+
+def samples(sizes: np.ndarray, seed: tuple[int, int], first: int, num: int) -> np.ndarray:
+  """As `sample`, of the memories of several steps, int64 [S, num], by shuffles that end early.
+
+  Those of a step are a function of the seed, its number and its size.
+
+  Args:
+    sizes: int64 [S], above 0. first: the number of the first step.
+  """
+  found, at_once = np.empty([len(sizes), num], np.int64), max(1, _TABLE // int(sizes.max()))
+  for begin in range(0, len(sizes), at_once):
+    size = sizes[begin:begin + at_once]
+    steps, rows = first + begin + np.arange(len(size)), np.arange(len(size))
+    bits = sampling.derive(sampling.derive(sampling.root_seed(seed, _REPLAYED), steps)[:, None],
+                           np.arange(num)).numpy()
+    slots = np.tile(np.arange(size.max()), [len(size), 1])
+    for place in range(num):
+      turn = place % size
+      other = turn + ((bits[:, place] >> 11) * 2.0**-53 * (size - turn)).astype(np.int64)
+      taken = slots[rows, other]
+      slots[rows, other], slots[rows, turn] = slots[rows, turn], taken
+      found[begin:begin + at_once, place] = taken
+  return found
 
 
 def _variable(name: str, shape: Sequence[int], dtype: tf.DType) -> tf.Variable:

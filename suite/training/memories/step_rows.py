@@ -115,6 +115,7 @@ class StepMemory:
   Attributes:
     num, is_empty, places, groups, num_groups, rows_at: as given.
     drawn: the numbers of rows of all draws so far.
+    is_given: whether rows were stored.
     keeps_logits: whether rows were stored with logits.
   """
 
@@ -127,7 +128,7 @@ class StepMemory:
     self.num, self.is_empty, self.places, self.groups = num, is_empty, places, groups
     self.num_groups, self.rows_at = num_groups, rows_at
     self.drawn: list[int] = []
-    self.keeps_logits = False
+    self.is_given = self.keeps_logits = False
 
   def draw(self, num: int | None = None) -> Rows:
     """The next `num` rows, R by default; none while the memory is empty."""
@@ -148,6 +149,6 @@ class StepMemory:
     if rows.labels is not self._rows.labels:
       raise ValueError("A memory was given other rows than those of the step; store those that the "
                        "step was given. Rows that were drawn are in the memory.")
-    self.keeps_logits = logits is not None
+    self.is_given, self.keeps_logits = True, logits is not None
     if self._store is not None:
       self._store(logits)

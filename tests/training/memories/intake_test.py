@@ -21,6 +21,7 @@ from suite.training.memories import memory as memory_lib
 from suite.training.memories import reservoir
 from suite.training.objectives import der
 from suite.training.objectives import mer
+from suite.training.objectives import objective as objective_lib
 
 D, C, N, B, R, K = 4, 3, 10, 3, 2, 5
 RATE, ALPHA, BETA = 0.2, 0.6, 0.3
@@ -70,10 +71,8 @@ def plain_loop(learner, plans, first):
       taken = x[incoming], y[incoming]
       again = []
       if held:
-        seed = tf.random.experimental.stateless_fold_in(
-            tf.constant(plan.replay_order, tf.int32), tf.constant(step))
-        again = [held[slot] for slot in memory_lib.sample(
-            tf.constant(len(held)), seed, 2 * R).numpy()]
+        again = [held[slot] for slot in memory_lib.samples(
+            np.array([len(held)]), plan.replay_order, step, 2 * R)[0]]
       logits = taken[0] @ weights + bias
       off = (softmax(logits) - np.eye(C)[taken[1]]) / B
       step_w, step_b = taken[0].T @ off, off.sum(0)
@@ -185,6 +184,42 @@ def test_costs_are_those_of_the_steps_and_no_more(whole):
 def test_what_makes_no_sense_is_refused(arguments, words):
   with pytest.raises(ValueError, match=words):
     make(**arguments)
+
+
+@pytest.mark.parametrize("rule", [
+    lambda: reservoir.Reservoir(), lambda: reservoir.Latest(),
+    lambda: reservoir.BiasedReservoir(1.0, "dynamic"), lambda: reservoir.GroupBalanced("class")])
+def test_rows_of_several_steps_are_placed_as_step_by_step(rule):
+  labels = np.random.default_rng(0).integers(0, C, 60)
+  made = []
+  for _ in range(2):
+    made.append(memory_lib.Memory(K, rule()))
+    made[-1].build([1], tf.float32, seed=(0, 7), num_classes=C)
+  each, together = (one.rule for one in made)
+  held, size, found = np.zeros([K], np.int64), 0, []
+  starts = np.array([0, 1, 4, 9, 10, 30, 31, 60])
+  for first, stop in zip(starts, starts[1:]):
+    own = np.full([stop - first], K)
+    chosen, slots = (part.numpy() for part in each.place(
+        tf.constant(labels[first:stop]), tf.constant(held), tf.constant(size, tf.int64),
+        tf.constant(first, tf.int64)))
+    own[chosen], held[slots] = slots, labels[first + chosen]
+    size = max(size, *(slots + 1), 0) if len(slots) else size
+    found.append(own)
+  np.testing.assert_array_equal(
+      together.place_each(labels, starts, np.zeros([K], np.int64), 0, 0), np.concatenate(found))
+  for one, other in zip(each.variables, together.variables):
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_step_that_stores_nothing_is_refused_where_each_step_remembers(tmp_path):
+  class Forgets(objective_lib.Objective):
+    def step(self, rows, net, memory):
+      memory.draw()
+      net.update(net.cross_entropy(net.logits(rows), rows.labels))
+
+  with pytest.raises(ValueError, match="The step of Forgets gives no rows to the memory"):
+    run(tmp_path, make(objective=Forgets()))
 
 
 def test_a_rehearsed_phase_ends_with_rows_that_there_are():

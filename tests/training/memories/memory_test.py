@@ -135,6 +135,31 @@ def test_all_places_of_a_sample_are_alike():
     assert abs(np.bincount(column, minlength=10) - 200).max() < 4.5 * np.sqrt(2000 * 0.1 * 0.9)
 
 
+@pytest.mark.parametrize("num", [1, 3, 7, 20])
+def test_samples_of_steps_are_those_of_each_step_alone(num, monkeypatch):
+  sizes = np.array([1, 2, 2, 5, 7, 7, 7, 7])
+  found = memory_lib.samples(sizes, (3, 4), 10, num)
+  for step, (size, own) in enumerate(zip(sizes, found)):
+    whole, rest = divmod(num, size)
+    counts = np.bincount(own, minlength=size)
+    assert len(counts) == size and set(counts) <= {whole, whole + 1} and sum(counts > whole) == rest
+    np.testing.assert_array_equal(memory_lib.samples(sizes[step:step + 1], (3, 4), 10 + step, num),
+                                  [own])
+  monkeypatch.setattr(memory_lib, "_TABLE", 14)  # Two steps at once.
+  np.testing.assert_array_equal(memory_lib.samples(sizes, (3, 4), 10, num), found)
+  if num > 1:
+    assert (memory_lib.samples(sizes, (3, 5), 10, num) != found).any()
+    assert (memory_lib.samples(sizes, (3, 4), 11, num) != found).any()
+
+
+def test_every_slot_of_every_draw_of_a_step_is_as_likely():
+  runs = 6000
+  found = memory_lib.samples(np.full([runs], 6), (1, 2), 0, 3)
+  orders = np.bincount(found @ [36, 6, 1], minlength=216)
+  counts = orders[orders > 0]  # 6 * 5 * 4 ordered samples.
+  assert len(counts) == 120 and abs(counts - runs / 120).max() < 4.5 * np.sqrt(runs / 120)
+
+
 def test_a_pixel_memory_holds_bytes():
   memory = memory_lib.Memory(2, reservoir.Reservoir())
   memory.build([4, 4, 3], tf.uint8, seed=(0, 0), num_classes=2)
