@@ -17,6 +17,8 @@
                                     against each of them, and the evaluation; with --threads 1
   python tools/bench cfsl        MAML++, ProtoNets and episodes of continual few-shot learning:
                                     plain PyTorch (extra `bench`) against the suite; --threads 2
+  python tools/bench peers       ER and DER++ on a small net and ResNet-18: a bare TensorFlow loop
+                                    and, with --checkout DIR, Mammoth in PyTorch; --threads 2
   python tools/bench convs       the convolutions of such a task alone
   python tools/bench fluid       FLUID's sequences of 64x64 images and heads, 1,000 classes: one
                                     sample at a time against the suite's blocks; with --threads 2
@@ -209,6 +211,11 @@ def cfsl(args: argparse.Namespace) -> None:
                  f"{args.threads or usable} threads a side")
 
 
+def peers(args: argparse.Namespace) -> None:
+  import bench_peers  # pylint: disable=import-outside-toplevel
+  bench_peers.run(args)
+
+
 def convs(args: argparse.Namespace) -> None:
   import bench_convs  # pylint: disable=import-outside-toplevel
   bench_convs.run(args, f"{describe(1)}, {args.threads or 'all'} operations at once")
@@ -298,8 +305,8 @@ def describe(threads: int | None) -> str:
 
 def main() -> int:
   what = {"train": train, "pipeline": inputs, "data": data, "decode": inputs, "ahead": ahead,
-          "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "convs": convs, "fluid": fluid,
-          "statistics": closed_forms, "state": state, "gpu": gpu, "turns": turns,
+          "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "peers": peers, "convs": convs,
+          "fluid": fluid, "statistics": closed_forms, "state": state, "gpu": gpu, "turns": turns,
           "onednn": onednn, "ops": ops, "precision": precision, "settings": settings,
           "setting_json": setting_json, "suite_json": suite_json}
   shown = [name for name in what if not name.endswith("_json")]
@@ -329,12 +336,13 @@ def main() -> int:
   few_shot.add_argument("--intra", type=int, help="suite: threads within an operation (1)")
   few_shot.add_argument("--inter", type=int, help="suite: operations at once (--threads)")
   few_shot.add_argument("--torch_python", metavar="PATH", default=sys.executable)
+  few_shot.add_argument("--checkout", metavar="DIR", help="peers: a clone of aimagelab/mammoth")
   few_shot.add_argument("--without_torch", action="store_true")
   args = parser.parse_args()
   if args.threads and args.what not in ("convs", "gpu"):
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
   if args.what in ("ahead", "decode", "pipeline", "lifelong", "clear", "fluid", "precision",
-                   "settings", "statistics", "turns"):
+                   "settings", "statistics", "turns", "peers"):
     print(describe(args.threads))
   elif args.what not in ("suite_json", "setting_json", "cfsl", "convs", "gpu"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")
