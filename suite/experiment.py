@@ -33,6 +33,7 @@ import numpy as np
 import tensorflow as tf
 
 import suite
+from suite.beside.trackers import trackers
 from suite.compute import arithmetic
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger
@@ -52,7 +53,6 @@ from suite.reporting import run_dir
 from suite.reporting import run_writer
 from suite.reporting import tables
 from suite.reporting.board import tensorboard
-from suite.reporting.board import trackers
 from suite.state import code_store
 from suite.state import run_identity
 from suite.state import snapshots

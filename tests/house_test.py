@@ -5,7 +5,7 @@ ROOF          suite/cli.py  commands/  submissions/  running/  tables/
               configs/ (the only gin)  experiment.py
               suite/reporting/                       records (JSON lines), tensorboard, tables
 3rd FLOOR     suite/protocols/   nevis clear cfsl fluid lifelong; run_state (resume)
-              suite/curation/    dated images to a reviewed benchmark
+              suite/beside/curation/    dated images to a reviewed benchmark
               suite/lifelong/    api > estimators > answers, cache
 2nd FLOOR     suite/learners/    one method a file
 1st FLOOR     suite/training/    episodic > sequence > pretraining > gradient > multitask > scoring
@@ -49,10 +49,11 @@ WINGS = (
     "suite.training.sequence", "suite.training.episodic",
     "suite.learners",
     "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",
-    "suite.curation", "suite.curation.steps", "suite.curation.timelines",
+    "suite.beside.curation", "suite.beside.curation.steps", "suite.beside.curation.timelines",
     "suite.protocols",
-    "suite.reporting", "suite.configs", "suite.experiment", "suite.tables", "suite.running",
-    "suite.submissions", "suite.commands", "suite.cli", "suite.__main__",
+    "suite.reporting", "suite.beside.trackers", "suite.beside.watching", "suite.configs",
+    "suite.experiment", "suite.tables", "suite.running", "suite.beside.engines",
+    "suite.beside.submissions", "suite.commands", "suite.cli", "suite.__main__",
 )
 # Wing -> all that it may import, where that is less than the wings below it.
 LESS = {
@@ -81,7 +82,7 @@ DOORS = {
             "take an argument, and let a gin file fill it"),
     "tensorflow_addons": (("suite.models.addons",), "call suite/models/addons.py"),
     "keras_cv": (("suite.models.keras_cv_models",), "call suite/models/keras_cv_models.py"),
-    "tfds_builders": (("tfds_builders", "suite.data", "suite.curation.steps.exporting",
+    "tfds_builders": (("tfds_builders", "suite.data", "suite.beside.curation.steps.exporting",
                        "suite.commands.data_commands",
                        "suite.running.nets"), "ask suite/data for it"),
 }
@@ -98,7 +99,7 @@ SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "k
         "tqdm", "plotly", "jinja2", "argcomplete", "faiss", "array_record",
         "wandb", "mlflow", "ray", "fsspec")
 # A function here may also import a module of ours that imports a slow package: help stays quick.
-QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running",
+QUICK = ("suite.cli", "suite.commands", "suite.beside", "suite.tables", "suite.running",
          "suite.reporting.run_check", "suite.configs.chosen_settings")
 # Imported for help, lists, completion and messages about misspelled words.
 PARSERS = ("suite.cli", "suite.commands.parsing", *(
@@ -107,7 +108,7 @@ PARSERS = ("suite.cli", "suite.commands.parsing", *(
         "submit", "search")))
 # What an installation of the part lifelong has, without TensorFlow and scikit-learn.
 LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets",
-         "suite.lifelong.adaptive_session", "suite.lifelong.watching",
+         "suite.lifelong.adaptive_session", "suite.beside.watching.watching",
          "suite.lifelong.answer_tables",
          "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",
          "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")
@@ -371,8 +372,9 @@ def test_tests_stand_where_their_modules_do():
     ("suite/training/memories/x.py", "from suite.training.gradient import trainer", "go down only"),
     ("suite/training/gradient/x.py", "import suite.training.sequence.step_a", "go down only"),
     ("suite/lifelong/answers/x.py", "from suite.lifelong.cache import piece_files", "go down only"),
-    ("suite/curation/x.py", "from suite.curation.steps import voting", "suite.curation.steps stan"),
-    ("suite/curation/x.py", "import tfds_builders", "only suite/data knows the cellar; ask suite"),
+    ("suite/beside/curation/x.py", "from suite.beside.curation.steps import voting",
+     "suite.beside.curation.steps stan"),
+    ("suite/beside/curation/x.py", "import tfds_builders", "only suite/data knows the cellar; ask"),
     ("suite/tables/x.py", "from suite import cli", "suite.cli stands above suite.tables"),
     ("suite/models/x.py", "from suite.training.episodic import self_critique",
      "imports go down only"),

@@ -24,10 +24,10 @@ import argparse
 import pathlib
 from typing import Any, Callable
 
+from suite.beside.curation import errors
+from suite.beside.curation import manifest
 from suite.commands import parsing
 from suite.configs import run_settings
-from suite.curation import errors
-from suite.curation import manifest
 from suite.data.own import dates
 
 SCALES = ("none", "tf", "torch", "caffe")  # encoders.SCALES
@@ -110,7 +110,7 @@ def _step(steps: Any, do: Callable[[argparse.Namespace], int], name: str, text: 
 def _making(steps: Any, run: Step, name: str, text: str) -> argparse.ArgumentParser:
   """Adds a step that writes a folder, and prints its counts and the next command."""
   def do(args: argparse.Namespace) -> int:
-    from suite.curation.steps import guide
+    from suite.beside.curation.steps import guide
     done = run(args)
     print(f"{done.folder}: {guide.summary(done)}")
     print(f"next: {guide.next_command(args.work)}")
@@ -170,8 +170,8 @@ def _add_images(found: argparse.ArgumentParser) -> None:
 
 
 def _encode(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation import encoders
-  from suite.curation.steps import selecting
+  from suite.beside.curation import encoders
+  from suite.beside.curation.steps import selecting
   size, weights, parameters = args.size or (224 if args.application else None), [args.weights], {}
   if not (args.clip or args.encoder):
     parameters = {"application": args.application, "scale": args.scale, "size": size}
@@ -197,15 +197,15 @@ def _encode(args: argparse.Namespace) -> manifest.Manifest:
 
 
 def _buckets(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation.steps import selecting
+  from suite.beside.curation.steps import selecting
   return selecting.buckets(args.work, args.table, args.features, num=args.num, unit=args.time_unit,
                            old=args.before_1990, again=args.again)
 
 
 def _queries(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation import encoders
-  from suite.curation import selection
-  from suite.curation.steps import selecting
+  from suite.beside.curation import encoders
+  from suite.beside.curation import selection
+  from suite.beside.curation.steps import selecting
   rule = selection.SelectionRule(args.share, args.keep, args.background, args.first)
   by_text = None
   if args.clip:
@@ -236,18 +236,18 @@ def _queries(args: argparse.Namespace) -> manifest.Manifest:
 
 
 def _sheets(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation.steps import reviewing
+  from suite.beside.curation.steps import reviewing
   return reviewing.sheets(args.work, images=args.images, pixels=args.pixels, links=args.links,
                           gold=args.gold, again=args.again)
 
 
 def _label_studio(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation.steps import reviewing
+  from suite.beside.curation.steps import reviewing
   return reviewing.label_studio(args.work, url=args.url, pixels=args.pixels, again=args.again)
 
 
 def _votes(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation.steps import voting
+  from suite.beside.curation.steps import voting
   files: list[Path] = []
   for path in args.votes:
     files += sorted(one for ending in ("csv", "json") for one in path.rglob(f"*.{ending}")
@@ -257,14 +257,14 @@ def _votes(args: argparse.Namespace) -> manifest.Manifest:
 
 
 def _export(args: argparse.Namespace) -> manifest.Manifest:
-  from suite.curation.steps import exporting
+  from suite.beside.curation.steps import exporting
   return exporting.export(args.work, name=args.name, suffix=f".{args.format}",
                           test_per_class=args.test_per_class, bucket_0=args.bucket_0,
                           again=args.again)
 
 
 def _status(args: argparse.Namespace) -> int:
-  from suite.curation.steps import guide
+  from suite.beside.curation.steps import guide
   for state in guide.states(args.work):
     print(state)
   print(f"next: {guide.next_command(args.work)}")

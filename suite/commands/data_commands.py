@@ -481,7 +481,7 @@ def _add_fetch_flags(action: argparse.ArgumentParser) -> None:
 
 
 def _fetch(args: argparse.Namespace) -> int:
-  from suite.curation import polite_fetch
+  from suite.beside.curation import polite_fetch
   for path in args.lists:
     if not path.is_file():
       raise gin_files.ConfigError(f"There is no file {path}; give a list of URLs: .txt, .csv, "
@@ -562,8 +562,8 @@ def _add_timeline_flags(action: argparse.ArgumentParser) -> None:
 
 
 def _timeline(args: argparse.Namespace) -> int:
-  from suite.curation.timelines import dated_table
-  from suite.curation.timelines import timeline_plan
+  from suite.beside.curation.timelines import dated_table
+  from suite.beside.curation.timelines import timeline_plan
   from suite.data.own import timeline_store
   run_settings.from_flags(args).set_data_dirs()
   if args.data_dir:

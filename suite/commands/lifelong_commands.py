@@ -255,8 +255,8 @@ def _add_watch_flags(action: argparse.ArgumentParser) -> None:
 
 def _watch(args: argparse.Namespace) -> int:
   """Runs `suite lifelong watch`."""
+  from suite.beside.watching import watching
   from suite.lifelong import answer_tables
-  from suite.lifelong import watching
   from suite.lifelong.cache import accuracy_cache
   if not args.once and not args.every > 0 or args.settle < 0 or not 0 < args.false_alarms < 1:
     raise accuracy_cache.CacheError(
@@ -286,10 +286,10 @@ def _watch(args: argparse.Namespace) -> int:
 
 def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
   """Writes the page, and what an update found."""
+  from suite.beside.watching import watching
   from suite.lifelong import answer_tables
   from suite.lifelong import drift
   from suite.lifelong import standings
-  from suite.lifelong import watching
   from suite.lifelong.cache import accuracy_cache
   by_status: dict[str, list[Any]] = {one: [] for one in (
       watching.ADDED, watching.SKIPPED, watching.REFUSED, watching.WAITING)}
@@ -319,7 +319,7 @@ def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
         for name in ("saved_answers", "saved_flops", "saved_gpu_hours")})
     is_new = bool(by_status[watching.ADDED] or reasons[watching.REFUSED])
     if args.out and (is_new or not args.out.exists()):
-      from suite.reporting import watch_page
+      from suite.beside.watching import watch_page
       from suite.reporting.formats import renderers
       updates = watching.history(args.cache)
       order = (watching.REFUSED, watching.WAITING, watching.ADDED, watching.SKIPPED)

@@ -8,11 +8,11 @@ import shlex
 import sys
 from typing import Any
 
+from suite.beside.engines import ray_tasks
 from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import method_values
 from suite.configs import run_settings
-from suite.running import ray_tasks
 from suite.running import this_process
 
 ENGINES = ("processes", "ray")

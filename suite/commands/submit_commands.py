@@ -37,8 +37,8 @@ def add_submit(submit: argparse.ArgumentParser) -> None:
 
 
 def _submit(args: argparse.Namespace) -> int:
-  from suite.submissions import board
-  from suite.submissions import bundle
+  from suite.beside.submissions import board
+  from suite.beside.submissions import bundle
   given: dict[str, Any] = {}
   if args.about:
     try:
@@ -85,8 +85,8 @@ def add_leaderboard(leaderboard: argparse.ArgumentParser) -> None:
 
 
 def _build(args: argparse.Namespace) -> int:
-  from suite.submissions import board
-  from suite.submissions import site
+  from suite.beside.submissions import board
+  from suite.beside.submissions import site
   if not args.folder.is_dir() or not any(args.folder.glob("*.zip")):
     raise gin_files.ConfigError(f"{args.folder} has no bundles, *.zip. suite submit makes them.")
   for line in site.build(args.folder, args.out, args.title, figures=not args.tables,

@@ -2,7 +2,7 @@
 """`suite verify DIR`: reads what a directory holds and says what is whole.
 
 A kind of directory is a line of `KINDS` and a function that returns findings. `suite verify
-BUNDLE.zip` verifies what was handed in to a leaderboard (`suite/submissions/verification.py`).
+BUNDLE.zip` verifies what was handed in to a leaderboard (`beside/submissions/verification.py`).
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ def _verify_bundle(args: argparse.Namespace) -> int:
     raise gin_files.ConfigError(f"--states {args.states} is no folder.")
   if args.board and args.seeds:
     raise gin_files.ConfigError("--board has the seeds: leave --seeds out.")
-  from suite.submissions import board as board_lib
+  from suite.beside.submissions import board as board_lib
   board = None if args.board is None else board_lib.read(args.board)
   run_settings.from_flags(args).set_data_dirs()
   if args.replay or not args.quick:
     this_process.import_tensorflow()
-  from suite.submissions import bundle
-  from suite.submissions import verification
+  from suite.beside.submissions import bundle
+  from suite.beside.submissions import verification
   try:
     report = verification.verify(
         args.dirs[0], replay=args.replay or 0, states=args.states, draw=args.draw, seeds=args.seeds,

@@ -21,8 +21,8 @@ import pytest
 import tensorflow_datasets as tfds
 
 from suite import cli
+from suite.beside.curation import encoders
 from suite.commands import curate_commands
-from suite.curation import encoders
 from suite.models.clip import weight_files
 import tfds_builders
 from tfds_builders.parsers import clear_images

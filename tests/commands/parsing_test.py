@@ -11,15 +11,15 @@ import sys
 import pytest
 
 from suite import cli
+from suite.beside.curation import selection
+from suite.beside.curation import time_buckets
+from suite.beside.curation import votes
+from suite.beside.curation.timelines import timeline_plan
 from suite.commands import curate_commands
 from suite.commands import data_commands
 from suite.commands import parsing
 from suite.commands import show_commands
 from suite.configs import run_files
-from suite.curation import selection
-from suite.curation import time_buckets
-from suite.curation import votes
-from suite.curation.timelines import timeline_plan
 
 
 def _completed(python, line, shell, path):
