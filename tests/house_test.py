@@ -1,11 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The house: which module may import which, read from the source with `ast`.
 
-ROOF          suite/cli.py  commands/  submissions/  running/  tables/
+ROOF          suite/cli.py  commands/  running/  tables/
               configs/ (the only gin)  experiment.py
               suite/reporting/                       records (JSON lines), tensorboard, tables
 3rd FLOOR     suite/protocols/   nevis clear cfsl fluid lifelong; run_state (resume)
-              suite/beside/curation/    dated images to a reviewed benchmark
               suite/lifelong/    api > estimators > answers, cache
 2nd FLOOR     suite/learners/    one method a file
 1st FLOOR     suite/training/    episodic > sequence > pretraining > gradient > multitask > scoring
@@ -15,6 +14,8 @@ GROUND FLOOR  suite/data/        digits > sequences > streams > episodes > image
               suite/state/       what a run keeps on disk, so that it can be resumed
               suite/models/  suite/metrics/  suite/compute/  suite/system/
 CELLAR        tfds_builders/     knows nothing of suite
+BESIDE        suite/beside/      curation, submissions, watching, engines, trackers; nothing imports
+                                 them, commands find them by entry points
 
 A wing imports itself and the wings before it in WINGS. docs/architecture.md explains the rules.
 """
@@ -49,11 +50,13 @@ WINGS = (
     "suite.training.sequence", "suite.training.episodic",
     "suite.learners",
     "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",
-    "suite.beside.curation", "suite.beside.curation.steps", "suite.beside.curation.timelines",
     "suite.protocols",
-    "suite.reporting", "suite.beside.trackers", "suite.beside.watching", "suite.configs",
-    "suite.experiment", "suite.tables", "suite.running", "suite.beside.engines",
-    "suite.beside.submissions", "suite.commands", "suite.cli", "suite.__main__",
+    "suite.reporting", "suite.configs", "suite.experiment", "suite.tables", "suite.running",
+    "suite.commands", "suite.cli", "suite.__main__",
+    # Nothing above imports what is beside.
+    "suite.beside.curation", "suite.beside.curation.steps", "suite.beside.curation.timelines",
+    "suite.beside.watching", "suite.beside.trackers", "suite.beside.engines",
+    "suite.beside.submissions", "suite.beside.commands",
 )
 # Wing -> all that it may import, where that is less than the wings below it.
 LESS = {
@@ -65,9 +68,18 @@ LESS = {
                    "suite.compute.byte_rows", "suite.compute.private_tensorflow",
                    "suite.compute.user_code", "suite.models.addons",
                    "suite.models.keras_cv_models", "tfds_builders"),
+    "suite.beside.curation": ("suite.beside.curation", "suite.data", "suite.models", "suite.state",
+                              "suite.compute.seeds", "suite.system", "tfds_builders"),
+    "suite.beside.watching": ("suite.beside.watching", "suite.lifelong", "suite.reporting",
+                              "suite.system"),
+    "suite.beside.trackers": ("suite.reporting", "suite.configs"),
+    "suite.beside.engines": ("suite.reporting.run_dir", "suite.configs", "suite.system"),
 }
 # Wing -> the wings below it that it must do without, and what to do instead.
-NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument")}
+NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument"),
+       "suite.beside.submissions": ((
+           "suite.beside.curation", "suite.beside.watching", "suite.beside.trackers",
+           "suite.beside.engines"), "the wings beside the core do not know each other")}
 # Wing -> the only modules in it that its other modules may import.
 SHARED = {
     "suite.protocols": ("suite.protocols.run_state", "suite.protocols.bucket_loop",
@@ -104,21 +116,21 @@ QUICK = ("suite.cli", "suite.commands", "suite.beside", "suite.tables", "suite.r
 # Imported for help, lists, completion and messages about misspelled words.
 PARSERS = ("suite.cli", "suite.commands.parsing", *(
     f"suite.commands.{name}_commands" for name in (
-        "run", "report", "show", "new", "data", "lifelong", "curate", "verify", "weights",
-        "submit", "search")))
+        "run", "report", "show", "new", "data", "lifelong", "verify", "weights", "search")), *(
+            f"suite.beside.commands.{name}_commands" for name in (
+                "bundle", "curate", "fetch", "submit", "timeline", "watch")))
 # What an installation of the part lifelong has, without TensorFlow and scikit-learn.
 LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets",
          "suite.lifelong.adaptive_session", "suite.beside.watching.watching",
          "suite.lifelong.answer_tables",
          "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",
          "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")
-PRINTING = ("suite.cli", "suite.commands.compare_commands", "suite.commands.curate_commands",
+PRINTING = ("suite.cli", "suite.beside.commands", "suite.commands.compare_commands",
             "suite.commands.data_commands", "suite.commands.new_commands",
             "suite.commands.report_commands",
             "suite.commands.run_commands", "suite.commands.search_commands",
             "suite.commands.show_commands",
-            "suite.commands.submit_commands", "suite.commands.verify_commands",
-            "suite.commands.weights_commands")
+            "suite.commands.verify_commands", "suite.commands.weights_commands")
 # Folder of tests -> what it mirrors, where that is not suite.
 BESIDE = {"tools": "tools", "tfds_builders": "tfds_builders"}
 
@@ -225,7 +237,8 @@ def _a_name(path: pathlib.Path, imported: str) -> str:
 def _inside_a_function(module: str, one, slow: Sequence[str]) -> str:
   if not one.in_function or is_in(one.name, SLOW) or module.split(".")[0] == "tfds_builders":
     return ""
-  if one.name == "numpy" and is_in(module, ("suite.commands",)):  # See PARSERS.
+  if one.name == "numpy" and is_in(
+      module, ("suite.commands", "suite.beside.commands")):  # See PARSERS.
     return ""
   if is_in(one.name, ("suite",)) and is_in(module, QUICK):
     return "" if is_in(one.name, slow) else (
@@ -237,7 +250,8 @@ def _forbidden_call(module: str, call: ast.Call) -> str:
   for keyword in call.keywords:
     if keyword.arg == "allow_pickle" and getattr(keyword.value, "value", None) is not False:
       return "allow_pickle runs whatever the file holds; store plain arrays"
-  if isinstance(call.func, ast.Name) and call.func.id == "print" and module not in PRINTING:
+  if isinstance(call.func, ast.Name) and call.func.id == "print" and not is_in(
+      module, PRINTING):
     return "print is the command's; log with absl's logging.info"
   return ""
 
@@ -376,6 +390,9 @@ def test_tests_stand_where_their_modules_do():
      "suite.beside.curation.steps stan"),
     ("suite/beside/curation/x.py", "import tfds_builders", "only suite/data knows the cellar; ask"),
     ("suite/tables/x.py", "from suite import cli", "suite.cli stands above suite.tables"),
+    ("suite/commands/x.py", "from suite.beside.curation import votes", "imports go down only"),
+    ("suite/beside/submissions/x.py", "from suite.beside.engines import ray_tasks", "do not know"),
+    ("suite/beside/engines/x.py", "from suite.beside.curation import votes", "suite.system only"),
     ("suite/models/x.py", "from suite.training.episodic import self_critique",
      "imports go down only"),
     ("suite/models/x.py", "from suite.system import processes",

@@ -303,7 +303,7 @@ def test_copies_need_a_folder_for_each_run_and_a_known_kind_of_path(fake):
     (["--gpus_per_task", "0.5"], "--gpus_per_task is a flag of --engine ray"),
     (["--engine", "ray", "--gpus_per_task", "1.5"], "got '1.5', allowed are a part of a GPU such"),
     (["--engine", "ray", "--gpus_per_task", "-1"], "got '-1', allowed are a part of a GPU"),
-    (["--engine", "spark"], "invalid choice: 'spark'"),
+    (["--engine", "spark"], "has 'spark' among its engines; known are ray."),
     (["--engine", "ray", "--jobs", "2"], "--jobs and --only are flags of tables"),
     (["--engine", "ray"], 'needs Ray, which is not installed here (import of ray halted; None in '
      'sys.modules). Install it with pip install ".[cluster]"'),

@@ -15,7 +15,7 @@ from suite import cli
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
-PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "lifelong_json.md").read_text(
+PAGE = (pathlib.Path(__file__).resolve().parents[3] / "docs" / "lifelong_json.md").read_text(
     encoding="utf-8")
 
 

@@ -9,13 +9,14 @@ import pathlib
 from typing import Any
 
 from suite.commands import parsing
+from suite.configs import entry_points
 from suite.configs import gin_files
 from suite.configs import run_settings
 
 _FIELDS = ("license", "contact", "title")
 
 
-def add_submit(submit: argparse.ArgumentParser) -> None:
+def _add_submit(submit: argparse.ArgumentParser) -> None:
   """Adds the flags of `suite submit`."""
   submit.description = (
       "Packs finished runs of registered methods, made with suite run --keep states=N, for a "
@@ -63,7 +64,7 @@ def _submit(args: argparse.Namespace) -> int:
   return 0
 
 
-def add_leaderboard(leaderboard: argparse.ArgumentParser) -> None:
+def _add_leaderboard(leaderboard: argparse.ArgumentParser) -> None:
   """Adds the commands of `suite leaderboard`."""
   commands = leaderboard.add_subparsers(title="commands", metavar="COMMAND", required=True)
   build = commands.add_parser("build", help="make a static site from a folder of bundles")
@@ -94,3 +95,7 @@ def _build(args: argparse.Namespace) -> int:
                          board=None if args.board is None else board.read(args.board)):
     print(line)
   return 0
+
+
+SUBMIT = entry_points.Command("pack finished runs for a leaderboard", _add_submit)
+LEADERBOARD = entry_points.Command("make a site from bundles", _add_leaderboard)

@@ -27,6 +27,7 @@ from typing import Any, Callable
 from suite.beside.curation import errors
 from suite.beside.curation import manifest
 from suite.commands import parsing
+from suite.configs import entry_points
 from suite.configs import run_settings
 from suite.data.own import dates
 
@@ -38,7 +39,7 @@ Path = pathlib.Path
 Step = Callable[[argparse.Namespace], manifest.Manifest]
 
 
-def add(curate: argparse.ArgumentParser) -> None:
+def _add(curate: argparse.ArgumentParser) -> None:
   """Adds the steps of `suite curate`."""
   steps = parsing.group(curate, "steps", "STEP")
 
@@ -269,3 +270,6 @@ def _status(args: argparse.Namespace) -> int:
     print(state)
   print(f"next: {guide.next_command(args.work)}")
   return 0
+
+
+COMMAND = entry_points.Command("curate a data set in the layout of CLEAR", _add)

@@ -21,8 +21,8 @@ import pytest
 import tensorflow_datasets as tfds
 
 from suite import cli
+from suite.beside.commands import curate_commands
 from suite.beside.curation import encoders
-from suite.commands import curate_commands
 from suite.models.clip import weight_files
 import tfds_builders
 from tfds_builders.parsers import clear_images
@@ -342,7 +342,7 @@ def test_features_of_a_keras_model_serve_as_well(source, tmp_path):
 
 def test_text_queries_by_clip(source, tmp_path, monkeypatch, capsys):
   monkeypatch.setattr(weight_files, "load", functools.cache(weight_files.load))  # Builds two nets.
-  clip = pathlib.Path(__file__).parents[1] / "models/clip/small_clip"
+  clip = pathlib.Path(__file__).parents[2] / "models/clip/small_clip"
   work = tmp_path / "work"
   assert not _run(work, "encode", "--table", source / "images.csv", "--clip", clip)
   assert not _run(work, "buckets", "--table", source / "images.csv", "--num", 2)
