@@ -52,8 +52,8 @@ def _add(action: argparse.ArgumentParser) -> None:
 def _watch(args: argparse.Namespace) -> int:
   """Runs `suite lifelong watch`."""
   from suite.beside.watching import watching
-  from suite.lifelong import answer_tables
   from suite.lifelong.cache import accuracy_cache
+  from suite.state import answer_tables
   if not args.once and not args.every > 0 or args.settle < 0 or not 0 < args.false_alarms < 1:
     raise accuracy_cache.CacheError(
         f"Got --every {args.every:g}, --settle {args.settle:g} and --false-alarms "
@@ -83,10 +83,10 @@ def _watch(args: argparse.Namespace) -> int:
 def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
   """Writes the page, and what an update found."""
   from suite.beside.watching import watching
-  from suite.lifelong import answer_tables
   from suite.lifelong import drift
   from suite.lifelong import standings
   from suite.lifelong.cache import accuracy_cache
+  from suite.state import answer_tables
   by_status: dict[str, list[Any]] = {one: [] for one in (
       watching.ADDED, watching.SKIPPED, watching.REFUSED, watching.WAITING)}
   for one in found.files:

@@ -2,9 +2,9 @@
 import numpy as np
 import pytest
 
+from suite.learners.estimators import paper_estimators
 from suite.lifelong.answers import known_answers
 from suite.lifelong.answers import ranking
-from suite.lifelong.estimators import paper_estimators
 
 # Solved by 0 1 3 2 of three models: from easy to hard the samples are 2, 3, 1, 0.
 KNOWN = np.array([[0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 0]])
