@@ -28,6 +28,7 @@ import functools
 import importlib.util
 import pathlib
 import re
+import sys
 from typing import Mapping, Sequence
 
 import pytest
@@ -105,6 +106,8 @@ WITHOUT = {
     "suite.metrics": (("tensorflow", "keras", "tensorflow_datasets"), "numpy in, dict out"),
     "tfds_builders.rows": (("tensorflow", "tensorflow_datasets", "numpy"), "rows are facts"),
 }
+# Wing -> the only packages, of others than Python, that it may import.
+ONLY = {"suite.lifelong": ("numpy", "scipy", "pyarrow")}
 PICKLES = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal")
 # Packages that are optional or take a while to import: a function may import them. tfds_builders
 # imports TensorFlow Datasets and registers every builder.
@@ -224,6 +227,10 @@ def _through_the_wall(module: str, imported: str) -> str:
   for place, (packages, why) in WITHOUT.items():
     if is_in(module, [place]) and is_in(imported, packages):
       return f"{place} does without: {why}"
+  for place, packages in ONLY.items():
+    if is_in(module, [place]) and package not in {
+        *packages, "suite", "tfds_builders", *sys.stdlib_module_names}:
+      return f"{place} needs {', '.join(packages)} only"
   return ""
 
 
@@ -395,6 +402,8 @@ def test_tests_stand_where_their_modules_do():
     ("suite/commands/x.py", "from suite.beside.curation import votes", "imports go down only"),
     ("suite/beside/submissions/x.py", "from suite.beside.engines import ray_tasks", "do not know"),
     ("suite/beside/engines/x.py", "from suite.beside.curation import votes", "suite.system only"),
+    ("suite/lifelong/x.py", "from suite.compute import seeds", "suite.metrics only; pass an"),
+    ("suite/lifelong/x.py", "from absl import logging", "needs numpy, scipy, pyarrow only"),
     ("suite/models/x.py", "from suite.training.episodic import self_critique",
      "imports go down only"),
     ("suite/models/x.py", "from suite.system import processes",
