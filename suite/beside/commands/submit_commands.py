@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import pathlib
 from typing import Any
 
@@ -12,6 +11,7 @@ from suite.commands import parsing
 from suite.configs import entry_points
 from suite.configs import gin_files
 from suite.configs import run_settings
+from suite.system import sealed_json
 
 _FIELDS = ("license", "contact", "title")
 
@@ -42,12 +42,9 @@ def _submit(args: argparse.Namespace) -> int:
   from suite.beside.submissions import bundle
   given: dict[str, Any] = {}
   if args.about:
-    try:
-      given = json.loads(args.about.read_text(encoding="utf-8"))
-      unknown = sorted(set(given) - set(_FIELDS))
-    except (OSError, ValueError, TypeError) as error:
-      raise gin_files.ConfigError(f"--about {args.about} is no JSON object with "
-                                  f"{', '.join(_FIELDS)}: {gin_files.first_line(error)}") from error
+    given = sealed_json.load(args.about, f"JSON object with {', '.join(_FIELDS)}", "",
+                             error=gin_files.ConfigError)
+    unknown = sorted(set(given) - set(_FIELDS))
     if unknown:
       raise gin_files.ConfigError(f"--about {args.about} has {', '.join(unknown)}; allowed are "
                                   f"{', '.join(_FIELDS)}.")

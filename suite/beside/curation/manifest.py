@@ -29,6 +29,7 @@ from suite.beside.curation import errors
 from suite.beside.curation import storage
 from suite.system import atomic_files
 from suite.system import file_lock
+from suite.system import sealed_json
 
 NAME = "manifest.json"
 FORMAT = 1
@@ -120,8 +121,7 @@ def run(work: pathlib.Path, step: str, *, parameters: Mapping[str, Any], inputs:
           "format": FORMAT, "step": step, **wanted,
           "outputs": {name: _entry(new / name) for name in names}, "counts": counts,
           "versions": versions}
-      text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-      atomic_files.write(new / NAME, text.encode())
+      atomic_files.write(new / NAME, (sealed_json.text(content) + "\n").encode())
       atomic_files.replace_folder(new, work / step)
     finally:
       shutil.rmtree(new, ignore_errors=True)
@@ -150,16 +150,12 @@ def _read(folder: pathlib.Path) -> Manifest:
   if not path.exists():
     raise errors.CurationError(f"Step {folder.name!r} is not done: there is no {path}. Do it first:"
                                f" {_TOOL} {folder.name} {folder.parent} ...")
-  try:
-    found = json.loads(path.read_text(encoding="utf-8"))
-    if found.pop("format") != FORMAT:
-      raise errors.CurationError(f"{path} is of another format; this version reads {FORMAT}.")
-    return Manifest(folder, **found)
-  except (ValueError, KeyError, TypeError, AttributeError) as error:
-    if isinstance(error, errors.CurationError):
-      raise
-    raise errors.CurationError(f"{path} is damaged ({error}). Delete {folder}, and do the step "
-                               "again.") from error
+  names = [field.name for field in dataclasses.fields(Manifest)[1:]]
+  found = sealed_json.load(path, "list of a step's files", f"Delete {folder}, and do the step "
+                           "again.", [*names, "format"], errors.CurationError)
+  if found["format"] != FORMAT:
+    raise errors.CurationError(f"{path} is of another format; this version reads {FORMAT}.")
+  return Manifest(folder, **{name: found[name] for name in names})
 
 
 def _entry(path: pathlib.Path) -> dict[str, Any]:

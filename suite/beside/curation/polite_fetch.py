@@ -52,6 +52,7 @@ from suite.beside.curation import errors
 from suite.beside.curation import image_table
 from suite.data.images import own_images
 from suite.system import atomic_files
+from suite.system import sealed_json
 
 DONE, GONE, LATER = STATES = ("done", "gone", "later")
 OUTCOMES = "outcomes.jsonl"
@@ -122,10 +123,14 @@ def known(folder: pathlib.Path) -> dict[str, Outcome]:
   found: dict[str, Outcome] = {}
   path = folder / OUTCOMES
   if path.is_file():
-    for line in path.read_text(encoding="utf-8").splitlines():
-      with contextlib.suppress(ValueError, TypeError):  # The last line of a killed process.
-        one = Outcome(**json.loads(line))
+    for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), start=1):
+      try:
+        one = Outcome(**sealed_json.parsed(line))
         found[str(one.url)] = one
+      except (ValueError, TypeError) as error:
+        if line:  # Empty ones end the line of a killed process.
+          logging.warning("%s, line %d is not an outcome as it was written (%s): its image is "
+                          "asked for again.", path, number, error)
 
   def is_there(one: Outcome) -> bool:
     # The line may be a stranger's: its file is that of its URL, in this folder.
@@ -176,7 +181,7 @@ def fetch(urls: Iterable[str], folder: pathlib.Path, manners: Manners, *, again:
     def write(one: Outcome) -> None:
       with lock:
         found[one.url] = one
-        log.write(json.dumps(dataclasses.asdict(one)) + "\n")
+        log.write(sealed_json.line(dataclasses.asdict(one)))
         log.flush()
         report(one)
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
-import json
 import pathlib
 import re
 from typing import Any
@@ -34,12 +33,13 @@ from suite.configs import run_settings
 from suite.reporting import run_dir
 from suite.state import snapshots
 from suite.state import state_log
+from suite.system import sealed_json
 
 FORMAT = 1
 _KINDS = {"format": int, "run": str, "params": list, "seeds": list, "budget": str, "interval": int,
           "data": dict, "settings": list, "environments": list}
 _OWN = (gin_bindings.LEARNERS, gin_bindings.ONLY, "seed", "budget")  # Compared by themselves.
-_MOST_BYTES, _MOST_SEED = 1 << 20, 2**31
+_MOST_SEED = 2**31
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,10 +102,8 @@ def read(path: pathlib.Path) -> Board:
     ConfigError: says in one line what is wrong with it.
   """
   try:
-    if path.stat().st_size > _MOST_BYTES:
-      raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
-    values = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(values, dict) or set(values) != set(_KINDS):
+    values = sealed_json.read(path)
+    if set(values) != set(_KINDS):
       raise ValueError(f"its fields are {', '.join(_KINDS)}")
     for name, kind in _KINDS.items():
       if type(values[name]) is not kind:
@@ -117,7 +115,7 @@ def read(path: pathlib.Path) -> Board:
     made = Board(**given)
     _check(made)
     return made
-  except (OSError, ValueError, RecursionError) as error:
+  except (OSError, ValueError) as error:
     raise gin_files.ConfigError(f"{path} is no board: {snapshots.reason(error)}. See "
                                 "docs/submissions.md.") from error
 

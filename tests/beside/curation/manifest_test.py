@@ -8,6 +8,7 @@ import pytest
 
 from suite.beside.curation import errors
 from suite.beside.curation import manifest
+from suite.system import sealed_json
 
 
 def _step(work, name, source, parameter=1, again=False, fail=False):
@@ -115,11 +116,12 @@ def test_missing_and_damaged_steps_say_what_to_do(tmp_path, source):
   with pytest.raises(errors.CurationError, match="'first' is not done.*suite curate first"):
     manifest.verified(tmp_path, "first")
   found, _ = _step(tmp_path, "first", source)
+  sealed = sealed_json.read(found.path)
   for text in ("{", "[]", "{}", '{"format": 1, "step": "first"}'):
     found.path.write_text(text)
     with pytest.raises(errors.CurationError, match="is damaged"):
       manifest.verified(tmp_path, "first")
-  found.path.write_text('{"format": 9}')
+  found.path.write_text(sealed_json.text({**sealed, "format": 9}))
   with pytest.raises(errors.CurationError, match="another format"):
     manifest.verified(tmp_path, "first")
 

@@ -21,6 +21,7 @@ import pytest
 from suite import cli
 from suite.beside.curation import errors
 from suite.beside.curation import polite_fetch
+from suite.system import sealed_json
 
 LARGEST = 5000
 
@@ -294,12 +295,12 @@ def test_packed_answers_and_odd_addresses(server, tmp_path):
 def test_outcomes_of_strangers_are_believed_only_in_their_folder(server, tmp_path):
   _fetch(server, tmp_path, "/a.png")
   (line,) = (tmp_path / "outcomes.jsonl").read_text().splitlines()
-  one, secret = json.loads(line), tmp_path.parent / "secret.png"
+  one, secret = sealed_json.parsed(line), tmp_path.parent / "secret.png"
   secret.write_bytes(_image())
   name = one["file"].rpartition("/")[2]
   for file in (str(secret), "../secret.png", "images/../../secret.png", "outcomes.jsonl", 7,
                f"images/{name}", f"images/{name[:2]}/../{name}"):
-    (tmp_path / "outcomes.jsonl").write_text(json.dumps({**one, "file": file}) + "\n")
+    (tmp_path / "outcomes.jsonl").write_text(sealed_json.line({**one, "file": file}))
     assert not polite_fetch.known(tmp_path), file
   (tmp_path / "outcomes.jsonl").write_text(line + "\n[1]\nnull\n")
   assert list(polite_fetch.known(tmp_path)) == [one["url"]]
@@ -307,11 +308,21 @@ def test_outcomes_of_strangers_are_believed_only_in_their_folder(server, tmp_pat
   for lost in (bytes(one["bytes"]), _image(seed=1)[:one["bytes"]].ljust(one["bytes"], b"x")):
     image.write_bytes(lost)  # Of the right size, as a file system may leave it.
     for fields in (one, {key: value for key, value in one.items() if key != "sha256"}):
-      (tmp_path / "outcomes.jsonl").write_text(json.dumps(fields) + "\n")
+      (tmp_path / "outcomes.jsonl").write_text(json.dumps(fields) + "\n")  # Of an earlier version.
       assert not polite_fetch.known(tmp_path) or (lost[:4] == b"\x89PNG" and fields is not one)
   image.unlink()
   image.symlink_to(secret)
   assert not polite_fetch.known(tmp_path)
+
+
+def test_a_changed_line_of_the_outcomes_is_named_and_its_image_asked_for_again(
+    server, tmp_path, caplog):
+  before = _fetch(server, tmp_path, "/a.png", "/b.png")
+  path = tmp_path / "outcomes.jsonl"
+  path.write_text(path.read_text().replace('"state": "done"', '"state": "gone"', 1))
+  assert len(polite_fetch.known(tmp_path)) == 1
+  assert " is not an outcome as it was written (its digest differs" in caplog.text
+  assert _fetch(server, tmp_path, "/a.png", "/b.png") == before
 
 
 def test_numbers_that_make_no_sense_are_refused():
