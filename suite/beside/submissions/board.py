@@ -75,7 +75,7 @@ class Board:
     elif every > self.interval:
       lines.append(f"it kept every {every}th state, and the board asks for every {self.interval}th")
     there = state_log.read_data(run.folder)
-    lines += [f"the digests of the test images of {name!r} are not those of the board"
+    lines += [f"the digests of the images of {name!r} are not those of the board"
               for name in sorted({*there, *self.data}) if there.get(name) != self.data.get(name)]
     if self.environments and not any(
         all(run.environment.get(name) == value for name, value in one.items())

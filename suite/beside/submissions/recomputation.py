@@ -168,10 +168,11 @@ def rehearse(run: run_dir.Run, opened: Opened) -> Rehearsed:
   said = {} if "missing" in found.skipped else state_log.read_data(run.folder)
   for name, digests in (writer.state.data_digests or {}).items():
     if name in said and said[name].get("examples") != digests["examples"]:
-      found.data.append(f"the test images of {name!r}, or their labels, are not those of the data "
-                        "here")
-  if said and (lacking := set(writer.state.data_digests or {}) - set(said)):
-    found.data.append(f"it has no digest of the test images of {', '.join(sorted(lacking))}")
+      found.data.append(f"the images of {name!r}, or their labels, are not those of the data here")
+  lacking = {name for name in set(writer.state.data_digests or {}) - set(said)
+             if not state_log.is_trained(name)}
+  if said and lacking:
+    found.data.append(f"it has no digest of the images of {', '.join(sorted(lacking))}")
   return _compare_summary(run, summary, found)
 
 

@@ -214,6 +214,23 @@ def test_what_is_changed_and_made_consistent_is_found(kind, found, made, tamperi
     assert any(f"event {event}: " in check.text for check in report.failed)
 
 
+def test_digests_of_what_is_learned_are_compared_where_they_are(made, tampering, tmp_path):
+  copy = tampering.Copy(tmp_path / "copy", {}, {})
+  copy.root.mkdir()
+  copy.about = bundle.unpack(made[1], copy.root)
+  path = copy.folder() / "data_digests.json"
+  digests, found = json.loads(path.read_text()), []
+  learned = [name for name in digests if state_log.is_trained(name)]
+  assert learned == ["bucket_01 (learned)", "bucket_02 (learned)"]
+  without = {name: one for name, one in digests.items() if name not in learned}
+  for changed in ({**digests, learned[1]: digests[learned[0]]}, without):  # Of an earlier version.
+    path.write_text(json.dumps(changed))
+    copy.write(tmp_path / "b.zip")
+    found.append([check.text for check in verification.verify(tmp_path / "b.zip").failed])
+  assert found == [["the images of 'bucket_02 (learned)', or their labels, are not those of the "
+                    "data here"], []]
+
+
 @pytest.mark.parametrize("text, problem", [
     ("# Python objects, by suite.run; seed 0\nlearner = 'suite.running.external.External'\n",
      "ncm is a Python object. Registered methods are those of suite list --methods"),
@@ -342,7 +359,7 @@ def test_a_board_says_what_is_prescribed(made, tmp_path, capsys):
     report = verification.verify(path, recompute=False,
                                  board=board.read(_board(workdir, tmp_path, **values)))
     found.append([check.text for check in report.failed if check.kind == "board"])
-  digests = [f"the digests of the test images of {one!r} are not those of the board"
+  digests = [f"the digests of the images of {one!r} are not those of the board"
              for one in sorted(plain.data)]
   assert found == [
       ["data.digits.digits.buckets.num_buckets is 2, and 3 by the board"],
