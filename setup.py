@@ -70,7 +70,7 @@ setuptools.setup(
         "suite": ["py.typed", "configs/gin_names.txt", "configs/methods.csv",
                   "configs/method_values.csv",
                   "configs/old_runs.txt", "models/model_names.txt", "data/streams/tables/*",
-                  "reporting/paper/*", "reporting/formats/page/*", "curation/steps/page/*"],
+                  "reporting/paper/*", "reporting/formats/page/*", "beside/curation/steps/page/*"],
         # What TFDS reads beside a builder: README.md, CITATIONS.bib, TAGS.txt, checksums.tsv.
         "tfds_builders": ["py.typed", "**/*.md", "**/*.bib", "**/*.txt", "**/*.tsv", "**/*.csv",
                           "**/*.json"],

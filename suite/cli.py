@@ -38,11 +38,8 @@ COMMANDS = {
     "new": ("new_commands", "add", "write a method of your own, to change, and its test"),
     "data": ("data_commands", "add", "list, diagnose and build data sets"),
     "lifelong": ("lifelong_commands", "add", "maintain and query an accuracy cache"),
-    "curate": ("curate_commands", "add", "curate a data set in the layout of CLEAR"),
     "verify": ("verify_commands", "add",
                "read runs, tables, caches or prepared data: are they whole? Or verify a bundle"),
-    "submit": ("submit_commands", "add_submit", "pack finished runs for a leaderboard"),
-    "leaderboard": ("submit_commands", "add_leaderboard", "make a site from bundles"),
     "weights": ("weights_commands", "add", "convert weights of PyTorch")}
 
 
@@ -85,6 +82,8 @@ def parser(asked: str | None = None) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text)
     if asked in (None, name):
       getattr(importlib.import_module(f"suite.commands.{module}"), function)(command)
+  if asked not in COMMANDS:
+    parsing.add_found(commands)
   if completes:
     parsing.serve(found)
   return found

@@ -37,6 +37,7 @@ from suite.compute import arithmetic
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger
 from suite.compute import private_tensorflow
+from suite.configs import entry_points
 from suite.configs import gin_files
 from suite.configs import gin_parse
 from suite.configs import run_settings
@@ -52,7 +53,6 @@ from suite.reporting import run_dir
 from suite.reporting import run_writer
 from suite.reporting import tables
 from suite.reporting.board import tensorboard
-from suite.reporting.board import trackers
 from suite.state import code_store
 from suite.state import run_identity
 from suite.state import snapshots
@@ -123,8 +123,8 @@ def run(
         "others leave of --budget. Leave one of the two out.")
   further = own_metrics.OwnMetrics(metrics)
   folders.check(folder := pathlib.Path(settings.workdir), "--workdir")
-  if problem := trackers.missing(settings.tracker):
-    raise gin_files.ConfigError(problem)
+  if settings.tracker:
+    entry_points.load(entry_points.TRACKERS, settings.tracker).check()
   distribution, own = _set_up(settings, folder)
   if development is not None:
     protocol, _ = development_lib.given(development_lib.Development, development).of(protocol)
@@ -346,13 +346,14 @@ def _say(distribution: distribution_lib.Distribution, line: str) -> None:
 
 
 def _tracked(settings: run_settings.RunSettings, folder: pathlib.Path
-             ) -> List[trackers.TrackerView]:
+             ) -> List[run_writer.View]:
   """A learner's run in the tracker that is asked for; [] without one."""
   if not settings.tracker:
     return []
   home = run_identity.home(folder)
   stored = _stored_environment(home)
-  return [trackers.TrackerView(settings.tracker, folder.parent, folder.name, {
+  view = entry_points.load(entry_points.TRACKERS, settings.tracker)
+  return [view(folder.parent, folder.name, {
       "config": (home / run_dir.CONFIG).read_text(),
       **{key: stored.get(key) for key in ("command", "seed", "suite", "device")}})]
 

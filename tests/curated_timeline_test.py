@@ -11,8 +11,8 @@ import numpy as np
 from PIL import Image
 
 from suite import cli
-from suite.curation.steps import exporting
-from suite.curation.steps import reviewing
+from suite.beside.curation.steps import exporting
+from suite.beside.curation.steps import reviewing
 from suite.data.streams import timeline_buckets
 from suite.system import processes
 

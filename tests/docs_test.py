@@ -8,7 +8,6 @@ benchmark is short. Of several learners all are made, and the last is trained.
 
 from __future__ import annotations
 
-import json
 import pathlib
 import re
 import runpy
@@ -100,23 +99,3 @@ def test_every_path_that_a_page_names_exists():
     missing += [f"{page.name} links {link}" for link in sorted(links)
                 if not (page.parent / link).exists()]
   assert not missing, "\n".join(missing)
-
-
-def test_every_pod_of_the_manifest_reads_its_place_in_the_cluster():
-  yaml = pytest.importorskip("yaml", reason="needs PyYAML, which the extra beam installs")
-  text = (ROOT / "docs" / "kubernetes.yaml").read_text(encoding="utf-8")
-  service, job = yaml.safe_load_all(text)
-  name, spec = job["metadata"]["name"], job["spec"]
-  pod = spec["template"]["spec"]
-  container, = pod["containers"]
-  assert (service["kind"], job["kind"], spec["completionMode"]) == ("Service", "Job", "Indexed")
-  assert pod["subdomain"] == service["metadata"]["name"]
-  assert service["spec"]["selector"] == {"job-name": name}
-  assert container["command"] == ["suite"] and "multi_worker" in container["args"]
-  index, config = container["env"]  # A variable is replaced in those after it.
-  assert config["name"] == "TF_CONFIG" and spec["completions"] == spec["parallelism"]
-  for number in range(spec["completions"]):
-    found = json.loads(config["value"].replace(f"$({index['name']})", str(number)))
-    assert found["task"] == {"type": "worker", "index": number}
-    hosts = [f"{name}-{i}.{pod['subdomain']}:2222" for i in range(spec["completions"])]
-    assert found["cluster"] == {"worker": hosts}

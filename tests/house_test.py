@@ -1,12 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The house: which module may import which, read from the source with `ast`.
 
-ROOF          suite/cli.py  commands/  submissions/  running/  tables/
+ROOF          suite/cli.py  commands/  running/  tables/
               configs/ (the only gin)  experiment.py
               suite/reporting/                       records (JSON lines), tensorboard, tables
 3rd FLOOR     suite/protocols/   nevis clear cfsl fluid lifelong; run_state (resume)
-              suite/curation/    dated images to a reviewed benchmark
-              suite/lifelong/    api > estimators > answers, cache
 2nd FLOOR     suite/learners/    one method a file
 1st FLOOR     suite/training/    episodic > sequence > pretraining > gradient > multitask > scoring
                                  > statistics > objectives > memories
@@ -15,6 +13,9 @@ GROUND FLOOR  suite/data/        digits > sequences > streams > episodes > image
               suite/state/       what a run keeps on disk, so that it can be resumed
               suite/models/  suite/metrics/  suite/compute/  suite/system/
 CELLAR        tfds_builders/     knows nothing of suite
+EVALUATION    suite/lifelong/    api > estimators > answers, cache; needs system and metrics only
+BESIDE        suite/beside/      curation, submissions, watching, engines, trackers; nothing imports
+                                 them, commands find them by entry points
 
 A wing imports itself and the wings before it in WINGS. docs/architecture.md explains the rules.
 """
@@ -27,6 +28,7 @@ import functools
 import importlib.util
 import pathlib
 import re
+import sys
 from typing import Mapping, Sequence
 
 import pytest
@@ -36,7 +38,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Low to high.
 WINGS = (
     "tfds_builders",
-    "suite.system", "suite.compute", "suite.metrics", "suite.models", "suite.models.own",
+    "suite.system", "suite.compute", "suite.metrics",
+    "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",
+    "suite.models", "suite.models.own",
     "suite.models.episodic",
     "suite.state", "suite.contracts",
     "suite.data.pipelines", "suite.data.images", "suite.data.own",
@@ -47,12 +51,14 @@ WINGS = (
     "suite.training.multitask", "suite.training.gradient",
     "suite.training.ensembles", "suite.training.pretraining",
     "suite.training.sequence", "suite.training.episodic",
-    "suite.learners",
-    "suite.lifelong.answers", "suite.lifelong.cache", "suite.lifelong.estimators", "suite.lifelong",
-    "suite.curation", "suite.curation.steps", "suite.curation.timelines",
+    "suite.learners", "suite.learners.estimators",
     "suite.protocols",
     "suite.reporting", "suite.configs", "suite.experiment", "suite.tables", "suite.running",
-    "suite.submissions", "suite.commands", "suite.cli", "suite.__main__",
+    "suite.commands", "suite.cli", "suite.__main__",
+    # Nothing above imports what is beside.
+    "suite.beside.curation", "suite.beside.curation.steps", "suite.beside.curation.timelines",
+    "suite.beside.watching", "suite.beside.trackers", "suite.beside.engines",
+    "suite.beside.submissions", "suite.beside.commands",
 )
 # Wing -> all that it may import, where that is less than the wings below it.
 LESS = {
@@ -64,9 +70,19 @@ LESS = {
                    "suite.compute.byte_rows", "suite.compute.private_tensorflow",
                    "suite.compute.user_code", "suite.models.addons",
                    "suite.models.keras_cv_models", "tfds_builders"),
+    "suite.lifelong": ("suite.lifelong", "suite.system", "suite.metrics"),
+    "suite.beside.curation": ("suite.beside.curation", "suite.data", "suite.models", "suite.state",
+                              "suite.compute.seeds", "suite.system", "tfds_builders"),
+    "suite.beside.watching": ("suite.beside.watching", "suite.lifelong", "suite.reporting",
+                              "suite.system"),
+    "suite.beside.trackers": ("suite.reporting", "suite.configs"),
+    "suite.beside.engines": ("suite.reporting.run_dir", "suite.configs", "suite.system"),
 }
 # Wing -> the wings below it that it must do without, and what to do instead.
-NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument")}
+NOT = {"suite.protocols": (("suite.learners",), "take a learner as an argument"),
+       "suite.beside.submissions": ((
+           "suite.beside.curation", "suite.beside.watching", "suite.beside.trackers",
+           "suite.beside.engines"), "the wings beside the core do not know each other")}
 # Wing -> the only modules in it that its other modules may import.
 SHARED = {
     "suite.protocols": ("suite.protocols.run_state", "suite.protocols.bucket_loop",
@@ -81,7 +97,7 @@ DOORS = {
             "take an argument, and let a gin file fill it"),
     "tensorflow_addons": (("suite.models.addons",), "call suite/models/addons.py"),
     "keras_cv": (("suite.models.keras_cv_models",), "call suite/models/keras_cv_models.py"),
-    "tfds_builders": (("tfds_builders", "suite.data", "suite.curation.steps.exporting",
+    "tfds_builders": (("tfds_builders", "suite.data", "suite.beside.curation.steps.exporting",
                        "suite.commands.data_commands",
                        "suite.running.nets"), "ask suite/data for it"),
 }
@@ -90,6 +106,8 @@ WITHOUT = {
     "suite.metrics": (("tensorflow", "keras", "tensorflow_datasets"), "numpy in, dict out"),
     "tfds_builders.rows": (("tensorflow", "tensorflow_datasets", "numpy"), "rows are facts"),
 }
+# Wing -> the only packages, of others than Python, that it may import.
+ONLY = {"suite.lifelong": ("numpy", "scipy", "pyarrow")}
 PICKLES = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal")
 # Packages that are optional or take a while to import: a function may import them. tfds_builders
 # imports TensorFlow Datasets and registers every builder.
@@ -98,26 +116,26 @@ SLOW = ("tensorflow", "tensorflow_datasets", "tensorflow_addons", "keras_cv", "k
         "tqdm", "plotly", "jinja2", "argcomplete", "faiss", "array_record",
         "wandb", "mlflow", "ray", "fsspec")
 # A function here may also import a module of ours that imports a slow package: help stays quick.
-QUICK = ("suite.cli", "suite.commands", "suite.tables", "suite.running",
+QUICK = ("suite.cli", "suite.commands", "suite.beside", "suite.tables", "suite.running",
          "suite.reporting.run_check", "suite.configs.chosen_settings")
 # Imported for help, lists, completion and messages about misspelled words.
 PARSERS = ("suite.cli", "suite.commands.parsing", *(
     f"suite.commands.{name}_commands" for name in (
-        "run", "report", "show", "new", "data", "lifelong", "curate", "verify", "weights",
-        "submit", "search")))
+        "run", "report", "show", "new", "data", "lifelong", "verify", "weights", "search")), *(
+            f"suite.beside.commands.{name}_commands" for name in (
+                "bundle", "curate", "fetch", "submit", "timeline", "watch")))
 # What an installation of the part lifelong has, without TensorFlow and scikit-learn.
 LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets",
-         "suite.lifelong.adaptive_session", "suite.lifelong.watching",
-         "suite.lifelong.answer_tables",
+         "suite.lifelong.adaptive_session", "suite.beside.watching.watching",
+         "suite.state.answer_tables",
          "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",
          "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")
-PRINTING = ("suite.cli", "suite.commands.compare_commands", "suite.commands.curate_commands",
+PRINTING = ("suite.cli", "suite.beside.commands", "suite.commands.compare_commands",
             "suite.commands.data_commands", "suite.commands.new_commands",
             "suite.commands.report_commands",
             "suite.commands.run_commands", "suite.commands.search_commands",
             "suite.commands.show_commands",
-            "suite.commands.submit_commands", "suite.commands.verify_commands",
-            "suite.commands.weights_commands")
+            "suite.commands.verify_commands", "suite.commands.weights_commands")
 # Folder of tests -> what it mirrors, where that is not suite.
 BESIDE = {"tools": "tools", "tfds_builders": "tfds_builders"}
 
@@ -209,6 +227,10 @@ def _through_the_wall(module: str, imported: str) -> str:
   for place, (packages, why) in WITHOUT.items():
     if is_in(module, [place]) and is_in(imported, packages):
       return f"{place} does without: {why}"
+  for place, packages in ONLY.items():
+    if is_in(module, [place]) and package not in {
+        *packages, "suite", "tfds_builders", *sys.stdlib_module_names}:
+      return f"{place} needs {', '.join(packages)} only"
   return ""
 
 
@@ -224,7 +246,8 @@ def _a_name(path: pathlib.Path, imported: str) -> str:
 def _inside_a_function(module: str, one, slow: Sequence[str]) -> str:
   if not one.in_function or is_in(one.name, SLOW) or module.split(".")[0] == "tfds_builders":
     return ""
-  if one.name == "numpy" and is_in(module, ("suite.commands",)):  # See PARSERS.
+  if one.name == "numpy" and is_in(
+      module, ("suite.commands", "suite.beside.commands")):  # See PARSERS.
     return ""
   if is_in(one.name, ("suite",)) and is_in(module, QUICK):
     return "" if is_in(one.name, slow) else (
@@ -236,7 +259,8 @@ def _forbidden_call(module: str, call: ast.Call) -> str:
   for keyword in call.keywords:
     if keyword.arg == "allow_pickle" and getattr(keyword.value, "value", None) is not False:
       return "allow_pickle runs whatever the file holds; store plain arrays"
-  if isinstance(call.func, ast.Name) and call.func.id == "print" and module not in PRINTING:
+  if isinstance(call.func, ast.Name) and call.func.id == "print" and not is_in(
+      module, PRINTING):
     return "print is the command's; log with absl's logging.info"
   return ""
 
@@ -371,9 +395,15 @@ def test_tests_stand_where_their_modules_do():
     ("suite/training/memories/x.py", "from suite.training.gradient import trainer", "go down only"),
     ("suite/training/gradient/x.py", "import suite.training.sequence.step_a", "go down only"),
     ("suite/lifelong/answers/x.py", "from suite.lifelong.cache import piece_files", "go down only"),
-    ("suite/curation/x.py", "from suite.curation.steps import voting", "suite.curation.steps stan"),
-    ("suite/curation/x.py", "import tfds_builders", "only suite/data knows the cellar; ask suite"),
+    ("suite/beside/curation/x.py", "from suite.beside.curation.steps import voting",
+     "suite.beside.curation.steps stan"),
+    ("suite/beside/curation/x.py", "import tfds_builders", "only suite/data knows the cellar; ask"),
     ("suite/tables/x.py", "from suite import cli", "suite.cli stands above suite.tables"),
+    ("suite/commands/x.py", "from suite.beside.curation import votes", "imports go down only"),
+    ("suite/beside/submissions/x.py", "from suite.beside.engines import ray_tasks", "do not know"),
+    ("suite/beside/engines/x.py", "from suite.beside.curation import votes", "suite.system only"),
+    ("suite/lifelong/x.py", "from suite.compute import seeds", "suite.metrics only; pass an"),
+    ("suite/lifelong/x.py", "from absl import logging", "needs numpy, scipy, pyarrow only"),
     ("suite/models/x.py", "from suite.training.episodic import self_critique",
      "imports go down only"),
     ("suite/models/x.py", "from suite.system import processes",
@@ -412,7 +442,7 @@ def test_a_file_against_the_house_is_caught(path, source, message):
     ("suite/data/digits/x.py", "from suite.contracts import tasks\nimport suite.data.images"),
     ("suite/models/addons.py", "import tensorflow_addons as tfa\nfrom suite.models import heads"),
     ("suite/metrics/x.py", "import numpy as np\nfrom . import x\nnp.load(f, allow_pickle=False)"),
-    ("suite/lifelong/api.py", "from suite.lifelong.estimators import paper_estimators"),
+    ("suite/lifelong/api.py", "from suite.lifelong.estimators import factor_model"),
 ])
 def test_a_file_that_keeps_the_house_passes(path, source):
   assert not broken_rules(pathlib.Path(path), source, slow=["suite.state.slow"])

@@ -66,7 +66,7 @@ def test_the_wheel_holds_tables_and_what_lies_beside_builders(wheel):
   tables = [files_under(folder, (".csv",))
             for folder in ("suite/data/streams/tables", "suite/reporting")]
   tables += [files_under(folder, (".html", ".css", ".js", ".xml"))
-             for folder in ("suite/reporting/formats/page", "suite/curation/steps/page")]
+             for folder in ("suite/reporting/formats/page", "suite/beside/curation/steps/page")]
   assert all(tables)
   missing = beside.union(*tables) - set(wheel.namelist())
   assert not missing

@@ -30,9 +30,9 @@ SHORT = 60  # Lines of a short module.
 # Low to high. The last floor is the modules directly in suite/: the command line.
 FLOORS = ("tfds_builders", "suite/system", "suite/compute", "suite/metrics", "suite/models",
           "suite/state", "suite/contracts", "suite/data", "suite/training", "suite/learners",
-          "suite/lifelong", "suite/curation", "suite/protocols", "suite/reporting", "suite/configs",
-          "suite/experiment.py", "suite/tables", "suite/running", "suite/submissions",
-          "suite/commands", "suite")
+          "suite/lifelong", "suite/protocols", "suite/reporting", "suite/configs",
+          "suite/experiment.py", "suite/tables", "suite/running", "suite/beside", "suite/commands",
+          "suite")
 
 # Runs whose gradients are looked at, with bindings that make them short.
 SHORT_RUNS: Mapping[str, Sequence[str]] = {

@@ -31,15 +31,15 @@ from matplotlib import pyplot
 import numpy as np
 from sklearn import linear_model
 
+from suite.learners.estimators import anchor_search
+from suite.learners.estimators import paper_estimators
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.estimators import anchor_search
 from suite.lifelong.estimators import estimator
 from suite.lifelong.estimators import factor_model
 from suite.lifelong.estimators import irt_search
-from suite.lifelong.estimators import paper_estimators
 
 BUDGETS = [8 << power for power in range(12)]
 # Clustering for a large budget takes hours.

@@ -44,6 +44,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from suite.beside.submissions import bundle
+from suite.beside.submissions import verification
 from suite.contracts import descriptions
 from suite.metrics import matrix
 from suite.reporting import records as records_lib
@@ -53,8 +55,6 @@ from suite.state import predictions
 from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import state_log
-from suite.submissions import bundle
-from suite.submissions import verification
 
 RUN, METHOD, SEEDS = "digits/clear", "er", (0, 1, 2)
 FURTHER = (3, 4, 5)  # Of whoever chooses.

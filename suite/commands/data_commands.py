@@ -1,14 +1,12 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite data ...`: list, describe and build data sets, fetch images, make timelines, features."""
+"""`suite data ...`: list, describe and build data sets, compute features."""
 
 from __future__ import annotations
 
 import argparse
 import collections
 from collections.abc import Callable, Sequence
-import csv
 import dataclasses
-import io
 import json
 import pathlib
 import sys
@@ -16,15 +14,11 @@ import tempfile
 import time
 from typing import Any
 
-from absl import logging
-
 from suite.commands import parsing
 from suite.configs import gin_files
 from suite.configs import run_settings
-from suite.data.own import dates
 from suite.running import this_process
 from suite.system import atomic_files
-from suite.system import file_lock
 from suite.system import folders
 from suite.system import processes
 
@@ -33,10 +27,6 @@ NEVIS_STREAMS = {f"nevis-{variant}{end}": (variant, splits)
                  for variant in ("full", "short", "tiny", "small")
                  for end, splits in (("", "ours"), ("-paper", "paper"))}
 
-_ARCHIVES = (".zip", ".tar")
-_BY = ("year", "month", "equal", "bucket")  # timeline_plan.BY
-_FETCHED_TABLE = "images.csv"
-_LOG_EVERY_SECONDS = 30.0
 _BUILT_A_SECOND = 1000  # Images: an estimate; of CIFAR-10's, which are small, three times as many.
 
 
@@ -73,17 +63,14 @@ def add(data: argparse.ArgumentParser) -> None:
   for name, do, add_flags, text in (
       ("features", _features, _add_features_flags,
        "write (or resume) an encoder's features of every image"),
-      ("timeline", _timeline, _add_timeline_flags,
-       "make a data set of your own dated images, by time bucket"),
       ("croissant", _croissant, _add_croissant_flags,
        "describe a data set as JSON-LD in MLCommons' format Croissant"),
       ("copies", _copies, _add_copies_flags,
        "list, or delete, decoded copies of prepared data sets"),
       ("check", _check, _add_check_flags,
-       "decode every image of a folder or a prepared data set"),
-      ("fetch_urls", _fetch, _add_fetch_flags,
-       "fetch (or resume) the images of a list of URLs")):
+       "decode every image of a folder or a prepared data set")):
     add_flags(_action(actions, name, text, do))
+  parsing.add_found(actions, "data")
 
 
 def _action(actions: Any, name: str, text: str, do: Callable[[argparse.Namespace], int]
@@ -449,194 +436,3 @@ def in_processes(names: Sequence[str], flags: Sequence[str], jobs: int,
         processes.Job(name, [*command, name, *flags], pathlib.Path(logs, f"{number}.log"))
         for number, name in enumerate(names)], jobs)
   return [BuildOutcome(one.job.name, one.seconds, one.reason) for one in outcomes]
-
-
-def _add_fetch_flags(action: argparse.ArgumentParser) -> None:
-  action.add_argument("lists", nargs="+", type=pathlib.Path, metavar="LIST",
-                      help=".txt with a URL a line; .csv or .parquet with the column url; or .json "
-                      "as CLEAR's all_metadata/3.json")
-  action.add_argument("--out", required=True, type=pathlib.Path, metavar="DIR",
-                      help="directory for the images and their table")
-  action.add_argument("--rate", type=float, default=2.0, metavar="R",
-                      help="requests a second to one host (2)")
-  action.add_argument("--hosts", type=run_settings.positive, default=4, metavar="N",
-                      help="hosts that are asked at the same time (4)")
-  action.add_argument("--tries", type=run_settings.positive, default=4, metavar="N",
-                      help="tries of an image whose server fails (4)")
-  action.add_argument("--timeout", type=float, default=30.0, metavar="S",
-                      help="seconds without an answer (30)")
-  action.add_argument("--largest", type=float, default=20.0, metavar="MB",
-                      help="megabytes of an image (20)")
-  action.add_argument("--most", type=run_settings.positive, metavar="N",
-                      help="fetch the first N of the list only")
-  action.add_argument("--deadline", type=float, default=300.0, metavar="S",
-                      help="seconds for an image, redirections included")
-  action.add_argument("--allow_private", action="store_true",
-                      help="also ask addresses of this machine and its networks, and use the "
-                      "proxy of the environment; not for lists of strangers")
-  action.add_argument("--contact", default="", metavar="TEXT",
-                      help="an address for the servers' administrators, sent along")
-  action.add_argument("--again", action="store_true",
-                      help="also ask again for what has failed for good")
-
-
-def _fetch(args: argparse.Namespace) -> int:
-  from suite.curation import polite_fetch
-  for path in args.lists:
-    if not path.is_file():
-      raise gin_files.ConfigError(f"There is no file {path}; give a list of URLs: .txt, .csv, "
-                                  ".parquet, or CLEAR's all_metadata/*.json.")
-  manners = polite_fetch.Manners(
-      rate=args.rate, hosts=args.hosts, tries=args.tries, timeout=args.timeout,
-      largest=int(args.largest * 1e6), contact=args.contact, deadline=args.deadline,
-      allow_private=args.allow_private)
-  listed = polite_fetch.read(args.lists)[:args.most]
-  args.out.mkdir(parents=True, exist_ok=True)
-  reported: collections.Counter[str] = collections.Counter()
-  logged = time.monotonic()
-
-  def report(one: Any) -> None:
-    nonlocal logged
-    reported[one.state] += 1
-    if time.monotonic() - logged > _LOG_EVERY_SECONDS:
-      logged = time.monotonic()
-      logging.info("%d of at most %d: %s", sum(reported.values()), len(listed), dict(reported))
-
-  with file_lock.held(args.out / ".lock", wait=False):
-    found = polite_fetch.fetch(
-        [one.url for one in listed], args.out, manners, again=args.again, report=report)
-    rows = [{"path": found[one.url].file, "url": one.url, **one.facts} for one in listed
-            if found[one.url].state == polite_fetch.DONE]
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(
-        text, list(dict.fromkeys(name for row in rows for name in row)) or ["path", "url"],
-        restval="")
-    writer.writeheader()
-    writer.writerows(rows)
-    atomic_files.write(args.out / _FETCHED_TABLE, text.getvalue().encode("utf-8"))
-  counts = collections.Counter(one.state for one in found.values())
-  sizes = sum(one.bytes for one in found.values())
-  reasons = collections.Counter(
-      one.reason for one in found.values() if one.state != polite_fetch.DONE)
-  print(parsing.table_text(("state", "images"), [
-      (state, f"{counts[state]:,}") for state in polite_fetch.STATES]))
-  print(f"{sizes / 1e6:,.1f} MB in {args.out}; the table is {args.out / _FETCHED_TABLE}.",
-        *(f"{count:,} x {reason}" for reason, count in reasons.most_common(5)), sep="\n")
-  if counts[polite_fetch.LATER]:
-    print("The same command asks again for those that may come later.")
-  if "time" in listed[0].facts:
-    by = "bucket" if "bucket" in listed[0].facts else "year"
-    print(f"A timeline of them: suite data timeline {args.out / _FETCHED_TABLE} --by {by} "
-          "--name NAME")
-  return 0
-
-
-def _add_timeline_flags(action: argparse.ArgumentParser) -> None:
-  action.add_argument("table", type=pathlib.Path, metavar="TABLE",
-                      help=".csv or .parquet with path, time and label; or an archive in CLEAR's "
-                      "layout (suite curate export)")
-  action.add_argument("--name", required=True, metavar="NAME",
-                      help="of the data set, which is then timeline/NAME")
-  action.add_argument("--by", choices=_BY,
-                      help="a bucket for each year or month, buckets of equal size, or those of the"
-                      " column bucket")
-  action.add_argument("--num", type=run_settings.positive, metavar="N",
-                      help="number of buckets; by year and month, neighbors are joined")
-  action.add_argument("--images", type=pathlib.Path, metavar="DIR",
-                      help="folder that the paths are below (the table's)")
-  action.add_argument("--test", type=pathlib.Path, metavar="TABLE",
-                      help="table, or archive, of images for testing only")
-  action.add_argument("--test_share", type=float, default=0.3, metavar="X",
-                      help="share of each bucket that the iid protocol tests on (0.3)")
-  action.add_argument("--skip_undated", action="store_true", help="leave out images without a time")
-  action.add_argument("--before_1990", action="store_true",
-                      help="all images may be from before 1990 (else that is an error: most often a"
-                      " unit is wrong)")
-  action.add_argument("--time_unit", choices=tuple(dates.UNITS),
-                      help="all numbers among the times count these units from 1970 (a number is a "
-                      "year, a date, or seconds or milliseconds from 1970, where it is plausible)")
-  action.add_argument("--label", default="", metavar="COLUMN",
-                      help="column of the labels; none: all images are without (label, or class)")
-  action.add_argument("--again", action="store_true",
-                      help="replace a timeline of this name that was made in another way")
-
-
-def _timeline(args: argparse.Namespace) -> int:
-  from suite.curation.timelines import dated_table
-  from suite.curation.timelines import timeline_plan
-  from suite.data.own import timeline_store
-  run_settings.from_flags(args).set_data_dirs()
-  if args.data_dir:
-    folders.make(args.data_dir, "--data_dir (or $LIFELONG_DATA_DIR)")
-  timeline_store.check_name(args.name)
-  for path in filter(None, (args.table, args.test)):
-    if not path.is_file():
-      raise gin_files.ConfigError(f"There is no file {path}; give a .csv or .parquet table of "
-                                  "images, or an archive in CLEAR's layout.")
-  if args.table.suffix in _ARCHIVES:
-    given = [flag for flag in ("by", "num", "images", "skip_undated", "before_1990", "time_unit",
-                               "label") if getattr(args, flag)]
-    if given:
-      raise gin_files.ConfigError(f"--{given[0]} is of tables; the archive {args.table} has its "
-                                  "buckets already. Leave it out.")
-    builder = timeline_store.of_archives(
-        args.name, args.table, args.test, data_dir=args.data_dir, again=args.again)
-    print(parsing.table_text(("split", "images"), [
-        (split, f"{info.num_examples:,}") for split, info in sorted(builder.info.splits.items())]))
-  else:
-    if not args.by:
-      raise gin_files.ConfigError(f"Say how to divide the images: --by {', '.join(_BY)}.")
-    table, test = (path and dated_table.read(
-        path, args.images, skip_undated=args.skip_undated, label=args.label, unit=args.time_unit,
-        with_buckets=args.by == timeline_plan.GIVEN, old=args.before_1990)
-                   for path in (args.table, args.test))
-    plan = timeline_plan.make(
-        table, by=args.by, num=args.num, test=test, test_share=args.test_share)
-    timeline_store.of_files(
-        args.name, plan.images, class_names=plan.class_names, files=plan.files, facts=plan.facts,
-        data_dir=args.data_dir, again=args.again)
-    _print_buckets(plan)
-  print("", f"Read it: tfds.load(\"timeline/{args.name}\", split=\"bucket_01\")",
-        "Run CLEAR's table on it: suite run clear/table "
-        f"--gin_param \"DATA='timeline/{args.name}'\"", sep="\n")
-  return 0
-
-
-def _print_buckets(plan: Any) -> None:
-  """Prints a line for each bucket of a timeline, then warnings about few images."""
-  import numpy as np
-  known = plan.facts["buckets"]
-  rows: list[tuple[str, ...]] = []
-  seen: set[str] = set()
-  for one in known:
-    new = set(one["classes"]) - seen
-    seen |= new
-    rows.append((f"{one['bucket']:02d}", one["name"], f"{one['images']:,}",
-                 str(len(one["classes"])), str(len(new)), f"{one['test_images']:,}",
-                 f"{one['unlabelled']:,}"))
-  print(parsing.table_text(("bucket", "time", "images", "classes", "new classes", "test images",
-               "without label"), rows))
-  names = plan.class_names
-  if all(name.isdecimal() for name in names) and names != [str(i) for i in range(len(names))]:
-    print(f"The labels are the numbers {names[0]} to {names[-1]}. They are taken as names: class 0 "
-          f"is {names[0]!r}, class {len(names) - 1} is {names[-1]!r}.")
-  alike = collections.defaultdict(list)
-  for name in names:
-    alike[" ".join(name.lower().replace("_", " ").replace("-", " ").split())].append(name)
-  for same in alike.values():
-    if len(same) > 1:
-      print(f"{len(same)} classes are called {', '.join(map(repr, same))}. If they are one, give "
-            "their images one label.")
-  counts = np.array([[name in one["classes"] for one in known] for name in plan.class_names])
-  single = [name for name, row in zip(plan.class_names, counts) if row.sum() == 1]
-  if single and len(known) > 1:
-    print(f"{len(single)} of {len(plan.class_names)} classes are in one bucket only: "
-          f"{', '.join(single[:5])}{', ...' if len(single) > 5 else ''}. If that is not meant, "
-          "give their images the label of another class, or leave them out.")
-  small = [f"{one['bucket']:02d}" for one in known if one["images"] < 2]
-  if small:
-    print(f"Buckets {', '.join(small)} have fewer than 2 labeled images, so they have none for "
-          "testing in the iid protocol.")
-  untested = [f"{one['bucket']:02d}" for one in known if not one["test_images"]]
-  if len(plan.files) > 1 and untested:
-    print(f"Buckets {', '.join(untested)} have no images of the test table.")

@@ -27,6 +27,7 @@ from suite.running import nets
 from suite.state import encoder_file
 from suite.state import snapshots
 from suite.system import atomic_files
+from suite.system import sealed_json
 from suite.training.scoring import frozen_codes
 
 SHARD_SIZE = 4096
@@ -175,7 +176,7 @@ def _claim(out: pathlib.Path, source: feature_sources.FeatureSource, encoder: Fe
   known = {**known, **splits}
   manifest = {**facts, "shard_size": shard_size, "dtype": "float32", "splits": known}
   if manifest != before:
-    snapshots.save_text(out / feature_set.MANIFEST, json.dumps(manifest, indent=1))
+    snapshots.save_text(out / feature_set.MANIFEST, sealed_json.text(manifest))
   return shard_size
 
 

@@ -4,12 +4,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import csv
 import json
 import pathlib
 import sys
 from typing import Any
+
+from suite.configs import run_settings
+
+
+def add_cache_flags(action: argparse.ArgumentParser, do: Callable[[argparse.Namespace], int]
+                    ) -> None:
+  """Adds what every action of `suite lifelong` has."""
+  run_settings.add_flags(action, "debug")
+  action.add_argument("--cache", required=True, type=pathlib.Path, metavar="DIR")
+  action.add_argument("--json", action="store_true", help="print one JSON object")
+  action.set_defaults(do=do)
 
 
 def add_format_flags(action: argparse.ArgumentParser) -> None:

@@ -15,6 +15,8 @@ from typing import Any
 
 from suite.commands import lifelong_answers
 from suite.commands import parsing
+from suite.system import atomic_files
+from suite.system import sealed_json
 
 _PAIRS = 15  # Largest number of pairs that are all shown.
 _MODELS = 60  # Number of models that are drawn.
@@ -171,7 +173,7 @@ def subset(args: argparse.Namespace) -> int:
     for identity, weight, solved in zip(reference.cache.sample_ids.at(found.samples),
                                         found.weights.tolist(), found.solved.tolist()):
       writer.writerow([identity, repr(weight), f"{solved:.4f}"])
-  _bars(args.out).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+  atomic_files.write(_bars(args.out), (sealed_json.text(record) + "\n").encode())
   usual, largest, plain = ([f"{100 * one:.2f}" for one in errors] if (low, high) == (0.0, 1.0) else
                            [f"{one:.4g}" for one in errors])
   what = "accuracy" if reference.cache.value_range is None else "score"
@@ -188,7 +190,7 @@ def subset(args: argparse.Namespace) -> int:
 def _score(args: argparse.Namespace) -> int:
   from suite import lifelong
   try:
-    record = json.loads(_bars(args.out).read_text(encoding="utf-8"))
+    record = sealed_json.load(_bars(args.out), "error bars of a subset", "", ["largest"])
     with open(args.out, encoding="utf-8", newline="") as file:
       weights = {row["id"]: float(row["weight"]) for row in csv.DictReader(file)}
   except (OSError, ValueError, KeyError) as error:

@@ -21,6 +21,7 @@ import sys
 import textwrap
 from typing import Any
 
+from suite.configs import entry_points
 from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import methods as methods_lib
@@ -48,6 +49,12 @@ def group(parser: argparse.ArgumentParser, title: str, metavar: str) -> Any:
   found = parser.add_subparsers(title=title, metavar=metavar)
   vars(parser)["group"] = found
   return found
+
+
+def add_found(commands: Any, parent: str = "") -> None:
+  """Adds the commands that installed packages have, or the actions of one command."""
+  for name, one in entry_points.commands(parent).items():
+    one.add(commands.add_parser(name, help=one.help.replace("%", "%%")))
 
 
 def refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str], unknown: Sequence[str]

@@ -9,13 +9,13 @@ import sys
 from typing import Any
 
 from suite.commands import parsing
+from suite.configs import entry_points
 from suite.configs import gin_files
 from suite.configs import method_values
 from suite.configs import run_settings
-from suite.running import ray_tasks
 from suite.running import this_process
 
-ENGINES = ("processes", "ray")
+PROCESSES = "processes"  # The engine of the core.
 _MOST_SEEDS = 20  # That a message lists.
 
 
@@ -71,9 +71,9 @@ def add_engine(parser: argparse.ArgumentParser, what: str) -> None:
   parser.add_argument("--jobs", type=run_settings.positive, metavar="N",
                       help=f"number of {what} to run at the same time (1; with --engine ray as "
                       "many as it has room for)")
-  parser.add_argument("--engine", choices=ENGINES, default=ENGINES[0],
+  parser.add_argument("--engine", default=PROCESSES, metavar="NAME",
                       help=f"what starts the {what}, or the processes of --share: this one, "
-                      "or a cluster of Ray (%(default)s)")
+                      "or a cluster of ray (%(default)s)")
   parser.add_argument("--address", metavar="HOST:PORT",
                       help="--engine ray: a cluster that runs; auto: this machine's (a new one "
                       "here)")
@@ -87,11 +87,11 @@ def add_engine(parser: argparse.ArgumentParser, what: str) -> None:
                       "which work directories go where the nodes have no folder in common")
 
 
-def engine(args: argparse.Namespace) -> ray_tasks.RayEngine | None:
-  """The engine that the flags ask for; None: processes of this machine."""
-  if args.engine == "ray":
-    return ray_tasks.RayEngine(args.address, args.gpus_per_task, args.cpus_per_task or 1,
-                               args.jobs, args.copies)
+def engine(args: argparse.Namespace) -> Any:
+  """The engine that the flags ask for, with `run_all`; None: processes of this machine."""
+  if args.engine != PROCESSES:
+    return entry_points.load(entry_points.ENGINES, args.engine)(
+        args.address, args.gpus_per_task, args.cpus_per_task or 1, args.jobs, args.copies)
   if given := [name for name in ("address", "gpus_per_task", "cpus_per_task", "copies")
                if getattr(args, name) is not None]:
     raise gin_files.ConfigError(

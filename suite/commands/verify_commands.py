@@ -1,22 +1,20 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """`suite verify DIR`: reads what a directory holds and says what is whole.
 
-A kind of directory is a line of `KINDS` and a function that returns findings. `suite verify
-BUNDLE.zip` verifies what was handed in to a leaderboard (`suite/submissions/verification.py`).
+A kind of directory is a line of `KINDS` and a function that returns findings. Packages
+add flags, and other things to verify, as actions of `verify` (`configs/entry_points.py`).
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-import json
 import pathlib
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from suite.configs import entry_points
 from suite.configs import gin_files
 from suite.configs import run_settings
-from suite.running import this_process
 from suite.system import file_lock
 
 if TYPE_CHECKING:  # It imports NumPy and pyarrow, which the help does not need.
@@ -42,79 +40,19 @@ def add(verify: argparse.ArgumentParser) -> None:
   verify.description = (
       "Reads every file of a run, table, accuracy cache or data set, verifies digests and "
       "checksums, and says what is whole, what is damaged and what can be made again. The exit "
-      "code is 0 if all is whole. Of a bundle of suite submit it computes scores and FLOPs again, "
-      "and executes events again (docs/submissions.md).")
+      "code is 0 if all is whole.")
   run_settings.add_flags(verify, "debug")
   verify.add_argument("dirs", nargs="+", metavar="DIR", type=pathlib.Path,
-                      help="a work directory, a table's, a cache, or a folder of prepared data; "
-                      "or one bundle")
+                      help="a work directory, a table's, a cache, or a folder of prepared data")
   verify.add_argument("--repair", action="store_true",
                       help="remove the damaged files that the same command makes again")
-  run_settings.add_flags(verify, "data_dir")
-  verify.add_argument("--replay", type=run_settings.positive, metavar="K",
-                      help="of a bundle: execute K of its events again, drawn from all")
-  verify.add_argument("--states", type=pathlib.Path, metavar="DIR",
-                      help="with --replay: the submitter's kept states, as they lie in the work "
-                      "directory")
-  verify.add_argument("--draw", type=int, metavar="N",
-                      help="with --replay: what events are drawn with, chosen after the bundle was "
-                      "handed in (a random number, which is said)")
-  verify.add_argument("--seeds", type=_seeds, default=(), metavar="N,N",
-                      help="of a bundle: the seeds that each method must have, and no others")
-  verify.add_argument("--board", type=pathlib.Path, metavar="FILE.json",
-                      help="of a bundle: what the leaderboard prescribes, in place of --seeds")
-  verify.add_argument("--quick", action="store_true",
-                      help="of a bundle: compare records with answers alone; compute nothing again")
-  verify.add_argument("--json", action="store_true", help="of a bundle: what was found, as JSON")
   verify.set_defaults(do=_verify)
-
-
-def _seeds(text: str) -> tuple[int, ...]:
-  if not re.fullmatch(r"[0-9]+(,[0-9]+)*", text):
-    raise argparse.ArgumentTypeError(f"got {text!r}, allowed are whole numbers from 0, as 0,1,2")
-  return tuple(map(int, text.split(",")))
-
-
-def _verify_bundle(args: argparse.Namespace) -> int:
-  """Prints what was found out about a bundle; returns the exit code."""
-  if args.repair:
-    raise gin_files.ConfigError("--repair is for directories; a bundle is packed again by suite "
-                                "submit.")
-  if args.replay is None and (args.states or args.draw is not None):
-    raise gin_files.ConfigError("--states and --draw are flags of --replay K: add that.")
-  if args.states and not args.states.is_dir():
-    raise gin_files.ConfigError(f"--states {args.states} is no folder.")
-  if args.board and args.seeds:
-    raise gin_files.ConfigError("--board has the seeds: leave --seeds out.")
-  from suite.submissions import board as board_lib
-  board = None if args.board is None else board_lib.read(args.board)
-  run_settings.from_flags(args).set_data_dirs()
-  if args.replay or not args.quick:
-    this_process.import_tensorflow()
-  from suite.submissions import bundle
-  from suite.submissions import verification
-  try:
-    report = verification.verify(
-        args.dirs[0], replay=args.replay or 0, states=args.states, draw=args.draw, seeds=args.seeds,
-        recompute=not args.quick, board=board)
-  except bundle.BundleError as error:
-    print(json.dumps({"badge": "refused", "problem": str(error)}) if args.json else
-          f"{error}\n\nverdict: refused")
-    return 1
-  print(json.dumps(report.values(), indent=1) if args.json else verification.text(report))
-  return 1 if report.failed or report.waits else 0
+  for one in entry_points.commands("verify").values():
+    one.add(verify)
 
 
 def _verify(args: argparse.Namespace) -> int:
   """Prints what is not whole in each directory; returns the exit code."""
-  if any(path.suffix == ".zip" and path.is_file() for path in args.dirs):
-    if len(args.dirs) > 1:
-      raise gin_files.ConfigError("Give one bundle at a time.")
-    return _verify_bundle(args)
-  for name in ("replay", "states", "draw", "seeds", "board", "quick", "json"):
-    if getattr(args, name) not in (None, False, ()):
-      raise gin_files.ConfigError(f"--{name} is a flag of bundles, FILE.zip, and "
-                                  f"{args.dirs[0]} is none.")
   from suite.reporting import run_check
   damaged = 0
   for folder in args.dirs:

@@ -27,7 +27,6 @@ from suite.system import folders
 # compute.distribution.NAMES
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "slurm", "tpu")
 PRECISIONS = ("float32", "bfloat16", "mixed_bfloat16", "mixed_float16", "tf32")  # precision.NAMES
-TRACKERS = ("wandb", "mlflow")
 CODES, NO_CODES = "codes", "none"  # The folder of codes in a work directory; no folder.
 DATA_FLAGS = ("data_dir", "mirror")
 # Former settings, and why each was taken out.
@@ -129,8 +128,8 @@ class RunSettings:
       False, "given to several processes with one --workdir: they share the trials of the run's "
       "searches", action="store_true")
   tracker: str = _flag(
-      "", "send records and summaries there, too; the package must be installed (docs/reports.md)",
-      choices=TRACKERS)
+      "", "send records and summaries there, too, such as to wandb; the package must be installed "
+      "(docs/reports.md)", metavar="NAME")
   keep: str = _flag(
       "", "states=N: keep the state before every N-th event, and write a digest of the state "
       "before each, for suite submit (docs/submissions.md)", type=_kept, metavar="states=N")

@@ -12,7 +12,7 @@ Learners of one process that are made by the same settings, such as those of the
 count equal graphs once (`counted`), and not those whose costs follow from others.
 
 Answers may be given: those of a run that has ended, whose scores are then made again by the lines
-that made them (`suite/submissions/recomputation.py`).
+that made them (`suite/beside/submissions/recomputation.py`).
 
 Data that is not prepared is stood in for (`suite/data/images/tfds_source.py`) and noted.
 """

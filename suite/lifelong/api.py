@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import functools
 import hashlib
+import logging
 import os
 from typing import Any, Callable, Union
 import zipfile
 
-from absl import logging
 import numpy as np
 
 from suite.lifelong import standings
@@ -41,6 +41,7 @@ from suite.lifelong.estimators import estimator
 from suite.lifelong.estimators import factor_model
 from suite.system import atomic_files
 
+_LOGGER = logging.getLogger(__name__)
 DEFAULT_BUDGET = 1024
 _THRESHOLD = 0.5
 # Of two models' answers to random questions, so many at least must be to the same samples.
@@ -508,7 +509,7 @@ class Reference:
     except FileNotFoundError:
       pass
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-      logging.info("%s is made again: %s.", path, error)
+      _LOGGER.info("%s is made again: %s.", path, error)
     model = factor_model.build(self._order_counts(), self._columns, groups=groups,
                                num_factors=num_factors)
     if self._save and len(self.models) * self.num_samples >= _SAVED:
@@ -516,7 +517,7 @@ class Reference:
         with atomic_files.opening(path) as file:
           np.savez(file, key=np.array(key), **model.arrays)
       except OSError as error:  # A read-only cache can still be used.
-        logging.info("%s is not saved: %s.", path, error)
+        _LOGGER.info("%s is not saved: %s.", path, error)
     return model
 
 

@@ -28,6 +28,7 @@ from suite.metrics import matrix
 from suite.metrics import schema
 from suite.protocols import few_answers
 from suite.protocols import run_state
+from suite.state import state_log
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 
@@ -108,6 +109,7 @@ class BucketRun:
       new_classes: the classes that the bucket is about, int [K]; None: all.
     """
     bucket = self._buckets[event.trained]
+    self._state.note_data(state_log.trained(bucket.name), bucket.train)
     train, validation = bucket.train.split(
         self._share, seed=self._state.seeds.integer("validation", event.trained)
     ) if self._share else (bucket.train, None)

@@ -45,6 +45,7 @@ from suite.metrics import schema
 from suite.protocols import run_state
 from suite.state import context as context_lib
 from suite.state import sample_images
+from suite.state import state_log
 from suite.state import weight_store
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import episode_questions
@@ -190,6 +191,8 @@ def run(
                  f"{(event + 1) * updates_per_event:,}", total=num_parts + 1)
     context = state.context()
     context.store.keep_only(MODEL, events.best_models())
+    if not is_test:
+      state.note_data(state_log.trained(sample_images.EPISODE), episodes_train)
     record, predictions = (events.test(context, test_episodes) if is_test else
                            (events.meta_train(context, event), None))
     state.commit({schema.PROTOCOL: DESCRIPTION.name, **episodes_test.describe(), **record,

@@ -26,12 +26,12 @@ import numpy as np
 from suite.contracts import learner as learner_lib
 from suite.contracts import refusals
 from suite.contracts import tasks
-from suite.lifelong import answer_tables
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import intervals
 from suite.lifelong.estimators import factor_model
 from suite.metrics import schema
 from suite.protocols import run_state
+from suite.state import answer_tables
 from suite.state import predictions
 from suite.training.scoring import evaluation
 

@@ -42,6 +42,7 @@ from suite.metrics import schema
 from suite.metrics import sequence_accuracy
 from suite.metrics import sequence_log
 from suite.protocols import run_state
+from suite.state import state_log
 from suite.training.sequence import sequence_decisions
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_strategies
@@ -266,6 +267,7 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
         base, validation_share, seed=state.seeds.integer("validation"))
     refusals.check_width(
         learner, task, answer, tf.TensorSpec.from_tensor(tf.constant(sequence.images(0, 1))))
+    state.note_data(state_log.trained(task.key), base)
     delivered = deliveries.Experience(task, *split, deliveries.History())
     record = {schema.TRAIN_SIZE: delivered.train.size,
               schema.VALIDATION_SIZE: delivered.num_held_out,

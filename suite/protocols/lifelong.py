@@ -26,11 +26,11 @@ from suite.compute import ledger as ledger_lib
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import refusals
-from suite.lifelong import answer_tables
 from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator
 from suite.metrics import schema
 from suite.protocols import run_state
+from suite.state import answer_tables
 
 DESCRIPTION = descriptions.ProtocolDescription(
     "lifelong",

@@ -29,13 +29,13 @@ from suite.compute import ledger
 from suite.contracts import deliveries
 from suite.contracts import descriptions
 from suite.contracts import refusals
-from suite.lifelong import answer_tables
 from suite.lifelong.answers import known_answers
 from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator
 from suite.metrics import budget_curves
 from suite.metrics import schema
 from suite.protocols import run_state
+from suite.state import answer_tables
 
 PAPER_BUDGETS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 MODELS, SAMPLES, REPEATED, CORRELATIONS = "models", "samples", "repeated", "correlations"

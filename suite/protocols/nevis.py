@@ -34,6 +34,7 @@ from suite.metrics import schema
 from suite.metrics import task_stream
 from suite.protocols import few_answers
 from suite.protocols import run_state
+from suite.state import state_log
 from suite.state import weight_store
 
 DESCRIPTION = descriptions.ProtocolDescription(
@@ -95,6 +96,7 @@ def run(
     predictions = None
     if event.kind == deliveries.TRAIN:
       experience = stream.deliver(event)
+      state.note_data(state_log.trained(task.key), experience.train)
       checked = checked or refusals.check_predict(learner, task, experience.train)
       record = {schema.TRAIN_SIZE: experience.train.size, schema.DEV_SIZE: experience.num_held_out,
                 schema.SHARED_IMAGES: dict(stream.shared(event)), **_resized(stream, event),

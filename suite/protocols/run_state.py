@@ -116,7 +116,7 @@ class RunState:
     last_digest: of the last record, which the chain of digests goes on from.
     begun: the tasks that the learner has begun in `resume`, in order.
     known_classes: bool [C], where the protocol answers with classes known so far; else None.
-    data_digests: with `keep_every`, of the test sets so far, by name; else None.
+    data_digests: with `keep_every`, of the sets so far, by name; else None.
     ledger, seeds, distribution, metrics: see those classes.
   """
 
@@ -299,6 +299,18 @@ class RunState:
       self._saved = None
       logging.info("%s: resumed after %d finished events.", self.name, self.done)
 
+  def note_data(self, name: str, images: Any) -> None:
+    """Notes the digests of a set of images, once; nothing unless states are digested, too.
+
+    Args:
+      name: of the set; of one that is learned `state_log.trained(name)`.
+      images: see `content_digests`.
+    """
+    if self.data_digests is not None and name not in self.data_digests:
+      self.data_digests[name] = content_digests(images)
+      if self._log is not None:
+        self._log.add_data(name, self.data_digests[name])
+
   def keep_samples(self, name: str, images: Any, size: Optional[int] = None) -> None:
     """Keeps a few test images of a set for pages; nothing if they are there or it has no images.
 
@@ -309,10 +321,7 @@ class RunState:
       size: the first images to choose from; None: all.
     """
     path = sample_images.path(self._target, name)
-    if self.data_digests is not None and name not in self.data_digests:
-      self.data_digests[name] = content_digests(images)
-      if self._log is not None:
-        self._log.add_data(name, self.data_digests[name])
+    self.note_data(name, images)
     if (self._scratch is not None or rehearsal.current() is not None or path.exists()
         or not isinstance(images, (image_set.ImageSet, sequences.Sequence,
                                    episodes.Episodes))):
@@ -438,7 +447,7 @@ _KEEPERS: Mapping[str, Callable[[RunState, Ended], None]] = {
 
 
 def content_digests(images: Any) -> Dict[str, str]:
-  """SHA-256 of a test set: "examples", its ids and labels, and "content", its images or features.
+  """SHA-256 of a set: "examples", its ids and labels, and "content", its images or features.
 
   Args:
     images: an `ImageSet`, a `Sequence` or `Episodes`; of others, or where images are read one by

@@ -7,7 +7,6 @@ import collections
 from collections.abc import Iterable, Mapping
 import dataclasses
 import functools
-import json
 import os
 import pathlib
 import re
@@ -256,7 +255,7 @@ def unfit_summary(folder: pathlib.Path, num_records: int | None, last_digest: st
     last_digest: of the last of them.
   """
   path = folder / SUMMARY
-  values = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+  values = sealed_json.read(path)
   if num_records is not None and values.get(_NUM_RECORDS, num_records) != num_records:
     return (f"{folder / RECORDS} has {num_records} records, and the finished run had "
             f"{values[_NUM_RECORDS]}. {_RESTORE}")

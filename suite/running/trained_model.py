@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 import functools
-import json
 import os
 import pathlib
 from typing import Any, NamedTuple
@@ -44,6 +43,7 @@ from suite.state import run_identity
 from suite.state import snapshots
 from suite.state import weight_store
 from suite.system import folders
+from suite.system import sealed_json
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import inner_loop
 from suite.training.gradient import class_heads
@@ -139,7 +139,7 @@ class TrainedModel:
     except (AssertionError, ValueError) as error:
       raise ExportError(f"{self.about['learner']} cannot be exported: "
                         f"{gin_files.first_line(error)}") from error
-    snapshots.save_text(path / ABOUT, json.dumps(self.about, indent=1))
+    snapshots.save_text(path / ABOUT, sealed_json.text(self.about))
     return (f"{path}: {self.about['takes']} to {self.about['gives']}. In Python: "
             f"model = tf.saved_model.load({str(path)!r})")
 

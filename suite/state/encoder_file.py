@@ -27,6 +27,7 @@ from suite.models import vit  # noqa: F401
 from suite.models.clip import architecture  # noqa: F401
 from suite.state import snapshots
 from suite.state import weight_store
+from suite.system import sealed_json
 
 WEIGHTS, ABOUT, CLASSIFIER = "encoder.npz", "encoder.json", "classifier.npz"
 _NAMED = 5  # Differences in a message.
@@ -82,10 +83,10 @@ def save(folder: pathlib.Path, model: tf.keras.Model, about: Mapping[str, Any]) 
     about: further entries of encoder.json, plain values.
   """
   weights = model.get_weights()
-  text = json.dumps({
+  text = sealed_json.text({
       "backbone": model.name, "image_size": model.input_shape[1], "pixel_range": PIXEL_RANGE,
       "feature_size": model.output_shape[-1], **about, "weights_digest": digest(weights),
-      "architecture": json.loads(model.to_json())}, indent=1)
+      "architecture": json.loads(model.to_json())})
   folder = pathlib.Path(folder)
   with snapshots.saving("the encoder's weights", folder / WEIGHTS) as temporary:
     weight_store.write_arrays(temporary, {f"{i:04d}": a for i, a in enumerate(weights)})
@@ -119,7 +120,9 @@ def load(folder: pathlib.Path) -> Encoder:
     if not (folder / name).is_file():
       raise FileNotFoundError(f"{folder} has no {name}. Give the directory of a pretraining run's "
                               "learner: WORKDIR/moco, say.")
-  about = json.loads((folder / ABOUT).read_text())
+  about = sealed_json.load(
+      folder / ABOUT, "description of an encoder", "Run the pretraining again, or restore it "
+      "from a copy.", ["weights_digest"])
   arrays = weight_store.read_arrays(folder / WEIGHTS)
   weights = [arrays[key] for key in sorted(arrays)]
   if digest(weights) != about["weights_digest"]:

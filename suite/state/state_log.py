@@ -6,6 +6,7 @@
             state/kept/00000005/     a snapshot of the state before event 5, and weights/ beside it
             data_digests.json        {"bucket_01": {"examples": "51aa...", "content": "08d2..."}},
                                      ids with labels, and images, of each set that was tested on
+                                     or learned
 
 A digest is the SHA-256 of the run's identity, the number of finished events, the ledger without
 times, all arrays of the learner, and the arrays of its weight store. None of it depends on when or
@@ -33,6 +34,7 @@ from suite.state import snapshots
 from suite.system import atomic_files
 
 FILE, DATA_FILE = "state_digests.jsonl", "data_digests.json"
+_TRAINED = " (learned)"
 EVERY, RUN, EVENT, STATE = "keep_every", "run_digest", "event", "state"
 _NOT_COMPARED = ("seconds", "peak_bytes")  # Of a ledger's accounts.
 _WEIGHTS = "weights"
@@ -189,17 +191,28 @@ class StateLog:
           shutil.copy2(path, copy)
 
   def add_data(self, name: str, content: Mapping[str, str]) -> None:
-    """Notes the digests of a test set; a ValueError if it was another one before."""
+    """Notes the digests of a set; a ValueError if it was another one before."""
     path = self._folder / DATA_FILE
     if self._data is None:
       self._data = json.loads(path.read_text()) if path.exists() else {}
     if self._data.setdefault(name, content) != content:
-      raise ValueError(f"The test images of {name!r} are not those with which the run in "
+      raise ValueError(f"The images of {name!r} are not those with which the run in "
                        f"{self._folder} began. Restore the data, or begin again in another "
                        "--workdir.")
     if name not in self._seen:
       self._seen.add(name)
       snapshots.save_text(path, json.dumps(self._data, indent=1, sort_keys=True) + "\n")
+
+
+def trained(name: str) -> str:
+  """The name of a set that is learned, beside that of the test set."""
+  return f"{name}{_TRAINED}"
+
+
+def is_trained(name: str) -> bool:
+  """Whether a set is one that is learned. Runs of earlier versions have no digests of these."""
+  return name.endswith(_TRAINED)
+
 
 def kept_folder(folder: pathlib.Path) -> pathlib.Path:
   """Where a learner's run keeps states."""
@@ -271,7 +284,7 @@ def check_kept(folder: pathlib.Path, event: int, identity: str) -> None:
 
 
 def read_data(folder: pathlib.Path) -> dict[str, Any]:
-  """The digests of a run's test sets by name; {} if it has none, or something else."""
+  """The digests of a run's sets by name; {} if it has none, or something else."""
   path = folder / DATA_FILE
   found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
   return found if isinstance(found, dict) and all(

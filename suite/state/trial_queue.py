@@ -33,6 +33,7 @@ from suite.state import snapshots
 from suite.state import weight_store
 from suite.system import atomic_files
 from suite.system import file_lock
+from suite.system import sealed_json
 
 _POLL_SECONDS = 0.5
 _OPEN = "open.json"
@@ -122,7 +123,8 @@ class TrialQueue:
             time.sleep(_POLL_SECONDS)
         for number, _ in waiting:  # The run takes over each trial's cost, weights and result.
           folder = self._trial(search, number)
-          done = json.loads((folder / "done.json").read_text())
+          done = sealed_json.load(folder / "done.json", "end of a trial", f"Delete {folder}: "
+                                  "the trial is then trained again.", ["ledger", "result"])
           context.ledger.add(done["ledger"])
           context.store.adopt(weight_store.WeightStore(folder / "weights", context.event))
           journal.keep(key(name, number), done["result"])
@@ -172,7 +174,7 @@ class TrialQueue:
                   folder / "weights", context.event, context.store.run),
               journal=journal_lib.Journal(context.event, cost, progress))
           result = train(number, hyper, own)
-          snapshots.save_text(folder / "done.json", json.dumps(
+          snapshots.save_text(folder / "done.json", sealed_json.text(
               {"result": result, "ledger": cost.snapshot()}))
         return True
     return False

@@ -11,15 +11,15 @@ import sys
 import pytest
 
 from suite import cli
-from suite.commands import curate_commands
-from suite.commands import data_commands
+from suite.beside.commands import curate_commands
+from suite.beside.commands import timeline_commands
+from suite.beside.curation import selection
+from suite.beside.curation import time_buckets
+from suite.beside.curation import votes
+from suite.beside.curation.timelines import timeline_plan
 from suite.commands import parsing
 from suite.commands import show_commands
 from suite.configs import run_files
-from suite.curation import selection
-from suite.curation import time_buckets
-from suite.curation import votes
-from suite.curation.timelines import timeline_plan
 
 
 def _completed(python, line, shell, path):
@@ -62,7 +62,7 @@ def test_numbers_of_the_parsers_are_those_of_the_modules_that_they_do_not_import
   known = [time_buckets.NUM, votes.MIN_REVIEWERS, rule.share, rule.first]
   shown = [getattr(curate_commands, name) for name in ("_NUM", "_REVIEWERS", "_SHARE", "_FIRST")]
   assert shown == known
-  assert timeline_plan.BY == data_commands._BY
+  assert timeline_plan.BY == timeline_commands._BY
 
 
 def _parsers(parser):

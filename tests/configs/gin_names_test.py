@@ -47,7 +47,7 @@ REFUSED = {
     "gin's parser of the suite": ("from suite.configs import gin_parse\n", "gin_parse'"),
     "the command line": ("from suite import cli\n" + VALUE.format("@cli.main()"), "suite.cli'"),
     "a part that no list has": ("from suite.state import weight_store\n", "weight_store'"),
-    "a loader of models": ("from suite.curation import encoders\n", "encoders'"),
+    "a loader of models": ("from suite.beside.curation import encoders\n", "encoders'"),
     "numbers": ("import numpy as np\n" + VALUE.format("@np.load()"), "imports 'numpy'"),
     "one name for two modules": (
         "from suite.protocols import clear as p\nfrom suite.protocols import fluid as p\n",
@@ -172,7 +172,7 @@ def test_each_name_of_the_list_is_a_public_function_or_class_of_its_module():
     own = getattr(inspect.unwrap(target), "__module__", "") == module if target else False
     if not own or not (inspect.isfunction(target) or inspect.isclass(target)):
       wrong.append(name)
-    if module.startswith(("suite.system", "suite.curation", *gin_names._NEVER)):
+    if module.startswith(("suite.system", "suite.beside.curation", *gin_names._NEVER)):
       wrong.append(name)
   assert not wrong
 

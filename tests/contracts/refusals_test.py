@@ -31,7 +31,7 @@ from suite.learners import pretrain_tune
 from suite.learners import pretrainer
 from suite.learners import protonet
 from suite.learners import statistics_learner
-from suite.lifelong.estimators import paper_estimators
+from suite.learners.estimators import paper_estimators
 from suite.metrics import own_metrics
 from suite.models import conv4
 from suite.models.episodic import dense_attention

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from suite.compute import distribution
+from suite.learners.estimators import paper_estimators
 from suite.lifelong.answers import known_answers
 from suite.lifelong.answers import ranking
-from suite.lifelong.estimators import paper_estimators
 from suite.protocols import lifelong_figures
 from suite.protocols import run_state
 from suite.reporting import progress

@@ -5,14 +5,14 @@ import pytest
 import record_keys
 
 from suite.compute import distribution
-from suite.lifelong import answer_tables
+from suite.learners.estimators import paper_estimators
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.estimators import paper_estimators
 from suite.protocols import lifelong
 from suite.protocols import run_state
 from suite.reporting import progress
 from suite.reporting import records
 from suite.reporting import run_writer
+from suite.state import answer_tables
 from suite.state import predictions
 
 # Models by name, each with its answers to samples a b c d.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 
 import numpy as np
@@ -13,6 +12,7 @@ from suite.models import conv4
 from suite.models import resnet
 from suite.models import vit
 from suite.state import encoder_file
+from suite.system import sealed_json
 
 
 @pytest.mark.parametrize("make", [
@@ -52,9 +52,9 @@ def test_a_torn_pair_and_a_missing_file_are_said(tmp_path):
 
 def test_an_architecture_that_cannot_be_made_is_said(tmp_path):
   encoder_file.save(tmp_path, conv4.conv4((8, 8, 3), filters=4, blocks=2), {})
-  about = json.loads((tmp_path / "encoder.json").read_text())
+  about = sealed_json.read(tmp_path / "encoder.json")
   about["architecture"]["class_name"] = "Unheard"
-  (tmp_path / "encoder.json").write_text(json.dumps(about))
+  (tmp_path / "encoder.json").write_text(sealed_json.text(about))
   with pytest.raises(ValueError, match="cannot be made: The model in encoder.json holds the "
                      "layer 'Unheard'.* Give its weights, encoder.npz, to a learner"):
     encoder_file.load(tmp_path).model()

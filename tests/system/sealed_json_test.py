@@ -53,3 +53,27 @@ def test_a_folder_and_a_large_file_are_named(tmp_path, monkeypatch):
   (tmp_path / "a.json").write_text("[1, 2]")
   with pytest.raises(ValueError, match="more than 3 bytes"):
     sealed_json.read(tmp_path / "a.json")
+
+
+def test_a_file_that_must_be_there_says_what_it_is_and_what_to_do(tmp_path):
+  path = tmp_path / "a.json"
+  whole = sealed_json.text(VALUES)
+  for text, said in ((None, "there is none"), ("{", "Expecting"), (whole, "it has no e"),
+                     (whole.replace("0.5", "0.6"), "its digest differs")):
+    if text is not None:
+      path.write_text(text)
+    with pytest.raises(KeyedError, match=f"a.json is damaged, or no list .{said}.* Make it."):
+      sealed_json.load(path, "list", "Make it.", ["a", "e"], KeyedError)
+  path.write_text(sealed_json.text(VALUES))
+  assert sealed_json.load(path, "list", "Make it.", ["a"]) == VALUES
+
+
+class KeyedError(ValueError):
+  """Of the caller."""
+
+
+def test_lines_of_a_log_have_digests(tmp_path):
+  text = sealed_json.line(VALUES)
+  assert sealed_json.parsed(text, needs_digest=True) == VALUES and text.count("\n") == 1
+  with pytest.raises(ValueError, match="its digest differs"):
+    sealed_json.parsed(text.replace("0.5", "0.6"))

@@ -24,8 +24,8 @@ import outcomes
 from PIL import Image
 import run_faults
 
-from suite.curation import manifest
-from suite.curation import polite_fetch
+from suite.beside.curation import manifest
+from suite.beside.curation import polite_fetch
 from suite.lifelong.cache import accuracy_cache
 from suite.running import this_process
 from suite.tables import table

@@ -29,6 +29,7 @@ from suite.data.images import image_set
 from suite.data.images import image_store
 from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
+from suite.system import sealed_json
 
 
 @dataclasses.dataclass(frozen=True)
@@ -233,7 +234,9 @@ def read_manifest(folder: pathlib.Path) -> Dict[str, Any]:
   if not path.is_file():
     raise FileNotFoundError(f"{folder} has no {MANIFEST}. Write features there with: suite data "
                             "features NAME --encoder RUN_DIR --out DIR")
-  return json.loads(path.read_text())
+  return sealed_json.load(
+      path, "list of features", f"Delete {folder} and write the features again.",
+      ["splits"])
 
 
 def read_split(folder: pathlib.Path, split: str) -> FeatureSplit:

@@ -30,6 +30,7 @@ from suite.data.images import image_store
 from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
 from suite.system import atomic_files
+from suite.system import sealed_json
 
 FORMAT = 1
 PIXELS, INDEX, MANIFEST = "pixels.bin", "index.npz", "packed.json"
@@ -58,14 +59,8 @@ def bordered(image: np.ndarray) -> np.ndarray:
 def manifest(folder: pathlib.Path) -> Dict[str, Any]:
   """The manifest of a folder that is complete; {} of another one."""
   path = folder / MANIFEST
-  try:
-    found = json.loads(path.read_text())
-  except FileNotFoundError:
-    return {}
-  except ValueError as error:
-    raise ValueError(f"{path} is damaged ({error}). Delete {folder}; it is then made again."
-                     ) from error
-  return found if isinstance(found, dict) else {}
+  return sealed_json.load(path, "list of images", f"Delete {folder}; it is then made again."
+                          ) if path.is_file() else {}
 
 
 def write(folder: pathlib.Path, of: Mapping[str, Any],
@@ -79,10 +74,10 @@ def write(folder: pathlib.Path, of: Mapping[str, Any],
   """
   began = time.monotonic()
   made_of = folder / OF
-  if not made_of.is_file() or json.loads(made_of.read_text()) != of:
+  if not made_of.is_file() or made_of.read_text() != json.dumps(of):
     shutil.rmtree(folder, ignore_errors=True)
     (folder / _PARTS).mkdir(parents=True)
-    atomic_files.write(folder / OF, json.dumps(of).encode())
+    atomic_files.write(made_of, json.dumps(of).encode())
   done: List[Dict[str, np.ndarray]] = []
   while (path := _part(folder, len(done))).is_file():
     with np.load(path, allow_pickle=False) as saved:
@@ -117,7 +112,7 @@ def write(folder: pathlib.Path, of: Mapping[str, Any],
       "index_sha256": atomic_files.sha256(folder / INDEX),
       "parts": [{"end": int(part["end"]), "sha256": str(part["sha256"])} for part in done],
       "tensorflow": tf.__version__}
-  atomic_files.write(folder / MANIFEST, json.dumps(found, indent=1).encode())
+  atomic_files.write(folder / MANIFEST, sealed_json.text(found).encode())
   shutil.rmtree(folder / _PARTS)
   return found
 

@@ -18,18 +18,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
 import json
+import logging
 import pathlib
 import re
 from typing import Any
 import zlib
 
-from absl import logging
 import numpy as np
 
 from suite.lifelong.cache import cache_input
 from suite.system import atomic_files
 from suite.system import io_errors
 
+_LOGGER = logging.getLogger(__name__)
 FILE = "documents.bin"
 _HEADER = 4096
 _NUMBERED = re.compile(r"(.+?)/(?:id)?(?:0|[1-9]\d*)(?:/[A-Za-z]\w*)?")
@@ -134,7 +135,7 @@ class Documents:
       if header["crc32"] != zlib.crc32(data[_HEADER:]):
         raise ValueError("bad sum")
       if not {header["state"], header.get("next")} & set(states.values()):
-        logging.warning("%s is not read: it is of another state.", self._path)
+        _LOGGER.warning("%s is not read: it is of another state.", self._path)
         return
       self.hashes = np.frombuffer(data[_HEADER:], np.uint64)
     except FileNotFoundError:
@@ -143,7 +144,7 @@ class Documents:
       if io_errors.of(error):
         raise
       self.problem = f"{self._path} is damaged"
-      logging.warning("%s (%s). Documents are not checked.", self.problem, error)
+      _LOGGER.warning("%s (%s). Documents are not checked.", self.problem, error)
 
   def check(self, samples: np.ndarray, hashes: np.ndarray, ids: Sequence[str],
             sources: Sequence[str], tasks: Mapping[str, Task]) -> None:

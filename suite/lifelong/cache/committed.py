@@ -26,16 +26,16 @@ import functools
 import hashlib
 import itertools
 import json
+import logging
 import math
 import pathlib
 from typing import Any, NamedTuple
-
-from absl import logging
 
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_ids
 from suite.system import atomic_files
 
+_LOGGER = logging.getLogger(__name__)
 COMMITS = "commits.jsonl"
 _TRIES = 3  # A reader may meet a log that is being replaced, but not again and again.
 
@@ -80,7 +80,7 @@ class Committed:
       if read(self._folder / COMMITS, log) == log:
         break  # Nobody has replaced the log since: the file is gone, or damaged.
     if self.problem:
-      logging.warning("%s: the cache is opened as it was before that.", self.problem)
+      _LOGGER.warning("%s: the cache is opened as it was before that.", self.problem)
 
   def _forget(self) -> None:
     self._log = Log([], [], b"", "")
@@ -393,7 +393,7 @@ def read(path: pathlib.Path, known: Log | None = None) -> Log:
     file.seek(end)
     for raw in file:
       if not raw.endswith(b"\n"):
-        logging.warning("%s has an incomplete last line: it is read up to there.", path)
+        _LOGGER.warning("%s has an incomplete last line: it is read up to there.", path)
         break
       digest, _, body = raw.decode("utf-8", "replace").rstrip("\n").partition(" ")
       if digest != _digest(body):

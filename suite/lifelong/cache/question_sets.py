@@ -25,9 +25,9 @@ best (`accuracy_regression`). New models have no part in that choice.
 from __future__ import annotations
 
 import hashlib
+import logging
 from typing import Any, Callable, NamedTuple
 
-from absl import logging
 import numpy as np
 
 from suite.lifelong.answers import accuracy_regression
@@ -38,6 +38,7 @@ from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import committed
 from suite.system import file_lock
 
+_LOGGER = logging.getLogger(__name__)
 FILE = "questions.jsonl"
 _DRAWS = 8
 _LEAST = 4096  # Number of questions of a layer, if there are as many samples.
@@ -180,7 +181,7 @@ class QuestionSet:
         if len(self._known(part)) < num:
           self._append(part, num)
     except OSError as error:  # A read-only cache can still be used.
-      logging.warning("%s: questions are not stored: %s.", self._cache.folder, error)
+      _LOGGER.warning("%s: questions are not stored: %s.", self._cache.folder, error)
       self._save = False
       self._append(part, num)
 

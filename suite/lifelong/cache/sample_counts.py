@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 import hashlib
 import json
+import logging
 import os
 from typing import Any
 import zlib
 
-from absl import logging
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
@@ -30,6 +30,7 @@ from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
 
+_LOGGER = logging.getLogger(__name__)
 VERSION = 4
 FILE = "counts.bin"
 # The expected value of a sample's missing answers: the mean of its known ones and of two pseudo
@@ -94,7 +95,7 @@ class SampleCounts:
       except FileNotFoundError:
         pass
       except (OSError, ValueError, KeyError, TypeError) as error:
-        logging.info("%s is counted again: %s.", self._path, error)
+        _LOGGER.info("%s is counted again: %s.", self._path, error)
         self._forget()
     self.update()
 
@@ -192,7 +193,7 @@ class SampleCounts:
         line = json.dumps({**header, "digest": _digest(header)}) + "\n"
         file.write(line.encode().ljust(_HEADER))
     except OSError as error:  # A read-only cache can still be used.
-      logging.info("%s is not saved: %s.", self._path, error)
+      _LOGGER.info("%s is not saved: %s.", self._path, error)
 
 
 def _digest(header: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ import pytest
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from suite.curation import pictures
+from suite.beside.curation import pictures
 from suite.data.images import image_ops
 from suite.data.images import own_images
 from suite.data.images import prepared_sets

@@ -21,6 +21,7 @@ from suite.data.images import prepared_sets
 from suite.data.images import resized_copy
 from suite.data.images import tfds_source
 from suite.system import file_lock
+from suite.system import sealed_json
 
 SIDE = 4  # The pictures have 6 to 8 x 7 pixels.
 
@@ -106,9 +107,9 @@ def test_a_copy_is_made_once_and_again_if_the_data_changed(data_dir, parts):
   before = _source(data_dir).describe()
   assert _source(data_dir).describe() == before and parts == [8, 8, 7]
   path = _folder(data_dir) / packed_images.MANIFEST
-  manifest = json.loads(path.read_text())
+  manifest = sealed_json.read(path)
   manifest["of"]["num_bytes"] += 1
-  path.write_text(json.dumps(manifest))
+  path.write_text(sealed_json.text(manifest))
   (_folder(data_dir) / "of.json").write_text(json.dumps(manifest["of"]))
   assert _source(data_dir).describe() == before and parts == 2 * [8, 8, 7]
 
@@ -158,8 +159,8 @@ def _flip(path):
 
 
 def _older(path):
-  manifest = json.loads(path.read_text())
-  path.write_text(json.dumps({**manifest, "format": 0}))
+  manifest = sealed_json.read(path)
+  path.write_text(sealed_json.text({**manifest, "format": 0}))
 
 
 @pytest.mark.parametrize("name, harm, message", [

@@ -97,7 +97,7 @@ def test_bad_input():
 
 
 def test_it_says_what_the_estimator_of_one_order_says():
-  order_search = pytest.importorskip("suite.lifelong.estimators.paper_estimators")
+  order_search = pytest.importorskip("suite.learners.estimators.paper_estimators")
   rng = np.random.default_rng(0)
   ease = rng.random(500)
   known = (rng.random((30, 500)) < ease).astype(np.uint8)

@@ -10,10 +10,10 @@ import pathlib
 import numpy as np
 import pytest
 
-from suite.lifelong.estimators import anchor_search
+from suite.learners.estimators import anchor_search
+from suite.learners.estimators import paper_estimators
 from suite.lifelong.estimators import factor_model
 from suite.lifelong.estimators import irt_search
-from suite.lifelong.estimators import paper_estimators
 
 METHODS = {
     "sum": paper_estimators.SumSearch,

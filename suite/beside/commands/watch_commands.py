@@ -1,0 +1,145 @@
+# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
+"""`suite lifelong watch`: an accuracy cache follows a folder of logs."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.util
+import pathlib
+import sys
+import time
+from typing import Any
+
+from suite.commands import lifelong_answers
+from suite.commands import parsing
+from suite.configs import entry_points
+from suite.system import atomic_files
+
+_EVERY = 10.0
+_SHOWN = 8
+
+
+def _add(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong watch`."""
+  lifelong_answers.add_cache_flags(action, _watch)
+  action.description = (
+      "Reads the logs in a folder, at any depth, and adds what the cache has not; then new files, "
+      "as they come. Answers that came are compared with predictions that were made without them, "
+      "and an alarm is raised where predictions fail. A file that cannot be read is set aside, and "
+      "the others are added. The folder is never written to. After a kill the same command "
+      "resumes.")
+  action.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="where logs are written")
+  action.add_argument("--out", type=parsing.file_named(".html", ".htm"), metavar="FILE.html",
+                      help="write a page: ranking, tasks, what was saved, alarms")
+  times = action.add_mutually_exclusive_group()
+  times.add_argument("--once", action="store_true", help="look once, as from cron")
+  times.add_argument("--every", type=float, default=_EVERY, metavar="MINUTES",
+                     help="look again and again (10)")
+  action.add_argument("--settle", type=float, default=60.0, metavar="SECONDS",
+                      help="a file that cannot be read waits until it has not changed for so long: "
+                      "it may be half-written (60)")
+  action.add_argument("--costs", type=pathlib.Path, metavar="FILE",
+                      help="csv of model,flops,gpu_seconds of one answer (* stands for all "
+                      "others), to say what was saved")
+  action.add_argument("--false-alarms", type=float, default=0.01, metavar="P",
+                      help="share of the updates with an alarm although nothing changed (0.01)")
+  lifelong_answers.add_changed_flag(action)
+  lifelong_answers.add_scale_flags(action)
+  lifelong_answers.add_format_flags(action)
+
+
+def _watch(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong watch`."""
+  from suite.beside.watching import watching
+  from suite.lifelong.cache import accuracy_cache
+  from suite.state import answer_tables
+  if not args.once and not args.every > 0 or args.settle < 0 or not 0 < args.false_alarms < 1:
+    raise accuracy_cache.CacheError(
+        f"Got --every {args.every:g}, --settle {args.settle:g} and --false-alarms "
+        f"{args.false_alarms:g}; expected minutes above 0, seconds of 0 or more, and a share "
+        "between 0 and 1.")
+  missing = [name for name in ("jinja2", "plotly", "matplotlib")
+             if args.out and importlib.util.find_spec(name) is None]
+  if missing:
+    raise accuracy_cache.CacheError(f"The page needs {' and '.join(missing)}: pip install "
+                                    f"{' '.join(missing)}, or leave out --out.")
+  costs = answer_tables.load_costs(str(args.costs)) if args.costs else {}
+  settings = watching.Settings(
+      lifelong_answers.options(args, {}), args.threshold, args.changed, args.settle,
+      args.false_alarms)
+  while True:
+    found = watching.update(args.cache, args.folder, settings)
+    _report_update(args, found, costs)
+    if args.once:
+      return 0
+    sys.stdout.flush()
+    try:
+      time.sleep(60.0 * args.every)
+    except KeyboardInterrupt:
+      return 0
+
+
+def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
+  """Writes the page, and what an update found."""
+  from suite.beside.watching import watching
+  from suite.lifelong import drift
+  from suite.lifelong import standings
+  from suite.lifelong.cache import accuracy_cache
+  from suite.state import answer_tables
+  by_status: dict[str, list[Any]] = {one: [] for one in (
+      watching.ADDED, watching.SKIPPED, watching.REFUSED, watching.WAITING)}
+  for one in found.files:
+    by_status[one.status].append(one)
+  reasons = {status: [{"path": one.path, "reason": one.reason} for one in by_status[status]]
+             for status in (watching.REFUSED, watching.WAITING)}
+  alarms = [watching.test_record(one) for one in found.tests if one.is_alarm]
+  record: dict[str, Any] = {
+      "time": datetime.datetime.fromtimestamp(
+          found.time, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+      "added": [one.path for one in by_status[watching.ADDED]],
+      "skipped": len(by_status[watching.SKIPPED]), **reasons, "new_models": found.models,
+      "new_samples": found.num_samples, "new_answers": found.num_answers,
+      "retired": found.retired, "tests": len(found.tests), "alarms": alarms, "models": 0,
+      "samples": 0, "saved": None, "page": None}
+  if accuracy_cache.is_cache(args.cache):
+    cache = lifelong_answers.opened(args)
+    scores = standings.Standings(cache, lifelong_answers.scale(args, cache))
+    ranked = scores.ranked()
+    left = {one.name: cache.num_samples - one.num_evaluated for one in ranked}
+    saved: list[dict[str, Any]] = [
+        answer_tables.cost_of(costs, name).saved(num) if num else
+        answer_tables.AnswerCost(0.0, 0.0).saved(0) for name, num in left.items()]
+    record.update(models=cache.num_models, samples=cache.num_samples, saved={
+        name: None if any(one[name] is None for one in saved) else sum(one[name] for one in saved)
+        for name in ("saved_answers", "saved_flops", "saved_gpu_hours")})
+    is_new = bool(by_status[watching.ADDED] or reasons[watching.REFUSED])
+    if args.out and (is_new or not args.out.exists()):
+      from suite.beside.watching import watch_page
+      from suite.reporting.formats import renderers
+      updates = watching.history(args.cache)
+      order = (watching.REFUSED, watching.WAITING, watching.ADDED, watching.SKIPPED)
+      files = {**watching.files(updates), **{one.path: one for one in by_status[watching.WAITING]}}
+      section = watch_page.section(
+          cache, args.folder, scores, ranked, saved, updates,
+          sorted(files.values(), key=lambda one: (order.index(one.status), one.path)),
+          args.false_alarms)
+      atomic_files.write(args.out, renderers.html_page([section], args.out).encode())
+    record["page"] = str(args.out) if args.out else None
+  lines = [f"{record['time']}: {len(record['added']):,} files added, {found.num_answers:,} new "
+           f"answers, {len(found.models):,} new models, {found.num_samples:,} new samples"]
+  if found.retired:
+    lines.append(f"  {len(found.retired):,} documents have changed and are retired, such as "
+                 f"{found.retired[0]}")
+  for status, what in ((watching.REFUSED, "set aside"), (watching.WAITING, "waiting")):
+    lines += [f"  {what}: {one['path']}: {one['reason']}" for one in reasons[status][:_SHOWN]]
+    if len(reasons[status]) > _SHOWN:
+      lines.append(f"  {what}: {len(reasons[status]) - _SHOWN:,} more (--json has all)")
+  lines += [f"  ALARM: {drift.text(one)}" for one in found.tests if one.is_alarm]
+  if record["page"]:
+    lines.append(f"  page: {record['page']}")
+  lifelong_answers.show(args, record, lines)
+
+
+COMMAND = entry_points.Command(
+    "add new logs of a folder as they come, with a page and alarms where predictions fail", _add)
