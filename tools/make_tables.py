@@ -115,9 +115,8 @@ def _draw(runs: Sequence[run_dir.Run], whole: Sequence[pathlib.Path], output: pa
           shown: Sequence[panels.Panel]) -> list[pathlib.Path]:
   """Writes the figures of panels, or of runs and tables, beside the page; returns their paths."""
   figures_by_name = {
-      f"{output.stem}_{panel.name}": panel.figure() if panel.figure else figures.plotted(
-          panel.chart) for panel in shown
-      if panel.figure or panel.name in _CHARTS and panel.chart}
+      f"{output.stem}_{panel.name}": figures.draw(panel.chart, title=panel.title)
+      for panel in shown if panel.chart}
   figures_by_name = figures_by_name or run_figures.draw(runs, whole, stem=output.stem)
   drawn = {output.with_name(f"{name}.svg"): figure for name, figure in figures_by_name.items()}
   for path, figure in drawn.items():

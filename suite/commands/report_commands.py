@@ -135,6 +135,7 @@ def _give(text: str, out: pathlib.Path | None, what: str) -> int:
 
 def _report_panels(args: argparse.Namespace, facts: Any) -> int:
   from suite.reporting import figures
+  from suite.reporting import panels
   from suite.reporting.nevis_panels import panel_list
   from suite.reporting.run_panels import bucket_panels
   from suite.reporting.run_panels import budget_panels
@@ -148,21 +149,21 @@ def _report_panels(args: argparse.Namespace, facts: Any) -> int:
   of_buckets, of_budgets = (
       [name for name in known if name in args.panel or panel_list.ALL in args.panel]
       for known in (bucket_panels.NAMES, budget_panels.NAMES))
-  panels = [*(panel_list.load(args.dirs, of_tasks, facts) if of_tasks else []),
-            *(bucket_panels.load(args.dirs, of_buckets) if of_buckets else []),
-            *(budget_panels.load(args.dirs, of_budgets) if of_budgets else [])]
-  if not panels:
+  shown = [*(panel_list.load(args.dirs, of_tasks, facts) if of_tasks else []),
+           *(bucket_panels.load(args.dirs, of_buckets) if of_buckets else []),
+           *(budget_panels.load(args.dirs, of_budgets) if of_budgets else [])]
+  if not shown:
     kinds = (["NEVIS'22"] * bool(of_tasks) + ["CLEAR"] * bool(of_buckets)
              + ["lifelong_figures"] * bool(of_budgets))
     raise gin_files.ConfigError(
         f"No run of {' or '.join(kinds)} in {', '.join(args.dirs)} has what "
         f"{', '.join(args.panel)} shows. "
         "Leave --panel out for the tables of all protocols.")
-  for panel in panels:
+  for panel in shown:
     print(panel.text_table().text())
-    if panel.figure:
+    if panel.chart and not isinstance(panel.chart, panels.Gallery):
       path = args.figures / f"{panel.name}.{args.figure_format}"
-      figures.save(panel.figure(), path)
+      figures.save(figures.draw(panel.chart, title=panel.title), path)
       print(f"Figure: {path}\n")
   return 0
 

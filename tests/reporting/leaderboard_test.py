@@ -174,7 +174,7 @@ def test_all_reports_begin_with_it_and_the_figure_has_an_axis_for_each(table):
   figure, = run_figures.draw([], [table.folder]).values()
   assert [axes.get_title(loc="left") for axes in figure.axes] == ["N", "C"]
   assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-      "a", "b", "c", "Pareto front"]
+      "a", "b (partial)", "b", "c", "Pareto front"]
 
 
 def test_a_cell_of_several_learners_is_refused(table):

@@ -49,6 +49,7 @@ from suite.contracts import descriptions
 from suite.metrics import schema
 from suite.metrics import task_stream
 from suite.reporting import figures
+from suite.reporting import panels
 from suite.reporting import run_dir
 from suite.reporting import tables
 from suite.reporting.board import event_file
@@ -214,8 +215,9 @@ class TensorBoardView:
       if is_end or spent - self._drawn_at >= _SECONDS_BETWEEN_IMAGES:
         self._drawn_at = spent
         part = self._scores.about(record).part
-        values.append(picture("accuracy_matrix", figures.accuracy_matrix(
-            acc, title=f"Accuracy by {part}, {self.log_dir.name}", part=part)))
+        values.append(picture("accuracy_matrix", figures.draw(
+            panels.accuracy_matrix({"": acc}, part),
+            title=f"Accuracy by {part}, {self.log_dir.name}")))
     if self._folder is not None and (test_set := sample_images.name_of(record)):
       if test_set in self._sampled:
         self._sampled[test_set] = record  # Shown again at the end.

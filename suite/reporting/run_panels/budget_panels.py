@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 import dataclasses
-import functools
 import os
 from typing import Any, NamedTuple, Union
 
@@ -21,7 +20,6 @@ import numpy as np
 
 from suite.contracts import descriptions
 from suite.metrics import budget_curves
-from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import paper_values
 from suite.reporting import run_dir
@@ -117,8 +115,7 @@ def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   made = [one for make in makers for one in make(found)]
   return [panels.Panel(
       one.name, f"{stream.title}: {one.title}", one.columns, one.rows, [*one.notes, *stream.notes],
-      chart=one.chart, figure=functools.partial(figures.plotted, one.chart, title=one.title)
-      if isinstance(one.chart, panels.Plot) else None) for one in made]
+      chart=one.chart) for one in made]
 
 
 def results(stream: run_streams.StreamRuns) -> Results:

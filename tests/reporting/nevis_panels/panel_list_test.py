@@ -7,6 +7,7 @@ import nevis_runs
 import pytest
 
 from suite.metrics import task_stream
+from suite.reporting import figures
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import transfer_panels
@@ -43,7 +44,7 @@ def test_panels_have_names_and_can_be_drawn(panels):
   for name, panel in panels.items():
     assert panel.text_table().text()
     if name not in ("tasks", "pretraining"):
-      panel.figure().draw_without_rendering()
+      figures.draw(panel.chart, title=panel.title).draw_without_rendering()
 
 
 def test_data_sets_sizes_and_domains_by_year(panels):
@@ -75,8 +76,9 @@ def test_unknown_costs_are_named_and_never_drawn_as_zero(tmp_path):
   rows = _rows(panel)
   assert rows["ft_d"][3:] == [None, "", None, ""] and rows["pt"][3:] == [5, "yes", None, ""]
   assert panel.notes == ["Not in the figure, FLOPs not counted: ft_d, pt."]
-  drawn = [{x for line in axes.lines for x in line.get_xdata()} for axes in panel.figure().axes]
-  assert drawn == [{5}, set()]
+  drawn = {name: {x for series in plot.series for x in series.x}
+           for name, plot in panel.chart.choices.items()}
+  assert drawn == {"without pretraining": {5}, "with pretraining": set()}
 
 
 def test_regret_is_against_the_mean_of_independents_seeds(panels):
@@ -106,11 +108,9 @@ def test_groups_of_several_budgets_are_drawn_against_flops(tmp_path):
   for name, error, flops in (("cheap", 0.4, 10), ("paper", 0.1, 100)):
     nevis_runs.write(tmp_path / name / "indep", (error,) * 4, flops={"train": flops})
   domain, *_ = panel_list.load([tmp_path], ["groups"], FACTS)
-  every = domain.figure().axes
-  assert [axes.get_title(loc="left") for axes in every] == ["ocr", "object"]
-  [points] = [line for line in every[1].lines if line.get_label() == "_nolegend_"][:1]
-  assert list(points.get_xdata()) == [10, 100]
-  assert list(points.get_ydata()) == [40, 10]
+  assert list(domain.chart.choices) == ["ocr", "object"]
+  front, points = domain.chart.choices["object"].series
+  assert (points.x, points.y, front.is_front) == ([10, 100], [40, 10], True)
 
 
 def test_forward_transfer_of_repeated_tasks(panels):
