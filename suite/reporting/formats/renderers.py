@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-import functools
 import gzip
 import html
+import json
 import os
 import pathlib
 import re
@@ -149,8 +149,10 @@ def html_page(sections: Sequence[panels.Section], out: pathlib.Path | None = Non
     num = len(made) if section.num_main is None else section.num_main
     shown.append({"id": name, "title": section.title, "main": made[:num], "rest": made[num:],
                   "about": list(section.about)})
-  library = _packed(offline.get_plotlyjs()) if any(
-      panel["chart"] for one in shown for panel in (*one["main"], *one["rest"])) else ""
+  charts = {panel["id"]: panel["chart"] for one in shown for panel in (*one["main"], *one["rest"])
+            if panel["chart"]}
+  library = _packed(f"{offline.get_plotlyjs()};\nconst FIGURES = {json.dumps(charts)};"
+                    ) if charts else ""
   about = [dict(section.about) for section in sections]
   runs = list(dict.fromkeys(one["run"] for one in about if "run" in one))
   days = [one["date"].partition(" ")[0] for one in about if one.get("date", "")[:1].isdigit()]
@@ -222,9 +224,8 @@ def _href(path: str, out: pathlib.Path | None) -> str:
   return urllib.parse.quote(pathlib.PurePath(relative).as_posix())
 
 
-@functools.cache
 def _packed(program: str) -> str:
-  """A program as text for `unpack` of report.js: the size of its gzip, and that in base 85."""
+  """A program as text, for `unpack` of report.js: the size of its gzip, and that in base 85."""
   packed = gzip.compress(program.encode(), 9, mtime=0)
   text = base64.b85encode(packed, pad=True).decode().replace("<", ",")  # No tag begins within.
   return f"{len(packed)}:{text}"

@@ -35,7 +35,7 @@
   function draw(chart) {
     if (chart.dataset.drawn || !chart.offsetParent) return;  // Not within what is folded.
     chart.dataset.drawn = "yes";
-    const figure = JSON.parse(document.getElementById(chart.dataset.figure).textContent);
+    const figure = FIGURES[chart.dataset.figure];
     if (chart.clientWidth < 600) narrow(figure);
     if (figure.layout.height) chart.style.height = `${figure.layout.height}px`;
     Plotly.newPlot(chart, figure.data, figure.layout, {
