@@ -97,6 +97,11 @@ def draw(chart: panels.Chart, *, title: str = "") -> figure_lib.Figure:
   return figure
 
 
+def can_draw(chart: panels.Chart | None) -> bool:
+  """Whether there is something to draw: galleries are pictures already."""
+  return chart is not None and not isinstance(chart, panels.Gallery)
+
+
 def _legend_names(parts: Iterable[Any]) -> list[str]:
   """Names of series, parts and groups, but of a single one and of lines for reference."""
   found: list[tuple[int, str]] = []  # With their places, the front last.

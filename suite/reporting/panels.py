@@ -64,6 +64,7 @@ class Panel:
     arrays: further plain values that the figure shows, such as matrices.
     chart: what its figure shows; None for none.
     best: cells (row, column) to mark.
+    group: the name to ask for, of which there are several panels; "": the panel's own.
   """
 
   name: str
@@ -74,6 +75,7 @@ class Panel:
   arrays: Mapping[str, Any] = dataclasses.field(default_factory=dict)
   chart: Chart | None = None
   best: frozenset[tuple[int, int]] = frozenset()
+  group: str = ""
 
   def __post_init__(self):
     unknown = sorted({column.kind for column in self.columns} - set(KINDS))

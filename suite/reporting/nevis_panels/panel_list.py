@@ -7,9 +7,8 @@ learner is needed: the facts are the stream's own (`stream_results.facts_of`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 import dataclasses
-import os
 from typing import NamedTuple
 
 import numpy as np
@@ -64,25 +63,8 @@ def build(results: stream_results.StreamResults, names: Sequence[str] = (ALL,),
     "transfer": lambda: transfer_panels.transfer_matrices(results),
     "paper": lambda: reference_panels.beside_paper(results),
   }
-  return [panel for name, make in makers.items() if ALL in names or name in names
-          for panel in make()]
-
-
-def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = (ALL,),
-         facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panels.Panel]:
-  """Builds the panels of all runs of NEVIS'22 in the directories, at any depth."""
-  return of_streams(stream_results.load(dirs), names, facts)
-
-
-def of_streams(
-  streams: Sequence[stream_results.StreamResults],
-  names: Sequence[str] = (ALL,),
-  facts: Mapping[str, stream_results.TaskFacts] | None = None,
-) -> list[panels.Panel]:
-  """Builds the panels of several streams, one after the other; their names are numbered then."""
-  found = [build(results, names, facts) for results in streams]
-  return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
-          for i, panels in enumerate(found, 1) for panel in panels]
+  return [dataclasses.replace(panel, group=name) for name, make in makers.items()
+          if ALL in names or name in names for panel in make()]
 
 
 class StreamYear(NamedTuple):

@@ -8,9 +8,7 @@ is shown by its name if the run's summary has names, else by its number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-import dataclasses
-import os
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,18 +51,6 @@ def build(stream: run_streams.StreamRuns, names: Sequence[str] = tuple(NAMES)
       "confusion": lambda: class_confusion(stream, results),
       "paper_matrix": lambda: published(stream)}
   return [panel for name, make in makers.items() if name in names for panel in make()]
-
-
-def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = tuple(NAMES)
-         ) -> list[panels.Panel]:
-  """Builds the panels of all runs of CLEAR in the directories, at any depth.
-
-  Names are numbered if there are several streams.
-  """
-  found = [build(stream, names) for stream in run_streams.build(run_dir.load(dirs))
-           if descriptions.BUCKETS in stream.description.panels]
-  return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
-          for i, panels in enumerate(found, 1) for panel in panels]
 
 
 class Published(NamedTuple):

@@ -12,8 +12,6 @@ are further curves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-import dataclasses
-import os
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -22,7 +20,6 @@ from suite.contracts import descriptions
 from suite.metrics import budget_curves
 from suite.reporting import panels
 from suite.reporting import paper_values
-from suite.reporting import run_dir
 from suite.reporting import run_streams
 
 NAMES = {
@@ -87,19 +84,6 @@ class Results(NamedTuple):
   def any(self, figure: str) -> list[tuple[_Learner, Mapping[str, Any]]]:
     """The first record of a figure of each learner that has one."""
     return [(one, one.of(figure)[0]) for one in self.learners.values() if one.of(figure)]
-
-
-def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = tuple(NAMES)
-         ) -> list[panels.Panel]:
-  """Builds the panels with these names of all such runs in the directories, at any depth.
-
-  Names are numbered if there are several streams.
-  """
-  found = [[panel for panel in build(stream) if panel.name in names]
-           for stream in run_streams.build(run_dir.load(dirs))
-           if descriptions.BUDGETS in stream.description.panels]
-  return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
-          for i, made in enumerate(found, 1) for panel in made]
 
 
 def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:

@@ -18,6 +18,11 @@ FACTS = {"a": stream_results.TaskFacts("ocr", 400, 28.0),
 KNN = {"b": {"a": 0.5}, "a@2": {"a": 0.1, "b": 0.3}, "c": {"a": 0.2, "b": 0.6, "a@2": 0.4}}
 
 
+def _load(dirs, names=(panel_list.ALL,), facts=None):
+  return [panel for results in stream_results.load(dirs)
+          for panel in panel_list.build(results, names, facts)]
+
+
 @pytest.fixture(scope="module", name="panels")
 def _panels(tmp_path_factory):
   folder = tmp_path_factory.mktemp("runs")
@@ -30,7 +35,7 @@ def _panels(tmp_path_factory):
     nevis_runs.write(work / "pt", (0.4, 0.5, 0.3, 0.3), seed=seed, starts=("encoder",) * 4,
                      flops={"train": 90, "pretrain": 500, "predict": 7})
   nevis_runs.write(folder / "seed0" / "slow", (0.4, 0.5), is_finished=False)
-  return {panel.name: panel for panel in panel_list.load([folder], facts=FACTS)}
+  return {panel.name: panel for panel in _load([folder], facts=FACTS)}
 
 
 def _rows(panel):
@@ -72,7 +77,7 @@ def test_pareto_with_and_without_pretraining(panels):
 def test_unknown_costs_are_named_and_never_drawn_as_zero(tmp_path):
   nevis_runs.write(tmp_path / "ft_d", (0.1,) * 4, flops={"train": None})
   nevis_runs.write(tmp_path / "pt", (0.2,) * 4, flops={"train": 5, "pretrain": None})
-  [panel] = panel_list.load([tmp_path], ["pareto"])
+  [panel] = _load([tmp_path], ["pareto"])
   rows = _rows(panel)
   assert rows["ft_d"][3:] == [None, "", None, ""] and rows["pt"][3:] == [5, "yes", None, ""]
   assert panel.notes == ["Not in the figure, FLOPs not counted: ft_d, pt."]
@@ -107,7 +112,7 @@ def test_groups_count_all_tasks_and_need_all_of_a_group(panels):
 def test_groups_of_several_budgets_are_drawn_against_flops(tmp_path):
   for name, error, flops in (("cheap", 0.4, 10), ("paper", 0.1, 100)):
     nevis_runs.write(tmp_path / name / "indep", (error,) * 4, flops={"train": flops})
-  domain, *_ = panel_list.load([tmp_path], ["groups"], FACTS)
+  domain, *_ = _load([tmp_path], ["groups"], FACTS)
   assert list(domain.chart.choices) == ["ocr", "object"]
   front, points = domain.chart.choices["object"].series
   assert (points.x, points.y, front.is_front) == ([10, 100], [40, 10], True)
@@ -124,7 +129,7 @@ def test_forward_transfer_of_repeated_tasks(panels):
 
 def test_printed_forward_transfer_stands_beside_the_mean(tmp_path):
   nevis_runs.write(tmp_path / "ft_prev", (0.4, 0.3, 0.2, 0.4), starts=("random", "a", "b", "a@2"))
-  panel, = panel_list.load([tmp_path], ["forward_transfer"])
+  panel, = _load([tmp_path], ["forward_transfer"])
   rows = {row[0]: row[-1] for row in panel.rows}
   assert rows == {"a@2": None, "mean": 0.199} and any("5.13" in note for note in panel.notes)
 
@@ -167,7 +172,7 @@ def test_transfer_by_knn_and_by_training(panels):
 def test_a_chain_has_no_matrix(tmp_path):
   nevis_runs.write(tmp_path / "indep", (0.1,) * 4)
   nevis_runs.write(tmp_path / "ft_prev", (0.1,) * 4, starts=("random", "a", "b", "a@2"))
-  assert not panel_list.load([tmp_path], ["transfer", "starts"])
+  assert not _load([tmp_path], ["transfer", "starts"])
 
 
 def test_errors_by_task_have_deviations(panels):
