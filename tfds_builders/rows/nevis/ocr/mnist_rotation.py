@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tfds_builders import splits
 from tfds_builders.parsers import idx
-from tfds_builders.rows.nevis.m import mnist
+from tfds_builders.rows.nevis.ocr import mnist
 from tfds_builders.rows.nevis.shared import digits
 from tfds_builders.rows.nevis.shared import paper_rules
 from tfds_builders.rows.row import Compat

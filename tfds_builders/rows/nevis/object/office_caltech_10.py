@@ -6,7 +6,7 @@ from __future__ import annotations
 from tfds_builders import paper_draws
 from tfds_builders import splits
 from tfds_builders.parsers import shared_classes
-from tfds_builders.rows.nevis.c import caltech256
+from tfds_builders.rows.nevis.object import caltech256
 from tfds_builders.rows.nevis.shared import domains
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
