@@ -31,8 +31,8 @@ from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.run_panels import report_sections
-from suite.reporting.run_panels import run_figures
 
+_DRAWN = ("pareto", "matrix", "table")  # Panels whose figures a page has that names none.
 _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision")
 
 
@@ -41,16 +41,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
   try:
     whole, single = table_dir.split(args.dirs)
     shown = report_sections.named(report_sections.chosen(
-        report_sections.load(args.dirs), args.panel)) if args.panel else {}
+        report_sections.load(args.dirs), args.panel or _DRAWN))
     if args.panel and not shown:
       raise ValueError(f"No run has what --panel {', '.join(args.panel)} shows.")
     runs = run_dir.load(single) if single else []
-    made = [panel.text_table() for panel in shown.values()] or [
+    made = [panel.text_table() for panel in shown.values()] if args.panel else [
         *(t for d in whole for t in paper_table.build(d)), *tables.build(runs)]
   except (OSError, ValueError) as error:
     print(f"make_tables: {error}", file=sys.stderr)
     return 1
-  drawn = [] if args.output is None else _draw(runs, whole, args.output, shown)
+  drawn = [] if args.output is None else _draw(args.output, shown)
   ways = [*(_provenance_of_table(d) for d in whole), *map(_provenance, _by_environment(runs))]
   text = page(made, ways, title=args.title, figure_names=[path.name for path in drawn])
   if args.output is None:
@@ -83,16 +83,12 @@ def _parser() -> argparse.ArgumentParser:
   return parser
 
 
-def _draw(runs: Sequence[run_dir.Run], whole: Sequence[pathlib.Path], output: pathlib.Path,
-          shown: Mapping[str, panels.Panel]) -> list[pathlib.Path]:
-  """Writes the figures of panels, or of runs and tables, beside the page; returns their paths."""
-  figures_by_name = {
-      f"{output.stem}_{name}": figures.draw(panel.chart, title=panel.title)
-      for name, panel in shown.items() if figures.can_draw(panel.chart)}
-  figures_by_name = figures_by_name or run_figures.draw(runs, whole, stem=output.stem)
-  drawn = {output.with_name(f"{name}.svg"): figure for name, figure in figures_by_name.items()}
-  for path, figure in drawn.items():
-    figures.save(figure, path)
+def _draw(output: pathlib.Path, shown: Mapping[str, panels.Panel]) -> list[pathlib.Path]:
+  """Writes the figures of panels beside the page; returns their paths."""
+  drawn = {output.with_name(f"{output.stem}_{name}.svg"): panel for name, panel in shown.items()
+           if figures.can_draw(panel.chart)}
+  for path, panel in drawn.items():
+    figures.save(figures.draw(panel.chart, title=panel.title), path)
   return list(drawn)
 
 

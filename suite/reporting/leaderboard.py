@@ -378,12 +378,6 @@ def _stream_notes(columns: Sequence[Ranked]) -> list[str]:
           f"{'; '.join(column.streams)}." for column in columns if len(column.streams) > 1]
 
 
-def charts(table: table_dir.TableDir) -> dict[str, panels.Plot]:
-  """The scores of each column against FLOPs, where these are known."""
-  return {column.name: panel.chart for column in load(table)
-          if (panel := _front(table, column)) and isinstance(panel.chart, panels.Plot)}
-
-
 def front(column: Ranked) -> list[Point]:
   """The points of a column that no other dominates, by FLOPs."""
   points = column.points()

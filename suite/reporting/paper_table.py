@@ -252,7 +252,9 @@ def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> quantities
            "interval over tasks] where there is one seed."]
   notes += _convention_notes(lines, conventions) + _transductive_notes(lines)
   notes += [f"Paper: {note}" for note in (paper.notes if paper else ())] + list(table.notes)
-  return quantities.TextTable(title=table.title, header=["", *header], rows=rows, notes=notes)
+  plots = length_plots(table) or rate_plots(table) or update_plots(table)
+  return quantities.TextTable(title=table.title, header=["", *header], rows=rows, notes=notes,
+                              chart=panels.Plots(plots) if plots else None)
 
 
 def _progress(table: table_dir.TableDir) -> str:
@@ -307,6 +309,8 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[quanti
         by_column.append(quantities.by_name(cost, quantities.mean(known)) if known else None)
   if table.measures and not any(any(by_column) for by_column in found.values()):
     return []
+  plots = cost_plots(table)
+  chart = panels.Plots(plots, columns=2) if plots else None
   title, notes = f"{table.title}: costs", [] if table.measures else [
       _progress(table), *_convention_notes(lines, {}), *_transductive_notes(lines)]
   values = paper_values.scores(table.paper).values if table.paper else {}
@@ -321,7 +325,7 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[quanti
     rows = [[line.shown, *(found[line.label, cost][0] or nothing for cost in shown),
              *(printed.get((line.label, words), [nothing])[0] for words in theirs)]
             for line in lines]
-    return [quantities.TextTable(title=title, notes=notes, rows=rows, header=[
+    return [quantities.TextTable(title=title, notes=notes, rows=rows, chart=chart, header=[
         "", *shown, *(f"paper: {words}" for words in theirs)])]
   rows = []
   for line in lines:
@@ -333,7 +337,7 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[quanti
       rows += [["  paper", words, *cells] for (label, words), cells in printed.items()
                if label == line.label]
   return [quantities.TextTable(title=title, header=["", "", *table.columns], rows=rows,
-                               notes=notes, num_left=2)]
+                               notes=notes, num_left=2, chart=chart)]
 
 
 def _matrix(table: table_dir.TableDir, lines: Sequence[TableLine], column: str, label: str,
@@ -427,7 +431,8 @@ def validation_gains(table: table_dir.TableDir) -> list[quantities.TextTable]:
     rows.append(cells)
   return [quantities.TextTable(
       title=f"{table.title}: validation accuracy, gain over the second half of meta-training",
-      header=["", *columns], rows=rows, best=frozenset(best), notes=[
+      header=["", *columns], rows=rows, best=frozenset(best),
+      chart=panels.Plots(validation_plots(table)), notes=[
           f"In points of percent, means over seeds. Bold: at least {_RISING:g}, so that the budget "
           "leaves the learner under-trained."])]
 

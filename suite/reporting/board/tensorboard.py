@@ -53,7 +53,8 @@ from suite.reporting import panels
 from suite.reporting import run_dir
 from suite.reporting import tables
 from suite.reporting.board import event_file
-from suite.reporting.run_panels import run_figures
+from suite.reporting.nevis_panels import error_panels
+from suite.reporting.nevis_panels import stream_results
 from suite.state import run_identity
 from suite.state import sample_images
 
@@ -528,8 +529,11 @@ class BoardDirectory:
     """Writes what compares learners: figures, and the columns of both HParams tabs."""
     runs = run_dir.load([self._workdir])
     finished = [run for run in runs if run.is_finished]
-    drawn = run_figures.draw([
-        run for run in finished if descriptions.TASKS in run.description.panels], stem="pareto")
+    drawn = {"pareto" if not i else f"pareto_{i + 1}": figures.draw(
+        error_panels.pareto_chart(points), title=results.title)
+             for i, results in enumerate(stream_results.build([
+                 run for run in finished if descriptions.TASKS in run.description.panels]))
+             if (points := error_panels.learner_points(results))}
     rows: list[Mapping[str, Any]] = []
     trials: list[Mapping[str, Any]] = []
     metrics: list[str] = []
