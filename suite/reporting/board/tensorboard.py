@@ -51,6 +51,7 @@ from suite.metrics import task_stream
 from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import run_dir
+from suite.reporting import run_streams
 from suite.reporting import tables
 from suite.reporting.board import event_file
 from suite.reporting.nevis_panels import error_panels
@@ -531,9 +532,9 @@ class BoardDirectory:
     finished = [run for run in runs if run.is_finished]
     drawn = {"pareto" if not i else f"pareto_{i + 1}": figures.draw(
         error_panels.pareto_chart(points), title=results.title)
-             for i, results in enumerate(stream_results.build([
-                 run for run in finished if descriptions.TASKS in run.description.panels]))
-             if (points := error_panels.learner_points(results))}
+             for i, stream in enumerate(run_streams.build(finished))
+             if (results := stream_results.of_stream(stream))
+             and (points := error_panels.learner_points(results))}
     rows: list[Mapping[str, Any]] = []
     trials: list[Mapping[str, Any]] = []
     metrics: list[str] = []

@@ -78,8 +78,8 @@ def load(dirs: Iterable[str | os.PathLike],
                                 [*tables.panels_of_table(directory),
                                  *significance.of_table(table)], about=about_table(table)))
   for stream in run_streams.build(run_dir.load(begun)):
-    own = [panel for results in stream_results.build(stream.runs)  # None but for NEVIS'22.
-           for panel in panel_list.build(results, facts=facts)]
+    results = stream_results.of_stream(stream)  # None but for NEVIS'22.
+    own = [] if results is None else panel_list.build(results, facts=facts)
     measure, tested = compared = tables.headline_test(stream)
     first, summary = tables.brief(stream, compared)[0], tables.summary_of_stream(stream)
     made = [

@@ -71,7 +71,7 @@ def test_pareto_with_and_without_pretraining(panels):
                           120, "yes"]
   assert rows["pt"] == [2, pytest.approx(0.3), pytest.approx(0.0), 90, "yes", 590, "yes"]
   assert rows["indep"] == [2, 0.5, 0.0, 100, "", 100, "yes"]
-  assert "slow" not in rows and any("slow: not finished" in n for n in panels["pareto"].notes)
+  assert "slow" not in rows and any("slow: partial" in n for n in panels["pareto"].notes)
 
 
 def test_unknown_costs_are_named_and_never_drawn_as_zero(tmp_path):
