@@ -72,8 +72,6 @@ COMMANDS = {
     "an unknown name": ({}, ["show", "foo"], r"suite (list --methods)\b", "instead"),
     "an unknown data set": ({}, ["data", "build", "nevis/mnst"], r"suite (data list --all)\b",
                             "instead"),
-    "a flag of several seeds": ({}, ["run", "quickstart", "--fold_seeds"], r"(--seeds 0,1,2)\b",
-                                "parsed"),
     "several seeds": ({}, ["run", "quickstart", "--seeds", "3"], r"(--seeds 0,1,2)\b", "parsed"),
     "one seed": ({}, ["run", "quickstart", "--seeds", "3"], r"(--seed 3)\b", "parsed"),
 }

@@ -80,7 +80,7 @@ def test_the_wheel_says_what_it_is(wheel):
   info, = {name.split("/")[0] for name in wheel.namelist() if name.endswith(".dist-info/METADATA")}
   metadata = wheel.read(f"{info}/METADATA").decode()
   assert "Name: lifelong-suite\n" in metadata
-  assert "Requires-Python: <3.14,>=3.9\n" in metadata.replace(">=3.9,<3.14", "<3.14,>=3.9")
+  assert "Requires-Python: <3.14,>=3.10\n" in metadata.replace(">=3.10,<3.14", "<3.14,>=3.10")
   assert "suite = suite.cli:main" in wheel.read(f"{info}/entry_points.txt").decode()
   assert any(name.startswith(info) and name.endswith("LICENSE") for name in wheel.namelist())
 
@@ -129,9 +129,8 @@ def _required(monkeypatch):
 
 
 @pytest.mark.parametrize("line, python, newer", [
-    ("", "3.9", False), ("", "3.11", False), ("", "3.12", True), ("", "3.13", True),
-    ("newer", "3.9", False), ("newer", "3.10", True), ("newer", "3.11", True),
-    ("newer", "3.13", True)])
+    ("", "3.10", False), ("", "3.11", False), ("", "3.12", True), ("", "3.13", True),
+    ("newer", "3.10", True), ("newer", "3.11", True), ("newer", "3.13", True)])
 def test_each_python_gets_one_tensorflow(required, line, python, newer):
   found = required(line, python)
   assert found["tensorflow"] == ["<2.22,>=2.16" if newer else "<2.16,>=2.15"]
@@ -160,8 +159,8 @@ def test_another_line_is_refused(required):
     required("2.19", "3.11")
 
 
-FAKE_PYTHONS = {"python3.11": "exit 127", "python3.10": "echo 3.14", "python3.9": "echo 3.9",
-                "python3.13": "echo 3.13", "python3": "echo 3.8"}
+FAKE_PYTHONS = {"python3.11": "exit 127", "python3.10": "echo 3.10", "python3.13": "echo 3.13",
+                "python3": "echo 3.8"}
 
 
 def source_venv(tmp_path, fakes, lines, **env):
@@ -178,22 +177,22 @@ def source_venv(tmp_path, fakes, lines, **env):
 
 def test_the_tools_take_the_first_python_that_starts_and_is_in_range(tmp_path):
   done = source_venv(tmp_path, FAKE_PYTHONS, "find_python; echo $PYTHON")
-  assert (done.returncode, done.stdout) == (0, "python3.9\n"), done.stderr
+  assert (done.returncode, done.stdout) == (0, "python3.10\n"), done.stderr
 
 
 def test_the_tools_take_a_newer_python_where_there_is_no_older_one(tmp_path):
-  fakes = {**FAKE_PYTHONS, "python3.9": "exit 127"}
+  fakes = {**FAKE_PYTHONS, "python3.10": "exit 127"}
   done = source_venv(tmp_path, fakes, "find_python; echo $PYTHON")
   assert (done.returncode, done.stdout) == (0, "python3.13\n"), done.stderr
 
 
 def test_the_tools_say_which_pythons_were_tried_and_exit_with_2(tmp_path):
-  fakes = {**FAKE_PYTHONS, "python3.13": "exit 127",
-           "python3.9": "[ \"$2\" = 'import ensurepip, venv' ] && exit 1; echo 3.9"}
+  fakes = {**FAKE_PYTHONS, "python3.10": "echo 3.14",
+           "python3.13": "[ \"$2\" = 'import ensurepip, venv' ] && exit 1; echo 3.13"}
   done = source_venv(tmp_path, fakes, "find_python")
   assert done.returncode == 2
-  for line in ("python3.11: exists but does not start", "python3.10: is 3.14, outside 3.9 to 3.13",
-               "python3.9: is 3.9, but has no venv module", "python3: is 3.8, outside",
+  for line in ("python3.11: exists but does not start", "python3.10: is 3.14, outside 3.10 to 3.13",
+               "python3.13: is 3.13, but has no venv module", "python3: is 3.8, outside",
                "LIFELONG_PYTHON="):
     assert line in done.stderr
 

@@ -12,18 +12,18 @@ python_version() {
   "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null
 }
 
-# Sets PYTHON to the first interpreter that starts, is 3.9 to 3.13 and can make an environment. Those up
+# Sets PYTHON to the first interpreter that starts, is 3.10 to 3.13 and can make an environment. Those up
 # to 3.11 come first: they have all six packages (docs/dependencies.md).
 find_python() {
   local candidate version found=""
-  for candidate in ${LIFELONG_PYTHON:-python3.11 python3.10 python3.9 python3.13 python3.12 python3}; do
+  for candidate in ${LIFELONG_PYTHON:-python3.11 python3.10 python3.13 python3.12 python3}; do
     if ! command -v "$candidate" >/dev/null 2>&1; then
       found+=$'\n'"  $candidate: not found"
       continue
     fi
     version="$(python_version "$candidate")" || version=""
     case "$version" in
-      3.9 | 3.10 | 3.11 | 3.12 | 3.13)
+      3.10 | 3.11 | 3.12 | 3.13)
         if "$candidate" -c 'import ensurepip, venv' >/dev/null 2>&1; then
           PYTHON="$candidate"
           return 0
@@ -31,10 +31,10 @@ find_python() {
         found+=$'\n'"  $candidate: is $version, but has no venv module (on Debian: apt install python$version-venv)"
         ;;
       "") found+=$'\n'"  $candidate: exists but does not start ($(command -v "$candidate"))" ;;
-      *) found+=$'\n'"  $candidate: is $version, outside 3.9 to 3.13" ;;
+      *) found+=$'\n'"  $candidate: is $version, outside 3.10 to 3.13" ;;
     esac
   done
-  echo "No suitable Python. Needed: 3.9 to 3.13 with the venv module (TensorFlow has no wheel for others)." >&2
+  echo "No suitable Python. Needed: 3.10 to 3.13 with the venv module (TensorFlow has no wheel for others)." >&2
   echo "Tried:$found" >&2
   echo "Next step: install one of them, or name it: LIFELONG_PYTHON=/path/to/python3.13" >&2
   exit 2

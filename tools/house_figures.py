@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Counts folders, import arrows, circles and module names of a checkout, for docs/architecture.md.
+"""Counts code, folders, import arrows, circles and names of a checkout, for docs/architecture.md.
 
     python tools/house_figures.py            # this checkout
     python tools/house_figures.py --frames   # the way from `suite run` to the gradient, a minute
@@ -9,6 +9,9 @@ A room is a folder with at least one module; __init__.py does not count as one, 
 suite/experiment.py is a room by itself: tables and commands use it, and it lies beside cli.py. An
 arrow is a pair of rooms of which the first imports the second; it points up if the floor of the
 second stands later in FLOORS. Every import counts, those inside functions too.
+
+Code is what is no blank line, comment or docstring; a refusal is a `raise`. A climb is a frame that
+calls one of a floor above its own.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import pathlib
 import re
 import sys
 import tempfile
+import tokenize
 import traceback
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
 
@@ -143,6 +147,52 @@ def _floor(room: str) -> int:
               if room == floor or room.startswith(f"{floor}/"))
 
 
+class Code(NamedTuple):
+  """Lines and tokens of code, `raise` statements and their lines."""
+
+  lines: int
+  tokens: int
+  refusals: int
+  refusal_lines: int
+
+
+_LAYOUT = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+           tokenize.ENDMARKER)
+
+
+def code(path: pathlib.Path) -> Code:
+  """The code of a file."""
+  text = path.read_text(encoding="utf-8")
+  tree, docs = ast.parse(text), set()
+  for node in ast.walk(tree):
+    if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+      first = node.body[0] if node.body else None
+      if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(
+          first.value.value, str):
+        docs |= set(range(first.lineno, first.end_lineno + 1))
+  tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline)
+            if token.type not in _LAYOUT and token.start[0] not in docs]
+  lines = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
+  raised = [node for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+  return Code(len(lines), len(tokens), len(raised),
+              sum(node.end_lineno - node.lineno + 1 for node in raised))
+
+
+def code_by_wing(root: pathlib.Path) -> Dict[str, Code]:
+  """Wing, a folder of `suite` or what lies directly in it -> the sum of its code."""
+  found: Dict[str, List[Code]] = collections.defaultdict(list)
+  for path in sorted((root / "suite").rglob("*.py")):
+    parts = path.relative_to(root).parts
+    found["/".join(parts[:2]) if len(parts) > 2 else "suite"].append(code(path))
+  return {wing: Code(*map(sum, zip(*parts))) for wing, parts in sorted(found.items())}
+
+
+def climbs(way: Sequence[str]) -> int:
+  """How often a frame "suite/...: ..." calls one of a floor above its own."""
+  floors = [_floor(room_of(pathlib.PurePath(frame.split(":")[0]))) for frame in way]
+  return sum(b > a for a, b in zip(floors, floors[1:]))
+
+
 def figures(root: pathlib.Path) -> Dict[str, object]:
   """Name -> figure, for the packages of a checkout; names used twice are those within suite."""
   files, arrows = sources(root), graph(parsed(root))
@@ -153,7 +203,12 @@ def figures(root: pathlib.Path) -> Dict[str, object]:
   between = [(a, b) for a, others in by_room.items() for b in others]
   twice = collections.Counter(path.stem for path in modules.values() if path.parts[0] == "suite")
   largest = max(suite_rooms, key=lambda room: suite_rooms[room])
+  whole = Code(*map(sum, zip(*code_by_wing(root).values())))
   return {
+      "code lines": whole.lines,
+      "code tokens": whole.tokens,
+      "refusals": whole.refusals,
+      "lines of refusals": f"{whole.refusal_lines / max(whole.lines, 1):.1%}",
       "modules": sum(suite_rooms.values()),
       "rooms": len(suite_rooms),
       "floors": len({_floor(room) for room in suite_rooms}),
@@ -287,10 +342,13 @@ def main() -> None:
     for run, params in SHORT_RUNS.items():
       for way in frames(args.root.resolve(), run, params):
         num_files = len({frame.split(":")[0] for frame in way})
-        print(f"{run}: {len(way)} frames in {num_files} files", *way, sep="\n    ")
+        print(f"{run}: {len(way)} frames in {num_files} files, {climbs(way)} climbs", *way,
+              sep="\n    ")
     return
   for name, figure in figures(args.root.resolve()).items():
     print(f"{name:32} {figure}")
+  for wing, found in code_by_wing(args.root.resolve()).items():
+    print(f"{wing:32} {found.lines} lines, {found.tokens} tokens, {found.refusals} refusals")
 
 
 if __name__ == "__main__":

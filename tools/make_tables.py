@@ -27,17 +27,12 @@ from suite.reporting import panels
 from suite.reporting import paper_table
 from suite.reporting import quantities
 from suite.reporting import run_dir
-from suite.reporting import run_streams
 from suite.reporting import table_dir
 from suite.reporting import tables
 from suite.reporting.nevis_panels import panel_list
-from suite.reporting.nevis_panels import stream_results
-from suite.reporting.run_panels import budget_panels
-from suite.reporting.run_panels import run_figures
-from suite.reporting.run_panels import scores
+from suite.reporting.run_panels import report_sections
 
-# Panels of single runs under any protocol; their figure is the chart of the report's page.
-_CHARTS = {scores.SCORES, scores.CURVES, scores.DETECTION, scores.THRESHOLDS}
+_DRAWN = ("pareto", "matrix", "table")  # Panels whose figures a page has that names none.
 _ENVIRONMENT = ("command", "device", "seed", "python", "platform", "git_revision")
 
 
@@ -45,15 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
   args = _parser().parse_args(arguments)
   try:
     whole, single = table_dir.split(args.dirs)
-    shown, runs = _panels(args.dirs, args.panel) if args.panel else ([], [])
-    if not shown:
-      runs = run_dir.load(single) if single else []
-    made = [panel.text_table() for panel in shown] or [
+    shown = report_sections.named(report_sections.chosen(
+        report_sections.load(args.dirs), args.panel or _DRAWN))
+    if args.panel and not shown:
+      raise ValueError(f"No run has what --panel {', '.join(args.panel)} shows.")
+    runs = run_dir.load(single) if single else []
+    made = [panel.text_table() for panel in shown.values()] if args.panel else [
         *(t for d in whole for t in paper_table.build(d)), *tables.build(runs)]
   except (OSError, ValueError) as error:
     print(f"make_tables: {error}", file=sys.stderr)
     return 1
-  drawn = [] if args.output is None else _draw(runs, whole, args.output, shown)
+  drawn = [] if args.output is None else _draw(args.output, shown)
   ways = [*(_provenance_of_table(d) for d in whole), *map(_provenance, _by_environment(runs))]
   text = page(made, ways, title=args.title, figure_names=[path.name for path in drawn])
   if args.output is None:
@@ -62,30 +59,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(text, encoding="utf-8")
   return 0
-
-
-def _panels(dirs: Sequence[pathlib.Path], names: Sequence[str]
-            ) -> tuple[list[panels.Panel], list[run_dir.Run]]:
-  """The panels, and their runs but those of whole tables, whose provenance is the table's."""
-  of_budgets = budget_panels.load(dirs, [name for name in budget_panels.NAMES
-                                         if name in names or panel_list.ALL in names])
-  if of_budgets:
-    return of_budgets, run_dir.load(dirs)
-  runs = run_dir.load(dirs) if _CHARTS & set(names) else []
-  of_sequences = [panel for stream in run_streams.build(runs)
-                  for panel in (*scores.build(stream), *scores.detection(stream),
-                                *scores.curves(stream))
-                  if panel.name in names]
-  if of_sequences:
-    return of_sequences, runs
-  streams = stream_results.load(dirs)
-  shown = panel_list.of_streams(streams, names)
-  if not shown:
-    raise ValueError("No run of NEVIS'22, FLUID or lifelong_figures has what --panel "
-                     f"{', '.join(names)} shows.")
-  whole = [d.resolve() for d in dirs if table_dir.is_table(d)]
-  return shown, [run for results in streams for learner in results.learners
-                  for run in learner.runs if not any(d in run.folder.parents for d in whole)]
 
 
 def page(made: Sequence[quantities.TextTable], ways: Sequence[str], *, title: str,
@@ -105,23 +78,17 @@ def _parser() -> argparse.ArgumentParser:
   parser.add_argument("--output", type=pathlib.Path, metavar="FILE.md")
   parser.add_argument("--title", default="Results")
   parser.add_argument("--panel", action="append", default=[], metavar="NAME",
-                      choices=[panel_list.ALL, *panel_list.NAMES, *budget_panels.NAMES,
-                               *sorted(_CHARTS)],
+                      choices=[report_sections.ALL, *report_sections.NAMES, *panel_list.NAMES],
                       help="may be repeated")
   return parser
 
 
-def _draw(runs: Sequence[run_dir.Run], whole: Sequence[pathlib.Path], output: pathlib.Path,
-          shown: Sequence[panels.Panel]) -> list[pathlib.Path]:
-  """Writes the figures of panels, or of runs and tables, beside the page; returns their paths."""
-  figures_by_name = {
-      f"{output.stem}_{panel.name}": panel.figure() if panel.figure else figures.plotted(
-          panel.chart) for panel in shown
-      if panel.figure or panel.name in _CHARTS and panel.chart}
-  figures_by_name = figures_by_name or run_figures.draw(runs, whole, stem=output.stem)
-  drawn = {output.with_name(f"{name}.svg"): figure for name, figure in figures_by_name.items()}
-  for path, figure in drawn.items():
-    figures.save(figure, path)
+def _draw(output: pathlib.Path, shown: Mapping[str, panels.Panel]) -> list[pathlib.Path]:
+  """Writes the figures of panels beside the page; returns their paths."""
+  drawn = {output.with_name(f"{output.stem}_{name}.svg"): panel for name, panel in shown.items()
+           if figures.can_draw(panel.chart)}
+  for path, panel in drawn.items():
+    figures.save(figures.draw(panel.chart, title=panel.title), path)
   return list(drawn)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import pathlib
-from typing import Any
 
 from suite.commands import parsing
 from suite.commands import run_commands
@@ -46,8 +45,7 @@ def add_report(report: argparse.ArgumentParser) -> None:
                       help="one analysis in place of all: docs/reports.md and, of NEVIS'22, "
                       "docs/nevis.md list them; may be repeated")
   report.add_argument("--figures", type=pathlib.Path, metavar="DIR",
-                      help="with --panel of NEVIS'22, CLEAR or Sort & Search: folder of "
-                      "the figures")
+                      help="with --panel: folder of their figures")
   report.add_argument("--figure_format", default="png", choices=[f[1:] for f in _FIGURES],
                       help="of the figures (png)")
   report.add_argument("--task_facts", type=pathlib.Path, metavar="FILE.csv",
@@ -97,8 +95,6 @@ def _report(args: argparse.Namespace) -> int:
       raise gin_files.ConfigError(f"No such file: {args.task_facts}. A file of facts is a CSV with "
                                   f"the columns {', '.join(stream_results.FACTS_COLUMNS)}.")
     facts = stream_results.read_facts(args.task_facts)
-  if args.figures:
-    return _report_panels(args, facts)
   if not (args.panel or args.format or args.out or facts):
     from suite.reporting import tables
     print(tables.report(args.dirs, every=args.all, most=processes.terminal_width()))
@@ -107,7 +103,7 @@ def _report(args: argparse.Namespace) -> int:
   from suite.reporting.run_panels import report_sections
   form = args.format or "text"
   if form == "html" and not args.out:
-    raise gin_files.ConfigError("--format html is a page of 5 MB: add --out FILE.html.")
+    raise gin_files.ConfigError("--format html is a page of 2 MB: add --out FILE.html.")
   sections = report_sections.load(args.dirs, facts)
   if args.panel:
     try:
@@ -117,6 +113,15 @@ def _report(args: argparse.Namespace) -> int:
   if not sections:
     raise gin_files.ConfigError(f"Nothing in {', '.join(args.dirs)} has what "
                                 f"{', '.join(args.panel)} shows. Leave --panel out for all.")
+  if args.figures:
+    from suite.reporting import figures
+    for name, panel in report_sections.named(sections).items():
+      print(panel.text_table().text())
+      if panel.chart and figures.can_draw(panel.chart):
+        path = args.figures / f"{name}.{args.figure_format}"
+        figures.save(figures.draw(panel.chart, title=panel.title), path)
+        print(f"Figure: {path}\n")
+    return 0
   return _give(renderers.render(sections, form, args.out), args.out, "Report")
 
 
@@ -130,40 +135,6 @@ def _give(text: str, out: pathlib.Path | None, what: str) -> int:
   out.parent.mkdir(parents=True, exist_ok=True)
   atomic_files.write(out, text.encode("utf-8"))
   print(f"{what}: {out}")
-  return 0
-
-
-def _report_panels(args: argparse.Namespace, facts: Any) -> int:
-  from suite.reporting import figures
-  from suite.reporting.nevis_panels import panel_list
-  from suite.reporting.run_panels import bucket_panels
-  from suite.reporting.run_panels import budget_panels
-
-  names = [panel_list.ALL, *panel_list.NAMES, *bucket_panels.NAMES, *budget_panels.NAMES]
-  if unknown := sorted(set(args.panel) - set(names)):
-    raise gin_files.ConfigError(f"Unknown panel {', '.join(map(repr, unknown))}; with --figures "
-                                f"allowed are {', '.join(names)}.")
-  of_tasks = [name for name in args.panel
-              if name not in (*bucket_panels.NAMES, *budget_panels.NAMES)]
-  of_buckets, of_budgets = (
-      [name for name in known if name in args.panel or panel_list.ALL in args.panel]
-      for known in (bucket_panels.NAMES, budget_panels.NAMES))
-  panels = [*(panel_list.load(args.dirs, of_tasks, facts) if of_tasks else []),
-            *(bucket_panels.load(args.dirs, of_buckets) if of_buckets else []),
-            *(budget_panels.load(args.dirs, of_budgets) if of_budgets else [])]
-  if not panels:
-    kinds = (["NEVIS'22"] * bool(of_tasks) + ["CLEAR"] * bool(of_buckets)
-             + ["lifelong_figures"] * bool(of_budgets))
-    raise gin_files.ConfigError(
-        f"No run of {' or '.join(kinds)} in {', '.join(args.dirs)} has what "
-        f"{', '.join(args.panel)} shows. "
-        "Leave --panel out for the tables of all protocols.")
-  for panel in panels:
-    print(panel.text_table().text())
-    if panel.figure:
-      path = args.figures / f"{panel.name}.{args.figure_format}"
-      figures.save(panel.figure(), path)
-      print(f"Figure: {path}\n")
   return 0
 
 
@@ -189,7 +160,7 @@ def add_atlas(atlas: argparse.ArgumentParser) -> None:
 def _atlas(args: argparse.Namespace) -> int:
   args.format = _format(args.format, args.out)
   if args.format == "html" and not args.out:
-    raise gin_files.ConfigError("--format html is a page of 5 MB: add --out FILE.html.")
+    raise gin_files.ConfigError("--format html is a page of 2 MB: add --out FILE.html.")
   dirs = list(args.dirs)
   if args.methods:
     workdir = args.workdir or f"runs/{args.table}"

@@ -44,10 +44,6 @@ def add(run: argparse.ArgumentParser) -> None:
                    help="all randomness derives from it (that of the run file, or 0)")
   run.add_argument("--seeds", type=_seeds, metavar="N,N",
                    help="a run for each seed; the report has means and standard deviations")
-  run.add_argument("--fold_seeds", action="store_true",
-                   help="runs of cfsl: one process for the seeds of a run, or of a table's cell, "
-                   "whose graphs are computed together (docs/gpu.md)")
-  run.add_argument("--folded_seeds", type=_numbers, default=[], help=argparse.SUPPRESS)
   run.add_argument("--budget", default="", metavar="TEXT",
                    help="limits of each learner, '1 TFLOP, 20 MB': learning stops at the last step "
                    "that fits (none)")
@@ -111,17 +107,13 @@ def seed(text: str) -> int:
 
 
 def _seeds(text: str) -> list[int]:
-  found = _numbers(text)
+  found = [seed(one) for one in parsing.listed(text)]
   if len(found) == 1:  # Their number, or one of them?
     several = f"; {found[0]} seeds are --seeds {','.join(map(str, range(found[0])))}"
     raise argparse.ArgumentTypeError(
         f"got {text!r}: the seed {found[0]} is --seed {found[0]}"
         f"{several * (1 < found[0] <= _MOST_SEEDS)}")
   return found
-
-
-def _numbers(text: str) -> list[int]:
-  return [seed(one) for one in parsing.listed(text)]
 
 
 def _rate(text: str) -> float:
@@ -155,20 +147,12 @@ def _run(args: argparse.Namespace) -> int:
   from suite.tables import table
   order: dict[str, Any] = {"jobs": args.jobs or table.TableOrder.jobs, "only": args.only}
   file = launch.seeded(file, args.one_seed, args.seeds, budget)
-  if args.folded_seeds:  # A process of a table.
-    launch.folded_runs(file, settings.for_run(file.folder), args.folded_seeds)
-    return 0
   is_table = table.is_table(file.path)
   if args.seeds and not is_table:
     is_table, order["seeds"] = True, args.seeds
   if args.rate is not None and not args.dry_run:
     raise gin_files.ConfigError("--rate is a flag of --dry_run: add that, or leave it out.")
   chosen = engine(args)
-  if args.fold_seeds:
-    order["fold_seeds"] = True
-    if not is_table:
-      raise gin_files.ConfigError("--fold_seeds is for several seeds: add --seeds 0,1,2, or leave "
-                                  "it out.")
   if not is_table and (args.only or args.jobs and not (chosen and settings.share)):
     raise gin_files.ConfigError(f"--jobs and --only are flags of tables, and {file.name} is one "
                                 "run. Leave them out.")

@@ -150,7 +150,6 @@ DATA = _key("data", str, "", "the images of the episodes")
 EPISODE_SEED = _key("episode_seed", int, "", "seed of the test episodes")
 TASK_BATCHING = _key("task_batching", str, "", "`grouped`, if episodes are computed as one net")
 COMPILED = _key("compiled", bool, "", "whether XLA compiles an update")
-SEEDS_FOLDED = _key("seeds_folded", bool, "", "whether one process computed several seeds")
 UPDATES = _key("updates", int, "", "meta-updates, or gradient steps of a pretraining, so far")
 LOSS = _key("loss", float, "", "mean meta-loss of the event; null: no update")
 VALIDATION_ACCURACY = _key("validation_accuracy", float, "share", "on validation episodes")
@@ -191,7 +190,7 @@ _SERIES = (TASK, TASK_KEY, NUM_CLASSES, TRAINED_BUCKET, BUCKET, BUCKET_NAME, MOD
 _SEQUENCE = (TASK, TASK_KEY, NUM_CLASSES, LEFT_OUT, LEFT_OUT_SAMPLES)
 _EPISODES = (ROLE, TASK_TYPE, WAY, SHOT, TARGETS, NUM_SUPPORT_SETS, NUM_CLASSES, SPLIT, DATA,
              CLASS_CHANGE_INTERVAL, OVERWRITE, CONVENTION, FALLBACK, EPISODE_SEED, TASK_BATCHING,
-             COMPILED, SEEDS_FOLDED)
+             COMPILED)
 _typed: Any = TypedDict  # Type checkers want the names of keys a second time.
 
 

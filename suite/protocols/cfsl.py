@@ -21,7 +21,7 @@ import dataclasses
 import functools
 import math
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -49,7 +49,6 @@ from suite.state import state_log
 from suite.state import weight_store
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import episode_questions
-from suite.training.episodic import seed_folding
 from suite.training.scoring import evaluation
 from suite.training.scoring import scoring
 
@@ -106,8 +105,7 @@ class Compute:
   compiled: bool = False
   device_share: float = 0.5
 
-  def check(self, records: Sequence[Mapping[str, Any]],
-            folding: Optional[seed_folding.SeedFolding]) -> None:
+  def check(self, records: Sequence[Mapping[str, Any]]) -> None:
     """Refuses graphs that round otherwise than before, or that XLA would refuse after minutes."""
     if self.compiled and private_tensorflow.is_deterministic():
       raise ValueError("cfsl.Compute.compiled = True: XLA has no deterministic gradient of max "
@@ -122,17 +120,11 @@ class Compute:
             f"The run began with cfsl.Compute.{name} = {before!r}, and now it is {now!r}: the "
             f"numbers would differ. Set cfsl.Compute.{name} = {before!r}, or give another "
             "--workdir.")
-    folded = bool(records and records[0].get(schema.SEEDS_FOLDED, False))
-    if records and folded != (folding is not None):
-      raise ValueError(
-          f"The run began {'with' if folded else 'without'} --fold_seeds, and the numbers would "
-          f"differ now. {'Add that' if folded else 'Leave that out'}, or give another --workdir.")
 
-  def describe(self, folding: Optional[seed_folding.SeedFolding]) -> Dict[str, Any]:
+  def describe(self) -> Dict[str, Any]:
     """The part of a record that says by which graphs numbers were rounded; {}: by the default."""
-    found = {name: getattr(self, name) for name in _ROUNDING
-             if getattr(self, name) != getattr(Compute, name)}
-    return found if folding is None else {**found, schema.SEEDS_FOLDED: True}
+    return {name: getattr(self, name) for name in _ROUNDING
+            if getattr(self, name) != getattr(Compute, name)}
 
 
 _COMPUTE = Compute()
@@ -196,7 +188,7 @@ def run(
     record, predictions = (events.test(context, test_episodes) if is_test else
                            (events.meta_train(context, event), None))
     state.commit({schema.PROTOCOL: DESCRIPTION.name, **episodes_test.describe(), **record,
-                  **compute.describe(events.folding)}, predictions)
+                  **compute.describe()}, predictions)
   return summarize(state.records)
 
 
@@ -225,14 +217,11 @@ class _Feed(NamedTuple):
   first: int
   on_device: bool = False
 
-  def updates(self, graphs: episode_graphs.Graphs, distribution: distribution_lib.Distribution,
-              folding: Optional[seed_folding.SeedFolding]
-              ) -> Union[episode_graphs.ManyUpdates, seed_folding.SeedUpdates]:
+  def updates(self, graphs: episode_graphs.Graphs, distribution: distribution_lib.Distribution
+              ) -> episode_graphs.ManyUpdates:
     """Returns the updates by these episodes."""
     if not self.on_device:
-      batches = iter(self.batches(distribution))
-      return (episode_graphs.ManyUpdates(graphs.updates, batches) if folding is None else
-              folding.updates(graphs, batches))
+      return episode_graphs.ManyUpdates(graphs.updates, iter(self.batches(distribution)))
     with tf.device(distribution.devices[0]):
       images = tf.identity(self.episodes.images)
 
@@ -242,8 +231,7 @@ class _Feed(NamedTuple):
 
     places = iter(distribution.dataset(lambda **shard: self.episodes.place_batches(
         self.size, first_index=self.first, **shard).prefetch(tf.data.AUTOTUNE)))
-    return (episode_graphs.ManyUpdates(graphs.updates_of(complete), places) if folding is None else
-            folding.updates(graphs, places, complete))
+    return episode_graphs.ManyUpdates(graphs.updates_of(complete), places)
 
   def batches(self, distribution: distribution_lib.Distribution) -> Any:
     """Endless batches; each holds the episodes of an update, or a replica's share of them."""
@@ -306,8 +294,7 @@ class _EpisodicRun:
     self.graphs = episode_graphs.Graphs(
         learner, num_classes, at_once=compute.episodes_at_once,
         distribution=state.distribution, batching=compute.task_batching, compiled=compute.compiled)
-    self.folding = seed_folding.begin(state.name, self.graphs.learner)
-    compute.check(state.records, self.folding)
+    compute.check(state.records)
     # The run's seed determines the first training episode of an endless sequence.
     self._first = state.seeds.integer("training episodes") << 31
     self._cost: Optional[flops.Cost] = None
@@ -338,7 +325,7 @@ class _EpisodicRun:
     updates = context.ledger.grant(training.updates, lambda num: cost * num + look())
     if not updates:  # The budget is spent.
       return _trained(done, None)
-    record = meta_train(self.graphs, feed, context, done, updates, cost, self.folding)
+    record = meta_train(self.graphs, feed, context, done, updates, cost)
     if looks is not None:
       record.update(validate(looks, context))
       if event in self.best_models({schema.EVENT: event, **record}):
@@ -367,13 +354,13 @@ class _EpisodicRun:
 
 def meta_train(
     graphs: episode_graphs.Graphs, feed: _Feed, context: context_lib.Context, first_update: int,
-    updates: int, cost: flops.Cost, folding: Optional[seed_folding.SeedFolding]
+    updates: int, cost: flops.Cost
 ) -> Dict[str, Any]:
   """Does `updates` updates at `cost` each, charged to "meta_train"."""
   began = time.monotonic()
 
   def make(num: int) -> float:
-    updates = feed.updates(graphs, context.distribution, folding)
+    updates = feed.updates(graphs, context.distribution)
     losses: List[float] = []
     while len(losses) < num:
       for loss in map(float, updates.take(min(_LOSSES_AT_ONCE, num - len(losses)))):

@@ -2,18 +2,20 @@
 """Figures as matplotlib objects, without pyplot; global settings change only while drawing.
 
 Equal numbers give equal bytes, as PNG and as SVG, so figures can be kept under version control.
-Files and TensorBoard need such static figures; the page draws a panel's chart by Plotly instead
+Files and TensorBoard need such static figures; the page draws the same charts by Plotly
 (`suite/reporting/formats/renderers.py`), with the colors and line styles of this module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import contextlib
+import dataclasses
 import functools
 import os
 import pathlib
-from typing import Any, NamedTuple
+import sys
+from typing import Any
 
 import matplotlib
 from matplotlib import figure as figure_lib
@@ -30,6 +32,14 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 LINE_STYLES = ("-", "--", ":", "-.")
 FORMATS = (".png", ".svg")
 
+_NUMBERED = 20  # Rows and columns of a matrix whose cells have numbers.
+_MARKED = 60  # Points of a line that has markers.
+_HATCHES = ("", "//", "xx", "--", "..", "\\\\", "++", "||")
+# Fills light enough for black text; NEVIS'22 has 11 domains. Further ones differ by their edges.
+_FILLS = ("#A6CEE3", "#FDBF6F", "#B2DF8A", "#FB9A99", "#CAB2D6", "#FFFF99", "#E5C494", "#8DD3C7",
+          "#F4CAE4", "#CCCCCC", "#FFFFFF", "#B3B8FF")
+_EDGES = ({"edgecolor": "#555555", "linewidth": 0.6}, {"edgecolor": "#000000", "linewidth": 1.8},
+          {"edgecolor": "#000000", "linewidth": 1.8, "linestyle": ":"})
 _STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans", "font.size": 10, "axes.titlesize": 11, "axes.titleweight": "bold",
     "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
@@ -49,215 +59,210 @@ def look(i: int) -> dict[str, Any]:
           "linestyle": LINE_STYLES[i // len(COLORS) % len(LINE_STYLES)]}
 
 
-def diverging() -> Any:
-  """The color map from red over white to blue; NaN is gray."""
-  return matplotlib.colormaps["RdBu"].with_extremes(bad="#E5E5E5")
-
-
-class TaskCosts(NamedTuple):
-  """Costs of a task for a learner: (support sets, MACs or None, ATM or None) by task type."""
-
-  name: str
-  task_type: str
-  points: Sequence[tuple[int, float | None, float | None]]
-
-
-def costs_against_support_sets(lines: Iterable[TaskCosts], *, title: str = "") -> figure_lib.Figure:
-  """Plots figure 3 of CFSL: MACs of a task and across-task memory against its support sets.
-
-  Colors are learners, markers task types. Unknown values are left out.
+def draw(chart: panels.Chart, *, title: str = "") -> figure_lib.Figure:
+  """Draws a chart, but a gallery; each of several plots or matrices has axes, all have one legend.
   """
-  lines = list(lines)
-  names = list(dict.fromkeys(line.name for line in lines))
-  types = list(dict.fromkeys(line.task_type for line in lines))
+  parts: Mapping[str, Any] = {"": chart}
+  if isinstance(chart, panels.Plots):
+    parts = chart.choices
+  elif isinstance(chart, panels.Matrices):
+    parts = {name if len(chart.choices) > 1 else "": dataclasses.replace(
+        chart, choices={name: values}) for name, values in chart.choices.items()}
+  columns = max(1, min(len(parts), chart.columns if isinstance(chart, panels.Plots) else 3))
+  rows = max(1, -(-len(parts) // columns))
+  names = _legend_names(parts.values())
+  widths, heights = zip(*(_size(part, columns) for part in parts.values())) or ((4,), (3,))
   with style():
-    figure, left = new_axes("", width=9.6, height=3.8, legend=len(lines))
-    left.set_subplotspec(figure.add_gridspec(1, 2)[0])
-    right = figure.add_subplot(1, 2, 2)
-    for axes, place, label in ((left, 1, "MACs of a task"), (right, 2, "Across-task memory (ATM)")):
-      for line in lines:
-        known = [(p[0], p[place]) for p in line.points if p[place]]
-        i, j = names.index(line.name), types.index(line.task_type)
-        axes.plot(*(zip(*known) if known else ([], [])), color=COLORS[i % len(COLORS)],
-                  marker=MARKERS[j % len(MARKERS)], markersize=5, linewidth=1.2,
-                  linestyle=LINE_STYLES[j % len(LINE_STYLES)],
-                  label=f"{line.name}, {line.task_type}")
-      axes.set_xscale("log")
-      axes.set_yscale("log")
-      ticks = sorted({p[0] for line in lines for p in line.points})
-      axes.set_xticks(ticks, [str(t) for t in ticks])
-      axes.xaxis.set_minor_locator(ticker.NullLocator())
-      axes.set_xlabel("Support sets of a task (NSS)")
-      axes.set_ylabel(label)
-      axes.grid(True, which="major")
-    left.yaxis.set_major_formatter(ticker.EngFormatter(sep=" "))
-    if lines:
-      right.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
-  return figure
-
-
-class UpdateCosts(NamedTuple):
-  """A learner with an update strategy: MACs of all updates (None: unknown) and accuracy."""
-
-  strategy: str
-  learner: str
-  macs: float | None
-  accuracy: float
-
-
-def accuracy_against_updates(points: Iterable[UpdateCosts], *, title: str = ""
-                             ) -> figure_lib.Figure:
-  """Plots FLUID's accuracy against MACs of update strategies; colors and markers are learners.
-
-  A strategy without updates is a horizontal line. Unknown values are left out.
-  """
-  points = [p for p in points if p.macs is not None]
-  learners = list(dict.fromkeys(p.learner for p in points))
-  with style():
-    figure, axes = new_axes(title, width=7.6, height=4.6)
-    labels: list[tuple[str, float, float, str]] = []
-    for i, learner in enumerate(learners):
-      colour, own = COLORS[i % len(COLORS)], [p for p in points if p.learner == learner]
-      spent = [p for p in own if p.macs]
-      axes.plot([p.macs for p in spent], [100 * p.accuracy for p in spent], linestyle="none",
-                marker=MARKERS[i % len(MARKERS)], markersize=7, color=colour,
-                markeredgecolor="white", label=learner, zorder=3)
-      labels += [(p.strategy, p.macs, 100 * p.accuracy, colour) for p in spent if p.macs]
-      for p in own:
-        if not p.macs:
-          axes.axhline(100 * p.accuracy, color=colour, linestyle=":", linewidth=1.2, zorder=2,
-                       label=f"{learner}, {p.strategy}")
-    axes.set_xscale("log")
-    axes.margins(0.12)
-    flops_ticks(axes)
-    axes.set_xlabel("MACs of all updates")
-    axes.set_ylabel("Accuracy, %")
-    axes.grid(True, which="major")
-    if points:
-      axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-    annotate_points(axes, labels)
-  return figure
-
-
-class RateLine(NamedTuple):
-  """Accuracy of one learner by learning rate: (rate, accuracy), rates rising."""
-
-  name: str
-  points: Sequence[tuple[float, float]]
-
-
-def accuracy_against_rates(lines: Iterable[RateLine], *, title: str = "",
-                           accuracy_label: str = "Accuracy, %") -> figure_lib.Figure:
-  """Plots accuracies of a sweep over learning rates, one line a learner."""
-  lines = list(lines)
-  with style():
-    figure, axes = new_axes(title, width=7.0, height=4.4)
-    for i, line in enumerate(lines):
-      axes.plot([rate for rate, _ in line.points], [100 * value for _, value in line.points],
-                label=line.name, markersize=5, linewidth=1.4, **look(i))
-    axes.set_xscale("log")
-    rates = sorted({rate for line in lines for rate, _ in line.points})
-    axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
-    axes.xaxis.set_minor_locator(ticker.NullLocator())
-    axes.set_xlabel("Learning rate")
-    axes.set_ylabel(accuracy_label)
-    axes.grid(True, which="major")
-    if lines:
-      axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-  return figure
-
-
-def accuracy_matrix(
-    acc: np.ndarray, *, title: str = "", names: Sequence[str] | None = None, part: str = "bucket"
-    ) -> figure_lib.Figure:
-  """Plots a heat map of accuracies [T, T] in [0, 1]; rows are training buckets, NaN is gray.
-
-  `part` is the protocol's word for a bucket.
-  """
-  acc = np.asarray(acc, np.float64)
-  if acc.ndim != 2 or not acc.size:
-    raise ValueError(f"Got accuracies of shape {list(acc.shape)}; expected [T, T].")
-  rows, columns = acc.shape
-  names = list(names) if names is not None else [str(i + 1) for i in range(max(rows, columns))]
-  if len(names) != max(rows, columns):
-    raise ValueError(f"Got {len(names)} names for {max(rows, columns)} buckets.")
-  with style():
-    figure, axes = new_axes(title, width=1.9 + 0.5 * columns, height=1.5 + 0.45 * rows)
-    colours = matplotlib.colormaps["viridis"].with_extremes(bad="#E5E5E5")
-    # Limits in whole tens of percent around the values, so that small differences are visible.
-    known = 100 * acc[~np.isnan(acc)]
-    low, high = 0.0, 100.0
-    if known.size:
-      low = float(10 * np.floor(np.min(known) / 10))
-      high = max(float(10 * np.ceil(np.max(known) / 10)), low + 10)
-    image = axes.imshow(100 * acc, cmap=colours, vmin=low, vmax=high, aspect="equal")
-    for i, j in zip(*np.nonzero(~np.isnan(acc))):
-      dark = 100 * acc[i, j] < (low + high) / 2
-      axes.text(j, i, f"{100 * acc[i, j]:.0f}", ha="center", va="center", fontsize=8,
-                color="white" if dark else "black")
-    axes.set_xticks(range(columns), names[:columns])
-    axes.set_yticks(range(rows), names[:rows])
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.set_xlabel(f"Tested on {part}")
-    axes.set_ylabel(f"Trained up to {part}")
-    bar = figure.colorbar(image, ax=axes, shrink=0.9)
-    bar.set_label("Accuracy, %")
-    bar.outline.set_visible(False)
-  return figure
-
-
-def plotted(plot: panels.Plot, *, title: str = "") -> figure_lib.Figure:
-  """Draws a plot with its deviations."""
-  return plotted_below([plot], [""], title=title)
-
-
-def plotted_below(plots: Sequence[panels.Plot], names: Sequence[str], *, title: str = ""
-                  ) -> figure_lib.Figure:
-  """Draws plots of the same axes one below the other, each with its name; one legend for all."""
-  return plotted_grid(plots, names, columns=1, title=title)
-
-
-def plotted_grid(plots: Sequence[panels.Plot], names: Sequence[str], *, columns: int,
-                 title: str = "") -> figure_lib.Figure:
-  """Draws plots of the same axes row by row, each with its name; one legend for all."""
-  rows = -(-len(plots) // columns)
-  width, height = (8.6, 3.2) if columns == 1 else (2.6 * columns + 2.2, 2.4)
-  with style():
-    figure, first = new_axes("", width=width, height=0.6 + height * rows,
-                             legend=max(len(plot.series) for plot in plots))
+    figure, first = new_axes("", width=columns * max(widths) + 2.2 * bool(names),
+                             height=rows * max(heights) + 0.5, legend=len(names))
     grid = figure.add_gridspec(rows, columns)
     first.set_subplotspec(grid[0])
-    every = [first, *(figure.add_subplot(grid[i]) for i in range(1, len(plots)))]
-    for place, (axes, plot, name) in enumerate(zip(every, plots, names)):
-      for i, line in enumerate(plot.series):
-        y = np.array([np.nan if v is None else v for v in line.y], dtype=float)
-        shape = {"linestyle": "none"} if line.shape == panels.POINTS else {}
-        style_of = look(i if line.place is None else line.place)
-        axes.plot(line.x, y, label=line.name, markersize=4, **{"linewidth": 1.4, **style_of,
-                                                               **shape})
-        if len(line.deviation) and line.shape != panels.POINTS:
-          spread = np.array([0 if v is None else v for v in line.deviation], dtype=float)
-          axes.fill_between(line.x, y - spread, y + spread, color=style_of["color"], alpha=0.15,
-                            linewidth=0)
-      if plot.log_x:
-        axes.set_xscale("log")
-        if plot.x_unit == "FLOP":
-          flops_ticks(axes)
-      elif all(isinstance(x, int) for line in plot.series for x in line.x):
-        axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
-      if place + columns >= len(plots):
-        axes.set_xlabel(plot.x_label)
-      if place % columns == 0:
-        axes.set_ylabel(f"{plot.y_label}, {plot.y_unit}" if plot.y_unit else plot.y_label)
+    every = [first, *(figure.add_subplot(grid[i]) for i in range(1, len(parts)))]
+    for axes, (name, part) in zip(every, parts.items()):
+      _WAYS[type(part)](axes, part)
       axes.set_title(name, loc="left", fontsize=10)
-      axes.grid(True, which="major")
-    every[min(columns, len(plots)) - 1].legend(
-        *first.get_legend_handles_labels(), frameon=False, loc="upper left",
-        bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+    if len({(axes.get_xlabel(), axes.get_ylabel()) for axes in every}) == 1:
+      for i, axes in enumerate(every):
+        axes.set_xlabel(axes.get_xlabel() if i + columns >= len(every) else "")
+        axes.set_ylabel(axes.get_ylabel() if i % columns == 0 else "")
+    handles = {label: handle for axes in every
+               for handle, label in zip(*axes.get_legend_handles_labels())}
+    if names:
+      figure.legend([handles[name] for name in names], names, frameon=False,
+                    loc="outside right upper")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", wrap=True)
+    for axes, part in zip(every, parts.values()):  # Places of points are known at the end.
+      if isinstance(part, panels.Plot):
+        _annotate(axes, part)
   return figure
+
+
+def can_draw(chart: panels.Chart | None) -> bool:
+  """Whether there is something to draw: galleries are pictures already."""
+  return chart is not None and not isinstance(chart, panels.Gallery)
+
+
+def _legend_names(parts: Iterable[Any]) -> list[str]:
+  """Names of series, parts and groups, but of a single one and of lines for reference."""
+  found: list[tuple[int, str]] = []  # With their places, the front last.
+  for part in parts:
+    if isinstance(part, panels.Plot):
+      found += [(sys.maxsize if one.is_front else one.place or 0, one.name)
+                for one in part.series if one.shape != panels.REFERENCE]
+    elif not isinstance(part, panels.Matrices):
+      found += [(0, name) for name in (
+          part.parts if isinstance(part, panels.Bars) else part.groups.values())]
+  names = list(dict.fromkeys(name for _, name in sorted(found, key=lambda one: one[0]) if name))
+  return names if len(names) > 1 else []
+
+
+def _size(part: Any, columns: int) -> tuple[float, float]:
+  """Width and height of a part without the legend."""
+  if isinstance(part, panels.Matrices):
+    (name, values), = part.choices.items()
+    across, down = len(part.columns[name]), len(values)
+    cell = 0.5 if max(across, down) <= _NUMBERED else 0.16
+    return 2.6 + cell * across, 1.6 + cell * down
+  if isinstance(part, panels.Bars):
+    return 6.4, 1.2 + 0.35 * len(part.names)
+  if isinstance(part, panels.Graph):
+    depth, rows = (max(place[i] for place in part.places.values()) for i in (0, 1))
+    return ((0.075 * max(map(len, part.places)) + 0.35) * (depth + 1) + 1,
+            max(2.4, 0.34 * (rows + 1) + 0.9))
+  return {1: (6.4, 3.3), 2: (4.4, 3.3)}.get(columns, (2.9, 2.5))
+
+
+def series_looks(plot: panels.Plot) -> list[tuple[panels.PlotSeries, dict[str, Any]]]:
+  """The series with their looks, as of `look`."""
+  found, place = [], 0
+  for series in plot.series:
+    is_own = not series.is_front and series.shape != panels.REFERENCE
+    found.append((series, look(place if series.place is None else series.place) if is_own else {
+        "color": "#888888" if series.shape == panels.REFERENCE else "#000000",
+        "marker": "" if series.shape == panels.REFERENCE else "o",
+        "linestyle": "-" if series.shape == panels.REFERENCE else ":"}))
+    place += is_own
+  return found
+
+
+def _draw_plot(axes: Any, plot: panels.Plot) -> None:
+  for series, found in series_looks(plot):
+    x = list(series.x)
+    y = list(series.y) if any(isinstance(v, str) for v in series.y) else np.array(
+        [np.nan if v is None else v for v in series.y], dtype=float)
+    spread = np.array([0 if d is None else d for d in series.deviation], dtype=float)
+    if series.shape == panels.POINTS:
+      axes.errorbar(x, y, yerr=spread if spread.any() else None, label=series.name, markersize=7,
+                    markeredgecolor="white", capsize=3, **{**found, "linestyle": "none"})
+      continue
+    if series.shape != panels.LINE or len(x) > _MARKED:
+      found = {**found, "marker": ""}
+    axes.plot(x, y, label=series.name, markersize=5,
+              linewidth=0.8 if series.shape == panels.REFERENCE else 1.4,
+              drawstyle="steps-post" if series.shape == panels.STEP else "default", **found)
+    if len(spread):
+      axes.fill_between(x, y - spread, y + spread, color=found["color"], alpha=0.15, linewidth=0)
+  if plot.log_x:
+    axes.set_xscale("log")
+    axes.margins(x=0.12)
+    if plot.x_unit == "FLOP":
+      flops_ticks(axes)
+  elif all(isinstance(x, int) for series in plot.series for x in series.x):
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+  if plot.log_y:
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(ticker.EngFormatter(sep=" "))
+  if plot.ticks:
+    axes.set_xticks(list(plot.ticks), list(plot.ticks.values()))
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+  if any(isinstance(x, str) for series in plot.series for x in series.x):
+    axes.tick_params(axis="x", labelrotation=35, labelsize=8)
+    for label in axes.get_xticklabels():
+      label.set(ha="right", rotation_mode="anchor")
+  for x, text in plot.marks.items():
+    axes.axvline(x, color="#bbbbbb", linewidth=0.8, linestyle="-" if text else ":", zorder=1)
+    axes.text(x, 0.97, f" {text}", transform=axes.get_xaxis_transform(), fontsize=7, va="top",
+              color="#555555")
+  axes.set_xlabel(plot.x_label)
+  axes.set_ylabel(f"{plot.y_label}, {plot.y_unit}" if plot.y_unit else plot.y_label)
+  axes.grid(True, which="major")
+
+
+def _draw_matrix(axes: Any, chart: panels.Matrices) -> None:
+  (name, rows), = chart.choices.items()
+  values = np.array([[np.nan if v is None else v for v in row] for row in rows], dtype=float)
+  if values.ndim != 2 or not values.size:
+    raise ValueError(f"Got a matrix of shape {list(values.shape)}; expected rows and columns.")
+  known = values[~np.isnan(values)]
+  limit = float(np.max(np.abs(known), initial=0)) or 1.0
+  low, high = -limit, limit
+  if not chart.is_diverging:  # In whole tens of percent, so that small differences are visible.
+    low = float(10 * np.floor(np.min(known, initial=limit) / 10)) if known.size else 0.0
+    high = max(float(10 * np.ceil(limit / 10)), low + 10) if known.size else 100.0
+  colors = matplotlib.colormaps["RdBu" if chart.is_diverging else "viridis"]
+  image = axes.imshow(values, cmap=colors.with_extremes(bad="#E5E5E5"), vmin=low, vmax=high)
+  is_numbered = max(values.shape) <= _NUMBERED
+  for i, j in zip(*np.nonzero(~np.isnan(values))) if is_numbered else ():
+    dark = abs(values[i, j]) > 0.6 * limit if chart.is_diverging else (
+        values[i, j] < (low + high) / 2)
+    axes.text(j, i, f"{values[i, j]:.{int(chart.is_diverging)}f}", ha="center", va="center",
+              fontsize=8, color="white" if dark else "black")
+  size = 8 if is_numbered else 5
+  columns = chart.columns[name]
+  axes.set_xticks(range(len(columns)), columns, fontsize=size)
+  if max(map(len, columns), default=0) > 3:
+    for label in axes.get_xticklabels():
+      label.set(rotation=60, ha="right", rotation_mode="anchor")
+  axes.set_yticks(range(len(values)), chart.rows[name], fontsize=size)
+  axes.tick_params(length=0)
+  axes.spines[:].set_visible(False)
+  axes.set_xlabel(chart.x_label)
+  axes.set_ylabel(chart.y_label)
+  bar = axes.figure.colorbar(image, ax=axes, shrink=0.9)
+  bar.set_label(chart.value_label)
+  bar.outline.set_visible(False)
+
+
+def _draw_bars(axes: Any, chart: panels.Bars) -> None:
+  left = np.zeros(len(chart.names))
+  for i, (part, values) in enumerate(chart.parts.items()):
+    widths = np.array([0 if v is None else v for v in values], dtype=float)
+    axes.barh(range(len(chart.names)), widths, left=left, label=part, color=look(i)["color"],
+              hatch=_HATCHES[i % len(_HATCHES)], edgecolor="white")
+    left += widths
+  axes.set_yticks(range(len(chart.names)), chart.names)
+  axes.invert_yaxis()
+  axes.xaxis.set_major_formatter(ticker.EngFormatter(chart.unit))
+  axes.set_xlabel(chart.label)
+
+
+def _draw_graph(axes: Any, chart: panels.Graph) -> None:
+  """A box for each node, an arrow for each edge, whose head is in the middle: no box hides it."""
+  groups = list(dict.fromkeys(chart.groups.values()))
+  for source, target in chart.edges:
+    ends = chart.places[source], chart.places[target]
+    axes.plot(*zip(*ends), color="#888888", linewidth=0.8, zorder=1)
+    axes.annotate("", xy=[0.5 * (a + b) for a, b in zip(*ends)], xytext=ends[0], zorder=1,
+                  arrowprops={"arrowstyle": "-|>", "color": "#888888", "linewidth": 0.8,
+                              "shrinkA": 0, "shrinkB": 0})
+  for name, place in chart.places.items():
+    axes.text(*place, name, fontsize=7, ha="center", va="center", zorder=3,
+              bbox={"boxstyle": "round,pad=0.25", **_fill(groups.index(chart.groups[name]))})
+  for i, group in enumerate(groups):  # For the legend.
+    axes.fill([], [], label=group, **_fill(i))
+  depth, rows = (max(place[i] for place in chart.places.values()) for i in (0, 1))
+  axes.set_xlim(-0.6, depth + 0.6)
+  axes.set_ylim(rows + 0.6, -0.6)
+  axes.set_axis_off()
+
+
+def _fill(i: int) -> dict[str, Any]:
+  return {"facecolor": _FILLS[i % len(_FILLS)], **_EDGES[i // len(_FILLS) % len(_EDGES)]}
+
+
+_WAYS: dict[type, Callable[[Any, Any], None]] = {
+    panels.Plot: _draw_plot, panels.Matrices: _draw_matrix, panels.Bars: _draw_bars,
+    panels.Graph: _draw_graph}
 
 
 def save(figure: figure_lib.Figure, path: str | os.PathLike) -> None:
@@ -303,21 +308,24 @@ def flops_ticks(axes) -> None:
     axes.xaxis.set_major_locator(ticker.LogLocator(base=10, subs=(1, 2, 5)))
 
 
-def annotate_points(axes: Any, labels: Sequence[tuple[str, float, float, str]], *,
-             fontsize: float = 7) -> None:
-  """Writes labels (text, x, y, color) beside their points, in order, each in the first free place.
+def _annotate(axes: Any, plot: panels.Plot) -> None:
+  """Writes labels beside their points, in order, each in the first free place.
 
-  Call it when all else is drawn, as a later change of the axes would move the points. A label
-  without a free place takes the one that overlaps least; one far from its point has a thin line.
+  A label without a free place takes the one that overlaps least; one far from its point has a thin
+  line.
   """
-  figure = axes.figure
-  figure.draw_without_rendering()  # The layout decides where points are.
+  labels = [(text, x, y, look["color"]) for series, look in series_looks(plot)
+            for text, x, y in zip(series.labels, map(axes.convert_xunits, series.x), series.y)
+            if text and y is not None]
+  if not labels:
+    return
+  axes.figure.draw_without_rendering()  # The layout decides where points are.
   inside = axes.get_window_extent()
   points = [axes.transData.transform((x, y)) for _, x, y, _ in labels]
   taken = [transforms.Bbox.from_bounds(x - 5, y - 5, 10, 10) for x, y in points]
   for text, x, y, color in labels:
     note = axes.annotate(text, (x, y), xytext=(0, 0), textcoords="offset points", color=color,
-                         fontsize=fontsize, va="center", annotation_clip=False,
+                         fontsize=7, va="center", annotation_clip=False,
                          arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5,
                                      "alpha": 0})
     note.set_in_layout(False)

@@ -1,14 +1,13 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """One analysis of runs: a title, a table of plain values, and what its figures show.
 
-A panel has a chart, plain values that the page draws with Plotly, or a function that draws a
-matplotlib figure for files, or both where `--figures` writes it, too: Plotly needs a browser to
-write a file, and matplotlib's figures are not interactive.
+A chart is plain values. The page draws it with Plotly and `--figures` with matplotlib: Plotly needs
+a browser to write a file, and matplotlib's figures are not interactive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 import dataclasses
 import math
 import re
@@ -21,7 +20,7 @@ PERCENT, NUMBER = quantities.PERCENT, quantities.NUMBER
 FLOPS, SECONDS, BYTES = quantities.FLOPS, quantities.SECONDS, quantities.BYTES
 MIXED = "mixed"
 KINDS = (*quantities.UNITS, MIXED)
-LINE, POINTS, STEP = "line", "points", "step"
+LINE, POINTS, STEP, REFERENCE = "line", "points", "step", "reference"
 WIDE = 14  # More columns than this are read more easily as rows.
 # A label and what is said of it, which is too long for a table: "er (selected on ...), paper".
 _LONG_LABEL = re.compile(r"(?P<label>.+?) \((?P<said>.{33,})\)(?P<end>(?:, [^()]*)?)")
@@ -63,9 +62,9 @@ class Panel:
     rows: plain values, a list a row; None is unknown.
     notes: lines below the table: what is left out, and why.
     arrays: further plain values that the figure shows, such as matrices.
-    figure: draws a new `matplotlib.figure.Figure`; None if there is nothing to draw.
-    chart: what an interactive figure shows; None for none.
+    chart: what its figure shows; None for none.
     best: cells (row, column) to mark.
+    group: the name to ask for, of which there are several panels; "": the panel's own.
   """
 
   name: str
@@ -74,9 +73,9 @@ class Panel:
   rows: Sequence[Sequence[Any]]
   notes: Sequence[str] = ()
   arrays: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-  figure: Callable[[], Any] | None = None
   chart: Chart | None = None
   best: frozenset[tuple[int, int]] = frozenset()
+  group: str = ""
 
   def __post_init__(self):
     unknown = sorted({column.kind for column in self.columns} - set(KINDS))
@@ -194,24 +193,36 @@ class PlotSeries(NamedTuple):
     x, y: of equal length; None leaves a gap.
     texts: a line of the tooltip of each point; empty for none.
     deviation: over seeds, of each y; empty for none.
-    shape: "line", "points" or "step".
+    shape: "line", "points", "step", or "reference": a thin line that is not in the legend.
+    labels: a text beside each point; empty for none.
     is_front: the Pareto front, drawn black.
     place: number of its color and symbol; None: its place among the series.
   """
 
   name: str
   x: Sequence[Any]
-  y: Sequence[float | None]
+  y: Sequence[Any]
   texts: Sequence[str] = ()
   deviation: Sequence[float | None] = ()
   shape: str = LINE
+  labels: Sequence[str] = ()
   is_front: bool = False
   place: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
-  """Series over one axis. y_unit: "%" or ""; values are in that unit. x_unit: with `log_x`."""
+  """Series over one axis.
+
+  Attributes:
+    x_label, y_label: of the axes.
+    series: what is drawn.
+    log_x, log_y: whether an axis is logarithmic.
+    y_unit: "%" or ""; values are in that unit.
+    x_unit: with `log_x`.
+    ticks: texts of the axis by x; {}: at round numbers.
+    marks: vertical lines, with a text or "", by x.
+  """
 
   x_label: str
   y_label: str
@@ -219,6 +230,17 @@ class Plot:
   log_x: bool = False
   y_unit: str = ""
   x_unit: str = "FLOP"
+  log_y: bool = False
+  ticks: Mapping[Any, str] = dataclasses.field(default_factory=dict)
+  marks: Mapping[Any, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plots:
+  """Plots by name: the page shows one at a time, a file all of them, in `columns`."""
+
+  choices: Mapping[str, Plot]
+  columns: int = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -239,6 +261,14 @@ class Matrices:
   y_label: str
   value_label: str
   is_diverging: bool = False
+
+
+def accuracy_matrix(found: Mapping[str, Any], part: str) -> Matrices:
+  """Accuracies [T, T] in [0, 1] by name; rows are of training. `part`: the word for a bucket."""
+  columns, rows = ({name: [str(i + 1) for i in range(acc.shape[axis])]
+                    for name, acc in found.items()} for axis in (1, 0))
+  return Matrices({name: plain_list(100 * acc) for name, acc in found.items()}, columns, rows,
+                  f"Tested on {part}", f"Trained up to {part}", "Accuracy, %")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -283,4 +313,4 @@ class Gallery:
   rows: Mapping[str, Sequence[Picture]]
 
 
-Chart = Union[Plot, Matrices, Bars, Graph, Gallery]
+Chart = Union[Plot, Plots, Matrices, Bars, Graph, Gallery]

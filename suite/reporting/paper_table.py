@@ -60,23 +60,30 @@ def build(directory: str | os.PathLike) -> list[quantities.TextTable]:
           *(_matrix(table, lines, *names) for names in table.matrices)]
 
 
-def costs(directory: str | os.PathLike) -> list[tuple[str, str, list[tuple[int, Any, Any]]]]:
-  """Reads the values of `figures.TaskCosts`; [] if no learner has tasks of several lengths."""
-  points: dict[tuple[str, str], dict[int, tuple[int, Any, Any]]] = {}
-  for line in _lines(table_dir.read(directory)):
+def cost_plots(table: table_dir.TableDir) -> dict[str, panels.Plot]:
+  """Returns MACs of a task and across-task memory against its support sets (figure 3 of CFSL).
+
+  {} if no learner has tasks of several lengths.
+  """
+  points: dict[tuple[str, str], dict[int, tuple[Any, Any]]] = {}
+  for line in _lines(table):
     for by_seed in line.cells.values():
       for s in by_seed.values():
         if s.get("num_support_sets"):
-          length = s["num_support_sets"]
-          points.setdefault((line.label, str(s.get("task_type"))), {})[length] = (
-              length, s.get(schema.MACS_PER_TASK), s.get("atm"))
-  found = []
+          points.setdefault((line.label, str(s.get("task_type"))), {})[s["num_support_sets"]] = (
+              s.get(schema.MACS_PER_TASK), s.get("atm"))
+  found = {}
   for (label, task_type), by_length in points.items():
     if task_type != _FSL or len({t for name, t in points if name == label}) == 1:
       # A task of one set is of every type.
-      every = {**points.get((label, _FSL), {}), **by_length}
-      found.append((label, task_type, [every[length] for length in sorted(every)]))
-  return found if any(len(lengths) > 1 for _, _, lengths in found) else []
+      found[f"{label}, {task_type}"] = {**points.get((label, _FSL), {}), **by_length}
+  if all(len(by_length) == 1 for by_length in found.values()):
+    return {}
+  ticks = {length: str(length) for length in sorted({x for one in found.values() for x in one})}
+  return {name: panels.Plot("Support sets of a task (NSS)", name, [panels.PlotSeries(
+      label, sorted(one), [one[length][i] for length in sorted(one)])
+      for label, one in found.items()], log_x=True, x_unit="sets", log_y=True, ticks=ticks)
+          for i, name in enumerate(("MACs of a task", "Across-task memory (ATM)"))}
 
 
 def length_plots(table: table_dir.TableDir) -> dict[str, panels.Plot]:
@@ -122,42 +129,52 @@ def length_plots(table: table_dir.TableDir) -> dict[str, panels.Plot]:
   return plots
 
 
-def updates(directory: str | os.PathLike) -> list[tuple[str, str, Any, float]]:
-  """Reads the values of `figures.UpdateCosts`, means over seeds.
+def update_plots(table: table_dir.TableDir) -> dict[str, panels.Plot]:
+  """Returns FLUID's accuracy against MACs of all updates, means over seeds, a series a learner.
 
-  Returns [] unless FLUID's learners have several rows each, one per update strategy.
+  A strategy without updates is a horizontal line; one of unknown costs is left out. {} unless
+  learners have several rows each, one per update strategy.
   """
-  table = table_dir.read(directory)
-  found = []
+  found: dict[str, dict[str, tuple[float, float]]] = {}
+  num = 0
   for row in table.rows:
     for learner in table.learners(row):
       cells = [table.summaries(row, column, learner) for column in table.columns]
       known = [s for by_seed in cells for s in by_seed.values()
                if s.get("overall") is not None]
-      if known:
-        # A cost that was never charged is missing; an unknown one is None.
-        macs = [s.get("macs_train", 0) for s in known if s.get("macs_train", 0) is not None]
-        found.append((row, learner, quantities.mean(macs) if len(macs) == len(known) else None,
-                      float(np.mean([s["overall"] for s in known]))))
-  several = len({(row, learner) for row, learner, *_ in found}) > len({f[1] for f in found})
-  return found if several else []
+      num += bool(known)
+      macs = [s.get("macs_train", 0) for s in known]  # One that was never charged is missing.
+      own = found.setdefault(learner, {})
+      if known and None not in macs:
+        own[row] = quantities.mean(macs), 100 * float(np.mean([s["overall"] for s in known]))
+  if num <= len(found):
+    return {}
+  every = [macs for own in found.values() for macs, _ in own.values() if macs]
+  series = []
+  for place, (learner, own) in enumerate(found.items()):
+    spent = {row: point for row, point in own.items() if point[0]}
+    series.append(panels.PlotSeries(
+        learner, [macs for macs, _ in spent.values()], [y for _, y in spent.values()], list(spent),
+        shape=panels.POINTS, labels=list(spent), place=place))
+    series += [panels.PlotSeries(f"{learner}, {row}", [min(every), max(every)], [y, y], place=place)
+               for row, (macs, y) in own.items() if not macs and every]
+  return {"": panels.Plot("MACs of all updates", "Accuracy", series, log_x=True, y_unit="%")}
 
 
-def rates(directory: str | os.PathLike) -> list[tuple[str, list[tuple[float, float]]]]:
-  """Reads the values of `figures.RateLine`, means over seeds; [] unless a table sweeps rates.
+def rate_plots(table: table_dir.TableDir) -> dict[str, panels.Plot]:
+  """Returns accuracy against learning rates, means over seeds; {} unless a table sweeps rates.
 
   Its rows or its columns have names such as "rate 0.01"; the other names, if there are several,
   tell the lines apart. The accuracy is the table's first measure.
   """
-  table = table_dir.read(directory)
   if not table.measures:
-    return []
+    return {}
   measure = next(iter(table.measures))
   by_row, by_column = ([float(match[1]) if (match := _RATE.fullmatch(name)) else None
                         for name in names] for names in (table.rows, table.columns))
   swept = by_column if None not in by_column else by_row
   if None in swept or len(set(swept)) < 2 or len(set(swept)) < len(swept):
-    return []
+    return {}
   found: dict[str, dict[float, float]] = {}
   for row, row_rate in zip(table.rows, by_row):
     for learner in table.learners(row):
@@ -168,8 +185,15 @@ def rates(directory: str | os.PathLike) -> list[tuple[str, list[tuple[float, flo
         others = table.rows if swept is by_column else table.columns
         name = learner if len(others) == 1 or other == learner else f"{other} {learner}"
         if known and rate is not None:
-          found.setdefault(name, {})[rate] = float(np.mean(known))
-  return [(name, sorted(by_rate.items())) for name, by_rate in found.items()]
+          found.setdefault(name, {})[rate] = 100 * float(np.mean(known))
+  if not found:
+    return {}
+  return {"": panels.Plot(
+      "Learning rate", str(table.measures[measure]).capitalize(),
+      [panels.PlotSeries(name, sorted(one), [one[rate] for rate in sorted(one)])
+       for name, one in found.items()],
+      log_x=True, y_unit="%", x_unit="rates",
+      ticks={rate: f"{rate:g}" for rate in sorted({x for one in found.values() for x in one})})}
 
 
 def _lines(table: table_dir.TableDir) -> Iterator[TableLine]:
@@ -228,7 +252,9 @@ def _scores(table: table_dir.TableDir, lines: Sequence[TableLine]) -> quantities
            "interval over tasks] where there is one seed."]
   notes += _convention_notes(lines, conventions) + _transductive_notes(lines)
   notes += [f"Paper: {note}" for note in (paper.notes if paper else ())] + list(table.notes)
-  return quantities.TextTable(title=table.title, header=["", *header], rows=rows, notes=notes)
+  plots = length_plots(table) or rate_plots(table) or update_plots(table)
+  return quantities.TextTable(title=table.title, header=["", *header], rows=rows, notes=notes,
+                              chart=panels.Plots(plots) if plots else None)
 
 
 def _progress(table: table_dir.TableDir) -> str:
@@ -283,6 +309,8 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[quanti
         by_column.append(quantities.by_name(cost, quantities.mean(known)) if known else None)
   if table.measures and not any(any(by_column) for by_column in found.values()):
     return []
+  plots = cost_plots(table)
+  chart = panels.Plots(plots, columns=2) if plots else None
   title, notes = f"{table.title}: costs", [] if table.measures else [
       _progress(table), *_convention_notes(lines, {}), *_transductive_notes(lines)]
   values = paper_values.scores(table.paper).values if table.paper else {}
@@ -297,7 +325,7 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[quanti
     rows = [[line.shown, *(found[line.label, cost][0] or nothing for cost in shown),
              *(printed.get((line.label, words), [nothing])[0] for words in theirs)]
             for line in lines]
-    return [quantities.TextTable(title=title, notes=notes, rows=rows, header=[
+    return [quantities.TextTable(title=title, notes=notes, rows=rows, chart=chart, header=[
         "", *shown, *(f"paper: {words}" for words in theirs)])]
   rows = []
   for line in lines:
@@ -309,7 +337,7 @@ def _costs(table: table_dir.TableDir, lines: Sequence[TableLine]) -> list[quanti
       rows += [["  paper", words, *cells] for (label, words), cells in printed.items()
                if label == line.label]
   return [quantities.TextTable(title=title, header=["", "", *table.columns], rows=rows,
-                               notes=notes, num_left=2)]
+                               notes=notes, num_left=2, chart=chart)]
 
 
 def _matrix(table: table_dir.TableDir, lines: Sequence[TableLine], column: str, label: str,
@@ -403,7 +431,8 @@ def validation_gains(table: table_dir.TableDir) -> list[quantities.TextTable]:
     rows.append(cells)
   return [quantities.TextTable(
       title=f"{table.title}: validation accuracy, gain over the second half of meta-training",
-      header=["", *columns], rows=rows, best=frozenset(best), notes=[
+      header=["", *columns], rows=rows, best=frozenset(best),
+      chart=panels.Plots(validation_plots(table)), notes=[
           f"In points of percent, means over seeds. Bold: at least {_RISING:g}, so that the budget "
           "leaves the learner under-trained."])]
 

@@ -180,6 +180,7 @@ class TextTable:
     num_left: number of text columns, aligned left; the others are numbers, aligned right.
     best: cells (row, column) to highlight in Markdown.
     notes: lines below the table.
+    chart: what a figure of it shows, see `panels`; None: nothing.
   """
 
   title: str
@@ -188,6 +189,7 @@ class TextTable:
   num_left: int = 1
   best: frozenset[tuple[int, int]] = frozenset()
   notes: Sequence[str] = ()
+  chart: Any = None
 
   def text(self, most: int | None = None) -> str:
     """Renders the table with fixed widths, for a terminal.

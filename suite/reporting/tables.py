@@ -410,4 +410,4 @@ def as_panel(name: str, table: quantities.TextTable) -> panels.Panel:
       label = shown
   return panels.Panel(name, table.title, [
       panels.Column(heading, kind) for heading, kind in zip(table.header, kinds)],
-      rows, table.notes, best=table.best)
+      rows, table.notes, best=table.best, chart=table.chart)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import pathlib
-import shlex
 import tempfile
 from typing import Any
 
@@ -62,50 +61,6 @@ def experiment_run(
   given.update({name: getattr(settings, name) for name in _OF_EITHER
                 if getattr(settings, name) != getattr(run_settings.RunSettings, name)})
   return gin_parse.configured(experiment.run, given)
-
-
-def folded_runs(file: run_settings.RunFile, settings: run_settings.RunSettings,
-                seeds: Sequence[int]) -> None:
-  """Runs one experiment with several seeds in this process, each in its folder WORKDIR/SEED.
-
-  Their updates and answers are computed together, see `seed_folding`. The configuration that is
-  stored beside each is that of a run of its seed alone.
-  """
-  if settings.keep:
-    raise gin_files.ConfigError("--fold_seeds rounds otherwise than a run of one seed, which "
-                                "suite verify --replay repeats: leave --keep out, or --fold_seeds.")
-  if settings.share or settings.strategy != run_settings.STRATEGIES[0]:
-    raise gin_files.ConfigError("--fold_seeds computes several runs on one device: leave "
-                                f"{'--share' if settings.share else '--strategy'} out.")
-  gin_files.scan(file.paths(), file.bindings())
-  settings.set_data_dirs()
-  this_process.import_tensorflow()
-  from suite import experiment
-  from suite.training.episodic import seed_folding
-  this_process.settle(debug=settings.debug)
-  from suite.running import run_parts
-  origins = {}
-  for seed in seeds:
-    found = gin_parse.parse(file.paths(), [*file.bindings(), f"{table.SEED}={seed}"],
-                            names=settings.gin_names)
-    origins[seed] = run_settings.RunOrigin(
-        gin_parse.config_text(), functools.partial(run_parts.of_gin, found))
-  found = gin_parse.parse(file.paths(), file.bindings(), names=settings.gin_names)
-  unused, changes = functools.partial(gin_parse.unused_bindings, found), file.changes(found)
-
-  def run(seed: int) -> Callable[[], str]:
-    folder = str(pathlib.Path(settings.workdir, str(seed)))
-    words = shlex.split(settings.command)  # Those of the run alone, which tell its place.
-    for flag, other, value in (("--workdir", "--workdir", folder),
-                               ("--folded_seeds", "--seed", str(seed))):
-      if flag in words:
-        words[(at := words.index(flag)):at + 2] = [other, value]
-    return gin_parse.configured(experiment.run, {
-        "seed": seed,
-        "origin": dataclasses.replace(origins[seed], find_unused=unused, changes=changes),
-        "settings": settings.of_part(folder).replaced(command=shlex.join(words))})
-
-  seed_folding.SeedFolding().run([run(seed) for seed in seeds])
 
 
 def open_stored(workdir: pathlib.Path, instead: Callable[..., str], *,
@@ -159,7 +114,7 @@ def table_run(file: run_settings.RunFile, settings: run_settings.RunSettings, *,
     file: what runs.
     settings: where and how, for every cell.
     seeds: of a single run: the table has one cell for each, and reports means and deviations.
-    **order: jobs, run_all, only, instead, fold_seeds, of `table.TableOrder`.
+    **order: jobs, run_all, only, instead, of `table.TableOrder`.
   """
   if settings.strategy in ("multi_worker", "slurm"):
     raise gin_files.ConfigError(

@@ -105,12 +105,13 @@ class Result:
     return trained_model.of_workdir(self.folders[0], name, task=task, open_objects=opens)
 
   def figures(self) -> dict[str, Any]:
-    """matplotlib figures by name: error against FLOPs, accuracy matrices, costs of a table."""
+    """matplotlib figures of the report's panels, by name."""
     # Imported here, so that a report needs no matplotlib.
-    from suite.reporting.run_panels import run_figures
-    single = self._single()
-    return run_figures.draw(run_dir.load(single) if single else [], self._tables(),
-                            stem=self.folders[0].resolve().name)
+    from suite.reporting import figures
+    from suite.reporting.run_panels import report_sections
+    return {name: figures.draw(panel.chart, title=panel.title)
+            for name, panel in report_sections.named(report_sections.load(self.folders)).items()
+            if panel.chart and figures.can_draw(panel.chart)}
 
   def __str__(self) -> str:
     return tables.report(self.folders, most=processes.terminal_width())

@@ -101,39 +101,20 @@ class TableCell(NamedTuple):
     return run_settings.find(self.run, extra_files=self.extra_files, params=self.params,
                              methods=self.methods)
 
-  def job(self, settings: run_settings.RunSettings,
-          fold_with: Sequence[TableCell] | None = None) -> processes.Job:
-    """The process that runs the cell, with the settings of the table but the cell's folder.
-
-    Args:
-      settings: of the table.
-      fold_with: cells that differ in their seed alone, which the same process runs, and folds;
-        None: it runs this cell as `suite run` does.
-    """
-    cells, folder, own = [self, *(fold_with or ())], self.folder, self.own
-    name, log = self.name, folder.with_name(f"{self.seed}.log")
-    seeds = ",".join(str(cell.seed) for cell in cells)
-    if fold_with is not None:
-      folder, own = folder.parent, own[:len(own) - self.num_seed]
-      name = self.name.rpartition("/")[0] + f"/{seeds}"
-      log = folder / f"{seeds}.log"
-    command = [*COMMAND, self.run, *settings.of_part(str(folder)).flags()]
-    command += ["--folded_seeds", seeds] if fold_with is not None else []
+  def job(self, settings: run_settings.RunSettings) -> processes.Job:
+    """The process that runs the cell, with the settings of the table but the cell's folder."""
+    command = [*COMMAND, self.run, *settings.of_part(str(self.folder)).flags()]
     if self.methods:
       command += ["--methods", ",".join(self.methods)]
     for extra in self.extra_files:
       command += ["--gin_file", extra]
-    for param in (*own, *self.given):
+    for param in (*self.own, *self.given):
       command += ["--gin_param", param]
     # Several devices without a number are all that there are.
     gpus = settings.devices or int(settings.strategy == run_settings.STRATEGIES[0])
     return processes.Job(
-        name, command, log, functools.partial(_are_finished, [cell.folder for cell in cells]), gpus,
-        folder=self.folder if fold_with is None else None)
-
-
-def _are_finished(cells: Sequence[pathlib.Path]) -> bool:
-  return all(map(table_dir.is_finished, cells))
+        self.name, command, self.folder.with_name(f"{self.seed}.log"),
+        functools.partial(table_dir.is_finished, self.folder), gpus, folder=self.folder)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,7 +146,6 @@ class TableOrder:
     jobs: number of cells that run at the same time.
     run_all: run_all(jobs, their number at a time) -> outcomes; None: `processes.run_all`.
     only: ROW, ROW/COLUMN or ROW/COLUMN/SEED, with * and ?: the cells to run; (): all.
-    fold_seeds: whether one process runs all seeds of a row and column, see `seed_folding`.
     instead: instead(chosen cells, those of them that are to run) is called once all is checked, and
       what it returns is returned: nothing runs and nothing is written.
   """
@@ -175,7 +155,6 @@ class TableOrder:
   jobs: int = 1
   run_all: Callable[[Sequence[processes.Job], int], list[processes.Outcome]] | None = None
   only: Sequence[str] = ()
-  fold_seeds: bool = False
   instead: Callable[[Sequence[TableCell], Sequence[TableCell]], Any] | None = None
 
 
@@ -286,9 +265,7 @@ def run(
     run_identity.forget_latest(ending.folder)
   _claim(table, texts)
   run_all = order.run_all or functools.partial(processes.run_all, say=say)
-  outcomes = run_all(
-      _folded_jobs(waiting, settings, seed_parameters) if order.fold_seeds else
-      [cell.job(settings) for cell in waiting], order.jobs)
+  outcomes = run_all([cell.job(settings) for cell in waiting], order.jobs)
   if ending is not None and table.num_finished() == table.num_cells and not ending.is_finished:
     job = ending.job(settings)._replace(name="last", log=ending.folder.with_suffix(".log"))
     outcomes += processes.run_all([job], 1, say)  # Here, where all cells are.
@@ -310,19 +287,6 @@ def check_memory(jobs: int, num: int, verb: str, num_bytes: int) -> None:
         f"--jobs {jobs} {verb} {num} cells at the same time, each in a process of "
         f"{quantities.si(num_bytes, 'B')} or more, and {quantities.si(free, 'B')} are free: give "
         f"at most {fit}.")
-
-
-def _folded_jobs(cells: Sequence[TableCell], settings: run_settings.RunSettings,
-                 seed_parameters: Sequence[str]) -> list[processes.Job]:
-  """The processes that run cells, one for those that differ in their seed alone."""
-  if list(seed_parameters) != [SEED]:
-    raise gin_files.ConfigError(
-        f"--fold_seeds is for tables whose seeds are values of {SEED}; this one binds them to "
-        f"{', '.join(seed_parameters)}. Leave it out.")
-  groups: dict[tuple[str, str], list[TableCell]] = {}
-  for cell in cells:
-    groups.setdefault((cell.row, cell.column), []).append(cell)
-  return [group[0].job(settings, fold_with=group[1:]) for group in groups.values()]
 
 
 def _last_cell(table: table_dir.TableDir, last: Part, file: run_settings.RunFile) -> TableCell:

@@ -15,11 +15,9 @@ from suite.data.images import feature_set
 from suite.data.images import image_ops
 from suite.data.own import image_sources
 from suite.learners import gradient
-from suite.learners import maml
 from suite.learners import protonet
 from suite.learners import statistics_learner
 from suite.models.episodic import embedding
-from suite.models.episodic import functional_conv4
 from suite.protocols import cfsl
 from suite.protocols import run_state
 from suite.reporting import progress
@@ -29,9 +27,7 @@ from suite.state import predictions
 from suite.state import weight_store
 from suite.training.episodic import episode_graphs
 from suite.training.episodic import episode_questions
-from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
-from suite.training.episodic import seed_folding
 from suite.training.gradient import class_heads
 from suite.training.gradient import optimizers
 from suite.training.gradient import trainable_parts
@@ -280,9 +276,9 @@ def test_a_run_goes_on_with_the_graphs_it_began_with(tmp_path):
   with pytest.raises(ValueError, match="began with cfsl.Compute.compiled = True, .* is False"):
     _run(tmp_path, Constant(), updates=0)
   grouped = cfsl.Compute(task_batching="grouped")
-  grouped.check([grouped.describe(None)], None)
+  grouped.check([grouped.describe()])
   with pytest.raises(ValueError, match="began with .*task_batching = 'loop', .* is 'grouped'"):
-    grouped.check([{}], None)
+    grouped.check([{}])
 
 
 def test_what_xla_cannot_repeat_is_refused_before_it_compiles(tmp_path):
@@ -444,34 +440,3 @@ def test_encoding_images_once_answers_as_encoding_them_in_every_episode(tmp_path
   # Of a task alone the cost is the same; in all, far less was computed.
   assert summaries[0]["macs_per_task"] == summaries[1]["macs_per_task"]
   assert summaries[0]["macs_predict"] < summaries[1]["macs_predict"]
-
-
-def _maml():
-  return maml.Maml(
-      functional_conv4.Conv4(filters=2, blocks=1), transform=image_ops.Plain(2),
-      inner=inner_loop.InnerLoop(steps=1, rate=0.1), training=meta_schedules.MetaTraining())
-
-
-def test_runs_of_two_seeds_folded_are_those_of_each(tmp_path, monkeypatch):
-  folded, beside = [], episode_graphs.Graphs.beside
-  monkeypatch.setattr(episode_graphs.Graphs, "beside",
-                      lambda *a: folded.append(1) or beside(*a))
-  alone, *together = (tmp_path / name for name in ("alone", "0", "1"))
-
-  def call(folder, seed):
-    return lambda: _run(
-        folder, _maml(), seed, updates=2, updates_per_event=2, tasks_per_update=1, test_episodes=2,
-        episodes_train=_episodes(0, num_support_sets=1),
-        episodes_test=_episodes(1, num_support_sets=1))
-
-  call(alone, 1)()
-  seed_folding.SeedFolding().run([call(folder, seed) for seed, folder in enumerate(together)])
-  assert folded == [1]
-  for a, b in zip(_records(alone), _records(together[1])):
-    assert b.pop("seeds_folded") and a.keys() == b.keys()
-    for name, value in a.items():
-      near = isinstance(value, float) and not name.startswith(("flops", "macs"))
-      assert b[name] == (pytest.approx(value, rel=1e-4) if near else value), name
-  assert _records(alone)[0]["loss"] != _records(together[0])[0]["loss"]
-  with pytest.raises(ValueError, match="began with --fold_seeds.* Add that"):
-    call(together[0], 0)()

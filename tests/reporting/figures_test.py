@@ -13,16 +13,17 @@ import numpy as np
 import pytest
 
 from suite.reporting import figures
+from suite.reporting import panels
 
 ROOT = pathlib.Path(__file__).parents[2]
-UPDATES = [figures.UpdateCosts("every", "ft", 1e10, 0.5),
-           figures.UpdateCosts("half", "ft", 5e9, 0.25),
-           figures.UpdateCosts("none", "ncm", 0.0, 0.375)]
+POINTS = panels.Plot("MACs", "Accuracy", [
+    panels.PlotSeries("ft", [1e10, 5e9], [50.0, 25.0], shape=panels.POINTS, labels=["all", "half"]),
+    panels.PlotSeries("ncm", [5e9, 1e10], [37.5, 37.5])], log_x=True, y_unit="%")
+MATRIX = panels.accuracy_matrix({"": np.array([[0.5, np.nan], [0.75, 1.0]])}, "bucket")
 
 
 def _drawn():
-  return (figures.accuracy_against_updates(UPDATES, title="FLUID"),
-          figures.accuracy_matrix(np.array([[0.5, np.nan], [0.75, 1.0]])))
+  return figures.draw(POINTS, title="FLUID"), figures.draw(MATRIX)
 
 
 def _texts(figure):
@@ -30,21 +31,20 @@ def _texts(figure):
 
 
 def test_cells_of_the_matrix_are_percent_and_missing_ones_empty():
-  figure = figures.accuracy_matrix(np.array([[0.5, np.nan], [0.75, 1.0]]), names=["old", "new"])
+  figure = figures.draw(MATRIX)
   texts = [text.get_text() for text in figure.axes[0].texts]
   assert texts == ["50", "75", "100"]
-  assert {"old", "new", "Trained up to bucket", "Tested on bucket", "Accuracy, %"} <= _texts(figure)
+  assert {"1", "2", "Trained up to bucket", "Tested on bucket", "Accuracy, %"} <= _texts(figure)
 
 
 def test_a_matrix_of_nothing_evaluated_draws_too(tmp_path):
-  figures.save(figures.accuracy_matrix(np.full([2, 2], np.nan)), tmp_path / "a.png")
+  chart = panels.accuracy_matrix({"": np.full([2, 2], np.nan)}, "bucket")
+  figures.save(figures.draw(chart), tmp_path / "a.png")
 
 
 def test_wrong_shapes_are_named():
-  with pytest.raises(ValueError, match=r"shape \[3\]"):
-    figures.accuracy_matrix(np.zeros(3))
-  with pytest.raises(ValueError, match="1 names for 2 buckets"):
-    figures.accuracy_matrix(np.zeros([2, 2]), names=["a"])
+  with pytest.raises(ValueError, match=r"matrix of shape \[0\]; expected rows and columns"):
+    figures.draw(panels.Matrices({"": []}, {"": []}, {"": []}, "x", "y", "z"))
 
 
 @pytest.mark.parametrize("ending, number", [("png", 1), ("svg", 0), ("svg", 1)])
@@ -77,43 +77,40 @@ def test_pyplot_is_not_imported():
   subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
-def test_costs_are_lines_of_colour_and_marker_on_two_axes():
-  lines = [figures.TaskCosts("proto", "B", [(1, 1e6, 0.08), (640, 6e8, 0.08)]),
-           figures.TaskCosts("maml", "B", [(1, 2e6, 16.0), (640, None, 0.1)])]
-  left, right = figures.costs_against_support_sets(lines, title="Figure 3").axes
-  assert [list(line.get_ydata()) for line in left.get_lines()] == [[1e6, 6e8], [2e6]]
-  assert [list(line.get_ydata()) for line in right.get_lines()] == [[0.08, 0.08], [16.0, 0.1]]
+def _costs(rows):
+  return panels.Plots({name: panels.Plot("Support sets", name, [
+      panels.PlotSeries(row, [1, 640], y) for row, y in rows.items()], log_x=True, x_unit="sets",
+      log_y=True, ticks={1: "1", 640: "640"}) for name in ("MACs", "ATM")}, columns=2)
+
+
+def test_plots_have_axes_each_their_ticks_and_one_legend():
+  figure = figures.draw(_costs({"proto": [1e6, 6e8], "maml": [2e6, None]}), title="Figure 3")
+  left, right = figure.axes
+  assert [line.get_ydata().tolist()[0] for line in left.get_lines()] == [1e6, 2e6]
   assert [tick.get_text() for tick in left.get_xticklabels()] == ["1", "640"]
-  assert [t.get_text() for t in right.get_legend().get_texts()] == ["proto, B", "maml, B"]
+  assert [axes.get_ylabel() for axes in (left, right)] == ["MACs", "ATM"]
+  assert [t.get_text() for t in figure.legends[0].get_texts()] == ["proto", "maml"]
   assert left.get_lines()[0].get_color() != left.get_lines()[1].get_color()
-  assert left.get_lines()[0].get_marker() == left.get_lines()[1].get_marker()
+  assert "Figure 3" in _texts(figure)
 
 
-def test_no_costs_draw_too(tmp_path):
-  figures.save(figures.costs_against_support_sets([]), tmp_path / "a.svg")
-
-
-def test_updates_that_cost_nothing_are_lines_and_the_others_points(tmp_path):
-  figure = figures.accuracy_against_updates([
-      figures.UpdateCosts("never", "ft", 0.0, 0.25),
-      figures.UpdateCosts("every 100", "ft", 2e9, 0.5),
-      figures.UpdateCosts("every 100", "et", 4e9, 0.75),
-      figures.UpdateCosts("odd", "et", None, 0.9)],
-      title="Strategies")
-  points, never, other = figure.axes[0].get_lines()
-  assert (list(points.get_xdata()), list(points.get_ydata())) == ([2e9], [50.0])
-  assert list(never.get_ydata()) == [25.0, 25.0] and never.get_label() == "ft, never"
-  assert (list(other.get_xdata()), list(other.get_ydata())) == ([4e9], [75.0])
-  assert {"Strategies", "MACs of all updates", "Accuracy, %", "every 100", "ft", "et"} <= _texts(
-      figure) and "odd" not in _texts(figure)
+def test_points_have_their_deviations_and_labels_and_lines_for_reference_no_legend(tmp_path):
+  figure = figures.draw(panels.Plot("x", "y", [
+      panels.PlotSeries("ft", ["a", "b"], [1.0, None], (), [0.5, None], panels.POINTS, ["one", ""]),
+      panels.PlotSeries("et", ["a", "b"], [2.0, 3.0], shape=panels.POINTS),
+      panels.PlotSeries("zero", ["a", "b"], [0, 0], shape=panels.REFERENCE)],
+      marks={"b": "here"}, y_unit="%"))
+  assert {"one", " here", "y, %"} <= _texts(figure)
+  assert [t.get_text() for t in figure.legends[0].get_texts()] == ["ft", "et"]
+  bars = figure.axes[0].containers[0].lines[2][0].get_segments()
+  assert bars[0].tolist() == [[0, 0.5], [0, 1.5]]
   figures.save(figure, tmp_path / "a.svg")
-  figures.save(figures.accuracy_against_updates([]), tmp_path / "b.svg")
 
 
 def test_names_of_points_cover_neither_each_other_nor_a_point():
-  names = [figures.UpdateCosts(f"strategy {i}", "ft", 1e9 * (1 + i % 3 / 50), 0.5 + i / 300)
-           for i in range(9)]
-  figure = figures.accuracy_against_updates(names)
+  figure = figures.draw(panels.Plot("MACs", "Accuracy", [panels.PlotSeries(
+      "ft", [1e9 * (1 + i % 3 / 50) for i in range(9)], [50 + i / 3 for i in range(9)],
+      shape=panels.POINTS, labels=[f"strategy {i}" for i in range(9)])], log_x=True))
   figure.canvas.draw()
   boxes = [text.get_tightbbox(figure.canvas.get_renderer()) for text in figure.axes[0].texts]
   assert len(boxes) == 9
@@ -121,13 +118,12 @@ def test_names_of_points_cover_neither_each_other_nor_a_point():
     assert not any(box.overlaps(other) for other in boxes[:i])
 
 
-def test_rates_are_on_the_axis_of_a_sweep():
-  figure = figures.accuracy_against_rates(
-      [figures.RateLine("er", [(0.003, 0.5), (0.1, 0.25)]), figures.RateLine("ft", [(0.01, 0.5)])])
-  axes, = figure.axes
-  assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0.003", "0.01", "0.1"]
-  assert [list(line.get_ydata()) for line in axes.get_lines()] == [[50, 25], [50]]
-  assert {"Learning rate", "Accuracy, %", "er", "ft"} <= _texts(figure)
+def test_bars_are_stacked_and_a_graph_has_a_box_for_each_node():
+  bars = figures.draw(panels.Bars(["a"], {"train": [2e9], "predict": [None]}, "FLOPs", "FLOP"))
+  assert [bar.get_width() for bar in bars.axes[0].patches] == [2e9, 0]
+  graph = figures.draw(panels.Graph({"a": (0, 0.0), "b": (1, 0.0)}, {"a": "x", "b": "y"},
+                                    [("a", "b")]))
+  assert {"a", "b", "x", "y"} <= _texts(graph)
 
 
 def test_at_most_eight_colors_before_line_styles_differ():
@@ -137,11 +133,11 @@ def test_at_most_eight_colors_before_line_styles_differ():
 
 
 def test_a_long_legend_leaves_room_for_the_axes():
-  lines = [figures.TaskCosts(f"row {i}", task, [(1, 1e6, 0.08), (3, 3e6, 0.08)])
-           for i in range(6) for task in "ABCD"]
-  figure = figures.costs_against_support_sets(lines)
+  figure = figures.draw(_costs(
+      {f"row {i}, {task}": [1e6, 3e6] for i in range(6) for task in "ABCD"}))
   figure.canvas.draw()  # Lays it out.
   renderer = figure.canvas.get_renderer()
   left, right = figure.axes
   assert left.get_tightbbox(renderer).x1 < right.get_tightbbox(renderer).x0
-  assert right.get_legend().get_window_extent(renderer).y0 >= 0
+  legend = figure.legends[0].get_window_extent(renderer)
+  assert legend.y0 >= 0 and legend.x0 > right.get_window_extent(renderer).x1

@@ -111,9 +111,11 @@ def test_printed_multiply_adds_stand_below_ours(tmp_path):
 
 def test_costs_are_gathered_by_learner_and_task_type(cfsl):
   # A task of one set belongs to every type.
-  assert paper_table.costs(cfsl) == [
-      ("omniglot_protonet", "D", [(1, 3e8, 0.08), (4, 12e8, 0.08)]),
-      ("mine", "FSL", [(1, None, 1.5)])]
+  macs, memory = paper_table.cost_plots(table_dir.read(cfsl)).values()
+  assert {one.name: (list(one.x), list(one.y)) for one in macs.series} == {
+      "omniglot_protonet, D": ([1, 4], [3e8, 12e8]), "mine, FSL": ([1], [None])}
+  assert [list(one.y) for one in memory.series] == [[0.08, 0.08], [1.5]]
+  assert macs.ticks == {1: "1", 4: "4"}
 
 
 def test_accuracy_by_the_length_of_a_task_stands_beside_the_papers(cfsl):
@@ -212,7 +214,7 @@ def test_names_as_seeds_values_within_values_and_seconds(tmp_path):
   assert [costs.header, *_texts(costs)] == [
       ["", "macs", "updates", "seconds"],  # One column: costs are columns themselves.
       ["frozen ncm", "2.00 GMAC", "18", "20 s"], ["frozen et", "2.00 GMAC", "18", "20 s"]]
-  assert paper_table.updates(tmp_path) == []  # Each learner has one row.
+  assert paper_table.update_plots(table) == {}  # Each learner has one row.
 
 
 def test_a_cost_that_some_learners_have_and_notes_of_the_table(tmp_path):
@@ -235,4 +237,7 @@ def test_update_strategies_are_points_of_a_figure(tmp_path):
     for seed in table.seeds:
       spent = {"macs_train": macs} if macs else {}  # Nothing was charged.
       _cell(table, row, "test", seed, learners=("ft",), protocol="fluid", overall=overall, **spent)
-  assert paper_table.updates(tmp_path) == [("never", "ft", 0.0, 0.25), ("every 9", "ft", 4e9, 0.5)]
+  plot, = paper_table.update_plots(table).values()
+  points, never = plot.series  # What costs nothing is a line.
+  assert (points.name, points.x, points.y, points.labels) == ("ft", [4e9], [50], ["every 9"])
+  assert (never.name, never.y) == ("ft, never", [25, 25])

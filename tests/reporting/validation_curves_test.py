@@ -10,7 +10,6 @@ import pytest
 from suite.reporting import paper_table
 from suite.reporting import records
 from suite.reporting import table_dir
-from suite.reporting.run_panels import run_figures
 
 
 @pytest.fixture(name="table")
@@ -49,14 +48,13 @@ def test_a_curve_is_the_mean_of_the_finished_seeds_against_meta_trainings_flops(
       ["", "FSL"], ["low", "+20.00"], ["high", "+0.50"]]
   assert made.best == {(0, 1)}
   assert made.rows == paper_table.build(table.folder)[-1].rows
-  axes = run_figures.draw([], [table.folder])["figure"].axes
-  assert [a.get_title(loc="left") for a in axes] == ["FSL"]
-  assert [line.get_label() for line in axes[0].lines] == ["low", "high"]
-  assert axes[0].get_xscale() == "log"
+  assert list(made.chart.choices) == ["FSL"]
+  assert [line.name for line in made.chart.choices["FSL"].series] == ["low", "high"]
+  assert made.chart.choices["FSL"].log_x
 
 
 def test_a_table_without_curves_has_neither_a_table_nor_a_figure_of_them(table):
   _cell(table, "low", "FSL", 0, [0.5, 0.6, 0.7])
   assert paper_table.validation_curves(table) == []
   assert paper_table.validation_gains(table) == []
-  assert run_figures.draw([], [table.folder]) == {}
+  assert [one.chart for one in paper_table.build(table.folder)] == [None]

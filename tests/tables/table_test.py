@@ -160,19 +160,6 @@ def test_flags_and_bindings_reach_every_cell_the_users_last(folder):
       "--gin_param", "experiment.run.seed=1", "--gin_param", "NOTE=5"]
 
 
-def test_one_process_runs_the_seeds_of_a_cell_if_they_are_folded(folder, capsys):
-  for only in ("low/A 1", "low/A 1/1"):
-    _run("--fold_seeds", "--only", only, "--gin_param", "NOTE=7")  # The stand-in finishes no cell.
-    args = json.loads((folder / "w" / "low" / "A_1" / "args").read_text())
-    assert args[args.index("--folded_seeds") + 1] == ("0,1" if only == "low/A 1" else "1")
-    assert args[args.index("--workdir") + 1] == "w/low/A_1" and "NOTE=7" in args
-    assert "SCALE=1" in args and not any("seed=" in arg for arg in args)
-  assert len(_calls()) == 2
-  assert cli.main(["run", "tab.gin", "--workdir", "v", "--fold_seeds", "--gin_param",
-                   "table.run.seed_parameters=['NOTE']"]) > 0
-  assert "this one binds them to NOTE. Leave it out" in capsys.readouterr().err
-
-
 def test_bindings_of_the_table_stay_with_it():
   assert _run("--gin_param", "SEEDS=(7,)", "--gin_param", "table.run.columns={'C': {'SCALE': 4}}",
               "--gin_param", "NOTE=5") == 0

@@ -16,8 +16,8 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis.o import olivetti_face
-from tfds_builders.rows.nevis.s import semeion
+from tfds_builders.rows.nevis.face import olivetti_face
+from tfds_builders.rows.nevis.ocr import semeion
 
 beam = pytest.importorskip("apache_beam", reason="needs the extra: pip install .[beam]")
 

@@ -15,7 +15,7 @@ import tfds_builders
 from tfds_builders import errors
 from tfds_builders import row_builder
 from tfds_builders import testing
-from tfds_builders.rows.nevis.s import semeion
+from tfds_builders.rows.nevis.ocr import semeion
 
 
 @pytest.fixture(name="row")

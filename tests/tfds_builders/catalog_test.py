@@ -9,14 +9,15 @@ import re
 
 import pytest
 
+from suite.data.streams import nevis_table
 import tfds_builders
 from tfds_builders import catalog
 from tfds_builders import errors
 from tfds_builders import splits
 from tfds_builders.rows import nevis
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis.c import cifar10
-from tfds_builders.rows.nevis.m import mnist
+from tfds_builders.rows.nevis.object import cifar10
+from tfds_builders.rows.nevis.ocr import mnist
 
 NEVIS = pathlib.Path(nevis.__file__).parent
 NEVIS_FILES = [path for path in sorted(NEVIS.rglob("*.py"))
@@ -74,14 +75,14 @@ def test_cifar10_has_the_order_of_tfds():
   assert cifar10.ROW.class_names[:2] == ("airplane", "automobile")
 
 
-def test_every_file_has_the_name_of_its_row():
-  wrong = []
+def test_every_file_has_the_name_of_its_row_and_is_in_the_folder_of_its_domain():
+  wrong, domains = [], {line.name: line.domain for line in nevis_table.full()}
   for path in NEVIS_FILES:
-    letter = path.parent.name
-    name = importlib.import_module(f"{nevis.__name__}.{letter}.{path.stem}").ROW.name
+    folder = path.parent.name
+    name = importlib.import_module(f"{nevis.__name__}.{folder}.{path.stem}").ROW.name
     stem = name if name.isidentifier() else "_" + re.sub(r"\W", "_", name)
-    if (path.stem, letter) != (stem, re.search("[a-z]", name.lower()).group()):
-      wrong.append(f"{letter}/{path.name} holds {name}")
+    if (path.stem, folder) != (stem, domains[name]):
+      wrong.append(f"{folder}/{path.name} holds {name}, of the domain {domains[name]}")
   assert not wrong, "\n".join(wrong)
 
 

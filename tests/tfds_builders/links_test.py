@@ -12,7 +12,7 @@ import tensorflow_datasets as tfds
 
 from tfds_builders import catalog
 from tfds_builders import links
-from tfds_builders.rows.nevis.p import pacs
+from tfds_builders.rows.nevis.object import pacs
 
 _ROWS = [row for rows in catalog.FAMILIES.values() for row in rows]
 _LINKS = {link.url: link for row in _ROWS for layout in row.layouts

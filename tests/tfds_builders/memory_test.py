@@ -15,7 +15,7 @@ import tfds_builders
 from tfds_builders import spool, testing
 from tfds_builders.parsers import example, images
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis.o import olivetti_face
+from tfds_builders.rows.nevis.face import olivetti_face
 
 SIDE, NUM = 180, {num}
 

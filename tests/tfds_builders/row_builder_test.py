@@ -17,7 +17,7 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis.o import olivetti_face
+from tfds_builders.rows.nevis.face import olivetti_face
 
 
 def _faces(num_subjects=40):

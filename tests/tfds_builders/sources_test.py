@@ -27,10 +27,10 @@ from tfds_builders import testing
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import idx
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis.f import fashion_mnist
-from tfds_builders.rows.nevis.m import mnist
-from tfds_builders.rows.nevis.s import semeion
-from tfds_builders.rows.nevis.t import tiny_imagenet
+from tfds_builders.rows.nevis.object import fashion_mnist
+from tfds_builders.rows.nevis.object import tiny_imagenet
+from tfds_builders.rows.nevis.ocr import mnist
+from tfds_builders.rows.nevis.ocr import semeion
 
 
 @pytest.fixture(name="server")

@@ -10,8 +10,8 @@ from tfds_builders import links
 from tfds_builders import status
 from tfds_builders import testing
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis.o import olivetti_face
-from tfds_builders.rows.nevis.s import semeion
+from tfds_builders.rows.nevis.face import olivetti_face
+from tfds_builders.rows.nevis.ocr import semeion
 
 
 @pytest.fixture(autouse=True)

@@ -31,6 +31,7 @@ def _house(tmp_path):
 
 def test_figures_of_a_small_house(tool, house):
   assert tool.figures(house) == {
+      "code lines": 9, "code tokens": 45, "refusals": 0, "lines of refusals": "0.0%",
       "modules": 5, "rooms": 3, "floors": 3,
       "arrows between rooms": 5,  # suite -> data, models; data -> models, suite; models -> data.
       "arrows upward": 2, "circles of rooms": 1, "circles of modules": 1,
@@ -41,6 +42,20 @@ def test_figures_of_a_small_house(tool, house):
       "private functions called once": "0 (0.0%)", "private functions passed once": "0 (0.0%)",
       "imports under another name": 0, "of these without need": 0}
   assert tool.circles(tool.graph(tool.parsed(house))) == [["suite.data.a", "suite.models.b"]]
+
+
+def test_code_is_what_is_no_blank_line_comment_or_docstring(tool, house):
+  (house / "suite/data/c.py").write_text(
+      '"""Text\n\nof a module."""\n\n# A comment.\ndef f(x):\n  """Text."""\n  if x:\n'
+      '    raise ValueError(\n        "no")  # So.\n  return 1\n')
+  found = tool.code_by_wing(house)["suite/data"]
+  assert found == (6, 22, 1, 2)  # With the line of a.py, of 6 tokens.
+  assert list(tool.code_by_wing(house)) == ["suite", "suite/data", "suite/models"]
+
+
+def test_climbs_are_calls_of_a_floor_above(tool):
+  assert tool.climbs(["suite/cli.py:1 main", "suite/training/a.py:1 f", "suite/learners/b.py:2 g",
+                      "suite/learners/c.py:3 h"]) == 1
 
 
 def test_imports_say_where_they_stand(tool):

@@ -18,7 +18,7 @@ from tfds_builders.parsers import objectnet
 from tfds_builders.parsers import one_domain
 from tfds_builders.parsers import open_images
 from tfds_builders.rows import imagenet_classes
-from tfds_builders.rows.nevis.c import cifar10
+from tfds_builders.rows.nevis.object import cifar10
 from tfds_builders.rows.row import File
 from tfds_builders.rows.row import Layout
 from tfds_builders.rows.row import Row

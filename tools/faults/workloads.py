@@ -31,7 +31,7 @@ from suite.running import this_process
 from suite.tables import table
 import tfds_builders
 from tfds_builders import testing
-from tfds_builders.rows.nevis.s import semeion
+from tfds_builders.rows.nevis.ocr import semeion
 
 Workload = Callable[[pathlib.Path], None]
 
@@ -77,7 +77,7 @@ _TABLE_GIN = """from __gin__ import dynamic_registration
 from suite.tables import table
 import tfds_builders
 from tfds_builders import testing
-from tfds_builders.rows.nevis.s import semeion
+from tfds_builders.rows.nevis.ocr import semeion
 table.run.runs = {'low': 'power_toy.gin', 'high': 'power_toy.gin'}
 table.run.columns = {'A': {}}
 table.run.seeds = (0, 1)

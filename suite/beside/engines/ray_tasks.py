@@ -77,7 +77,7 @@ class RayEngine:
     copies = None if self.copies is None else Copies(self.copies)
     if copies and not all(job.folder for job in jobs):
       raise gin_files.ConfigError("--copies is for runs each of which has a folder, and those of "
-                                  "--share and --fold_seeds have one in common. Leave it out.")
+                                  "--share have one in common. Leave it out.")
     with _connected(self.address) as ray, processes.ended_like_interrupted():
       gpus = self._gpus(ray, jobs)
       _check_room(ray, gpus, self.cpus_per_task, may_grow=self.address is not None)

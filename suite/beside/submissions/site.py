@@ -110,7 +110,7 @@ def build(folder: pathlib.Path, out: pathlib.Path, title: str, *, figures: bool 
     index = _index(entries, out, copies)
     if not figures:
       index = [section._replace(
-          panels=[dataclasses.replace(panel, chart=None, figure=None)
+          panels=[dataclasses.replace(panel, chart=None)
                   for panel in section.panels if panel.name not in _LONG],
           num_main=section.num_main and sum(
               panel.name not in _LONG for panel in section.panels[:section.num_main]))

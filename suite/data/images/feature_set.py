@@ -95,13 +95,6 @@ class FeatureSet(image_set.ImageSet):
     return (f"FeatureSet({self.name!r}, {self.size} x {self.features.shape[1]}, "
             f"{self.num_classes} classes, {self.kind})")
 
-  def subset(self, indices) -> FeatureSet:
-    """The features at the given indices, in that order."""
-    indices = np.asarray(indices, np.int64)
-    return FeatureSet(self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
-                      num_classes=self.num_classes, ids=self.ids[indices],
-                      class_names=self.class_names)
-
   def eval_batches(self, batch_size: int, *, transform: examples.Transform) -> EvalBatches:
     """As of an `ImageSet`, but computed once and kept in memory."""
     self.check_transform(transform)

@@ -20,6 +20,7 @@ from typing import Any, Callable, Dict, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
+from typing_extensions import Self
 
 from suite.compute import user_code
 from suite.contracts import examples
@@ -36,7 +37,36 @@ DEFAULT_MEMORY_LIMIT_BYTES = 4 * 2**30
 Ids = Union[Sequence[str], np.ndarray, None]  # [N] strings; None: the indices.
 
 
-class ImageSet:
+class LabeledSet:
+  """What sets of examples have in common: a name, a size, classes, and random subsets."""
+
+  name: str
+  size: int
+  num_classes: int
+  kind: str
+
+  def __len__(self) -> int:
+    return self.size
+
+  def __getattr__(self, name: str) -> Any:
+    if name.startswith("_"):  # copy and pickle look for these.
+      raise AttributeError(name)
+    raise examples.no_attribute(type(self).__name__, name)
+
+  def __repr__(self) -> str:
+    return (f"{type(self).__name__}({self.name!r}, {self.size} images, {self.num_classes} classes, "
+            f"{self.kind})")
+
+  def take(self, num: int, *, seed) -> Any:
+    """A random subset of `num` images in their old order; the set itself if it is not larger."""
+    if num >= self.size:
+      return self
+    if num < 1:
+      raise ValueError(f"Cannot take {num} images of {self.name!r}; take at least 1.")
+    return self.subset(sampling.draw_without_replacement(self.size, num, seed))
+
+
+class ImageSet(LabeledSet):
   """N labeled images; the module's docstring describes their batches.
 
   Attributes:
@@ -90,7 +120,7 @@ class ImageSet:
                class_names=class_names)
 
   @property
-  def size(self) -> int:
+  def size(self) -> int:  # type: ignore[override]
     """N."""
     return len(self._store)
 
@@ -133,25 +163,6 @@ class ImageSet:
       found = [repr(one.shape).encode() + one.tobytes() for one in pixels]
     return [f"{kind} {hashlib.sha256(one).hexdigest()[:32]}" for one in found]
 
-  def __len__(self) -> int:
-    return self.size
-
-  def __getattr__(self, name: str) -> Any:
-    if name.startswith("_"):  # copy and pickle look for these.
-      raise AttributeError(name)
-    raise examples.no_attribute(type(self).__name__, name)
-
-  def __repr__(self) -> str:
-    return f"ImageSet({self.name!r}, {self.size} images, {self.num_classes} classes, {self.kind})"
-
-  def take(self, num: int, *, seed) -> ImageSet:
-    """A random subset of `num` images in their old order; the set itself if it is not larger."""
-    if num >= self.size:
-      return self
-    if num < 1:
-      raise ValueError(f"Cannot take {num} images of {self.name!r}; take at least 1.")
-    return self.subset(sampling.draw_without_replacement(self.size, num, seed))
-
   def split(self, share: float, *, seed) -> Tuple[ImageSet, ImageSet]:
     """(the rest, a random `share` of the images); both in their old order, no image in both."""
     num = num_in_share(self, share)
@@ -177,16 +188,20 @@ class ImageSet:
     """The memory that the images take, encoded or as pixels."""
     return int(self._store.num_bytes().sum())
 
-  def subset(self, indices) -> ImageSet:
+  def subset(self, indices) -> Self:
     """The images at the given indices, in that order."""
     indices = np.asarray(indices, np.int64)
-    return self._with(ImageSet(
-        self.name, self._store.take(indices), self.labels[indices], kind=self.kind,
-        num_classes=self.num_classes, ids=self.ids[indices], class_names=self.class_names))
+    return self._like(store=self._store.take(indices), labels=self.labels[indices],
+                      ids=self.ids[indices])
 
-  def _with(self, other: ImageSet) -> ImageSet:
-    other.version = self.version
-    return other
+  def _like(self, **changes: Any) -> Self:
+    """A set made with other arguments."""
+    made = type(self)(**{
+        "name": self.name, "store": self._store, "labels": self.labels, "kind": self.kind,
+        "num_classes": self.num_classes, "ids": self.ids, "class_names": self.class_names,
+        **changes})
+    made.version = self.version
+    return made
 
   def with_version(self, version: str) -> ImageSet:
     """The set with a version, which stands for its images where runs are told apart.
@@ -206,19 +221,14 @@ class ImageSet:
     order = np.argsort(classes)
     labels = order[np.searchsorted(classes[order], chosen.labels)]
     names = self.class_names and [self.class_names[label] for label in classes]
-    return self._with(type(self)(
-        self.name, chosen._store, labels, kind=self.kind, num_classes=len(classes),
-        ids=chosen.ids, class_names=names))
+    return chosen._like(labels=labels, num_classes=len(classes), class_names=names)
 
   def with_class_names(self, class_names: class_lists.ClassNames) -> ImageSet:
     """The set with other names of its classes, in the order of the labels; None: without names.
 
     Labels stay. Names that are other numbers than the labels are not taken away.
     """
-    names = class_lists.replaced(self.name, self.class_names, class_names)
-    return self._with(type(self)(
-        self.name, self._store, self.labels, kind=self.kind, num_classes=self.num_classes,
-        ids=self.ids, class_names=names))
+    return self._like(class_names=class_lists.replaced(self.name, self.class_names, class_names))
 
   def with_classes(self, class_names: Sequence[str]) -> ImageSet:
     """The set with its labels renumbered, by name, as places in a list of classes.
@@ -228,9 +238,7 @@ class ImageSet:
     """
     new = class_lists.places(self.name, self.class_names, class_names)
     labels = class_lists.renumbered(self.labels, self.kind, new, len(class_names))
-    return self._with(type(self)(
-        self.name, self._store, labels, kind=self.kind, num_classes=len(class_names),
-        ids=self.ids, class_names=class_names))
+    return self._like(labels=labels, num_classes=len(class_names), class_names=class_names)
 
   def check_transform(self, transform: examples.Transform) -> None:
     """Refuses a transform of other examples than those of the set."""

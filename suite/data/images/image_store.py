@@ -55,37 +55,32 @@ class RawStore:
     if images.shape[-1] not in (1, 3):
       raise ValueError(f"Images have {images.shape[-1]} channels; allowed are 1 and 3.")
     with tf.device("CPU:0"):
-      self._images = rehearsal.tensor(images) if isinstance(
+      self.images = rehearsal.tensor(images) if isinstance(
           images, np.ndarray) else tf.convert_to_tensor(images)
 
   def __len__(self) -> int:
-    return int(self._images.shape[0])
+    return int(self.images.shape[0])
 
   @property
   def pixels(self) -> np.ndarray:
     """uint8 [N, H, W, C]."""
-    return self._images.numpy()
+    return self.images.numpy()
 
   def take(self, indices: np.ndarray) -> RawStore:
     """The store of some of the images."""
     with tf.device("CPU:0"):
-      return RawStore(tf.gather(self._images, indices))
+      return RawStore(tf.gather(self.images, indices))
 
   def num_bytes(self) -> np.ndarray:
     """The memory that each image takes, int64 [N]."""
-    return np.full([len(self)], int(np.prod(self._images.shape[1:])), np.int64)
-
-  @property
-  def images(self) -> tf.Tensor:
-    """All of them, uint8 [N, H, W, C]."""
-    return self._images
+    return np.full([len(self)], int(np.prod(self.images.shape[1:])), np.int64)
 
   def batches(self, plan: sampling.Plan, transform: examples.Transform, describe: Describe,
               columns: Columns) -> tf.data.Dataset:
     """A data set of batches {"image": [R, S, S, 3], ...}, one gather and one crop each."""
     return traced_maps.mapped(
         numbers(plan.num_elements), _raw_batch, static=(plan.form, transform, describe),
-        tensors=(plan.numbers, self._images, tuple(columns)))
+        tensors=(plan.numbers, self.images, tuple(columns)))
 
 
 def _raw_batch(plan: sampling.Form, transform: examples.Transform, describe: Describe,
@@ -141,16 +136,11 @@ class EncodedStore:
     """`headers`: see `decoding.headers`; they are read if they are not given."""
     self.headers = decoding.headers(encoded) if headers is None else headers
     with tf.device("CPU:0"):
-      self._encoded = tf.constant(encoded, tf.string)
+      self.encoded = tf.constant(encoded, tf.string)
     self._name = name
 
   def __len__(self) -> int:
-    return int(self._encoded.shape[0])
-
-  @property
-  def encoded(self) -> tf.Tensor:
-    """All of them, string [N]."""
-    return self._encoded
+    return int(self.encoded.shape[0])
 
   @property
   def are_jpeg(self) -> bool:
@@ -159,12 +149,12 @@ class EncodedStore:
 
   def take(self, indices: np.ndarray) -> EncodedStore:
     """The store of some of the images."""
-    return EncodedStore(tf.gather(self._encoded, indices).numpy(), name=self._name,
+    return EncodedStore(tf.gather(self.encoded, indices).numpy(), name=self._name,
                         headers=None if self.headers is None else self.headers[indices])
 
   def num_bytes(self) -> np.ndarray:
     """The memory that each image takes, int64 [N]."""
-    return tf.strings.length(self._encoded).numpy().astype(np.int64)
+    return tf.strings.length(self.encoded).numpy().astype(np.int64)
 
   @private_tensorflow.plain_data_functions()
   def batches(self, plan: sampling.Plan, transform: examples.Transform, describe: Describe,
@@ -173,7 +163,7 @@ class EncodedStore:
     headers = () if self.headers is None else (tf.constant(self.headers),)
     encoded = traced_maps.mapped(
         numbers(plan.num_elements), _encoded_batch, static=(plan.form, describe),
-        tensors=(plan.numbers, self._encoded, headers, tuple(columns)))
+        tensors=(plan.numbers, self.encoded, headers, tuple(columns)))
     return decoding.decoded_batches(
         encoded, transform, training=plan.is_training, name=self._name, are_jpeg=self.are_jpeg)
 

@@ -167,35 +167,20 @@ class PackedStore:
   """
 
   def __init__(self, pixels: tf.Tensor, offsets: np.ndarray, sides: np.ndarray):
-    self._pixels, self._offsets, self._sides = pixels, offsets, sides
+    self.pixels, self.offsets, self.sides = pixels, offsets, sides
 
   def __len__(self) -> int:
-    return len(self._offsets)
-
-  @property
-  def pixels(self) -> tf.Tensor:
-    """The whole file, uint8 [bytes]."""
-    return self._pixels
-
-  @property
-  def offsets(self) -> np.ndarray:
-    """The images' first bytes, int64 [N]."""
-    return self._offsets
-
-  @property
-  def sides(self) -> np.ndarray:
-    """Heights and widths, int32 [N, 2]."""
-    return self._sides
+    return len(self.offsets)
 
   def image(self, place: int) -> np.ndarray:
     """One image, uint8 [h, w, 3]."""
-    start, (height, width) = int(self._offsets[place]), map(int, self._sides[place] + _BORDER)
-    flat = tf.slice(self._pixels, [start], [height * width * 3])
+    start, (height, width) = int(self.offsets[place]), map(int, self.sides[place] + _BORDER)
+    flat = tf.slice(self.pixels, [start], [height * width * 3])
     return flat.numpy().reshape(height, width, 3)[1:-1, 1:-1]
 
   def take(self, indices: np.ndarray) -> PackedStore:
     """The store of some of the images; none is copied."""
-    return PackedStore(self._pixels, self._offsets[indices], self._sides[indices])
+    return PackedStore(self.pixels, self.offsets[indices], self.sides[indices])
 
   def num_bytes(self) -> np.ndarray:
     """int64 [N] of zeros: mapped images are in no process's own memory."""
@@ -206,8 +191,8 @@ class PackedStore:
     """A data set of batches {"image": [R, S, S, 3], ...}, cut out of the file one by one."""
     rows = traced_maps.mapped(
         image_store.numbers(plan.num_elements), _located, static=(plan.form, describe),
-        tensors=(plan.numbers, self._offsets, self._sides, tuple(columns)))
-    return cut_batches(rows, lambda batch: self._pixels, transform, training=plan.is_training)
+        tensors=(plan.numbers, self.offsets, self.sides, tuple(columns)))
+    return cut_batches(rows, lambda batch: self.pixels, transform, training=plan.is_training)
 
 
 class ResidentPixels:

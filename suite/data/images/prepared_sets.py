@@ -79,7 +79,7 @@ _FILES_AT_ONCE = 8
 _FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
 
 
-class StreamedSet:
+class StreamedSet(image_set.LabeledSet):
   """N labeled images on disk; attributes as of `ImageSet`.
 
   `labels` and `ids` are read at the first access, without the images.
@@ -106,18 +106,6 @@ class StreamedSet:
     self._new_labels: Optional[np.ndarray] = None
     self._files = tuple(np.asarray(column) for column in zip(*source.files))
 
-  def __len__(self) -> int:
-    return self.size
-
-  def __getattr__(self, name: str) -> object:
-    if name.startswith("_"):  # copy and pickle look for these.
-      raise AttributeError(name)
-    raise examples.no_attribute(type(self).__name__, name)
-
-  def __repr__(self) -> str:
-    return (f"StreamedSet({self.name!r}, {self.size} images, {self.num_classes} classes, "
-            f"{self.kind})")
-
   @functools.cached_property
   def _facts(self) -> Tuple[np.ndarray, np.ndarray]:
     dataset = self._stored().map(_as_it_is(lambda e: (e["label"], e["id"]))).batch(4096)
@@ -133,14 +121,6 @@ class StreamedSet:
   def ids(self) -> np.ndarray:
     """str [N], in stored order."""
     return self._facts[1]
-
-  def take(self, num: int, *, seed) -> StreamedSet | image_set.ImageSet:
-    """A random subset of `num` images, in memory; the set itself if it is not larger."""
-    if num >= self.size:
-      return self
-    if num < 1:
-      raise ValueError(f"Cannot take {num} images of {self.name!r}; take at least 1.")
-    return self.subset(sampling.draw_without_replacement(self.size, num, seed))
 
   def split(self, share: float, *, seed) -> Tuple[StreamedSet, StreamedSet]:
     """(the first ones, the last `share` of the images), both still on disk.

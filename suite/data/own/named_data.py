@@ -114,20 +114,8 @@ def _sequence_parts(path: str) -> tuple[image_set.ImageSet, image_set.ImageSet]:
 def _sets(path: str) -> Any:
   """A set, or what reads the set of each split, by the suite's names of splits."""
   place = pathlib.Path(path).expanduser()
-  if place.is_dir():
-    inner = {one.name: one for one in _folders(place)}
-    if len(inner) > 1 and all(map(labeled_table.is_split, inner)):
-      ours = labeled_table.our_names(path, list(inner))
-      return {ours[name]: functools.partial(image_sources.from_directory, one)
-              for name, one in inner.items()}
-    return image_sources.from_directory(place)
-  if place.is_file():
-    if place.suffix.lower() not in TABLES:
-      raise ValueError(f"{path} is no table: the names of tables end with {', '.join(TABLES)}. Or "
-                       "give a folder of images, or the name of a prepared data set.")
-    found = image_sources.from_csv(place)
-    return found if not isinstance(found, image_sources.SplitSets) else {
-        split: functools.partial(dict.__getitem__, found, split) for split in found}
+  if place.exists():
+    return own_sets(place)
   if place.suffix.lower() in TABLES or path.startswith((".", "/", "~")):
     raise FileNotFoundError(f"There is no file or folder {path!r}. Give a folder with a folder of "
                             "images for each class, a table, or the name of a prepared data set.")
@@ -142,6 +130,23 @@ def _sets(path: str) -> Any:
   return {"train": functools.partial(image_sources.from_tfds, path, "+".join(
       split for split in splits if split != tested)),
           tested: functools.partial(image_sources.from_tfds, path, tested)}
+
+
+def own_sets(place: pathlib.Path) -> Any:
+  """A set of a folder or a table, or what reads the set of each of its splits."""
+  if place.is_dir():
+    inner = {one.name: one for one in _folders(place)}
+    if inner and all(map(labeled_table.is_split, inner)):
+      ours = labeled_table.our_names(str(place), list(inner))
+      return {ours[name]: functools.partial(image_sources.from_directory, one)
+              for name, one in inner.items()}
+    return image_sources.from_directory(place)
+  if place.suffix.lower() not in TABLES:
+    raise ValueError(f"{place} is no table: the names of tables end with {', '.join(TABLES)}. Or "
+                     "give a folder of images, or the name of a prepared data set.")
+  found = image_sources.from_csv(place)
+  return found if not isinstance(found, image_sources.SplitSets) else {
+      split: functools.partial(dict.__getitem__, found, split) for split in found}
 
 
 def _folders(place: pathlib.Path) -> list[pathlib.Path]:

@@ -19,11 +19,8 @@ from suite.contracts import tasks
 from suite.data.images import image_set
 from suite.data.images import sampling
 from suite.data.images import tfds_source
-from suite.data.own import image_sources
-from suite.data.own import labeled_table
+from suite.data.own import named_data
 from suite.data.streams import drifting_buckets
-
-_TABLES = (".csv", ".tsv", ".parquet")
 
 
 class FeatureSource(Protocol):
@@ -56,7 +53,7 @@ def find(name: str, *, data_dir: Optional[str] = None) -> FeatureSource:
     return _Series(name, data_dir)
   path = pathlib.Path(name).expanduser()
   is_prepared = next(path.glob("**/dataset_info.json"), None) if path.is_dir() else None
-  if path.is_file() or path.suffix in _TABLES or path.is_dir() and is_prepared is None:
+  if path.is_file() or path.suffix in named_data.TABLES or path.is_dir() and is_prepared is None:
     return _Own(path)
   return _DataSet(name, data_dir)
 
@@ -112,15 +109,9 @@ class _Own:
 
   def __init__(self, path: pathlib.Path):
     self.name = path.resolve().name
-    self._sets: Dict[str, image_set.ImageSet] = {}
-    folders = [one.name for one in sorted(path.iterdir()) if one.is_dir() and (
-        not one.name.startswith((".", "__")))] if path.is_dir() else []
-    if folders and all(map(labeled_table.is_split, folders)):
-      self._sets = {ours: image_sources.from_directory(path / name) for name, ours in (
-          labeled_table.our_names(self.name, folders).items())}
-    else:
-      found: Any = (image_sources.from_directory if path.is_dir() else image_sources.from_csv)(path)
-      self._sets = dict(found) if isinstance(found, image_sources.SplitSets) else {"all": found}
+    found = named_data.own_sets(path)
+    self._sets: Dict[str, image_set.ImageSet] = {"all": found} if isinstance(
+        found, image_set.ImageSet) else {split: read() for split, read in found.items()}
     digest = hashlib.sha256()
     for split, images in self._sets.items():
       digest.update(json.dumps([split, images.ids.tolist(), images.digests()]).encode())

@@ -49,10 +49,13 @@ from suite.contracts import descriptions
 from suite.metrics import schema
 from suite.metrics import task_stream
 from suite.reporting import figures
+from suite.reporting import panels
 from suite.reporting import run_dir
+from suite.reporting import run_streams
 from suite.reporting import tables
 from suite.reporting.board import event_file
-from suite.reporting.run_panels import run_figures
+from suite.reporting.nevis_panels import error_panels
+from suite.reporting.nevis_panels import stream_results
 from suite.state import run_identity
 from suite.state import sample_images
 
@@ -214,8 +217,9 @@ class TensorBoardView:
       if is_end or spent - self._drawn_at >= _SECONDS_BETWEEN_IMAGES:
         self._drawn_at = spent
         part = self._scores.about(record).part
-        values.append(picture("accuracy_matrix", figures.accuracy_matrix(
-            acc, title=f"Accuracy by {part}, {self.log_dir.name}", part=part)))
+        values.append(picture("accuracy_matrix", figures.draw(
+            panels.accuracy_matrix({"": acc}, part),
+            title=f"Accuracy by {part}, {self.log_dir.name}")))
     if self._folder is not None and (test_set := sample_images.name_of(record)):
       if test_set in self._sampled:
         self._sampled[test_set] = record  # Shown again at the end.
@@ -526,8 +530,11 @@ class BoardDirectory:
     """Writes what compares learners: figures, and the columns of both HParams tabs."""
     runs = run_dir.load([self._workdir])
     finished = [run for run in runs if run.is_finished]
-    drawn = run_figures.draw([
-        run for run in finished if descriptions.TASKS in run.description.panels], stem="pareto")
+    drawn = {"pareto" if not i else f"pareto_{i + 1}": figures.draw(
+        error_panels.pareto_chart(points), title=results.title)
+             for i, stream in enumerate(run_streams.build(finished))
+             if (results := stream_results.of_stream(stream))
+             and (points := error_panels.learner_points(results))}
     rows: list[Mapping[str, Any]] = []
     trials: list[Mapping[str, Any]] = []
     metrics: list[str] = []

@@ -8,8 +8,10 @@ of panels become interactive figures by Plotly, with the colors and line styles 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+import gzip
 import html
+import json
 import os
 import pathlib
 import re
@@ -39,7 +41,6 @@ _MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v
             "h": "hexagon", "p": "pentagon"}
 _DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
 _PATTERNS = ("", "/", "x", "-", ".", "\\", "+", "|")
-_FRONT = "#000000"
 _GRID = "#dddddd"
 _HEIGHT = 440
 _RED_BLUE = [[0, "#b2182b"], [0.5, "#ffffff"], [1, "#2166ac"]]
@@ -148,8 +149,10 @@ def html_page(sections: Sequence[panels.Section], out: pathlib.Path | None = Non
     num = len(made) if section.num_main is None else section.num_main
     shown.append({"id": name, "title": section.title, "main": made[:num], "rest": made[num:],
                   "about": list(section.about)})
-  library = offline.get_plotlyjs() if any(
-      panel["chart"] for one in shown for panel in (*one["main"], *one["rest"])) else ""
+  charts = {panel["id"]: panel["chart"] for one in shown for panel in (*one["main"], *one["rest"])
+            if panel["chart"]}
+  library = _packed(f"{offline.get_plotlyjs()};\nconst FIGURES = {json.dumps(charts)};"
+                    ) if charts else ""
   about = [dict(section.about) for section in sections]
   runs = list(dict.fromkeys(one["run"] for one in about if "run" in one))
   days = [one["date"].partition(" ")[0] for one in about if one.get("date", "")[:1].isdigit()]
@@ -157,7 +160,7 @@ def html_page(sections: Sequence[panels.Section], out: pathlib.Path | None = Non
   return template.render(
       version=suite.__version__, sections=shown, texts=texts, refresh=refresh,
       title=title or (f"{words}, {max(days)}" if days else words),
-      style=_read("report.css"), script=_read("report.js"), library=_inline(library))
+      style=_read("report.css"), script=_read("report.js"), library=library)
 
 
 def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None
@@ -172,8 +175,11 @@ def _panel(name: str, panel: panels.Panel, stream: str, out: pathlib.Path | None
   pictures = panel.chart.rows if isinstance(panel.chart, panels.Gallery) else {}
   chart = None
   if panel.chart and not isinstance(panel.chart, panels.Gallery):
-    points = None if not isinstance(panel.chart, panels.Plot) else {
-        (series.name, x) for series in panel.chart.series if not series.is_front
+    plots = panel.chart.choices.values() if isinstance(panel.chart, panels.Plots) else [panel.chart]
+    known = [series for plot in plots if isinstance(plot, panels.Plot) for series in plot.series]
+    points = None if not known else {
+        (series.name, x) for series in known
+        if not series.is_front and series.shape != panels.REFERENCE
         for x, y in zip(series.x, series.y) if x is not None and y is not None}
     if points is None or len(points) > 1:  # Of a single point the table says as much.
       chart = draw_chart(panel.chart).to_plotly_json()
@@ -218,6 +224,13 @@ def _href(path: str, out: pathlib.Path | None) -> str:
   return urllib.parse.quote(pathlib.PurePath(relative).as_posix())
 
 
+def _packed(program: str) -> str:
+  """A program as text, for `unpack` of report.js: the size of its gzip, and that in base 85."""
+  packed = gzip.compress(program.encode(), 9, mtime=0)
+  text = base64.b85encode(packed, pad=True).decode().replace("<", ",")  # No tag begins within.
+  return f"{len(packed)}:{text}"
+
+
 def _read(name: str) -> str:
   return _inline((_PAGE / name).read_text(encoding="utf-8"))
 
@@ -235,7 +248,8 @@ def draw_chart(chart: panels.Chart) -> Any:
   from plotly import graph_objects
   figure = graph_objects.Figure()
   ways: dict[type, Callable[[Any, Any], None]] = {
-      panels.Plot: _plot, panels.Matrices: _matrices, panels.Bars: _bars, panels.Graph: _graph}
+      panels.Plot: _plot, panels.Plots: _plots, panels.Matrices: _matrices, panels.Bars: _bars,
+      panels.Graph: _graph}
   ways[type(chart)](figure, chart)
   figure.update_layout(
       template="none", margin={"l": 64, "r": 44, "t": 40, "b": 56}, hovermode="closest",
@@ -250,51 +264,94 @@ def draw_chart(chart: panels.Chart) -> Any:
 
 def look(i: int) -> dict[str, str]:
   """Color, symbol and dash of the i-th series, as Plotly names them."""
-  found = figures.look(i)
+  return _as_plotly(figures.look(i))
+
+
+def _as_plotly(found: Mapping[str, Any]) -> dict[str, str]:
   return {"color": found["color"], "symbol": _MARKERS.get(found["marker"], "circle"),
           "dash": _DASHES.get(found["linestyle"], "solid")}
 
 
 def _plot(figure: Any, chart: panels.Plot) -> None:
-  place = 0
-  for series in chart.series:
-    style = {"color": _FRONT, "symbol": "circle", "dash": "dot"} if series.is_front else look(
-        place if series.place is None else series.place)
-    place += not series.is_front
+  _plots(figure, panels.Plots({"": chart}))
+
+
+def _plots(figure: Any, chart: panels.Plots) -> None:
+  """A plot is shown at a time; its axes and marks are those of its choice in the menu."""
+  layouts: dict[str, dict[str, Any]] = {}
+  owners: list[str] = []
+  for name, plot in chart.choices.items():
+    _add_series(figure, plot, is_visible=not layouts)
+    owners += [name] * len(plot.series)
+    layouts[name] = {**_axes(plot), "height": _HEIGHT + 16 * max(0, len(plot.series) // 5 - 1),
+                     "shapes": [{"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1,
+                                 "yref": "paper", "line": {"color": "#bbbbbb", "width": 1}}
+                                for x in plot.marks],
+                     "annotations": [{"x": x, "y": 1, "yref": "paper", "text": _safe(text),
+                                      "showarrow": False, "xanchor": "left"}
+                                     for x, text in plot.marks.items() if text]}
+  figure.update_layout(next(iter(layouts.values()), {}))
+  _menu(figure, layouts, owners)
+
+
+def _menu(figure: Any, layouts: Mapping[str, Any], owners: Sequence[str]) -> None:
+  """A menu of what is shown: the series with their owner's name, and its layout."""
+  if len(layouts) > 1:
+    figure.update_layout(updatemenus=[{
+        "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom", "buttons": [
+            {"label": _safe(name), "method": "update",
+             "args": [{"visible": [owner == name for owner in owners]}, *([own] if own else [])]}
+            for name, own in layouts.items()]}])
+
+
+def _add_series(figure: Any, chart: panels.Plot, is_visible: bool) -> None:
+  for series, found in figures.series_looks(chart):
+    style = _as_plotly(found)
     deviation = [0 if d is None else d for d in series.deviation]
     texts = []
     for i, (x, y) in enumerate(zip(series.x, series.y)):
       x_text = quantities.si(x, chart.x_unit) if chart.log_x else f"{chart.x_label} {x}"
-      value = quantities.UNKNOWN if y is None else f"{y:.2f}{chart.y_unit}"
+      value = quantities.UNKNOWN if y is None else y if isinstance(y, str) else (
+          f"{y:.2f}{chart.y_unit}")
       if series.deviation and series.deviation[i] is not None:
         value += f" ±{series.deviation[i]:.2f}"
       lines = [series.name, x_text, f"{chart.y_label}: {value}", *series.texts[i:i + 1]]
       texts.append("<br>".join(map(_safe, lines)))
+    is_reference = series.shape == panels.REFERENCE
+    mode = {panels.POINTS: "markers", panels.STEP: "lines", panels.REFERENCE: "lines"}.get(
+        series.shape, "lines+markers" if len(series.x) <= 60 else "lines")
     figure.add_scatter(
-        x=list(series.x), y=list(series.y), name=_safe(series.name),
-        mode={panels.POINTS: "markers", panels.STEP: "lines"}.get(
-            series.shape, "lines+markers" if len(series.x) <= 60 else "lines"),
-        line={"color": style["color"], "dash": style["dash"], "width": 2,
+        x=list(series.x), y=list(series.y), name=_safe(series.name), mode=mode,
+        line={"color": style["color"], "dash": style["dash"], "width": 1 if is_reference else 2,
               "shape": "hv" if series.shape == panels.STEP else "linear"},
         marker={"symbol": style["symbol"], "size": 10 if series.shape == panels.POINTS else 6,
-                "color": style["color"]},
+                "color": style["color"]}, visible=is_visible,
+        showlegend=bool(series.name) and not is_reference,
         error_y={"type": "data", "array": deviation, "thickness": 1, "width": 3} if any(deviation)
-        else None, hoverinfo="text", text=texts)
+        else None, hoverinfo="skip" if is_reference else "text",
+        text=None if is_reference else texts)
+
+
+def _axes(chart: panels.Plot) -> dict[str, Any]:
+  """The layout of the axes of a plot."""
   axis: dict[str, Any] = {}
-  if chart.log_x:  # Ticks such as "20 G"; fewer of them over many powers of ten.
-    known = [x for series in chart.series for x in series.x if x]
+  known = [x for series in chart.series for x in series.x if x]
+  if chart.ticks:
+    axis = {"tickvals": list(chart.ticks), "ticktext": list(chart.ticks.values())}
+  elif chart.log_x and known:  # Ticks such as "20 G"; fewer of them over many powers of ten.
     low, high = (int(np.floor(np.log10(end))) for end in (min(known), max(known)))
     steps = (1, 2, 5) if high - low < 3 else (1,)
     ticks = [step * 10.0 ** power for power in range(low - 1, high + 2) for step in steps]
     if max(known) < 4 * min(known):  # Round numbers would be too few.
       ticks = [float(f"{tick:.1e}") for tick in np.geomspace(min(known), max(known), 5)]
-    axis = {"type": "log", "tickvals": ticks, "ticktext": [
+    axis = {"tickvals": ticks, "ticktext": [
         re.sub(r"\.0+ ", " ", quantities.si(tick, "")) for tick in ticks]}
-  figure.update_layout(height=_HEIGHT + 16 * max(0, len(chart.series) // 5 - 1))  # The legend's.
-  figure.update_xaxes(title=_axis_title(chart.x_label), gridcolor=_GRID, automargin=True, **axis)
-  figure.update_yaxes(
-      title=_axis_title(chart.y_label + (f", {chart.y_unit}" if chart.y_unit else "")),
-      gridcolor=_GRID, automargin=True)
+  y_title = chart.y_label + (f", {chart.y_unit}" if chart.y_unit else "")
+  common = {"gridcolor": _GRID, "automargin": True}
+  return {"xaxis": {"title": {"text": _axis_title(chart.x_label)}, **common, **axis,
+                    **({"type": "log"} if chart.log_x else {})},
+          "yaxis": {"title": {"text": _axis_title(y_title)}, **common,
+                    **({"type": "log", "exponentformat": "SI"} if chart.log_y else {})}}
 
 
 def _matrices(figure: Any, chart: panels.Matrices) -> None:
@@ -316,11 +373,7 @@ def _matrices(figure: Any, chart: panels.Matrices) -> None:
         texttemplate="%{text}" if max(map(len, (values, *values))) <= 12 else None,
         colorscale=_RED_BLUE if chart.is_diverging else "Viridis",
         colorbar={"title": {"text": _axis_title(chart.value_label), "side": "right"}}, **ends)
-  if len(names) > 1:
-    figure.update_layout(updatemenus=[{
-        "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom", "buttons": [
-            {"label": _safe(name), "method": "update",
-             "args": [{"visible": [other == name for other in names]}]} for name in names]}])
+  _menu(figure, dict.fromkeys(names), names)
   rows = max(map(len, chart.choices.values()))
   figure.update_layout(height=max(_HEIGHT, 160 + 16 * rows))
   figure.update_xaxes(title=_axis_title(chart.x_label), type="category", automargin=True)

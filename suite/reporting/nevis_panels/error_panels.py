@@ -9,14 +9,12 @@ since each group has other tasks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
-from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting.nevis_panels import stream_results
 
@@ -85,68 +83,29 @@ def by_group(results: stream_results.StreamResults, facts: Sequence[stream_resul
                panels.Column("deviation", panels.PERCENT),
                panels.Column("seeds", panels.COUNT),
                panels.Column("minus Independent", panels.PERCENT)]
-    whole = f"{results.title}: mean error of all tasks {title}"
-    known = {e.label: e.point.curve for e in found if e.point.flops}
-    # Fronts join the budgets of a curve, where it has several, whose costs are known.
-    draw = draw_fronts if len(set(known.values())) < len(known) else draw_groups
     made.append(panels.Panel(
-        name, whole, columns, rows, results.notes,
+        name, f"{results.title}: mean error of all tasks {title}", columns, rows, results.notes,
         {"tasks": {group: [results.tasks[i].key for i in places]
-                   for group, places in groups.items()}},
-        functools.partial(draw, found, whole)))
+                   for group, places in groups.items()}}, _group_chart(found)))
   return made
 
 
-def draw_fronts(found: Sequence[GroupError], title: str) -> Any:
-  """Draws error against FLOPs for each group, as figures 6 to 8 do."""
-  groups = list(dict.fromkeys(e.group for e in found))
-  curves = list(dict.fromkeys(e.point.curve for e in found))
-  across = min(4, len(groups))
-  down = -(-len(groups) // across)
-  with figures.style():
-    figure, first = figures.new_axes("", width=2.9 * across + 1.8, height=2.6 * down + 0.5,
-                                     legend=len(curves) + 1)
-    grid = figure.add_gridspec(down, across)
-    first.set_subplotspec(grid[0, 0])
-    every = [first, *(figure.add_subplot(grid[divmod(i, across)]) for i in range(1, len(groups)))]
-    for axes, group in zip(every, groups):
-      own = [e.point for e in found if e.group == group and e.error.num]
-      draw_axes(axes, own, curves, WITH, names=False)
-      axes.set_title(group, loc="left", fontsize=9)
-      axes.tick_params(labelsize=7)
-    for axes in every[-across:]:
-      axes.set_xlabel("Cumulative FLOPs", fontsize=8)
-    for axes in every[::across]:
-      axes.set_ylabel("Mean error, %", fontsize=8)
-    every[across - 1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0),
-                             borderaxespad=0)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
-  return figure
-
-
-def draw_groups(found: Sequence[GroupError], title: str) -> Any:
-  """Draws a row of points for each group, one a learner, with the deviation over seeds."""
-  groups = list(dict.fromkeys(e.group for e in found))
-  labels = list(dict.fromkeys(e.label for e in found))
-  counts = {e.group: e.num_tasks for e in found}
-  with figures.style():
-    figure, axes = figures.new_axes(title, width=7.6, height=1.3 + 0.55 * len(groups),
-                                    legend=len(labels))
-    for i, label in enumerate(labels):
-      own = {e.group: e.error for e in found if e.label == label}
-      offset = 0.5 * ((i + 0.5) / len(labels) - 0.5)
-      axes.errorbar(
-          [100 * own[group].mean for group in groups], np.arange(len(groups)) + offset,
-          xerr=[100 * (panels.plain(own[group].deviation) or 0) for group in groups],
-          markersize=6, capsize=2, label=label, **{**figures.look(i), "linestyle": "none"})
-    axes.set_yticks(range(len(groups)), [
-        f"{group} ({counts[group]} {'task' if counts[group] == 1 else 'tasks'})"
-        for group in groups])
-    axes.set_ylim(len(groups) - 0.5, -0.5)
-    axes.set_xlabel("Mean error, %")
-    axes.grid(True, which="major", axis="x")
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-  return figure
+def _group_chart(found: Sequence[GroupError]) -> panels.Chart:
+  """Fronts of each group, as figures 6 to 8 have, where a curve has several budgets whose costs are
+  known; else a point for each group and learner.
+  """
+  known = {e.label: e.point.curve for e in found if e.point.flops}
+  groups = {e.group: e.num_tasks for e in found}
+  if len(set(known.values())) < len(known):
+    return panels.Plots({group: pareto([e.point for e in found if e.group == group and e.error.num],
+                                       WITH, "Mean error", names=False) for group in groups})
+  texts = {group: f"{group} ({num} {'task' if num == 1 else 'tasks'})"
+           for group, num in groups.items()}
+  return panels.Plot("Group", "Mean error", [panels.PlotSeries(
+      label, [texts[e.group] for e in own], [panels.percent(e.error.mean) for e in own], (),
+      [panels.percent(e.error.deviation) for e in own], panels.POINTS)
+      for label in dict.fromkeys(e.label for e in found)
+      for own in [[e for e in found if e.label == label]]], y_unit="%")
 
 
 def by_task(results: stream_results.StreamResults) -> list[panels.Panel]:
@@ -227,20 +186,39 @@ def against_flops(results: stream_results.StreamResults) -> list[panels.Panel]:
   unknown = [p.label for p in found if p.flops is None]
   notes = [*results.notes, *([f"Not in the figure, FLOPs not counted: {', '.join(unknown)}."]
                              if unknown else [])]
-  front = _front(found, WITH)
-  line = panels.PlotSeries("Pareto front", [found[i].flops for i in front],
-                           [100 * found[i].error.mean for i in front], shape=panels.STEP,
-                           is_front=True)
-  series = [panels.PlotSeries(
-      p.label, [p.flops], [100 * p.error.mean], [f"{p.error.num} finished seeds"],
-      [panels.percent(p.error.deviation)], panels.POINTS) for p in found if p.flops]
-  chart = panels.Plot("Cumulative FLOPs, with pretraining", "Mean error, meta-test tasks",
-                      [line, *series], log_x=True, y_unit="%")
   return [panels.Panel(
       "pareto", f"{results.title}: mean error of the meta-test tasks against cumulative FLOPs",
-      columns, rows, notes,
-      figure=(lambda: draw_against_flops(found, results.title)) if any(is_front.values()) else None,
-      chart=chart if front else None)]
+      columns, rows, notes, chart=pareto_chart(found) if any(is_front.values()) else None)]
+
+
+def pareto_chart(found: Sequence[LearnerPoint]) -> panels.Chart:
+  """The points with and without pretraining, if that cost anything."""
+  plots = {which: pareto(found, which, "Mean error, meta-test tasks") for which in (WITH, WITHOUT)}
+  pretrained = any(p.flops != p.flops_without for p in found)
+  return panels.Plots(plots, columns=2) if pretrained else plots[WITH]
+
+
+def pareto(found: Sequence[LearnerPoint], which: str, y_label: str, names: bool = True
+           ) -> panels.Plot:
+  """Points and their front; those of one curve are joined, and named if there are several."""
+  front = [found[i] for i in _front(found, which)]
+  series = [panels.PlotSeries(
+      "Pareto front", [_flops(p, which) for p in front], [100 * p.error.mean for p in front],
+      shape=panels.STEP, is_front=True)]
+  for curve in dict.fromkeys(p.curve for p in found if p.flops or p.flops_without):
+    own = sorted((p for p in found if p.curve == curve and _flops(p, which)),
+                 key=lambda p: p.flops or 0)
+    several = len(own) > 1
+    series.append(panels.PlotSeries(
+        curve if several or not own else own[0].label, [_flops(p, which) for p in own],
+        [100 * p.error.mean for p in own],
+        [f"{p.label}, {p.error.num} finished seeds" for p in own],
+        [panels.percent(p.error.deviation) for p in own],
+        panels.LINE if several else panels.POINTS,
+        [p.label.rpartition("/")[0] or p.label for p in own] if several and names else []))
+  series += [panels.PlotSeries(f"{p.label}: FLOPs not counted", [], [], shape=panels.POINTS)
+             for p in found if p.flops is None]
+  return panels.Plot("Cumulative FLOPs", y_label, series, log_x=True, y_unit="%")
 
 
 def _front(found: Sequence[LearnerPoint], which: str) -> list[int]:
@@ -249,55 +227,3 @@ def _front(found: Sequence[LearnerPoint], which: str) -> list[int]:
 
 def _flops(point: LearnerPoint, which: str) -> float | None:
   return (point.flops if which == WITH else point.flops_without) or None  # 0 has no logarithm.
-
-
-def draw_against_flops(found: Sequence[LearnerPoint], title: str) -> Any:
-  """Draws the points; two axes if pretraining cost anything. One color a curve."""
-  pretrained = any(p.flops != p.flops_without for p in found)
-  shown = [WITHOUT, WITH] if pretrained else [WITH]
-  curves = list(dict.fromkeys(p.curve for p in found))
-  with figures.style():
-    figure, first = figures.new_axes("", width=4.4 * len(shown) + 2, height=4.2,
-                                     legend=len(curves) + 1)
-    first.set_subplotspec(figure.add_gridspec(1, len(shown))[0])
-    both = [first, *(figure.add_subplot(1, len(shown), i + 1, sharex=first, sharey=first)
-                     for i in range(1, len(shown)))]
-    for axes, which in zip(both, shown):
-      draw_axes(axes, found, curves, which)
-      axes.set_xlabel("Cumulative FLOPs" + (f", {which}" if pretrained else ""))
-    first.set_ylabel("Mean error, meta-test tasks, %")
-    both[-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
-    unknown = [p.label for p in found if p.flops is None]
-    if unknown:
-      figure.supxlabel(f"FLOPs not counted: {', '.join(unknown)}", x=0.01, ha="left", fontsize=8,
-                       color="#555555")
-  return figure
-
-
-def draw_axes(axes: Any, found: Sequence[LearnerPoint], curves: Sequence[str], which: str,
-              names: bool = True) -> None:
-  """Draws points and the front; those of one curve are joined, and named if there are several."""
-  front = [found[i] for i in _front(found, which)]
-  axes.step([_flops(p, which) for p in front], [100 * p.error.mean for p in front], where="post",
-            color="black", linewidth=1, linestyle=":", label="Pareto front", zorder=1)
-  for i, curve in enumerate(curves):
-    every = [p for p in found if p.curve == curve]
-    own = [p for p in every if _flops(p, which)]
-    if not any(p.flops or p.flops_without for p in every):
-      continue  # Neither a point nor a line in the legend.
-    own.sort(key=lambda p: p.flops or 0)
-    bars = [panels.percent(p.error.deviation) for p in own]  # None: a single seed.
-    axes.errorbar([_flops(p, which) for p in own], [100 * p.error.mean for p in own],
-                  yerr=[bar or 0 for bar in bars] if any(b is not None for b in bars) else None,
-                  capsize=3, linewidth=1, markersize=7, markeredgecolor="white",
-                  label=own[0].label if len(own) == 1 else curve, **figures.look(i))
-    if len(own) > 1 and names:
-      for p in own:
-        axes.annotate(p.label.rpartition("/")[0] or p.label, (_flops(p, which), 100 * p.error.mean),
-                      xytext=(5, 5), textcoords="offset points", fontsize=7,
-                      color=figures.look(i)["color"])
-  axes.set_xscale("log")
-  axes.margins(0.12)
-  figures.flops_ticks(axes)
-  axes.grid(True, which="major")

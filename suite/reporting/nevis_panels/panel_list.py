@@ -7,17 +7,14 @@ learner is needed: the facts are the stream's own (`stream_results.facts_of`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 import dataclasses
-import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from matplotlib import ticker
 import numpy as np
 
 from suite.data.streams import nevis_table
 from suite.metrics import stream_groups
-from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting.nevis_panels import error_panels
 from suite.reporting.nevis_panels import reference_panels
@@ -66,25 +63,8 @@ def build(results: stream_results.StreamResults, names: Sequence[str] = (ALL,),
     "transfer": lambda: transfer_panels.transfer_matrices(results),
     "paper": lambda: reference_panels.beside_paper(results),
   }
-  return [panel for name, make in makers.items() if ALL in names or name in names
-          for panel in make()]
-
-
-def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = (ALL,),
-         facts: Mapping[str, stream_results.TaskFacts] | None = None) -> list[panels.Panel]:
-  """Builds the panels of all runs of NEVIS'22 in the directories, at any depth."""
-  return of_streams(stream_results.load(dirs), names, facts)
-
-
-def of_streams(
-  streams: Sequence[stream_results.StreamResults],
-  names: Sequence[str] = (ALL,),
-  facts: Mapping[str, stream_results.TaskFacts] | None = None,
-) -> list[panels.Panel]:
-  """Builds the panels of several streams, one after the other; their names are numbered then."""
-  found = [build(results, names, facts) for results in streams]
-  return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
-          for i, panels in enumerate(found, 1) for panel in panels]
+  return [dataclasses.replace(panel, group=name) for name, make in makers.items()
+          if ALL in names or name in names for panel in make()]
 
 
 class StreamYear(NamedTuple):
@@ -142,35 +122,22 @@ def by_year(title: str, tasks: Sequence[stream_results.TaskRow],
        panels.Column("domains")],
       [[str(one.year), one.num, None if one.mean_size is None else round(one.mean_size),
         round(one.cumulative_size), ", ".join(one.domains)] for one in found],
-      notes, figure=lambda: draw_years(title, found))]
+      notes, chart=_chart_of_years(found))]
 
 
-def draw_years(title: str, found: Sequence[StreamYear]) -> Any:
-  """Draws sizes, data sets and domains against the year."""
-  domains = sorted({name for one in found for name in one.domains})
-  ticks = [one.year for one in found]
-  with figures.style():
-    figure, sizes = figures.new_axes("", width=9.6, height=5.6)
-    grid = figure.add_gridspec(2, 2)
-    sizes.set_subplotspec(grid[0, 0])
-    counts, shown = figure.add_subplot(grid[0, 1]), figure.add_subplot(grid[1, :])
-    known = [one for one in found if one.mean_size]
-    sizes.bar([one.year for one in known], [one.mean_size for one in known],
-              color=figures.look(0)["color"], label="mean of the year")
-    sizes.plot(ticks, [one.cumulative_size for one in found], color=figures.look(1)["color"],
-               label="all so far")
-    sizes.set_yscale("log")
-    sizes.set_ylabel("Training images")
-    sizes.legend(frameon=False, fontsize=8, loc="upper left")
-    counts.bar(ticks, [one.num for one in found], color=figures.look(0)["color"])
-    counts.set_ylabel("Data sets")
-    counts.yaxis.set_major_locator(ticker.MaxNLocator(integer=True))
-    points = [(one.year, domains.index(name)) for one in found for name in one.domains]
-    if points:
-      shown.scatter(*zip(*points), s=22, color=figures.look(0)["color"])
-    shown.set_yticks(range(len(domains)), domains, fontsize=8)
-    for axes in (sizes, counts, shown):
-      axes.set_xlabel("Year")
-      axes.grid(True, which="major", axis="y")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
-  return figure
+def _chart_of_years(found: Sequence[StreamYear]) -> panels.Plots:
+  """Sizes, data sets and domains against the year."""
+  years = [one.year for one in found]
+  known = [one for one in found if one.mean_size]
+  points = [(one.year, name) for one in found for name in one.domains]
+  return panels.Plots({
+      "Training images": panels.Plot("Year", "Training images", [
+          panels.PlotSeries("mean of the year", [one.year for one in known],
+                            [one.mean_size for one in known], shape=panels.POINTS),
+          panels.PlotSeries("all so far", years, [one.cumulative_size for one in found])],
+                                     log_y=True),
+      "Data sets": panels.Plot("Year", "Data sets", [panels.PlotSeries(
+          "", years, [one.num for one in found], shape=panels.POINTS)]),
+      "Domains": panels.Plot("Year", "Domain", [panels.PlotSeries(
+          "", [year for year, _ in points], [name for _, name in points],
+          shape=panels.POINTS)])}, columns=2)

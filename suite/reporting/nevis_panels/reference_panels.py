@@ -19,7 +19,6 @@ from suite.data.streams import nevis_table
 from suite.metrics import schema
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
-from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import paper_values
 from suite.reporting import quantities
@@ -95,7 +94,20 @@ def beside_paper(results: stream_results.StreamResults) -> list[panels.Panel]:
       "paper", title, columns,
       rows, ["Ours: means over seeds. The means below are of tasks that all columns have.",
              *(f"Paper: {note}" for note in (*paper.notes, *sources)), *results.notes],
-      figure=lambda: draw_beside_paper(results, paper, title))]
+      chart=_paper_chart(results, paper))]
+
+
+def _paper_chart(results: stream_results.StreamResults, paper: stream_results.StreamResults
+                 ) -> panels.Plot:
+  """Our errors against the printed ones of the same method, a point a task."""
+  keys = [task.key for task in results.tasks]
+  return panels.Plot("Error in the paper, %", "Our error", [
+      *(panels.PlotSeries(label, panels.plain_list(100 * theirs), panels.plain_list(100 * ours),
+                          keys, shape=panels.POINTS,
+                          labels=keys if not i and len(keys) <= 20 else [])
+        for i, (label, ours, theirs) in enumerate(pairs(results, paper))),
+      panels.PlotSeries("as in the paper", [0, 100], [0, 100], shape=panels.REFERENCE)],
+                     y_unit="%")
 
 
 def pairs(results: stream_results.StreamResults, paper: stream_results.StreamResults
@@ -105,30 +117,6 @@ def pairs(results: stream_results.StreamResults, paper: stream_results.StreamRes
   return [(learner.label, stream_groups.seed_mean(learner.errors), theirs[method])
           for learner in results.learners for method, (_, names) in METHODS.items()
           if learner.method in names]
-
-
-def draw_beside_paper(
-  results: stream_results.StreamResults, paper: stream_results.StreamResults, title: str
-) -> Any:
-  """Draws our errors against the printed ones of the same method, a point a task."""
-  found = pairs(results, paper)
-  with figures.style():
-    figure, axes = figures.new_axes(title, width=6.6, height=4.8, legend=len(found))
-    for i, (label, ours, theirs) in enumerate(found):
-      axes.plot(100 * theirs, 100 * ours, label=label, markersize=5, alpha=0.8,
-                **{**figures.look(i), "linestyle": "none"})
-    if len(results.tasks) <= 20 and found:  # Each task has its name at its highest point.
-      highest = np.max(np.stack([np.nan_to_num(ours, nan=-1) for _, ours, _ in found]), axis=0)
-      for task, y, x in zip(results.tasks, highest, found[0][2]):
-        if y >= 0 and not np.isnan(x):
-          axes.annotate(task.key, (100 * x, 100 * y), xytext=(4, 4), fontsize=7,
-                        textcoords="offset points", color="#555555")
-    axes.plot([0, 100], [0, 100], color="#888888", linewidth=0.8, zorder=1)
-    axes.set_xlabel("Error in the paper, %")
-    axes.set_ylabel("Our error, %")
-    axes.grid(True, which="major")
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-  return figure
 
 
 class RegretCurve(NamedTuple):
@@ -166,7 +154,7 @@ def regret(results: stream_results.StreamResults) -> list[panels.Panel]:
   found = curves(results)
   if not any(curve.label != curve.reference for curve in found):
     return []
-  rows, series = [], []
+  rows = []
   for curve in found:
     known = int(np.max(np.sum(~np.isnan(curve.every), axis=1)))
     row: list[Any] = [curve.label, curve.reference, len(curve.every), known]
@@ -175,11 +163,6 @@ def regret(results: stream_results.StreamResults) -> list[panels.Panel]:
           None if not len(seed) or np.isnan(seed).any() else float(seed[-1]) for seed in values])
       row += [panels.plain(end.mean), panels.plain(end.deviation)]
     rows.append(row)
-    spreads = [stream_groups.spread(list(column)) for column in 100 * curve.every.T]
-    series.append(panels.PlotSeries(
-        curve.label, [task.key for task in results.tasks],
-        [panels.plain(s.mean) for s in spreads], [f"against {curve.reference}"] * len(spreads),
-        [panels.plain(s.deviation) for s in spreads]))
   columns = [panels.Column("learner"), panels.Column("against"),
              panels.Column("seeds", panels.COUNT), panels.Column("tasks", panels.COUNT),
              panels.Column("regret, meta-test", panels.PERCENT),
@@ -198,12 +181,12 @@ def regret(results: stream_results.StreamResults) -> list[panels.Panel]:
       [*notes, *results.notes],
       {"tasks": [task.key for task in results.tasks], "meta_test": results.is_meta_test,
        "curves": {c.label: panels.plain_list(c.every) for c in found}},
-      lambda: draw_regret(results, found),
-      panels.Plot("Task, in the order of the stream", "Regret, all tasks", series, y_unit="%"))]
+      _regret_chart(results, found))]
 
 
-def draw_regret(results: stream_results.StreamResults, found: Sequence[RegretCurve]) -> Any:
-  """Draws the curves over the meta-test tasks, if there are any, and over all tasks.
+def _regret_chart(results: stream_results.StreamResults, found: Sequence[RegretCurve]
+                  ) -> panels.Plots:
+  """The curves over all tasks, and over the meta-test tasks if there are others, too.
 
   The task with the most training examples is marked, as ImageNet is in figure 22.
   """
@@ -211,51 +194,33 @@ def draw_regret(results: stream_results.StreamResults, found: Sequence[RegretCur
            zip(results.tasks, stream_results.facts_of(results.tasks)) if facts.size}
   largest = max(sizes, key=sizes.__getitem__) if len(sizes) > 1 else None
   meta_test = [t for t, chosen in zip(results.tasks, results.is_meta_test) if chosen]
-  shown = [("All tasks", list(results.tasks), [c.every for c in found])]
+  plots = {"All tasks": _regret_plot(list(results.tasks), found, "every", largest)}
   if meta_test and len(meta_test) < len(results.tasks):
-    shown.insert(0, ("Meta-test tasks", meta_test, [c.meta_test for c in found]))
-  with figures.style():
-    figure, first = figures.new_axes("", width=8.6, height=3.0 * len(shown) + 0.4,
-                                     legend=len(found))
-    grid = figure.add_gridspec(len(shown), 1)
-    first.set_subplotspec(grid[0])
-    rows = [first, *(figure.add_subplot(grid[i]) for i in range(1, len(shown)))]
-    for axes, (title, tasks, values) in zip(rows, shown):
-      _draw_axes(axes, tasks, [c.label for c in found], values, largest)
-      axes.set_title(title, loc="left", fontsize=10)
-    first.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-    figure.suptitle(results.title, x=0.01, ha="left", fontsize=11, fontweight="bold")
-  return figure
+    plots["Meta-test tasks"] = _regret_plot(meta_test, found, "meta_test", largest)
+  return panels.Plots(plots, columns=1)
 
 
-def _draw_axes(axes: Any, tasks: Sequence[stream_results.TaskRow], labels: Sequence[str],
-               values: Sequence[np.ndarray], largest: str | None) -> None:
-  places = np.arange(len(tasks))
-  for i, (label, curve) in enumerate(zip(labels, values)):
-    mean = 100 * stream_groups.seed_mean(curve)
-    look = {**figures.look(i), "marker": figures.look(i)["marker"] if len(tasks) <= 30 else None}
-    axes.plot(places, mean, label=label, markersize=4, linewidth=1.4, **look)
-    if len(curve) > 1:
-      spreads = [stream_groups.spread(column).deviation for column in 100 * curve.T]
-      axes.fill_between(places, mean - spreads, mean + spreads, color=look["color"], alpha=0.15,
-                        linewidth=0)
-  axes.axhline(0, color="#888888", linewidth=0.8, zorder=1)
-  starts = [i for i in places[1:] if tasks[i].role == task_stream.META_TEST != tasks[i - 1].role]
-  for start in starts:
-    axes.axvline(start - 0.5, color="#888888", linewidth=0.8, linestyle=":", zorder=1)
-  for place in [i for i in places if tasks[i].key == largest]:
-    axes.axvline(place, color="#bbbbbb", linewidth=0.8, zorder=1)
-    axes.annotate(f"largest: {largest}", (place, 1), xycoords=("data", "axes fraction"),
-                  xytext=(3, -9), textcoords="offset points", fontsize=7, color="#555555")
-  axes.set_ylabel("Regret, %")
-  if len(tasks) <= 30:
-    axes.set_xticks(places, [task.key for task in tasks], rotation=35, ha="right", fontsize=8)
-  else:
-    firsts = [i for i in places if i == 0 or tasks[i].year != tasks[i - 1].year]
+def _regret_plot(tasks: Sequence[stream_results.TaskRow], found: Sequence[RegretCurve], which: str,
+                 largest: str | None) -> panels.Plot:
+  keys, series = [task.key for task in tasks], []
+  for curve in found:
+    spreads = [stream_groups.spread(list(column)) for column in 100 * getattr(curve, which).T]
+    series.append(panels.PlotSeries(
+        curve.label, keys, [panels.plain(s.mean) for s in spreads],
+        [f"against {curve.reference}"] * len(spreads),
+        [panels.plain(s.deviation) for s in spreads]))
+  ticks = {}
+  if len(tasks) > 30:
+    firsts = [i for i, task in enumerate(tasks) if i == 0 or task.year != tasks[i - 1].year]
     apart = len(tasks) / 40  # Narrower years would be printed over each other.
-    shown = [i for i, after in zip(firsts, [*firsts[1:], len(tasks)]) if after - i >= apart]
-    axes.set_xticks(shown, [str(tasks[i].year) for i in shown], rotation=60, fontsize=7)
-  axes.grid(True, which="major")
+    ticks = {keys[i]: str(tasks[i].year) for i, after in zip(firsts, [*firsts[1:], len(tasks)])
+             if after - i >= apart}
+  marks = {after.key: "" for before, after in zip(tasks, tasks[1:])
+           if after.role == task_stream.META_TEST != before.role}
+  marks.update({key: f"largest: {key}" for key in keys if key == largest})
+  zero = panels.PlotSeries("none", keys, [0] * len(keys), shape=panels.REFERENCE)
+  return panels.Plot("Task, in the order of the stream", "Regret", [*series, zero], y_unit="%",
+                     ticks=ticks, marks=marks)
 
 
 class ServedTasks(NamedTuple):

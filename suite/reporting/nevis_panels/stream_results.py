@@ -151,80 +151,48 @@ class StreamResults:
 
 def load(dirs: Iterable[str | os.PathLike]) -> list[StreamResults]:
   """Reads all runs of NEVIS'22 in the directories, at any depth; [] if there is none."""
-  return build(run_dir.load(dirs))
+  return [found for stream in run_streams.build(run_dir.load(dirs))
+          if (found := of_stream(stream)) is not None]
 
 
-def build(runs: Sequence[run_dir.Run]) -> list[StreamResults]:
-  """Groups runs by stream; other protocols, and streams without a tested task, are left out."""
-  runs = [run for run in runs if descriptions.TASKS in run.description.panels]
-  groups: dict[tuple[str, tuple[str, ...]], list[run_dir.Run]] = {}
-  for run in sorted(runs, key=lambda run: -len(_keys(run))):  # An unfinished one joins its like.
-    groups.setdefault(_stream_of(run, groups), []).append(run)
-  order = {id(run): i for i, run in enumerate(runs)}
-  groups = {key: group for key, group in groups.items() if any(map(_keys, group))}
-  found = [sorted(group, key=lambda run: order[id(run)]) for group in groups.values()]
-  return [_results(group) for group in sorted(found, key=lambda group: order[id(group[0])])]
-
-
-def _stream_of(run: run_dir.Run, groups: Iterable[tuple[str, tuple[str, ...]]]
-               ) -> tuple[str, tuple[str, ...]]:
-  """(title, keys of the tasks); an unfinished run joins the stream that begins with its tasks."""
-  keys, tested = _keys(run), schema.of_tests(run.records)
-  split = str(tested[0].get(schema.SPLIT, "")) if tested else ""
-  ending = f", {split} split" if split not in ("", "test") else ""
-  if run.is_finished:
-    return f"{run.protocol} ({run.summary.get('stream', 'unnamed')}{ending})", keys
-  for title, others in groups:
-    if others[:len(keys)] == keys and (title.endswith(f"{ending})") if ending
-                                       else "split)" not in title):
-      return title, others
-  return f"{run.protocol} (not finished{ending})", keys
-
-
-def _keys(run: run_dir.Run) -> tuple[str, ...]:
-  return tuple(record[schema.TASK_KEY] for record in schema.of_tests(run.records))
-
-
-def _results(runs: Sequence[run_dir.Run]) -> StreamResults:
-  longest = max(runs, key=lambda run: len(_keys(run)))
+def of_stream(stream: run_streams.StreamRuns) -> StreamResults | None:
+  """The results of a stream; None of another protocol, and without a tested task."""
+  tested = {id(run): schema.of_tests(run.records) for run in stream.runs}
+  if descriptions.TASKS not in stream.description.panels or not any(tested.values()):
+    return None
+  longest = max(stream.runs, key=lambda run: len(tested[id(run)]))
   sizes = {r[schema.TASK_KEY]: r[schema.TRAIN_SIZE] + r[schema.DEV_SIZE] for r in longest.records
            if r.get(schema.KIND) == "train" and schema.TASK_KEY in r
            and None not in (r.get(schema.TRAIN_SIZE), r.get(schema.DEV_SIZE))}
   tasks = [TaskRow(r[schema.TASK_KEY], r[schema.TASK], r.get(schema.YEAR), r.get(schema.ROLE, ""),
-                  r.get(schema.METRIC, "error"), sizes.get(r[schema.TASK_KEY]))
-           for r in schema.of_tests(longest.records)]
+                   r.get(schema.METRIC, "error"), sizes.get(r[schema.TASK_KEY]))
+           for r in tested[id(longest)]]
   place = {task.key: i for i, task in enumerate(tasks)}
-  groups, learners = run_streams.seed_groups(runs), []
-  for label, group in zip(run_streams.group_labels(groups), groups):
-    errors = np.full((len(group), len(tasks)), np.nan)
-    for row, run in zip(errors, group):
-      for record in schema.of_tests(run.records):
-        row[place[record[schema.TASK_KEY]]] = _number(record.get(schema.ERROR))
-    learners.append(LearnerResults(
-        label, group[0].learner, errors,
-        np.array([_number(run.summary.get("mean_error")) for run in group]),
-        [task_stream.cumulative_cost(run.summary) if run.is_finished else None for run in group],
-        [task_stream.cumulative_cost(run.summary, without=("pretrain",)) if run.is_finished
-         else None for run in group],
-        group, run_streams.home_of(group)))
-  rows = [run_streams.row_of(learner.runs[0]) for learner in learners]
+  # A row of a table is a curve of its own where rows have the same methods, and columns each.
   of_method: dict[str, list[str | None]] = {}
-  for learner, row in zip(learners, rows):
-    of_method.setdefault(learner.method, []).append(row)
-  for i, (learner, row) in enumerate(zip(learners, rows)):
-    beside = of_method[learner.method]
-    is_swept = len(set(beside)) > 1 and len(set(beside)) < len(beside)
-    learners[i] = dataclasses.replace(
-        learner, curve=row if row is not None and is_swept else learner.method)
-  notes = []
-  for run in runs:
-    headline = run.summary.get("headline", "ok")
-    if not run.is_finished:
-      notes.append(f"{run.label}: not finished, {len(_keys(run))} tasks so far; without a headline "
-                   "score and total FLOPs.")
-    elif headline != "ok":
-      notes.append(f"{run.label}: {headline}.")
-  return StreamResults(_stream_of(longest, [])[0], tasks, learners, notes)
+  for one in stream.learners:
+    of_method.setdefault(one.runs[0].learner, []).append(run_streams.row_of(one.runs[0]))
+  learners = []
+  for one in stream.learners:
+    runs, method, row = one.runs, one.runs[0].learner, run_streams.row_of(one.runs[0])
+    errors = np.full((len(runs), len(tasks)), np.nan)
+    for i, run in enumerate(runs):
+      for record in tested[id(run)]:
+        errors[i, place[record[schema.TASK_KEY]]] = _number(record.get(schema.ERROR))
+    flops, without = ([task_stream.cumulative_cost(run.summary, without=phases)
+                       if run.is_finished else None for run in runs]
+                      for phases in ((), ("pretrain",)))
+    num = len(set(of_method[method]))
+    learners.append(LearnerResults(
+        one.label, method, errors,
+        np.array([_number(run.summary.get("mean_error")) for run in runs]), flops, without, runs,
+        run_streams.home_of(runs),
+        row if row is not None and 1 < num < len(of_method[method]) else method))
+  split = str(tested[id(longest)][0].get(schema.SPLIT, ""))
+  ending = f", {split} split" if split not in ("", "test") else ""
+  name = longest.summary.get("stream", "unnamed") if longest.is_finished else (
+      run_streams.NOT_FINISHED)
+  return StreamResults(f"{longest.protocol} ({name}{ending})", tasks, learners, stream.notes)
 
 
 def _number(value: float | None) -> float:

@@ -11,26 +11,19 @@ Forward transfer: on the repeated tasks, 9 of the full stream (figure 11, equati
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from matplotlib import patches
 import numpy as np
 
 from suite.metrics import stream_groups
 from suite.metrics import task_stream
-from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import paper_values
 from suite.reporting.nevis_panels import stream_results
 from suite.state import weight_store
 
 _ADVANTAGE, _SAVED = "Advantage over the mean candidate, %", "Error saved, %"
-# Fills light enough for black text; NEVIS'22 has 11 domains. Further ones differ by their edges.
-_FILLS = ("#A6CEE3", "#FDBF6F", "#B2DF8A", "#FB9A99", "#CAB2D6", "#FFFF99", "#E5C494", "#8DD3C7",
-          "#F4CAE4", "#CCCCCC", "#FFFFFF", "#B3B8FF")
-_EDGES = ({"edgecolor": "#555555", "linewidth": 0.6}, {"edgecolor": "#000000", "linewidth": 1.8},
-          {"edgecolor": "#000000", "linewidth": 1.8, "linestyle": ":"})
 PAPER = "nevis_forward_transfer"
 MEAN_ROW = "mean"
 
@@ -66,7 +59,6 @@ def transfer_matrices(results: stream_results.StreamResults) -> list[panels.Pane
        panels.Column("gain", panels.PERCENT),
        panels.Column("deviation", panels.PERCENT)], rows, notes,
       {"sources": names[0], "tasks": names[1], "gain": panels.plain_list(shown)},
-      (lambda: draw_transfer(shown, *names, title, _SAVED)) if sources else None,
       _chart(shown, *names, _SAVED) if sources else None)]
 
 
@@ -108,7 +100,6 @@ def _by_knn(results: stream_results.StreamResults, learner: stream_results.Learn
       rows, ["Validation errors of kNN; the whole matrix is in the figure, where blue is a source "
              "with a lower error than the mean of the task's candidates."],
       {"names": names, "knn_error": panels.plain_list(errors)},
-      lambda: draw_transfer(gains, names, names, title, _ADVANTAGE),
       _chart(gains, names, names, _ADVANTAGE))
 
 
@@ -129,39 +120,6 @@ def _chart(gains: np.ndarray, sources: Sequence[str], later: Sequence[str], labe
            ) -> panels.Matrices:
   return panels.Matrices({label: panels.plain_list(100 * gains)}, {label: later},
                          {label: sources}, "Later task", "Source", label, is_diverging=True)
-
-
-def draw_transfer(
-  gains: np.ndarray, sources: Sequence[str], later: Sequence[str], title: str, label: str
-) -> Any:
-  """Draws a matrix [N, M], sources in rows, later tasks in columns; blue is a gain, red a loss."""
-  num = max(len(sources), len(later))
-  values = 100 * np.asarray(gains, np.float64)
-  limit = float(np.nanmax(np.abs(values))) if not np.isnan(values).all() else 1.0
-  cell = 0.5 if num <= 20 else 0.16
-  with figures.style():
-    figure, axes = figures.new_axes("", width=3.8 + cell * len(later),
-                                    height=2.4 + cell * len(sources))
-    colors = figures.diverging()
-    image = axes.imshow(values, cmap=colors, vmin=-(limit or 1), vmax=limit or 1)
-    if num <= 20:
-      for i, j in zip(*np.nonzero(~np.isnan(values))):
-        dark = abs(values[i, j]) > 0.6 * limit
-        axes.text(j, i, f"{values[i, j]:.1f}", ha="center", va="center", fontsize=7,
-                  color="white" if dark else "black")
-    size = 8 if num <= 20 else 5
-    axes.set_xticks(range(len(later)), later, rotation=60, ha="right", rotation_mode="anchor",
-                    fontsize=size)
-    axes.set_yticks(range(len(sources)), sources, fontsize=size)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.set_xlabel("Later task")
-    axes.set_ylabel("Source")
-    bar = figure.colorbar(image, ax=axes, shrink=0.8)
-    bar.set_label(label)
-    bar.outline.set_visible(False)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", wrap=True)
-  return figure
 
 
 def edges_of(learner: stream_results.LearnerResults) -> list[list[task_stream.Edge]]:
@@ -222,7 +180,7 @@ def _starts_panel(results: stream_results.StreamResults, facts: Sequence[stream_
        panels.Column("models before", panels.COUNT),
        panels.Column("tasks started from it", panels.COUNT)],
       rows, notes,
-      {"edges": [list(edge) for edge in edges]}, lambda: draw_starts(edges, domains, title),
+      {"edges": [list(edge) for edge in edges]},
       panels.Graph(layout(edges), {task: domains.get(task, stream_groups.UNKNOWN)
                                    for task in layout(edges)},
                    [(source, task) for source, task in edges if source is not None],
@@ -258,41 +216,6 @@ def layout(edges: Sequence[task_stream.Edge]) -> dict[str, tuple[float, float]]:
       places[name] = (depth, float(num_rows))
       num_rows += 1
   return places
-
-
-def draw_starts(edges: Sequence[task_stream.Edge], domains: Mapping[str, str], title: str) -> Any:
-  """Draws the graph: a box for each task, an arrow from its start."""
-  places = layout(edges)
-  names = list(dict.fromkeys(domains.get(name, stream_groups.UNKNOWN) for name in places))
-  depth, rows = (max(place[i] for place in places.values()) for i in (0, 1))
-  step = 0.075 * max(map(len, places)) + 0.35
-  with figures.style():
-    figure, axes = figures.new_axes(title, width=max(6.0, step * (depth + 1) + 1.6),
-                                    height=max(2.4, 0.34 * (rows + 1) + 0.9),
-                                    legend=len(names) + 1)
-    for edge in edges:
-      if edge.source is not None:
-        # The arrow's head is in the middle, where no box hides it.
-        ends = places[edge.source], places[edge.task]
-        axes.plot(*zip(*ends), color="#888888", linewidth=0.8, zorder=1)
-        axes.annotate("", xy=[0.5 * (a + b) for a, b in zip(*ends)], xytext=ends[0], zorder=1,
-                      arrowprops={"arrowstyle": "-|>", "color": "#888888", "linewidth": 0.8,
-                                  "shrinkA": 0, "shrinkB": 0})
-    for name, place in places.items():
-      i = names.index(domains.get(name, stream_groups.UNKNOWN))
-      axes.text(*place, name, fontsize=7, ha="center", va="center", zorder=3,
-                bbox={"boxstyle": "round,pad=0.25", **_fill(i)})
-    axes.set_xlim(-0.6, depth + 0.6)
-    axes.set_ylim(rows + 0.6, -0.6)
-    axes.set_axis_off()
-    axes.legend(handles=[patches.Patch(label=name, **_fill(i)) for i, name in enumerate(names)],
-                frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), title="Domain",
-                borderaxespad=0)
-  return figure
-
-
-def _fill(i: int) -> dict[str, Any]:
-  return {"facecolor": _FILLS[i % len(_FILLS)], **_EDGES[i // len(_FILLS) % len(_EDGES)]}
 
 
 class Transfer(NamedTuple):
@@ -345,29 +268,9 @@ def repeated_tasks(results: stream_results.StreamResults) -> list[panels.Panel]:
         panels.plain(t.value.deviation),
         means.get(methods[t.label]) if t.task == MEAN_ROW else None] for t in found],
       [*(f"Paper: {source}" for source in sources), *notes, *results.notes],
-      figure=lambda: draw_repeated_tasks(found, title))]
-
-
-def draw_repeated_tasks(found: list[Transfer], title: str) -> Any:
-  """Draws a group of bars for each repeated task and for the mean, one bar a learner."""
-  found = [t for t in found if any(o.label == t.label and o.value.num for o in found)]
-  names = list(dict.fromkeys(t.task for t in found))
-  labels = list(dict.fromkeys(t.label for t in found))
-  width = 0.8 / len(labels)
-  with figures.style():
-    figure, axes = figures.new_axes(
-        title, width=2.4 + 0.35 * len(names) * (1 + len(labels) / 2) + 2, height=3.8,
-        legend=len(labels))
-    for i, label in enumerate(labels):
-      own = {t.task: t.value for t in found if t.label == label}
-      axes.bar(np.arange(len(names)) + (i - (len(labels) - 1) / 2) * width,
-               [100 * own[name].mean for name in names], width=0.9 * width, label=label,
-               color=figures.look(i)["color"], hatch="//" if i >= len(figures.COLORS) else None,
-               yerr=[100 * (panels.plain(own[name].deviation) or 0) for name in names],
-               error_kw={"linewidth": 1, "capsize": 2})
-    axes.axhline(0, color="black", linewidth=0.8)
-    axes.set_xticks(range(len(names)), names, rotation=25, ha="right", fontsize=8)
-    axes.set_ylabel("Forward transfer, %")
-    axes.grid(True, which="major", axis="y")
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
-  return figure
+      chart=panels.Plot("Task", "Forward transfer", [panels.PlotSeries(
+          label, [t.task for t in own], [panels.percent(t.value.mean) for t in own], (),
+          [panels.percent(t.value.deviation) for t in own], panels.POINTS)
+          for label in dict.fromkeys(t.label for t in found)
+          for own in [[t for t in found if t.label == label]]
+          if any(t.value.num for t in own)], y_unit="%"))]

@@ -8,10 +8,7 @@ is shown by its name if the run's summary has names, else by its number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-import dataclasses
-import functools
-import os
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +17,6 @@ from suite.contracts import descriptions
 from suite.metrics import matrix as matrix_lib
 from suite.metrics import schema
 from suite.metrics import stream_groups
-from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import paper_values
 from suite.reporting import quantities
@@ -55,18 +51,6 @@ def build(stream: run_streams.StreamRuns, names: Sequence[str] = tuple(NAMES)
       "confusion": lambda: class_confusion(stream, results),
       "paper_matrix": lambda: published(stream)}
   return [panel for name, make in makers.items() if name in names for panel in make()]
-
-
-def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = tuple(NAMES)
-         ) -> list[panels.Panel]:
-  """Builds the panels of all runs of CLEAR in the directories, at any depth.
-
-  Names are numbered if there are several streams.
-  """
-  found = [build(stream, names) for stream in run_streams.build(run_dir.load(dirs))
-           if descriptions.BUCKETS in stream.description.panels]
-  return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
-          for i, panels in enumerate(found, 1) for panel in panels]
 
 
 class Published(NamedTuple):
@@ -213,28 +197,24 @@ def published(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   if not shown:
     return []
   shown[one.title] = paper
-  names, part = [str(i + 1) for i in range(len(paper))], stream.description.part
+  part = stream.description.part
   columns = [panels.Column("matrix"), panels.Column("trained up to", panels.COUNT),
-             *(panels.Column(f"{part} {name}", panels.PERCENT) for name in names)]
+             *(panels.Column(f"{part} {i + 1}", panels.PERCENT) for i in range(len(paper)))]
   rows = [[label, i + 1, *panels.plain_list(row)]
           for label, acc in shown.items() for i, row in enumerate(acc)]
   return [panels.Panel(
       "paper_matrix", f"{stream.title}: accuracy by {part}, beside the {one.title}", columns, rows,
-      notes, chart=panels.Matrices(
-          {label: panels.plain_list(100 * acc) for label, acc in shown.items()},
-          dict.fromkeys(shown, names), dict.fromkeys(shown, names), f"Tested on {part}",
-          f"Trained up to {part}", "Accuracy, %"))]
+      notes, chart=panels.accuracy_matrix(shown, part))]
 
 
 def _panel(stream: run_streams.StreamRuns, name: str, title: str,
            columns: Sequence[panels.Column], rows: Sequence[Sequence[object]],
            plot: panels.Plot, notes: Sequence[str] = ()) -> list[panels.Panel]:
-  """The panel with the same plot in both kinds of figures; [] without rows."""
+  """The panel; [] without rows."""
   if not rows:
     return []
-  full = f"{stream.title}: {title}"
-  return [panels.Panel(name, full, columns, rows, [*notes, *stream.notes], chart=plot,
-                          figure=functools.partial(figures.plotted, plot, title=full))]
+  return [panels.Panel(name, f"{stream.title}: {title}", columns, rows, [*notes, *stream.notes],
+                       chart=plot)]
 
 
 def _at_distance(values: np.ndarray, distance: int) -> float | None:
@@ -330,7 +310,6 @@ def class_drift(
       "classes", title, columns, rows,
       ["Distance 0 is the bucket trained on last, +1 the next one. Change: the last known distance "
        "minus the first."],
-      figure=functools.partial(_draw_classes, found, title, _parts(stream)),
       chart=panels.Matrices(
           {label: panels.plain_list(100 * d) for label, d in labels.items()},
           {label: [str(i) for i in range(d.shape[1])] for label, d in labels.items()},
@@ -372,16 +351,6 @@ def class_confusion(
                             "Share of the class, %"))]
 
 
-def _draw_classes(found: Sequence[ClassResults], title: str, parts: str) -> Any:
-  """Draws the curves of each learner's classes, a pair of axes a learner."""
-  plots = [panels.Plot(f"Distance, {parts}", "Accuracy", [
-      panels.PlotSeries(name if name != str(c) else f"class {name}", list(range(len(curve))),
-                           [panels.percent(v) for v in curve])
-      for c, (name, curve) in enumerate(zip(results.names, results.drift))], y_unit="%")
-           for results in found]
-  return figures.plotted_below(plots, [r.learner.shown_label for r in found], title=title)
-
-
 def accuracy_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panel of the finished runs that have a matrix; [] if none has."""
   means = {learner.label: stream_groups.seed_mean(np.stack(found)) for learner in stream.learners
@@ -402,13 +371,9 @@ def accuracy_matrices(stream: run_streams.StreamRuns) -> list[panels.Panel]:
             cells[learner.label][i][j], quantities.PERCENT).estimated(low[i, j], high[i, j])
   rows = [[label, i + 1, *values, *[None] * (num - len(values))]
           for label, matrix in cells.items() for i, values in enumerate(matrix)]
-  sizes = {label: [str(i + 1) for i in range(len(matrix[0]))] for label, matrix in means.items()}
   return [panels.Panel(
       "matrix", f"{stream.title}: accuracy by {part}", columns, rows,
       [*([run_streams.ESTIMATE_NOTE] if stream.has_estimates else []),
        *(f"{learner.label}: no matrix before the run is finished."
          for learner in stream.learners if not learner.finished)],
-      chart=panels.Matrices(
-          {label: panels.plain_list(100 * matrix) for label, matrix in means.items()}, sizes,
-          {label: [str(i + 1) for i in range(len(matrix))] for label, matrix in means.items()},
-          f"Tested on {part}", f"Trained up to {part}", "Accuracy, %"))]
+      chart=panels.accuracy_matrix(means, part))]

@@ -12,19 +12,14 @@ are further curves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-import dataclasses
-import functools
-import os
 from typing import Any, NamedTuple, Union
 
 import numpy as np
 
 from suite.contracts import descriptions
 from suite.metrics import budget_curves
-from suite.reporting import figures
 from suite.reporting import panels
 from suite.reporting import paper_values
-from suite.reporting import run_dir
 from suite.reporting import run_streams
 
 NAMES = {
@@ -91,19 +86,6 @@ class Results(NamedTuple):
     return [(one, one.of(figure)[0]) for one in self.learners.values() if one.of(figure)]
 
 
-def load(dirs: Iterable[str | os.PathLike], names: Sequence[str] = tuple(NAMES)
-         ) -> list[panels.Panel]:
-  """Builds the panels with these names of all such runs in the directories, at any depth.
-
-  Names are numbered if there are several streams.
-  """
-  found = [[panel for panel in build(stream) if panel.name in names]
-           for stream in run_streams.build(run_dir.load(dirs))
-           if descriptions.BUDGETS in stream.description.panels]
-  return [panel if len(found) == 1 else dataclasses.replace(panel, name=f"{panel.name}_stream{i}")
-          for i, made in enumerate(found, 1) for panel in made]
-
-
 def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   """Builds the panels of a stream; those without data are left out."""
   if descriptions.BUDGETS not in stream.description.panels:
@@ -117,8 +99,7 @@ def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   made = [one for make in makers for one in make(found)]
   return [panels.Panel(
       one.name, f"{stream.title}: {one.title}", one.columns, one.rows, [*one.notes, *stream.notes],
-      chart=one.chart, figure=functools.partial(figures.plotted, one.chart, title=one.title)
-      if isinstance(one.chart, panels.Plot) else None) for one in made]
+      chart=one.chart) for one in made]
 
 
 def results(stream: run_streams.StreamRuns) -> Results:
@@ -317,8 +298,10 @@ def _claims(found: Results) -> Iterable[_Made]:
   notes, lines = paper_values.table(_CLAIMS)
   rows = []
   for line in lines:
-    own = _CHECKS[line["key"]](found)
-    text, holds = own or ("not run", None)
+    try:
+      text, holds = _CHECKS[line["key"]](_Known(found))
+    except _NotRunError:
+      text, holds = "not run", None
     rows.append([line["figure"] or "-", line["section"], line["claim"], line["printed"], text,
                  {True: "yes", False: "no", None: "-"}[holds]])
   yield _Made(
@@ -328,219 +311,209 @@ def _claims(found: Results) -> Iterable[_Made]:
              f"is more than {100 * TOLERANCE:g} points better."])
 
 
-Found = Union[tuple[str, Union[bool, None]], None]
+Found = tuple[str, Union[bool, None]]
 
 
-def _level(found: Results) -> Found:
-  value = found.at("sum", 128)
-  return None if value is None else (f"{value.mean():.3f} at 128", None)
+class _NotRunError(Exception):
+  """A claim is about what no record has."""
 
 
-def _constant(found: Results) -> Found:
-  value = found.at("sum", 128)
+class _Known:
+  """The curves of results; a check ends where there is none."""
+
+  def __init__(self, found: Results):
+    self.found = found
+
+  def learner(self, name: str) -> _Learner:
+    return _there(self.found.learners.get(name))
+
+  def curve(self, name: str, measure: str = "mae", count: int | None = None) -> np.ndarray:
+    return _there(self.found.curve(name, measure, count))
+
+  def at(self, name: str, budget: int, measure: str = "mae", count: int | None = None
+         ) -> np.ndarray:
+    return _there(self.found.at(name, budget, measure, count))
+
+  def budgets(self, name: str = "sum") -> list[int]:
+    return self.learner(name).budgets()
+
+  def records(self, key: str) -> list[Mapping[str, Any]]:
+    """The records of "sum" with the main number of sort models that have a value."""
+    one = self.learner("sum")
+    found = [record for record in one.of("models")
+             if record["sort_models"] == one.counts()[0] and record.get(key) is not None]
+    return _there(found or None)
+
+  def flat(self, name: str, measure: str = "mae", count: int | None = None) -> int:
+    curve = self.curve(name, measure, count)
+    if np.isnan(curve).any():
+      raise _NotRunError
+    return budget_curves.flattens_at(self.budgets(name), _mean(curve), TOLERANCE)
+
+  def samples(self, name: str) -> tuple[list[int], list[float]]:
+    """Budgets and mean errors of figure 4a."""
+    one, record = _there(next(((one, record) for one, record in self.found.any("samples")
+                               if record["mae"] and one.name == name), None))
+    return record["budgets"], _mean(np.array(
+        [other["mae"] for other in one.of("samples")], float)).tolist()
+
+  def repeated(self) -> Mapping[str, Any]:
+    return _there(next((record for one, record in self.found.any("repeated")
+                        if one.name == "sum"), None))
+
+
+def _there(value: Any) -> Any:
   if value is None:
-    return None
-  constant = np.array([record["constant"] for record in _main_records(found)])
+    raise _NotRunError
+  return value
+
+
+def _level(found: _Known) -> Found:
+  return f"{found.at('sum', 128).mean():.3f} at 128", None
+
+
+def _constant(found: _Known) -> Found:
+  value = found.at("sum", 128)
+  constant = np.array([record["constant"] for record in found.records("constant")])
   return f"{value.mean():.3f} at 128 against {constant.mean():.3f}", _better(value, constant)
 
 
-def _oracle(found: Results) -> Found:
-  records = [record for record in _main_records(found) if "oracle" in record]
-  if not records:
-    return None
-  error, constant = (float(np.mean([record[name] for record in records]))
+def _oracle(found: _Known) -> Found:
+  error, constant = (float(np.mean([record[name] for record in found.records("oracle")]))
                      for name in ("oracle", "constant"))
   return f"{error:.3f}; 2 min(a, 1 - a), the most, is {2 * constant:.3f}", 0.4 <= error <= 0.5
 
 
-def _storage(found: Results) -> Found:
-  records = [record for record in _main_records(found) if record.get("array_bytes")]
-  if not records:
-    return None
-  one = records[0]
+def _storage(found: _Known) -> Found:
+  one = found.records("array_bytes")[0]
   each, share = one["array_bytes"] / one["num_samples"], one["array_bytes"] / (
       one["num_samples"] * one["sort_models"])
   return (f"{each:g} bytes a sample, {one['array_bytes'] / 1e6:.2f} MB: {share:.1%} of the answers "
           f"of {one['sort_models']} sort models at a byte each", one["array_bytes"] < 100e6)
 
 
-def _main_records(found: Results) -> list[Mapping[str, Any]]:
-  """The records of "sum" with the main number of sort models."""
-  one = found.learners.get("sum")
-  return [] if one is None else [
-      record for record in one.of("models") if record["sort_models"] == one.counts()[0]]
-
-
-def _exponential(found: Results) -> Found:
-  curve = found.curve("sum")
-  if curve is None or curve.shape[1] < 4:
-    return None
-  fit = budget_curves.fit_decay(found.learners["sum"].budgets(), _mean(curve))
+def _exponential(found: _Known) -> Found:
+  if len(found.budgets()) < 4:
+    raise _NotRunError
+  fit = budget_curves.fit_decay(found.budgets(), _mean(found.curve("sum")))
   return f"b = {fit.b:.3f}, explains {fit.explained:.1%} of the variance", fit.explained >= 0.95
 
 
-def _saving(found: Results) -> Found:
-  flat = _flat(found, "sum")
-  if flat is None:
-    return None
-  num = found.learners["sum"].of("models")[0]["num_samples"]
+def _saving(found: _Known) -> Found:
+  flat, num = found.flat("sum"), found.learner("sum").of("models")[0]["num_samples"]
   return f"flat from {flat:,}, n/n' = {num / flat:.0f}", flat <= 2048
 
 
-def _copy_accuracy(found: Results) -> Found:
+def _copy_accuracy(found: _Known) -> Found:
   texts, holds = [], []
   for measure, where in (("mae", "on all samples"), ("unseen", "on those not asked")):
-    own, other = found.at("sum", 8192, measure), found.at("copy_nearest", 8192, measure)
-    if own is None or other is None:
-      return None
+    own, other = (found.at(name, 8192, measure) for name in ("sum", "copy_nearest"))
     texts.append(f"{100 * (other - own).mean():+.2f} points {where}")
     holds.append(_better(own, other))
   return ", ".join(texts), all(holds)
 
 
-def _copy_speed(found: Results) -> Found:
-  own, other = _flat(found, "sum", "unseen"), _flat(found, "copy_nearest", "unseen")
-  if own is None or other is None:
-    return None
+def _copy_speed(found: _Known) -> Found:
+  own, other = (found.flat(name, "unseen") for name in ("sum", "copy_nearest"))
   return f"{own:,} against {other:,}, on samples not asked", own < other
 
 
-def _samples_level(found: Results) -> Found:
-  curves = _of_samples(found)
-  if "sum" not in curves or 64 not in curves["sum"][0]:
-    return None
-  budgets, values = curves["sum"]
-  return f"{values[budgets.index(64)]:.3f}", None
+def _samples_level(found: _Known) -> Found:
+  budgets, values = found.samples("sum")
+  return f"{_there(dict(zip(budgets, values)).get(64)):.3f}", None
 
 
-def _samples_sorts(found: Results) -> Found:
-  curves = _of_samples(found)
-  if not {"sum", "confidence_sum"} <= set(curves):
-    return None
-  flat = [budget_curves.flattens_at(*curves[name], 2 * TOLERANCE)
+def _samples_sorts(found: _Known) -> Found:
+  flat = [budget_curves.flattens_at(*found.samples(name), 2 * TOLERANCE)
           for name in ("sum", "confidence_sum")]
   return f"within half a point of their ends from m' = {flat[0]} and {flat[1]}", max(flat) <= 64
 
 
-def _more_models(found: Results) -> Found:
-  if "sum" not in found.learners or 10 not in found.learners["sum"].counts():
-    return None
-  many, few = found.curve("sum"), found.curve("sum", count=10)
-  assert many is not None and few is not None
-  gain = few[:, -1] - many[:, -1]
-  return f"{100 * gain.mean():.2f} points at the largest budget", _better(many[:, -1], few[:, -1])
+def _more_models(found: _Known) -> Found:
+  few, many = found.curve("sum", count=10)[:, -1], found.curve("sum")[:, -1]
+  return f"{100 * (few - many).mean():.2f} points at the largest budget", _better(many, few)
 
 
-def _models_speed(found: Results) -> Found:
-  if "sum" not in found.learners or len(found.learners["sum"].counts()) < 2:
-    return None
-  one = found.learners["sum"]
-  flat = [_flat(found, "sum", count=count) or 0 for count in sorted(one.counts())]
+def _models_speed(found: _Known) -> Found:
+  counts = sorted(found.learner("sum").counts())
+  if len(counts) < 2:
+    raise _NotRunError
+  flat = [found.flat("sum", count=count) for count in counts]
   return "flat from " + ", ".join(f"{value:,}" for value in flat), max(flat) <= 2 * min(flat)
 
 
-def _few_models(found: Results) -> Found:
-  if "sum" not in found.learners or 10 not in found.learners["sum"].counts():
-    return None
+def _few_models(found: _Known) -> Found:
   own, other = found.at("sum", 512, count=10), found.at("copy_nearest", 512)
-  if own is None or other is None:
-    return None
   return f"{own.mean():.4f} against {other.mean():.4f}", _better(own, other)
 
 
-def _confidence(found: Results) -> Found:
-  own, other = found.curve("sum"), found.curve("confidence_sum")
-  if own is None or other is None:
-    return None
-  return (f"{100 * (other - own)[:, -1].mean():+.2f} points at the largest budget",
-          _better(own[:, -1], other[:, -1]))
+def _confidence(found: _Known) -> Found:
+  own, other = found.curve("sum")[:, -1], found.curve("confidence_sum")[:, -1]
+  return f"{100 * (other - own).mean():+.2f} points at the largest budget", _better(own, other)
 
 
-def _recursive(found: Results) -> Found:
+def _recursive(found: _Known) -> Found:
   own, other = found.curve("recursive_sum"), found.curve("sum")
-  if own is None or other is None:
-    return None
-  large = [place for place, budget in enumerate(found.learners["sum"].budgets()) if budget > 1024]
+  large = [place for place, budget in enumerate(found.budgets()) if budget > 1024]
   gains = [100 * (other - own)[:, place].mean() for place in large]
   return (f"{min(gains):+.2f} to {max(gains):+.2f} points" if gains else "no such budget",
           all(_better(own[:, place], other[:, place]) for place in large) if large else None)
 
 
-def _uniform_small(found: Results) -> Found:
+def _uniform_small(found: _Known) -> Found:
   own, other = found.at("sum", 8), found.at("random", 8)
-  if own is None or other is None:
-    return None
   return f"{100 * (other - own).mean():+.2f} points", _better(own, other)
 
 
-def _uniform_large(found: Results) -> Found:
-  own, other = found.curve("sum"), found.curve("random")
-  if own is None or other is None:
-    return None
-  gap = float((other - own)[:, -1].mean())
+def _uniform_large(found: _Known) -> Found:
+  gap = float((found.curve("random") - found.curve("sum"))[:, -1].mean())
   return f"{100 * gap:+.2f} points at the largest budget", abs(gap) <= TOLERANCE
 
 
-def _epistemic(found: Results) -> Found:
-  curve = found.curve("sum", "epistemic")
-  if curve is None:
-    return None
-  budgets, mean = found.learners["sum"].budgets(), _mean(curve)
+def _epistemic(found: _Known) -> Found:
+  budgets, mean = found.budgets(), _mean(found.curve("sum", "epistemic"))
   text = ", ".join(f"{mean[budgets.index(budget)]:.3f} at {budget:,}"
                    for budget in (128, 1024, budgets[-1]) if budget in budgets)
-  near = [place for place, budget in enumerate(budgets) if budget <= 1024]
-  total, aleatoric = found.curve("sum"), found.curve("sum", "aleatoric")
-  if not near or total is None or aleatoric is None:
-    return None
-  above = float(_mean(total)[near[-1]] - aleatoric.mean())
-  return (f"{text}; at {budgets[near[-1]]:,} it costs {100 * above:.2f} points of error",
-          bool(mean[near[-1]] < 0.01))
+  place = _there(max((i for i, budget in enumerate(budgets) if budget <= 1024), default=None))
+  above = float(_mean(found.curve("sum"))[place] - found.curve("sum", "aleatoric").mean())
+  return (f"{text}; at {budgets[place]:,} it costs {100 * above:.2f} points of error",
+          bool(mean[place] < 0.01))
 
 
-def _aleatoric(found: Results) -> Found:
-  total, aleatoric = found.at("sum", 1024), found.curve("sum", "aleatoric")
-  if total is None or aleatoric is None:
-    return None
-  share = float(np.mean(aleatoric) / np.mean(total))
+def _aleatoric(found: _Known) -> Found:
+  share = float(found.curve("sum", "aleatoric").mean() / found.at("sum", 1024).mean())
   return f"{share:.1%} of the error at 1,024", share >= 0.95
 
 
-def _positive(found: Results) -> Found:
-  every = [record for _, record in found.any("correlations") if record.get("quantiles")]
-  if not every:
-    return None
-  one = every[0]
+def _positive(found: _Known) -> Found:
+  one = _there(next((record for _, record in found.found.any("correlations")
+                     if record.get("quantiles")), None))
   return (f"{one['negative_pairs']:,} of {one['pairs']:,} negative, lowest "
           f"{one['quantiles'][0]:.2f}", one["negative_pairs"] == 0)
 
 
-def _ranking(found: Results) -> Found:
-  mean, cut = found.curve("sum", "rank_correlation"), found.curve("sum", "rank_correlation_by_cut")
-  if mean is None or cut is None:
-    return None
-  budgets = found.learners["sum"].budgets()
-  return (f"{_mean(cut)[0]:.2f} at {budgets[0]} to {_mean(cut)[-1]:.2f} at {budgets[-1]:,} by the "
-          f"cut, {_mean(mean)[0]:.2f} to {_mean(mean)[-1]:.2f} by the mean of the answers",
-          bool(_mean(cut).min() >= 0.5))
+def _ranking(found: _Known) -> Found:
+  mean, cut = (_mean(found.curve("sum", name))
+               for name in ("rank_correlation", "rank_correlation_by_cut"))
+  budgets = found.budgets()
+  return (f"{cut[0]:.2f} at {budgets[0]} to {cut[-1]:.2f} at {budgets[-1]:,} by the "
+          f"cut, {mean[0]:.2f} to {mean[-1]:.2f} by the mean of the answers",
+          bool(cut.min() >= 0.5))
 
 
-def _same_order(found: Results) -> Found:
-  found_record = _of_repeated(found)
-  if found_record is None or found_record["order_changes"] is None:
-    return None
-  return (f"{found_record['order_changes']} of {len(found_record['alone'])} orders differ",
-          found_record["order_changes"] == 0)
+def _same_order(found: _Known) -> Found:
+  record = found.repeated()
+  changes = _there(record["order_changes"])
+  return f"{changes} of {len(record['alone'])} orders differ", changes == 0
 
 
-def _no_drift(found: Results) -> Found:
-  record = _of_repeated(found)
-  if record is None:
-    return None
+def _no_drift(found: _Known) -> Found:
+  record = found.repeated()
   gap = np.abs(np.array(record["in_turn"]) - np.array(record["alone"])).max()
   return f"largest difference {100 * gap:.2f} points", bool(gap <= TOLERANCE)
 
 
-_CHECKS: Mapping[str, Callable[[Results], Found]] = {
+_CHECKS: Mapping[str, Callable[[_Known], Found]] = {
     "level": _level, "constant": _constant, "oracle": _oracle, "decay": _exponential,
     "saving": _saving, "storage": _storage, "copy_accuracy": _copy_accuracy,
     "copy_speed": _copy_speed, "samples_level": _samples_level, "samples_sorts": _samples_sorts,
@@ -549,25 +522,6 @@ _CHECKS: Mapping[str, Callable[[Results], Found]] = {
     "uniform_large": _uniform_large, "epistemic": _epistemic, "aleatoric": _aleatoric,
     "positive": _positive, "ranking": _ranking, "same_order": _same_order,
     "no_drift": _no_drift}
-
-
-def _of_samples(found: Results) -> dict[str, tuple[list[int], list[float]]]:
-  """Figure 4a by learner: budgets and mean errors."""
-  return {one.name: (record["budgets"], _mean(np.array(
-      [other["mae"] for other in one.of("samples")], float)).tolist())
-          for one, record in found.any("samples") if record["mae"]}
-
-
-def _of_repeated(found: Results) -> Mapping[str, Any] | None:
-  return next((record for one, record in found.any("repeated") if one.name == "sum"), None)
-
-
-def _flat(found: Results, name: str, measure: str = "mae", count: int | None = None
-          ) -> int | None:
-  curve = found.curve(name, measure, count)
-  if curve is None or np.isnan(curve).any():
-    return None
-  return budget_curves.flattens_at(found.learners[name].budgets(), _mean(curve), TOLERANCE)
 
 
 def _better(own: np.ndarray, other: np.ndarray) -> bool:

@@ -7,6 +7,7 @@ and the compute by phase (FLOPs and wall-clock time, means over seeds).
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterable, Mapping, Sequence
 import datetime
 import os
@@ -77,8 +78,8 @@ def load(dirs: Iterable[str | os.PathLike],
                                 [*tables.panels_of_table(directory),
                                  *significance.of_table(table)], about=about_table(table)))
   for stream in run_streams.build(run_dir.load(begun)):
-    own = panel_list.of_streams(  # [] but for NEVIS'22.
-        stream_results.build(stream.runs), facts=facts)
+    results = stream_results.of_stream(stream)  # None but for NEVIS'22.
+    own = [] if results is None else panel_list.build(results, facts=facts)
     measure, tested = compared = tables.headline_test(stream)
     first, summary = tables.brief(stream, compared)[0], tables.summary_of_stream(stream)
     made = [
@@ -202,12 +203,19 @@ def chosen(sections: Sequence[panels.Section], names: Sequence[str]
   for section in sections:
     kept = []
     for panel in section.panels:
-      short = re.sub(r"(_stream)?_?\d+$", "", panel.name)  # Of "regret_stream2" and "table_1".
+      short = panel.group or re.sub(r"_\d+$", "", panel.name)  # Of "table_1".
       # All panels of a leaderboard are tables.
       if (short if short in NAMES or short in panel_list.NAMES else "table") in names:
         kept.append(panel)
     found += [section._replace(panels=kept)] if kept else []
   return found
+
+
+def named(sections: Sequence[panels.Section]) -> dict[str, panels.Panel]:
+  """All panels by name; of several streams with the same ones the names are numbered."""
+  counts = collections.Counter(panel.name for section in sections for panel in section.panels)
+  return {panel.name if counts[panel.name] == 1 else f"{panel.name}_stream{i}": panel
+          for i, section in enumerate(sections, 1) for panel in section.panels}
 
 
 def _run_list(stream: run_streams.StreamRuns) -> list[panels.Panel]:

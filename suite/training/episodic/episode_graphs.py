@@ -49,8 +49,6 @@ class Graphs:
       convolutions. Costs are those of the loop.
     compiled: whether XLA compiles an update, and a batch of answers, as one program, in which an
       episode follows the other. Costs are those of the graph before that.
-    others: further learners, alike but for the values of their variables, which are computed in the
-      same graphs, see `beside`.
 
   Attributes:
     can: the learner and its optional parts. batching, num_classes: as given.
@@ -59,9 +57,7 @@ class Graphs:
   def __init__(self, learner: learner_lib.EpisodicLearner,
                num_classes: int, *, at_once: int = 2,
                distribution: Optional[distribution_lib.Distribution] = None,
-               batching: str = LOOP, compiled: bool = False,
-               others: Sequence[learner_lib.EpisodicLearner] = ()):
-    self._others = others
+               batching: str = LOOP, compiled: bool = False):
     self.learner = learner_lib.adapted(learner, learner_lib.EpisodicLearner)
     self.batching, self._grouped = batching, batching == GROUPED
     if batching not in BATCHINGS:
@@ -84,18 +80,10 @@ class Graphs:
     self._counted_as: Dict[int, Any] = {}
     self._step = self._update if alone else self._update_everywhere
     self.update = self._made(self._step)
-    self.updates = self.updates_of(side_by_side if others else lambda batch: batch)
+    self.updates = self.updates_of(lambda batch: batch)
     self.answer, self.answer_encoded = self._made(self._answer), self._made(self._answer_encoded)
     self.encode = tf.function(self._encode, autograph=False)
     self._costs: Dict[str, flops.Cost] = {}
-
-  def beside(self, others: Sequence[learner_lib.EpisodicLearner]) -> Graphs:
-    """The graphs of this learner and others together, by `EpisodicLearner.folded`; no costs.
-
-    A batch holds B episodes of each of the L learners, those of the first one first; losses are
-    [L], or [N, L], and `updates` takes a tuple of iterators.
-    """
-    return Graphs(self.learner, self.num_classes, compiled=self._compiled, others=others)
 
   def _made(self, fn: Callable[..., Any]) -> Any:
     """The function of a graph fn(*args, together), which XLA compiles if asked for."""
@@ -125,7 +113,7 @@ class Graphs:
     """
     def updates(batches: Any, number: tf.Tensor, together: bool) -> tf.Tensor:
       def another(i: tf.Tensor, losses: tf.TensorArray) -> Any:
-        return i + 1, losses.write(i, self._step(complete(_next(batches)), together))
+        return i + 1, losses.write(i, self._step(complete(next(batches)), together))
 
       losses = tf.TensorArray(tf.float32, number)
       _, losses = tf.while_loop(lambda i, _: i < number, another, (tf.constant(0), losses),
@@ -135,7 +123,7 @@ class Graphs:
     if not self._compiled:
       return self._made(updates)
     plain = tf.function(functools.partial(updates, together=False), autograph=False)
-    batch_of = tf.function(lambda batches: complete(_next(batches)), autograph=False)
+    batch_of = tf.function(lambda batches: complete(next(batches)), autograph=False)
 
     def one_by_one(batches: Any, number: tf.Tensor) -> tf.Tensor:  # XLA reads no iterators.
       return tf.stack([self.update(batch_of(batches)) for _ in range(int(number))])
@@ -217,8 +205,6 @@ class Graphs:
     Each episode's gradient is taken where its loss is made: the intermediate results of only
     `at_once` episodes are held at once, and the loop itself is not differentiated.
     """
-    if self._others:
-      return self._update_beside(batch)
     learner, size = self.learner, batch.target_labels.shape[0]
     variables = learner.trainable_variables
     if together and size > 1:
@@ -250,18 +236,6 @@ class Graphs:
     learner.update_statistics(seen)
     return loss
 
-  def _update_beside(self, batch: episodes_lib.Episode) -> tf.Tensor:
-    """One step of each of L learners, down the mean meta-losses of its episodes, which are [L]."""
-    learners = (self.learner, *self._others)
-    variables = [one.trainable_variables for one in learners]
-    with tf.GradientTape() as tape:
-      losses = self.learner.folded(self._others).losses(batch)
-    gradients = tape.gradient(losses, variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-    with own_gradients.released():
-      for one, own, changed in zip(learners, gradients, variables):
-        one.optimizer.apply_gradients(zip(map(tf.convert_to_tensor, own), changed))
-    return tf.cast(losses, tf.float32)
-
   def _gradients(self, episode: episodes_lib.Episode,
                  meta_loss: Optional[Callable[[Any], Tuple[tf.Tensor, Any]]] = None
                  ) -> Tuple[tf.Tensor, Any, List[tf.Tensor]]:
@@ -288,8 +262,8 @@ class Graphs:
       unrolled: whether the loop over support sets is, see `inner_loop.over_sets`.
       together: whether the episodes are, if the learner has a form for that.
     """
-    if self._others or together and self.learner.can_fold and batch[0].shape[0] > 1:
-      found = self.learner.folded(self._others).answers(batch, unrolled=unrolled)
+    if together and self.learner.can_fold and batch[0].shape[0] > 1:
+      found = self.learner.folded(()).answers(batch, unrolled=unrolled)
       return tf.cast(found, tf.float32)
     return tf.map_fn(lambda episode: self._answer_one(episode, unrolled), batch,
                      fn_output_signature=tf.float32, parallel_iterations=batch[0].shape[0])
@@ -317,16 +291,6 @@ class Graphs:
         lambda s, state: self.learner.adapt(state, support_codes[s], support_labels[s]),
         self.learner.initial_state(self.num_classes), number, unrolled=unrolled or number == 1)
     return tf.cast(self.learner.logits(state, codes), tf.float32)
-
-
-def side_by_side(batches: Sequence[Any]) -> Any:
-  """The episodes of several batches as one batch."""
-  return tf.nest.map_structure(lambda *parts: tf.concat(parts, 0), *batches)
-
-
-def _next(batches: Any) -> Any:
-  """The next element of an iterator, or those of each of a tuple."""
-  return tuple(map(next, batches)) if isinstance(batches, tuple) else next(batches)
 
 
 _SECONDS = 1.0  # Python answers signals, such as Ctrl-C, only between two calls.

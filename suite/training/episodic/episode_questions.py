@@ -9,7 +9,6 @@ B episodes of a batch, S support sets of N images, T targets, W classes; U image
 
 from __future__ import annotations
 
-import functools
 import time
 from typing import Any, Iterator, List, Optional, Tuple
 
@@ -24,7 +23,6 @@ from suite.data.episodes import episodes as episodes_lib
 from suite.data.pipelines import traced_maps
 from suite.state import context as context_lib
 from suite.training.episodic import episode_graphs
-from suite.training.episodic import seed_folding
 
 _BATCH = 8  # Episodes of one call, which run at once.
 _ENCODED_BATCH = 50  # The same where images are encoded before: codes are small.
@@ -72,11 +70,8 @@ class EpisodeQuestions:
 
     def first(num: int) -> List[np.ndarray]:
       # Read at the end: reading the logits of a batch waits for it.
-      folding = seed_folding.current() if self._graphs.learner.can_fold else None
-      answer = self._graphs.answer if folding is None else functools.partial(
-          folding.answer, self._graphs)
       unread = list(self._encoded(num)) if self._encodes else [
-          answer(batch, self._unrolled) for batch in self._batches().take(num)]
+          self._graphs.answer(batch, self._unrolled) for batch in self._batches().take(num)]
       return [logits.numpy() for logits in unread]
 
     found = rehearsal.few(self, "batch", self._num_batches, first, blank=lambda: [np.zeros(

@@ -293,7 +293,7 @@ def test_copies_need_a_folder_for_each_run_and_a_known_kind_of_path(fake):
   fake({"a": [DONE]})
   with pytest.raises(gin_files.ConfigError, match="--copies none://y cannot be opened: .*none"):
     ray_tasks.RayEngine(copies="none://y").run_all(_jobs("a"))
-  with pytest.raises(gin_files.ConfigError, match="those of --share and --fold_seeds have one"):
+  with pytest.raises(gin_files.ConfigError, match="those of --share have one"):
     ray_tasks.RayEngine(copies="memory://y").run_all(_jobs("a"))
 
 

@@ -19,8 +19,8 @@ from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 from tfds_builders.rows import row as row_lib
-from tfds_builders.rows.nevis.c import cifar10
-from tfds_builders.rows.nevis.m import mnist
+from tfds_builders.rows.nevis.object import cifar10
+from tfds_builders.rows.nevis.ocr import mnist
 
 
 class _Parser:

@@ -63,6 +63,8 @@ def _page(request, tmp_path_factory):
   path = tmp_path_factory.mktemp("page") / "report.html"
   path.write_text(renderers.render([_section()], "html", path), encoding="utf-8")
   with browsers.opened(path, request.param) as driver:
+    wait.WebDriverWait(driver, 10).until(lambda driver: driver.execute_script(
+        "return document.body.dataset.ready"))  # The program is unpacked.
     driver.execute_script("window.dispatchEvent(new Event('beforeprint'))")
     yield driver
 

@@ -1,7 +1,9 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Each format has every panel and every value."""
 
+import base64
 import csv
+import gzip
 import io
 import pathlib
 import shutil
@@ -80,14 +82,18 @@ def test_latex(tmp_path):
 
 def test_a_page_is_whole_and_escaped():
   pytest.importorskip("jinja2")
-  pytest.importorskip("plotly")
+  offline = pytest.importorskip("plotly.offline")
   evil = "</script><script>alert(1)</script>"
-  plot = panels.Plot("FLOPs", "Error", [panels.PlotSeries(evil, [1e9, 1e10], [40.0, None])],
+  plot = panels.Plot("FLOPs", "Error", [panels.PlotSeries(evil, [1e9, 1e10], [40.0, 50.0])],
                      log_x=True, y_unit="%")
   page = renderers.render([section([evil, 0.25, 1, "/r/w/a b/records.jsonl"], chart=plot)],
                           "html", pathlib.Path("/r/page.html"))
   assert evil not in page and "&lt;script&gt;alert(1)" in page
   assert 'href="w/a%20b/records.jsonl"' in page and 'data-value="0.25"' in page
+  assert len(page) < 2_000_000
+  size, text = page.partition('id="library">')[2].partition("</script>")[0].strip().split(":")
+  program = gzip.decompress(base64.b85decode(text.replace(",", "<"))[:int(size)])
+  assert program.decode().startswith(offline.get_plotlyjs()) and b"&lt;script&gt;" in program
   assert "default-src 'none'" in page and "<script src" not in page and "<link" not in page
 
 

@@ -7,6 +7,7 @@ import nevis_runs
 import pytest
 
 from suite.metrics import task_stream
+from suite.reporting import figures
 from suite.reporting.nevis_panels import panel_list
 from suite.reporting.nevis_panels import stream_results
 from suite.reporting.nevis_panels import transfer_panels
@@ -15,6 +16,11 @@ FACTS = {"a": stream_results.TaskFacts("ocr", 400, 28.0),
          "b": stream_results.TaskFacts("object", 2_000),
          "c": stream_results.TaskFacts("ocr", None, 200.0)}
 KNN = {"b": {"a": 0.5}, "a@2": {"a": 0.1, "b": 0.3}, "c": {"a": 0.2, "b": 0.6, "a@2": 0.4}}
+
+
+def _load(dirs, names=(panel_list.ALL,), facts=None):
+  return [panel for results in stream_results.load(dirs)
+          for panel in panel_list.build(results, names, facts)]
 
 
 @pytest.fixture(scope="module", name="panels")
@@ -29,7 +35,7 @@ def _panels(tmp_path_factory):
     nevis_runs.write(work / "pt", (0.4, 0.5, 0.3, 0.3), seed=seed, starts=("encoder",) * 4,
                      flops={"train": 90, "pretrain": 500, "predict": 7})
   nevis_runs.write(folder / "seed0" / "slow", (0.4, 0.5), is_finished=False)
-  return {panel.name: panel for panel in panel_list.load([folder], facts=FACTS)}
+  return {panel.name: panel for panel in _load([folder], facts=FACTS)}
 
 
 def _rows(panel):
@@ -43,7 +49,7 @@ def test_panels_have_names_and_can_be_drawn(panels):
   for name, panel in panels.items():
     assert panel.text_table().text()
     if name not in ("tasks", "pretraining"):
-      panel.figure().draw_without_rendering()
+      figures.draw(panel.chart, title=panel.title).draw_without_rendering()
 
 
 def test_data_sets_sizes_and_domains_by_year(panels):
@@ -65,18 +71,19 @@ def test_pareto_with_and_without_pretraining(panels):
                           120, "yes"]
   assert rows["pt"] == [2, pytest.approx(0.3), pytest.approx(0.0), 90, "yes", 590, "yes"]
   assert rows["indep"] == [2, 0.5, 0.0, 100, "", 100, "yes"]
-  assert "slow" not in rows and any("slow: not finished" in n for n in panels["pareto"].notes)
+  assert "slow" not in rows and any("slow: partial" in n for n in panels["pareto"].notes)
 
 
 def test_unknown_costs_are_named_and_never_drawn_as_zero(tmp_path):
   nevis_runs.write(tmp_path / "ft_d", (0.1,) * 4, flops={"train": None})
   nevis_runs.write(tmp_path / "pt", (0.2,) * 4, flops={"train": 5, "pretrain": None})
-  [panel] = panel_list.load([tmp_path], ["pareto"])
+  [panel] = _load([tmp_path], ["pareto"])
   rows = _rows(panel)
   assert rows["ft_d"][3:] == [None, "", None, ""] and rows["pt"][3:] == [5, "yes", None, ""]
   assert panel.notes == ["Not in the figure, FLOPs not counted: ft_d, pt."]
-  drawn = [{x for line in axes.lines for x in line.get_xdata()} for axes in panel.figure().axes]
-  assert drawn == [{5}, set()]
+  drawn = {name: {x for series in plot.series for x in series.x}
+           for name, plot in panel.chart.choices.items()}
+  assert drawn == {"without pretraining": {5}, "with pretraining": set()}
 
 
 def test_regret_is_against_the_mean_of_independents_seeds(panels):
@@ -105,12 +112,10 @@ def test_groups_count_all_tasks_and_need_all_of_a_group(panels):
 def test_groups_of_several_budgets_are_drawn_against_flops(tmp_path):
   for name, error, flops in (("cheap", 0.4, 10), ("paper", 0.1, 100)):
     nevis_runs.write(tmp_path / name / "indep", (error,) * 4, flops={"train": flops})
-  domain, *_ = panel_list.load([tmp_path], ["groups"], FACTS)
-  every = domain.figure().axes
-  assert [axes.get_title(loc="left") for axes in every] == ["ocr", "object"]
-  [points] = [line for line in every[1].lines if line.get_label() == "_nolegend_"][:1]
-  assert list(points.get_xdata()) == [10, 100]
-  assert list(points.get_ydata()) == [40, 10]
+  domain, *_ = _load([tmp_path], ["groups"], FACTS)
+  assert list(domain.chart.choices) == ["ocr", "object"]
+  front, points = domain.chart.choices["object"].series
+  assert (points.x, points.y, front.is_front) == ([10, 100], [40, 10], True)
 
 
 def test_forward_transfer_of_repeated_tasks(panels):
@@ -124,7 +129,7 @@ def test_forward_transfer_of_repeated_tasks(panels):
 
 def test_printed_forward_transfer_stands_beside_the_mean(tmp_path):
   nevis_runs.write(tmp_path / "ft_prev", (0.4, 0.3, 0.2, 0.4), starts=("random", "a", "b", "a@2"))
-  panel, = panel_list.load([tmp_path], ["forward_transfer"])
+  panel, = _load([tmp_path], ["forward_transfer"])
   rows = {row[0]: row[-1] for row in panel.rows}
   assert rows == {"a@2": None, "mean": 0.199} and any("5.13" in note for note in panel.notes)
 
@@ -167,7 +172,7 @@ def test_transfer_by_knn_and_by_training(panels):
 def test_a_chain_has_no_matrix(tmp_path):
   nevis_runs.write(tmp_path / "indep", (0.1,) * 4)
   nevis_runs.write(tmp_path / "ft_prev", (0.1,) * 4, starts=("random", "a", "b", "a@2"))
-  assert not panel_list.load([tmp_path], ["transfer", "starts"])
+  assert not _load([tmp_path], ["transfer", "starts"])
 
 
 def test_errors_by_task_have_deviations(panels):

@@ -102,8 +102,7 @@ def test_an_unfinished_run_joins_the_stream_that_begins_like_it(tmp_path):
   ft_d, indep = results.learners
   np.testing.assert_array_equal(ft_d.errors, [[0.1, 0.2, NAN, NAN]])
   assert np.isnan(ft_d.mean_errors[0]) and ft_d.flops == [None] and indep.flops == [100]
-  assert results.notes == ["ft_d: not finished, 2 tasks so far; without a headline score and total "
-                           "FLOPs."]
+  assert results.notes == ["ft_d: partial, 4 events so far; its values are not final."]
 
 
 def test_streams_and_splits_are_never_put_together(tmp_path):

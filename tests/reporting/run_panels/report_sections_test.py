@@ -118,8 +118,8 @@ def test_nevis_has_its_analyses_in_the_report(tmp_path):
       "nevis (toy)", "nevis (not finished)", "nevis (toy), stream 2"]
   names = [panel.name for panel in sections[2].panels]
   assert {"scores", "tasks", "pareto", "regret", "compute", "runs"} <= set(names)
-  regret = _panel(sections[2], "regret").chart
-  assert [s.name for s in regret.series] == ["ft_d", "indep"]
+  regret = _panel(sections[2], "regret").chart.choices["All tasks"]
+  assert [s.name for s in regret.series] == ["ft_d", "indep", "none"]
   assert regret.series[0].y == pytest.approx([0, 0, -10, -30])  # percent, cumulative
 
 

@@ -8,9 +8,9 @@ from tfds_builders import errors
 from tfds_builders.parsers import counting
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import mat_files
-from tfds_builders.rows.nevis.m import mall
-from tfds_builders.rows.nevis.s import shanghai_tech
-from tfds_builders.rows.nevis.t import trancos
+from tfds_builders.rows.nevis.counting import mall
+from tfds_builders.rows.nevis.counting import shanghai_tech
+from tfds_builders.rows.nevis.counting import trancos
 
 _IMAGE = fixtures.jpeg((4, 4, 3), 0)
 _FILM = {**mall.ROW.layouts[0].args, "num_bins": 2, "parts": {"first": (4, "train", "test")}}

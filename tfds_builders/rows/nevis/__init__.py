@@ -1,10 +1,10 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""NEVIS'22: one module a data set, in a folder by the first letter of its name.
+"""NEVIS'22: one module a data set, in a folder by its domain (appendix L).
 
-"nevis/cifar10" is the `ROW` of `c/cifar10.py`; the folder is the first letter of the name. If a
-name is not a Python identifier, its module begins with an underscore, and characters that an
-identifier cannot have become underscores: "15-scenes" would be `s/_15_scenes.py`. New modules are
-found automatically. `shared` holds facts of several rows; `row.py` explains the fields.
+"nevis/cifar10" is the `ROW` of `object/cifar10.py`; text in images is `ocr`. If a name is not a
+Python identifier, its module begins with an underscore, and characters that an identifier cannot
+have become underscores: "15-scenes" would be `scene/_15_scenes.py`. New modules are found
+automatically. `shared` holds facts of several rows; `row.py` explains the fields.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@
   function draw(chart) {
     if (chart.dataset.drawn || !chart.offsetParent) return;  // Not within what is folded.
     chart.dataset.drawn = "yes";
-    const figure = JSON.parse(document.getElementById(chart.dataset.figure).textContent);
+    const figure = FIGURES[chart.dataset.figure];
     if (chart.clientWidth < 600) narrow(figure);
     if (figure.layout.height) chart.style.height = `${figure.layout.height}px`;
     Plotly.newPlot(chart, figure.data, figure.layout, {
@@ -79,6 +79,20 @@
     button.addEventListener("click", () => sort(button));
   for (const input of document.querySelectorAll(".filter input"))
     input.addEventListener("input", () => filter(input));
+  async function unpack(packed) {  // A program, see `_packed` of renderers.py.
+    const [size, text] = packed.trim().split(":");
+    const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
+    const digits = Object.fromEntries([...letters].map((letter, i) => [letter, i]));
+    const view = new DataView(new ArrayBuffer(text.length / 5 * 4));
+    for (let i = 0; i < text.length; i += 5) {
+      let number = 0;
+      for (let j = i; j < i + 5; j++) number = number * 85 + digits[text[j]];
+      view.setUint32(i / 5 * 4, number);
+    }
+    const file = new Blob([view.buffer.slice(0, Number(size))]);
+    return new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
+
   const charts = [...document.querySelectorAll(".chart")];
   const seen = new IntersectionObserver(entries => {
     for (const entry of entries) if (entry.isIntersecting) {
@@ -86,10 +100,21 @@
       seen.unobserve(entry.target);
     }
   }, {rootMargin: "400px"});
-  for (const chart of charts) {
-    seen.observe(chart);
-    chart.addEventListener("keydown", walk);
-  }
+  const library = document.getElementById("library");
+  if (library) unpack(library.textContent).then(program => {
+    const script = document.createElement("script");
+    script.textContent = program;
+    document.head.append(script);
+    for (const chart of charts) {
+      seen.observe(chart);
+      chart.addEventListener("keydown", walk);
+    }
+    window.addEventListener("beforeprint", () => charts.forEach(draw));
+    document.body.dataset.ready = "yes";
+  }).catch(() => {
+    for (const chart of charts)
+      chart.textContent = "This browser cannot draw figures: it is of 2022 or before. The table has their numbers.";
+  });
   for (const button of document.querySelectorAll("button.copy"))
     button.addEventListener("click", () => {
       getSelection().selectAllChildren(button.nextElementSibling);
@@ -99,5 +124,4 @@
   if (seconds) setInterval(() => {  // Not while somebody reads or copies a text.
     if (getSelection().isCollapsed && !document.querySelector("details.text[open]")) location.reload();
   }, 1000 * seconds);
-  window.addEventListener("beforeprint", () => charts.forEach(draw));
 })();

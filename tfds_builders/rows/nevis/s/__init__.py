@@ -1,2 +1,0 @@
-# Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""NEVIS'22: data sets whose names begin with s."""
