@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from importlib import metadata
-import sys
 from typing import Any, NamedTuple
 
 from suite.configs import gin_files
@@ -37,8 +36,6 @@ class Command(NamedTuple):
 
 def found(group: str) -> dict[str, metadata.EntryPoint]:
   """The entry points of a group by name; nothing is imported."""
-  if sys.version_info < (3, 10):
-    return {one.name: one for one in metadata.entry_points().get(group, ())}
   return {one.name: one for one in metadata.entry_points(group=group)}
 
 
