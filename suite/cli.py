@@ -35,7 +35,7 @@ COMMANDS = {
     "atlas": ("report_commands", "add_atlas", "show which failures of methods come together"),
     "export": ("report_commands", "add_export", "write what a run has trained, as a model for use "
                "elsewhere"),
-    "new": ("new_commands", "add", "write a method of your own, to change, and its test"),
+    "new": ("new_commands", "add", "write a method to change, with its test, or images to try"),
     "data": ("data_commands", "add", "list, diagnose and build data sets"),
     "lifelong": ("lifelong_commands", "add", "maintain and query an accuracy cache"),
     "verify": ("verify_commands", "add",

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite new method NAME`: a folder with a method to change, its test and a README."""
+"""`suite new method NAME`: a method to change, its test and a README; `suite new images FOLDER`."""
 
 from __future__ import annotations
 
@@ -109,7 +109,15 @@ FILES = {f"{_NAME}.py": _METHOD, f"{_NAME}_test.py": _TEST, "README.md": _README
 
 def add(new: argparse.ArgumentParser) -> None:
   """Adds the action of `suite new`."""
-  method = parsing.group(new, "actions", "ACTION").add_parser(
+  actions = parsing.group(new, "actions", "ACTION")
+  images = actions.add_parser(
+      "images", help="write handwritten digits into a new folder, as suite compare reads images",
+      description="Writes FOLDER/CLASS/NUMBER.png, 1,797 images of scikit-learn in ten folders: "
+      "data to try the suite on, and the layout that your own images need.")
+  run_settings.add_flags(images, "debug")
+  images.add_argument("folder", metavar="FOLDER", type=pathlib.Path, help="a new folder")
+  images.set_defaults(do=_new_images)
+  method = actions.add_parser(
       "method", help="write a method, its test and a README into a new folder",
       description="Writes NAME/NAME.py, NAME/NAME_test.py and NAME/README.md: a method that runs "
       "and is tested, for you to change. Nothing is written over.")
@@ -119,16 +127,24 @@ def add(new: argparse.ArgumentParser) -> None:
   method.set_defaults(do=_new_method)
 
 
+def _new_images(args: argparse.Namespace) -> int:
+  from PIL import Image
+
+  from suite.data.digits import digits
+  folder = _new_folder(args.folder)
+  images, labels = digits.load()
+  for place, (image, label) in enumerate(zip(images, labels)):
+    inner = folder / digits.WORDS[label]
+    inner.mkdir(exist_ok=True)
+    Image.fromarray(image[..., 0]).save(inner / f"{place:04d}.png")
+  print(f"Wrote {len(labels):,} images of {len(digits.WORDS)} classes into {folder}. Try them: "
+        f"suite compare {folder} --methods er,slda")
+  return 0
+
+
 def _new_method(args: argparse.Namespace) -> int:
-  folder = pathlib.Path(args.name)
   _check_name(args.name)
-  try:
-    folder.mkdir()
-  except FileExistsError as error:
-    raise gin_files.ConfigError(f"{folder} is there already, and nothing was written. Give another "
-                                "name, or move it away.") from error
-  except OSError as error:
-    raise gin_files.ConfigError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+  folder = _new_folder(pathlib.Path(args.name))
   title = "".join(part.capitalize() for part in args.name.split("_"))
   for file, text in FILES.items():
     (folder / file.replace(_NAME, args.name)).write_text(
@@ -136,6 +152,18 @@ def _new_method(args: argparse.Namespace) -> int:
   print(f"Wrote {', '.join(str(path) for path in sorted(folder.iterdir()))}. Try it: cd {folder} "
         "&& pytest")
   return 0
+
+
+def _new_folder(folder: pathlib.Path) -> pathlib.Path:
+  """Makes a folder, which must not be there."""
+  try:
+    folder.mkdir()
+  except FileExistsError as error:
+    raise gin_files.ConfigError(f"{folder} is there already, and nothing was written. Give another "
+                                "name, or move it away.") from error
+  except OSError as error:
+    raise gin_files.ConfigError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+  return folder
 
 
 def _check_name(name: str) -> None:

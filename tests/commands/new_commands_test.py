@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""`suite new method`: what it writes is tested where it lies, and is the method of the docs."""
+"""`suite new`: what it writes is tested where it lies, and is the method of the docs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import pathlib
 import re
 import sys
 
+import numpy as np
 import pytest
 
 from suite import cli
 from suite.commands import new_commands
+from suite.data.digits import digits
+from suite.data.images import image_ops
+from suite.data.own import image_sources
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "own" / "method.md"
 
@@ -19,6 +23,20 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "own" / "method.md
 def _here(tmp_path, monkeypatch):
   monkeypatch.chdir(tmp_path)
   monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+def test_new_images_are_read_as_classes(tmp_path, capsys):
+  assert cli.main(["new", "images", str(tmp_path / "photos")]) == 0
+  assert "Wrote 1,797 images of 10 classes" in capsys.readouterr().out
+  found = image_sources.from_directory(tmp_path / "photos")
+  assert found.size == 1797 and found.class_names == tuple(sorted(digits.WORDS))
+  images, labels = digits.load()
+  place = found.ids.tolist().index("zero/0000.png")
+  batch = next(iter(found.subset([place]).eval_batches(1, transform=image_ops.Plain(8))))
+  np.testing.assert_array_equal(batch["image"][0, ..., 0], images[0, ..., 0])
+  assert labels[0] == 0
+  assert cli.main(["new", "images", str(tmp_path / "photos")]) == 2
+  assert "is there already, and nothing was written" in capsys.readouterr().err
 
 
 def test_the_new_method_passes_its_test(tmp_path, capsys):

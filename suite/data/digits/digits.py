@@ -30,6 +30,7 @@ from suite.data.streams import partly_labelled
 from suite.data.streams import streams
 
 NUM_IMAGES = 1797
+WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _GREATEST = 16  # The greatest value of a pixel in the source.
 
 
