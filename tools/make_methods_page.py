@@ -34,8 +34,8 @@ _HEAD = """# Methods
 episodes alone) {running} run, {percent:.0f}%; {on_cfsl} methods run on CFSL.
 `tests/contracts/method_matrix_test.py` runs the cells on the embedded digits: a method learns above
 chance and has known FLOPs and MACs; one of each kind of state is stopped under each protocol, and
-resumes bit for bit. Every method runs under one protocol at least; a cell that is not run has a
-learner of the same parts as one that is, which is compared. What a protocol does not serve is
+resumes bit for bit. Every method runs under one protocol at least; cells that are not run
+share all components with one that is; a test checks this. What a protocol does not serve is
 refused by a message before anything is trained.
 [parity.md](parity.md#every-method) says of every method whether public code gives the same answers.
 
@@ -164,7 +164,7 @@ added to the weights; their directions stay free of later changes |
 
 - **Epochs, batches, rates** and optimizers are those of the run.
 - **Tasks are phases.** A learner is not told their number, so pools have a fixed size (`DUAL_SIZE`,
-`CODA_PHASES`, `EASE_SUBSPACES`): phases beyond go on with the last part, EASE's train nothing.
+`CODA_PHASES`, `EASE_SUBSPACES`): later phases reuse the last part; EASE trains nothing in them.
 Where classes come again (CLEAR), all classes of the bucket take part in the loss, and EASE has the
 class means of the latest bucket.
 - **FLOPs.** Frozen weights get no gradients and are charged none; what flows through them to

@@ -84,7 +84,7 @@ def unread(history: History, read: Optional[Set[Key]] = None,
     read: `reached(history)`; None: it is computed.
     texts: of the settings that are asked about; None: all.
 
-  A value that was replaced still counts as a reader of the file bindings that it mentions: after
+  Bindings of files that only a replaced value uses are not reported as unused: after
   `--gin_param run.update=@OnError()`, the run file's settings of the replaced strategy are no
   mistake. For bindings of the command line it does not count: one that sets the replaced strategy
   is an error. A replacement in a library (debug.gin) leaves them valid.

@@ -14,9 +14,9 @@ Precedence decides which of several settings counts, not the order in which file
 5. the values of methods (`method_values`), those of the run's protocol and named settings;
 6. gin/defaults, what methods that are chosen by name need of a run.
 
-A file goes before what it includes, and of two included files the later one counts; what is no
-shelf has the rank of the file that includes it. `%gin.REQUIRED` in an included file only says that
-a value is needed: it replaces no value of its rank, and of a shelf none of a lower one. A name of a
+A file overrides its includes, and a later include overrides an earlier one; a file outside of the
+shelves has the rank of the file that includes it. `%gin.REQUIRED` in an included file says that a
+value is needed: it replaces no value of its rank, and of a shelf none of a lower one. A name of a
 shelf that stands for another name (HEAD_RATE = %RATE) gives way to a value of methods. A file is
 read once, whatever includes it.
 """

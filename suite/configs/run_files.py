@@ -19,7 +19,7 @@ def shipped() -> dict[str, pathlib.Path]:
 
 
 def description(path: pathlib.Path) -> str:
-  """The first comment that speaks to people: not the licence, not the command.
+  """The first descriptive comment; license and commands are skipped.
 
   It continues in the next line until one ends with a period or is no comment for people.
   """

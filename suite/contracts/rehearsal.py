@@ -5,14 +5,14 @@
 protocol, the learner and the ledger are those of the run: what is charged is what the run charges,
 from the same lines. Only loops that repeat one step call `few`: it takes a few steps, and
 measures how long the others would have taken. With `--rate` nothing is measured: no step is taken,
-and blank results of the right shape stand for its own. Nothing that is learned or answered means
-anything.
+and blank results of the right shape stand for its own. Weights and
+predictions of a rehearsal are placeholders.
 
 Learners of one process that are made by the same settings, such as those of the cells of a table,
 count equal graphs once (`counted`), and not those whose costs follow from others.
 
-Answers may be given: those of a run that has ended, whose scores are then made again by the lines
-that made them (`suite/beside/submissions/recomputation.py`).
+Saved predictions of a finished run can be given; the protocol then computes its scores again
+(`suite/beside/submissions/recomputation.py`).
 
 Data that is not prepared is stood in for (`suite/data/images/tfds_source.py`) and noted.
 """
@@ -58,7 +58,7 @@ class Rehearsal:
 
   Attributes:
     alike, answers, data: as given.
-    num_followed: costs that followed from those of other rehearsals.
+    num_followed: number of costs interpolated from other rehearsals.
     array_bytes: of the images that the run would hold as arrays, see `holds`.
     disk_bytes: of rows that the run would write to files, see `stored`.
     skipped_seconds: the time of the steps that were not taken, at the rate of those that were.

@@ -293,7 +293,7 @@ class GradientLearner(learner.SequenceLearner):
 
   @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
-    """Codes [B, ...] of examples [B, ...]: nothing after `learn` changes them."""
+    """Encodes examples [B, ...] as codes [B, ...], which do not change after `learn`."""
     return self.net.encode(images)
 
   @override

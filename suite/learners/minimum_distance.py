@@ -21,8 +21,8 @@ threshold is computed by one of
                 squared distance lies.)
     LeastShare  a share of known samples lies below the threshold; for any logits
 
-`DpMeans` uses the training split of the base classes, whose frozen features are not fitted to it
-and of which a class has several; `LeastShare` the validation split. Logits of trained heads grow
+`DpMeans` uses the base classes' training split: frozen features are not fitted to it, and each
+class has several samples. `LeastShare` uses the validation split. Logits of trained heads grow
 with training, so `LeastShare` is computed again from the stored samples after each offline phase.
 These samples were trained on: expect more than its share of later known samples below the
 threshold.

@@ -101,7 +101,7 @@ class Run:
 
   @functools.cached_property
   def description(self) -> descriptions.ProtocolDescription:
-    """Of the protocol, from the run's file; of a run without one, by the protocol's name."""
+    """The protocol's description, read from the run, else looked up by name."""
     return description(self.folder) or descriptions.named(self.protocol)
 
   @property

@@ -280,8 +280,8 @@ def seed_of(run: run_dir.Run) -> str:
 def _seed_and_rest(text: str) -> tuple[str, str]:
   """The seed of a configuration, "" without one, and the text without it.
 
-  It may be a macro, of which other settings are made, too: a cell of a table whose seeds are more
-  than those of training.
+  It may be a macro that other settings use, too: a table cell whose seed is also used outside
+  training.
   """
   line = _SEED.search(text)
   if line is None:

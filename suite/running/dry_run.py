@@ -170,7 +170,7 @@ def _plan(protocol: Callable[..., Any], learners: Mapping[str, Callable[[], Any]
 def _rehearse(protocol: Callable[..., Any], name: str, make: Callable[[], Any], seed: int,
               distribution: distribution_lib.Distribution, budget: ledger.Budget | None,
               rate: float | None, facts: dict[str, Any], found: rehearsal.Rehearsal) -> None:
-  """Adds what one learner's run will cost to the facts, or why nobody can say."""
+  """Adds the estimated cost of a learner to the facts, or the reason why there is none."""
   with tempfile.TemporaryDirectory(prefix="lifelong-dry-run-") as root, (
       contextlib.nullcontext() if rate is None else atomic_files.unflushed()):
     began, folder = time.monotonic(), pathlib.Path(root) / name
@@ -306,7 +306,7 @@ def run_text(facts: Mapping[str, Any]) -> str:
 
 
 def _of_budget(name: str, one: Mapping[str, Any]) -> list[str]:
-  """What a learner leaves of its budget, and holds; [] without one."""
+  """Lines on the remaining budget and the bytes in use; [] without a budget."""
   totals = one["totals"]
   if "budget_cut" not in totals:
     return []

@@ -97,7 +97,7 @@ class TableCell(NamedTuple):
     return table_dir.is_finished(self.folder)
 
   def file(self) -> run_settings.RunFile:
-    """What it runs."""
+    """The run file of the cell, with its bindings."""
     return run_settings.find(self.run, extra_files=self.extra_files, params=self.params,
                              methods=self.methods)
 
@@ -146,8 +146,8 @@ class TableOrder:
     jobs: number of cells that run at the same time.
     run_all: run_all(jobs, their number at a time) -> outcomes; None: `processes.run_all`.
     only: ROW, ROW/COLUMN or ROW/COLUMN/SEED, with * and ?: the cells to run; (): all.
-    instead: instead(chosen cells, those of them that are to run) is called once all is checked, and
-      what it returns is returned: nothing runs and nothing is written.
+    instead: if given, called as instead(chosen cells, pending cells) after all checks; its result
+      is returned, no cell runs and nothing is written.
   """
 
   file: run_settings.RunFile

@@ -1,5 +1,5 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""What of a run can be computed again, and what comes out.
+"""Recomputes and replays a submitted run.
 
 `rehearse` goes through all events of a run without a step of training (see
 `suite/contracts/rehearsal.py`): the protocol's own lines charge what the run charged, and score the

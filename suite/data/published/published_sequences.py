@@ -229,7 +229,7 @@ def _note(name: str, error: Exception) -> None:
 
 
 class _Found(NamedTuple):
-  """A plan of the samples whose images are there, their reader, and what is not there."""
+  """The available samples, their reader, and the missing images."""
 
   plan: published_plans.PublishedPlan
   reader: numbered_samples.Reader

@@ -134,7 +134,7 @@ def _of_test_sets(run: run_dir.Run) -> Answers:
 
 
 def _of_sequence(run: run_dir.Run) -> Answers:
-  """The same of a sequence: a step is an image, its closed answer counts."""
+  """Failures of a sequence; each step counts as one image."""
   log = sequence_log.from_records(run.records)
   if not len(log.labels):
     raise ValueError("it has no answers")

@@ -264,7 +264,7 @@ def _with_sizes(spec: Any, num_support: int | None, num_targets: int | None) -> 
 def _costs(update: Any, spec: Any, settings: Sequence[task_types.Setting]) -> list[flops.Cost]:
   """The costs of updates of episodes of these settings, linear in their numbers of images.
 
-  The classes of a smaller episode are among those of the net, whose absent ones are computed, too.
+  Smaller episodes still compute logits for all classes of the net.
   """
   costs = flops.SizeCosts(close=_CLOSE)
 

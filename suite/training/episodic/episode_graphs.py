@@ -144,8 +144,7 @@ class Graphs:
                        count: Callable[[], flops.Cost]) -> flops.Cost:
     """Returns count(), the cost of a graph of episodes; rehearsals that are alike share it.
 
-    It is linear in the numbers of support sets and targets, which cost as much one by one, and in
-    that of classes, which a set and a target have as logits each.
+    Linear in the numbers of support sets, targets and classes.
 
     Args:
       key: tells apart the graphs of this object.

@@ -124,7 +124,7 @@ class Linear(tf.Module):
         tf.IndexedSlices(tf.ones_like(labels, tf.bool), tf.cast(labels, tf.int32)))
 
   def note_classes(self, now: tf.Tensor) -> None:
-    """Is told, before a phase, the classes of the rows that have come for it, bool [C]."""
+    """Receives the classes of the new rows, bool [C], before each phase."""
     del now
 
   def before_phase(self, counts: np.ndarray, variables: Sequence[tf.Variable]

@@ -42,7 +42,7 @@ class AuxiliaryRule(Protocol):
 
   @property
   def needs_errors(self) -> bool:
-    """See above."""
+    """Whether `choose` reads the kNN errors of past models."""
 
   @property
   def groups(self) -> int | None:

@@ -111,7 +111,7 @@ class Statistic:
     raise NotImplementedError
 
   def trimmed(self, state: State) -> State:
-    """Returns the state of `Sets` without what open dimensions have too much; not in a graph."""
+    """Returns the state of `Sets` without unused rows of open dimensions. Eager only."""
     return state
 
   def merge(self, a: State, b: State) -> State:
