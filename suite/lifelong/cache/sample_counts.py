@@ -27,7 +27,6 @@ import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import active_samples
-from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
 
 VERSION = 4
@@ -119,28 +118,19 @@ class SampleCounts:
     if wanted[0] > 65535:
       raise accuracy_cache.CacheError(f"{cache.folder} has {wanted[0]} models; 65,535 at most are "
                                       "counted.")
-    correct = np.empty(wanted[1], _dtype(wanted[0]))
-    correct[:known[1]] = self.correct
+    new, new_seen = cache.further_counts(*known)
+    correct = new.astype(_dtype(wanted[0]), copy=False)
+    correct[:known[1]] += self.correct
     seen = None
-    if self.seen is not None or any(piece.seen is not None for piece in cache.pieces()):
-      seen = np.empty_like(correct)
-      seen[:known[1]] = known[0] if self.seen is None else self.seen
-    start = 0
+    if self.seen is not None or new_seen is not None:
+      seen = np.full(wanted[1], wanted[0], correct.dtype)
+      seen[:known[1]] -= correct.dtype.type(known[0])
+      if new_seen is not None:
+        seen[:] = new_seen
+      seen[:known[1]] += correct.dtype.type(known[0]) if self.seen is None else self.seen
     totals = np.concatenate([self.totals, cache.totals(known[0])])
     if known[0] and known[1] < wanted[1]:
       totals[:known[0]] += cache.totals(0, known[1])[:known[0]]
-    for batch, size in enumerate(cache.sample_batches):
-      here, start = slice(start, start + size), start + size
-      if start > known[1]:
-        new_correct, new_seen = _tally(cache, batch, 0)
-        correct[here] = new_correct
-        if seen is not None:
-          seen[here] = new_seen
-      elif known[0] < wanted[0]:
-        new_correct, new_seen = _tally(cache, batch, known[0])
-        correct[here] += new_correct
-        if seen is not None:
-          seen[here] += np.asarray(new_seen, seen.dtype)
     self.num_models, self.correct, self.seen, self.totals = wanted[0], correct, seen, totals
     self._commits = states.get(wanted, "")
     if self._keep:
@@ -213,27 +203,6 @@ def expected(correct: np.ndarray, seen: np.ndarray, num_models: int, mean: float
 def mean_answer(correct: int, seen: int) -> float:
   """Share of correct answers; 0 if there are none."""
   return correct / max(1, seen)
-
-
-def _tally(cache: accuracy_cache.AccuracyCache, batch: int, first_model: int
-           ) -> tuple[np.ndarray, np.ndarray | int]:
-  """Counts (correct [n], seen [n] or a number) of a sample batch, from model `first_model` on."""
-  correct, seen, whole, model = [], [], 0, 0
-
-  for number, num in enumerate(cache.model_batches):
-    new = slice(max(0, first_model - model), num)  # Counted models may have joined others since.
-    piece = cache.piece(number, batch)
-    correct += list(np.asarray(piece.correct[new]))
-    if piece.seen is None:
-      whole += len(range(num)[new])
-    else:
-      seen += list(np.asarray(piece.seen[new]))
-    model += num
-  size = cache.sample_batches[batch]
-  counts = piece_files.column_counts(correct, size)
-  if not seen:
-    return counts, whole
-  return counts, piece_files.column_counts(seen, size).astype(_dtype(whole + len(seen))) + whole
 
 
 def _mapped(path: os.PathLike, dtype: np.dtype, start: int, size: int) -> np.ndarray:
