@@ -92,17 +92,21 @@ def read(folder: pathlib.Path, names: Sequence[str] = tuple(TABLES)) -> Tables:
   Raises:
     CacheError: the data base is damaged, or of another program.
   """
-  path = folder / FILE
-  if not os.path.lexists(path):
+  path, seals = folder / FILE, {}
+  found: Tables = {name: [] for name in names}
+  if os.path.lexists(path):
+    with _connected(folder, is_written=False) as db:
+      db.execute("BEGIN")
+      if _has_tables(db):
+        seals = dict(db.execute("SELECT name, digest FROM seals"))
+        for name in names:
+          found[name] = db.execute(f"SELECT * FROM {name} ORDER BY rowid").fetchall()
+      db.execute("ROLLBACK")
+  if not seals:  # A crash may have left an empty file, before any plane was written.
     if piece_files.every_file(folder):
-      raise CacheError(f"{path} is missing although there are files of answers. Put it back from a "
-                       "copy.")
-    return {name: [] for name in names}
-  with _connected(folder, is_written=False) as db:
-    db.execute("BEGIN")
-    seals = dict(db.execute("SELECT name, digest FROM seals"))
-    found = {name: db.execute(f"SELECT * FROM {name} ORDER BY rowid").fetchall() for name in names}
-    db.execute("ROLLBACK")
+      raise CacheError(f"{path} is missing or empty although there are files of answers. Put it "
+                       "back from a copy.")
+    return found
   for name, rows in found.items():
     if seals.get(name) != _digest(rows):
       raise CacheError(f"{path} is damaged in its table {name}: its content is not what was "
@@ -124,10 +128,8 @@ def changing(folder: pathlib.Path, names: Sequence[str] = tuple(TABLES)) -> Iter
         atomic_files.write(folder / MARK, json.dumps({"version": VERSION}).encode())
         atomic_files.sync_folder(folder.parent)
       check_version(folder)
-      if not os.path.lexists(folder / FILE):  # Before any plane, so that planes are never alone.
-        read(folder)
-        _create(folder)
       before = read(folder, names)
+      _create(folder)  # Before any plane, so that planes are never alone.
       after = {name: list(rows) for name, rows in before.items()}
       yield after
       _commit(folder, before, after)
@@ -159,6 +161,8 @@ def problem(folder: pathlib.Path) -> str:
 
 def _create(folder: pathlib.Path) -> None:
   with _connected(folder, is_written=True) as db:
+    if _has_tables(db):
+      return
     db.execute("BEGIN IMMEDIATE")
     for name, columns in TABLES.items():
       db.execute(f"CREATE TABLE {name} ({columns})")
@@ -202,7 +206,7 @@ def _connected(folder: pathlib.Path, *, is_written: bool) -> Iterator[sqlite3.Co
     try:
       db.execute("PRAGMA synchronous=EXTRA")
       mine, = db.execute("PRAGMA application_id").fetchone()
-      if mine != _APPLICATION and not (is_written and not path.stat().st_size):
+      if mine != _APPLICATION and _has_tables(db):
         raise CacheError(f"{path} is no accuracy cache: it is damaged, or a data base of another "
                          "program. Put it back from a copy.")
       yield db
@@ -210,6 +214,10 @@ def _connected(folder: pathlib.Path, *, is_written: bool) -> Iterator[sqlite3.Co
       db.close()
   except sqlite3.Error as error:
     raise _explained(path, error) from error
+
+
+def _has_tables(db: sqlite3.Connection) -> bool:
+  return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
 
 
 def _explained(path: pathlib.Path, error: sqlite3.Error) -> Exception:

@@ -165,9 +165,16 @@ def test_a_changed_cell_of_any_table_is_refused(tmp_path, table):
   assert "is damaged" in cache_check.problems(tmp_path)[0]
 
 
+def test_a_crash_while_the_data_base_was_made_leaves_a_new_cache(tmp_path):
+  (tmp_path / catalog.MARK).write_text('{"version": 5}')
+  (tmp_path / catalog.FILE).write_bytes(b"")
+  assert accuracy_cache.AccuracyCache(tmp_path).num_models == 0
+  assert _grown(tmp_path).models == ["a", "b"]
+
+
 @pytest.mark.parametrize("spoil, said", [
-    (lambda path: path.unlink(), "is missing although there are files of answers"),
-    (lambda path: path.write_bytes(b""), "is damaged, or a data base of another program"),
+    (lambda path: path.unlink(), "is missing or empty although there are files of answers"),
+    (lambda path: path.write_bytes(b""), "is missing or empty although there are files of answ"),
     (lambda path: path.write_bytes(path.read_bytes()[:5000]), "is damaged"),
     (lambda path: (path.unlink(), sqlite3.connect(path).execute("CREATE TABLE models (x)")),
      "is damaged, or a data base of another program")])
