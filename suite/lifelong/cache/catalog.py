@@ -15,15 +15,14 @@ format.json says the version, so that earlier versions of the suite refuse the f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import contextlib
-import errno
 import hashlib
 import json
 import os
 import pathlib
 import sqlite3
-from typing import Any
+from typing import Any, TypeVar
 
 from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
@@ -52,9 +51,7 @@ TABLES = {
 }
 _APPLICATION = 0x4C534331
 _WAIT = 60.0  # Seconds for the rows of another process.
-# What SQLite says of a disk, by the system's error.
-_DISK = {"database or disk is full": errno.ENOSPC, "disk I/O error": errno.EIO,
-         "attempt to write a readonly database": errno.EROFS}
+_Result = TypeVar("_Result")
 
 
 def version(folder: pathlib.Path) -> int:
@@ -92,16 +89,18 @@ def read(folder: pathlib.Path, names: Sequence[str] = tuple(TABLES)) -> Tables:
   Raises:
     CacheError: the data base is damaged, or of another program.
   """
-  path, seals = folder / FILE, {}
+  path = folder / FILE
   found: Tables = {name: [] for name in names}
-  if os.path.lexists(path):
-    with _connected(folder, is_written=False) as db:
-      db.execute("BEGIN")
-      if _has_tables(db):
-        seals = dict(db.execute("SELECT name, digest FROM seals"))
-        for name in names:
-          found[name] = db.execute(f"SELECT * FROM {name} ORDER BY rowid").fetchall()
-      db.execute("ROLLBACK")
+
+  def take(db: sqlite3.Connection) -> dict[str, str]:
+    db.execute("BEGIN")
+    if not _has_tables(db):
+      return {}
+    for name in names:
+      found[name] = db.execute(f"SELECT * FROM {name} ORDER BY rowid").fetchall()
+    return dict(db.execute("SELECT name, digest FROM seals"))
+
+  seals = _done(folder, take, is_written=False) if os.path.lexists(path) else {}
   if not seals:  # A crash may have left an empty file, before any plane was written.
     if piece_files.every_file(folder):
       raise CacheError(f"{path} is missing or empty although there are files of answers. Put it "
@@ -152,15 +151,15 @@ def changing(folder: pathlib.Path, names: Sequence[str] = tuple(TABLES)) -> Iter
 def problem(folder: pathlib.Path) -> str:
   """What is damaged in the structure of the data base; "" if nothing is."""
   try:
-    with _connected(folder, is_written=False) as db:
-      said, = db.execute("PRAGMA integrity_check(1)").fetchone()
+    said, = _done(folder, lambda db: db.execute("PRAGMA integrity_check(1)").fetchone(),
+                  is_written=False)
   except CacheError as error:
     return str(error)
   return "" if said == "ok" else f"{folder / FILE} is damaged ({said}). Put it back from a copy."
 
 
 def _create(folder: pathlib.Path) -> None:
-  with _connected(folder, is_written=True) as db:
+  def create(db: sqlite3.Connection) -> None:
     if _has_tables(db):
       return
     db.execute("BEGIN IMMEDIATE")
@@ -171,71 +170,91 @@ def _create(folder: pathlib.Path) -> None:
     db.execute(f"PRAGMA application_id={_APPLICATION}")
     db.execute("COMMIT")
 
+  _done(folder, create, is_written=True)
+
 
 def _commit(folder: pathlib.Path, before: Tables, after: Tables) -> None:
   changed = [name for name, rows in after.items() if rows != before[name]]
-  if not changed:
-    return
-  with _connected(folder, is_written=True) as db:
+  old, new = ({name: _digest(rows[name]) for name in changed} for rows in (before, after))
+
+  def commit(db: sqlite3.Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
+    seals = dict(db.execute("SELECT name, digest FROM seals"))
+    found = {name: seals.get(name) for name in changed}
+    if found == new:
+      return  # It was committed, and an error came afterwards.
+    if found != old:
+      raise CacheError(f"{folder / FILE} was changed by another program meanwhile. Repeat the "
+                       "command.")
     for name in changed:
-      old, rows = before[name], after[name]
-      kept = len(old) if rows[:len(old)] == old else 0
-      if not kept:
+      rows, kept = after[name], len(before[name])
+      if rows[:kept] != before[name]:
         db.execute(f"DELETE FROM {name}")
+        kept = 0
       if rows[kept:]:
         marks = ", ".join("?" * len(rows[0]))
         db.executemany(f"INSERT INTO {name} VALUES ({marks})", rows[kept:])
-      db.execute("UPDATE seals SET digest = ? WHERE name = ?", (_digest(rows), name))
+      db.execute("UPDATE seals SET digest = ? WHERE name = ?", (new[name], name))
     db.execute("COMMIT")
 
+  if changed:
+    _done(folder, commit, is_written=True)
 
-@contextlib.contextmanager
-def _connected(folder: pathlib.Path, *, is_written: bool) -> Iterator[sqlite3.Connection]:
-  """The data base; errors of SQLite are those of a disk, or say what is wrong with the file."""
+
+def _done(folder: pathlib.Path, work: Callable[[sqlite3.Connection], _Result], *, is_written: bool
+          ) -> _Result:
+  """What `work` returns of the data base, in which it does one transaction.
+
+  SQLite does not say which error of the system it has met, so the disk is tried after one. If that
+  works, as after a single failing call, the work is done again.
+  """
   path = folder / FILE
   mode = "mode=rwc" if is_written else "mode=rw"  # A reader ends what a killed writer has begun.
-  try:
-    if os.statvfs(folder).f_flag & os.ST_RDONLY:
-      if os.path.lexists(f"{path}-journal"):
-        raise CacheError(f"{path} was being written when its disk became read-only. Open it once "
-                         "where it can be written, or copy the folder to such a disk.")
-      mode = "mode=ro&immutable=1"
-    db = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=_WAIT,
-                         isolation_level=None)
+  if os.statvfs(folder).f_flag & os.ST_RDONLY:
+    if os.path.lexists(f"{path}-journal"):
+      raise CacheError(f"{path} was being written when its disk became read-only. Open it once "
+                       "where it can be written, or copy the folder to such a disk.")
+    mode = "mode=ro&immutable=1"
+  uri = f"{path.absolute().as_uri()}?{mode}"
+  for is_last in (False, True):
     try:
-      db.execute("PRAGMA synchronous=EXTRA")
-      mine, = db.execute("PRAGMA application_id").fetchone()
-      if mine != _APPLICATION and _has_tables(db):
-        raise CacheError(f"{path} is no accuracy cache: it is damaged, or a data base of another "
-                         "program. Put it back from a copy.")
-      yield db
-    finally:
-      db.close()
-  except sqlite3.Error as error:
-    raise _explained(path, error) from error
+      with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_WAIT,
+                                              isolation_level=None)) as db:
+        db.execute("PRAGMA synchronous=EXTRA")
+        mine, = db.execute("PRAGMA application_id").fetchone()
+        if mine != _APPLICATION and _has_tables(db):
+          raise CacheError(f"{path} is no accuracy cache: it is damaged, or a data base of another "
+                           "program. Put it back from a copy.")
+        return work(db)
+    except sqlite3.Error as error:
+      if "locked" in str(error):
+        raise CacheError(
+            f"Another process has held {path} for {_WAIT:.0f} seconds, or the file system has no "
+            "locks. Wait until it has ended, or choose a local disk.") from error
+      _try_disk(path)
+      if is_last:
+        raise CacheError(f"{path} is damaged, or a data base of another program ({error}). Put it "
+                         "back from a copy.") from error
+  raise AssertionError
+
+
+def _try_disk(path: pathlib.Path) -> None:
+  """Raises the error of the disk that a data base is on, if it has one."""
+  try:
+    path.read_bytes()
+  except OSError as error:
+    if io_errors.of(error):
+      raise
+    raise CacheError(f"{path} cannot be read ({error.strerror}). Put it back from a copy."
+                     ) from error
+  if os.access(path.parent, os.W_OK):  # A reader writes, too, where a killed writer has begun.
+    other = path.with_name(f"{atomic_files.TEMPORARY}try")
+    atomic_files.write(other, bytes(1 << 16))
+    other.unlink()
 
 
 def _has_tables(db: sqlite3.Connection) -> bool:
   return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-
-
-def _explained(path: pathlib.Path, error: sqlite3.Error) -> Exception:
-  text = str(error)
-  if text in _DISK:
-    return OSError(_DISK[text], os.strerror(_DISK[text]), str(path))
-  if "locked" in text:
-    return CacheError(f"Another process has held {path} for {_WAIT:.0f} seconds, or the file "
-                      "system has no locks. Wait until it has ended, or choose a local disk.")
-  try:
-    with open(path, "rb"):
-      pass
-  except OSError as found:
-    if io_errors.of(found):
-      return found
-    text = found.strerror or text
-  return CacheError(f"{path} is damaged, or a data base of another program ({text}). Put it back "
-                    "from a copy.")
 
 
 def _digest(rows: Sequence[Any]) -> str:
