@@ -6,7 +6,7 @@
         0007.right.npy   answers of an addition, one bit each; .seen, .value, .number
                          (`piece_files`)
         0007.ids.bin     ids of the added samples (`sample_ids`), unless they are 0, 1, 2, ...
-        counts.bin       see `sample_counts`; made again if it is lost
+        counts.npz       see `sample_counts`; made again if it is lost
 
                  samples of the 1st   3rd addition
   1st (models)   [ rectangle       ]  [          ]     An addition of models is a rectangle of all
@@ -32,6 +32,7 @@ from typing import Any
 from absl import logging
 import numpy as np
 
+from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import cache_changes
 from suite.lifelong.cache import cache_input
 from suite.lifelong.cache import cache_tasks
@@ -86,41 +87,42 @@ class AccuracyCache:
       logging.warning("%s: the cache is opened as it was before that.", self.problem)
 
   def _take(self, tables: catalog.Tables) -> None:
-    self._tables, self.problem = tables, ""
-    self.models: list[str] = [name for name, _ in tables["models"]]
-    batches = [sample_ids.Batch(*row) for row in tables["ids"]]
-    self._num_samples = sum(one.samples for one in batches)
-    files: dict[str, piece_files.Checked] = {}
-    damaged = set()
+    self.problem, self.files = "", dict[str, piece_files.Checked]()
     for facts in (piece_files.Facts(*row) for row in tables["files"]):
       try:
-        files[facts.name] = piece_files.Checked(self.folder, facts)
+        self.files[facts.name] = piece_files.Checked(self.folder, facts)
       except CacheError as error:
-        damaged.add(facts.name)
         self.problem = self.problem or str(error).partition(". Put it")[0]
-    places = [piece_files.Rectangle(*row) for row in tables["planes"]]
-    if damaged:
-      places, batches = self._cut(places, batches, damaged)
-    self.files = files
+    self._tables = self._whole(tables) if self.problem else tables
+    self.models: list[str] = [name for name, _ in self._tables["models"]]
     self._places = {name: index for index, name in enumerate(self.models)}
-    self._ids = sample_ids.SampleIds([one.opened(files) for one in batches])
-    self._pieces = [piece_files.Piece(one, files) for one in places]
+    self._ids = sample_ids.SampleIds([
+        sample_ids.Batch(*row).opened(self.files) for row in self._tables["ids"]])
+    self._num_samples = len(self._ids)
+    self._pieces = [piece_files.Piece(piece_files.Rectangle(*row), self.files)
+                    for row in self._tables["planes"]]
 
-  def _cut(self, places: list[piece_files.Rectangle], batches: list[sample_ids.Batch],
-           damaged: set[str]) -> tuple[list[piece_files.Rectangle], list[sample_ids.Batch]]:
-    """The last state that needs none of the damaged files."""
-    bad = [one for one in places if damaged & set(one.files())]
-    ends = np.cumsum([0, *(one.samples for one in batches)])
-    least = min((int(start) for start, one in zip(ends, batches) if one.file in damaged),
-                default=self._num_samples)
-    for models, samples, _ in [*self._tables["commits"][::-1], (0, 0, "")]:
-      if samples <= least and all(one.model >= models or one.sample >= samples for one in bad):
-        break
-    self.models, self._num_samples = self.models[:models], samples
-    places = [one._replace(models=min(one.ends[0], models) - one.model,
-                           samples=min(one.ends[1], samples) - one.sample)
-              for one in places if one.model < models and one.sample < samples]
-    return places, [one for one, end in zip(batches, ends[1:]) if end <= samples]
+  def _whole(self, tables: catalog.Tables) -> catalog.Tables:
+    """The last state that needs none of the files that are damaged."""
+    places = [piece_files.Rectangle(*row) for row in tables["planes"]]
+    bad = [one for one in places if not self.files.keys() >= set(one.files())]
+    batches = [sample_ids.Batch(*row) for row in tables["ids"]]
+    ends = np.cumsum([one.samples for one in batches]).tolist()
+    least = min((end - one.samples for end, one in zip(ends, batches)
+                 if one.file not in (None, *self.files)), default=sum(one[0] for one in batches))
+    models, samples = next(
+        (models, samples) for models, samples, _ in [*tables["commits"][::-1], (0, 0, "")]
+        if samples <= least and all(one.model >= models or one.sample >= samples for one in bad))
+    return {
+        **tables, "models": tables["models"][:models],
+        "planes": [tuple(one._replace(models=min(one.ends[0], models) - one.model,
+                                      samples=min(one.ends[1], samples) - one.sample))
+                   for one in places if one.model < models and one.sample < samples],
+        "ids": [tuple(one) for one, end in zip(batches, ends) if end <= samples],
+        "columns": [one for one in tables["columns"]
+                    if one[1] in self.files and one[2] <= samples],
+        "commits": [one for one in tables["commits"] if one[0] <= models and one[1] <= samples],
+        "questions": [one for one in tables["questions"] if one[2] <= samples]}
 
   @property
   def threshold(self) -> float | None:
@@ -213,7 +215,7 @@ class AccuracyCache:
   def column(self, name: str, dtype: Any) -> np.ndarray:
     """What is known of the first n samples, such as `DOCUMENTS`: [n]."""
     for one, file, _ in self._tables["columns"]:
-      if one == name and file in self.files:
+      if one == name:
         return piece_files.Plane(self.files[file], 0, 1)[0].view(dtype)
     return np.zeros(0, dtype)
 
@@ -254,9 +256,7 @@ class AccuracyCache:
   def answers(self, model: int | str, samples: np.ndarray) -> np.ndarray:
     """Answers of one model to int [n] samples: int8 [n]; costs n lookups."""
     found = self._cells(RIGHT, samples, [model])[0].view(np.int8)
-    index = self._place(model)
-    if any(SEEN in one.planes for one in self._pieces if one.at.model <= index < one.at.ends[0]):
-      found[self._cells(SEEN, samples, [model])[0] == 0] = NOT_EVALUATED
+    found[self._cells(SEEN, samples, [model])[0] == 0] = NOT_EVALUATED
     return found
 
   def matrix(self, models: Sequence[int | str] | None = None) -> np.ndarray:
@@ -320,7 +320,7 @@ class AccuracyCache:
         here = None if plane is None else plane[first - at.model:at.models]
         found[first:at.ends[0], column] += (
             at.samples - known if here is None else
-            piece_files.row_counts(here, at.samples) - piece_files.row_counts(here, known))
+            bit_rows.row_counts(here, at.samples) - bit_rows.row_counts(here, known))
     return found[first_model:]
 
   def complete_models(self) -> list[str]:
@@ -487,16 +487,8 @@ class AccuracyCache:
     """Gives up, for good, what was added after the last state that is whole (`problem`)."""
     with catalog.changing(self.folder) as tables:
       self._take(tables)
-      used = {name for one in self._pieces for name in one.at.files()} | set(self.files)
-      tables["models"] = tables["models"][:self.num_models]
-      tables["planes"] = [tuple(one.at) for one in self._pieces]
-      ends = np.cumsum([one[0] for one in tables["ids"]])
-      tables["ids"] = [one for one, end in zip(tables["ids"], ends) if end <= self.num_samples]
-      tables["columns"] = [one for one in tables["columns"] if one[1] in self.files]
-      tables["files"] = [one for one in tables["files"] if one[0] in used]
-      tables["commits"] = [one for one in tables["commits"]
-                           if one[0] <= self.num_models and one[1] <= self.num_samples]
-      tables["questions"] = [one for one in tables["questions"] if one[2] <= self.num_samples]
+      tables.update(self._tables)
+      cache_changes.forget_files(tables)
     self.refresh()
 
   def _place(self, model: int | str) -> int:
@@ -536,7 +528,7 @@ def _column_counts(kind: str, some: Sequence[_Part], first: int, end: int) -> np
   """Number of ones in the columns `first` to `end` - 1 of rows of pieces."""
   rows = [row for piece, chosen in some for row in _rows_of(piece.planes[kind], chosen)]
   aligned = first // 64 * 64
-  return piece_files.column_counts(rows, end - aligned, first=aligned)[first - aligned:]
+  return bit_rows.column_counts(rows, end - aligned, first=aligned)[first - aligned:]
 
 
 def _rows_of(plane: piece_files.Plane, chosen: np.ndarray) -> Iterator[np.ndarray]:

@@ -202,6 +202,16 @@ class ActiveIds(sample_ids.SampleIds):
       yield self.at(np.arange(start, min(len(self), start + _CHUNK)))
 
 
+def _of_whole(name: str) -> Any:
+  """A method that changes the whole cache."""
+  def change(self: ActiveCache, *args: Any, **facts: Any) -> Any:
+    found = getattr(self.whole, name)(*args, **facts)
+    self.refresh()
+    return found
+
+  return change
+
+
 class ActiveCache(accuracy_cache.AccuracyCache):
   """A cache without its retired samples; what is added goes to the whole cache.
 
@@ -249,18 +259,10 @@ class ActiveCache(accuracy_cache.AccuracyCache):
     """As of the whole cache."""
     self.whole.check_documents(ids, hashes, sources)
 
-  def answers(self, model: int | str, samples: np.ndarray) -> np.ndarray:
-    """Answers of one model to int [n] samples: int8 [n]."""
-    return super().answers(model, self.active[np.asarray(samples, np.int64)])
-
-  def columns(self, samples: np.ndarray, models: Sequence[int | str] | None = None, *,
-              seen: bool = False) -> np.ndarray:
-    """As of the whole cache: uint8 [M, n]."""
-    return super().columns(self.active[np.asarray(samples, np.int64)], models, seen=seen)
-
-  def values(self, samples: np.ndarray, models: Sequence[int | str] | None = None) -> np.ndarray:
-    """As of the whole cache: float32 [M, n]."""
-    return super().values(self.active[np.asarray(samples, np.int64)], models)
+  def _cells(self, kind: str, samples: np.ndarray, models: Sequence[int | str] | None
+             ) -> np.ndarray:
+    """As of the whole cache: [M, n]."""
+    return super()._cells(kind, self.active[np.asarray(samples, np.int64)], models)
 
   def totals(self, first_model: int = 0, first_sample: int = 0) -> np.ndarray:
     """Number of correct and of evaluated answers of each model: int64 [M, 2]."""
@@ -278,33 +280,11 @@ class ActiveCache(accuracy_cache.AccuracyCache):
             axis=1, dtype=np.int64)
     return found
 
-  def numbers(self, samples: np.ndarray, models: Sequence[int | str] | None = None) -> np.ndarray:
-    """As of the whole cache: uint16 [M, n]."""
-    return super().numbers(self.active[np.asarray(samples, np.int64)], models)
-
   def counts(self, models: Sequence[int | str] | None = None
              ) -> tuple[np.ndarray, np.ndarray | None]:
     """Number of correct models [N] and of evaluated models [N] of each sample; None: all."""
     correct, seen = self.whole.counts(models)
     return correct[self.active], None if seen is None else seen[self.active]
 
-  def add_models(self, *args: Any, **facts: Any) -> None:
-    """Adds models to the whole cache."""
-    self.whole.add_models(*args, **facts)
-    self.refresh()
-
-  def add_samples(self, *args: Any, **facts: Any) -> None:
-    """Adds samples to the whole cache."""
-    self.whole.add_samples(*args, **facts)
-    self.refresh()
-
-  def add_answers(self, *args: Any, **facts: Any) -> int:
-    """Adds answers to the whole cache."""
-    found = self.whole.add_answers(*args, **facts)
-    self.refresh()
-    return found
-
-  def set_clusters(self, *args: Any) -> None:
-    """Keeps clusters of samples of the whole cache."""
-    self.whole.set_clusters(*args)
-    self.refresh()
+  add_models, add_samples, add_answers, set_clusters = map(_of_whole, (
+      "add_models", "add_samples", "add_answers", "set_clusters"))

@@ -125,7 +125,12 @@ class Change:
   def add_ids(self, ids: Sequence[str]) -> None:
     """Adds samples."""
     batch, facts = sample_ids.write(self._cache.folder, self._next(), [ids])
-    self.tables["ids"].append(tuple(batch))
+    known = self.tables["ids"]
+    if batch.file is None and known and known[-1][1] is not None and batch.first == sum(
+        known[-1][:2]):
+      samples, first, *_ = known.pop()
+      batch = sample_ids.Batch(samples + batch.samples, first)
+    known.append(tuple(batch))
     self._keep(facts)
     self.num_samples += len(ids)
 
@@ -216,9 +221,7 @@ class Change:
       batch, facts = sample_ids.write(self._cache.folder, self._next(), ids.chunks())
       self._keep(facts)
       self.tables["ids"][-num:] = [tuple(batch)]
-    used = {name for row in self.tables["planes"] for name in row[5:]} | {
-        row[2] for row in self.tables["ids"]} | {row[1] for row in self.tables["columns"]}
-    self.tables["files"] = [row for row in self.tables["files"] if row[0] in used]
+    forget_files(self.tables)
 
   def _rewrite(self, model: int, models: int, sample: int, samples: int) -> None:
     """Makes one rectangle of those within a larger one."""
@@ -251,6 +254,13 @@ class Change:
       self.tables["files"].append(tuple(one))
       self._files[one.name] = piece_files.Checked(self._cache.folder, one)
       self._state.update(one.sha256.encode())
+
+
+def forget_files(tables: catalog.Tables) -> None:
+  """Leaves out files that nothing names."""
+  used = {name for row in tables["planes"] for name in row[5:]} | {
+      row[2] for row in tables["ids"]} | {row[1] for row in tables["columns"]}
+  tables["files"] = [row for row in tables["files"] if row[0] in used]
 
 
 def _rows_a_file(num_samples: int, places: Sequence[piece_files.Rectangle]) -> int:

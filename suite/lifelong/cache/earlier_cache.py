@@ -24,6 +24,7 @@ import zlib
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import cache_tasks
 from suite.lifelong.cache import catalog
 from suite.lifelong.cache import piece_files
@@ -95,10 +96,10 @@ class EarlierCache:
       if value:
         parts.append(data[value[0] + 4 * size * row:][:4 * size].view("<f4"))
         continue
-      part = piece_files.unpack(data[right + row * width:][:width], size).astype(
+      part = bit_rows.unpack(data[right + row * width:][:width], size).astype(
           np.float32 if self.facts["values"] else np.int8)
       if seen is not None:
-        part[piece_files.unpack(data[seen + row * width:][:width], size) == 0] = (
+        part[bit_rows.unpack(data[seen + row * width:][:width], size) == 0] = (
             np.nan if self.facts["values"] else accuracy_cache.NOT_EVALUATED)
       parts.append(part)
     return np.concatenate(parts)

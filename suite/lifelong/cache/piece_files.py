@@ -1,7 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """Planes of an accuracy cache: .npy files of rows that never change, their sums, and rows of bits.
 
-  0007.right.npy   uint8 [models, ceil(samples / 8)], bits: is the answer correct?
+  0007.right.npy   uint8 [models, ceil(samples / 8)], bits (`bit_rows`): is the answer correct?
   0007.seen.npy    the same: was it evaluated? Left out where all were
   0007.value.npy   float32 [models, samples]: the score, NaN where not evaluated
   0007.number.npy  uint16 [models, samples]: the number of generations of which it is the mean
@@ -9,30 +9,22 @@
 A file is written row by row and synced before the cache names it (`catalog`); its size and the
 CRC-32 of each 256 KiB are in the data base. What is read of it is compared once, so a flipped bit
 is found where it would be used.
-
-Rows of bits: one bit for each answer, eight in a byte, the first in the highest bit.
-
-  answers  1 0 1 1 0 0 0 1 | 1            row  0b10110001 0b10000000
-
-Column counts of M rows are computed for 64 columns at a time: the rows are summed in binary with
-logical operations, plane by plane (plane p holds bit p of all counts), three words into two like a
-hardware adder, and only the log2(M) planes are unpacked. Threads bring little: the operations are
-so short that they mostly wait for the interpreter's lock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import contextlib
 import hashlib
 import io
 import pathlib
 import re
-from typing import Any, BinaryIO, NamedTuple, Union
+from typing import Any, BinaryIO, NamedTuple
 import zlib
 
 import numpy as np
 
+from suite.lifelong.cache import bit_rows
 from suite.system import atomic_files
 from suite.system import io_errors
 
@@ -140,9 +132,6 @@ class Plane:
     return np.asarray(self[:], dtype)
 
 
-Rows = Union[np.ndarray, Plane]
-
-
 class Rectangle(NamedTuple):
   """Answers of `models` models from `model` on to `samples` samples from `sample` on.
 
@@ -193,12 +182,12 @@ class Piece:
     if kind in CELLS and kind in self.planes:
       return np.stack([self.planes[kind][row].view(CELLS[kind])[places] for row in rows.tolist()])
     if kind == RIGHT:
-      return at_all(self.planes[RIGHT], rows, places)
-    seen = (at_all(self.planes[SEEN], rows, places) if SEEN in self.planes else
+      return bit_rows.at_all(self.planes[RIGHT], rows, places)
+    seen = (bit_rows.at_all(self.planes[SEEN], rows, places) if SEEN in self.planes else
             np.ones([len(rows), len(places)], np.uint8))
     if kind != VALUE:
       return seen if kind == SEEN else seen.astype(CELLS[kind])
-    found = at_all(self.planes[RIGHT], rows, places).astype(CELLS[VALUE])
+    found = bit_rows.at_all(self.planes[RIGHT], rows, places).astype(CELLS[VALUE])
     found[seen == 0] = np.nan
     return found
 
@@ -208,13 +197,13 @@ class Piece:
       return self.cells(kind, np.array([row]), np.arange(self.at.samples))[0]
     data = self.planes[kind][row]
     return (data.view(CELLS[kind])[:self.at.samples].copy() if kind in CELLS else
-            unpack(data, self.at.samples))
+            bit_rows.unpack(data, self.at.samples))
 
 
 def packed(cells: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
   """The bytes of a row, by kind, of what `Piece.whole` has; without SEEN if all were evaluated."""
-  return {kind: one.view(np.uint8) if kind in CELLS else pack(one) for kind, one in cells.items()
-          if kind != SEEN or not one.all()}
+  return {kind: one.view(np.uint8) if kind in CELLS else bit_rows.pack(one)
+          for kind, one in cells.items() if kind != SEEN or not one.all()}
 
 
 def beside(pieces: Sequence[Piece], model: int, kinds: Iterable[str]) -> dict[str, np.ndarray]:
@@ -238,7 +227,7 @@ def write(folder: pathlib.Path, number: int, rows: Iterable[Mapping[str, np.ndar
       was evaluated on all samples.
   """
   found: dict[str, tuple[Summed, int, int]] = {}
-  every = pack(np.ones(samples, bool)).data
+  every = bit_rows.pack(np.ones(samples, bool)).data
   with contextlib.ExitStack() as stack:
     for done, row in enumerate(rows):
       for kind in row:
@@ -273,13 +262,6 @@ def every_file(folder: pathlib.Path) -> list[pathlib.Path]:
   return [path for path in folder.glob("[0-9]*") if _NAMED.fullmatch(path.name)]
 
 
-@contextlib.contextmanager
-def opened(folder: pathlib.Path, name: str) -> Iterator[Summed]:
-  """A file of another kind, to write to."""
-  with atomic_files.opening(folder / name) as file:
-    yield Summed(file)
-
-
 def damage(folder: pathlib.Path, facts: Facts) -> str:
   """Says how a file differs from what was written, read as a whole; "" if it does not."""
   path = folder / facts.name
@@ -297,119 +279,3 @@ def _has_size(path: pathlib.Path, size: int) -> bool:
     if io_errors.of(error):
       raise
     return False
-
-
-# Number of columns counted at a time: the planes must fit in the processor's cache, and Python's
-# share of the time must be small.
-BLOCK = 1 << 20
-
-
-def pack(answers: np.ndarray) -> np.ndarray:
-  """Packs 0/1 [..., N] into uint8 [..., ceil(N / 8)]."""
-  return np.packbits(np.asarray(answers, bool), axis=-1)
-
-
-def unpack(rows: np.ndarray, num: int) -> np.ndarray:
-  """Unpacks uint8 [..., ceil(N / 8)] to 0/1 uint8 [..., N]."""
-  return np.unpackbits(rows, axis=-1, count=num)
-
-
-def at(row: np.ndarray, positions: np.ndarray) -> np.ndarray:
-  """Answers of one row at int [n] positions: uint8 [n]; costs n lookups for any row length."""
-  positions = np.asarray(positions)
-  return (row[positions >> 3] >> (7 - (positions & 7)).astype(np.uint8)) & np.uint8(1)
-
-
-def at_all(bits: Rows, rows: np.ndarray, positions: np.ndarray) -> np.ndarray:
-  """Answers of some rows of bits [M, B] at int [n] positions: uint8 [rows, n]."""
-  shift = (7 - (positions & 7)).astype(np.uint8)
-  if 2 * len(rows) < len(bits):
-    return np.stack([at(bits[row], positions) for row in rows])
-  found = np.take(np.asarray(bits), positions >> 3, axis=1)
-  found >>= shift
-  found &= np.uint8(1)
-  return found if np.array_equal(rows, np.arange(len(bits))) else found[rows]
-
-
-def num_ones(row: np.ndarray, num: int) -> int:
-  """Number of ones among the first `num` bits of a row, whatever its padding bits are."""
-  return int(row_counts(row[None], num)[0])
-
-
-def row_counts(rows: np.ndarray, num: int) -> np.ndarray:
-  """Number of ones among the first `num` bits of each of M rows: int64 [M]."""
-  whole, rest = divmod(num, 8)
-  found = np.zeros(len(rows), np.int64)
-  step = max(1, BLOCK // max(1, whole))
-  for start in range(0, len(rows), step):
-    some = rows[start:start + step]
-    for first in range(0, whole, BLOCK):
-      found[start:start + step] += _ONES[some[:, first:min(whole, first + BLOCK)]].sum(
-          axis=1, dtype=np.int64)
-  return found + _ONES[rows[:, whole] >> (8 - rest)] if rest else found
-
-
-def column_counts(rows: Sequence[np.ndarray], num: int, *, first: int = 0) -> np.ndarray:
-  """Number of ones among M rows in each of the columns first ... first + num - 1.
-
-  Args:
-    rows: M rows of bytes; memory-mapped rows are read once.
-    num: N columns.
-    first: a multiple of 64.
-
-  Returns:
-    uint8 [N], or uint16 where M > 255.
-  """
-  if first % 64:
-    raise ValueError(f"Columns are counted from a multiple of 64; got {first}.")
-  counts = np.empty(num, np.uint8 if len(rows) < 256 else np.uint16)
-  for start in range(0, num, BLOCK):
-    size = min(BLOCK, num - start)
-    words = slice((first + start) // 8, (first + start + size + 7) // 8)
-    planes = _add(row[words] for row in rows)
-    sums: np.ndarray = np.zeros(size, counts.dtype)
-    for plane in planes[::-1]:  # Horner's rule.
-      sums += sums
-      sums += np.unpackbits(plane.view(np.uint8), count=size)
-    counts[start:start + size] = sums
-  return counts
-
-
-def _add(rows: Iterable[np.ndarray]) -> list[np.ndarray]:
-  """Adds M rows of one-bit numbers, bytes [B]: bit p of each sum is a bit of planes[p].
-
-  Planes are words of 64 bits: uint64 [ceil(B / 8)]; rows are padded with zeros.
-  Three words of one weight are combined to one, plus one of the next weight, as soon as they are
-  available, so at most two are stored for each weight.
-  """
-  waiting: list[list[np.ndarray]] = []
-
-  def take(word: np.ndarray, power: int) -> None:
-    if power == len(waiting):
-      waiting.append([])
-    waiting[power].append(word)
-    if len(waiting[power]) == 3:
-      one, two, three = waiting[power]
-      half = one ^ two
-      carry = one & two
-      carry |= half & three
-      half ^= three  # In place: `half` is not the caller's array.
-      waiting[power] = [half]
-      take(carry, power + 1)
-
-  for row in rows:
-    rest = -len(row) % 8
-    row = np.ascontiguousarray(row)
-    take((np.concatenate([row, np.zeros(rest, np.uint8)]) if rest else row).view(np.uint64), 0)
-  planes: list[np.ndarray] = []
-  while len(planes) < len(waiting):
-    left = waiting[len(planes)]
-    if len(left) == 2:
-      take(left[0] & left[1], len(planes) + 1)
-      planes.append(left[0] ^ left[1])
-    else:  # One word: a weight that had three keeps one.
-      planes.append(left[0])
-  return planes
-
-
-_ONES = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)

@@ -29,6 +29,7 @@ import zlib
 import numpy as np
 
 from suite.lifelong.cache import piece_files
+from suite.system import atomic_files
 
 BLOCK = 1024
 _CHUNK = 1 << 18
@@ -178,20 +179,23 @@ def write(folder: pathlib.Path, number: int, chunks: Iterable[Sequence[str]]
 
   Args:
     folder: of the cache.
-    number: of the file, which is not written if the ids are consecutive numbers.
-    chunks: lists of ids, or one `range`.
+    number: of the file, which is not written if all are in one chunk of consecutive numbers.
+    chunks: lists of ids, or a `range`.
   """
   chunks = iter(chunks)
-  held = _Numbered(chunks)
-  if not held.rest:
-    return Batch(held.num, held.first), []
+  one, more = next(chunks), next(chunks, None)
+  first = _number(one[0])
+  if more is None and first >= 0 and (isinstance(one, range) and one.step == 1 or all(
+      two == str(first + index) for index, two in enumerate(one))):
+    return Batch(len(one), first), []
   offsets = [0]
   parts: list[np.ndarray] = []
   name = f"{number:04d}.ids.bin"
-  with piece_files.opened(folder, name) as file:
+  with atomic_files.opening(folder / name) as opened:
+    file = piece_files.Summed(opened)
     left: list[str] = []
-    for chunk in itertools.chain(held.chunks(), held.rest, chunks):
-      ids = left + list(chunk)
+    for chunk in itertools.chain([one, more or []], chunks):
+      ids = left + list(map(str, chunk))
       whole = len(ids) // BLOCK * BLOCK
       _put(file, ids[:whole], offsets, parts)
       left = ids[whole:]
@@ -202,33 +206,6 @@ def write(folder: pathlib.Path, number: int, chunks: Iterable[Sequence[str]]
     for part in (np.array(offsets, np.uint64), hashed[order], order.astype(np.uint32)):
       file.write(part.data)
   return (Batch(len(hashed), None, name, -(-offsets[-1] // 8) * 8), [file.facts(name)])
-
-
-class _Numbered:
-  """The consecutive numbers at the beginning of some chunks, and the first chunk after them."""
-
-  def __init__(self, chunks: Iterator[Sequence[str]]):
-    """Reads chunks while their ids are consecutive numbers."""
-    self.num = 0
-    self.rest: list[list[str]] = []
-    first = -1
-    for chunk in chunks:
-      if isinstance(chunk, range) and chunk.step == 1 and (first < 0 or
-                                                           chunk.start == first + self.num):
-        first = chunk.start if first < 0 else first
-      else:
-        if first < 0 and len(chunk):
-          first = _number(chunk[0])
-        begin = first + self.num
-        if first < 0 or any(one != str(begin + index) for index, one in enumerate(chunk)):
-          self.rest.append(list(chunk))
-          break
-      self.num += len(chunk)
-    self.first = max(first, 0)
-
-  def chunks(self) -> Iterator[list[str]]:
-    for start in range(self.first, self.first + self.num, _CHUNK):
-      yield list(map(str, range(start, min(self.first + self.num, start + _CHUNK))))
 
 
 def _put(file: piece_files.Summed, ids: Sequence[str], offsets: list[int],

@@ -200,7 +200,7 @@ def test_a_read_only_disk_is_read_unless_a_journal_lies_there(tmp_path, monkeypa
     accuracy_cache.AccuracyCache(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["0003.right.npy", "0001.ids.bin", "counts.bin"])
+@pytest.mark.parametrize("name", ["0003.right.npy", "0001.ids.bin", "counts.npz"])
 def test_a_changed_byte_in_any_file_is_found_when_the_cache_is_opened(tmp_path, name):
   cache = _grown(tmp_path)
   counts = sample_counts.SampleCounts(cache).correct.copy()
@@ -209,7 +209,7 @@ def test_a_changed_byte_in_any_file_is_found_when_the_cache_is_opened(tmp_path, 
   data[-1] ^= 64
   path.write_bytes(bytes(data))
   cache = accuracy_cache.AccuracyCache(tmp_path)
-  if name == "counts.bin":  # It is made again.
+  if name == "counts.npz":  # It is made again.
     assert cache_check.problems(tmp_path) == []
     assert sample_counts.SampleCounts(cache).correct.tolist() == counts.tolist()
   else:
@@ -249,4 +249,4 @@ def test_no_flipped_bit_changes_an_answer_a_count_or_an_id_silently(tmp_path, mo
       except accuracy_cache.CacheError:
         found["refused"] += 1
     path.write_bytes(whole)
-  assert found["refused"] > 50 and found["same"] > 10  # counts.bin is made again.
+  assert found["refused"] > 50 and found["same"] > 10  # counts.npz is made again.

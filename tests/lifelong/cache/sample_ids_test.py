@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import catalog
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_ids
 
@@ -62,3 +63,13 @@ def test_what_is_refused_changes_nothing(tmp_path):
   cache.add_models(["a"], [[1, 0]], ["x", "y"])
   with pytest.raises(accuracy_cache.CacheError, match="no model -1; its 1 models are 0 to 0"):
     cache.answers(-1, np.array([0]))
+
+
+def test_numbers_that_follow_each_other_are_one_range(tmp_path):
+  cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
+  cache.add_models(["a"], [[1, 0]], ["0", "1"])
+  cache.add_samples(["2"], [[1]])
+  cache.add_samples(range(3, 5), [[1, 0]])
+  assert catalog.read(tmp_path, ["ids"])["ids"] == [(5, 0, None, 0)]
+  cache.add_samples(["7"], [[1]])
+  assert accuracy_cache.AccuracyCache(tmp_path).ids.tolist() == ["0", "1", "2", "3", "4", "7"]
