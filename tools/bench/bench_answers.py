@@ -31,26 +31,24 @@ _ASKED = 1024
 _MORE = 100_000  # Number of samples that are added.
 
 
-def main() -> int:
-  parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def add_flags(parser: Any) -> None:
+  """Adds the flags of the case, beside --rounds and --other."""
   parser.add_argument("--samples", type=int, default=10**6)
   parser.add_argument("--models", type=int, default=100)
-  parser.add_argument("--rounds", type=int, default=3)
   parser.add_argument("--kinds", nargs="+", default=["complete", "sparse", "values"])
-  parser.add_argument("--other", type=pathlib.Path, metavar="FOLDER")
   parser.add_argument("--folder", type=pathlib.Path, help="where to make the caches")
-  parser.add_argument("--ids", action="store_true")
+  parser.add_argument("--ids", action="store_true", help="forms of ids alone")
   parser.add_argument("--measure", metavar="KIND", help=argparse.SUPPRESS)
-  args = parser.parse_args()
-  if args.measure:
-    print(json.dumps(dict(operations(args))))
-    return 0
+
+
+def run(args: argparse.Namespace) -> None:
+  """Prints the tables."""
   if args.ids:
     for line in forms_of_ids(args.samples, args.folder):
       print(line, flush=True)
-    return 0
+    return
   root = pathlib.Path(__file__).resolve().parents[2]
-  sides = {"this": root, **({"other": args.other.resolve()} if args.other else {})}
+  sides = {"this": root, **({"other": pathlib.Path(args.other).resolve()} if args.other else {})}
   print(f"{args.samples:,} samples x {args.models:,} models; seconds, and in brackets those of the "
         f"processor; medians of {args.rounds}")
   print("| | " + " | ".join(sides) + " | other / this |")
@@ -66,7 +64,6 @@ def main() -> int:
       ratios = [f"{other / max(one, 1e-9):.2f}" for one, other in zip(row[0], row[-1])]
       print(f"| {kind}: {name} | " + " | ".join(cells) + f" | {ratios[0]} ({ratios[1]}) |",
             flush=True)
-  return 0
 
 
 def _measured(args: argparse.Namespace, kind: str, side: pathlib.Path) -> dict[str, list[float]]:
@@ -220,4 +217,7 @@ def _seconds(work: Callable[[], Any]) -> float:
 
 
 if __name__ == "__main__":
-  sys.exit(main())
+  _parser = argparse.ArgumentParser()
+  add_flags(_parser)
+  _args = _parser.parse_args()
+  print(json.dumps(dict(operations(_args))))
