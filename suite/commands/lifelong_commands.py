@@ -125,14 +125,8 @@ def _add_models(args: argparse.Namespace) -> int:
     if ids is None and not cache.num_samples:
       ids = range(found.answers.shape[1])
     with task_groups.joining(cache.folder, found.groups):
-      if _keeps_values(args, cache):
-        cache.add_models(found.models, found.values(), ids, tasks=found.tasks, hashes=found.hashes,
-                         values=True)
-        continue
-      threshold = cache.agreed_threshold(args.threshold)
-      cache.add_models(found.models, found.bits(threshold), ids,
-                       threshold=threshold if found.is_graded else None, tasks=found.tasks,
-                       hashes=found.hashes)
+      answers, facts = _given(args, cache, found)
+      cache.add_models(found.models, answers, ids, **facts)
   return _status(args, report)
 
 
@@ -143,15 +137,14 @@ def _add_samples(args: argparse.Namespace) -> int:
   for found in tables:
     first = cache.num_samples
     ids: Any = found.ids or range(first, first + found.answers.shape[1])
-    if _keeps_values(args, cache):
-      cache.add_samples(ids, found.values(), found.models, tasks=found.tasks, hashes=found.hashes,
-                        values=True)
-      continue
-    threshold = cache.agreed_threshold(args.threshold)
-    cache.add_samples(ids, found.bits(threshold), found.models,
-                      threshold=threshold if found.is_graded else None, tasks=found.tasks,
-                      hashes=found.hashes)
+    answers, facts = _given(args, cache, found)
+    cache.add_samples(ids, answers, found.models, **facts)
   return _status(args, report)
+
+
+def _given(args: argparse.Namespace, cache: Any, table: Any) -> tuple[Any, dict[str, Any]]:
+  from suite.lifelong.cache import cache_growth
+  return cache_growth.given(cache, table, args.threshold, _keeps_values(args, cache))
 
 
 def _keeps_values(args: argparse.Namespace, cache: Any) -> bool:

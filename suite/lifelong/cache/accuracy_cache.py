@@ -342,27 +342,20 @@ class AccuracyCache:
 
   def _tally(self, chosen: np.ndarray, beyond: tuple[int, int]
              ) -> tuple[np.ndarray, np.ndarray | None]:
-    parts: dict[tuple[int, int], list[_Part]] = {}
+    correct, seen = np.zeros([2, self.num_samples],
+                             np.uint8 if chosen.sum() < 256 else np.uint16)
+    is_whole = True
     for piece in self._pieces:
       at = piece.at
       rows = np.flatnonzero(chosen[at.model:at.ends[0]])
       old = rows[rows + at.model < beyond[0]]
-      for some, first in ((rows[len(old):], at.sample), (old, max(beyond[1], at.sample))):
-        if len(some) and first < at.ends[1]:
-          parts.setdefault((at.sample, first), []).append((piece, some))
-    correct, seen = np.zeros([2, self.num_samples],
-                             np.uint8 if chosen.sum() < 256 else np.uint16)
-    is_whole = True
-    for (start, first), every in parts.items():
-      for end in {one.at.ends[1] for one, _ in every}:
-        here = [(one, rows) for one, rows in every if one.at.ends[1] == end]
-        masked = [(one, rows) for one, rows in here if SEEN in one.planes]
-        correct[first:end] += _column_counts(RIGHT, here, first - start, end - start)
-        if masked:
-          is_whole = False
-          seen[first:end] += _column_counts(SEEN, masked, first - start, end - start)
-        seen[first:end] += seen.dtype.type(
-            sum(len(rows) for one, rows in here if SEEN not in one.planes))
+      for some, first in ((rows[len(old):], 0), (old, max(0, beyond[1] - at.sample))):
+        if len(some) and first < at.samples:
+          here = slice(at.sample + first, at.ends[1])
+          correct[here] += piece.counts(RIGHT, some, first)
+          is_whole &= SEEN not in piece.planes
+          seen[here] += (piece.counts(SEEN, some, first) if SEEN in piece.planes else
+                         seen.dtype.type(len(some)))
     return correct, None if is_whole else seen
 
   def add_models(self, names: Sequence[str], answers: Iterable[np.ndarray],
@@ -519,19 +512,3 @@ class AccuracyCache:
         change.set_column(DOCUMENTS, change.samples_of(ids), np.asarray(given.hashes, np.uint64))
       change.join()
     self.refresh()
-
-
-_Part = tuple[piece_files.Piece, np.ndarray]  # Some of its rows.
-
-
-def _column_counts(kind: str, some: Sequence[_Part], first: int, end: int) -> np.ndarray:
-  """Number of ones in the columns `first` to `end` - 1 of rows of pieces."""
-  rows = [row for piece, chosen in some for row in _rows_of(piece.planes[kind], chosen)]
-  aligned = first // 64 * 64
-  return bit_rows.column_counts(rows, end - aligned, first=aligned)[first - aligned:]
-
-
-def _rows_of(plane: piece_files.Plane, chosen: np.ndarray) -> Iterator[np.ndarray]:
-  """Rows of a plane; those that follow each other are read at once."""
-  for part in np.split(chosen, np.flatnonzero(np.diff(chosen) != 1) + 1):
-    yield from plane[int(part[0]):int(part[-1]) + 1]

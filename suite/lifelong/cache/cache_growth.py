@@ -111,6 +111,24 @@ def _documents(cache: accuracy_cache.AccuracyCache, known: np.ndarray, ids: Sequ
   return found
 
 
+def given(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnswers,
+          threshold: float | None = None, values: bool = False
+          ) -> tuple[np.ndarray, dict[str, Any]]:
+  """Answers of a table as a cache keeps them, and what is said of them (`accuracy_cache.Given`).
+
+  Args:
+    cache: the cache.
+    table: answers as read from files.
+    threshold: score from which on graded answers are correct, if the cache has none.
+    values: a new cache keeps scores as they are.
+  """
+  agreed = cache.agreed_threshold(threshold)
+  keeps = values or cache.value_range is not None
+  return table.values() if keeps else table.bits(agreed), {
+      "threshold": agreed if table.is_graded and not keeps else None, "tasks": table.tasks,
+      "hashes": table.hashes, "values": keeps}
+
+
 def add(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnswers, *,
         threshold: float | None = None, changed: str = REFUSE, values: bool = False) -> Added:
   """Adds whatever a table has that the cache has not: samples, models and answers.
@@ -128,19 +146,15 @@ def add(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnsw
   Raises:
     CacheError: an answer or a document differs from that of the cache; nothing is added.
   """
-  agreed = cache.agreed_threshold(threshold)
-  keeps = values or cache.value_range is not None
-  answers = table.values() if keeps else table.bits(agreed)
-  is_given = ~np.isnan(answers) if keeps else answers != accuracy_cache.NOT_EVALUATED
-  facts: dict[str, Any] = {"threshold": agreed if table.is_graded and not keeps else None,
-                           "tasks": table.tasks, "values": keeps}
+  answers, facts = given(cache, table, threshold, values)
+  is_given = ~np.isnan(answers) if facts["values"] else answers != accuracy_cache.NOT_EVALUATED
   if table.ids is None:
     raise accuracy_cache.CacheError("The file has no ids, so its answers cannot be joined: give a "
                                     "table with ids, or add it by suite lifelong add-models.")
   table, replaced = versioned(cache, table, changed)
   assert table.ids is not None
   cache.check_documents(table.ids, table.hashes, table.sources or "The new file")
-  ids, hashes = list(table.ids), table.hashes
+  ids, hashes = list(table.ids), facts.pop("hashes")
   places = {name: row for row, name in enumerate(table.models)}
   old = [name for name in table.models if name in set(cache.models)]
   new = [name for name in table.models if name not in set(old)]

@@ -191,6 +191,15 @@ class Piece:
     found[seen == 0] = np.nan
     return found
 
+  def counts(self, kind: str, rows: np.ndarray, first: int) -> np.ndarray:
+    """Number of ones among some of its models of each of its samples from `first` on."""
+    plane, aligned = self.planes[kind], first // 64 * 64
+    chosen: list[np.ndarray] = []  # Rows that follow each other are read at once.
+    for part in np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1):
+      chosen += list(plane[int(part[0]):int(part[-1]) + 1])
+    return bit_rows.column_counts(chosen, self.at.samples - aligned, first=aligned)[
+        first - aligned:]
+
   def whole(self, kind: str, row: int) -> np.ndarray:
     """What it has of one of its models: [samples], see `cells`."""
     if kind not in self.planes:

@@ -145,8 +145,9 @@ class SampleCounts:
 
   def _save(self) -> None:
     """Replaces the file atomically."""
-    arrays = {"version": VERSION, "state": self._state, "totals": self.totals,
-              "correct": self.correct, **({} if self.seen is None else {"seen": self.seen})}
+    arrays = {"version": np.array(VERSION), "state": np.array(self._state),
+              "totals": self.totals, "correct": self.correct,
+              **({} if self.seen is None else {"seen": self.seen})}
     try:
       with atomic_files.opening(self._path) as file:
         np.savez(file, **arrays)
