@@ -142,6 +142,17 @@ def scale(args: argparse.Namespace, cache: Any) -> Any:
   return lifelong.Scale(args.by, found["--weights"], found["--chance"], groups)
 
 
+def cluster_rows(path: pathlib.Path) -> list[tuple[str, str]]:
+  """(id, cluster) of each row of a csv."""
+  from suite import lifelong
+  with open(path, encoding="utf-8-sig", newline="") as file:
+    rows = csv.DictReader(file)
+    if not {"id", "cluster"} <= set(rows.fieldnames or ()):
+      raise lifelong.CacheError(f"{path} has the columns {rows.fieldnames}; expected id and "
+                                "cluster.")
+    return [(row["id"], row["cluster"]) for row in rows]
+
+
 def clusters(path: pathlib.Path, cache: Any) -> Any:
   """The cluster of each sample of the cache, int64 [N], from a csv of id and cluster."""
   import numpy as np
@@ -149,12 +160,7 @@ def clusters(path: pathlib.Path, cache: Any) -> Any:
   from suite import lifelong
   names: dict[str, int] = {}
   found = np.full([cache.num_samples], -1, np.int64)
-  with open(path, encoding="utf-8-sig", newline="") as file:
-    rows = csv.DictReader(file)
-    if not {"id", "cluster"} <= set(rows.fieldnames or ()):
-      raise lifelong.CacheError(f"{path} has the columns {rows.fieldnames}; expected id and "
-                                "cluster.")
-    given = [(row["id"], row["cluster"]) for row in rows]
+  given = cluster_rows(path)
   places = cache.sample_ids.find([name for name, _ in given])
   for place, (name, cluster) in zip(places.tolist(), given):
     number = names.setdefault(cluster, len(names))

@@ -18,6 +18,7 @@ from suite.commands import lifelong_answers
 from suite.commands import lifelong_estimation
 from suite.commands import lifelong_ranking
 from suite.commands import parsing
+from suite.system import atomic_files
 
 
 def add(lifelong: argparse.ArgumentParser) -> None:
@@ -47,8 +48,15 @@ def add(lifelong: argparse.ArgumentParser) -> None:
        "leave samples out of estimates, rankings and subsets, or take them back"),
       ("families", _families, _add_families_flags,
        "say which models are of one family, so that they do not count twice"),
+      ("clusters", _clusters, _add_clusters_flags,
+       "say which samples belong together, such as the questions on one passage"),
+      ("export", _export, _add_export_flags,
+       "write all answers as rows that pandas, DuckDB and others read"),
+      ("convert", _convert, _add_convert_flags,
+       "copy a cache of an earlier version to one of this version"),
       ("status", _status, None, "describe the cache"),
-      ("verify", _verify, None, "read every file of the cache: is it what was written?")):
+      ("verify", _verify, _add_verify_flags,
+       "read every file of the cache: is it what was written?")):
     action = actions.add_parser(name, help=text)
     lifelong_answers.add_cache_flags(action, do)
     if add_flags is not None:
@@ -74,7 +82,7 @@ def _add_whole_flags(action: argparse.ArgumentParser) -> None:
 
 
 def _add_any_flags(action: argparse.ArgumentParser) -> None:
-  _add_file_flags(action)
+  _add_whole_flags(action)
   lifelong_answers.add_changed_flag(action)
 
 
@@ -86,7 +94,8 @@ def _add(args: argparse.Namespace) -> int:
   tables, report = lifelong_answers.read(args, args.files, cache, args.names)
   for table in tables:
     with task_groups.joining(cache.folder, table.groups):
-      found = cache_growth.add(cache, table, threshold=args.threshold, changed=args.changed)
+      found = cache_growth.add(cache, table, threshold=args.threshold, changed=args.changed,
+                               values=_keeps_values(args, cache))
     report.notes.append(
         f"{found.num_answers:,} new answers, {len(found.models):,} new models, "
         f"{found.num_samples:,} new samples" + (
@@ -105,14 +114,8 @@ def _add_models(args: argparse.Namespace) -> int:
     if ids is None and not cache.num_samples:
       ids = range(found.answers.shape[1])
     with task_groups.joining(cache.folder, found.groups):
-      if _keeps_values(args, cache):
-        cache.add_models(found.models, found.values(), ids, tasks=found.tasks, hashes=found.hashes,
-                         values=True)
-        continue
-      threshold = cache.agreed_threshold(args.threshold)
-      cache.add_models(found.models, found.bits(threshold), ids,
-                       threshold=threshold if found.is_graded else None, tasks=found.tasks,
-                       hashes=found.hashes)
+      answers, facts = _given(args, cache, found)
+      cache.add_models(found.models, answers, ids, **facts)
   return _status(args, report)
 
 
@@ -123,15 +126,14 @@ def _add_samples(args: argparse.Namespace) -> int:
   for found in tables:
     first = cache.num_samples
     ids: Any = found.ids or range(first, first + found.answers.shape[1])
-    if _keeps_values(args, cache):
-      cache.add_samples(ids, found.values(), found.models, tasks=found.tasks, hashes=found.hashes,
-                        values=True)
-      continue
-    threshold = cache.agreed_threshold(args.threshold)
-    cache.add_samples(ids, found.bits(threshold), found.models,
-                      threshold=threshold if found.is_graded else None, tasks=found.tasks,
-                      hashes=found.hashes)
+    answers, facts = _given(args, cache, found)
+    cache.add_samples(ids, answers, found.models, **facts)
   return _status(args, report)
+
+
+def _given(args: argparse.Namespace, cache: Any, table: Any) -> tuple[Any, dict[str, Any]]:
+  from suite.lifelong.cache import cache_growth
+  return cache_growth.given(cache, table, args.threshold, _keeps_values(args, cache))
 
 
 def _keeps_values(args: argparse.Namespace, cache: Any) -> bool:
@@ -330,8 +332,94 @@ def _status(args: argparse.Namespace, report: Any = None) -> int:
   return 0
 
 
+def _add_clusters_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong clusters`."""
+  action.description = (
+      "Samples of one cluster are not independent. Clusters are kept with the cache, and "
+      "comparisons use them. Without options: says how many there are.")
+  action.add_argument("--csv", type=pathlib.Path, metavar="FILE",
+                      help="csv with the columns id and cluster")
+
+
+def _clusters(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong clusters`."""
+  from suite.lifelong.cache import accuracy_cache
+  cache = accuracy_cache.AccuracyCache(args.cache)
+  if args.csv:
+    rows = [one for one in lifelong_answers.cluster_rows(args.csv) if one[1]]
+    cache.set_clusters([name for name, _ in rows], [cluster for _, cluster in rows])
+  found = cache.clusters
+  num = 0 if found is None else len(set(found.tolist()))
+  lifelong_answers.show(args, {"clusters": num, "samples": cache.num_samples}, [
+      f"{cache.num_samples:,} samples of {num:,} clusters" if num else "no clusters are known"])
+  return 0
+
+
+def _add_export_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong export`."""
+  action.description = (
+      "Writes a row for each answer that there is: model, task, id and value, which is 1 or 0, or "
+      "a score that is kept as it is. See docs/lifelong_cache.md for what can be asked of them.")
+  action.add_argument("--parquet", type=parsing.file_named(".parquet"), required=True,
+                      metavar="FILE.parquet", help="the file to write")
+
+
+def _export(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong export`."""
+  import numpy as np
+  import pyarrow as pa
+  from pyarrow import parquet
+
+  from suite.lifelong.cache import accuracy_cache
+  cache = accuracy_cache.AccuracyCache(args.cache)
+  names, codes = cache.sample_tasks()
+  every, ids, num = np.arange(cache.num_samples), pa.array(cache.ids), 0
+  tasks = pa.array(names, pa.string()).take(pa.array(codes, mask=codes < 0)) if names else (
+      pa.nulls(len(every), pa.string()))
+  schema = pa.schema([("model", pa.string()), ("task", pa.string()), ("id", pa.string()),
+                      ("value", pa.float32())])
+  with atomic_files.replacing(args.parquet) as path, parquet.ParquetWriter(path, schema) as writer:
+    for index, name in enumerate(cache.models):
+      values = cache.values(every, [index])[0]
+      known = pa.array(np.flatnonzero(~np.isnan(values)))
+      writer.write_table(pa.table([pa.repeat(name, len(known)), tasks.take(known),
+                                   ids.take(known).cast(pa.string()),
+                                   pa.array(values).take(known)], schema=schema))
+      num += len(known)
+  lifelong_answers.show(args, {"file": str(args.parquet), "rows": num}, [
+      f"{args.parquet}: {num:,} rows of model, task, id and value"])
+  return 0
+
+
+def _add_convert_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong convert`."""
+  action.description = "The earlier cache stays as it is. The copy is compared answer by answer."
+  action.add_argument("--out", type=pathlib.Path, required=True, metavar="NEW",
+                      help="folder of the new cache, which must not exist")
+
+
+def _convert(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong convert`."""
+  from suite.lifelong.cache import earlier_cache
+  cache = earlier_cache.convert(args.cache, args.out)
+  lifelong_answers.show(args, {"cache": str(args.out), "models": cache.num_models,
+                               "samples": cache.num_samples}, [
+      f"{args.out}: {cache.num_models:,} models and {cache.num_samples:,} samples, compared answer "
+      f"by answer with {args.cache}, which can be removed"])
+  return 0
+
+
+def _add_verify_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong verify`."""
+  action.add_argument("--cut", action="store_true",
+                      help="give up, for good, what was added since the damaged file was written")
+
+
 def _verify(args: argparse.Namespace) -> int:
+  from suite.lifelong.cache import accuracy_cache
   from suite.lifelong.cache import cache_check
+  if args.cut:
+    accuracy_cache.AccuracyCache(args.cache).cut()
   problems = cache_check.problems(args.cache)
   if args.json:
     sys.stdout.write(json.dumps({"problems": problems}) + "\n")

@@ -81,7 +81,8 @@ def add_compare_flags(action: argparse.ArgumentParser) -> None:
                       help="a corrected p-value below it is a difference (0.05)")
   action.add_argument("--clusters", type=pathlib.Path, metavar="FILE",
                       help="csv with the columns id and cluster, such as the passage of a "
-                      "question: samples of one cluster are not independent")
+                      "question: samples of one cluster are not independent (default: those of "
+                      "suite lifelong clusters)")
   lifelong_answers.add_scale_flags(action)
 
 
@@ -90,7 +91,7 @@ def compare(args: argparse.Namespace) -> int:
   cache = lifelong_answers.opened(args)
   found = paired_standings.compare(cache, lifelong_answers.scale(args, cache),
                             models=args.models, top=args.top, level=args.level,
-                            clusters=None if args.clusters is None else (
+                            clusters=cache.clusters if args.clusters is None else (
                                 lifelong_answers.clusters(args.clusters, cache)))
   if args.json:
     sys.stdout.write(json.dumps({

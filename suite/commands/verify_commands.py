@@ -118,7 +118,8 @@ def _check_table(folder: pathlib.Path) -> list[run_check.Finding]:
 
 
 def _is_cache(folder: pathlib.Path) -> bool:
-  return (folder / "format.json").exists() and (folder / "commits.jsonl").exists()
+  return any((folder / name).exists() for name in ("cache.db", "commits.jsonl")) and (
+      folder / "format.json").exists()
 
 
 def _check_cache(folder: pathlib.Path) -> list[run_check.Finding]:

@@ -7,6 +7,7 @@ import csv
 import json
 
 import numpy as np
+from pyarrow import parquet
 
 from suite import cli
 from suite.lifelong.cache import accuracy_cache
@@ -69,9 +70,38 @@ def test_a_damaged_cache_is_told_with_the_remedy(tmp_path, capsys):
   (tmp_path / "a.csv").write_text("model,x,y\np,1,0\n")
   assert _suite("add-models", "--cache", tmp_path / "c", tmp_path / "a.csv") == 0
   assert _suite("verify", "--cache", tmp_path / "c") == 0
-  (tmp_path / "c" / "0002.bits").write_bytes(b"\x00")
+  (tmp_path / "b.csv").write_text("model,x,y\nq,0,0\n")
+  assert _suite("add-models", "--cache", tmp_path / "c", tmp_path / "b.csv") == 0
+  path = max((tmp_path / "c").glob("*.right.npy"))
+  path.write_bytes(path.read_bytes()[:-1] + b"\x80")
   assert _suite("verify", "--cache", tmp_path / "c") == 1
-  assert "0002.bits is damaged" in (out := capsys.readouterr().out) and "truncate -s" in out
+  assert f"{path.name} is damaged" in (out := capsys.readouterr().out) and "--cut" in out
+  assert _suite("verify", "--cache", tmp_path / "c", "--cut") == 0
+  assert accuracy_cache.AccuracyCache(tmp_path / "c").models == ["p"]
+
+
+def test_clusters_are_kept_and_answers_exported(tmp_path, capsys):
+  (tmp_path / "a.csv").write_text("model,x,y,z\np,1,0,\nq,0,0,1\n")
+  cache = ("--cache", tmp_path / "c")
+  assert _suite("add-models", *cache, tmp_path / "a.csv") == 0
+  (tmp_path / "clusters.csv").write_text("id,cluster\nx,one\ny,one\n")
+  assert _suite("clusters", *cache, "--csv", tmp_path / "clusters.csv") == 0
+  assert "3 samples of 2 clusters" in capsys.readouterr().out
+  found = accuracy_cache.AccuracyCache(tmp_path / "c")
+  assert found.clusters.tolist() == [0, 0, 1]
+  assert _suite("add-samples", *cache, _csv(tmp_path, "model,w\np,1\nq,1\n")) == 0
+  assert accuracy_cache.AccuracyCache(tmp_path / "c").clusters.tolist() == [0, 0, 1, 2]
+  assert _suite("export", *cache, "--parquet", tmp_path / "rows.parquet") == 0
+  assert "7 rows of model, task, id and value" in capsys.readouterr().out
+  rows = parquet.read_table(tmp_path / "rows.parquet").to_pylist()
+  assert rows[0] == {"model": "p", "task": None, "id": "x", "value": 1.0}
+  assert [(row["model"], row["id"], row["value"]) for row in rows[1:]] == [
+      ("p", "y", 0), ("p", "w", 1), ("q", "x", 0), ("q", "y", 0), ("q", "z", 1), ("q", "w", 1)]
+
+
+def _csv(tmp_path, text):
+  (tmp_path / "more.csv").write_text(text)
+  return tmp_path / "more.csv"
 
 
 def _cache_of(tmp_path, num_samples=600, num_models=8):

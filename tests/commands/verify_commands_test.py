@@ -183,9 +183,9 @@ def test_a_cache_and_other_folders(tmp_path, capsys):
   cache.add_models(["m"], np.array([[1, 0, 1]]), ["a", "b", "c"])
   assert cli.main(["verify", str(tmp_path / "cache")]) == 0
   assert "1 whole" in capsys.readouterr().out
-  next(pathlib.Path(tmp_path / "cache").glob("*.index")).unlink()
+  next(pathlib.Path(tmp_path / "cache").glob("*.ids.bin")).unlink()
   assert cli.main(["verify", str(tmp_path / "cache")]) == 1
-  assert ".index" in capsys.readouterr().out
+  assert ".ids.bin" in capsys.readouterr().out
   (tmp_path / "data" / "set" / "1.0.0").mkdir(parents=True)
   (tmp_path / "data" / "set" / "1.0.0" / "dataset_info.json").write_text("{")
   assert cli.main(["verify", str(tmp_path / "data")]) == 1

@@ -12,6 +12,7 @@ from suite.lifelong import subsets
 from suite.lifelong.answers import answer_factors
 from suite.lifelong.answers import hierarchical_logistic
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import catalog
 from suite.lifelong.estimators import factor_model
 
 
@@ -82,7 +83,8 @@ def test_models_that_are_asked_the_same_share_what_is_read_of_the_cache(cache, a
 
 def test_only_models_that_are_left_out_are_counted_again(cache, answers, monkeypatch):
   before = lifelong.Reference(cache, num_factors=[2]).questions(64).tolist()
-  (cache.folder / "questions.jsonl").unlink()
+  with catalog.changing(cache.folder, ["questions"]) as tables:
+    tables["questions"].clear()
   few = np.where(np.arange(800) < 100, answers[31], -1)
   cache.add_models(["few"], [few])
   read, counts = [], accuracy_cache.AccuracyCache.counts

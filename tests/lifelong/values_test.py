@@ -41,7 +41,7 @@ def test_scores_survive_joins_growth_and_another_process(tmp_path):
   for sample in range(50, 70):
     cache.add_samples([str(sample)], np.full([2, 1], -2.5 * sample), ["m0", "m3"], values=True)
   again = accuracy_cache.AccuracyCache(tmp_path / "c")
-  assert len(again.model_batches) < 21 and cache_check.problems(tmp_path / "c") == []
+  assert len(again.pieces) < 16 and cache_check.problems(tmp_path / "c") == []
   found = again.values(np.arange(50))
   np.testing.assert_array_equal(found[0], np.arange(50) % 2)
   np.testing.assert_array_equal(found[1:], scores[:20].astype(np.float32))
@@ -49,7 +49,6 @@ def test_scores_survive_joins_growth_and_another_process(tmp_path):
   np.testing.assert_array_equal(added[[1, 4]], [-2.5 * np.arange(50, 70)] * 2)
   assert np.isnan(np.delete(added, [1, 4], axis=0)).all()
   assert again.value_range == (-172.5, 100.0)
-  assert json.loads((tmp_path / "c" / "format.json").read_text())["version"] == 4
 
 
 def test_the_range_ends_at_a_round_number_if_it_can(tmp_path):
@@ -168,3 +167,58 @@ def test_commands_take_scores_as_values(tmp_path, capsys):
   row, = json.loads(capsys.readouterr().out)["models"]
   assert row["interval"][0] < row["accuracy"] < row["interval"][1] < 40
   assert abs(row["accuracy"] - scores[12].mean()) < row["interval"][1] - row["interval"][0]
+
+
+def test_files_and_folders_bring_scores_one_by_one(tmp_path, capsys):
+  """A cache that keeps scores takes whatever a file has that it has not, and is watched."""
+  scores = np.round(40 * _scores(3, 12), 3)
+  logs, cache = tmp_path / "logs", ("--cache", tmp_path / "c")
+  logs.mkdir()
+
+  def write(name, model, places):
+    (logs / name).write_text("model,id,score\n" + "".join(
+        f"m{model},x{place},{scores[model, place]}\n" for place in places))
+    return logs / name
+
+  def run(*args):
+    code = cli.main(["lifelong", *map(str, args)])
+    return code, capsys.readouterr()
+
+  assert run("add", *cache, write("a.csv", 0, range(8)), "--values")[0] == 0
+  assert run("add", *cache, write("b.csv", 1, range(4)))[0] == 0
+  for _ in range(2):  # The second time nothing is new.
+    assert run("add", *cache, write("b.csv", 1, range(12)))[0] == 0
+  found = accuracy_cache.AccuracyCache(tmp_path / "c")
+  want = scores[:2].astype(np.float32)
+  want[0, 8:] = np.nan
+  np.testing.assert_array_equal(found.values(np.arange(12)), want)
+  write("c.csv", 2, range(12))
+  write("a.csv", 0, range(12))
+  code, said = run("watch", *cache, logs, "--once", "--settle", 0)
+  assert code == 0 and "3 files added, 16 new answers, 1 new models" in said.out
+  np.testing.assert_array_equal(
+      accuracy_cache.AccuracyCache(tmp_path / "c").values(np.arange(12)),
+      scores.astype(np.float32))
+  (logs / "d.csv").write_text("model,id,score\nm2,x0,7.5\n")
+  code, said = run("add", *cache, logs / "d.csv")
+  assert code == 1 and "another answer to 'x0'" in said.err
+  assert not cache_check.problems(tmp_path / "c")
+
+
+def test_a_score_may_be_the_mean_of_generations(tmp_path):
+  cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
+  numbers = np.array([[4, 8, 0]], np.int64)
+  cache.add_models(["a"], [[0.25, 0.5, np.nan]], ["x", "y", "z"], values=True, numbers=numbers)
+  cache.add_models(["b"], [[1.0, 0.0]], ["z", "x"], values=True, numbers=np.array([[2, 16]]))
+  cache.add_models(["c"], [[1.0, 0.0, 1.0]], values=True)
+  cache.add_samples(["w"], [[0.5], [0.5], [np.nan]], values=True)
+  for index in range(16):  # They are joined.
+    cache.add_models([f"m{index}"], [[1.0, 0.0, 1.0, 0.0]], values=True)
+  cache.add_answers(["a"], np.array([[0.75]]), ["z"], values=True)
+  found = accuracy_cache.AccuracyCache(tmp_path)
+  assert found.numbers(np.arange(4), ["a", "b", "c", "m3"]).tolist() == [
+      [4, 8, 1, 1], [16, 0, 2, 1], [1, 1, 1, 0], [1, 1, 1, 1]]
+  right = found.numbers(np.arange(3), ["a"]) * found.values(np.arange(3), ["a"])
+  assert right.tolist() == [[1, 4, 0.75]]
+  with pytest.raises(lifelong.CacheError, match="from 0 to 65,535; got int64 from -1"):
+    cache.add_models(["d"], [[1.0, 0.0, 1.0, 0.0]], values=True, numbers=np.array([[1, 1, 1, -1]]))

@@ -13,6 +13,8 @@
   python tools/bench ahead       offline phases on images on disk: read ahead against in turn
   python tools/bench lifelong    Sort & Search on up to 10,000,000 samples (--large: a tenfold):
                                     the paper's algorithm in plain numpy against the suite's
+  python tools/bench answers     a cache of --samples x --models answers: add, fill, estimate, rank;
+                                    --other FOLDER: another revision, in turns; --ids: forms of ids
   python tools/bench clear       CLEAR's learners on features, 10 x 3,300 x 2,048: Keras fit
                                     against each of them, and the evaluation; with --threads 1
   python tools/bench cfsl        MAML++, ProtoNets and episodes of continual few-shot learning:
@@ -199,6 +201,11 @@ def lifelong(args: argparse.Namespace) -> None:
   bench_lifelong.run(args.rounds, args.large)
 
 
+def answers(args: argparse.Namespace) -> None:
+  import bench_answers  # pylint: disable=import-outside-toplevel
+  bench_answers.run(args)
+
+
 def clear(args: argparse.Namespace) -> None:
   import bench_clear  # pylint: disable=import-outside-toplevel
   bench_clear.run(args.rounds, args.steps)
@@ -305,7 +312,8 @@ def describe(threads: int | None) -> str:
 
 def main() -> int:
   what = {"train": train, "pipeline": inputs, "data": data, "decode": inputs, "ahead": ahead,
-          "lifelong": lifelong, "clear": clear, "cfsl": cfsl, "peers": peers, "convs": convs,
+          "lifelong": lifelong, "answers": answers, "clear": clear, "cfsl": cfsl, "peers": peers,
+          "convs": convs,
           "fluid": fluid, "statistics": closed_forms, "state": state, "gpu": gpu, "turns": turns,
           "onednn": onednn, "ops": ops, "precision": precision, "settings": settings,
           "setting_json": setting_json, "suite_json": suite_json}
@@ -321,7 +329,8 @@ def main() -> int:
   parser.add_argument("--rounds", type=int, default=7)
   parser.add_argument("--threads", type=int, help="intra-op threads (all); cfsl: of each side")
   parser.add_argument("--other", metavar="FOLDER",
-                      help="state, pipeline, decode, turns: a checkout of another revision")
+                      help="state, pipeline, decode, turns, answers: a checkout of another "
+                      "revision")
   parser.add_argument("--case", metavar="NAME", help="turns: the case")
   parser.add_argument("--on_cpu", action="store_true", help="gpu: small, if there is none")
   parser.add_argument("--precisions", nargs="+", default=["float32"], metavar="NAME",
@@ -338,11 +347,13 @@ def main() -> int:
   few_shot.add_argument("--torch_python", metavar="PATH", default=sys.executable)
   few_shot.add_argument("--checkout", metavar="DIR", help="peers: a clone of aimagelab/mammoth")
   few_shot.add_argument("--without_torch", action="store_true")
+  import bench_answers  # pylint: disable=import-outside-toplevel
+  bench_answers.add_flags(parser.add_argument_group("answers"))
   args = parser.parse_args()
   if args.threads and args.what not in ("convs", "gpu"):
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
-  if args.what in ("ahead", "decode", "pipeline", "lifelong", "clear", "fluid", "precision",
-                   "settings", "statistics", "turns", "peers"):
+  if args.what in ("ahead", "answers", "decode", "pipeline", "lifelong", "clear", "fluid",
+                   "precision", "settings", "statistics", "turns", "peers"):
     print(describe(args.threads))
   elif args.what not in ("suite_json", "setting_json", "cfsl", "convs", "gpu"):
     print(f"{describe(args.threads)}\n{args.rounds} rounds of {args.steps} steps of {BATCH} images")

@@ -28,7 +28,7 @@ import numpy as np
 from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.cache import piece_files
+from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import sample_counts
 
 MODELS, BUDGET, ASKED = 100, 1024, 1000
@@ -45,7 +45,7 @@ def answers_in_bits(size: int) -> np.ndarray:
   rng = np.random.default_rng(0)
   num = min(size, _PATTERN)
   chance = rng.normal(size=(MODELS, 1)) - rng.normal(size=num)
-  pattern = piece_files.pack(rng.logistic(size=(MODELS, num)) < chance)
+  pattern = bit_rows.pack(rng.logistic(size=(MODELS, num)) < chance)
   rows = np.empty((MODELS, (size + 7) // 8), np.uint8)
   for start in range(0, rows.shape[1], pattern.shape[1]):
     shifted = np.roll(pattern, start // pattern.shape[1], axis=1)
@@ -61,17 +61,17 @@ class Suite:
     self._rows, self._size = list(rows), size
 
   def sort(self) -> None:
-    self._counts = piece_files.column_counts(self._rows, self._size)
+    self._counts = bit_rows.column_counts(self._rows, self._size)
     self._order = rank_order.RankOrder(self._counts)
 
   def add_model(self) -> None:
-    counts = self._counts + piece_files.column_counts(self._rows[:1], self._size)
+    counts = self._counts + bit_rows.column_counts(self._rows[:1], self._size)
     rank_order.RankOrder(counts)
 
   def prepare(self, asked: np.ndarray) -> None:
     self._questions = ranking.OrderQuestions(self._order,
                                           rank_order.nested_ranks(self._size, BUDGET))
-    self._answers = piece_files.at(self._rows[0], self._questions.samples)
+    self._answers = bit_rows.at(self._rows[0], self._questions.samples)
     self._asked = asked
 
   def search(self) -> int:
@@ -91,7 +91,7 @@ class Numpy:
   def __init__(self, rows: np.ndarray, size: int):
     self._answers, self._size = np.empty((len(rows), size), np.int8), size
     for row, bits in zip(self._answers, rows):
-      row[:] = piece_files.unpack(bits, size)
+      row[:] = bit_rows.unpack(bits, size)
 
   def sort(self) -> None:
     self._order = np.argsort(-self._answers.sum(axis=0), kind="stable")

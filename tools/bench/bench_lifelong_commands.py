@@ -138,7 +138,7 @@ def bench(folder: pathlib.Path, size: int, num: int, text: bool) -> Iterator[str
   *measured, start = run(["verify", *base])
   yield f"verify | {_cells(measured)}"
   num_bytes = sum(path.stat().st_size for path in cache.iterdir())
-  index = sum(path.stat().st_size for path in cache.glob("*.index"))
+  index = sum(path.stat().st_size for path in cache.glob("*.ids.bin"))
   yield f"files: {num_bytes / 1e6:.0f} MB; of ids {index / size:.1f} bytes a sample | | | "
   yield f"memory of an imported suite | | | {start:.0f}"
 

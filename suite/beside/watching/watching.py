@@ -33,10 +33,10 @@ from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import accuracy_import
 from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import cache_growth
-from suite.lifelong.cache import committed
 from suite.lifelong.cache import task_groups
 from suite.system import atomic_files
 from suite.system import file_lock
+from suite.system import sealed_lines
 
 FILE = "watched.jsonl"
 LOCK = "watch.lock"
@@ -133,18 +133,12 @@ def update(cache_folder: pathlib.Path, folder: pathlib.Path, settings: Settings 
     now: the clock.
 
   Raises:
-    CacheError: there is no folder, or the cache is damaged, or keeps scores as values.
+    CacheError: there is no folder, or the cache is damaged.
     file_lock.LockedError: another process watches for this cache.
   """
   if not folder.is_dir():
     raise accuracy_cache.CacheError(f"{folder} is no folder. Give the one that logs are written "
                                     "to.")
-  if accuracy_cache.is_cache(cache_folder) and (
-      accuracy_cache.AccuracyCache(cache_folder).value_range is not None):
-    raise accuracy_cache.CacheError(
-        f"{cache_folder} keeps scores as values, and takes whole models and samples only: suite "
-        "lifelong add-models and add-samples. A cache of right and wrong answers takes logs as "
-        "they come: --threshold 0.5.")
   with file_lock.held(cache_folder / LOCK, wait=False):
     log = _log(cache_folder)
     past = [_parsed(line) for line in log.lines if line["kind"] == "update"]
@@ -276,7 +270,9 @@ class _Found:
 
   def _read(self, cache: accuracy_cache.AccuracyCache, paths: Sequence[pathlib.Path]
             ) -> tuple[list[accuracy_import.ImportedAnswers], accuracy_import.Report]:
-    options = dataclasses.replace(self._settings.options, known=cache.tasks, is_all=False)
+    options = dataclasses.replace(
+        self._settings.options, known=cache.tasks, is_all=False,
+        values=self._settings.options.values or cache.value_range is not None)
     try:
       return accuracy_import.read_reported(paths, options)
     except accuracy_import.NoSamplesError:  # What harnesses write beside their logs.
@@ -301,7 +297,8 @@ class _Found:
     seen = _seen(cache, table) if not is_again else None
     with task_groups.joining(cache.folder, table.groups):
       added = cache_growth.add(cache, table, threshold=self._settings.threshold,
-                               changed=self._settings.changed)
+                               changed=self._settings.changed,
+                               values=self._settings.options.values)
     self._added.models += added.models
     self._added.num_samples += added.num_samples
     self._added.num_answers += added.num_answers
@@ -350,8 +347,8 @@ def _seen(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAn
   return found
 
 
-def _log(cache: pathlib.Path) -> committed.Log:
-  log = committed.read(cache / FILE)
+def _log(cache: pathlib.Path) -> sealed_lines.Log:
+  log = sealed_lines.read(cache / FILE)
   if log.damage:
     raise accuracy_cache.CacheError(f"{log.damage}. Put the file back, or remove it: all files are "
                                     "then read again, which changes nothing in the cache.")
@@ -360,7 +357,7 @@ def _log(cache: pathlib.Path) -> committed.Log:
 
 def _append(cache: pathlib.Path, line: Mapping[str, Any]) -> None:
   log = _log(cache)
-  committed.append(cache / FILE, line, at=log.ends[-1] if log.ends else 0)
+  sealed_lines.append(cache / FILE, line, at=log.end)
 
 
 def _parsed(line: Mapping[str, Any]) -> Update:

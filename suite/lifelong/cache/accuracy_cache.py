@@ -1,88 +1,59 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 """The accuracy cache on disk: which model answers which sample correctly.
 
-  cache/format.json     version of the format; threshold of graded answers, if there were any, or
-                        the range of scores that are kept as values; tasks with their metric and
-                        filter (`cache_tasks`)
-        commits.jsonl   one line for each addition; files that it does not name are ignored
-        0001.bits       answers of an addition: one bit each, one more where some are missing,
-                        and a float32 where scores are kept
-        0001.index      ids of the added samples (`sample_ids`), unless they are 0, 1, 2, ...
-        counts.bin      see `sample_counts`
-        questions.jsonl see `question_sets`
-        documents.bin   see `cache_tasks`
+  cache/cache.db         SQLite: models, tasks, groups, families, questions, and what the files
+                         are (`catalog`)
+        0007.right.npy   answers of an addition, one bit each; .seen, .value, .number
+                         (`piece_files`)
+        0007.ids.bin     ids of the added samples (`sample_ids`), unless they are 0, 1, 2, ...
+        counts.npz       see `sample_counts`; made again if it is lost
 
-                sample batch 0    sample batch 1
-  model batch 0 [ piece       ]   [ piece       ]     An addition writes a column or a row of
-  model batch 1 [ piece       ]   [ piece       ]     pieces to a new file.
+                 samples of the 1st   3rd addition
+  1st (models)   [ rectangle       ]  [          ]     An addition of models is a rectangle of all
+  2nd (models)   [ rectangle       ]  [ rectangle]     samples that there are, one of samples of
+  4th (models)   [ rectangle                     ]     all models; together they are the matrix.
 
-A piece is bits [models, ceil(samples / 8)], memory-mapped if it is large. An addition writes and
-syncs its files, then appends its line; a crash in between leaves files that the next addition
-overwrites. Small additions are joined later (`committed`): the joined file is written, the log is
-replaced, the old files are removed. Writers take a lock. Readers need none: a written file never
-changes, and one that was removed since the log was read is found in the new log.
-
-A line has the digests of its files, and names the line before it. Opening the cache reads parts of
-large files (`piece_files.spot`); `cache_check` reads all of them.
+An addition writes and syncs its planes, then commits their rows; a crash in between leaves files
+that the next addition overwrites. Missing answers that come are new rows of their models: the
+rectangle is cut above and below them, which writes nothing. Small rectangles are joined, as are all
+once there are many (`cache_changes`): a joined file is written, its row is committed, the old files
+are removed. Files never change, so a reader needs no lock; one whose file was removed since reads
+the rows again.
 """
 
 from __future__ import annotations
 
-import bisect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 import contextlib
-import itertools
-import json
-import math
+import logging
 import os
 import pathlib
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from suite.lifelong.cache import bit_rows
+from suite.lifelong.cache import cache_changes
 from suite.lifelong.cache import cache_input
 from suite.lifelong.cache import cache_tasks
-from suite.lifelong.cache import committed
+from suite.lifelong.cache import catalog
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_ids
-from suite.system import atomic_files
-from suite.system import file_lock
-from suite.system import io_errors
 
-# 1: ids without an index; 2: no tasks. Both are read, and converted when something is added.
-# 4: scores are kept as values. A cache without any stays one of format 3.
-VERSION, _OF_BITS = 4, 3
+_LOGGER = logging.getLogger(__name__)
 NOT_EVALUATED = cache_input.NOT_EVALUATED
 CacheError = cache_input.CacheError
-Piece = piece_files.Piece
+ValueRange, Given = cache_changes.ValueRange, cache_changes.Given
+RIGHT, SEEN, VALUE, NUMBER = piece_files.KINDS
+DOCUMENTS, CLUSTERS = cache_changes.DOCUMENTS, cache_changes.CLUSTERS
+REMEDY = ("Put the file back from a copy; or give up what was added since: suite lifelong verify "
+          "--cache {} --cut")
+_NOTHING = Given()
+_TRIES = 3  # A reader may meet files being replaced, but not again and again.
 
 
 def is_cache(folder: str | os.PathLike) -> bool:
-  return (pathlib.Path(folder) / "format.json").exists()
-
-
-class ValueRange(NamedTuple):
-  """The range of scores that are kept as values: estimates are made of shares of it."""
-
-  low: float = 0.0
-  high: float = 1.0
-
-  def shares(self, values: Any) -> Any:
-    """Values as shares of the range: 0 is its lower end."""
-    return (values - self.low) / (self.high - self.low)
-
-  def values(self, shares: Any) -> Any:
-    """Shares of the range as values."""
-    return self.low + (self.high - self.low) * shares
-
-  def widened(self, low: float, high: float) -> ValueRange:
-    """The range that values from `low` to `high` are in, too.
-
-    From 0 on it ends at 1, 10 or 100, if it can: the next model may be better than all before.
-    """
-    low, high = min(low, self.low), max(high, self.high)
-    ends = [one for one in (1.0, 10.0, 100.0) if one >= high]
-    return ValueRange(low, ends[0] if ends and low == 0.0 else high)
+  return (pathlib.Path(folder) / catalog.MARK).exists()
 
 
 class AccuracyCache:
@@ -92,6 +63,8 @@ class AccuracyCache:
     folder: the cache's folder.
     models: names of the models, in the order in which they were added.
     num_samples: N.
+    problem: what is damaged, so that the cache was opened as it was before; "" if nothing is.
+    files: its files, by name.
   """
 
   def __init__(self, folder: str | os.PathLike, *, create: bool = False):
@@ -101,22 +74,61 @@ class AccuracyCache:
     """
     self.folder = pathlib.Path(folder)
     if not create or is_cache(self.folder):
-      self._check_version()
-    self._committed = committed.Committed(self.folder)
+      catalog.check_version(self.folder)
+    self.refresh()
 
   def refresh(self) -> None:
     """Reads what other processes have committed since."""
-    self._committed.refresh()
+    for _ in range(_TRIES):
+      tables = catalog.read(self.folder)
+      self._take(tables)
+      if not self.problem or catalog.read(self.folder, ["files"])["files"] == tables["files"]:
+        break  # Otherwise the file was removed by a writer that has joined it.
+    if self.problem:
+      _LOGGER.warning("%s: the cache is opened as it was before that.", self.problem)
 
-  @property
-  def problem(self) -> str:
-    """What is damaged, so that the cache was opened as it was before; "" if nothing is."""
-    return self._committed.problem
+  def _take(self, tables: catalog.Tables) -> None:
+    self.problem, self.files = "", dict[str, piece_files.Checked]()
+    for facts in (piece_files.Facts(*row) for row in tables["files"]):
+      try:
+        self.files[facts.name] = piece_files.Checked(self.folder, facts)
+      except CacheError as error:
+        self.problem = self.problem or str(error).partition(". Put it")[0]
+    self._tables = self._whole(tables) if self.problem else tables
+    self.models: list[str] = [name for name, _ in self._tables["models"]]
+    self._places = {name: index for index, name in enumerate(self.models)}
+    self._ids = sample_ids.SampleIds([
+        sample_ids.Batch(*row).opened(self.files) for row in self._tables["ids"]])
+    self._num_samples = len(self._ids)
+    self._pieces = [piece_files.Piece(piece_files.Rectangle(*row), self.files)
+                    for row in self._tables["planes"]]
+
+  def _whole(self, tables: catalog.Tables) -> catalog.Tables:
+    """The last state that needs none of the files that are damaged."""
+    places = [piece_files.Rectangle(*row) for row in tables["planes"]]
+    bad = [one for one in places if not self.files.keys() >= set(one.files())]
+    batches = [sample_ids.Batch(*row) for row in tables["ids"]]
+    ends = np.cumsum([one.samples for one in batches]).tolist()
+    least = min((end - one.samples for end, one in zip(ends, batches)
+                 if one.file not in (None, *self.files)), default=sum(one[0] for one in batches))
+    models, samples = next(
+        (models, samples) for models, samples, _ in [*tables["commits"][::-1], (0, 0, "")]
+        if samples <= least and all(one.model >= models or one.sample >= samples for one in bad))
+    return {
+        **tables, "models": tables["models"][:models],
+        "planes": [tuple(one._replace(models=min(one.ends[0], models) - one.model,
+                                      samples=min(one.ends[1], samples) - one.sample))
+                   for one in places if one.model < models and one.sample < samples],
+        "ids": [tuple(one) for one, end in zip(batches, ends) if end <= samples],
+        "columns": [one for one in tables["columns"]
+                    if one[1] in self.files and one[2] <= samples],
+        "commits": [one for one in tables["commits"] if one[0] <= models and one[1] <= samples],
+        "questions": [one for one in tables["questions"] if one[2] <= samples]}
 
   @property
   def threshold(self) -> float | None:
     """Score from which on graded answers were counted as correct; None: there were none so far."""
-    return self._format().get("threshold") if is_cache(self.folder) else None
+    return dict(self._tables["settings"]).get("threshold")
 
   def agreed_threshold(self, given: float | None) -> float | None:
     """Returns the threshold for graded answers: that of the cache, or the given one if it has none.
@@ -138,18 +150,15 @@ class AccuracyCache:
     return given if stored is None else stored
 
   @property
-  def value_range(self) -> ValueRange | None:
+  def value_range(self) -> cache_changes.ValueRange | None:
     """The range of the scores that are kept; None: the answers are right or wrong."""
-    found = self._format().get("range") if is_cache(self.folder) else None
-    return None if found is None else ValueRange(*found)
+    found = dict(self._tables["settings"])
+    return ValueRange(found["low"], found["high"]) if "low" in found else None
 
   @property
   def tasks(self) -> dict[str, cache_tasks.Task]:
     """The tasks of the samples, by name; {} if none are known."""
-    if not is_cache(self.folder):
-      return {}
-    found = self._format()
-    return self._tasks_of(found)
+    return cache_tasks.of_rows(self._tables["tasks"])
 
   def sample_tasks(self) -> tuple[list[str], np.ndarray]:
     """Names of the tasks, and the number of the task of each sample: int32 [N], -1 for none.
@@ -164,34 +173,59 @@ class AccuracyCache:
     first = int(used[0] < 0)
     return [names[index] for index in used[first:].tolist()], (codes - first).astype(np.int32)
 
+  @property
+  def documents(self) -> np.ndarray:
+    """Hash of the document of each of the first n samples, 0 where none is known: uint64 [n]."""
+    return self.column(DOCUMENTS, np.uint64)
+
   def check_documents(self, ids: Sequence[str], hashes: np.ndarray | None,
                       sources: Sequence[str] | str) -> None:
     """Raises a CacheError if ids of the cache are other documents: hashes uint64 [n], 0: unknown.
 
     `sources`: the file of each, or of all.
     """
-    if hashes is None or not self.num_samples:
-      return
-    found = cache_tasks.Documents(self.folder, self.states())
-    if len(found.hashes):
-      found.check(self.sample_ids.find(ids), hashes, ids,
-                  [sources] * len(ids) if isinstance(sources, str) else sources, self.tasks)
-
-  def _tasks_of(self, found: Mapping[str, Any]) -> dict[str, cache_tasks.Task]:
-    if found.get("version", VERSION) < 3:
-      return cache_tasks.inferred(self.sample_ids.chunks())
-    return cache_tasks.parsed(found.get("tasks", {}))
+    if hashes is not None and len(self.documents):
+      cache_tasks.check_documents(
+          self.documents, self.sample_ids.find(ids), hashes, ids,
+          [sources] * len(ids) if isinstance(sources, str) else sources, self.tasks)
 
   @property
-  def models(self) -> list[str]:
-    return self._committed.models
+  def clusters(self) -> np.ndarray | None:
+    """Number of the cluster of each sample, such as its passage: int64 [N]; None: of none known.
+
+    A sample without a cluster is one by itself.
+    """
+    if not self._tables[CLUSTERS]:
+      return None
+    found = np.zeros(self.num_samples, np.int64)
+    known = self.column(CLUSTERS, np.uint32)[:self.num_samples]
+    found[:len(known)] = known
+    alone = np.flatnonzero(found == 0)
+    found[alone] = len(self._tables[CLUSTERS]) + 1 + np.arange(len(alone))
+    return found - 1
+
+  def set_clusters(self, ids: Sequence[str], names: Sequence[str]) -> None:
+    """Keeps the cluster of each of these samples; those of others stay as they are."""
+    with self._writing() as change:
+      samples = change.samples_of(ids)
+      places = {name: index for index, (name,) in enumerate(change.tables[CLUSTERS], start=1)}
+      codes = np.array([places.setdefault(str(name), len(places) + 1) for name in names], np.uint32)
+      change.tables[CLUSTERS] = [(name,) for name in places]
+      change.set_column(CLUSTERS, samples, codes)
+
+  def column(self, name: str, dtype: Any) -> np.ndarray:
+    """What is known of the first n samples, such as `DOCUMENTS`: [n]."""
+    for one, file, _ in self._tables["columns"]:
+      if one == name:
+        return piece_files.Plane(self.files[file], 0, 1)[0].view(dtype)
+    return np.zeros(0, dtype)
 
   def states(self) -> dict[tuple[int, int], str]:
     """Digest of each state that the cache has had, by its numbers of models and of samples.
 
     Equal digests stand for equal answers.
     """
-    return self._committed.states()
+    return {(models, samples): state for models, samples, state in self._tables["commits"]}
 
   @property
   def state(self) -> str:
@@ -200,51 +234,30 @@ class AccuracyCache:
 
   @property
   def num_samples(self) -> int:
-    return sum(self._committed.sample_sizes)
+    return self._num_samples
 
   @property
   def num_models(self) -> int:
     return len(self.models)
 
   @property
-  def model_batches(self) -> tuple[int, ...]:
-    """Number of models of each addition of models."""
-    return tuple(self._committed.model_sizes)
+  def pieces(self) -> Sequence[piece_files.Piece]:
+    """The rectangles that make the matrix."""
+    return self._pieces
 
   @property
-  def sample_batches(self) -> tuple[int, ...]:
-    """Number of samples of each addition of samples."""
-    return tuple(self._committed.sample_sizes)
-
-  def piece(self, model_batch: int, sample_batch: int) -> Piece:
-    return self._committed.pieces[model_batch, sample_batch]
-
-  def pieces(self) -> Iterable[Piece]:
-    return self._committed.pieces.values()
+  def sample_ids(self) -> sample_ids.SampleIds:
+    return self._ids
 
   @property
   def ids(self) -> np.ndarray:
     """All ids in the order in which samples were added: str [N]; `sample_ids` reads only some."""
     return np.array([one for chunk in self.sample_ids.chunks() for one in chunk], str)
 
-  @property
-  def sample_ids(self) -> sample_ids.SampleIds:
-    return self._committed.ids
-
   def answers(self, model: int | str, samples: np.ndarray) -> np.ndarray:
     """Answers of one model to int [n] samples: int8 [n]; costs n lookups."""
-    batch, row = self._place(model)
-    samples = np.asarray(samples, np.int64)
-    starts = np.concatenate([[0], np.cumsum(self._committed.sample_sizes)])
-    found = np.empty(len(samples), np.int8)
-    where = np.searchsorted(starts, samples, side="right") - 1
-    for index in np.unique(where):
-      piece, chosen = self._committed.pieces[batch, index], where == index
-      inside = samples[chosen] - starts[index]
-      values = piece_files.at(piece.correct[row], inside).astype(np.int8)
-      if piece.seen is not None:
-        values[piece_files.at(piece.seen[row], inside) == 0] = NOT_EVALUATED
-      found[chosen] = values
+    found = self._cells(RIGHT, samples, [model])[0].view(np.int8)
+    found[self._cells(SEEN, samples, [model])[0] == 0] = NOT_EVALUATED
     return found
 
   def matrix(self, models: Sequence[int | str] | None = None) -> np.ndarray:
@@ -262,37 +275,34 @@ class AccuracyCache:
 
     With `seen`: whether they were evaluated on these samples.
     """
-    places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
-    samples = np.asarray(samples, np.int64)
-    starts = np.concatenate([[0], np.cumsum(self._committed.sample_sizes)])
-    where = np.searchsorted(starts, samples, side="right") - 1
-    found = np.empty([len(places), len(samples)], np.uint8)
-    batches, rows = np.array(places, np.int64).reshape(-1, 2).T
-    for index in np.unique(where):
-      chosen = np.flatnonzero(where == index)
-      inside = samples[chosen] - starts[index]
-      for batch in np.unique(batches).tolist():
-        piece, lines = self._committed.pieces[batch, index], np.flatnonzero(batches == batch)
-        bits = piece.seen if seen else piece.correct
-        found[np.ix_(lines, chosen)] = (
-            1 if bits is None else piece_files.at_all(bits, rows[lines], inside))
-    return found
+    return self._cells(SEEN if seen else RIGHT, samples, models)
 
   def values(self, samples: np.ndarray, models: Sequence[int | str] | None = None) -> np.ndarray:
     """Scores of models (default: all) on samples int [n]: float32 [M, n], NaN: not evaluated."""
-    places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
+    return self._cells(VALUE, samples, models)
+
+  def numbers(self, samples: np.ndarray, models: Sequence[int | str] | None = None) -> np.ndarray:
+    """Numbers of generations that scores are means of: uint16 [M, n], 0: not evaluated."""
+    return self._cells(NUMBER, samples, models)
+
+  def _cells(self, kind: str, samples: np.ndarray, models: Sequence[int | str] | None
+             ) -> np.ndarray:
+    """What `piece_files.Piece.cells` says of the kind, for all of the cache."""
+    places = np.array([self._place(m) for m in (
+        range(self.num_models) if models is None else models)], np.int64)
     samples = np.asarray(samples, np.int64)
-    starts = np.concatenate([[0], np.cumsum(self._committed.sample_sizes)])
-    where = np.searchsorted(starts, samples, side="right") - 1
-    found = np.empty([len(places), len(samples)], np.float32)
-    batches, rows = np.array(places, np.int64).reshape(-1, 2).T
-    for index in np.unique(where):
-      chosen = np.flatnonzero(where == index)
-      inside = samples[chosen] - starts[index]
-      for batch in np.unique(batches).tolist():
-        lines = np.flatnonzero(batches == batch)
-        found[np.ix_(lines, chosen)] = piece_files.values_at(
-            self._committed.pieces[batch, index], rows[lines], inside)
+    found = np.empty([len(places), len(samples)], piece_files.CELLS.get(kind, np.uint8))
+    for piece in self._pieces:
+      at = piece.at
+      rows = np.flatnonzero((places >= at.model) & (places < at.ends[0]))
+      if not rows.size:
+        continue
+      chosen = np.flatnonzero((samples >= at.sample) & (samples < at.ends[1]))
+      if chosen.size:
+        here = piece.cells(kind, places[rows] - at.model, samples[chosen] - at.sample)
+        if here.shape == found.shape:
+          return here
+        found[np.ix_(rows, chosen)] = here
     return found
 
   def totals(self, first_model: int = 0, first_sample: int = 0) -> np.ndarray:
@@ -300,20 +310,18 @@ class AccuracyCache:
 
     Models and samples before `first_model` and `first_sample` are left out.
     """
-    found, row, ends = np.zeros([self.num_models, 2], np.int64), 0, np.cumsum(self.sample_batches)
-    for batch, num in enumerate(self._committed.model_sizes):
-      rows = slice(min(num, max(0, first_model - row)), num)
-      here = found[row + rows.start:row + num]
-      for index, size in enumerate(self._committed.sample_sizes):
-        known = size - int(np.clip(ends[index] - first_sample, 0, size))
-        piece = self._committed.pieces[batch, index]
-        if known == size or not len(here):
-          continue
-        for column, plane in enumerate((piece.correct, piece.seen)):
-          here[:, column] += (size - known if plane is None else
-                              piece_files.row_counts(plane[rows], size) -
-                              piece_files.row_counts(plane[rows], known))
-      row += num
+    found = np.zeros([self.num_models, 2], np.int64)
+    for piece in self._pieces:
+      at = piece.at
+      first, known = max(first_model, at.model), max(first_sample, at.sample) - at.sample
+      if first >= at.ends[0] or known >= at.samples:
+        continue
+      for column, kind in enumerate((RIGHT, SEEN)):
+        plane = piece.planes.get(kind)
+        here = None if plane is None else plane[first - at.model:at.models]
+        found[first:at.ends[0], column] += (
+            at.samples - known if here is None else
+            bit_rows.row_counts(here, at.samples) - bit_rows.row_counts(here, known))
     return found[first_model:]
 
   def complete_models(self) -> list[str]:
@@ -324,24 +332,36 @@ class AccuracyCache:
   def counts(self, models: Sequence[int | str] | None = None
              ) -> tuple[np.ndarray, np.ndarray | None]:
     """Number of correct models [N] and of evaluated models [N] of each sample; None: all."""
-    places = [self._place(m) for m in (range(self.num_models) if models is None else models)]
-    correct, seen = [], []
-    for index, size in enumerate(self._committed.sample_sizes):
-      pieces = [(self._committed.pieces[batch, index], row) for batch, row in places]
-      correct.append(piece_files.column_counts([p.correct[row] for p, row in pieces], size))
-      masked = [p.seen[row] for p, row in pieces if p.seen is not None]
-      seen.append(piece_files.column_counts(masked, size) + (len(pieces) - len(masked))
-                  if masked else None)
-    if all(one is None for one in seen):
-      return np.concatenate(correct), None
-    return np.concatenate(correct), np.concatenate([
-        np.full(size, len(places)) if one is None else one
-        for one, size in zip(seen, self._committed.sample_sizes)]).astype(np.uint16)
+    chosen = np.zeros(self.num_models, bool)
+    chosen[[self._place(m) for m in models] if models is not None else slice(None)] = True
+    return self._tally(chosen, (0, 0))
+
+  def further_counts(self, num_models: int, num_samples: int
+                     ) -> tuple[np.ndarray, np.ndarray | None]:
+    """As `counts`, without the answers of the first models to the first samples."""
+    return self._tally(np.ones(self.num_models, bool), (num_models, num_samples))
+
+  def _tally(self, chosen: np.ndarray, beyond: tuple[int, int]
+             ) -> tuple[np.ndarray, np.ndarray | None]:
+    correct, seen = np.zeros([2, self.num_samples],
+                             np.uint8 if chosen.sum() < 256 else np.uint16)
+    is_whole = True
+    for piece in self._pieces:
+      at = piece.at
+      rows = np.flatnonzero(chosen[at.model:at.ends[0]])
+      old = rows[rows + at.model < beyond[0]]
+      for some, first in ((rows[len(old):], 0), (old, max(0, beyond[1] - at.sample))):
+        if len(some) and first < at.samples:
+          here = slice(at.sample + first, at.ends[1])
+          correct[here] += piece.counts(RIGHT, some, first)
+          is_whole &= SEEN not in piece.planes
+          seen[here] += (piece.counts(SEEN, some, first) if SEEN in piece.planes else
+                         seen.dtype.type(len(some)))
+    return correct, None if is_whole else seen
 
   def add_models(self, names: Sequence[str], answers: Iterable[np.ndarray],
-                 ids: Sequence[str] | None = None, *, threshold: float | None = None,
-                 tasks: Mapping[str, cache_tasks.Task] = {}, hashes: np.ndarray | None = None,
-                 values: bool = False) -> None:
+                 ids: Sequence[str] | None = None, *, numbers: np.ndarray | None = None,
+                 **facts: Any) -> None:
     """Adds models with their answers to all samples.
 
     Args:
@@ -350,41 +370,32 @@ class AccuracyCache:
         the number of samples, and `ids` is required.
       ids: ids [N] of the columns; None: those of the cache. Rows are reordered as the cache;
         samples of the cache that are not among them were not evaluated.
-      threshold: score from which on graded answers were counted as correct; None: no answer was
-        graded. All additions have the same (`agreed_threshold`).
-      tasks: what the answers to the tasks of the samples are; a sample TASK/DOCUMENT is of a task.
-      hashes: uint64, hash of the document of each id, 0 if unknown; they are compared with those
-        of the cache and kept.
-      values: the answers are scores of any range, NaN where not evaluated, which are kept as they
-        are; such a cache has no threshold.
+      numbers: of scores that are means of generations, how many there are: uint16 [m, N].
+      **facts: of `Given`.
     """
-    extent = None
-    if values:
+    known = Given(**facts)
+    if known.values:
       answers = [cache_input.checked_values(row, f"model {name!r}")
                  for name, row in cache_input.paired([str(name) for name in names], answers)]
-      extent = _extent(answers)
-    with self._writing(threshold, tasks, ids, hashes, extent):
-      middle = self._middle() if values else None
-      names = cache_input.checked_names(names, self._committed.places)
-      sizes, order = self._committed.sample_sizes, None
-      if sizes:
+    with self._writing(known, ids, answers) as change:
+      names = cache_input.checked_names(names, self._places)
+      order = None
+      if self.num_samples:
         order = cache_input.columns(ids, self.sample_ids)
       else:
-        ids = cache_input.new_ids(ids, self.sample_ids)
-        sizes = [len(ids)]
-      rows = [cache_input.packed(row, order, sizes, name, middle)
-              for name, row in cache_input.paired(names, answers)]
-      if not self._committed.sample_sizes:
-        assert ids is not None
-        self._committed.add({"samples": len(ids)}, [], [ids])
-      pieces = [_piece([row[index] for row in rows], size)
-                for index, size in enumerate(self._committed.sample_sizes)]
-      self._committed.add({"models": list(names)}, pieces)
+        change.add_ids(cache_input.new_ids(ids, self.sample_ids))
+      size = change.num_samples
+      rows = (cache_input.packed(row, order, size, name, change.middle)
+              for name, row in cache_input.paired(names, answers))
+      if numbers is not None:
+        rows = (cache_input.numbered(row, one, order, size, name)
+                for row, one, name in zip(rows, numbers, names))
+      change.add_rows(rows, (self.num_models, len(names), 0, size))
+      change.tables["models"] += [(name, "") for name in names]
+      change.commit(names)
 
   def add_samples(self, ids: Sequence[str], answers: np.ndarray,
-                  models: Sequence[str] | None = None, *, threshold: float | None = None,
-                  tasks: Mapping[str, cache_tasks.Task] = {}, hashes: np.ndarray | None = None,
-                  values: bool = False) -> None:
+                  models: Sequence[str] | None = None, **facts: Any) -> None:
     """Adds samples with the answers of all models.
 
     Args:
@@ -392,12 +403,12 @@ class AccuracyCache:
       answers: [M, n].
       models: [M] names of the rows; None: those of the cache. Models of the cache that are not
         among them were not evaluated on these samples.
-      threshold, tasks, hashes, values: as of `add_models`.
+      **facts: of `Given`.
     """
-    if values:
+    known = Given(**facts)
+    if known.values:
       answers = cache_input.checked_values(answers, "the new samples")
-    with self._writing(threshold, tasks, ids, hashes, _extent([answers]) if values else None):
-      middle = self._middle() if values else None
+    with self._writing(known, ids, answers) as change:
       if not self.models:
         raise CacheError("The cache has no models yet: add models first; that also brings samples.")
       ids = cache_input.new_ids(ids, self.sample_ids)
@@ -406,226 +417,99 @@ class AccuracyCache:
       if answers.shape != (len(names), len(ids)):
         raise CacheError(f"Got answers of shape {list(answers.shape)} for {len(names)} models and "
                          f"{len(ids)} new samples.")
-      unknown = sorted(set(names) - self._committed.places.keys())
+      unknown = sorted(set(names) - self._places.keys())
       if unknown or len(set(names)) < len(names):
         raise CacheError(f"Rows must be models of the cache, each once; unknown: {unknown}.")
-      whole = (np.full((self.num_models, len(ids)), NOT_EVALUATED, np.int8) if middle is None else
-               np.full((self.num_models, len(ids)), np.nan, np.float32))
-      rows = [self._committed.places[name] for name in names]
-      whole[rows] = cache_input.checked(answers, "the new samples") if middle is None else answers
-      packed = [cache_input.packed(row, None, [len(ids)], name, middle)[0]
-                for name, row in zip(self.models, whole)]
-      ends = itertools.accumulate(self._committed.model_sizes)
-      pieces = [_piece(packed[end - size:end], len(ids))
-                for end, size in zip(ends, self._committed.model_sizes)]
-      self._committed.add({"samples": len(ids)}, pieces, [ids])
+      if not known.values:
+        answers = cache_input.checked(answers, "the new samples")
+      missing = np.full(len(ids), np.nan if known.values else NOT_EVALUATED, answers.dtype)
+      given = dict(zip(names, answers))
+      rows = (cache_input.packed(given.get(name, missing), None, len(ids), name, change.middle)
+              for name in self.models)
+      change.add_rows(rows, (0, self.num_models, self.num_samples, len(ids)))
+      change.add_ids(ids)
+      change.commit([])
 
-  def add_answers(self, names: Sequence[str], answers: np.ndarray, ids: Sequence[str], *,
-                  threshold: float | None = None, tasks: Mapping[str, cache_tasks.Task] = {},
-                  hashes: np.ndarray | None = None) -> int:
+  def add_answers(self, names: Sequence[str], answers: np.ndarray, ids: Sequence[str],
+                  **facts: Any) -> int:
     """Adds answers of models of the cache to samples of the cache that were not evaluated.
 
     Args:
       names: [m] models.
-      answers: [m, n], -1 for what was not evaluated.
+      answers: [m, n], -1 for what was not evaluated, NaN among scores that are kept as values.
       ids: [n] samples.
-      threshold, tasks, hashes: as of `add_models`.
+      **facts: of `Given`.
 
     Returns:
       number of new answers. Those that the cache has already are left as they are.
 
     Raises:
-      CacheError: an answer differs from the one that the cache has, or it keeps scores as values.
+      CacheError: an answer differs from the one that the cache has.
     """
-    if self.value_range is not None:
-      raise CacheError(f"{self.folder} keeps scores as values, to which answers are not added one "
-                       "by one: add whole models and samples.")
-    with self._writing(threshold, tasks, ids, hashes):
-      answers = cache_input.checked(np.asarray(answers), "the new file")
+    known = Given(**facts)
+    answers = (cache_input.checked_values(answers, "the new file") if known.values else
+               cache_input.checked(np.asarray(answers), "the new file"))
+    with self._writing(known, ids, answers) as change:
       if answers.shape != (len(names), len(ids)):
         raise CacheError(f"Got answers of shape {list(answers.shape)} for {len(names)} models and "
                          f"{len(ids)} samples.")
-      samples = self.sample_ids.find(ids)
-      if np.any(samples < 0):
-        raise CacheError(f"{ids[int(np.argmin(samples))]!r} is no sample of the cache.")
-      starts = np.concatenate([[0], np.cumsum(self._committed.sample_sizes)])
-      changed: dict[tuple[int, int], dict[int, tuple[np.ndarray, np.ndarray]]] = {}
-      num = 0
+      samples, num = change.samples_of(ids), 0
+      new: dict[int, tuple[np.ndarray, np.ndarray]] = {}
       for name, given in zip(names, answers):
-        batch, row = self._place(name)
-        mine = self.answers(name, samples)
-        both = (given != NOT_EVALUATED) & (mine != NOT_EVALUATED)
+        if known.values:
+          mine = self.values(samples, [name])[0]
+          is_given, is_mine = ~np.isnan(given), ~np.isnan(mine)
+        else:
+          mine = self.answers(name, samples)
+          is_given, is_mine = given != NOT_EVALUATED, mine != NOT_EVALUATED
+        both = is_given & is_mine
         wrong = np.flatnonzero(both & (given != mine))
         if wrong.size:
           raise CacheError(
               f"Model {name!r} has another answer to {ids[int(wrong[0])]!r} in the cache; "
               f"{wrong.size:,} of {int(both.sum()):,} answers differ. Is it another run, or "
               "another model of this name? Leave the file out, or give its model another name.")
-        new = np.flatnonzero((given != NOT_EVALUATED) & (mine == NOT_EVALUATED))
-        where = np.searchsorted(starts, samples[new], side="right") - 1
-        for index in np.unique(where).tolist():
-          here = new[where == index]
-          changed.setdefault((batch, index), {})[row] = (samples[here] - starts[index], given[here])
-        num += len(new)
-      if changed:
-        documents = cache_tasks.Documents(self.folder, self.states())
-
-        def keep_documents(state: str) -> None:  # They are of both states.
-          if len(documents.hashes):
-            documents.write(np.zeros(0, np.int64), np.zeros(0, np.uint64), self.num_samples,
-                            self.state, state)
-
-        self._committed.change({
-            (batch, index): _filled(self._committed.pieces[batch, index], rows,
-                                    self._committed.sample_sizes[index])
-            for (batch, index), rows in changed.items()}, keep_documents)
+        chosen = np.flatnonzero(is_given & ~is_mine)
+        if chosen.size:
+          new[self._place(name)] = samples[chosen], given[chosen]
+          num += len(chosen)
+      if new:
+        change.fill(new)
       return num
 
-  def _place(self, model: int | str) -> tuple[int, int]:
+  def cut(self) -> None:
+    """Gives up, for good, what was added after the last state that is whole (`problem`)."""
+    with catalog.changing(self.folder) as tables:
+      self._take(tables)
+      tables.update(self._tables)
+      cache_changes.forget_files(tables)
+    self.refresh()
+
+  def _place(self, model: int | str) -> int:
     if isinstance(model, str):
-      if model not in self._committed.places:
+      if model not in self._places:
         raise CacheError(f"The cache has no model {model!r}; it has {len(self.models)}, such as "
                          f"{self.models[:3]}.")
-      model = self._committed.places[model]
-    if not 0 <= model < self.num_models:
+      return self._places[model]
+    if not 0 <= model < len(self.models):
       raise CacheError(f"The cache has no model {model}; its {self.num_models} models are 0 to "
                        f"{self.num_models - 1}.")
-    ends = list(itertools.accumulate(self._committed.model_sizes))
-    batch = bisect.bisect_right(ends, model)
-    return batch, int(model - (ends[batch] - self._committed.model_sizes[batch]))
+    return int(model)
 
   @contextlib.contextmanager
-  def _writing(self, threshold: float | None = None,
-               tasks: Mapping[str, cache_tasks.Task] = {}, ids: Sequence[str] | None = None,
-               hashes: np.ndarray | None = None, extent: tuple[float, float] | None = None
-               ) -> Iterator[None]:
-    """Lock of the only writer, on the newest state; the system frees it if the process dies.
-
-    Threshold, range and tasks are stored before what was added with them, hashes of documents after
-    it.
-    The folder of a new cache is removed again if its first addition is refused.
-    """
-    new = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
-    with file_lock.held(self.folder / "lock"):
-      try:
-        # Marks the folder as a cache of this format, before anything of it is written.
-        found: dict[str, Any] = {}
-        if is_cache(self.folder):
-          self._check_version()
-          found = self._format()
-        if found.get("version", 0) < _OF_BITS:
-          known = cache_tasks.plain(self._tasks_of(found)) if found else {}
-          self._write_format({**found, "version": _OF_BITS, **({"tasks": known} if known else {})})
-        self.refresh()
-        if self.problem:
-          raise CacheError(f"{self.problem}, so nothing can be added. {self._committed.remedy()}")
-        if self._committed.is_early:
-          self._committed.upgrade()
-        if ids is not None:
-          self.check_documents(ids, hashes, "The new file")
-        with self._facts_stored(threshold, tasks, extent):
-          yield
-        if ids is not None and hashes is not None and np.any(hashes):
-          documents = cache_tasks.Documents(self.folder, self.states())
-          documents.write(self.sample_ids.find(ids), np.asarray(hashes, np.uint64),
-                          self.num_samples, self.state)
-      except Exception:
-        if not (self.folder / committed.COMMITS).exists():  # While the lock is held.
-          for name in ("format.json", "lock"):
-            (self.folder / name).unlink(missing_ok=True)
-          for folder in new:
-            with contextlib.suppress(OSError):  # Something else is in it.
-              folder.rmdir()
-        raise
-
-  @contextlib.contextmanager
-  def _facts_stored(self, threshold: float | None, tasks: Mapping[str, cache_tasks.Task],
-                    extent: tuple[float, float] | None = None) -> Iterator[None]:
-    """Stores threshold, range and new tasks; not if what is added with them is refused.
-
-    `extent`: lowest and highest of the scores that are to be kept.
-    """
-    before = self._format()
-    after = dict(before)
-    if self.agreed_threshold(threshold) is not None:
-      after["threshold"] = self.agreed_threshold(threshold)
-      if extent is not None:
-        raise CacheError(f"{self.folder} counts graded answers as correct from "
-                         f"{after['threshold']:g} on, so it keeps no scores. Leave out --values, "
-                         "or put the scores into another cache.")
-    elif extent is not None:
-      known = self.value_range or ValueRange()
-      after.update(version=VERSION, range=list(known.widened(*extent)))
-    joined = cache_tasks.agreed(self.tasks, tasks, self.folder)
-    if joined:
-      after["tasks"] = cache_tasks.plain(joined)
-    if after != before:
-      self._write_format(after)
-    try:
-      yield
-    except Exception:
-      if after != before:
-        self._write_format(before)
-      raise
-
-  def _middle(self) -> float:
-    """The middle of the range of values, from which on a score counts as right."""
-    return float((self.value_range or ValueRange()).values(0.5))
-
-  def _write_format(self, values: dict[str, Any]) -> None:
-    atomic_files.write(self.folder / "format.json", json.dumps(values).encode())
-    atomic_files.sync_folder(self.folder.parent)
-
-  def _format(self) -> dict[str, Any]:
-    try:
-      found = json.loads((self.folder / "format.json").read_text())
-      if not found["version"] >= 1 or not 0.0 < found.get("threshold", 1.0) <= 1.0:
-        raise ValueError("values")
-      low, high = found.get("range", (0.0, 1.0))
-      if not -math.inf < low < high < math.inf:
-        raise ValueError("range")
-      if _OF_BITS <= found["version"] <= VERSION:
-        cache_tasks.parsed(found.get("tasks", {}))
-      return found
-    except FileNotFoundError as error:
-      raise CacheError(f"{self.folder} is no accuracy cache (it has no format.json). Make one "
-                       f"with: suite lifelong add-models --cache {self.folder} ...") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-      if io_errors.of(error):
-        raise
-      raise CacheError(f"{self.folder / 'format.json'} is damaged: put it back.") from error
-
-  def _check_version(self) -> None:
-    version = self._format()["version"]
-    if version > VERSION:
-      raise CacheError(f"{self.folder} was written by a newer version (format {version}; this one "
-                       f"reads up to {VERSION}). Update lifelong-suite.")
-
-
-def _piece(rows: Sequence[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]], size: int
-           ) -> Piece:
-  """A piece of what `cache_input.packed` has of each model on `size` samples."""
-  return piece_files.below([
-      Piece(correct[None], None if seen is None else seen[None],
-            None if values is None else values[None]) for correct, seen, values in rows], size)
-
-
-def _extent(rows: Sequence[np.ndarray]) -> tuple[float, float]:
-  """Lowest and highest of all scores; (0, 1) if there are none."""
-  known = [row[~np.isnan(row)] for row in rows]
-  return (min((float(one.min()) for one in known if one.size), default=0.0),
-          max((float(one.max()) for one in known if one.size), default=1.0))
-
-
-def _filled(piece: Piece, rows: Mapping[int, tuple[np.ndarray, np.ndarray]], size: int) -> Piece:
-  """A piece with further answers: row -> (samples [n], answers 0/1 [n])."""
-  correct = np.array(piece.correct)
-  assert piece.seen is not None  # Otherwise nothing was missing.
-  seen = np.array(piece.seen)
-  for row, (places, answers) in rows.items():
-    for plane, values in ((correct, answers), (seen, np.ones(len(places), np.int8))):
-      bits = piece_files.unpack(plane[row], size)
-      bits[places] = values
-      plane[row] = piece_files.pack(bits)
-  every = piece_files.pack(np.ones(size, bool))
-  return Piece(correct, None if np.array_equal(seen, np.broadcast_to(every, seen.shape)) else seen)
+  def _writing(self, given: cache_changes.Given = _NOTHING, ids: Sequence[str] | None = None,
+               answers: Any = ()) -> Iterator[cache_changes.Change]:
+    """Lock of the only writer, on the newest state; what is changed is committed at the end."""
+    with catalog.changing(self.folder) as tables:
+      self._take({name: list(rows) for name, rows in tables.items()})
+      if self.problem:
+        raise CacheError(f"{self.problem}, so nothing can be added. {REMEDY.format(self.folder)}")
+      if ids is not None:
+        self.check_documents(ids, given.hashes, "The new file")
+      change = cache_changes.Change(self, tables)
+      change.take(given, answers)
+      yield change
+      if ids is not None and given.hashes is not None and np.any(given.hashes):
+        change.set_column(DOCUMENTS, change.samples_of(ids), np.asarray(given.hashes, np.uint64))
+      change.join()
+    self.refresh()

@@ -11,8 +11,6 @@ cache without retired samples:
 
 A family is a set of models that answer alike, such as checkpoints of one run: what is predicted of
 a model does not use its family, and a family counts as one model where errors are measured.
-
-roster.json has both; it is written anew by each change, under the lock of the cache.
 """
 
 from __future__ import annotations
@@ -29,12 +27,10 @@ from typing import Any
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import catalog
 from suite.lifelong.cache import sample_ids
-from suite.system import atomic_files
-from suite.system import file_lock
-from suite.system import sealed_json
 
-FILE = "roster.json"
+_TABLES = ("retired", "models", "settings")
 _BLOCK = 1 << 14
 _CHUNK = 1 << 16
 _VERSIONED = re.compile(r"(.*)@([2-9]|[1-9]\d+)")  # Of documents that changed, see `cache_growth`.
@@ -71,33 +67,25 @@ class Roster:
 
 def read(folder: pathlib.Path) -> Roster:
   """Reads the roster of a cache; an empty one if there is none."""
-  path = folder / FILE
-  try:
-    found = sealed_json.read(path)
-    if not found:
-      return Roster()
-    roster = Roster(frozenset(map(str, found["retired"])), dict(found["families"]),
-                    str(found["pattern"]))
-    re.compile(roster.pattern)
-    return roster
-  except (ValueError, KeyError, TypeError, re.error) as error:
-    raise accuracy_cache.CacheError(
-        f"{path} is damaged ({error}). Put it back, or remove it: no sample is then retired, and "
-        "no model is of a family.") from error
+  return _of_tables(catalog.read(folder, _TABLES))
+
+
+def _of_tables(tables: catalog.Tables) -> Roster:
+  return Roster(frozenset(one for one, in tables["retired"]),
+                {name: family for name, family in tables["models"] if family},
+                dict(tables["settings"]).get("pattern", ""))
 
 
 @contextlib.contextmanager
 def changing(cache: accuracy_cache.AccuracyCache) -> Iterator[list[Roster]]:
-  """Holds the lock of the cache; the roster in the list is written at the end, if it changed."""
-  with file_lock.held(cache.folder / "lock"):
-    before = read(cache.folder)
-    found = [before]
+  """Holds the lock of the cache; the roster in the list is committed at the end."""
+  with catalog.changing(cache.folder, _TABLES) as tables:
+    found = [_of_tables(tables)]
     yield found
     after, = found
-    if after != before:
-      atomic_files.write(cache.folder / FILE, (sealed_json.text({
-          "version": 1, "retired": sorted(after.retired), "families": dict(after.families),
-          "pattern": after.pattern}) + "\n").encode())
+    tables["retired"] = [(one,) for one in sorted(after.retired)]
+    tables["models"] = [(name, after.families.get(name, "")) for name, _ in tables["models"]]
+    tables["settings"] = list({**dict(tables["settings"]), "pattern": after.pattern}.items())
 
 
 def versions(cache: accuracy_cache.AccuracyCache) -> dict[str, dict[int, int]]:
@@ -214,6 +202,16 @@ class ActiveIds(sample_ids.SampleIds):
       yield self.at(np.arange(start, min(len(self), start + _CHUNK)))
 
 
+def _of_whole(name: str) -> Any:
+  """A method that changes the whole cache."""
+  def change(self: ActiveCache, *args: Any, **facts: Any) -> Any:
+    found = getattr(self.whole, name)(*args, **facts)
+    self.refresh()
+    return found
+
+  return change
+
+
 class ActiveCache(accuracy_cache.AccuracyCache):
   """A cache without its retired samples; what is added goes to the whole cache.
 
@@ -223,23 +221,19 @@ class ActiveCache(accuracy_cache.AccuracyCache):
   """
 
   def __init__(self, whole: accuracy_cache.AccuracyCache, retired: frozenset[str]):
-    super().__init__(whole.folder)
     self.whole, self._names = whole, retired
-    self._select()
-
-  def _select(self) -> None:
-    found = self.whole.sample_ids.find(sorted(self._names))
-    self.retired = np.unique(found[found >= 0])
-    is_active = np.ones(self.whole.num_samples, bool)
-    is_active[self.retired] = False
-    self.active = np.flatnonzero(is_active)
-    self._ids = ActiveIds(self.whole.sample_ids, self.active)
+    super().__init__(whole.folder)
 
   def refresh(self) -> None:
     """Reads what other processes have committed since."""
     self.whole.refresh()
     super().refresh()
-    self._select()
+    found = self.whole.sample_ids.find(sorted(self._names))
+    self.retired = np.unique(found[found >= 0])
+    is_active = np.ones(self.whole.num_samples, bool)
+    is_active[self.retired] = False
+    self.active = np.flatnonzero(is_active)
+    self._active_ids = ActiveIds(self.whole.sample_ids, self.active)
 
   def states(self) -> dict[tuple[int, int], str]:
     """Digest of the present state."""
@@ -252,25 +246,23 @@ class ActiveCache(accuracy_cache.AccuracyCache):
 
   @property
   def sample_ids(self) -> sample_ids.SampleIds:
-    return self._ids
+    return self._active_ids
+
+  @property
+  def clusters(self) -> np.ndarray | None:
+    """As of the whole cache: int64 [N]."""
+    found = self.whole.clusters
+    return None if found is None else found[self.active]
 
   def check_documents(self, ids: Sequence[str], hashes: np.ndarray | None,
                       sources: Sequence[str] | str) -> None:
     """As of the whole cache."""
     self.whole.check_documents(ids, hashes, sources)
 
-  def answers(self, model: int | str, samples: np.ndarray) -> np.ndarray:
-    """Answers of one model to int [n] samples: int8 [n]."""
-    return super().answers(model, self.active[np.asarray(samples, np.int64)])
-
-  def columns(self, samples: np.ndarray, models: Sequence[int | str] | None = None, *,
-              seen: bool = False) -> np.ndarray:
-    """As of the whole cache: uint8 [M, n]."""
-    return super().columns(self.active[np.asarray(samples, np.int64)], models, seen=seen)
-
-  def values(self, samples: np.ndarray, models: Sequence[int | str] | None = None) -> np.ndarray:
-    """As of the whole cache: float32 [M, n]."""
-    return super().values(self.active[np.asarray(samples, np.int64)], models)
+  def _cells(self, kind: str, samples: np.ndarray, models: Sequence[int | str] | None
+             ) -> np.ndarray:
+    """As of the whole cache: [M, n]."""
+    return super()._cells(kind, self.active[np.asarray(samples, np.int64)], models)
 
   def totals(self, first_model: int = 0, first_sample: int = 0) -> np.ndarray:
     """Number of correct and of evaluated answers of each model: int64 [M, 2]."""
@@ -294,18 +286,5 @@ class ActiveCache(accuracy_cache.AccuracyCache):
     correct, seen = self.whole.counts(models)
     return correct[self.active], None if seen is None else seen[self.active]
 
-  def add_models(self, *args: Any, **facts: Any) -> None:
-    """Adds models to the whole cache."""
-    self.whole.add_models(*args, **facts)
-    self.refresh()
-
-  def add_samples(self, *args: Any, **facts: Any) -> None:
-    """Adds samples to the whole cache."""
-    self.whole.add_samples(*args, **facts)
-    self.refresh()
-
-  def add_answers(self, *args: Any, **facts: Any) -> int:
-    """Adds answers to the whole cache."""
-    found = self.whole.add_answers(*args, **facts)
-    self.refresh()
-    return found
+  add_models, add_samples, add_answers, set_clusters = map(_of_whole, (
+      "add_models", "add_samples", "add_answers", "set_clusters"))

@@ -8,41 +8,28 @@ import pathlib
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.cache import active_samples
-from suite.lifelong.cache import cache_tasks
-from suite.lifelong.cache import committed
+from suite.lifelong.cache import catalog
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_counts
 
 
 def problems(folder: pathlib.Path) -> list[str]:
-  """Returns what is wrong, with what to do; [] if every byte is what was written.
-
-  Of additions, the first damaged one is named: those after it cannot be kept without it. Files that
-  early versions wrote have no digests; their sizes are compared.
-  """
+  """Returns what is wrong, with what to do; [] if every byte is what was written."""
   try:
     cache = accuracy_cache.AccuracyCache(folder)
+    tables = catalog.read(cache.folder, ["files"])
   except accuracy_cache.CacheError as error:
     return [str(error)]
-  log = committed.read(cache.folder / committed.COMMITS)
-  for number, line in enumerate(log.lines):
-    found = [piece_files.damage(path, num_bytes, digest, whole=True)
-             for path, num_bytes, digest in committed.files(cache.folder, line, "sha256")]
-    if any(found):
-      return [f"{problem}. {committed.remedy(cache.folder, log, number)}"
-              for problem in found if problem]
-  if cache.problem:
-    return [f"{cache.problem}. {committed.remedy(cache.folder, log, len(log.lines))}"]
+  found = [piece_files.damage(cache.folder, piece_files.Facts(*row)) for row in tables["files"]]
+  if any(found):
+    return [f"{one}. {accuracy_cache.REMEDY.format(folder)}" for one in found if one]
+  if structure := catalog.problem(cache.folder):
+    return [structure]
   wrong = []
-  try:
-    num = sum(map(len, cache.sample_ids.chunks()))
-  except (IndexError, ValueError) as error:
-    wrong.append(f"The ids of {cache.folder} cannot be read: {error}. Put back its files of ids.")
-  else:
-    if num != cache.num_samples:
-      wrong.append(f"{cache.folder} has {num} ids for {cache.num_samples} samples. Put back its "
-                   "files of ids.")
+  num = sum(map(len, cache.sample_ids.chunks()))
+  if num != cache.num_samples:
+    wrong.append(f"{cache.folder} has {num} ids for {cache.num_samples} samples. Put back its "
+                 "files of ids.")
   path = cache.folder / sample_counts.FILE
   if path.exists():
     saved = sample_counts.SampleCounts(cache, save=False)
@@ -55,11 +42,4 @@ def problems(folder: pathlib.Path) -> list[str]:
       same &= np.array_equal(saved.seen, counted.seen)
     if not same:
       wrong.append(f"{path} is damaged. Remove it; it is made again.")
-  try:
-    active_samples.read(cache.folder)
-  except accuracy_cache.CacheError as error:
-    wrong.append(str(error))
-  documents = cache_tasks.Documents(cache.folder, cache.states())
-  if documents.problem:
-    wrong.append(f"{documents.problem}. Put it back, or remove it: documents are then not checked.")
   return wrong

@@ -24,7 +24,6 @@ import numpy as np
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import accuracy_import
 from suite.lifelong.cache import active_samples
-from suite.lifelong.cache import cache_tasks
 
 REFUSE, VERSION = "refuse", "version"
 
@@ -63,7 +62,7 @@ def versioned(cache: accuracy_cache.AccuracyCache, table: accuracy_import.Import
   """
   if table.ids is None or table.hashes is None or not cache.num_samples:
     return table, []
-  known = cache_tasks.Documents(cache.folder, cache.states()).hashes
+  known = cache.documents
   if not len(known):
     return table, []
   ids, given = list(table.ids), table.hashes
@@ -112,8 +111,26 @@ def _documents(cache: accuracy_cache.AccuracyCache, known: np.ndarray, ids: Sequ
   return found
 
 
+def given(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnswers,
+          threshold: float | None = None, values: bool = False
+          ) -> tuple[np.ndarray, dict[str, Any]]:
+  """Answers of a table as a cache keeps them, and what is said of them (`accuracy_cache.Given`).
+
+  Args:
+    cache: the cache.
+    table: answers as read from files.
+    threshold: score from which on graded answers are correct, if the cache has none.
+    values: a new cache keeps scores as they are.
+  """
+  agreed = cache.agreed_threshold(threshold)
+  keeps = values or cache.value_range is not None
+  return table.values() if keeps else table.bits(agreed), {
+      "threshold": agreed if table.is_graded and not keeps else None, "tasks": table.tasks,
+      "hashes": table.hashes, "values": keeps}
+
+
 def add(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnswers, *,
-        threshold: float | None = None, changed: str = REFUSE) -> Added:
+        threshold: float | None = None, changed: str = REFUSE, values: bool = False) -> Added:
   """Adds whatever a table has that the cache has not: samples, models and answers.
 
   Answers that the cache has already are left as they are, so that a file may be added again, as
@@ -124,40 +141,36 @@ def add(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnsw
     table: answers as read from files, with ids.
     threshold: score from which on graded answers are correct, if the cache has none.
     changed: see `versioned`.
+    values: a new cache keeps scores as they are.
 
   Raises:
     CacheError: an answer or a document differs from that of the cache; nothing is added.
   """
-  if cache.value_range is not None:
-    raise accuracy_cache.CacheError(
-        f"{cache.folder} keeps scores as values, to which answers are not added one by one. Add "
-        "whole models and samples: suite lifelong add-models and add-samples.")
-  agreed = cache.agreed_threshold(threshold)
-  bits = table.bits(agreed)
-  facts: dict[str, Any] = {"threshold": agreed if table.is_graded else None, "tasks": table.tasks}
+  answers, facts = given(cache, table, threshold, values)
+  is_given = ~np.isnan(answers) if facts["values"] else answers != accuracy_cache.NOT_EVALUATED
   if table.ids is None:
     raise accuracy_cache.CacheError("The file has no ids, so its answers cannot be joined: give a "
                                     "table with ids, or add it by suite lifelong add-models.")
   table, replaced = versioned(cache, table, changed)
   assert table.ids is not None
   cache.check_documents(table.ids, table.hashes, table.sources or "The new file")
-  ids, hashes = list(table.ids), table.hashes
+  ids, hashes = list(table.ids), facts.pop("hashes")
   places = {name: row for row, name in enumerate(table.models)}
   old = [name for name in table.models if name in set(cache.models)]
   new = [name for name in table.models if name not in set(old)]
-  found = Added(new, retired=replaced, num_answers=int(np.sum(bits != -1)), ids=ids)
+  found = Added(new, retired=replaced, num_answers=int(is_given.sum()), ids=ids)
   if not cache.num_models:
-    cache.add_models(new, bits, ids, hashes=hashes, **facts)
+    cache.add_models(new, answers, ids, hashes=hashes, **facts)
     found.num_samples = len(ids)
     return found
   is_new = cache.sample_ids.find(ids) < 0
   known = np.flatnonzero(~is_new)
-  rows = bits[[places[name] for name in old]]
+  rows = answers[[places[name] for name in old]]
   if old and len(known):  # Refuses answers that differ before anything is added.
     known_ids = [ids[index] for index in known.tolist()]
     num = cache.add_answers(old, rows[:, known], known_ids,
                             hashes=None if hashes is None else hashes[known], **facts)
-    found.num_answers -= int(np.sum(rows[:, known] != -1)) - num
+    found.num_answers -= int(is_given[[places[name] for name in old]][:, known].sum()) - num
   if replaced:  # Before the samples that replace them: after a kill it is done again.
     active_samples.retire(cache, replaced)
   if is_new.any():
@@ -166,5 +179,5 @@ def add(cache: accuracy_cache.AccuracyCache, table: accuracy_import.ImportedAnsw
                       hashes=None if hashes is None else hashes[chosen], **facts)
     found.num_samples = len(chosen)
   if new:
-    cache.add_models(new, bits[[places[name] for name in new]], ids, hashes=hashes, **facts)
+    cache.add_models(new, answers[[places[name] for name in new]], ids, hashes=hashes, **facts)
   return found

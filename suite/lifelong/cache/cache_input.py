@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -63,35 +64,45 @@ def checked_values(scores: np.ndarray, what: str) -> np.ndarray:
     raise CacheError(f"Scores of {what} must be finite numbers, or NaN where it was not evaluated; "
                      f"got {found[np.isinf(found)][0]:g} at place {np.argwhere(np.isinf(found))[0]}"
                      ".")
-  return found.astype(piece_files.VALUE)
+  return found.astype(piece_files.CELLS[piece_files.VALUE])
 
 
-def packed(row: np.ndarray, order: np.ndarray | None, sizes: Sequence[int], name: str,
-           middle: float | None = None
-           ) -> list[tuple[np.ndarray, np.ndarray | None, np.ndarray | None]]:
-  """Packs (correct, seen) bits and values of a model for each sample batch.
+def packed(row: np.ndarray, order: np.ndarray | None, size: int, name: str,
+           middle: float | None = None) -> dict[str, np.ndarray]:
+  """The bytes of a row of a model's answers to `size` samples, see `piece_files.packed`.
 
-  `seen` is None if the model is complete, `values` if `middle` is: otherwise the answers are scores
-  that are kept, and correct from the middle on.
+  With a `middle` the answers are scores that are kept, and correct from the middle on.
   """
   row = (checked(row, f"model {name!r}") if middle is None else
          checked_values(row, f"model {name!r}"))
-  expected = sum(sizes) if order is None else int((order >= 0).sum())
+  missing = np.int8(NOT_EVALUATED) if middle is None else np.float32(np.nan)
+  row = _ordered(row, order, size, name, missing)
+  seen = row != NOT_EVALUATED if middle is None else ~np.isnan(row)
+  cells = {piece_files.RIGHT: row == 1 if middle is None else row >= middle, piece_files.SEEN: seen}
+  if middle is not None:
+    cells[piece_files.VALUE] = np.ascontiguousarray(row)
+  return piece_files.packed(cells)
+
+
+def numbered(packed_row: dict[str, np.ndarray], numbers: np.ndarray, order: np.ndarray | None,
+             size: int, name: str) -> dict[str, np.ndarray]:
+  """A packed row with the numbers of generations that its scores are means of."""
+  numbers = np.asarray(numbers)
+  if numbers.dtype.kind not in "iu" or np.any((numbers < 0) | (numbers >= 1 << 16)):
+    raise CacheError(f"Numbers of generations of model {name!r} must be whole, from 0 to 65,535; "
+                     f"got {numbers.dtype} from {numbers.min()} to {numbers.max()}.")
+  found = _ordered(numbers, order, size, name, 0).astype(piece_files.CELLS[piece_files.NUMBER])
+  return {**packed_row, piece_files.NUMBER: found.view(np.uint8)}
+
+
+def _ordered(row: np.ndarray, order: np.ndarray | None, size: int, name: str, missing: Any
+             ) -> np.ndarray:
+  """A row in the order of the cache."""
+  expected = size if order is None else int((order >= 0).sum())
   if row.shape != (expected,):
     raise CacheError(f"Model {name!r} has answers of shape {list(row.shape)}; expected "
                      f"[{expected}], one for each sample.")
-  if order is not None:
-    missing = np.int8(NOT_EVALUATED) if middle is None else np.float32(np.nan)
-    row = np.where(order >= 0, row[np.maximum(order, 0)], missing)
-  parts, start = [], 0
-  for size in sizes:
-    part = row[start:start + size]
-    seen = part != NOT_EVALUATED if middle is None else ~np.isnan(part)
-    right = part == 1 if middle is None else part >= middle
-    parts.append((piece_files.pack(right), None if seen.all() else piece_files.pack(seen),
-                  None if middle is None else part.view(np.uint8)))
-    start += size
-  return parts
+  return row if order is None else np.where(order >= 0, row[np.maximum(order, 0)], missing)
 
 
 def new_ids(ids: Sequence[str] | None, known: sample_ids.SampleIds) -> Sequence[str]:

@@ -2,9 +2,8 @@
 """Questions that stay: the samples that new models are asked, stored with the cache.
 
 Questions are drawn once, in the order of difficulty of that time (`rank_order`), and kept: adding
-models changes none of them, and a larger budget asks the same ones first. They are lines of
-questions.jsonl, each a layer: questions about samples first ... last - 1, with the seed and the
-state of the cache that they were drawn from.
+models changes none of them, and a larger budget asks the same ones first. They are rows of the
+cache, each a layer: questions about samples first ... last - 1, with the seed.
 
   samples   0 ................. 6000 ...... 9000      later samples get layers of their own,
   layers    [ 4096 questions       ][ 512      ]      asked at the same rate;
@@ -16,7 +15,7 @@ prefix of its questions. Which answers form a random sample follows from the pre
 has answered (`drawn`), so answers to an earlier set are as good as those to the present one.
 
 Of a cache without retired samples (`active_samples`), the questions are those that are not retired;
-numbers of samples are those of the active ones, except in the file.
+numbers of samples are those of the active ones, except in the rows.
 
 Of eight random draws the one is taken whose first questions tell the accuracies of the known models
 best (`accuracy_regression`). New models have no part in that choice.
@@ -24,6 +23,7 @@ best (`accuracy_regression`). New models have no part in that choice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import hashlib
 import logging
 from typing import Any, Callable, NamedTuple
@@ -35,11 +35,10 @@ from suite.lifelong.answers import random_sample
 from suite.lifelong.answers import rank_order
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import active_samples
-from suite.lifelong.cache import committed
-from suite.system import file_lock
+from suite.lifelong.cache import catalog
 
 _LOGGER = logging.getLogger(__name__)
-FILE = "questions.jsonl"
+_TABLE = "questions"
 _DRAWS = 8
 _LEAST = 4096  # Number of questions of a layer, if there are as many samples.
 _MANY = 16  # Number of answers of a group of parts that gets a weight of its own.
@@ -72,12 +71,10 @@ class QuestionSet:
     self._known_models = known
     self._cache, self._counts, self._seed, self._save = cache, counts, seed, save
     self._layers: list[QuestionLayer] = []
-    self._starts: dict[int, int] = {}  # First sample of a part -> the same in the file.
-    self._stops: dict[tuple[int, int], int] = {}  # Part -> its end in the file.
-    self._end = 0  # Of the last part, in the file.
-    self._path = cache.folder / FILE
-    self._log: committed.Log | None = None
-    self._read()
+    self._starts: dict[int, int] = {}  # First sample of a part -> the same in the rows.
+    self._stops: dict[tuple[int, int], int] = {}  # Part -> its end in the rows.
+    self._end = 0  # Of the last part, in the rows.
+    self._read(catalog.read(cache.folder, [_TABLE])[_TABLE])
 
   def first(self, budget: int) -> np.ndarray:
     """The samples to ask, in the order of asking: int64 [budget]; draws and stores what lacks."""
@@ -176,17 +173,17 @@ class QuestionSet:
       self._append(part, num)
       return
     try:
-      with file_lock.held(self._cache.folder / "lock"):
-        self._read()  # Another process may have drawn them.
+      with catalog.changing(self._cache.folder, [_TABLE]) as tables:
+        self._read(tables[_TABLE])  # Another process may have drawn them.
         if len(self._known(part)) < num:
-          self._append(part, num)
+          tables[_TABLE].append(self._append(part, num))
     except OSError as error:  # A read-only cache can still be used.
       _LOGGER.warning("%s: questions are not stored: %s.", self._cache.folder, error)
       self._save = False
       self._append(part, num)
 
-  def _append(self, part: tuple[int, int], num: int) -> None:
-    """Draws a layer of a part, so that it has `num` questions at least, and stores it."""
+  def _append(self, part: tuple[int, int], num: int) -> tuple[Any, ...]:
+    """Draws a layer of a part, so that it has `num` questions at least; returns its row."""
     first, last = part
     known = self._known(part)
     depth = sum((layer.first, layer.last) == part for layer in self._layers)
@@ -212,33 +209,23 @@ class QuestionSet:
     stored = QuestionLayer(start, self._stops.get(part, cache.num_samples), chosen, layer.ranks)
     self._starts[first], self._stops[part] = start, stored.last
     self._end = max(self._end, stored.last)
-    if self._save:
-      line = {"seed": self._seed, "state": cache.state, "models": cache.num_models,
-              "first": stored.first, "last": stored.last, "check": _check(cache, stored),
-              "samples": stored.samples.tolist(), "ranks": stored.ranks.tolist()}
-      log = self._log
-      committed.append(self._path, line, at=log.ends[-1] if log and log.ends else 0)
-      self._read()
+    return (self._seed, stored.first, stored.last, _check(cache, stored),
+            stored.samples.astype("<u4").tobytes(), stored.ranks.astype("<u4").tobytes())
 
-  def _read(self) -> None:
-    log = committed.read(self._path)
-    if log.damage:
-      raise accuracy_cache.CacheError(
-          f"{log.damage}. Put the file back, or remove it: other questions are then drawn, and "
-          "answers to the lost ones no longer count as a random sample.")
-    self._log, self._layers, self._starts, self._stops, self._end = log, [], {}, {}, 0
+  def _read(self, rows: Sequence[tuple[Any, ...]]) -> None:
+    self._layers, self._starts, self._stops, self._end = [], {}, {}, 0
     cache, active = self._cache, None
     if isinstance(cache, active_samples.ActiveCache):
       active = cache.active
       cache = cache.whole
-    for line in log.lines:
-      if line["seed"] == self._seed:
-        layer = QuestionLayer(line["first"], line["last"], np.array(line["samples"], np.int64),
-                      np.array(line["ranks"], np.int64))
-        if layer.last > cache.num_samples or line["check"] != _check(cache, layer):
+    for seed, first, last, check, *both in rows:
+      if seed == self._seed:
+        layer = QuestionLayer(first, last, *(
+            np.frombuffer(one, "<u4").astype(np.int64) for one in both))
+        if layer.last > cache.num_samples or check != _check(cache, layer):
           raise accuracy_cache.CacheError(
-              f"{self._path} has questions about other samples than those of the cache, which was "
-              "cut or replaced since. Put the cache back, or remove the file.")
+              f"{self._cache.folder} has questions about other samples than its own, which were "
+              "cut or replaced since. Put the cache back.")
         self._end = max(self._end, layer.last)
         stored = layer
         if active is not None:

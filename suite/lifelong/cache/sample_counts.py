@@ -7,36 +7,28 @@ two bytes for each sample) define an order from easy to hard, ties by position:
   counts = sample_counts.SampleCounts(cache)
   order = rank_order.RankOrder(counts.ranked())
 
-They are saved beside the cache, in counts.bin: a line of JSON with the digest of the counted
-commits (padded to 4096 bytes), the totals of each model, the counts of correct answers, and those
-of evaluated ones if some are missing. A file of another cache, or a damaged one, is rebuilt: the
-line has a digest of its values, among which is the CRC-32 of all that follows it.
+They are saved beside the cache, in counts.npz, with the state that was counted and the totals of
+each model; a zip file has sums. A file of another cache, or a damaged one, is made again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-import hashlib
-import json
 import logging
-import os
-from typing import Any
-import zlib
+import zipfile
 
 import numpy as np
 
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import active_samples
-from suite.lifelong.cache import piece_files
 from suite.system import atomic_files
 
 _LOGGER = logging.getLogger(__name__)
-VERSION = 4
-FILE = "counts.bin"
+VERSION = 5
+FILE = "counts.npz"
 # The expected value of a sample's missing answers: the mean of its known ones and of two pseudo
 # answers with the mean of the whole cache.
 _PRIOR = 2.0
-_HEADER = 4096
 _BLOCK = 1 << 20
 
 
@@ -55,7 +47,7 @@ class SampleCounts:
   correct: np.ndarray
   seen: np.ndarray | None
   totals: np.ndarray
-  _commits: str  # Digest of the counted commits.
+  _state: str  # Of the cache that was counted.
 
   def __init__(self, cache: accuracy_cache.AccuracyCache, *, keep: bool = True,
                save: bool = True):
@@ -68,33 +60,18 @@ class SampleCounts:
     if keep and self._whole is None:
       # Loads saved counts if they are of the present or an earlier state of this cache.
       try:
-        with open(self._path, "rb") as file:
-          header = json.loads(file.read(_HEADER))
-          if header.pop("digest", "") != _digest(header):
-            raise ValueError("it is damaged, or of another version")
-          sums = 0
-          for block in iter(lambda: file.read(_BLOCK), b""):
-            sums = zlib.crc32(block, sums)
-        num_models, size, missing = header["models"], header["samples"], header["missing"]
-        dtype = _dtype(num_models)
-        start = _HEADER + 16 * num_models
-        expected = start + size * dtype.itemsize * (2 if missing else 1)
-        if header["version"] != VERSION or self._path.stat().st_size != expected or not size:
-          raise ValueError("it is of another version, or truncated")
-        if header["crc32"] != sums:
-          raise ValueError("it is damaged")
-        self._commits = self.cache.states().get((num_models, size), "")
-        if not self._commits or header["commits"] != self._commits:
-          raise ValueError("it is not of this cache")
-        self.totals = np.array(_mapped(self._path, np.dtype(np.int64), _HEADER, 2 * num_models)
-                               ).reshape(-1, 2)
-        self.correct = _mapped(self._path, dtype, start, size)
-        if missing:
-          self.seen = _mapped(self._path, dtype, start + size * dtype.itemsize, size)
-        self.num_models = num_models
+        with np.load(self._path, allow_pickle=False) as saved:
+          found = {name: saved[name] for name in saved.files}
+        known = len(found["totals"]), len(found["correct"])
+        self._state = str(found["state"])
+        if not self._state or self.cache.states().get(known) != self._state or (
+            int(found["version"]) != VERSION):
+          raise ValueError("it is of another cache or version")
+        (self.num_models, _), self.totals, self.correct = known, found["totals"], found["correct"]
+        self.seen = found.get("seen")
       except FileNotFoundError:
         pass
-      except (OSError, ValueError, KeyError, TypeError) as error:
+      except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         _LOGGER.info("%s is counted again: %s.", self._path, error)
         self._forget()
     self.update()
@@ -112,7 +89,7 @@ class SampleCounts:
       self.totals = whole.totals - cache.retired_totals()
       return
     states = cache.states()
-    if self._commits != states.get((self.num_models, len(self.correct)), ""):
+    if self._state != states.get((self.num_models, len(self.correct)), ""):
       self._forget()  # The cache was truncated since.
     known = (self.num_models, len(self.correct))
     if known == wanted:
@@ -120,30 +97,21 @@ class SampleCounts:
     if wanted[0] > 65535:
       raise accuracy_cache.CacheError(f"{cache.folder} has {wanted[0]} models; 65,535 at most are "
                                       "counted.")
-    correct = np.empty(wanted[1], _dtype(wanted[0]))
-    correct[:known[1]] = self.correct
+    new, new_seen = cache.further_counts(*known)
+    correct = new.astype(_dtype(wanted[0]), copy=False)
+    correct[:known[1]] += self.correct
     seen = None
-    if self.seen is not None or any(piece.seen is not None for piece in cache.pieces()):
-      seen = np.empty_like(correct)
-      seen[:known[1]] = known[0] if self.seen is None else self.seen
-    start = 0
+    if self.seen is not None or new_seen is not None:
+      seen = np.full(wanted[1], wanted[0], correct.dtype)
+      seen[:known[1]] -= correct.dtype.type(known[0])
+      if new_seen is not None:
+        seen[:] = new_seen
+      seen[:known[1]] += correct.dtype.type(known[0]) if self.seen is None else self.seen
     totals = np.concatenate([self.totals, cache.totals(known[0])])
     if known[0] and known[1] < wanted[1]:
       totals[:known[0]] += cache.totals(0, known[1])[:known[0]]
-    for batch, size in enumerate(cache.sample_batches):
-      here, start = slice(start, start + size), start + size
-      if start > known[1]:
-        new_correct, new_seen = _tally(cache, batch, 0)
-        correct[here] = new_correct
-        if seen is not None:
-          seen[here] = new_seen
-      elif known[0] < wanted[0]:
-        new_correct, new_seen = _tally(cache, batch, known[0])
-        correct[here] += new_correct
-        if seen is not None:
-          seen[here] += np.asarray(new_seen, seen.dtype)
     self.num_models, self.correct, self.seen, self.totals = wanted[0], correct, seen, totals
-    self._commits = states.get(wanted, "")
+    self._state = states.get(wanted, "")
     if self._keep:
       self._save()
 
@@ -172,32 +140,20 @@ class SampleCounts:
     return found, None if np.all(known == left) else known.astype(np.uint16)
 
   def _forget(self) -> None:
-    self.num_models, self._commits = 0, ""
+    self.num_models, self._state = 0, ""
     self.correct, self.seen = np.zeros(0, np.uint8), None
     self.totals = np.zeros([0, 2], np.int64)
 
   def _save(self) -> None:
     """Replaces the file atomically."""
-    header: dict[str, Any] = {
-        "version": VERSION, "models": self.num_models, "samples": len(self.correct),
-        "missing": self.seen is not None, "commits": self._commits}
+    arrays = {"version": np.array(VERSION), "state": np.array(self._state),
+              "totals": self.totals, "correct": self.correct,
+              **({} if self.seen is None else {"seen": self.seen})}
     try:
       with atomic_files.opening(self._path) as file:
-        file.write(bytes(_HEADER))
-        header["crc32"] = 0
-        for counts in (self.totals, self.correct, self.seen):
-          if counts is not None:
-            file.write(counts.data)
-            header["crc32"] = zlib.crc32(counts.data, header["crc32"])
-        file.seek(0)
-        line = json.dumps({**header, "digest": _digest(header)}) + "\n"
-        file.write(line.encode().ljust(_HEADER))
+        np.savez(file, **arrays)
     except OSError as error:  # A read-only cache can still be used.
       _LOGGER.info("%s is not saved: %s.", self._path, error)
-
-
-def _digest(header: dict[str, Any]) -> str:
-  return hashlib.sha256(json.dumps(header).encode()).hexdigest()[:16]
 
 
 def expected(correct: np.ndarray, seen: np.ndarray, num_models: int, mean: float) -> np.ndarray:
@@ -214,31 +170,6 @@ def expected(correct: np.ndarray, seen: np.ndarray, num_models: int, mean: float
 def mean_answer(correct: int, seen: int) -> float:
   """Share of correct answers; 0 if there are none."""
   return correct / max(1, seen)
-
-
-def _tally(cache: accuracy_cache.AccuracyCache, batch: int, first_model: int
-           ) -> tuple[np.ndarray, np.ndarray | int]:
-  """Counts (correct [n], seen [n] or a number) of a sample batch, from model `first_model` on."""
-  correct, seen, whole, model = [], [], 0, 0
-
-  for number, num in enumerate(cache.model_batches):
-    new = slice(max(0, first_model - model), num)  # Counted models may have joined others since.
-    piece = cache.piece(number, batch)
-    correct += list(np.asarray(piece.correct[new]))
-    if piece.seen is None:
-      whole += len(range(num)[new])
-    else:
-      seen += list(np.asarray(piece.seen[new]))
-    model += num
-  size = cache.sample_batches[batch]
-  counts = piece_files.column_counts(correct, size)
-  if not seen:
-    return counts, whole
-  return counts, piece_files.column_counts(seen, size).astype(_dtype(whole + len(seen))) + whole
-
-
-def _mapped(path: os.PathLike, dtype: np.dtype, start: int, size: int) -> np.ndarray:
-  return np.asarray(np.memmap(path, dtype, "r", start, (size,)))
 
 
 def _dtype(num_models: int) -> np.dtype:

@@ -6,8 +6,6 @@ from a table of the user. A group that the harness reports no score of, such as 
 none. As there, a group is the mean of all tasks below it, of groups within it, too: weighted by
 their samples, or not, whichever its reported score says. The score of a model is then the mean of
 the groups that are in no other one, and of the tasks that are in none.
-
-groups.json of the cache has them; it is written under the lock of the cache, before the answers.
 """
 
 from __future__ import annotations
@@ -23,11 +21,8 @@ from typing import Any
 import numpy as np
 
 from suite.lifelong.cache import cache_input
-from suite.system import atomic_files
-from suite.system import file_lock
-from suite.system import sealed_json
+from suite.lifelong.cache import catalog
 
-FILE = "groups.json"
 _DIGITS = 1e-9  # Two means of a group are told apart by it.
 
 
@@ -103,15 +98,15 @@ def _is_by_size(reported: Any, scores: Sequence[Any], sizes: Sequence[float]) ->
 
 def read(folder: pathlib.Path) -> dict[str, Group]:
   """The groups of a cache."""
-  path = folder / FILE
-  try:
-    found = sealed_json.read(path)
-    return {str(name): Group(tuple(map(str, one["tasks"])), bool(one["by_size"]))
-            for name, one in (found["groups"] if found else {}).items()}
-  except (ValueError, KeyError, TypeError, AttributeError) as error:
-    raise cache_input.CacheError(
-        f"{path} is damaged ({error}). Put it back, or remove it: scores are then means of tasks, "
-        "until a log with groups is added.") from error
+  found: dict[str, tuple[bool, list[str]]] = {}
+  for name, by_size, task in catalog.read(folder, ["groups"])["groups"]:
+    found.setdefault(name, (bool(by_size), []))[1].append(task)
+  return {name: Group(tuple(tasks), by_size) for name, (by_size, tasks) in found.items()}
+
+
+def rows(groups: Groups) -> list[tuple[str, int, str]]:
+  """Rows of the data base."""
+  return [(name, int(one.by_size), task) for name, one in groups.items() for task in one.tasks]
 
 
 @contextlib.contextmanager
@@ -120,10 +115,8 @@ def joining(folder: pathlib.Path, given: Groups) -> Iterator[None]:
   _joined(folder, given)
   yield
   if given and _joined(folder, given) != read(folder):
-    with file_lock.held(folder / "lock"):
-      atomic_files.write(folder / FILE, (sealed_json.text({"version": 1, "groups": {
-          name: {"tasks": list(one.tasks), "by_size": one.by_size}
-          for name, one in _joined(folder, given).items()}}) + "\n").encode())
+    with catalog.changing(folder, ["groups"]) as tables:
+      tables["groups"] = rows(_joined(folder, given))
 
 
 def _joined(folder: pathlib.Path, given: Groups) -> dict[str, Group]:

@@ -126,8 +126,8 @@ def test_a_killed_update_is_made_again(tmp_path, monkeypatch, place):
     elif place == "test":
       patch.setattr(drift, "tests", stop)
     else:
-      append = watching.committed.append
-      patch.setattr(watching.committed, "append", lambda path, line, at: (
+      append = watching.sealed_lines.append
+      patch.setattr(watching.sealed_lines, "append", lambda path, line, at: (
           stop() if line.get("kind") == "update" else append(path, line, at=at)))
     with pytest.raises(KeyboardInterrupt):
       watching.update(cache, logs)

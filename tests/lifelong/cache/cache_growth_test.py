@@ -48,7 +48,7 @@ def test_answers_come_in_any_order_and_again(tmp_path):
     counted = sample_counts.SampleCounts(found)  # Saved by the state before; counted again.
     assert np.array_equal(counted.totals[:, 1], (want[have] >= 0).sum(axis=1))
   assert not cache_check.problems(cache.folder)
-  assert len(cache_tasks.Documents(cache.folder, cache.states()).hashes) == NUM
+  assert len(cache.documents) == NUM
   wrong = _table([0, 8], range(5), answers=1 - TRUTH[np.ix_([0, 8], range(5))])
   with pytest.raises(accuracy_cache.CacheError, match="another answer to 'arc/0' .* 5 of 5"):
     cache_growth.add(cache, wrong)

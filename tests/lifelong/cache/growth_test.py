@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 
 import numpy as np
 import pytest
 
 from suite.lifelong.cache import accuracy_cache
+from suite.lifelong.cache import active_samples
+from suite.lifelong.cache import cache_changes
 from suite.lifelong.cache import cache_check
-from suite.lifelong.cache import committed
+from suite.lifelong.cache import cache_tasks
+from suite.lifelong.cache import catalog
 from suite.lifelong.cache import piece_files
 from suite.lifelong.cache import sample_counts
 
@@ -35,12 +39,12 @@ def _grown(folder):
 
 
 def _files(folder):
-  return len(list(folder.glob("*.bits")))
+  return len(list(folder.glob("*.right.npy")))
 
 
 @pytest.mark.parametrize("kinds", ["models", "samples", "alternating"])
 def test_many_small_additions_are_joined_and_answers_stay(tmp_path, kinds, monkeypatch):
-  monkeypatch.setattr(committed, "MOST", 24)
+  monkeypatch.setattr(cache_changes, "MOST", 24)
   rng = np.random.default_rng(7)
   whole = _random(rng, 2, 11)
   cache, reader = _open(tmp_path), _open(tmp_path)
@@ -79,7 +83,7 @@ def test_counts_of_a_state_between_joined_additions_are_still_known(tmp_path):
   sample_counts.SampleCounts(cache)
   for index in range(9, 20):
     cache.add_models([f"m{index}"], [[0, 1, 1]])
-  assert len(cache.model_batches) < 8
+  assert len(cache.pieces) < 8
   assert before.items() <= cache.states().items()
   assert sample_counts.SampleCounts(cache).correct.tolist() == [1, 11, 21]
 
@@ -94,7 +98,7 @@ def test_many_additions_need_few_file_descriptors(tmp_path, monkeypatch):
   assert len(os.listdir("/proc/self/fd")) - before < 48
 
 
-@pytest.mark.parametrize("killed_in", ["replace", "unlink"])
+@pytest.mark.parametrize("killed_in", ["_commit", "unlink"])
 def test_a_crash_while_additions_are_joined_loses_nothing(tmp_path, monkeypatch, killed_in):
   cache = _open(tmp_path)
   cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
@@ -104,86 +108,99 @@ def test_a_crash_while_additions_are_joined_loses_nothing(tmp_path, monkeypatch,
   unlink = type(tmp_path).unlink
 
   def die(path, *args, **kwargs):
-    if killed_in == "replace" or path.suffix == ".bits":
+    if killed_in == "_commit" or path.suffix == ".npy":
       raise KeyboardInterrupt
     unlink(path, *args, **kwargs)
 
-  owner = committed if killed_in == "replace" else type(tmp_path)
+  owner = catalog if killed_in == "_commit" else type(tmp_path)
   monkeypatch.setattr(owner, killed_in, die)
   with pytest.raises(KeyboardInterrupt):
     cache.add_models(["last"], [[0, 1, 0]])
   monkeypatch.undo()
   again = accuracy_cache.AccuracyCache(tmp_path)
+  if killed_in == "_commit":
+    assert again.num_models == 15
+    again.add_models(["last"], [[0, 1, 0]])
   assert again.models[-1] == "last" and again.matrix()[-1].tolist() == [0, 1, 0]
   again.add_models(["more"], [[1, 1, 1]])
   assert accuracy_cache.AccuracyCache(tmp_path).matrix()[-2:].tolist() == [[0, 1, 0], [1, 1, 1]]
-  assert cache_check.problems(tmp_path) == []
+  assert cache_check.problems(tmp_path) == [] and _files(tmp_path) == 2
 
 
-def test_a_reader_that_meets_a_log_being_replaced_reads_the_new_one(tmp_path, monkeypatch):
+def test_a_reader_that_meets_files_being_replaced_reads_the_new_ones(tmp_path, monkeypatch):
   cache = _open(tmp_path)
   cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
   for index in range(14):
     cache.add_models([f"m{index}"], [[0, 0, 1]])
-  read, calls = committed.read, []
+  read, calls = catalog.read, []
 
-  def old_log_first(path, known=None):
-    found = read(path, known)
+  def old_rows_first(*args):
+    found = read(*args)
     if not calls:
       calls.append(1)
       cache.add_models(["last"], [[0, 1, 0]])  # Joins the files that `found` names.
     return found
 
-  monkeypatch.setattr(committed, "read", old_log_first)
+  monkeypatch.setattr(catalog, "read", old_rows_first)
   reader = accuracy_cache.AccuracyCache(tmp_path)
   assert not reader.problem and reader.models[-1] == "last"
 
 
-def test_a_changed_byte_in_any_committed_line_stops_growth_and_loses_nothing(tmp_path):
-  cache = _open(tmp_path)
-  cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
-  for index in range(5):
-    cache.add_models([f"m{index}"], [[0, 0, 1]])
-  path = tmp_path / "commits.jsonl"
-  whole = path.read_bytes()
-  for line, start in enumerate([0, *np.cumsum([len(raw) for raw in whole.splitlines(True)])[:-1]]):
-    damaged = bytearray(whole)
-    damaged[start + 25] ^= 1
-    path.write_bytes(bytes(damaged))
-    cache = accuracy_cache.AccuracyCache(tmp_path)
-    assert cache.num_models == max(0, line - 1)
-    with pytest.raises(accuracy_cache.CacheError,
-                       match=f"damaged in line {line + 1}.*to its first {line} lines"):
-      cache.add_models(["new"], [[1, 1, 1]])
-    assert f"damaged in line {line + 1}" in cache_check.problems(tmp_path)[0]
-    assert path.read_bytes() == bytes(damaged)
-  path.write_bytes(whole)
-  assert accuracy_cache.AccuracyCache(tmp_path).num_models == 6
-
-
-@pytest.mark.parametrize("spoil", [lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
-def test_a_lost_log_stops_growth(tmp_path, spoil):
+@pytest.mark.parametrize("table", sorted(catalog.TABLES))
+def test_a_changed_cell_of_any_table_is_refused(tmp_path, table):
   cache = _grown(tmp_path)
-  spoil(tmp_path / "commits.jsonl")
-  files = {path: path.read_bytes() for path in tmp_path.glob("*.bits")}
-  with pytest.raises(accuracy_cache.CacheError, match="commits.jsonl is missing or empty although"):
+  cache.add_models(["c"], [[1, 1, 1]], threshold=0.5, tasks={"t": cache_tasks.Task("acc")})
+  cache.set_clusters(["x", "y"], ["p", "q"])
+  active_samples.retire(cache, ["y"])
+  with catalog.changing(tmp_path, ["groups", "questions"]) as tables:
+    tables["groups"].append(("g", 1, "t"))
+    tables["questions"].append((0, 0, 3, "", b"", b""))
+  db = sqlite3.connect(tmp_path / catalog.FILE)
+  column = db.execute(f"SELECT * FROM {table}").description[0][0]
+  assert db.execute(f"UPDATE {table} SET {column} = 'other' WHERE rowid = 1").rowcount == 1
+  db.commit()
+  db.close()
+  with pytest.raises(accuracy_cache.CacheError, match=f"damaged in its table {table}"):
+    cache.add_models(["new"], [[1, 1, 1]])
+  assert "is damaged" in cache_check.problems(tmp_path)[0]
+
+
+def test_a_crash_while_the_data_base_was_made_leaves_a_new_cache(tmp_path):
+  (tmp_path / catalog.MARK).write_text('{"version": 5}')
+  (tmp_path / catalog.FILE).write_bytes(b"")
+  assert accuracy_cache.AccuracyCache(tmp_path).num_models == 0
+  assert _grown(tmp_path).models == ["a", "b"]
+
+
+@pytest.mark.parametrize("spoil, said", [
+    (lambda path: path.unlink(), "is missing or empty although there are files of answers"),
+    (lambda path: path.write_bytes(b""), "is missing or empty although there are files of answ"),
+    (lambda path: path.write_bytes(path.read_bytes()[:5000]), "is damaged"),
+    (lambda path: (path.unlink(), sqlite3.connect(path).execute("CREATE TABLE models (x)")),
+     "is damaged, or a data base of another program")])
+def test_a_lost_or_foreign_data_base_stops_growth(tmp_path, spoil, said):
+  cache = _grown(tmp_path)
+  spoil(tmp_path / catalog.FILE)
+  files = {path: path.read_bytes() for path in tmp_path.glob("*.npy")}
+  with pytest.raises(accuracy_cache.CacheError, match=said):
     cache.add_models(["c"], [[1, 1, 1]], ["x", "y", "z"])
-  assert {path: path.read_bytes() for path in tmp_path.glob("*.bits")} == files
+  with pytest.raises(accuracy_cache.CacheError, match=said):
+    accuracy_cache.AccuracyCache(tmp_path)
+  assert {path: path.read_bytes() for path in tmp_path.glob("*.npy")} == files
 
 
-def test_a_lost_line_is_found(tmp_path):
-  cache = _open(tmp_path)
-  cache.add_models(["a"], [[1, 0, 1]], ["x", "y", "z"])
-  for index in range(3):
-    cache.add_models([f"m{index}"], [[0, 0, 1]])
-  path = tmp_path / "commits.jsonl"
-  lines = path.read_bytes().splitlines(True)
-  path.write_bytes(b"".join([*lines[:2], *lines[3:]]))
-  with pytest.raises(accuracy_cache.CacheError, match="has lost the line before line 3"):
-    accuracy_cache.AccuracyCache(tmp_path).add_models(["new"], [[1, 1, 1]])
+def test_a_read_only_disk_is_read_unless_a_journal_lies_there(tmp_path, monkeypatch):
+  _grown(tmp_path)
+  found = os.statvfs(tmp_path)
+  read_only = type("", (), {"f_flag": found.f_flag | os.ST_RDONLY})
+  monkeypatch.setattr(os, "statvfs", lambda path: read_only)
+  assert accuracy_cache.AccuracyCache(tmp_path).matrix().tolist() == [[1, 0, 1], [0, 0, 1]]
+  (tmp_path / f"{catalog.FILE}-journal").write_bytes(b"x")
+  with pytest.raises(accuracy_cache.CacheError, match="was being written when its disk became"):
+    accuracy_cache.AccuracyCache(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["0002.bits", "0001.index", "counts.bin"])
+@pytest.mark.parametrize("name", ["0003.right.npy", "0001.ids.bin", "counts.npz"])
 def test_a_changed_byte_in_any_file_is_found_when_the_cache_is_opened(tmp_path, name):
   cache = _grown(tmp_path)
   counts = sample_counts.SampleCounts(cache).correct.copy()
@@ -192,7 +209,7 @@ def test_a_changed_byte_in_any_file_is_found_when_the_cache_is_opened(tmp_path, 
   data[-1] ^= 64
   path.write_bytes(bytes(data))
   cache = accuracy_cache.AccuracyCache(tmp_path)
-  if name == "counts.bin":  # It is made again.
+  if name == "counts.npz":  # It is made again.
     assert cache_check.problems(tmp_path) == []
     assert sample_counts.SampleCounts(cache).correct.tolist() == counts.tolist()
   else:
@@ -200,21 +217,8 @@ def test_a_changed_byte_in_any_file_is_found_when_the_cache_is_opened(tmp_path, 
     assert "Put the file back" in cache_check.problems(tmp_path)[0]
 
 
-def test_a_changed_byte_between_the_spots_of_a_large_file_is_found_by_the_check(
-    tmp_path, monkeypatch):
-  monkeypatch.setattr(piece_files, "_SPOT_BYTES", 2)
-  cache = _open(tmp_path)
-  cache.add_models(["a"], np.ones((1, 8000), np.int8), _ids(0, 8000))
-  path = tmp_path / "0002.bits"
-  data = path.read_bytes()
-  path.write_bytes(data[:100] + b"\x7f" + data[101:])
-  assert not accuracy_cache.AccuracyCache(tmp_path).problem
-  assert "0002.bits is damaged" in cache_check.problems(tmp_path)[0]
-
-
 def test_no_flipped_bit_changes_an_answer_a_count_or_an_id_silently(tmp_path, monkeypatch):
   """Where a file is too large to be read when the cache is opened, too."""
-  monkeypatch.setattr(piece_files, "_SPOT_BYTES", 2)
   monkeypatch.setattr(piece_files, "_CRC_BYTES", 256)
   monkeypatch.setattr(piece_files, "MAPPED_BYTES", 512)
   rng = np.random.default_rng(0)
@@ -245,19 +249,4 @@ def test_no_flipped_bit_changes_an_answer_a_count_or_an_id_silently(tmp_path, mo
       except accuracy_cache.CacheError:
         found["refused"] += 1
     path.write_bytes(whole)
-  assert found["refused"] > 50 and found["same"] > 10  # counts.bin is made again.
-
-
-def test_a_cache_of_an_early_version_opens_and_grows(tmp_path):
-  _grown(tmp_path)
-  path = tmp_path / "commits.jsonl"
-  new = ("after", "state", "sha256", "spot", "id_sha256", "id_spot", "crc32", "id_crc32")
-  lines = [{k: v for k, v in line.items() if k not in new}
-           for line in committed.read(path).lines]
-  committed.replace(path, lines)
-  cache = accuracy_cache.AccuracyCache(tmp_path)
-  for index in range(20):
-    cache.add_models([f"m{index}"], [[0, 1, 1]])
-  assert accuracy_cache.AccuracyCache(tmp_path).matrix()[:3].tolist() == [
-      [1, 0, 1], [0, 0, 1], [0, 1, 1]]
-  assert cache_check.problems(tmp_path) == []
+  assert found["refused"] > 50 and found["same"] > 10  # counts.npz is made again.

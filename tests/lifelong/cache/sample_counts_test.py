@@ -12,7 +12,7 @@ import pytest
 
 from suite.lifelong.answers import rank_order
 from suite.lifelong.cache import accuracy_cache
-from suite.lifelong.cache import piece_files
+from suite.lifelong.cache import bit_rows
 from suite.lifelong.cache import sample_counts
 
 
@@ -115,13 +115,13 @@ def test_a_growth_costs_what_is_new(tmp_path, monkeypatch):
   cache = _cache(tmp_path, np.ones((5, 30), int))
   counts = sample_counts.SampleCounts(cache)
   counted = []
-  slow = piece_files.column_counts
+  slow = bit_rows.column_counts
 
   def spy(rows, num, **kwargs):
     counted.append((len(rows), num))
     return slow(rows, num, **kwargs)
 
-  monkeypatch.setattr(piece_files, "column_counts", spy)
+  monkeypatch.setattr(bit_rows, "column_counts", spy)
   cache.add_models(["new"], [np.zeros(30, int)])
   counts.update()
   cache.add_samples(["x", "y"], np.zeros((6, 2), int))
@@ -138,7 +138,7 @@ def test_saved_counts_are_taken_up_where_they_were_left(tmp_path, monkeypatch):
   cache = _cache(tmp_path, rng.integers(0, 2, (250, 9)))
   assert sample_counts.SampleCounts(cache).correct.dtype == np.uint8
   cache.add_models([f"n{i}" for i in range(10)], rng.integers(0, 2, (10, 9)))
-  monkeypatch.setattr(piece_files, "BLOCK", 64)
+  monkeypatch.setattr(bit_rows, "BLOCK", 64)
   counts = sample_counts.SampleCounts(cache)
   assert counts.correct.dtype == np.uint16
   np.testing.assert_array_equal(counts.correct, cache.matrix().sum(0))
@@ -150,38 +150,52 @@ def _truncated(path):
   path.write_bytes(path.read_bytes()[:-1])
 
 
-def _no_json(path):
+def _no_zip(path):
   path.write_bytes(b"\0" * 5000)
 
 
+def _changed(path, **values):
+  with np.load(path) as saved:
+    arrays = {**saved, **values}
+  with open(path, "wb") as file:
+    np.savez(file, **arrays)
+
+
 def _a_newer_version(path):
-  path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 2'))
+  _changed(path, version=sample_counts.VERSION + 1)
 
 
 def _of_another_cache(path):
+  _changed(path, state="0" * 16)
+
+
+def _a_flipped_bit(path):
   data = path.read_bytes()
-  at = data.index(b'"commits": "') + 12
-  path.write_bytes(data[:at] + b"0" * 64 + data[at + 64:])
+  at = data.index(b"correct.npy") + 180
+  path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
 
 
-@pytest.mark.parametrize("harm", [_truncated, _no_json, _a_newer_version, _of_another_cache])
+@pytest.mark.parametrize("harm", [_truncated, _no_zip, _a_newer_version, _of_another_cache,
+                                  _a_flipped_bit])
 def test_a_file_that_is_not_right_is_built_from_scratch(tmp_path, harm):
   cache = _cache(tmp_path, np.eye(4, dtype=int))
   sample_counts.SampleCounts(cache)
   path = tmp_path / sample_counts.FILE
-  good = path.read_bytes()
   harm(path)
+  harmed = path.read_bytes()
   assert sample_counts.SampleCounts(cache).correct.tolist() == [1, 1, 1, 1]
-  assert path.read_bytes() == good
+  assert path.read_bytes() != harmed
+  with np.load(path) as saved:
+    assert saved["correct"].tolist() == [1, 1, 1, 1]
 
 
 def test_a_cache_that_was_cut_back_and_grew_another_way(tmp_path):
   cache = _cache(tmp_path, np.ones((2, 3), int))
   cache.add_models(["a"], [np.ones(3, int)])
   counts = sample_counts.SampleCounts(cache)
-  log = tmp_path / "commits.jsonl"
-  log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
+  max(tmp_path.glob("*.right.npy")).unlink()
   cache.refresh()
+  cache.cut()
   cache.add_models(["b"], [np.zeros(3, int)])
   counts.update()
   assert counts.correct.tolist() == [2, 2, 2]

@@ -101,11 +101,6 @@ def test_a_table_of_the_user_wins_and_what_is_wrong_is_named(tmp_path, capsys):
     standings.rank(cache, standings.Scale("means"))
   with pytest.raises(lifelong.CacheError, match="weight is given for .*'arcs'.*; the groups are"):
     standings.rank(cache, standings.Scale(weights={"arcs": 2.0}))
-  path = cache.folder / task_groups.FILE
-  for text in ("[]", path.read_text().replace("mmlu", "mmlo", 1)):
-    path.write_text(text)
-    with pytest.raises(lifelong.CacheError, match="groups.json is damaged"):
-      standings.rank(cache)
 
 
 def test_results_without_scores_of_groups_or_in_a_circle_have_none():
