@@ -145,6 +145,7 @@ def update(cache_folder: pathlib.Path, folder: pathlib.Path, settings: Settings 
         f"{cache_folder} keeps scores as values, and takes whole models and samples only: suite "
         "lifelong add-models and add-samples. A cache of right and wrong answers takes logs as "
         "they come: --threshold 0.5.")
+  atomic_files.make_folder(cache_folder)
   with file_lock.held(cache_folder / LOCK, wait=False):
     log = _log(cache_folder)
     past = [_parsed(line) for line in log.lines if line["kind"] == "update"]
