@@ -253,8 +253,8 @@ def _watch(folder: pathlib.Path) -> None:
   logs.mkdir()
   for number, row in enumerate(_answers(12, 60)):
     log = logs / f"m{number:02d}.csv"
-    log.write_text(
-        "id,answer\n" + "".join(f"s{i},{one}\n" for i, one in enumerate(row.tolist())))
+    log.write_text(f"id,{log.stem}\n" + "".join(
+        f"s{i},{one}\n" for i, one in enumerate(row.tolist())))
     os.utime(log, (1e9, 1e9))
     if number % 4 < 3:
       continue
