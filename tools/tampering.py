@@ -20,6 +20,8 @@ handed over point into the changed records.
                    trainings were kept
     machine        states and answers of a run with fifteen times as many epochs, with the costs of
                    the prescribed one; environment.json names an instruction set that is not here
+    stream         an honest run on other data of the same name, where a board prescribes some
+    name           a run with FINETUNE=%ER, which submission.json calls finetune
 
 Each change is a function of its number: --from N --bundles 1 repeats it.
 """
@@ -44,6 +46,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from suite.beside.submissions import board as board_lib
 from suite.beside.submissions import bundle
 from suite.beside.submissions import verification
 from suite.contracts import descriptions
@@ -274,6 +277,12 @@ def change_words(copy: Copy, rng: np.random.Generator) -> str:
   return "less is better"
 
 
+def change_name(copy: Copy, rng: np.random.Generator) -> str:
+  del rng
+  copy.about["runs"][0]["method"] = copy.about["runs"][0]["learner"]
+  return "er as finetune"
+
+
 def change_interval(copy: Copy, rng: np.random.Generator) -> str:
   del rng
   folder = copy.folder()
@@ -353,6 +362,7 @@ KINDS = {
     "missing run": Kind(leave_out, 3, (False, False)),
     "chosen seeds": Kind(None, 3, (False, False)),
     "words": Kind(change_words, 1, (False, False)),
+    "stream": Kind(None, 1, (False, False)), "name": Kind(change_name, 1, (False, False)),
     "interval": Kind(change_interval, 1, (True, True)),
     "machine": Kind(change_machine, 1, (True, True))}
 
@@ -368,14 +378,28 @@ class Campaign:
       self.runs[seed] = self._run(folder / "runs" / str(seed), seed)
     self.run_seconds = (_cpu() - began) / len(self.runs)
     self.longer = self._run(folder / "longer", SEEDS[0], "EPOCHS=30")
+    self.board = board_lib.Board(
+        RUN, PARAMS, SEEDS[:1], "", 1, state_log.read_data(self.runs[SEEDS[0]] / METHOD), (), ())
+    # Kind -> the bundle of an honest run that is not what it is taken for.
+    self.others = {
+        "stream": self._packed(self._run(folder / "stream", SEEDS[0],
+                                         "digits.buckets.labelled_share=0.9")),
+        "name": self._packed(self._run(folder / "name", SEEDS[0], "FINETUNE=%ER",
+                                       method="finetune"))}
     self.losses: dict[int, float] = {}
     self._made: dict[tuple[int, ...], pathlib.Path] = {}
 
   @staticmethod
-  def _run(workdir: pathlib.Path, seed: int, *params: str) -> pathlib.Path:
-    python_run.run(RUN, learners=[METHOD], workdir=workdir, keep="states=1",
+  def _run(workdir: pathlib.Path, seed: int, *params: str, method: str = METHOD) -> pathlib.Path:
+    python_run.run(RUN, learners=[method], workdir=workdir, keep="states=1",
                    params=[*PARAMS, *params, f"experiment.run.seed={seed}"])
     return workdir
+
+  @staticmethod
+  def _packed(workdir: pathlib.Path) -> pathlib.Path:
+    out = workdir.with_suffix(".zip")
+    bundle.pack(workdir, out, ABOUT)
+    return out
 
   def bundle(self, seeds: tuple[int, ...]) -> pathlib.Path:
     """The honest bundle of some seeds."""
@@ -389,18 +413,22 @@ class Campaign:
     return self._made[seeds]
 
   def verify(self, path: pathlib.Path, num_seeds: int, *, replay: int, draw: int,
-             recompute: bool = True, states: pathlib.Path | None = None
-             ) -> tuple[verification.Report, float]:
+             recompute: bool = True, states: pathlib.Path | None = None,
+             board: board_lib.Board | None = None) -> tuple[verification.Report, float]:
     """Verifies with the states of the submitter; returns the report and CPU seconds."""
     began = _cpu()
-    found = verification.verify(path, replay=replay, states=states or self.folder / "runs",
-                                draw=draw, seeds=SEEDS[:num_seeds], recompute=recompute)
+    found = verification.verify(
+        path, replay=replay, states=states or self.folder / "runs", draw=draw,
+        seeds=SEEDS[:num_seeds], recompute=recompute, board=board)
     return found, _cpu() - began
 
   def tampered(self, kind: str, rng: np.random.Generator, out: pathlib.Path,
                states: pathlib.Path) -> str:
     """Writes a changed bundle and the states that go with it; says what was changed."""
     change, num, _ = KINDS[kind]
+    if kind == "stream":
+      shutil.copyfile(self.others[kind], out)
+      return "0.9 of the labels"
     if change is None:
       chosen = tuple(sorted(rng.permutation((*SEEDS, *FURTHER))[:3].tolist()))
       if chosen == SEEDS:
@@ -416,7 +444,7 @@ class Campaign:
       shutil.rmtree(states)
     with tempfile.TemporaryDirectory() as root:
       copy = Copy(pathlib.Path(root), {}, self.runs, self.longer, self.losses, states)
-      copy.about = bundle.unpack(self.bundle(SEEDS[:num]), copy.root)
+      copy.about = bundle.unpack(self.others.get(kind) or self.bundle(SEEDS[:num]), copy.root)
       said = change(copy, rng)
       copy.write(out)
       if KINDS[kind].checks[1] and kind != "machine":
@@ -452,7 +480,8 @@ def campaign(folder: pathlib.Path, first: int, num: int, replay: int, only: Sequ
     recompute, replays = KINDS[kind].checks
     found, seconds = made.verify(path, KINDS[kind].num_seeds, draw=number, recompute=recompute,
                                  states=states if replays else None,
-                                 replay=replay if replays else 0)
+                                 replay=replay if replays else 0,
+                                 board=made.board if kind == "stream" else None)
     kinds = sorted({check.kind for check in found.failed})
     rows[kind].append((kinds, seconds))
     print(f"{number:4} {kind}: {said}: {', '.join(kinds) or 'not found'} ({seconds:.1f} s)",
@@ -473,6 +502,8 @@ _EXPECTED = {
     "missing run": "all, where seeds are prescribed; else none",
     "chosen seeds": "all, where seeds are prescribed; else none",
     "words": "all: the code says them",
+    "stream": "all, where a board prescribes it; else none",
+    "name": "all: the name follows from what is made",
     "interval": "1 - C(T, K) / C(N, K): where one of the N - T events that answer is executed",
     "machine": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed"}
 
@@ -487,7 +518,7 @@ def page(found: Mapping[str, Any], command: str) -> str:
       "way and then made consistent again, as somebody would who has this code: chains of digests, "
       "manifest, summaries, and digests of states. `suite verify` compared answers and prescribed "
       "seeds (0, 1, 2; 0 of bundles of one run), computed scores and FLOPs again except of "
-      "seeds and words, and of *answer*, *seed*, *interval* and *machine* executed "
+      "seeds, words, streams and names, and of *answer*, *seed*, *interval* and *machine* executed "
       f"K = {replay} of N = {kept} events, drawn anew for each bundle: that alone can find "
       "these. What is claimed is under "
       "[submissions](../submissions.md).", "",

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import contextlib
 import csv
 import functools
+import hashlib
+import io
 import json
 import pathlib
 import sys
@@ -20,6 +22,7 @@ from suite.system import sealed_json
 
 _PAIRS = 15  # Largest number of pairs that are all shown.
 _MODELS = 60  # Number of models that are drawn.
+_OF = "subset_sha256"  # Of error bars: the digest of the csv.
 _CURVES = 8  # Number of samples whose curves are drawn, if none is named.
 
 
@@ -168,13 +171,16 @@ def subset(args: argparse.Namespace) -> int:
             **dict(zip(("error", "largest", "plain_error"), errors)), "bounds": [low, high],
             "calibrated": found.is_calibrated, "by": scores.by, "weights": scores.weights,
             "scale": scores.scored(1.0) - scores.scored(0.0), "offset": scores.scored(0.0)}
-  with open(args.out, "w", encoding="utf-8", newline="") as file:
-    writer = csv.writer(file)
-    writer.writerow(["id", "weight", "solved"])
-    for identity, weight, solved in zip(reference.cache.sample_ids.at(found.samples),
-                                        found.weights.tolist(), found.solved.tolist()):
-      writer.writerow([identity, repr(weight), f"{solved:.4f}"])
-  atomic_files.write(_bars(args.out), (sealed_json.text(record) + "\n").encode())
+  text = io.StringIO(newline="")
+  writer = csv.writer(text)
+  writer.writerow(["id", "weight", "solved"])
+  for identity, weight, solved in zip(reference.cache.sample_ids.at(found.samples),
+                                      found.weights.tolist(), found.solved.tolist()):
+    writer.writerow([identity, repr(weight), f"{solved:.4f}"])
+  content = text.getvalue().encode()
+  atomic_files.write(args.out, content)
+  atomic_files.write(_bars(args.out), (sealed_json.text(
+      {**record, _OF: hashlib.sha256(content).hexdigest()}) + "\n").encode())
   usual, largest, plain = ([f"{100 * one:.2f}" for one in errors] if (low, high) == (0.0, 1.0) else
                            [f"{one:.4g}" for one in errors])
   what = "accuracy" if reference.cache.value_range is None else "score"
@@ -192,6 +198,8 @@ def _score(args: argparse.Namespace) -> int:
   from suite import lifelong
   try:
     record = sealed_json.load(_bars(args.out), "error bars of a subset", "", ["largest"])
+    if record.get(_OF, atomic_files.sha256(args.out)) != atomic_files.sha256(args.out):
+      raise ValueError("the error bars are of another subset")
     with open(args.out, encoding="utf-8", newline="") as file:
       weights = {row["id"]: float(row["weight"]) for row in csv.DictReader(file)}
   except (OSError, ValueError, KeyError) as error:

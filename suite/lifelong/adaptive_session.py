@@ -125,7 +125,7 @@ class Session:
       raise api.CacheError(f"Got a budget of {self.budget:,} questions; expected 1 to the "
                            f"{total:,} samples of the cache.")
     if self._folder is not None and kept is None:
-      self._folder.mkdir(parents=True, exist_ok=True)
+      atomic_files.make_folder(self._folder)
       self._write(_SETTINGS, settings)
     self._pool = pool(total, self.target_width / self._span, self._seed)
     self._rounds: list[Round] = []

@@ -15,6 +15,7 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import sys
 import threading
 
@@ -26,6 +27,8 @@ import run_faults
 
 from suite.beside.curation import manifest
 from suite.beside.curation import polite_fetch
+from suite.beside.watching import watching
+from suite.lifelong import adaptive_session
 from suite.lifelong.cache import accuracy_cache
 from suite.running import this_process
 from suite.tables import table
@@ -178,6 +181,123 @@ def _cache(folder: pathlib.Path) -> None:
   print(f"RESULT {'whole' if same else 'other answers'}", flush=True)
 
 
+class _Steps:
+  """Steps of a workload, each acknowledged when it is done and looked for where it was before."""
+
+  def __init__(self, folder: pathlib.Path):
+    told = folder.parent / "acknowledged"
+    self._folder, self._before = folder, int(told.read_text()) if told.exists() else 0
+
+  def done(self, number: int, is_there: bool) -> bool:
+    """Whether step `number` is there already; says so if it was acknowledged and is not."""
+    if not is_there and number < self._before:
+      print(f"LOST step {number}, which was acknowledged", flush=True)
+    return is_there
+
+  def acknowledge(self, number: int) -> None:
+    """Says that a step is done."""
+    print(ACKNOWLEDGED, flush=True)
+    if os.environ.get("CALLS_ROOT"):
+      os.mkdir(self._folder / f"acknowledged_{number:03d}")
+
+
+def _answers(num_models: int, num_samples: int) -> np.ndarray:
+  """Answers 0 and 1 of models, the better the later."""
+  rng = np.random.default_rng(1)
+  ease, skill = rng.random(num_samples), np.linspace(-0.3, 0.3, num_models)[:, None]
+  return (rng.random((num_models, num_samples)) < ease + skill).astype(np.int8)
+
+
+def _known(folder: pathlib.Path) -> accuracy_cache.AccuracyCache:
+  """A cache beside the folder of a workload, which no cut meets."""
+  cache = accuracy_cache.AccuracyCache(folder.parent / "known", create=True)
+  if not cache.num_models:
+    cache.add_models([f"m{i}" for i in range(12)], _answers(12, 300),
+                     [f"s{i}" for i in range(300)])
+  return cache
+
+
+def _session(folder: pathlib.Path) -> None:
+  """A session with a new model, whose rounds are acknowledged when they are answered."""
+  steps, truth = _Steps(folder), _answers(13, 300)[6]
+  session = adaptive_session.Session(_known(folder), 0.005, 200, state=folder / "w", seed=3)
+  number = len(list((folder / "w").glob("answers_*.json")))
+  for earlier in range(9):
+    steps.done(earlier, earlier < number)
+  while not session.is_done:
+    session.answer({name: int(truth[int(name[1:])]) for name in session.questions().tolist()})
+    steps.acknowledge(number)
+    number += 1
+  found = session.estimate()
+  print(f"RESULT {found.accuracy!r} {found.interval!r} {session.num_answers}", flush=True)
+
+
+def _values(folder: pathlib.Path) -> None:
+  """Additions to a cache that keeps scores as values."""
+  cache, steps = accuracy_cache.AccuracyCache(folder / "w", create=True), _Steps(folder)
+  wanted = 40 * _answers(8, 200) + np.random.default_rng(2).random((8, 200)).round(3)
+  for number in range(8):
+    if not steps.done(number, f"m{number}" in cache.models):
+      cache.add_models([f"m{number}"], wanted[number:number + 1], [f"s{i}" for i in range(200)],
+                       values=True)
+      steps.acknowledge(number)
+  found = cache.values(np.arange(200))
+  print(f"RESULT {hashlib.sha256(np.ascontiguousarray(found).tobytes()).hexdigest()[:16]}",
+        flush=True)
+
+
+def _watch(folder: pathlib.Path) -> None:
+  """A cache that follows a folder into which files come, four at a time."""
+  logs, steps = folder.parent / "logs", _Steps(folder)
+  shutil.rmtree(logs, ignore_errors=True)
+  logs.mkdir()
+  for number, row in enumerate(_answers(12, 60)):
+    log = logs / f"m{number:02d}.csv"
+    log.write_text(f"id,{log.stem}\n" + "".join(
+        f"s{i},{one}\n" for i, one in enumerate(row.tolist())))
+    os.utime(log, (1e9, 1e9))
+    if number % 4 < 3:
+      continue
+    is_there = accuracy_cache.is_cache(folder / "w") and (
+        log.stem in accuracy_cache.AccuracyCache(folder / "w").models)
+    steps.done(number // 4, is_there)
+    watching.update(folder / "w", logs, now=lambda: 2e9)
+    if not is_there:
+      steps.acknowledge(number // 4)
+  cache, history = accuracy_cache.AccuracyCache(folder / "w"), watching.history(folder / "w")
+  order = np.argsort(cache.models)
+  print(f"RESULT {hashlib.sha256(cache.matrix()[order].tobytes()).hexdigest()[:16]} "
+        f"{sorted(watching.files(history))}", flush=True)
+
+
+def _subset(folder: pathlib.Path) -> None:
+  """A subset of a cache and its error bars, then a score by them; another subset lies there."""
+  from suite import cli
+  known, out = _known(folder), folder / "w" / "subset.csv"
+  out.parent.mkdir(exist_ok=True)
+  answers = folder.parent / "answers.csv"
+  answers.write_text("id,new\n" + "".join(
+      f"s{i},{one}\n" for i, one in enumerate(_answers(13, 300)[6].tolist())))
+  place = ["lifelong", "subset", "--cache", str(known.folder), "--out", str(out), "--json"]
+
+  def do(*more: str) -> str:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+      code = cli.main([*place, *more])
+    if code:
+      sys.stdout.flush()
+      os._exit(code)
+    return said.getvalue()
+
+  score = ("--answers", str(answers))
+  scores = [do(*score)] if out.exists() else []  # Of what a cut has left.
+  for size in ("20", "30"):
+    do("--size", size, "--draws", "4")
+    scores.append(do(*score))
+  is_whole = scores[0] in scores[-2:]
+  print(f"RESULT {scores[-1] if is_whole else 'the score of a mixture'}", flush=True)
+
+
 def _curation(folder: pathlib.Path) -> None:
   """Two steps, the second of which reads the first one's."""
   def write(text: str) -> Callable[[pathlib.Path], dict]:
@@ -251,11 +371,12 @@ _RUNS = {**run_faults.RUNS, "cfsl": ["digits/cfsl", "--gin_file", "gin/debug.gin
 WORKLOADS: dict[str, tuple[Workload, int]] = {
     "events": (_toy("power_toy"), 37), "cache": (_cache, 36), "table": (_toy("power_table"), 4),
     "curation": (_curation, 10), "fetch": (_fetch, 7), "lifelong": (_lifelong, 1),
-    "builder": (_build, 2),
+    "builder": (_build, 2), "session": (_session, 12), "values": (_values, 8),
+    "watch": (_watch, 12), "subset": (_subset, 6),
     **{name: (_suite("run", *arguments), 1) for name, arguments in _RUNS.items()}}
 
 
-WITHOUT_RUNS = ("cache", "curation", "fetch")
+WITHOUT_RUNS = ("cache", "curation", "fetch", "session", "values", "watch", "subset")
 
 
 def prepare(name: str) -> None:

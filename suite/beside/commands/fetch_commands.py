@@ -66,7 +66,7 @@ def _fetch(args: argparse.Namespace) -> int:
       largest=int(args.largest * 1e6), contact=args.contact, deadline=args.deadline,
       allow_private=args.allow_private)
   listed = polite_fetch.read(args.lists)[:args.most]
-  args.out.mkdir(parents=True, exist_ok=True)
+  atomic_files.make_folder(args.out)
   reported: collections.Counter[str] = collections.Counter()
   logged = time.monotonic()
 

@@ -164,7 +164,7 @@ def fetch(urls: Iterable[str], folder: pathlib.Path, manners: Manners, *, again:
     sleep: waits for seconds.
   """
   urls, folder = list(urls), pathlib.Path(folder)
-  folder.mkdir(parents=True, exist_ok=True)
+  atomic_files.make_folder(folder)
   atomic_files.sweep(folder / "images")
   before = known(folder)
   found = {url: before[url] for url in urls if url in before and (

@@ -139,6 +139,7 @@ def update(cache_folder: pathlib.Path, folder: pathlib.Path, settings: Settings 
   if not folder.is_dir():
     raise accuracy_cache.CacheError(f"{folder} is no folder. Give the one that logs are written "
                                     "to.")
+  atomic_files.make_folder(cache_folder)
   with file_lock.held(cache_folder / LOCK, wait=False):
     log = _log(cache_folder)
     past = [_parsed(line) for line in log.lines if line["kind"] == "update"]

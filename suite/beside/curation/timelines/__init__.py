@@ -1,4 +1,2 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
-"""Timelines: a user's dated images by time bucket; `dates` reads their times."""
-
-from suite.data.own import dates  # noqa: F401
+"""Timelines: a user's dated images by time bucket."""
