@@ -42,7 +42,7 @@ _MODULES = {
     "sequences": "suite.data.sequences.sequences"}
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
   if name not in _FUNCTIONS and name not in _MODULES:
     raise AttributeError(f"module 'suite' has no attribute {name!r}")
   module = _MODULES.get(name) or _FUNCTIONS[name]
@@ -52,5 +52,5 @@ def __getattr__(name):
   return found if name in _MODULES else getattr(found, name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
   return sorted([*globals(), *_FUNCTIONS, *_MODULES])

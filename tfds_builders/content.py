@@ -57,7 +57,7 @@ class Digests:
     """The number of images of each split that are left out because a later split holds them."""
     return dict(self._removed)
 
-  def save(self, directory, kept: Sequence[str]) -> None:
+  def save(self, directory: str | pathlib.Path, kept: Sequence[str]) -> None:
     """Writes the sorted digests of each of the `kept` splits beside the records."""
     names: list[str] = list(self._rank)
     arrays = {name: np.array(sorted(key for key, rank in self._last.items()

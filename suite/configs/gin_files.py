@@ -80,20 +80,20 @@ def nearest(name: str, known: Iterable[str]) -> str:
 class _Names(config_parser.ParserDelegate):
   """Reads values without resolving them; notes the macros they use."""
 
-  def __init__(self):
+  def __init__(self) -> None:
     self.macros: List[str] = []
     self.functions: List[str] = []
     self.modules: Dict[str, str] = {}  # What the names of the imports stand for.
     self.twice: List[Tuple[int, str]] = []  # Lines, and keys that a dictionary there has twice.
 
-  def configurable_reference(self, scoped_configurable_name, evaluate):
+  def configurable_reference(self, scoped_configurable_name: Any, evaluate: Any) -> Any:
     scope, _, selector = scoped_configurable_name.rpartition("/")
     self.functions.append(gin_bindings.function_of(selector, self.modules))
     return gin_bindings.GinReference.to_function(
         scope, self.functions[-1], evaluate,
         "@" + scoped_configurable_name + ("()" if evaluate else ""))
 
-  def macro(self, macro_name):
+  def macro(self, macro_name: Any) -> Any:
     if macro_name == "gin.REQUIRED":
       return REQUIRED
     self.macros.append(macro_name)
@@ -211,7 +211,7 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks:
 class _Reading:
   """Reads files, each once, and puts them into the order of their precedence."""
 
-  def __init__(self, given: Set[str]):
+  def __init__(self, given: Set[str]) -> None:
     self._given = given  # The files that the user named.
     self._sources: Dict[str, _Source] = {}
     self._ranks: Dict[str, int] = {}  # In the order in which the files count, within a rank.

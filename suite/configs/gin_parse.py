@@ -119,7 +119,7 @@ def built(paths: Sequence[pathlib.Path], bindings: Sequence[str], objects: Mappi
 class _Object:
   """An object in a binding: gin copies what is bound, a model must be the user's own."""
 
-  def __init__(self, value: Any):
+  def __init__(self, value: Any) -> None:
     self._value = value
 
   def __deepcopy__(self, memo: Dict[int, Any]) -> Any:
@@ -199,13 +199,13 @@ def _settings(text: str) -> List[str]:
 class _NamedText(io.StringIO):
   """The text of a file, which gin's messages name."""
 
-  def __init__(self, name: str, text: str):
+  def __init__(self, name: str, text: str) -> None:
     super().__init__(text)
     self.name = name
 
 
 @contextlib.contextmanager
-def _explained(found: gin_files.Scan, where: str = ""):
+def _explained(found: gin_files.Scan, where: str = "") -> Any:
   """Turns gin's complaints into ours; an error of an imported module passes as it is."""
   try:
     yield

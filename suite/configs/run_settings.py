@@ -147,7 +147,7 @@ class RunSettings:
   budget: str = ""
   command: str = ""
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if not isinstance(self.seed, int):
       raise gin_files.ConfigError(
           f"experiment.run.seed is {self.seed!r}; it must be a whole number.")

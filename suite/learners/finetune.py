@@ -223,7 +223,7 @@ class Finetune(learner.Learner):
 
   def _train(self, experience: deliveries_lib.Experience, context: context_lib.Context,
              weights: List[np.ndarray], name: str,
-             auxiliary: Optional[auxiliary_lib.Auxiliary] = None):
+             auxiliary: Optional[auxiliary_lib.Auxiliary] = None) -> Any:
     """Searches and trains; the best trials' weights are kept under `name`."""
     is_compared = name.startswith(starts.Independent.PREFIX)  # One model, to choose a start by.
     phase = "select" if is_compared else (

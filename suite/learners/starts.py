@@ -174,7 +174,7 @@ class Nearest(Start):
   batch_size: int = 128
   pretrained: Pretrained | None = None
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.statistics not in network_lib.STATISTICS:
       raise ValueError(f"Nearest.statistics is {self.statistics!r}; allowed are "
                        f"{', '.join(network_lib.STATISTICS)}.")

@@ -72,7 +72,7 @@ def _selective(base: type, decays: Decays) -> type:
   """
   class Selective(base):
 
-    def _do_use_weight_decay(self, var):
+    def _do_use_weight_decay(self, var: tf.Variable) -> bool:
       return decays(var)
 
   Selective.__name__ = base.__name__

@@ -68,7 +68,7 @@ def exact_gelu(x: tf.Tensor) -> tf.Tensor:
 class Tokens(tf.keras.layers.Layer):
   """Prepends a learned class token and adds learned positions: [B, N, D] -> [B, 1 + N, D]."""
 
-  def build(self, input_shape):
+  def build(self, input_shape: tf.TensorShape) -> None:
     _, num_patches, width = input_shape
     self.class_token = self.add_weight("class_token", shape=(1, 1, width), initializer="zeros")
     self.position_embedding = self.add_weight(
@@ -76,7 +76,7 @@ class Tokens(tf.keras.layers.Layer):
         initializer=tf.keras.initializers.TruncatedNormal(stddev=0.02))
     super().build(input_shape)
 
-  def call(self, patches):
+  def call(self, patches: tf.Tensor) -> tf.Tensor:
     # [B, 1, D] by repeating: broadcasting to a dynamic batch size would lose static shapes.
     class_token = tf.repeat(tf.cast(self.class_token, patches.dtype), tf.shape(patches)[0], axis=0)
     tokens = tf.concat([class_token, patches], axis=1)

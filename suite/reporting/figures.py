@@ -285,7 +285,7 @@ def style() -> Iterator[None]:
     yield
 
 
-def new_axes(title: str, *, width: float, height: float, legend: int = 0):
+def new_axes(title: str, *, width: float, height: float, legend: int = 0) -> Any:
   """Makes a figure of one pair of axes, high enough for a legend of `legend` entries beside it."""
   figure = figure_lib.Figure(
       figsize=(width, max(height, 0.9 + 0.24 * legend)), layout="constrained")
@@ -296,7 +296,7 @@ def new_axes(title: str, *, width: float, height: float, legend: int = 0):
   return figure, axes
 
 
-def flops_ticks(axes) -> None:
+def flops_ticks(axes: Any) -> None:
   """Sets ticks such as "20 G" on a logarithmic axis; powers of ten are too few on a short one."""
   axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=" "))
   axes.xaxis.set_minor_formatter(ticker.NullFormatter())

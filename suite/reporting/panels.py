@@ -77,7 +77,7 @@ class Panel:
   best: frozenset[tuple[int, int]] = frozenset()
   group: str = ""
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     unknown = sorted({column.kind for column in self.columns} - set(KINDS))
     if unknown:
       raise ValueError(f"Panel {self.name!r} has columns of kind {', '.join(unknown)}; allowed are "

@@ -57,7 +57,7 @@ class RecordWriter:
       process.
   """
 
-  def __init__(self, path: str | os.PathLike, *, sync: bool = True):
+  def __init__(self, path: str | os.PathLike, *, sync: bool = True) -> None:
     self.path, self._sync = pathlib.Path(path), sync
     self._chain: Chain | None = None  # None: of what is in the file.
     atomic_files.make_folder(self.path.parent)
@@ -122,7 +122,7 @@ class RecordWriter:
   def __enter__(self) -> RecordWriter:
     return self
 
-  def __exit__(self, *unused_exception) -> None:
+  def __exit__(self, *unused_exception: Any) -> None:
     self.close()
 
 
@@ -338,7 +338,7 @@ class Chain:
     has_digests: whether a line had one.
   """
 
-  def __init__(self, identity: str = ""):
+  def __init__(self, identity: str = "") -> None:
     self._identity = identity
     self.heads, self.has_digests = [identity], False
 

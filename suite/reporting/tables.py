@@ -39,18 +39,6 @@ _TOTALS = {"flops": "FLOPs in all", "macs": "MACs in all", schema.MACS_PER_TASK:
            "stored_bytes": "stored on disk"}
 
 
-def markdown(dirs: Iterable[str | os.PathLike]) -> str:
-  """Renders all runs in the directories in Markdown, one table per protocol and stream."""
-  return "\n".join(table.markdown() for table in load(dirs))
-
-
-def load(dirs: Iterable[str | os.PathLike]) -> list[quantities.TextTable]:
-  """Builds the tables of directories: tables of a paper first, then those of single runs."""
-  whole, single = table_dir.split(dirs)
-  found = [table for d in whole for table in paper_table.build(d)]
-  return found + (build(run_dir.load(single)) if single else [])
-
-
 def build(runs: Sequence[run_dir.Run]) -> list[quantities.TextTable]:
   """Builds one table for each protocol and stream, whose runs are comparable."""
   groups: dict[tuple[str, str], list[run_dir.Run]] = {}

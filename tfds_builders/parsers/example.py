@@ -45,7 +45,7 @@ class PixelKeys:
   image is never in two splits drawn from the same source split.
   """
 
-  def __init__(self):
+  def __init__(self) -> None:
     self._seen: dict[str, int] = collections.Counter()
 
   def __call__(self, split: str, pixels: np.ndarray) -> tuple[str, str]:

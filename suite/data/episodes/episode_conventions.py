@@ -214,7 +214,7 @@ def episode_grid(setting: task_types.Setting) -> Grid:
 
 
 def arranged(is_support: np.ndarray, is_target: np.ndarray, number: np.ndarray, row: np.ndarray, *,
-             labels: np.ndarray, row_size: int, **others) -> Layout:
+             labels: np.ndarray, row_size: int, **others: Any) -> Layout:
   """The layout that puts image `number` of row `row` at each place of a grid, support first."""
   def in_order(values: np.ndarray) -> np.ndarray:
     return np.concatenate([values[is_support], values[is_target]])

@@ -115,7 +115,7 @@ class Episodes:
 
   def __init__(self, images: Any, labels: Any, setting: task_types.Setting, *,
                ids: Optional[Sequence[str]] = None, data: str = "", split: str = "", seed: int = 0,
-               convention: str = episode_conventions.SPEC, with_classes: bool = False):
+               convention: str = episode_conventions.SPEC, with_classes: bool = False) -> None:
     labels = np.asarray(labels, np.int64)
     shape = tuple(images.shape)
     are_images = (images.dtype in (np.uint8, tf.uint8) and len(shape) == 4
@@ -444,7 +444,8 @@ class Operations(NamedTuple):
   length: Callable
 
 
-def draw(ops: Operations, source: EpisodeSource, layout: episode_conventions.Draws, numbers) -> Any:
+def draw(ops: Operations, source: EpisodeSource, layout: episode_conventions.Draws, numbers: Any
+         ) -> Any:
   """The example numbers of the given episodes: int64 [M] -> int32 [M, L]."""
   num, pools, rows = numbers.shape[0], layout.num_pools, layout.num_rows
   keys = ops.derive(ops.derive(source.class_root, numbers)[:, None], np.arange(pools)[None])
@@ -460,7 +461,7 @@ def draw(ops: Operations, source: EpisodeSource, layout: episode_conventions.Dra
   return ops.take(source.order, ops.take(images, layout.place, axis=1))
 
 
-def _derive_numpy(seeds, values) -> np.ndarray:
+def _derive_numpy(seeds: Any, values: Any) -> np.ndarray:
   """`sampling.derive` on arrays."""
   bits = seeds + (np.asarray(values).astype(np.uint64) * _GOLDEN + _GOLDEN)
   for shift, factor in ((30, _MIX_1), (27, _MIX_2)):
@@ -468,7 +469,7 @@ def _derive_numpy(seeds, values) -> np.ndarray:
   return bits ^ (bits >> np.uint64(31))
 
 
-def _distinct_numpy(keys: np.ndarray, sizes, num: int) -> np.ndarray:
+def _distinct_numpy(keys: np.ndarray, sizes: Any, num: int) -> np.ndarray:
   """`num` different numbers below `sizes` for each key, in order: uint64 [R] -> int32 [num, R]."""
   draws, half = np.arange(num, dtype=np.int64)[:, None], np.uint64(32)
   left = (np.asarray(sizes, np.int64)[None] - draws if np.ndim(sizes) else sizes - draws)
@@ -479,11 +480,11 @@ def _distinct_numpy(keys: np.ndarray, sizes, num: int) -> np.ndarray:
   return ranks
 
 
-def _derive_graph(seeds, values) -> tf.Tensor:
+def _derive_graph(seeds: Any, values: Any) -> tf.Tensor:
   return sampling.derive(tf.convert_to_tensor(seeds), values)
 
 
-def _distinct_graph(keys: tf.Tensor, sizes, num: int) -> tf.Tensor:
+def _distinct_graph(keys: tf.Tensor, sizes: Any, num: int) -> tf.Tensor:
   """As `_distinct_numpy`, on tensors."""
   draws, half = tf.range(num, dtype=tf.int64)[:, None], tf.constant(32, tf.uint64)
   left = tf.cast(tf.cast(sizes, tf.int64) - draws, tf.uint64)

@@ -49,7 +49,7 @@ class Setting:
   class_change_interval: int = 1
   overwrite: bool = False
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     for name, least in (("way", 2), ("shot", 1), ("targets", 1), ("num_support_sets", 1),
                         ("class_change_interval", 1)):
       value = getattr(self, name)

@@ -44,7 +44,7 @@ def decode_all(encoded: Sequence[bytes], shape: Tuple[int, int, int], *, name: s
   images = np.empty((len(encoded),) + tuple(shape), np.uint8)
 
   @_as_it_is
-  def decode(image):
+  def decode(image: tf.Tensor) -> Any:
     image = tf.io.decode_image(image, channels=shape[2], expand_animations=False)
     return tf.ensure_shape(image, shape)
 
@@ -91,14 +91,14 @@ def decoded_batches(batches: tf.data.Dataset, transform: examples.Transform, *, 
   blank_image = tf.zeros(shape, tf.uint8)
 
   @_as_it_is
-  def decode(encoded, seed):
+  def decode(encoded: tf.Tensor, seed: Any) -> Any:
     image = tf.io.decode_image(encoded, channels=3, expand_animations=False)
     image = tf.ensure_shape(image, [None, None, 3])[None]
     image = transform.train(image, seed[None]) if training else transform.evaluate(image)
     return tf.ensure_shape(image[0], shape)
 
   @_as_it_is
-  def whole_images(batch):
+  def whole_images(batch: Any) -> Any:
     images = _each_row(decode, (batch["image"], batch["seed"]), num_rows, blank_image)
     return images.map(lambda numbers, found: {
         "image": _checked(numbers, found, batch["id"], name), **_others(batch)})
@@ -106,13 +106,13 @@ def decoded_batches(batches: tf.data.Dataset, transform: examples.Transform, *, 
   crops = image_ops.cropping(transform)
 
   @_as_it_is
-  def decode_boxes(encoded, seed, has_window, window):
-    def whole():
+  def decode_boxes(encoded: tf.Tensor, seed: Any, has_window: tf.Tensor, window: tf.Tensor) -> Any:
+    def whole() -> Any:
       image = tf.io.decode_image(encoded, channels=3, expand_animations=False)
       y, x, height, width = tf.unstack(window.crop)
       return tf.slice(image, [y, x, 0], [height, width, 3])
 
-    def part():
+    def part() -> Any:
       return tf.io.decode_and_crop_jpeg(encoded, window.crop, channels=3)
 
     pixels = part() if are_jpeg else tf.cond(has_window > 0, part, whole)
@@ -125,7 +125,7 @@ def decoded_batches(batches: tf.data.Dataset, transform: examples.Transform, *, 
     return tf.reshape(image, shape)
 
   @_as_it_is
-  def boxes(batch, header):
+  def boxes(batch: Any, header: tf.Tensor) -> Any:
     assert crops is not None
     sides = header[:, :2]
     windows = image_ops.windows_of(image_ops.drawn_corners(
@@ -136,7 +136,7 @@ def decoded_batches(batches: tf.data.Dataset, transform: examples.Transform, *, 
         "image": _checked(numbers, found, batch["id"], name), **_others(batch)})
 
   @_as_it_is
-  def with_headers(batch):
+  def with_headers(batch: Any) -> Any:
     if "header" in batch:
       return boxes(batch, batch["header"])
     found = _each_row(_header, (batch["image"],), num_rows, tf.ones([3], tf.int32))

@@ -62,7 +62,7 @@ class FeatureSet(image_set.ImageSet):
   """
 
   @classmethod
-  def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
+  def from_arrays(cls, name: str, images: np.ndarray, labels: Any, *, kind: str, num_classes: int,
                   ids: image_set.Ids = None, class_names: class_lists.ClassNames = None
                   ) -> FeatureSet:
     """A set from finite floats [N, D]; ids default to the indices."""
@@ -116,7 +116,7 @@ class FeatureSet(image_set.ImageSet):
 class FeatureStore:
   """The array of a set; the counterpart of `image_store.RawStore`."""
 
-  def __init__(self, name: str, features: np.ndarray):
+  def __init__(self, name: str, features: np.ndarray) -> None:
     features = np.asarray(features)
     if features.ndim != 2 or features.dtype.kind != "f" or not features.shape[1]:
       raise ValueError(f"Features of {name!r} have shape {features.shape} and type "
@@ -159,7 +159,7 @@ def _feature_batch(plan: sampling.Form, transform: examples.Transform,
 class EvalBatches:
   """All rows once, in order, as batches of tensors; can be iterated repeatedly."""
 
-  def __init__(self, features: FeatureSet, batch_size: int, transform: examples.Transform):
+  def __init__(self, features: FeatureSet, batch_size: int, transform: examples.Transform) -> None:
     plan = sampling.EvalPlan(size=features.size, batch_size=batch_size)
     place = np.arange(plan.num_elements * batch_size)
     mask = place < features.size

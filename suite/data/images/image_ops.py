@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Callable, NamedTuple, Optional, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -194,7 +194,7 @@ def centers(sides: tf.Tensor) -> tf.Tensor:
   return tf.cast(tf.concat([(sides - side) // 2, side, side], axis=-1), tf.float64)
 
 
-def random_boxes(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
+def random_boxes(draws: tf.Tensor, height: Any, width: Any, *, area: Tuple[float, float],
                  aspect: Tuple[float, float]) -> tf.Tensor:
   """The first of 10 attempted boxes that fits into the image, else the whole image.
 
@@ -221,7 +221,8 @@ def random_boxes(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
   return _first_that_fits(boxes, fits, whole)
 
 
-def random_boxes_by_height(draws: tf.Tensor, height, width, *, area: Tuple[float, float],
+def random_boxes_by_height(draws: tf.Tensor, height: Any, width: Any, *,
+                           area: Tuple[float, float],
                            aspect: Tuple[float, float], covered: float = 0.1) -> tf.Tensor:
   """As `random_boxes`, but uniform in the height, as `tf.image.sample_distorted_bounding_box`.
 
@@ -287,7 +288,7 @@ class Plain:
   size: int
   channels: int = 3
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.channels not in (1, 3):
       raise ValueError(f"Plain.channels is {self.channels}; allowed are 1 (gray) and 3 (color).")
 
@@ -354,7 +355,7 @@ class Nevis(examples.Cropping):
   flip_probability: float = 0.5
   crop: bool = True
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.uniform_in not in ("height", "area"):
       raise ValueError(f"Nevis.uniform_in is {self.uniform_in!r}; allowed are 'height', 'area'.")
 
@@ -445,7 +446,7 @@ class RandAugment:
   num_ops: int = 2
   magnitude: float = 0.5
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.num_ops < 1 or not 0.0 <= self.magnitude <= 1.0:
       raise ValueError(f"RandAugment has num_ops={self.num_ops}, magnitude={self.magnitude}; "
                        "allowed are a number from 1, and a magnitude from 0 to 1.")
@@ -556,7 +557,8 @@ class AugmentedStorage(examples.Storage):
     return self.base.evaluate(rows)
 
 
-def _sample_ends(start, length, last, size: int | tf.Tensor):
+def _sample_ends(start: tf.Tensor, length: tf.Tensor, last: tf.Tensor, size: int | tf.Tensor
+                 ) -> Tuple[tf.Tensor, tf.Tensor]:
   """Where the first and the last sample of a box lie, as fractions of the padded side."""
   half = 0.5 * length / tf.cast(size, tf.float64)
   return (start + half + 0.5) / last, (start + length - half + 0.5) / last

@@ -57,7 +57,7 @@ class LabeledSet:
     return (f"{type(self).__name__}({self.name!r}, {self.size} images, {self.num_classes} classes, "
             f"{self.kind})")
 
-  def take(self, num: int, *, seed) -> Any:
+  def take(self, num: int, *, seed: Any) -> Any:
     """A random subset of `num` images in their old order; the set itself if it is not larger."""
     if num >= self.size:
       return self
@@ -84,7 +84,7 @@ class ImageSet(LabeledSet):
 
   def __init__(self, name: str, store: image_store.Store, labels: Any, *, kind: str,
                num_classes: int, ids: Ids = None,
-               class_names: class_lists.ClassNames = None):
+               class_names: class_lists.ClassNames = None) -> None:
     if isinstance(store, tf.data.Dataset):  # Its length is its number of batches.
       raise ValueError(f"ImageSet {name!r} was given a tf.data.Dataset; make it by "
                        "suite.images.from_dataset(dataset, name=...), which reads every example.")
@@ -99,14 +99,14 @@ class ImageSet(LabeledSet):
     self._resident: Tuple[Any, Any] = (None, None)
 
   @classmethod
-  def from_arrays(cls, name: str, images: np.ndarray, labels, *, kind: str, num_classes: int,
+  def from_arrays(cls, name: str, images: np.ndarray, labels: Any, *, kind: str, num_classes: int,
                   ids: Ids = None, class_names: class_lists.ClassNames = None) -> ImageSet:
     """A set from images uint8 [N, H, W, 1 or 3]; ids default to the indices."""
     return cls(name, image_store.RawStore(np.asarray(images)), labels, kind=kind,
                num_classes=num_classes, ids=ids, class_names=class_names)
 
   @classmethod
-  def from_encoded(cls, name: str, encoded: Sequence[bytes], labels, *, kind: str,
+  def from_encoded(cls, name: str, encoded: Sequence[bytes], labels: Any, *, kind: str,
                    num_classes: int, ids: Ids = None, class_names: class_lists.ClassNames = None,
                    memory_limit_bytes: int = DEFAULT_MEMORY_LIMIT_BYTES) -> ImageSet:
     """A set from PNG, JPEG, BMP or GIF strings of any size.
@@ -163,13 +163,13 @@ class ImageSet(LabeledSet):
       found = [repr(one.shape).encode() + one.tobytes() for one in pixels]
     return [f"{kind} {hashlib.sha256(one).hexdigest()[:32]}" for one in found]
 
-  def split(self, share: float, *, seed) -> Tuple[ImageSet, ImageSet]:
+  def split(self, share: float, *, seed: Any) -> Tuple[ImageSet, ImageSet]:
     """(the rest, a random `share` of the images); both in their old order, no image in both."""
     num = num_in_share(self, share)
     chosen = sampling.draw_without_replacement(self.size, num, seed)
     return self.subset(np.setdiff1d(np.arange(self.size), chosen)), self.subset(chosen)
 
-  def within(self, num_bytes: int, *, seed) -> ImageSet:
+  def within(self, num_bytes: int, *, seed: Any) -> ImageSet:
     """As many images, in a random order, as take no more memory; the set itself if all of them do.
 
     With the same seed fewer bytes hold some of the images that more bytes hold.
@@ -188,7 +188,7 @@ class ImageSet(LabeledSet):
     """The memory that the images take, encoded or as pixels."""
     return int(self._store.num_bytes().sum())
 
-  def subset(self, indices) -> Self:
+  def subset(self, indices: Any) -> Self:
     """The images at the given indices, in that order."""
     indices = np.asarray(indices, np.int64)
     return self._like(store=self._store.take(indices), labels=self.labels[indices],
@@ -214,7 +214,7 @@ class ImageSet(LabeledSet):
     made.version = str(version)
     return made
 
-  def of_classes(self, classes) -> ImageSet:
+  def of_classes(self, classes: Any) -> ImageSet:
     """The images of some classes, which are numbered 0, 1, ... in the order given."""
     classes = np.asarray(classes, np.int64)
     chosen = self.subset(np.flatnonzero(np.isin(self.labels, classes)))
@@ -460,7 +460,7 @@ _SHOWN = ("image", "mask")
 class Unlabelled:
   """A view of an image set without its labels and ids."""
 
-  def __init__(self, images: examples.TrainableSet):
+  def __init__(self, images: examples.TrainableSet) -> None:
     self.name, self.size = f"{images.name}, unlabelled", images.size
     self._images = images
 

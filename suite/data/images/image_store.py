@@ -48,7 +48,7 @@ class Store(Protocol):
 class RawStore:
   """N images of one shape, uint8 [N, H, W, C], C 1 or 3."""
 
-  def __init__(self, images):
+  def __init__(self, images: Any) -> None:
     if images.dtype not in (np.uint8, tf.uint8) or len(images.shape) != 4:
       raise ValueError(
           f"Images must be uint8 [N, H, W, C], got {images.dtype} {tuple(images.shape)}.")
@@ -116,7 +116,7 @@ class ResidentImages:
     device: its name.
   """
 
-  def __init__(self, images: tf.Tensor, transform: examples.Transform, device: str):
+  def __init__(self, images: tf.Tensor, transform: examples.Transform, device: str) -> None:
     with tf.device(device):
       self._images = tf.identity(images)
     self._transform = transform
@@ -132,7 +132,7 @@ class EncodedStore:
   """N images of any size as PNG, JPEG, BMP or GIF strings, decoded each time they are used."""
 
   def __init__(self, encoded: Sequence[bytes], *, name: str,
-               headers: np.ndarray | None = None):
+               headers: np.ndarray | None = None) -> None:
     """`headers`: see `decoding.headers`; they are read if they are not given."""
     self.headers = decoding.headers(encoded) if headers is None else headers
     with tf.device("CPU:0"):
@@ -180,7 +180,8 @@ def _encoded_batch(plan: sampling.Form, describe: Describe, element: tf.Tensor, 
   return found
 
 
-def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_limit_bytes: int):
+def best_store(encoded: Sequence[bytes], *, name: str, ids: np.ndarray, memory_limit_bytes: int
+               ) -> RawStore | EncodedStore:
   """A RawStore if all images have one shape and fit the limit, else an EncodedStore."""
   found = {decoding.shape(image) for image in encoded}
   shapes = [shape for shape in found if shape is not None]

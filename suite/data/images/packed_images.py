@@ -166,7 +166,7 @@ class PackedStore:
     sides: int32 [N, 2], their heights and widths.
   """
 
-  def __init__(self, pixels: tf.Tensor, offsets: np.ndarray, sides: np.ndarray):
+  def __init__(self, pixels: tf.Tensor, offsets: np.ndarray, sides: np.ndarray) -> None:
     self.pixels, self.offsets, self.sides = pixels, offsets, sides
 
   def __len__(self) -> int:
@@ -208,7 +208,7 @@ class ResidentPixels:
     device: its name.
   """
 
-  def __init__(self, store: PackedStore, transform: examples.Transform, device: str):
+  def __init__(self, store: PackedStore, transform: examples.Transform, device: str) -> None:
     self._transform, self._crops = transform, image_ops.cropping(transform)
     whole = int(store.pixels.shape[0]) // _WORD * _WORD
     last = np.zeros([_WORD], np.uint8)  # What is left of the file, less than a word.
@@ -293,14 +293,14 @@ def cut_batches(rows: tf.data.Dataset, pixels_of: Callable[[Dict[str, tf.Tensor]
   crops, shape = image_ops.cropping(transform), tuple(transform.shape)
 
   @_as_it_is
-  def one_batch(batch):
+  def one_batch(batch: Any) -> Any:
     pixels, sides = pixels_of(batch), batch["sides"]
 
     def stored(place: tf.Tensor, whole: tf.Tensor) -> tf.Tensor:
       return tf.reshape(tf.slice(pixels, place[:1], place[1:]), whole)
 
     @_as_it_is
-    def cut(place, seed, whole, corners):
+    def cut(place: tf.Tensor, seed: Any, whole: tf.Tensor, corners: tf.Tensor) -> Any:
       views = tf.zeros([corners.shape[0]], tf.int32)
       found = tf.image.crop_and_resize(
           stored(place, whole), corners, views, [transform.size, transform.size])
@@ -310,7 +310,7 @@ def cut_batches(rows: tf.data.Dataset, pixels_of: Callable[[Dict[str, tf.Tensor]
       return tf.reshape(found, shape)
 
     @_as_it_is
-    def prepared(place, seed, whole):
+    def prepared(place: tf.Tensor, seed: Any, whole: tf.Tensor) -> Any:
       image = tf.ensure_shape(stored(place, whole)[:, 1:-1, 1:-1], [1, None, None, 3])
       found = transform.train(image, seed[None]) if training else transform.evaluate(image)
       return tf.ensure_shape(found[0], shape)
@@ -326,7 +326,7 @@ def cut_batches(rows: tf.data.Dataset, pixels_of: Callable[[Dict[str, tf.Tensor]
       each = tf.data.Dataset.from_tensor_slices((*located, whole, corners)).map(cut)
     rest = {key: value for key, value in batch.items() if key not in ("sides", "offset", "seed")}
 
-    def described(images):
+    def described(images: tf.Tensor) -> Any:
       if not training:
         valid = tf.reshape(batch["mask"], [num_rows] + [1] * len(shape))
         images = tf.where(valid, images, tf.zeros_like(images))

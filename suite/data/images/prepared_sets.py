@@ -12,7 +12,7 @@ part of its epoch before it.
 from __future__ import annotations
 
 import functools
-from typing import Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 from absl import logging
 import numpy as np
@@ -86,7 +86,7 @@ class StreamedSet(image_set.LabeledSet):
   """
 
   def __init__(self, source: tfds_source.SplitSource, *, buffer_size: int = 16384,
-               kept: Optional[np.ndarray] = None):
+               kept: Optional[np.ndarray] = None) -> None:
     """
     Args:
       source: the records.
@@ -122,7 +122,7 @@ class StreamedSet(image_set.LabeledSet):
     """str [N], in stored order."""
     return self._facts[1]
 
-  def split(self, share: float, *, seed) -> Tuple[StreamedSet, StreamedSet]:
+  def split(self, share: float, *, seed: Any) -> Tuple[StreamedSet, StreamedSet]:
     """(the first ones, the last `share` of the images), both still on disk.
 
     TFDS stores examples in a random order (a hash of the keys), so the seed is not needed. Any
@@ -138,7 +138,7 @@ class StreamedSet(image_set.LabeledSet):
         for edges, part in ((f":{cut}", slice(cut)), (f"{cut}:", slice(cut, None))))
     return first, last
 
-  def without(self, places) -> StreamedSet:
+  def without(self, places: Any) -> StreamedSet:
     """The set without the images at some places, still on disk: their records are passed over."""
     kept = np.ones([self._source.size], bool) if self._kept is None else self._kept.copy()
     kept[np.flatnonzero(kept)[places]] = False
@@ -169,7 +169,7 @@ class StreamedSet(image_set.LabeledSet):
     return made
 
   @private_tensorflow.plain_data_functions()
-  def subset(self, indices) -> image_set.ImageSet:
+  def subset(self, indices: Any) -> image_set.ImageSet:
     """The images at the given indices, in that order, in memory."""
     indices = np.asarray(indices, np.int64)
     wanted = tf.constant(np.isin(np.arange(self.size), indices))
@@ -181,14 +181,14 @@ class StreamedSet(image_set.LabeledSet):
         kind=self.kind, num_classes=self.num_classes, ids=[e["id"].decode() for e in chosen],
         class_names=self.class_names)
 
-  def within(self, num_bytes: int, *, seed) -> image_set.ImageSet:
+  def within(self, num_bytes: int, *, seed: Any) -> image_set.ImageSet:
     """Images, drawn at random, that take no more memory than num_bytes; see `ImageSet.within`."""
     num = min(self.size, int(num_bytes * self.size // max(1, self.num_bytes())))
     chosen = np.random.default_rng(seed).permutation(self.size)[:max(1, num)]
     # In memory they may be pixels, which take more than the encoded images.
     return self.subset(np.sort(chosen)).within(num_bytes, seed=seed)
 
-  def of_classes(self, classes) -> image_set.ImageSet:
+  def of_classes(self, classes: Any) -> image_set.ImageSet:
     """The images of some classes, in memory, numbered 0, 1, ... in the order given."""
     wanted = np.flatnonzero(np.isin(self.labels, np.asarray(classes, np.int64)))
     return self.subset(wanted).of_classes(classes)
@@ -213,11 +213,12 @@ class StreamedSet(image_set.LabeledSet):
       records = records.filter(_as_it_is(lambda position, _: plan.is_here(position)))
 
     @_as_it_is
-    def row(position, index, example):
+    def row(position: tf.Tensor, index: tf.Tensor, example: Any) -> Any:
       return {**self._row(index, example),
               "seed": sampling.row_seeds(plan.seed, position[None])[0]}
 
-    def parse(position, record):  # Converted: a data set's own features may branch on tensors.
+    # Converted: a data set's own features may branch on tensors.
+    def parse(position: tf.Tensor, record: Any) -> Any:
       index, serialized = record
       return row(position, index, self._source.parse(serialized))
 
@@ -268,7 +269,7 @@ class StreamedSet(image_set.LabeledSet):
     files = tf.data.Dataset.from_tensor_slices(tuple(
         tf.gather(tf.constant(column), order) for column in (names, skips, takes, starts)))
 
-    def records(name, skip, take, start):
+    def records(name: Any, skip: tf.Tensor, take: Any, start: tf.Tensor) -> Any:
       return tf.data.TFRecordDataset(name).skip(skip).take(take).enumerate(start)
 
     stored = self._of_set(files.interleave(
@@ -276,7 +277,7 @@ class StreamedSet(image_set.LabeledSet):
         num_parallel_calls=tf.data.AUTOTUNE, deterministic=True))
     buffer_key = sampling.derive(sampling.root_seed(seed, _BUFFER), epoch)
 
-    def mixed(number, buffer):
+    def mixed(number: tf.Tensor, buffer: Any) -> Any:
       draws = sampling.uniform(sampling.derive(buffer_key, number)[None], tf.size(buffer[0]))[0]
       return tuple(tf.gather(part, tf.argsort(draws)) for part in buffer)
 

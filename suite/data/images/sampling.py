@@ -36,7 +36,7 @@ _SMALL = 128
 _SHUFFLE, _AUGMENT = 0, 1
 
 
-def derive(seeds, values) -> tf.Tensor:
+def derive(seeds: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
   """New 64-bit seeds from uint64 seeds and integers, element by element (shapes broadcast)."""
   steps = tf.cast(values, tf.uint64) * tf.constant(_GOLDEN, tf.uint64)
   bits = seeds + (steps + tf.constant(_GOLDEN, tf.uint64))
@@ -61,7 +61,7 @@ def _root(seed: Tuple[int, int], purpose: int) -> int:
   return state
 
 
-def row_seeds(seed: Tuple[int, int], positions) -> tf.Tensor:
+def row_seeds(seed: Tuple[int, int], positions: tf.Tensor) -> tf.Tensor:
   """The augmentation seeds of the given positions: int64 [R] -> uint64 [R]."""
   return derive(root_seed(seed, _AUGMENT), positions)
 
@@ -136,7 +136,7 @@ class TrainForm:
     shard = self.shard_index + element % self.shards_here
     return step * self.batch_size + shard * self.rows + row
 
-  def at(self, numbers: Any, element: tf.Tensor, row: tf.Tensor):
+  def at(self, numbers: Any, element: tf.Tensor, row: tf.Tensor) -> Any:
     """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
     size, first_step, shuffle, augment = numbers
     position = self.positions(first_step, element, row)
@@ -207,7 +207,7 @@ class TrainPlans:
     plans: they differ in their size, seed and first step only.
   """
 
-  def __init__(self, plans: Sequence[TrainPlan]):
+  def __init__(self, plans: Sequence[TrainPlan]) -> None:
     self._form = dataclasses.replace(plans[0].form, is_small=None)
     self._numbers = [np.stack(every) for every in zip(*(plan.numbers for plan in plans))]
 
@@ -216,7 +216,7 @@ class TrainPlans:
     """Rows of one element."""
     return self._form.rows
 
-  def at(self, task: tf.Tensor, element: tf.Tensor, row: tf.Tensor):
+  def at(self, task: tf.Tensor, element: tf.Tensor, row: tf.Tensor) -> Any:
     """As `TrainForm.at` with the numbers of the plan of a task, int64 []."""
     return self._form.at([tf.gather(every, task) for every in self._numbers], element, row)
 
@@ -229,7 +229,7 @@ class EvalForm:
 
   is_training = False
 
-  def at(self, numbers: Any, element: tf.Tensor, row: tf.Tensor):
+  def at(self, numbers: Any, element: tf.Tensor, row: tf.Tensor) -> Any:
     """(indices int64 [R], seeds uint64 [R], valid bool [R]) of the rows `row` int64 [R]."""
     size, = numbers
     position = element * self.rows + row
@@ -278,7 +278,7 @@ Form = Union[TrainForm, EvalForm]
 Plan = Union[TrainPlan, EvalPlan]
 
 
-def draw_without_replacement(size: int, num: int, seed) -> np.ndarray:
+def draw_without_replacement(size: int, num: int, seed: Any) -> np.ndarray:
   """`num` different indices below `size`, sorted; seed is an integer or a tuple of them."""
   words = np.atleast_1d(np.asarray(seed, np.int64)).view(np.uint64)
   return np.sort(np.random.default_rng(words).choice(size, num, replace=False))

@@ -15,7 +15,7 @@ import os
 import pathlib
 import re
 import tarfile
-from typing import IO, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -132,7 +132,7 @@ def find_classes(wnids: Sequence[str], root: str | os.PathLike, where: str, ever
 class _OfClasses:
   """The base names of all images of some classes, as a set that is not written out."""
 
-  def __init__(self, wnids: Sequence[str]):
+  def __init__(self, wnids: Sequence[str]) -> None:
     self.wnids = frozenset(wnids)
 
   def __contains__(self, name: object) -> bool:
@@ -202,7 +202,7 @@ def _in_tar(path: str, stream: IO[bytes], first: int, size: int, wanted: _Names
 class _Part(io.RawIOBase):
   """Bytes first ... first + size of a file, as a file."""
 
-  def __init__(self, stream: IO[bytes], first: int, size: int):
+  def __init__(self, stream: IO[bytes], first: int, size: int) -> None:
     super().__init__()
     self._stream, self._first, self._size, self._place = stream, first, size, 0
 
@@ -220,7 +220,7 @@ class _Part(io.RawIOBase):
   def tell(self) -> int:
     return self._place
 
-  def readinto(self, buffer) -> int:
+  def readinto(self, buffer: Any) -> int:
     self._stream.seek(self._first + self._place)
     data = self._stream.read(max(0, min(len(buffer), self._size - self._place)))
     buffer[:len(data)] = data
@@ -241,7 +241,8 @@ def _end(path: str, depth: int) -> str:
   return "/".join(path.split("/")[-depth:])
 
 
-def _missing(names: Sequence[str], found, roots: Sequence[str | os.PathLike], where: str) -> str:
+def _missing(names: Sequence[str], found: Any, roots: Sequence[str | os.PathLike], where: str
+             ) -> str:
   """The message about images that were not found: all counted, their classes named."""
   of_class = collections.Counter(_class_of(name) for name in set(names))
   lacking = by_class(list(set(names) - set(found)))

@@ -129,7 +129,7 @@ class Samples:
 
   takes_numbers = True
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     check_interpolation(self.interpolation)
     if not 1 <= self.size <= self.resize:
       raise ValueError(f"Samples.size is {self.size} and resize {self.resize}; the square must fit "

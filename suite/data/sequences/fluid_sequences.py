@@ -22,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class Spec:
     return np.maximum(exact, self.minimum)
 
 
-def scaled(num_base: int, num_novel: int, most: int, **values) -> Spec:
+def scaled(num_base: int, num_novel: int, most: int, **values: Any) -> Spec:
   """The paper's shape for R = num_base + num_novel classes, the most frequent with `most`."""
   offset = 0.025 * (num_base + num_novel)
   return Spec(num_base, num_novel, numerator=most * (1.0 + offset), offset=offset, **values)

@@ -85,7 +85,7 @@ class TaskMixture:
   kind = tasks.MULTI_LABEL  # As far as the shape of its labels goes.
 
   def __init__(self, sets: Mapping[str, examples.ExampleSet], *, name: str,
-               groups: int | None = None, exponent: float = 1.0):
+               groups: int | None = None, exponent: float = 1.0) -> None:
     if not sets:
       raise ValueError(f"{name!r} was given no tasks; a mixture has at least one.")
     if groups is not None and groups < 1:
@@ -174,7 +174,7 @@ class TaskMixture:
     batches = self.group_batches(batch_size, **arguments).map(flat)
     return traced_maps.with_fixed_order(batches).prefetch(tf.data.AUTOTUNE)
 
-  def _coder(self, place: int):
+  def _coder(self, place: int) -> Any:
     """Makes groups of batches of one task."""
     images = self._sets[place]
 
@@ -231,7 +231,7 @@ def joined_batches(sets: Sequence[Any], plans: Sequence[sampling.TrainPlan],
     Batches {"image" [R, S, S, 3], "label", "mask" [R]}.
   """
   @_as_it_is
-  def turns_of(counts: tf.Tensor, chunk: tf.Tensor):
+  def turns_of(counts: tf.Tensor, chunk: tf.Tensor) -> Any:
     hot = tf.one_hot(chunk, len(sets), dtype=tf.int64)
     before = counts + tf.cumsum(hot, exclusive=True)
     return counts + tf.reduce_sum(hot, 0), (chunk, tf.gather(before, chunk, batch_dims=1))
@@ -355,7 +355,7 @@ def _packed_batches(sets: Sequence[Any], turns: tf.data.Dataset, plans: sampling
 class _TensorList:
   """Tensors of one type and rank, of which a graph takes one by its number; none is copied."""
 
-  def __init__(self, tensors: Sequence[Any]):
+  def __init__(self, tensors: Sequence[Any]) -> None:
     with tf.device("CPU:0"):
       first = tf.convert_to_tensor(tensors[0])
       self._dtype = first.dtype
@@ -376,7 +376,7 @@ class _TensorList:
 class _Labels:
   """The labels of all sets: for each image the present classes, padded by -1."""
 
-  def __init__(self, sets: Sequence[Any], encode: Encode):
+  def __init__(self, sets: Sequence[Any], encode: Encode) -> None:
     self._present = _TensorList([_present(images) for images in sets])
     self._num_classes = np.asarray([images.num_classes for images in sets], np.int64)
     self._encode = encode

@@ -168,7 +168,7 @@ EPSILON = 1e-5  # Of all norms.
 
 
 @tf.keras.utils.register_keras_serializable("lifelong_suite")
-def quick_gelu(x):
+def quick_gelu(x: tf.Tensor) -> tf.Tensor:
   """x sigmoid(1.702 x), the approximation of GELU with which CLIP was trained."""
   return x * tf.sigmoid(1.702 * x)
 
@@ -177,11 +177,11 @@ def quick_gelu(x):
 class Positions(tf.keras.layers.Layer):
   """Adds learned positions: [B, L, D] -> [B, L, D]."""
 
-  def build(self, input_shape):
+  def build(self, input_shape: tf.TensorShape) -> None:
     self.positions = self.add_weight("positions", shape=input_shape[1:])
     super().build(input_shape)
 
-  def call(self, x):
+  def call(self, x: tf.Tensor) -> tf.Tensor:
     return x + self.positions
 
 
@@ -189,7 +189,7 @@ def norm(name: str) -> tf.keras.layers.Layer:
   return tf.keras.layers.LayerNormalization(epsilon=EPSILON, name=name)
 
 
-def blocks(x, body: Body, *, causal: bool):
+def blocks(x: tf.Tensor, body: Body, *, causal: bool) -> tf.Tensor:
   """Applies the residual blocks, norms first: [B, L, D] -> [B, L, D].
 
   With `causal`, position i attends to positions 0..i only.
@@ -264,7 +264,7 @@ def image_tower(clip: Clip) -> tf.keras.Model:
   return tf.keras.Model(inputs, outputs, name="clip_image")
 
 
-def _bottleneck(x, width: int, name: str, *, stride: int, first: bool):
+def _bottleneck(x: tf.Tensor, width: int, name: str, *, stride: int, first: bool) -> tf.Tensor:
   y = _unit(x, width, 1, f"{name}_1")
   y = _unit(y, width, 3, f"{name}_2")
   if stride > 1:
@@ -277,8 +277,8 @@ def _bottleneck(x, width: int, name: str, *, stride: int, first: bool):
   return tf.nn.relu(x + y)
 
 
-def _unit(x, width: int, kernel: int, name: str, *, stride: int = 1, pad: str = "same",
-          relu: bool = True):
+def _unit(x: tf.Tensor, width: int, kernel: int, name: str, *, stride: int = 1,
+          pad: str = "same", relu: bool = True) -> tf.Tensor:
   """Convolution, batch norm by the stored moments, and ReLU."""
   x = tf.keras.layers.Conv2D(width, kernel, stride, pad, use_bias=False, name=f"{name}_conv")(x)
   x = tf.keras.layers.BatchNormalization(epsilon=EPSILON, name=f"{name}_norm")(

@@ -79,7 +79,7 @@ class ConstellationConv4:
   pixel_range: functional_conv4.PixelRange = (-1.0, 1.0)
   dtype: str = "float32"
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.clusters % self.heads or self.clusters % 4:
       raise ValueError(f"ConstellationConv4.clusters is {self.clusters}; it must be a multiple of "
                        f"heads, {self.heads}, and of 4.")
@@ -160,7 +160,7 @@ class ConstellationResNet:
   channels: int | None = None
   dtype: str = "float32"
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if self.clusters % self.heads or self.clusters % 4:
       raise ValueError(f"ConstellationResNet.clusters is {self.clusters}; it must be a multiple of "
                        f"heads, {self.heads}, and of 4.")

@@ -82,7 +82,7 @@ class Embedding(tf.Module):
       keep the cores busy anyway.
   """
 
-  def __init__(self, net: EmbeddingNet, *, momentum: float = 0.9, parts: int = 1):
+  def __init__(self, net: EmbeddingNet, *, momentum: float = 0.9, parts: int = 1) -> None:
     super().__init__()
     if not 0.0 <= momentum < 1.0:
       raise ValueError(f"Embedding.momentum is {momentum}; allowed is a share from 0 to below 1.")
@@ -123,14 +123,14 @@ class Embedding(tf.Module):
       means.append(mean)
       variances.append(variance * (n / max(n - 1, 1)))  # Of the population, as Keras keeps it.
 
-    def by_batch(x, epsilon, scale, offset, *_):
+    def by_batch(x: tf.Tensor, epsilon: Any, scale: tf.Tensor, offset: tf.Tensor, *_: Any) -> Any:
       if isinstance(x, twice_norm.Convolution):
         return by_parts([x], epsilon, scale, offset)[0]
       y, *moments = twice_norm.with_moments(x, scale, offset, epsilon)
       see(math.prod(x.shape[:3]), *moments)
       return y
 
-    def by_parts(xs, epsilon, scale, offset, *_):
+    def by_parts(xs: tf.Tensor, epsilon: Any, scale: tf.Tensor, offset: tf.Tensor, *_: Any) -> Any:
       folded = isinstance(xs[0], twice_norm.Convolution)
       normalize = twice_norm.with_patch_moments if folded else twice_norm.norm_with_moments_of_parts
       ys, *moments = normalize(xs, scale, offset, epsilon)
@@ -148,7 +148,8 @@ class Embedding(tf.Module):
 
     Arguments are those of `train`.
     """
-    def by_running(x, epsilon, scale, offset, mean, variance):
+    def by_running(x: tf.Tensor, epsilon: Any, scale: tf.Tensor, offset: tf.Tensor,
+                   mean: tf.Tensor, variance: tf.Tensor) -> Any:
       if isinstance(x, twice_norm.Convolution):
         return twice_norm.normalized(*x, mean, variance, scale, offset, epsilon)
       return twice_norm.affine(x, mean, variance, scale, offset, epsilon)
@@ -175,7 +176,7 @@ class Embedding(tf.Module):
     values_by_norm = iter(zip(*values))
     weights = {name: tf.convert_to_tensor(value) for name, value in self._weights.items()}
 
-    def apply_next(x: Any, epsilon: float = norms.EPSILON) -> Any:
+    def apply_next(x: tf.Tensor, epsilon: float = norms.EPSILON) -> Any:
       return chosen(x, epsilon, *next(values_by_norm))
 
     if not hasattr(self._net, "passing"):
@@ -194,7 +195,7 @@ class KerasEmbedding(tf.Module):
       (H, W, C).
   """
 
-  def __init__(self, backbone: own_model.Given):
+  def __init__(self, backbone: own_model.Given) -> None:
     super().__init__()
     self._backbone = own_model.as_backbone(backbone, "KerasEmbedding.backbone")
     self._model: Any = None
