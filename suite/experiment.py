@@ -68,6 +68,8 @@ _LOCK = ".lock"
 _POLL_SECONDS = 0.5
 _ATTEMPTS = 3  # To read the state of a run that is being written.
 _NO_ORIGIN = run_settings.RunOrigin()
+_PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
+             "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
 
 
 def run(
@@ -464,10 +466,6 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution,
       meanwhile()
     atomic_files.sweep(folder)
     yield
-
-
-_PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
-             "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
 
 
 def _claim(settings: run_settings.RunSettings, origin: run_settings.RunOrigin,

@@ -45,6 +45,8 @@ SHORT_RUNS: Mapping[str, Sequence[str]] = {
 
 Graph = Dict[str, Set[str]]
 Trees = Mapping[str, Tuple[pathlib.Path, ast.Module]]
+_LAYOUT = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+           tokenize.ENDMARKER)
 
 
 class Import(NamedTuple):
@@ -154,10 +156,6 @@ class Code(NamedTuple):
   tokens: int
   refusals: int
   refusal_lines: int
-
-
-_LAYOUT = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-           tokenize.ENDMARKER)
 
 
 def code(path: pathlib.Path) -> Code:

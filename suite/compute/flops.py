@@ -57,6 +57,8 @@ _MAX_NAMED = 20  # In the warning; `Cost.uncounted` holds all names.
 _watching: list[list[Cost]] = []
 _declared: dict[bytes, Callable[[int], Cost]] = {}  # By the tokens of Python functions in graphs.
 _written: dict[int, weakref.ref[tf.Tensor]] = {}  # Handles of variables, by identity.
+_FIRST = 2  # A graph of one row or one class may be another one.
+_CHECKED = (5, 7)
 
 
 @contextlib.contextmanager
@@ -371,10 +373,6 @@ class RowCosts:
     if one is None or other is None:
       return None
     return one + (rows - 1) * ((other - one) // (self._size - 1))
-
-
-_FIRST = 2  # A graph of one row or one class may be another one.
-_CHECKED = (5, 7)
 
 
 class ShapeCosts:

@@ -34,6 +34,11 @@ from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import run_settings
 
+_PLAIN = (int, float, str, bool, type(None))
+_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
+_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False",
+          type(None): "None"}
+
 
 def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
           names: Sequence[str] = (), protocol: str = "") -> gin_files.Scan:
@@ -293,10 +298,6 @@ def _resolve(selector: str, found: gin_files.Scan) -> Any:
   return functools.reduce(getattr, rest, target)
 
 
-_PLAIN = (int, float, str, bool, type(None))
-_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
-
-
 def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
   """Raises a ConfigError for the first value of a wrong type that is read, or that the user set.
 
@@ -393,10 +394,6 @@ def _convert(found: gin_files.Scan, converted: Mapping[gin_bindings.Key, Any]) -
       gin.bind_parameter(f"{f'{scope}/' if scope else ''}{name}.{argument}", value)
       settings = found.history[scope, name, argument]
       settings[-1] = dataclasses.replace(settings[-1], value=value)
-
-
-_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False",
-          type(None): "None"}
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:

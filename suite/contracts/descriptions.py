@@ -43,6 +43,7 @@ PANELS = (TASKS, BUCKETS, STEPS, VALIDATIONS, BUDGETS)
 KEEPERS = PREDICTIONS, COSTS, METRICS, RECORD, STEPS, DIGEST, STATE = (
     "predictions", "costs", "metrics", "record", "steps", "digest", "state")
 WITHOUT_PREDICTIONS = KEEPERS[1:]
+INCREMENTAL, CLEAR, FLUID = "incremental", "clear", "fluid"
 
 
 class Shipped(NamedTuple):
@@ -57,7 +58,6 @@ class Shipped(NamedTuple):
   delivery: str = ""
 
 
-INCREMENTAL, CLEAR, FLUID = "incremental", "clear", "fluid"
 SHIPPED: Mapping[str, Shipped] = {
     "nevis": Shipped("suite.protocols.nevis", deliveries.TASKS),
     CLEAR: Shipped("suite.protocols.clear", deliveries.BUCKETS),

@@ -42,6 +42,7 @@ _STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer
 _LARGE_BYTES, _ALIGNED = 1 << 20, 64
 _MOST_CALLS = 10 ** 6  # Of a graph that a user's own learner calls.
 _SAVES = 2  # Files that each event writes are written so often; once if nothing is measured.
+_COSTS: dict[Hashable, flops.SizeCosts] = {}  # Of the rehearsals of this process that have `alike`.
 
 
 class Rehearsal:
@@ -144,7 +145,6 @@ class Rehearsal:
 
 _current: Optional[Rehearsal] = None
 _aside = threading.local()  # The `rehearsal` of a thread, if it has one for itself.
-_COSTS: dict[Hashable, flops.SizeCosts] = {}  # Of the rehearsals of this process that have `alike`.
 
 
 def current() -> Optional[Rehearsal]:

@@ -65,6 +65,9 @@ from suite.training.objectives import losses
 from suite.training.objectives import objective
 from suite.training.statistics import class_means
 
+_CLASSIFIER = ("hallucinator", "selector", "cosine")  # Beginnings of variables' names.
+_LEAST = 1e-12  # Of squared distances, under a root.
+
 
 class Oltr(learner.SequenceLearner):
   """OLTR for buckets and sequences; see the module.
@@ -210,10 +213,6 @@ class Oltr(learner.SequenceLearner):
   def mac_layers(self) -> tuple[list[mac_views.Layer], list[mac_views.Layer]]:
     """Layers of the backbone, and memory with classifier."""
     return self.tuned.mac_layers()
-
-
-_CLASSIFIER = ("hallucinator", "selector", "cosine")  # Beginnings of variables' names.
-_LEAST = 1e-12  # Of squared distances, under a root.
 
 
 class VisualMemory(class_heads.Linear):

@@ -43,6 +43,11 @@ from suite.training.gradient import frozen_backbone
 from suite.training.scoring import scoring
 from suite.training.statistics import statistic as statistic_lib
 
+RELU_WEIGHTS = ("normal", "uniform")
+SCALE = "scale"
+# Examples whose features tell the variance.
+_MEASURED = 1000
+
 
 class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
   """A learner of tasks, buckets, sequences and episodes.
@@ -329,9 +334,6 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     return found.record()
 
 
-RELU_WEIGHTS = ("normal", "uniform")
-
-
 class RandomRelu:
   """Features [B, D] to max(0, features W), [B, M], W random and never trained (RanPAC).
 
@@ -372,11 +374,6 @@ class RandomRelu:
             tf.random.stateless_normal(shape, seed=seed) if self._drawn == "normal" else
             tf.random.stateless_uniform(shape, seed=seed, minval=-limit, maxval=limit))
     return tf.nn.relu(tf.matmul(features, self._weights))
-
-
-SCALE = "scale"
-# Examples whose features tell the variance.
-_MEASURED = 1000
 
 
 class RandomFourier(tf.Module):

@@ -29,6 +29,8 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
+_PRIOR = 5  # Samples of all classes that a class begins with.
+
 
 class Score(NamedTuple):
   """A function (logits, known) -> scores [n], and the meaning of a high score."""
@@ -115,9 +117,6 @@ def neighbor_distances(features: np.ndarray, first: int, k: int) -> np.ndarray:
   if k > len(every):
     return np.full(len(rows), np.inf)
   return np.maximum(np.partition(found, k - 1, axis=1)[:, k - 1], 0.0)
-
-
-_PRIOR = 5  # Samples of all classes that a class begins with.
 
 
 def class_wise(scores: np.ndarray, answers: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -25,6 +25,9 @@ import tensorflow as tf
 from suite.models import norms
 from suite.models import precision
 
+_PIXELS = (0, 255)
+_GEOMETRY, _ADDITION = 0.3, 110.0  # Greatest shear and shift; greatest addition of solarize.
+
 
 @functools.cache
 def library() -> Any:
@@ -70,9 +73,6 @@ def activated(block: Any, x: tf.Tensor) -> tf.Tensor:
     return block.activation(x, approximate=True)
   return block.activation(x)
 
-
-_PIXELS = (0, 255)
-_GEOMETRY, _ADDITION = 0.3, 110.0  # Greatest shear and shift; greatest addition of solarize.
 
 Op = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 

@@ -46,6 +46,24 @@ from suite.training.sequence import sequence_decisions
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_strategies
 
+_META = ("meta_classes", "meta_updates", "meta_loss")
+_NEVER = update_strategies.Never()
+DESCRIPTION = descriptions.ProtocolDescription(
+    "fluid",
+    measures=(
+        descriptions.Measure("overall", "overall"),
+        descriptions.Measure("mean_per_class", "mean per class"),
+        descriptions.Measure("novel_head", "novel, head"),
+        descriptions.Measure("pretrain_head", "pretrain, head"),
+        descriptions.Measure("novel_tail", "novel, tail"),
+        descriptions.Measure("pretrain_tail", "pretrain, tail"),
+        descriptions.Measure("new_class_auroc", "new-class AUROC")),
+    curve=descriptions.RecordCurve(
+        "Samples", "Accuracy so far", schema.SEEN_SO_FAR, schema.CORRECT_SO_FAR,
+        per=schema.SEEN_SO_FAR),
+    panels=(descriptions.STEPS,),
+    identity=(schema.TASK, schema.NUM_CLASSES, schema.TRAIN_SIZE, schema.VALIDATION_SIZE))
+
 
 @dataclasses.dataclass(frozen=True)
 class Blocks:
@@ -107,24 +125,7 @@ class Scores:
                        "is n / 180 of n steps.")
 
 
-_META = ("meta_classes", "meta_updates", "meta_loss")
-_NEVER = update_strategies.Never()
 _NOVELTY, _BLOCKS, _SCORES = sequence_log.Novelty(), Blocks(), Scores()
-DESCRIPTION = descriptions.ProtocolDescription(
-    "fluid",
-    measures=(
-        descriptions.Measure("overall", "overall"),
-        descriptions.Measure("mean_per_class", "mean per class"),
-        descriptions.Measure("novel_head", "novel, head"),
-        descriptions.Measure("pretrain_head", "pretrain, head"),
-        descriptions.Measure("novel_tail", "novel, tail"),
-        descriptions.Measure("pretrain_tail", "pretrain, tail"),
-        descriptions.Measure("new_class_auroc", "new-class AUROC")),
-    curve=descriptions.RecordCurve(
-        "Samples", "Accuracy so far", schema.SEEN_SO_FAR, schema.CORRECT_SO_FAR,
-        per=schema.SEEN_SO_FAR),
-    panels=(descriptions.STEPS,),
-    identity=(schema.TASK, schema.NUM_CLASSES, schema.TRAIN_SIZE, schema.VALIDATION_SIZE))
 
 
 @refusals.checkable

@@ -27,6 +27,7 @@ from suite.system import atomic_files
 from suite.system import io_errors
 
 _FILE = re.compile(r"(\d{6})\.([A-Za-z0-9_.@+-]+)\.npz")
+_MAX_NAME = 120
 
 
 class Entry(NamedTuple):
@@ -34,9 +35,6 @@ class Entry(NamedTuple):
 
   event: int
   name: str
-
-
-_MAX_NAME = 120
 
 
 def safe_name(name: str) -> str:

@@ -30,6 +30,7 @@ import time
 from typing import Any, BinaryIO, Callable, Iterator
 
 TEMPORARY = "tmp-"
+_SECONDS = 1.0
 
 
 @contextlib.contextmanager
@@ -176,9 +177,6 @@ def _renaming(temporary: pathlib.Path, final: pathlib.Path, flushed: bool) -> It
     else:
       with contextlib.suppress(OSError):
         temporary.unlink()
-
-
-_SECONDS = 1.0
 
 
 class Flusher:

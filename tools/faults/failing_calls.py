@@ -32,6 +32,7 @@ _OPEN, _LIST, _READ, _CREATE, _WRITE, _FLUSH, _MKDIR, _RENAME, _UNLINK, _TRUNCAT
     1 << bit for bit in range(10))
 _CHANGES = _CREATE | _WRITE | _FLUSH | _MKDIR | _RENAME | _UNLINK | _TRUNCATE
 _KILL = -1  # In place of an error: the process is killed.
+_GROWS = _CREATE | _WRITE | _FLUSH | _MKDIR | _RENAME
 
 
 class Class(NamedTuple):
@@ -52,7 +53,6 @@ class Class(NamedTuple):
   resumes: bool = False
 
 
-_GROWS = _CREATE | _WRITE | _FLUSH | _MKDIR | _RENAME
 CLASSES = {
     "no space": Class(_GROWS, errno.ENOSPC, onward=True),
     "no space, half written": Class(_GROWS, errno.ENOSPC, onward=True, half=True),

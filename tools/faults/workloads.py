@@ -83,6 +83,10 @@ table.run.columns = {'A': {}}
 table.run.seeds = (0, 1)
 table.Report.measures = {'sum': 'sum'}
 """
+ACKNOWLEDGED = "ACKNOWLEDGED"
+_RUNS = {**run_faults.RUNS, "cfsl": ["digits/cfsl", "--gin_file", "gin/debug.gin"],
+         "share": [*run_faults.RUNS["nevis"], "--share"]}
+WITHOUT_RUNS = ("cache", "curation", "fetch")
 
 
 def _suite(*arguments: str) -> Workload:
@@ -135,9 +139,6 @@ def _toy(name: str) -> Workload:
     table.processes.run_all = cells_here
     _suite("run", f"{name}.gin")(folder)
   return work
-
-
-ACKNOWLEDGED = "ACKNOWLEDGED"
 
 
 def acknowledge(folder: pathlib.Path, number: int) -> None:
@@ -245,17 +246,12 @@ def _lifelong(folder: pathlib.Path) -> None:
          "--gin_param", "lifelong.run.min_models=3")(folder)
 
 
-_RUNS = {**run_faults.RUNS, "cfsl": ["digits/cfsl", "--gin_file", "gin/debug.gin"],
-         "share": [*run_faults.RUNS["nevis"], "--share"]}
 # Name -> (workload, how often of 100 states).
 WORKLOADS: dict[str, tuple[Workload, int]] = {
     "events": (_toy("power_toy"), 37), "cache": (_cache, 36), "table": (_toy("power_table"), 4),
     "curation": (_curation, 10), "fetch": (_fetch, 7), "lifelong": (_lifelong, 1),
     "builder": (_build, 2),
     **{name: (_suite("run", *arguments), 1) for name, arguments in _RUNS.items()}}
-
-
-WITHOUT_RUNS = ("cache", "curation", "fetch")
 
 
 def prepare(name: str) -> None:

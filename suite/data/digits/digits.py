@@ -31,6 +31,9 @@ from suite.data.streams import streams
 
 NUM_IMAGES = 1797
 _GREATEST = 16  # The greatest value of a pixel in the source.
+_SPLITS = (("train", 0.45), ("dev", 0.10), ("validation", 0.15), ("test", 0.30))
+_ALL = tuple(range(10))
+_MOSAICS = {"train": 500, "dev": 100, "validation": 150, "test": 300}
 
 
 @functools.cache
@@ -72,11 +75,6 @@ def mosaics(parts: np.ndarray) -> np.ndarray:
   """[N, 4, H, W, C] -> [N, 2H, 2W, C]: parts 0 1 above parts 2 3."""
   top, bottom = (np.concatenate([parts[:, i], parts[:, i + 1]], axis=2) for i in (0, 2))
   return np.concatenate([top, bottom], axis=1)
-
-
-_SPLITS = (("train", 0.45), ("dev", 0.10), ("validation", 0.15), ("test", 0.30))
-_ALL = tuple(range(10))
-_MOSAICS = {"train": 500, "dev": 100, "validation": 150, "test": 300}
 
 
 def nevis_stream(max_train_images: Optional[int] = None, *, num_tasks: Optional[int] = None

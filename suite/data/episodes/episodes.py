@@ -49,6 +49,8 @@ from suite.data.pipelines import traced_maps
 
 _CLASSES, _IMAGES = 2, 3  # Purposes of the seed, beside those of sampling.py.
 _PLACES_AT_ONCE = 1 << 17  # Places whose images one op draws, if that is a batch or more.
+_GOLDEN, _MIX_1, _MIX_2 = (np.uint64(n) for n in (
+    0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 class Episode(NamedTuple):
@@ -407,10 +409,6 @@ def check_classes(train: Episodes, test: Episodes, kind: str = "Training") -> No
         f"{kind} episodes of {images.name!r} and test episodes of {tested.name!r} both draw the "
         f"classes {class_lists.shown(shared)}, but few-shot classes are new when they are tested. "
         "Give different ones: episodes.of(images, classes=[...]).")
-
-
-_GOLDEN, _MIX_1, _MIX_2 = (np.uint64(n) for n in (
-    0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 class EpisodeSource(NamedTuple):

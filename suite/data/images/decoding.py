@@ -25,6 +25,11 @@ _as_it_is = tf.autograph.experimental.do_not_convert
 
 _CHUNK = 512
 _BATCHES_AT_ONCE = min(16, os.cpu_count() or 1)
+BLANK_HEADER = (1, 1, 1)  # As of `headers`.
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_PNG_GRAY = 0
+# Start-of-frame markers C0..CF without DHT (C4), JPG (C8) and DAC (CC).
+_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 @functools.cache
@@ -32,9 +37,6 @@ def blank() -> bytes:
   """A black JPEG of one pixel, for rows that pad a batch."""
   with tf.init_scope():  # The first call may come while a pipeline is traced.
     return tf.io.encode_jpeg(tf.zeros([1, 1, 3], tf.uint8)).numpy()
-
-
-BLANK_HEADER = (1, 1, 1)  # As of `headers`.
 
 
 @private_tensorflow.plain_data_functions()
@@ -194,12 +196,6 @@ def _header(encoded: tf.Tensor) -> tf.Tensor:
       tf.strings.substr(encoded, 0, 3) == b"\xff\xd8\xff", of_jpeg,
       lambda: tf.cond(tf.strings.substr(encoded, 0, 8) == _PNG_SIGNATURE, of_png, of_others))
   return tf.ensure_shape(found, [3])
-
-
-_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_PNG_GRAY = 0
-# Start-of-frame markers C0..CF without DHT (C4), JPG (C8) and DAC (CC).
-_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def shape(encoded: bytes) -> Optional[Tuple[int, int, int]]:

@@ -30,6 +30,9 @@ from suite.data.images import image_store
 from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
 
+MANIFEST = "features.json"
+_FEATURES, _IDS, _DIGESTS = "features.npy", "ids.json", "images.json"
+
 
 @dataclasses.dataclass(frozen=True)
 class Features:
@@ -186,10 +189,6 @@ class EvalBatches:
 
   def __iter__(self) -> Iterator[Dict[str, tf.Tensor]]:
     return iter(self._batches)
-
-
-MANIFEST = "features.json"
-_FEATURES, _IDS, _DIGESTS = "features.npy", "ids.json", "images.json"
 
 
 class FeatureSplit(NamedTuple):

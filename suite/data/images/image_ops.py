@@ -32,6 +32,8 @@ _NUM_ATTEMPTS = 10
 _DRAWS_PER_ATTEMPT = 4
 
 Op = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]  # Images [B, S, S, 3] and seeds [B] to images.
+_MARGIN = 2  # Pixels: rounding of samples, and colors that a decoder takes from beyond.
+_BYTES = np.array([1, 3], np.int32)  # A row of pixels as one of bytes.
 
 
 def mirrored(images: tf.Tensor, margin: int, *, axis: int) -> tf.Tensor:
@@ -104,9 +106,6 @@ def drawn_corners(crops: examples.Cropping, sides: tf.Tensor, seeds: tf.Tensor, 
   return corners_of(boxes, sides[:, None], size, flip)
 
 
-_MARGIN = 2  # Pixels: rounding of samples, and colors that a decoder takes from beyond.
-
-
 class Windows(NamedTuple):
   """The parts of images that their boxes are resampled from; of B images, or of one without B.
 
@@ -147,9 +146,6 @@ def windows_of(corners: tf.Tensor, sides: tf.Tensor) -> Windows:
       tf.concat([first, lengths], 1), lengths * _BYTES,
       tf.stack([first, sides - first - lengths], 2) * _BYTES[:, None],
       tf.concat([one, sides + 2, 3 * one], 1), corners)
-
-
-_BYTES = np.array([1, 3], np.int32)  # A row of pixels as one of bytes.
 
 
 def resampled_window(pixels: tf.Tensor, window: Windows, size: int) -> tf.Tensor:

@@ -35,6 +35,7 @@ from suite.data.pipelines import traced_maps
 DEFAULT_MEMORY_LIMIT_BYTES = 4 * 2**30
 
 Ids = Union[Sequence[str], np.ndarray, None]  # [N] strings; None: the indices.
+_SHOWN = ("image", "mask")
 
 
 class LabeledSet:
@@ -452,9 +453,6 @@ def _checked_ids(name: str, ids: Ids, size: int) -> np.ndarray:
     raise ValueError(f"{name!r} has id {str(unique[np.argmax(counts)])!r} more than once; "
                      "predictions are told apart by their ids, so each needs its own.")
   return ids
-
-
-_SHOWN = ("image", "mask")
 
 
 class Unlabelled:

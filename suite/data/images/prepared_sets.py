@@ -29,6 +29,9 @@ from suite.data.images import sampling
 from suite.data.images import tfds_source
 from suite.data.pipelines import traced_maps
 
+_FILES_AT_ONCE = 8
+_FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
+
 
 def open_source(name: str, split: str, *, data_dir: Optional[str] = None,
                 resized_side: Optional[int] = None
@@ -74,9 +77,6 @@ def read_source(source: Union[tfds_source.SplitSource, resized_copy.PackedCopy],
 
 
 _as_it_is = tf.autograph.experimental.do_not_convert
-
-_FILES_AT_ONCE = 8
-_FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
 
 
 class StreamedSet(image_set.LabeledSet):

@@ -34,6 +34,7 @@ from suite.system import file_lock
 FOLDER = "packed"
 PART_SIZE = 128  # Images of a part; a process that is killed loses one.
 METHOD = "bilinear, antialiased, shorter side"
+_OLDER = "resized"  # Where version 1.0 kept copies, as PNG.
 
 
 def least_side(size: int) -> int:
@@ -162,9 +163,6 @@ def evict(copy: Found) -> None:
   with file_lock.held(copy.folder.parent / f"{copy.folder.name}.lock", wait=False):
     (copy.folder / packed_images.MANIFEST).unlink(missing_ok=True)  # It is incomplete from here on.
     shutil.rmtree(copy.folder)
-
-
-_OLDER = "resized"  # Where version 1.0 kept copies, as PNG.
 
 
 @contextlib.contextmanager

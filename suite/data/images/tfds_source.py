@@ -33,6 +33,14 @@ from suite.data.images import own_images
 TIMELINE = "timeline/"  # Prefix of the names of data sets made of a user's own images.
 _BATCH = 1024
 _as_it_is = tf.autograph.experimental.do_not_convert
+# Builders of prepared data sets: making one takes as long as reading a small data set. By name and
+# folder, with what `_written` then returned.
+_PREPARED: Dict[Tuple[str, str], Tuple[Any, Tuple[int, ...]]] = {}
+# Images of a bucket (Lin et al., 2021), which the rows do not say; test images are as many at most.
+_OF_CLEAR = {"clear10": 3300, "clear100": 10_000}
+_BUCKET_0 = {"clear10": 700_000, "clear100": 3_600_000}  # Unlabelled ones.
+_SIDES = {"cfsl_omniglot/images": 105, "nevis/cifar10": 32, "nevis/mnist": 28, "nevis/semeion": 16}
+_SIDE, _SIDE_OF_CLEAR = 64, 224
 
 
 @dataclasses.dataclass(frozen=True)
@@ -387,11 +395,6 @@ def columns(examples: tf.data.Dataset) -> Tuple[List[bytes], np.ndarray, List[st
   return encoded, np.concatenate(labels), ids
 
 
-# Builders of prepared data sets: making one takes as long as reading a small data set. By name and
-# folder, with what `_written` then returned.
-_PREPARED: Dict[Tuple[str, str], Tuple[Any, Tuple[int, ...]]] = {}
-
-
 def _builder(name: str, data_dir: Optional[str]) -> Any:
   import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
 
@@ -455,13 +458,6 @@ def _list_feature(feature: Any) -> Any:
   """The ClassLabel inside a sequence of class labels, else None."""
   inner = getattr(feature, "feature", None)
   return inner if hasattr(inner, "num_classes") else None
-
-
-# Images of a bucket (Lin et al., 2021), which the rows do not say; test images are as many at most.
-_OF_CLEAR = {"clear10": 3300, "clear100": 10_000}
-_BUCKET_0 = {"clear10": 700_000, "clear100": 3_600_000}  # Unlabelled ones.
-_SIDES = {"cfsl_omniglot/images": 105, "nevis/cifar10": 32, "nevis/mnist": 28, "nevis/semeion": 16}
-_SIDE, _SIDE_OF_CLEAR = 64, 224
 
 
 def of(name: str, builder: Any) -> Optional[StandInBuilder]:

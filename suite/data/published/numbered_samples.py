@@ -34,6 +34,9 @@ from suite.data.published import image_places
 
 FIRST_TRAINING = 1 << 40  # The number of the first training image.
 _AT_ONCE = 16  # Images of a batch that are read, and then decoded, side by side.
+INTERPOLATIONS = ("bilinear", "bicubic")
+_AREA, _RATIO = (0.08, 1.0), (3 / 4, 4 / 3)
+_ATTEMPTS = 10
 
 
 class Further(NamedTuple):
@@ -225,11 +228,6 @@ class StoredNumbers(examples.Storage):
   def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
     """Samples int64 [B] -> images."""
     return self.transform.evaluate(rows)
-
-
-INTERPOLATIONS = ("bilinear", "bicubic")
-_AREA, _RATIO = (0.08, 1.0), (3 / 4, 4 / 3)
-_ATTEMPTS = 10
 
 
 def check_interpolation(interpolation: str) -> str:

@@ -54,6 +54,10 @@ StreamEntry = stream_entry.StreamEntry
 MissingDataError = stream_events.MissingDataError
 Stream = stream_events.Stream
 StreamEvent = stream_events.StreamEvent
+# Split -> the splits of other tasks whose images are removed from it.
+_REMOVED = {"train": ("validation", "test"), "dev": ("validation", "test"),
+            "validation": ("test",)}
+_RECORD_DIGESTS = "record_digests"  # Beside the data; see below.
 
 
 def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str] = None,
@@ -322,11 +326,6 @@ def digests(dataset: str, split: str, *, data_dir: Optional[str] = None) -> np.n
     return saved[split] if split in saved.files else np.zeros(0, np.uint64)
 
 
-# Split -> the splits of other tasks whose images are removed from it.
-_REMOVED = {"train": ("validation", "test"), "dev": ("validation", "test"),
-            "validation": ("test",)}
-
-
 class ScoredImages:
   """The digests of the images that a stream's data sets are scored on, read at the first access."""
 
@@ -354,9 +353,6 @@ class ScoredImages:
     if isinstance(images, prepared_sets.StreamedSet):
       return images.without(places), {"removed": len(places)}
     return images.subset(np.setdiff1d(np.arange(len(stored)), places)), {"removed": len(places)}
-
-
-_RECORD_DIGESTS = "record_digests"  # Beside the data; see below.
 
 
 def record_digests(dataset: str, split: str, *, data_dir: Optional[str] = None) -> np.ndarray:

@@ -63,6 +63,7 @@ _TASK = 6  # A purpose of the seed, beside those of sampling.py and prepared_set
 _COUNTED_AT_ONCE = 1 << 16
 _CHUNK = 64  # Elements whose tasks are drawn at once, by a pipeline.
 _BUFFER_BYTES = 2**29  # Of prepared batches: every task's pipeline keeps some.
+_ENCODED, _PACKED = "encoded", "packed"
 
 
 class TaskMixture:
@@ -200,7 +201,6 @@ class TaskMixture:
 
 
 _as_it_is = tf.autograph.experimental.do_not_convert
-_ENCODED, _PACKED = "encoded", "packed"
 
 Encode = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 

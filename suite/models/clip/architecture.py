@@ -19,6 +19,9 @@ import tensorflow as tf
 from suite.models import vit
 
 HEAD_WIDTH = 64  # Of every model of the paper (tables 19 and 20).
+EPSILON = 1e-5  # Of all norms.
+MEAN = (0.48145466, 0.4578275, 0.40821073)  # Of the training images' channels, in 0..1.
+STD = (0.26862954, 0.26130258, 0.27577711)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,9 +167,6 @@ def _count(shapes: Mapping[str, tuple[int, ...]], prefix: str, place: int) -> in
   return len({name.split(".")[place] for name in shapes if name.startswith(prefix)})
 
 
-EPSILON = 1e-5  # Of all norms.
-
-
 @tf.keras.utils.register_keras_serializable("lifelong_suite")
 def quick_gelu(x: tf.Tensor) -> tf.Tensor:
   """x sigmoid(1.702 x), the approximation of GELU with which CLIP was trained."""
@@ -221,10 +221,6 @@ def text_tower(clip: Clip) -> tf.keras.Model:
   x = tf.gather(x, tf.argmax(inputs, axis=1), batch_dims=1)
   x = tf.keras.layers.Dense(clip.embedding, use_bias=False, name="projection")(x)
   return tf.keras.Model(inputs, x, name="clip_text")
-
-
-MEAN = (0.48145466, 0.4578275, 0.40821073)  # Of the training images' channels, in 0..1.
-STD = (0.26862954, 0.26130258, 0.27577711)
 
 
 def image_tower(clip: Clip) -> tf.keras.Model:

@@ -73,6 +73,7 @@ from suite.models import precision
 _NO_THIRD = ("The batch norm of suite.models.episodic.twice_norm has no third derivative; use "
              "float64, where one is needed.")
 _for_xla = [False]
+SMALLEST = 8  # Images; smaller parts cost more in operations than a second core gains.
 
 
 @contextlib.contextmanager
@@ -295,8 +296,6 @@ def with_patch_moments(parts: Sequence[Convolution], scale: tf.Tensor, offset: t
   shifted = [normalized(*part, mean, variance, scale, offset, epsilon) for part in parts]
   return shifted, tf.stop_gradient(mean), tf.stop_gradient(variance)
 
-
-SMALLEST = 8  # Images; smaller parts cost more in operations than a second core gains.
 
 # A pass of a net over images: it yields what goes into each norm, is sent what comes out, and
 # returns the features. Where `twice_norm.folds`, it yields the convolution that goes into the norm,

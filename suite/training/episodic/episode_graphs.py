@@ -30,6 +30,7 @@ from suite.training.episodic import inner_loop
 
 Batching = Literal["loop", "grouped"]
 BATCHINGS = LOOP, GROUPED = typing.get_args(Batching)
+_SECONDS = 1.0  # Python answers signals, such as Ctrl-C, only between two calls.
 
 
 class Graphs:
@@ -291,9 +292,6 @@ class Graphs:
         lambda s, state: self.learner.adapt(state, support_codes[s], support_labels[s]),
         self.learner.initial_state(self.num_classes), number, unrolled=unrolled or number == 1)
     return tf.cast(self.learner.logits(state, codes), tf.float32)
-
-
-_SECONDS = 1.0  # Python answers signals, such as Ctrl-C, only between two calls.
 
 
 class ManyUpdates:

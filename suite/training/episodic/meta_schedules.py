@@ -22,6 +22,9 @@ import tensorflow as tf
 from suite.compute import own_gradients
 from suite.training.gradient import optimizers
 
+# The smallest weight of a step before the last one, as a fraction of an equal share (MAML++ code).
+_LEAST_SHARE = 0.03
+
 
 class _OneOperation:
   """The step of both optimizers. For amsgrad and sparse gradients it is that of Keras."""
@@ -47,10 +50,6 @@ class FusedAdam(_OneOperation, tf.keras.optimizers.Adam):
 
 class FusedAdamW(_OneOperation, tf.keras.optimizers.AdamW):
   """`tf.keras.optimizers.AdamW`."""
-
-
-# The smallest weight of a step before the last one, as a fraction of an equal share (MAML++ code).
-_LEAST_SHARE = 0.03
 
 
 def step_weights(epoch: tf.Tensor, num_steps: int, num_epochs: int, dtype: Any = tf.float32

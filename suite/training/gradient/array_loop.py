@@ -42,6 +42,9 @@ _CHUNK = 256  # Rows that go through a function at once where nothing is learned
 
 Augment = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 Prepare = Callable[[tf.Tensor], tf.Tensor]
+LAST = ("fill", "even")
+# Rows whose places and seeds are made at once.
+_ROWS = 2**17
 
 
 class ArrayLoop:
@@ -432,11 +435,6 @@ def _batches(size: int, batch_size: int) -> list[tuple[int, int, int]]:
   whole, rest = divmod(size, batch_size)
   return [one for one in ((0, whole, batch_size), (whole * batch_size, 1, rest))
           if one[1] and one[2]]
-
-
-LAST = ("fill", "even")
-# Rows whose places and seeds are made at once.
-_ROWS = 2**17
 
 
 class Rows(NamedTuple):

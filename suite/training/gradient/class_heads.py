@@ -52,6 +52,7 @@ from suite.training.statistics import class_means
 
 RANDOM = heads.INITIALIZERS
 STARTS = (*RANDOM, "zeros", "prototypes")
+_NEWTON_STEPS = 20
 
 
 class Linear(tf.Module):
@@ -476,9 +477,6 @@ class SplitDense(tf.keras.layers.Layer):
 
   def get_config(self) -> dict[str, Any]:
     return {**super().get_config(), "num_classes": self._num_classes}
-
-
-_NEWTON_STEPS = 20
 
 
 def bias_of(logits: np.ndarray, is_new: np.ndarray, labels: np.ndarray, prior: float

@@ -34,6 +34,7 @@ _OPTIMIZERS = (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimiz
 
 # "conv/kernel:0", "attention/query/kernel/replica_1:0", "depthwise_kernel:0"
 _KERNEL = re.compile(r"(^|[/_])kernel(/replica_\d+)?(:\d+)?$")
+NAMES = ("sgd", "sgdw", "adamw")
 
 
 def sgd_nesterov(learning_rate: LearningRate, momentum: float = 0.9) -> tf.keras.optimizers.SGD:
@@ -66,9 +67,6 @@ def _with_rate(learning_rate: LearningRate, weight_decay: float) -> LearningRate
   if isinstance(learning_rate, tf.keras.optimizers.schedules.LearningRateSchedule):
     return schedules.Scaled(learning_rate, weight_decay)
   return learning_rate * weight_decay
-
-
-NAMES = ("sgd", "sgdw", "adamw")
 
 
 def by_name(name: str, learning_rate: LearningRate, *, momentum: float, weight_decay: float

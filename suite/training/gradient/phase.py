@@ -34,6 +34,8 @@ from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
 
+_ONE = "all"
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
@@ -430,9 +432,6 @@ def passes_of_stored(recipe: Recipe, loop: array_loop.ArrayLoop, data: objective
   observed *= objective.passes_of_observed(num_classes)
   stores_logits = memory is not None and memory.logits.shape[1] > 0
   return train_step.Passes(passes + observed + compared, forward + new * stores_logits)
-
-
-_ONE = "all"
 
 
 class TaskNets(tf.Module):

@@ -35,6 +35,9 @@ Result = Mapping[str, Any]
 Wave = List[Tuple[int, Hyper]]
 
 _INITIAL_PER_DIMENSION = 3
+ORACLES = ("random", "grid", "bayesian")
+SAMPLINGS = ("linear", "log")
+_OBJECTIVE = "validation_error"
 
 
 class AllTrialsFailedError(RuntimeError):
@@ -223,10 +226,6 @@ def _floats(value: Any) -> Any:
     return type(value)(_floats(v) for v in value)
   return float(value) if type(value) is int else value
 
-
-ORACLES = ("random", "grid", "bayesian")
-SAMPLINGS = ("linear", "log")
-_OBJECTIVE = "validation_error"
 
 Values = dict[str, Any]
 

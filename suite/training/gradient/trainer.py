@@ -41,6 +41,9 @@ from suite.training.scoring import scoring
 FRACTION = 0.0025  # p of section 5.3.
 LARGEST = 512  # B of the default baseline (figure 9, and the reference code).
 SMALLEST = 16
+# What a search may choose besides learning rate and label smoothing.
+SEARCHED = ("batch_size", "schedule")
+_MOST_IMAGES = 1 << 16
 
 
 def adaptive(num_examples: int, *, fraction: float = FRACTION, smallest: int = SMALLEST,
@@ -57,11 +60,6 @@ def adaptive(num_examples: int, *, fraction: float = FRACTION, smallest: int = S
     raise ValueError(f"num_examples is {num_examples}; a training set has at least one example.")
   exponent = int(math.log2(fraction * num_examples))
   return min(largest, max(smallest, int(2.0 ** exponent)))
-
-
-# What a search may choose besides learning rate and label smoothing.
-SEARCHED = ("batch_size", "schedule")
-_MOST_IMAGES = 1 << 16
 
 
 @dataclasses.dataclass(frozen=True)

@@ -49,6 +49,12 @@ from suite.contracts import rehearsal
 from suite.training.memories import memory
 
 _KEYS = 0  # The purpose of its draws.
+SCHEDULES = ("fixed", "dynamic")
+EVICTIONS = ("random", "tail")
+_ENTER, _EVICT = 1, 2  # The purposes of its draws.
+GROUPS = ("class", "bucket")
+KEEP = RANDOM, NEWEST, HERDING = ("random", "newest", "herding")
+_GROUP_KEYS = 3  # The purpose of its draws.
 
 
 class Reservoir(memory.Rule):
@@ -100,11 +106,6 @@ def largest(old: tf.Tensor, new: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
   _, best = tf.math.top_k(tf.concat([old, new], 0), k, sorted=False)
   stays = tf.scatter_nd(best[:, None], tf.ones_like(best), [k + tf.size(new)]) > 0
   return tf.where(stays[k:])[:, 0], tf.where(~stays[:k])[:, 0]
-
-
-SCHEDULES = ("fixed", "dynamic")
-EVICTIONS = ("random", "tail")
-_ENTER, _EVICT = 1, 2  # The purposes of its draws.
 
 
 class BiasedReservoir(memory.Rule):
@@ -169,11 +170,6 @@ class BiasedReservoir(memory.Rule):
         tf.tensor_scatter_nd_update(arrivals, leaving[:, None], seen + entering))
     slots = tf.where(source >= 0)[:, 0]
     return tf.gather(source, slots), slots
-
-
-GROUPS = ("class", "bucket")
-KEEP = RANDOM, NEWEST, HERDING = ("random", "newest", "herding")
-_GROUP_KEYS = 3  # The purpose of its draws.
 
 
 class GroupBalanced(memory.Rule):

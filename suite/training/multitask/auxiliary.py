@@ -31,6 +31,8 @@ from suite.models import initial
 from suite.state import context as context_lib
 from suite.training.multitask import data_cache
 
+WEIGHT = "auxiliary_weight"  # The name of lambda in a search's space.
+
 
 class AuxiliaryRule(Protocol):
   """Chooses auxiliary tasks.
@@ -99,7 +101,6 @@ class OneAtRandom:
     return list(past)
 
 
-WEIGHT = "auxiliary_weight"  # The name of lambda in a search's space.
 HeadWeights = Sequence[np.ndarray]  # [D, C] and [C].
 
 

@@ -30,6 +30,9 @@ from suite.training.memories import memory as memory_lib
 from suite.training.memories import step_rows
 from suite.training.objectives import objective
 
+# Added to the diagonal of G G', relative to its largest entry: float32 products are no more exact.
+_RIDGE = 1e-6
+
 
 class Agem(objective.Objective):
   """Projects gradients; while the memory is empty, they stay as they are.
@@ -96,10 +99,6 @@ def projected(gradients: Sequence[tf.Tensor], reference: Sequence[tf.Tensor]) ->
 def dot(first: Sequence[tf.Tensor], second: Sequence[tf.Tensor]) -> tf.Tensor:
   """The inner product over all parameters, []."""
   return tf.add_n([tf.reduce_sum(a * b) for a, b in zip(first, second)])
-
-
-# Added to the diagonal of G G', relative to its largest entry: float32 products are no more exact.
-_RIDGE = 1e-6
 
 
 class Gem(Agem):

@@ -37,6 +37,10 @@ from suite.training.objectives import losses
 TRAINING, VALIDATION = "training", "validation"
 # What an objective needs, see `Objective.needs`.
 MEMORY, REPLAY, BUCKETS, ONE_HEAD, TASKS = "memory", "replay", "buckets", "one head", "tasks"
+# What a class may have been given in place of a method of `Objective`.
+_INSTEAD = {"before_phase": "begin_phase", "note_classes": "begin_phase", "refresh": "begin_phase",
+            "after_phase": "end_phase", **dict.fromkeys((
+                "loss", "choose", "take", "gradients", "before_update", "after_update"), "step")}
 
 
 class Classes(NamedTuple):
@@ -104,10 +108,6 @@ class Batch(NamedTuple):
 AnswersFn = Callable[..., Batch]
 
 
-# What a class may have been given in place of a method of `Objective`.
-_INSTEAD = {"before_phase": "begin_phase", "note_classes": "begin_phase", "refresh": "begin_phase",
-            "after_phase": "end_phase", **dict.fromkeys((
-                "loss", "choose", "take", "gradients", "before_update", "after_update"), "step")}
 Weights = dict[str, tf.Tensor]  # By name.
 
 

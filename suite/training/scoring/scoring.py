@@ -38,6 +38,10 @@ _UNREAD = 8  # Batches that a GPU works on while the next are prepared: reading 
 _DESCRIBE = ("mask", "label", "id")
 # Set -> the transform of its latest pass, and the digests of its prepared images.
 _digests: weakref.WeakKeyDictionary[Any, tuple[Any, list[bytes]]] = weakref.WeakKeyDictionary()
+# Prepared images are kept in a quarter of the memory that is available, and in no more than this:
+# 350,000 images of 64 x 64 pixels.
+MAX_BYTES = 4 * 2**30
+MEMORY_SHARE = 0.25
 
 
 class Outputs(NamedTuple):
@@ -347,12 +351,6 @@ def _groups(batches: Iterable[Any], size: int) -> Iterator[list[Any]]:
       group = []
   if group:
     yield group
-
-
-# Prepared images are kept in a quarter of the memory that is available, and in no more than this:
-# 350,000 images of 64 x 64 pixels.
-MAX_BYTES = 4 * 2**30
-MEMORY_SHARE = 0.25
 
 
 class ReadyBatches:

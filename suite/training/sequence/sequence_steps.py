@@ -52,6 +52,18 @@ from suite.training.sequence import sequence_codes
 from suite.training.statistics import statistic
 
 FAR = 2**62  # A step that never comes.
+_FEW = 32  # Steps that are taken of a block in a rehearsal.
+# Mean number of steps from one drawn block to the next: a check takes as long as some 50 steps of
+# class means (1,000 classes, 512 features).
+_STEPS_A_CHECK = 10_000
+_ROWS = 3  # Rows p of a first block.
+_SINGLE = 4  # Largest number of labels that are learned one at a time.
+# Of the largest logit or energy of the block. The shipped learners differ by 2e-6 of it at most in
+# float32; products in TF32, as GPUs have them, differ by some 1e-4.
+_ROUNDING = 1e-3
+_HINT = ("Row t of a block may depend on labels 0..t-1 only; the label of t itself is revealed "
+         "after the answer. Compare answer_in_turn with a loop of answer and update, or leave it "
+         "out: then the protocol takes the loop.")
 
 
 class Readings(NamedTuple):
@@ -233,9 +245,6 @@ def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.T
 
 
 _read = tf.function(read, autograph=False)  # Traced once for all graphs of C classes.
-
-
-_FEW = 32  # Steps that are taken of a block in a rehearsal.
 
 
 class TriedBlock(NamedTuple):
@@ -424,15 +433,6 @@ def _arrays(readings: Readings) -> Readings:
   return Readings(*(r.numpy() for r in readings))
 
 
-# Mean number of steps from one drawn block to the next: a check takes as long as some 50 steps of
-# class means (1,000 classes, 512 features).
-_STEPS_A_CHECK = 10_000
-_ROWS = 3  # Rows p of a first block.
-_SINGLE = 4  # Largest number of labels that are learned one at a time.
-# Of the largest logit or energy of the block. The shipped learners differ by 2e-6 of it at most in
-# float32; products in TF32, as GPUs have them, differ by some 1e-4.
-_ROUNDING = 1e-3
-
 Block = Sequence[tf.Tensor]  # codes, known_from, steps, truth; see `read`.
 Answer = Callable[..., Readings]
 
@@ -535,11 +535,6 @@ class AnswerCheck:
   @property
   def _name(self) -> str:
     return type(self._learner).__name__
-
-
-_HINT = ("Row t of a block may depend on labels 0..t-1 only; the label of t itself is revealed "
-         "after the answer. Compare answer_in_turn with a loop of answer and update, or leave it "
-         "out: then the protocol takes the loop.")
 
 
 def alike(a: Readings, b: Readings, tolerance: float) -> bool:
