@@ -23,11 +23,11 @@ from __future__ import annotations
 
 import ast
 import collections
+from collections.abc import Mapping, Sequence
 import functools
 import importlib.util
 import pathlib
 import re
-from typing import Mapping, Sequence
 
 import pytest
 

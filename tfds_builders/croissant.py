@@ -17,11 +17,12 @@ fields: https://docs.mlcommons.org/croissant/docs/croissant-rai-spec.html.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import difflib
 import functools
 import json
 import re
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 import unicodedata
 import urllib.parse
 

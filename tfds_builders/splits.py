@@ -17,8 +17,8 @@ shares are those of the reference:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import hashlib
-from typing import Mapping
 
 TRAIN = "train"
 DEV = "dev"

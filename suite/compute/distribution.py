@@ -16,11 +16,12 @@ repeated.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import json
 import os
 import socket
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any
 
 from absl import logging
 import numpy as np

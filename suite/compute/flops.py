@@ -33,12 +33,12 @@ the graphs are given, not chosen, `SizeCosts` counts those that do not follow fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import contextlib
 import dataclasses
 import fractions
 import types
-from typing import Any, Callable
+from typing import Any
 import weakref
 
 from absl import logging

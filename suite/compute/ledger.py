@@ -16,19 +16,19 @@ Steps are granted before the first one, with all that follows from them, such as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import dataclasses
 import decimal
 import re
 import sys
-from typing import Any, Callable, Optional, Protocol
+from typing import Any, Protocol
 
 # The bytes that a learner holds, in records of runs with a budget.
 HELD = ("state_bytes", "memory_bytes", "stored_bytes")
 PHASES = ("pretrain", "meta_train", "train", "search", "select", "validate", "predict")
 _TRAINING = PHASES[:4]
 
-Number = Optional[int]
+Number = int | None
 _CUT = "budget"  # Of a snapshot, beside the phases.
 _PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}

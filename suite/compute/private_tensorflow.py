@@ -7,13 +7,14 @@ of TensorFlow's graph rewrites is here, too.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import contextlib
 import ctypes
 import functools
 import importlib
 import pathlib
 import threading
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any
 import weakref
 
 import tensorflow as tf

@@ -18,11 +18,12 @@ the protocol's name in the records, in `SHIPPED`, the only list of the suite's p
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import importlib
 import inspect
-from typing import Any, Callable, Mapping, NamedTuple, Sequence, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from suite.contracts import deliveries
 from suite.metrics import schema

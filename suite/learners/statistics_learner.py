@@ -20,10 +20,11 @@ update strategy says how often. A statistic of another family is a subclass of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import functools
 import math
 import time
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

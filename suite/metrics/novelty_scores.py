@@ -24,8 +24,9 @@ Arrays: logits float [n, C]; known bool [n, C] or [C], the classes known at each
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

@@ -14,11 +14,11 @@ Strengths are as in the paper for geometry (at most 0.3 of the side), and as in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import contextlib
 import functools
 import io
-from typing import Any, Callable
+from typing import Any
 
 import tensorflow as tf
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import functools
 import inspect
 import time
-from typing import Any, Callable
+from typing import Any
 
 from absl import logging
 import numpy as np

@@ -19,7 +19,7 @@ Snapshots as suite 0.1 wrote them: a folder with JSON and TensorFlow's or numpy'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -31,7 +31,7 @@ import json
 import os
 import pathlib
 import shutil
-from typing import Any, BinaryIO, Iterator, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from absl import logging
 import numpy as np

@@ -17,6 +17,7 @@ which they were added, so a file that makes others valid is added after them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 import contextlib
 import hashlib
 import os
@@ -27,7 +28,7 @@ import secrets
 import shutil
 import threading
 import time
-from typing import Any, BinaryIO, Callable, Iterator
+from typing import Any, BinaryIO
 
 TEMPORARY = "tmp-"
 _SECONDS = 1.0

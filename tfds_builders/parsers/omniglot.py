@@ -8,9 +8,9 @@ are mixed. Drawings are 105 x 105 PNG images, black ink on white, stored as they
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

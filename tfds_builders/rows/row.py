@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import dataclasses
 import functools
 import types
-from typing import Any, Mapping
+from typing import Any
 
 from tfds_builders import paper_draws
 from tfds_builders import splits

@@ -13,14 +13,14 @@ Small operations are faster on one thread: `--threads 1`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import functools
 import os
 import pathlib
 import statistics
 import tempfile
 import time
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf

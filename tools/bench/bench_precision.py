@@ -6,13 +6,14 @@ Precisions alternate within a process. The other settings are a process's: proce
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
 import json
 import statistics
 import subprocess
 import sys
 import time
-from typing import Any, Callable
+from typing import Any
 
 import cfsl_cases
 import numpy as np

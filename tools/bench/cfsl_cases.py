@@ -10,14 +10,14 @@ answers again.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import dataclasses
 import json
 import os
 import resource
 import sys
 import time
-from typing import Any, Callable
+from typing import Any
 
 WAY, SHOT, TARGETS, STEPS = 5, 1, 5, 5  # Targets of a class and set; inner steps on a set.
 MAML_FILTERS, PROTO_FILTERS, PIXELS_PER_SIDE = 48, 64, 28

@@ -12,6 +12,7 @@ C's compiler and LD_PRELOAD are needed: Linux. See file_calls.c.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import ctypes
 import errno
 import os
@@ -20,7 +21,7 @@ import random
 import shutil
 import subprocess
 import sys
-from typing import Iterator, NamedTuple, Sequence
+from typing import NamedTuple
 
 import forked
 import outcomes

@@ -8,8 +8,9 @@ two means of losses is one of the mean at twice the rate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import proof

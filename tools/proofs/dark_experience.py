@@ -7,8 +7,9 @@ utils/best_args.py). Their c of SI is half of ours.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import functools
-from typing import Any, Callable, Sequence
+from typing import Any
 
 import numpy as np
 import proof

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 import dataclasses
 import functools
 import gzip
 import pathlib
 import tempfile
-from typing import Callable, Mapping
 
 import numpy as np
 import tensorflow as tf

@@ -9,8 +9,9 @@ Their class-incremental nets have an output for each digit from the first task o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import proof

@@ -17,11 +17,12 @@ it does after either axis.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent import futures
 import dataclasses
 import functools
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf

@@ -42,7 +42,8 @@ memory, but for those that are streamed from disk, or mapped (`streams.nevis.res
 
 from __future__ import annotations
 
-from typing import Any, Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

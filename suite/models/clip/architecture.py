@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
-from typing import Any, Union
+from typing import Any
 
 import tensorflow as tf
 
@@ -67,7 +67,7 @@ class Clip:
   """Both towers and the width of their common space."""
 
   embedding: int
-  image: Union[VisionTransformer, AttentionResNet]
+  image: VisionTransformer | AttentionResNet
   text: Text
 
 
@@ -124,7 +124,7 @@ def _configured(config: Mapping[str, Any], width: int, heads: int) -> Body:
 
 def from_shapes(shapes: Mapping[str, tuple[int, ...]]) -> Clip:
   """Finds the architecture that has these weights, in either layout; heads are 64 wide."""
-  image: Union[VisionTransformer, AttentionResNet]
+  image: VisionTransformer | AttentionResNet
   try:
     if "text_model.embeddings.token_embedding.weight" in shapes:
       patches = shapes["vision_model.embeddings.patch_embedding.weight"]

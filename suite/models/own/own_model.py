@@ -19,9 +19,10 @@ same weights that are trained, the same losses of layers, the same size of image
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import copy
 import inspect
-from typing import Any, Callable, NamedTuple, Union
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import tensorflow as tf
@@ -29,7 +30,7 @@ import tensorflow as tf
 from suite.models import keras3
 from suite.models import layer_losses
 
-Given = Union[Any, Callable[..., Any]]  # Models are of tf.keras or Keras 3.
+Given: TypeAlias = Any | Callable[..., Any]  # Models are of tf.keras or Keras 3.
 
 # new: the model makes features, and a learner adds its head. replace: the model's last layer is a
 # classifier, which is left out. own: it is kept, and must be as wide as the task.

@@ -12,10 +12,10 @@ TensorFlow has a kernel for it, which Keras's legacy optimizers call; these have
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import dataclasses
 import math
-from typing import Any, Callable, Protocol
+from typing import Any, Protocol
 
 import tensorflow as tf
 

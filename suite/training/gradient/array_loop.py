@@ -19,10 +19,11 @@ with a memory that takes rows in at each step (`memory.Intake`), R of those that
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 import dataclasses
 import functools
 import math
-from typing import Any, Callable, Iterator, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf

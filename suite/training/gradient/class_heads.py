@@ -33,8 +33,9 @@ the transposed matrix is small.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import pathlib
-from typing import Any, Callable, List, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -557,7 +558,7 @@ class Consolidation(tf.Module):
     self.known = tf.Variable(tf.cast(zeros, tf.bool), trainable=False, name="known_classes")
     self.buckets = tf.Variable(0, trainable=False, name="consolidated_buckets")
 
-  def trainable(self, variables: Sequence[tf.Variable]) -> List[tf.Variable]:
+  def trainable(self, variables: Sequence[tf.Variable]) -> list[tf.Variable]:
     """The trainable variables that this bucket trains: all in the first, then the head's.
 
     Batch norms below must run as in evaluation from then on, too.

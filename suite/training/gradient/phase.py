@@ -6,10 +6,11 @@ The nets of a gradient learner: one for all tasks, or one for each task, with it
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import copy
 import dataclasses
 import time
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np

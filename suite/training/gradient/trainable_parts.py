@@ -24,9 +24,10 @@ shortcut), concatenated to one vector. So the output of an unchanged layer is co
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import inspect
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf

@@ -19,7 +19,8 @@ Afterwards g . r = 0.
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.linalg

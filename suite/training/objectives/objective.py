@@ -22,8 +22,9 @@ Letters: B rows, C classes, D features, N rows of data, K of which are in the me
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import inspect
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 

@@ -36,9 +36,9 @@ projector and predictor; no groups are needed, since no positive is told apart f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import math
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

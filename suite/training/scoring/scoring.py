@@ -11,10 +11,11 @@ them: decoded and transformed once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 import itertools
 import math
 import time
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+from typing import Any, NamedTuple
 import weakref
 
 import numpy as np

@@ -34,7 +34,8 @@ Letters: B samples of a block, C classes, M labels revealed during it.
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -98,7 +99,7 @@ class _Traced:
   Calls go to the trace itself: `tf.function` would inspect all arguments first.
   """
 
-  def __init__(self, function: Callable[..., Any], signature: List[tf.TensorSpec]):
+  def __init__(self, function: Callable[..., Any], signature: list[tf.TensorSpec]):
     self._function, self._signature = function, signature
     self._trace: Any = None
 
@@ -212,7 +213,7 @@ class SequenceGraphs:
     return read(logits.stack(), known_from, steps, truth)
 
 
-def _merged(parts: List[Readings]) -> Readings:
+def _merged(parts: list[Readings]) -> Readings:
   return Readings(*(tf.concat(pieces, axis=0) for pieces in zip(*parts)))
 
 
@@ -373,7 +374,7 @@ class SequenceSteps:
     self._check.updates = False
     return stop
 
-  def neighbors(self, k: Optional[int]) -> Optional[np.ndarray]:
+  def neighbors(self, k: int | None) -> np.ndarray | None:
     """Minus the squared distance of each code of the tried block to the k-th nearest before it.
 
     None if k is None, and in a rehearsal.
@@ -383,7 +384,7 @@ class SequenceSteps:
     stop = self.num_answered + int(self._tried.shape[0])
     return -novelty_scores.neighbor_distances(self.codes[0:stop], self.num_answered, k)
 
-  def _one_by_one(self, arguments: List[Any], stop: int) -> Readings:
+  def _one_by_one(self, arguments: list[Any], stop: int) -> Readings:
     """Runs the loop and restores the learner's variables."""
     before = [v.read_value() for v in self._learner.variables]
     ends = self._sequence.revealed_by(self.num_answered, stop) - self.num_revealed
@@ -392,7 +393,7 @@ class SequenceSteps:
       variable.assign(value)
     return readings
 
-  def _revealed(self, stop: int) -> Tuple[Any, np.ndarray]:
+  def _revealed(self, stop: int) -> tuple[Any, np.ndarray]:
     """Codes [M, ...] and labels [M] that are revealed between now and step `stop`."""
     end = self._sequence.num_revealed(stop)
     labels = self._sequence.reveal_next(self.num_revealed, end)
