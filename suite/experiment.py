@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import contextlib
 import dataclasses
 import functools
@@ -16,16 +17,7 @@ import sys
 import time
 from typing import (
   Any,
-  Callable,
-  Dict,
-  Iterator,
-  List,
-  Mapping,
   NamedTuple,
-  Optional,
-  Sequence,
-  Tuple,
-  Union,
 )
 
 from absl import logging
@@ -68,23 +60,25 @@ _LOCK = ".lock"
 _POLL_SECONDS = 0.5
 _ATTEMPTS = 3  # To read the state of a run that is being written.
 _NO_ORIGIN = run_settings.RunOrigin()
+_PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
+             "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
 
 
 def run(
     *,
-    protocol: Callable[..., Dict[str, Any]],
+    protocol: Callable[..., dict[str, Any]],
     learners: Mapping[str, Callable[[], Any]],
     only: Sequence[str] = (),
     seed: int = run_settings.RunSettings.seed,
-    op_threads: Optional[int] = run_settings.RunSettings.op_threads,
+    op_threads: int | None = run_settings.RunSettings.op_threads,
     budget: str = run_settings.RunSettings.budget,
-    metrics: Optional[Mapping[str, Callable[..., Any]]] = None,
+    metrics: Mapping[str, Callable[..., Any]] | None = None,
     method_settings: str = "",
-    development: Optional[Mapping[str, Any]] = None,
-    selected: Optional[Mapping[str, Any]] = None,
+    development: Mapping[str, Any] | None = None,
+    selected: Mapping[str, Any] | None = None,
     settings: run_settings.RunSettings,
     origin: run_settings.RunOrigin = _NO_ORIGIN,
-    instead: Optional[Callable[..., str]] = None,
+    instead: Callable[..., str] | None = None,
 ) -> str:
   """Runs one protocol with each learner, resuming what was interrupted; returns the report.
 
@@ -197,7 +191,7 @@ def _identity(origin: run_settings.RunOrigin, name: str, settings: run_settings.
 
 
 def _set_up(settings: run_settings.RunSettings, folder: pathlib.Path
-            ) -> Tuple[distribution_lib.Distribution, arithmetic.Arithmetic]:
+            ) -> tuple[distribution_lib.Distribution, arithmetic.Arithmetic]:
   """Sets how this process computes; returns its devices, and what is to be recorded."""
   # The threads of an op: those the run began with, else those asked for.
   asked = settings.op_threads
@@ -249,7 +243,7 @@ def _report(folder: pathlib.Path, origin: run_settings.RunOrigin, only: Sequence
   homes = dict.fromkeys(run_identity.home(place.folder) for place in places.values())
   operative = [text.read_text() for home in homes if (
       text := home / "operative_config.gin").exists()]
-  unused: List[str] = []
+  unused: list[str] = []
   if origin.find_unused is not None:
     unused = origin.find_unused("\n".join(operative), only) if operative else []
     path.unlink(missing_ok=True)
@@ -283,7 +277,7 @@ def _learner_run(
     place: run_identity.Place, settings: run_settings.RunSettings,
     distribution: distribution_lib.Distribution, board: tensorboard.BoardDirectory,
     metrics: own_metrics.OwnMetrics, progress: Callable[[], progress_lib.Progress]
-    ) -> Iterator[Optional[_LearnerRun]]:
+    ) -> Iterator[_LearnerRun | None]:
   """Opens the run of a learner, and closes its files; None if it has finished before."""
   folder, name = place.folder, run_identity.label(place.folder)
   summary_path = folder / run_dir.SUMMARY
@@ -297,7 +291,7 @@ def _learner_run(
     yield None
     return
   trace = _Trace(board.log_dir(folder.name) if settings.profile else None)
-  writer: Union[run_writer.RunWriter, run_writer.Follower] = (
+  writer: run_writer.RunWriter | run_writer.Follower = (
       run_writer.RunWriter(folder, board.view(folder.name), progress(), trace.stop,
                            _tracked(settings, folder))
       if distribution.is_chief else run_writer.Follower(folder))
@@ -310,7 +304,7 @@ def _learner_run(
     writer.finish(summary)
     finished.append(summary)
 
-  finished: List[Mapping[str, Any]] = []
+  finished: list[Mapping[str, Any]] = []
   try:
     state = run_state.RunState(
         folder, writer, name=name, seed=settings.seed, distribution=distribution, metrics=metrics,
@@ -361,7 +355,7 @@ def _tracked(settings: run_settings.RunSettings, folder: pathlib.Path
 class _Trace:
   """The profiler's trace of one event; that of a whole run would be too large to be viewed."""
 
-  def __init__(self, log_dir: Optional[pathlib.Path]):
+  def __init__(self, log_dir: pathlib.Path | None):
     self._runs = log_dir is not None
     if self._runs:
       tf.profiler.experimental.start(str(log_dir))
@@ -438,7 +432,7 @@ def _check_arithmetic(folder: pathlib.Path, own: arithmetic.Arithmetic) -> None:
 
 @contextlib.contextmanager
 def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution,
-           meanwhile: Optional[Callable[[], None]] = None) -> Iterator[None]:
+           meanwhile: Callable[[], None] | None = None) -> Iterator[None]:
   """Makes the work directory and keeps other runs out of it; only the chief writes there.
 
   `meanwhile` is called while another process runs there, and returns when it has ended.
@@ -467,14 +461,10 @@ def _alone(folder: pathlib.Path, distribution: distribution_lib.Distribution,
     yield
 
 
-_PACKAGES = ("tensorflow", "keras", "tensorflow-addons", "keras-cv", "tensorflow-datasets",
-             "tensorboard", "gin-config", "numpy", "scikit-learn", "keras-tuner", "pyarrow")
-
-
 def _claim(settings: run_settings.RunSettings, origin: run_settings.RunOrigin,
            identities: Mapping[str, run_settings.RunIdentity],
            distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic
-           ) -> Dict[str, run_identity.Place]:
+           ) -> dict[str, run_identity.Place]:
   """Finds the folder of each learner's run, and writes the texts of those that are new.
 
   The configuration and the environment stand in the work directory for the runs that its first
@@ -482,7 +472,7 @@ def _claim(settings: run_settings.RunSettings, origin: run_settings.RunOrigin,
   before its first event, such as a model that does not fit, has left nothing: it is replaced.
   """
   workdir = pathlib.Path(settings.workdir)
-  places: Dict[str, run_identity.Place] = {}
+  places: dict[str, run_identity.Place] = {}
   if distribution.is_chief:
     places = {name: run_identity.place(workdir, name, one.texts, origin.config_text)
               for name, one in identities.items()}
@@ -537,7 +527,7 @@ def _environment(settings: run_settings.RunSettings, changes: Mapping[str, str],
                  distribution: distribution_lib.Distribution, own: arithmetic.Arithmetic,
                  home: pathlib.Path, learners: Sequence[str]) -> str:
   """The text of an environment: what numbers depend on besides the configuration in `home`."""
-  packages: Dict[str, Optional[str]] = {}
+  packages: dict[str, str | None] = {}
   for package in _PACKAGES:
     try:
       packages[package] = metadata.version(package)

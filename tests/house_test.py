@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import ast
 import collections
+from collections.abc import Mapping, Sequence
 import functools
 import importlib.util
 import pathlib

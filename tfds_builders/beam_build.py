@@ -14,10 +14,11 @@ Beam. Draws that need the order of the whole source (the reference's) are not su
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import io
 import json
 import os
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 import numpy as np

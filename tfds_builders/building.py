@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import contextlib
 import errno
 import fcntl
 import os
 import pathlib
 import shutil
-from typing import Any, Iterator, Sequence
+from typing import Any
 
 from absl import logging
 

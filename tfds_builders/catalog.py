@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import contextlib
 import difflib
-from typing import Iterator
 
 from tfds_builders import errors
 from tfds_builders.rows import cfsl

@@ -12,6 +12,8 @@ import random
 
 SEEDS = (0, 1, 2, 3, 4)
 TEST_SHARE = 0.3
+NO_PLACE = {"place": -1, **{f"iid_test_{seed}": False for seed in SEEDS}}  # Of no iid split.
+DECLARED = {"place": "int64", **{f"iid_test_{seed}": "bool" for seed in SEEDS}}
 
 
 def shuffled(num: int, seed: int) -> list[int]:
@@ -33,7 +35,3 @@ def features(num: int) -> list[dict]:
   tests = {f"iid_test_{seed}": set(iid(num, seed)[1]) for seed in SEEDS}
   return [{"place": place, **{name: place in test for name, test in tests.items()}}
           for place in range(num)]
-
-
-NO_PLACE = {"place": -1, **{f"iid_test_{seed}": False for seed in SEEDS}}  # Of no iid split.
-DECLARED = {"place": "int64", **{f"iid_test_{seed}": "bool" for seed in SEEDS}}

@@ -7,10 +7,10 @@ of JPEG or PNG files, copies of a file are found; the same image encoded twice i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import hashlib
 import io
 import pathlib
-from typing import Sequence
 
 import numpy as np
 

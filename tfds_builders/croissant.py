@@ -17,11 +17,12 @@ fields: https://docs.mlcommons.org/croissant/docs/croissant-rai-spec.html.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import difflib
 import functools
 import json
 import re
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 import unicodedata
 import urllib.parse
 
@@ -99,6 +100,10 @@ _ACCENTS = dict(zip("'`\"^~=.cvuHrk", "\u0301\u0300\u0308\u0302\u0303\u0304\u030
                     "\u0306\u030b\u030a\u0328"))
 _LETTERS = {"ss": "ß", "ae": "æ", "AE": "Æ", "aa": "å", "AA": "Å", "l": "ł", "L": "Ł", "o": "ø",
             "O": "Ø", "i": "i"}
+_DESCRIPTIONS = {
+    "image": "The encoded image.", "feature": "A vector of features in place of an image.",
+    "id": "Unique in the data set.", "label": "The class; -1: none.",
+    "labels": "1 for each class that the example has."}
 
 
 def document(name: str, data_dir: status.DataDir = None) -> dict[str, Any]:
@@ -307,12 +312,6 @@ def _field(name: str, feature: Any, row: row_lib.Row) -> dict[str, Any]:
   if name == "label" and row.class_names:
     made["references"] = {"field": {"@id": "classes/id"}}
   return {key: value for key, value in made.items() if value}
-
-
-_DESCRIPTIONS = {
-    "image": "The encoded image.", "feature": "A vector of features in place of an image.",
-    "id": "Unique in the data set.", "label": "The class; -1: none.",
-    "labels": "1 for each class that the example has."}
 
 
 def _data_type(feature: Any) -> tuple[str, tuple[int, ...]]:

@@ -20,7 +20,8 @@ draw: another decoder does not move the others.
 from __future__ import annotations
 
 import collections
-from typing import Iterable, Mapping, NamedTuple, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from tfds_builders import paper_draws
 from tfds_builders import splits

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterator
 import pathlib
-from typing import Any, Iterator
+from typing import Any
 
 from tfds_builders import content
 from tfds_builders import errors

@@ -7,14 +7,14 @@ for this process. Folders are searched with their subfolders, in sorted order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 import os
 import pathlib
-from typing import Iterable, Optional
 
 VARIABLE = "LIFELONG_MIRROR"
 
 # The folders given to `use` (None: those of the environment), and whether they are trusted.
-_State = tuple[Optional[tuple[pathlib.Path, ...]], bool]
+_State = tuple[tuple[pathlib.Path, ...] | None, bool]
 _current: _State = (None, False)
 
 

@@ -8,8 +8,8 @@ counting data sets are permuted; those parts have exact sizes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import dataclasses
-from typing import Mapping
 
 from tfds_builders import splits
 

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import functools
 import json
 import pathlib
-from typing import Any, Iterator
+from typing import Any
 
 from absl import logging
 import numpy as np

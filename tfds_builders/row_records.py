@@ -6,7 +6,8 @@ Also the check that a source, after it was read completely, matches its row.
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 

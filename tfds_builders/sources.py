@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 import contextlib
 import csv
 import dataclasses
@@ -13,7 +14,7 @@ import struct
 import tarfile
 import tempfile
 import tokenize
-from typing import Any, Callable, Iterable, Iterator, Mapping
+from typing import Any
 import zlib
 
 from absl import logging

@@ -17,8 +17,8 @@ shares are those of the reference:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import hashlib
-from typing import Mapping
 
 TRAIN = "train"
 DEV = "dev"
@@ -29,6 +29,7 @@ NAMES = (TRAIN, DEV, VALIDATION, TEST)
 POOL = "all"  # The only split of a source without splits.
 
 Rule = Mapping[str, Mapping[str, float]]
+POOLED: Rule = {POOL: {TRAIN: 0.56, DEV: 0.12, VALIDATION: 0.12, TEST: 0.20}}
 
 
 def whole(name: str) -> Mapping[str, float]:
@@ -37,7 +38,6 @@ def whole(name: str) -> Mapping[str, float]:
 
 
 TRAIN_TEST: Rule = {TRAIN: {TRAIN: 0.70, DEV: 0.15, VALIDATION: 0.15}, TEST: whole(TEST)}
-POOLED: Rule = {POOL: {TRAIN: 0.56, DEV: 0.12, VALIDATION: 0.12, TEST: 0.20}}
 OFFICIAL: Rule = {TRAIN: {TRAIN: 0.80, DEV: 0.20}, VALIDATION: whole(VALIDATION),
                   TEST: whole(TEST)}
 GIVEN: Rule = {name: whole(name) for name in NAMES}  # The source has all four.

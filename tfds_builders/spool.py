@@ -9,12 +9,13 @@ beyond it. Their splits are known when all have been seen (`division.py`).
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterable, Iterator, Mapping
 import json
 import os
 import pathlib
 import struct
 import tempfile
-from typing import IO, Any, Iterable, Iterator, Mapping, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from tfds_builders import content
 from tfds_builders import division

@@ -7,7 +7,6 @@ import dataclasses
 import json
 import os
 import pathlib
-from typing import Union
 
 from tfds_builders import access
 from tfds_builders import catalog
@@ -31,7 +30,7 @@ TIMELINE_VERSION = "1.0.0"
 
 _IMAGE_BYTES = 64 * 64 * 3  # An image in memory, at the usual size.
 
-DataDir = Union[str, os.PathLike, None]
+DataDir = str | os.PathLike | None
 
 
 @dataclasses.dataclass(frozen=True)

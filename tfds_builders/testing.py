@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 import contextlib
 import dataclasses
 import pathlib
-from typing import Iterator, Mapping
 
 from tfds_builders import catalog
 from tfds_builders import mirror

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import functools
 import hashlib
 import json
 import pathlib
 import re
 import shutil
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 from tfds_builders import building
 from tfds_builders import checksums

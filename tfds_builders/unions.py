@@ -8,9 +8,9 @@ name, which the metadata "left_out" then says.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import functools
 import pathlib
-from typing import Iterator, Sequence
 
 from tfds_builders import errors
 from tfds_builders import sources

@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+from collections.abc import Callable, Iterator
 import contextlib
 import os
 import pathlib
@@ -30,7 +31,7 @@ import signal
 import sys
 import tempfile
 import time
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

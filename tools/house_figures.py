@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+from collections.abc import Iterator, Mapping, Sequence
 import contextlib
 import io
 import pathlib
@@ -27,7 +28,7 @@ import sys
 import tempfile
 import tokenize
 import traceback
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import Any, NamedTuple
 
 PACKAGES = ("suite", "tfds_builders")
 SHORT = 60  # Lines of a short module.
@@ -43,8 +44,10 @@ SHORT_RUNS: Mapping[str, Sequence[str]] = {
     "digits/clear": ("STEPS=2", "VALIDATE_EVERY=2", "experiment.run.only='ft_prev'"),
     "digits/clear_table": ("EPOCHS=1", "NUM_BUCKETS=2", "experiment.run.only='er'")}
 
-Graph = Dict[str, Set[str]]
-Trees = Mapping[str, Tuple[pathlib.Path, ast.Module]]
+Graph = dict[str, set[str]]
+Trees = Mapping[str, tuple[pathlib.Path, ast.Module]]
+_LAYOUT = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+           tokenize.ENDMARKER)
 
 
 class Import(NamedTuple):
@@ -91,7 +94,7 @@ def known(name: str, modules: Mapping[str, object]) -> str:
   return name
 
 
-def sources(root: pathlib.Path) -> Dict[str, pathlib.Path]:
+def sources(root: pathlib.Path) -> dict[str, pathlib.Path]:
   """Module -> file, relative to the root, of all packages."""
   return {module_name(path.relative_to(root)): path.relative_to(root)
           for package in PACKAGES for path in sorted((root / package).rglob("*.py"))}
@@ -119,7 +122,7 @@ def between_rooms(arrows: Graph, files: Mapping[str, pathlib.Path]) -> Graph:
   return {room: others for room, others in found.items() if others}
 
 
-def circles(arrows: Mapping[str, Set[str]]) -> List[List[str]]:
+def circles(arrows: Mapping[str, set[str]]) -> list[list[str]]:
   """Groups of nodes that reach each other, each sorted."""
   reached = {node: _reachable(node, arrows) for node in arrows}
   groups = {tuple(sorted({node} | {other for other in reached[node]
@@ -127,8 +130,8 @@ def circles(arrows: Mapping[str, Set[str]]) -> List[List[str]]:
   return [list(group) for group in sorted(groups) if len(group) > 1]
 
 
-def _reachable(start: str, arrows: Mapping[str, Set[str]]) -> Set[str]:
-  found: Set[str] = set()
+def _reachable(start: str, arrows: Mapping[str, set[str]]) -> set[str]:
+  found: set[str] = set()
   waiting = [start]
   while waiting:
     new = arrows.get(waiting.pop(), set()) - found
@@ -156,10 +159,6 @@ class Code(NamedTuple):
   refusal_lines: int
 
 
-_LAYOUT = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-           tokenize.ENDMARKER)
-
-
 def code(path: pathlib.Path) -> Code:
   """The code of a file."""
   text = path.read_text(encoding="utf-8")
@@ -178,9 +177,9 @@ def code(path: pathlib.Path) -> Code:
               sum(node.end_lineno - node.lineno + 1 for node in raised))
 
 
-def code_by_wing(root: pathlib.Path) -> Dict[str, Code]:
+def code_by_wing(root: pathlib.Path) -> dict[str, Code]:
   """Wing, a folder of `suite` or what lies directly in it -> the sum of its code."""
-  found: Dict[str, List[Code]] = collections.defaultdict(list)
+  found: dict[str, list[Code]] = collections.defaultdict(list)
   for path in sorted((root / "suite").rglob("*.py")):
     parts = path.relative_to(root).parts
     found["/".join(parts[:2]) if len(parts) > 2 else "suite"].append(code(path))
@@ -193,7 +192,7 @@ def climbs(way: Sequence[str]) -> int:
   return sum(b > a for a, b in zip(floors, floors[1:]))
 
 
-def figures(root: pathlib.Path) -> Dict[str, object]:
+def figures(root: pathlib.Path) -> dict[str, object]:
   """Name -> figure, for the packages of a checkout; names used twice are those within suite."""
   files, arrows = sources(root), graph(parsed(root))
   modules = {module: path for module, path in files.items() if path.name != "__init__.py"}
@@ -223,7 +222,7 @@ def figures(root: pathlib.Path) -> Dict[str, object]:
 
 
 def _pages(root: pathlib.Path, files: Mapping[str, pathlib.Path], arrows: Graph
-           ) -> Dict[str, object]:
+           ) -> dict[str, object]:
   """How finely `suite` is cut: imports between its files, short files, functions called once.
 
   A function is private if its name begins with one underscore. Names count by module: one that
@@ -266,9 +265,9 @@ def _pages(root: pathlib.Path, files: Mapping[str, pathlib.Path], arrows: Graph
   }
 
 
-def _bound_names(tree: ast.AST) -> Set[str]:
+def _bound_names(tree: ast.AST) -> set[str]:
   """Names that a module gives to something: with one of these an import needs another name."""
-  found: Set[str] = set()
+  found: set[str] = set()
   for node in ast.walk(tree):
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
       found.add(node.id)
@@ -297,7 +296,7 @@ def _single_use(text: str, tree: ast.AST) -> Iterator[str]:
       yield "called" if node.name in called and not node.decorator_list else "passed"
 
 
-def frames(root: pathlib.Path, run: str, params: Sequence[str] = ()) -> List[List[str]]:
+def frames(root: pathlib.Path, run: str, params: Sequence[str] = ()) -> list[list[str]]:
   """The ways of a run from the command to `GradientTape.gradient`: "file:line function" by frame.
 
   TensorFlow takes a gradient where it makes a graph: once to count its operations, and once to

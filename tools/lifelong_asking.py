@@ -13,12 +13,12 @@ roberta-base-10M, m012_knn of knn.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 import pathlib
 import re
 import sys
 import tempfile
 import time
-from typing import Callable
 
 import numpy as np
 

@@ -11,7 +11,7 @@ the figure beside them (.svg) show means over splits.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import functools
 import multiprocessing
 import os
@@ -19,7 +19,7 @@ import pathlib
 import platform
 import sys
 import time
-from typing import Any, Callable
+from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

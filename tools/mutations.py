@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+from collections.abc import Iterator, Mapping, Sequence
 import copy
 import dataclasses
 import fnmatch
@@ -37,7 +38,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Iterator, Mapping, Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FILES = tuple(f"suite/{wing}/*.py"

@@ -37,6 +37,10 @@ _METHODS = 6
 _BETTER = {3: 0.9, 5: 0.42, 10: 0.3}
 _EFFECT, _UNSTABLE = 0.1, 1.0  # Deviations of `seed` there.
 _RESAMPLES = 300
+_TWO = {"pooled": "McNemar, seeds pooled", "one": "McNemar, one seed",
+        "percentile": "two-level bootstrap, percentiles", "seeds": "t-test of the seeds' scores",
+        "ours": "of the suite"}
+_ALL = {"images": "images alone, Holm", "holm": "of the suite, Holm", "ranks": "a wrong rank"}
 
 
 def main() -> int:
@@ -78,12 +82,6 @@ def _share_found(num_seeds: int, args: argparse.Namespace, deviations: Sequence[
     p = paired_tests.compare(list(values), names, strata).p_value
     found += (p[0, 1] if better else np.nanmin(p)) < .05
   return found / args.runs
-
-
-_TWO = {"pooled": "McNemar, seeds pooled", "one": "McNemar, one seed",
-        "percentile": "two-level bootstrap, percentiles", "seeds": "t-test of the seeds' scores",
-        "ours": "of the suite"}
-_ALL = {"images": "images alone, Holm", "holm": "of the suite, Holm", "ranks": "a wrong rank"}
 
 
 def _answers(rng: np.random.Generator, num_seeds: int, num_images: int, effects: np.ndarray,

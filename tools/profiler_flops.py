@@ -9,8 +9,9 @@ Op types on which the two differ by more than a ten-thousandth of the whole are 
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable
 import os
-from typing import Any, Callable
+from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 

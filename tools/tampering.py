@@ -63,6 +63,16 @@ RUN, METHOD, SEEDS = "digits/clear", "er", (0, 1, 2)
 FURTHER = (3, 4, 5)  # Of whoever chooses.
 PARAMS = ("EPOCHS=2", "digits.buckets.num_buckets=3")
 ABOUT = bundle.About(license="CC0-1.0", contact="nobody@example.org", title="tampered")
+_EXPECTED = {
+    "score": "all: computed again from the answers", "data": "all: read again",
+    "answer": "K / N: only where the event is executed again",
+    "seed": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed again",
+    "FLOPs": "all: counted again from graphs",
+    "missing run": "all, where seeds are prescribed; else none",
+    "chosen seeds": "all, where seeds are prescribed; else none",
+    "words": "all: the code says them",
+    "interval": "1 - C(T, K) / C(N, K): where one of the N - T events that answer is executed",
+    "machine": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed"}
 
 
 @dataclasses.dataclass

@@ -29,6 +29,7 @@ from suite.configs import run_files
 from suite.system import processes
 
 _GPUS = ("gpu", "gpus", "gpuid", "gpuids", "cuda", "device", "deviceid")  # What others have.
+_NARROWEST = 8  # A column in which words are broken.
 
 
 class Parser(argparse.ArgumentParser):
@@ -123,9 +124,6 @@ def file_named(*endings: str) -> Callable[[str], pathlib.Path]:
 def table_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
   """Columns of text, as wide as the terminal at most: longer cells continue below."""
   return "\n".join(fitted([header, *rows], processes.terminal_width()))
-
-
-_NARROWEST = 8  # A column in which words are broken.
 
 
 def fitted(rows: Sequence[Sequence[str]], most: int) -> list[str]:

@@ -7,12 +7,13 @@ one kernel.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import dataclasses
 import os
 import pathlib
 import platform
 import re
-from typing import Any, Mapping
+from typing import Any
 
 import tensorflow as tf
 import threadpoolctl

@@ -7,8 +7,8 @@ host, with a copy there and back at every step. The bits are the same, so are al
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
-from typing import Sequence
 
 import tensorflow as tf
 

@@ -16,11 +16,12 @@ repeated.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import json
 import os
 import socket
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any
 
 from absl import logging
 import numpy as np
@@ -36,6 +37,8 @@ _SLURM = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID
 _SLURM_PORTS, _TASKS_A_NODE = (12000, 20480), 16
 _LEAST_MEMORY = 4 << 30  # Bytes.
 _ON_READ = tf.VariableSynchronization.ON_READ
+_CLUSTER = ('{"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
+            '"task": {"type": "worker", "index": 0}}')
 
 
 class LostProcessError(RuntimeError):
@@ -272,10 +275,6 @@ def _need_environment(variable: str, strategy: str, example: str) -> None:
     raise ValueError(
         f"Strategy {strategy!r} reads the cluster from the environment variable {variable}, which "
         f"is not set. Set it in every process, for example {variable}='{example}'.")
-
-
-_CLUSTER = ('{"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
-            '"task": {"type": "worker", "index": 0}}')
 
 
 def _unreachable(addresses: Sequence[str]) -> str:

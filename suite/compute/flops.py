@@ -33,12 +33,12 @@ the graphs are given, not chosen, `SizeCosts` counts those that do not follow fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import contextlib
 import dataclasses
 import fractions
 import types
-from typing import Any, Callable
+from typing import Any
 import weakref
 
 from absl import logging
@@ -57,6 +57,8 @@ _MAX_NAMED = 20  # In the warning; `Cost.uncounted` holds all names.
 _watching: list[list[Cost]] = []
 _declared: dict[bytes, Callable[[int], Cost]] = {}  # By the tokens of Python functions in graphs.
 _written: dict[int, weakref.ref[tf.Tensor]] = {}  # Handles of variables, by identity.
+_FIRST = 2  # A graph of one row or one class may be another one.
+_CHECKED = (5, 7)
 
 
 @contextlib.contextmanager
@@ -371,10 +373,6 @@ class RowCosts:
     if one is None or other is None:
       return None
     return one + (rows - 1) * ((other - one) // (self._size - 1))
-
-
-_FIRST = 2  # A graph of one row or one class may be another one.
-_CHECKED = (5, 7)
 
 
 class ShapeCosts:

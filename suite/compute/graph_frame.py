@@ -16,6 +16,15 @@ import tensorflow as tf
 from suite.compute import graph_values
 from suite.compute import private_tensorflow
 
+_HANDLES = (tf.resource, tf.variant)
+# Ops whose outputs are their inputs, and the operand that an op writes to a list.
+_ALIASES = ("Identity", "IdentityN", "Reshape", "Squeeze", "ExpandDims", "StopGradient")
+_LIST_WRITES = {"TensorListPushBack": 1, "TensorListSetItem": 2}
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "TPUPartitionedCall")
+LOOPS = ("While", "StatelessWhile")
+BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
+FOR = "For"
+
 
 class UnknownShape(Exception):
   """The cost of an op depends on a dimension that is open in the graph."""
@@ -214,16 +223,6 @@ def _times(a: int | None, times: int) -> int | None:
 
 
 ZERO = Cost(0, 0)
-
-
-_HANDLES = (tf.resource, tf.variant)
-# Ops whose outputs are their inputs, and the operand that an op writes to a list.
-_ALIASES = ("Identity", "IdentityN", "Reshape", "Squeeze", "ExpandDims", "StopGradient")
-_LIST_WRITES = {"TensorListPushBack": 1, "TensorListSetItem": 2}
-_CALLS = ("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "TPUPartitionedCall")
-LOOPS = ("While", "StatelessWhile")
-BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
-FOR = "For"
 
 
 def function_graph(op: tf.Operation, name: str) -> tf.Graph | None:

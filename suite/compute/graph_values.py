@@ -11,6 +11,7 @@ import tensorflow as tf
 _MAX_ELEMENTS = 64  # A longer tensor is data, not a limit or a shape.
 _MAX_DEPTH = 300
 MAX_TRIPS = 1_000_000
+_SHAPE_RULES = ("Shape", "ShapeN", "Size", "Rank")
 
 
 class Unknown(Exception):
@@ -120,7 +121,6 @@ _RULES = {
     "Max": _reduce(np.max),
     "Min": _reduce(np.min),
 }
-_SHAPE_RULES = ("Shape", "ShapeN", "Size", "Rank")
 
 
 def plain(value):

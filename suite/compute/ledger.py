@@ -16,20 +16,29 @@ Steps are granted before the first one, with all that follows from them, such as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import dataclasses
 import decimal
 import re
 import sys
-from typing import Any, Callable, Optional, Protocol
+from typing import Any, Protocol
 
 # The bytes that a learner holds, in records of runs with a budget.
 HELD = ("state_bytes", "memory_bytes", "stored_bytes")
 PHASES = ("pretrain", "meta_train", "train", "search", "select", "validate", "predict")
 _TRAINING = PHASES[:4]
 
-Number = Optional[int]
+Number = int | None
 _CUT = "budget"  # Of a snapshot, beside the phases.
+_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+# Unit -> (attribute of a budget, its size).
+_UNITS = {
+    **{f"{prefix}FLOP": ("flops", size) for prefix, size in _PREFIXES.items()},
+    **{f"{prefix}MAC": ("macs", size) for prefix, size in _PREFIXES.items()},
+    **{f"{prefix}B": ("bytes", size) for prefix, size in (*_PREFIXES.items(), *_BINARY.items())}}
+_MOST = 10**30  # Of a limit; a year of the largest computers is 1e26 FLOPs.
+_SHOWN = "FLOP or MAC (kFLOP, MFLOP, GFLOP, TFLOP, PFLOP) and B (kB, MB, GB, KiB, MiB, GiB)"
 
 
 def add(a: Number, b: Number) -> Number:
@@ -41,17 +50,6 @@ def costs(record: Mapping[str, Any]) -> dict[str, Any]:
   """The cost totals of a record without seconds and peaks, as a summary repeats them."""
   names = ("flops", "macs", "examples", "steps", "budget", "selected")
   return {k: v for k, v in record.items() if k.split("_")[0] in names or k in HELD}
-
-
-_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
-_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-# Unit -> (attribute of a budget, its size).
-_UNITS = {
-    **{f"{prefix}FLOP": ("flops", size) for prefix, size in _PREFIXES.items()},
-    **{f"{prefix}MAC": ("macs", size) for prefix, size in _PREFIXES.items()},
-    **{f"{prefix}B": ("bytes", size) for prefix, size in (*_PREFIXES.items(), *_BINARY.items())}}
-_MOST = 10**30  # Of a limit; a year of the largest computers is 1e26 FLOPs.
-_SHOWN = "FLOP or MAC (kFLOP, MFLOP, GFLOP, TFLOP, PFLOP) and B (kB, MB, GB, KiB, MiB, GiB)"
 
 
 class BudgetError(ValueError):

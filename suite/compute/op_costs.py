@@ -146,6 +146,81 @@ _POOLS = {
     "MaxPoolGradWithArgmax": (1, 0, 1),
     "MaxPoolGradGradWithArgmax": (1, 0, 0),
 }
+_VALUES = """
+Const HostConst Placeholder PlaceholderV2 PlaceholderWithDefault FakeParam Identity IdentityN NoOp
+DeepCopy Snapshot StopGradient PreventGradient GuaranteeConst EnsureShape Cast Bitcast Real Imag
+Complex Fill Empty ZerosLike OnesLike OneHot Range LinSpace Copy CopyHost DebugIdentityV2
+DebugIdentityV3 _Arg _Retval _DeviceArg _DeviceRetval
+"""
+_SHAPES = """
+Shape ShapeN Size Rank VariableShape BroadcastArgs BroadcastGradientArgs ConcatOffset
+InvertPermutation DataFormatDimMap DataFormatVecPermute
+"""
+_MOVES = """
+Reshape Squeeze ExpandDims Transpose ConjugateTranspose Concat ConcatV2 ParallelConcat Split SplitV
+Pack Unpack Slice StridedSlice StridedSliceGrad StridedSliceAssign TensorStridedSliceUpdate
+ResourceStridedSliceAssign Gather GatherV2 GatherNd ResourceGather ResourceGatherNd Tile Pad PadV2
+MirrorPad BroadcastTo Reverse ReverseV2 ReverseSequence Roll SpaceToBatch SpaceToBatchND
+BatchToSpace BatchToSpaceND SpaceToDepth DepthToSpace ExtractImagePatches ExtractVolumePatches
+ResizeNearestNeighbor Where Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2 ListDiff Diag
+DiagPart MatrixDiag MatrixDiagV2 MatrixDiagV3 MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3
+MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 MatrixBandPart DynamicPartition DynamicStitch
+ParallelDynamicStitch ScatterNdUpdate TensorScatterUpdate ResourceScatterUpdate
+ResourceScatterNdUpdate InplaceUpdate Send Recv _Send _Recv _HostSend _HostRecv
+"""
+_STATE = """
+VarHandleOp VarIsInitializedOp ReadVariableOp AssignVariableOp DestroyResourceOp DisableCopyOnRead
+VariableV2 Assign IsVariableInitialized ResourceCountUpTo MutexV2 MutexLock ConsumeMutexLock
+StubResourceHandleOp
+"""
+_LISTS = """
+EmptyTensorList TensorListReserve TensorListFromTensor TensorListStack TensorListGetItem
+TensorListSetItem TensorListPushBack TensorListPushBackBatch TensorListPopBack TensorListLength
+TensorListElementShape TensorListResize TensorListGather TensorListScatter TensorListScatterV2
+TensorListScatterIntoExistingList TensorListConcat TensorListConcatV2 TensorListConcatLists
+TensorListSplit TensorArrayV3 TensorArrayReadV3 TensorArrayWriteV3 TensorArrayGatherV3
+TensorArrayScatterV3 TensorArrayConcatV3 TensorArraySplitV3 TensorArraySizeV3 TensorArrayCloseV3
+EmptyTensorMap TensorMapErase TensorMapHasKey TensorMapInsert TensorMapLookup TensorMapSize
+TensorMapStackKeys OptionalNone OptionalFromValue OptionalHasValue OptionalGetValue
+"""
+_RANDOM = """
+RandomUniform RandomUniformInt RandomStandardNormal TruncatedNormal ParameterizedTruncatedNormal
+RandomGamma RandomPoissonV2 RandomShuffle RandomIndexShuffle Multinomial
+StatelessRandomUniform StatelessRandomUniformV2 StatelessRandomUniformInt
+StatelessRandomUniformIntV2 StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
+StatelessRandomNormal StatelessRandomNormalV2 StatelessTruncatedNormal StatelessTruncatedNormalV2
+StatelessParameterizedTruncatedNormal StatelessRandomGammaV2 StatelessRandomGammaV3
+StatelessRandomPoisson StatelessRandomBinomial StatelessMultinomial StatelessShuffle
+StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
+StatelessSampleDistortedBoundingBox SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
+StatefulUniform StatefulUniformInt StatefulUniformFullInt StatefulStandardNormal
+StatefulStandardNormalV2 StatefulTruncatedNormal StatefulRandomBinomial RngReadAndSkip RngSkip
+NonDeterministicInts AnonymousSeedGenerator AnonymousRandomSeedGenerator
+"""
+_CHECKS = """
+Assert CheckNumerics CheckNumericsV2 Print PrintV2 IsTensorFloat32Enabled Abort Timestamp
+ControlTrigger MergeSummary CollectiveGather CollectiveGatherV2 CollectiveBcastSend
+CollectiveBcastSendV2 CollectiveBcastRecv CollectiveBcastRecvV2 CollectiveInitializeCommunicator
+CollectiveAssignGroupV2 CollectivePermute NcclBroadcast XlaSharding TPUReplicateMetadata
+TPUReplicatedInput TPUReplicatedOutput TPUPartitionedInput TPUPartitionedInputV2
+TPUPartitionedOutput TPUPartitionedOutputV2 DeviceIndex
+"""
+_TEXT_AND_IO = """
+AsString StringFormat StringJoin StringLength StringLower StringUpper StringStrip StringSplit
+StringSplitV2 StringToNumber Substr RegexReplace StaticRegexReplace RegexFullMatch
+StaticRegexFullMatch StringToHashBucketFast StringToHashBucketStrong HashTableV2 LookupTableFindV2
+LookupTableSizeV2 LookupTableInsertV2 LookupTableImportV2 LookupTableExportV2 MutableHashTableV2
+AnonymousHashTable AnonymousMutableHashTable WriteSummary WriteScalarSummary WriteImageSummary
+WriteHistogramSummary WriteRawProtoSummary WriteGraphSummary SummaryWriter CreateSummaryFileWriter
+FlushSummaryWriter CloseSummaryWriter ImportEvent
+Iterator IteratorV2 IteratorGetNext IteratorGetNextSync IteratorGetNextAsOptional AnonymousIterator
+AnonymousIteratorV2 AnonymousIteratorV3 MakeIterator DeleteIterator
+MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorToStringHandle
+MultiDeviceIteratorFromStringHandle IteratorToStringHandle IteratorFromStringHandleV2
+"""
+FREE = frozenset(
+    " ".join((_VALUES, _SHAPES, _MOVES, _STATE, _LISTS, _RANDOM, _CHECKS, _TEXT_AND_IO)).split()
+)
 
 
 def _elements(shape) -> int:
@@ -417,92 +492,3 @@ MAC_COSTS = {
     "_FusedConv2D": fused_conv,
     "_FusedMatMul": fused_matmul,
 }
-
-
-_VALUES = """
-Const HostConst Placeholder PlaceholderV2 PlaceholderWithDefault FakeParam Identity IdentityN NoOp
-DeepCopy Snapshot StopGradient PreventGradient GuaranteeConst EnsureShape Cast Bitcast Real Imag
-Complex Fill Empty ZerosLike OnesLike OneHot Range LinSpace Copy CopyHost DebugIdentityV2
-DebugIdentityV3 _Arg _Retval _DeviceArg _DeviceRetval
-"""
-
-_SHAPES = """
-Shape ShapeN Size Rank VariableShape BroadcastArgs BroadcastGradientArgs ConcatOffset
-InvertPermutation DataFormatDimMap DataFormatVecPermute
-"""
-
-_MOVES = """
-Reshape Squeeze ExpandDims Transpose ConjugateTranspose Concat ConcatV2 ParallelConcat Split SplitV
-Pack Unpack Slice StridedSlice StridedSliceGrad StridedSliceAssign TensorStridedSliceUpdate
-ResourceStridedSliceAssign Gather GatherV2 GatherNd ResourceGather ResourceGatherNd Tile Pad PadV2
-MirrorPad BroadcastTo Reverse ReverseV2 ReverseSequence Roll SpaceToBatch SpaceToBatchND
-BatchToSpace BatchToSpaceND SpaceToDepth DepthToSpace ExtractImagePatches ExtractVolumePatches
-ResizeNearestNeighbor Where Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2 ListDiff Diag
-DiagPart MatrixDiag MatrixDiagV2 MatrixDiagV3 MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3
-MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 MatrixBandPart DynamicPartition DynamicStitch
-ParallelDynamicStitch ScatterNdUpdate TensorScatterUpdate ResourceScatterUpdate
-ResourceScatterNdUpdate InplaceUpdate Send Recv _Send _Recv _HostSend _HostRecv
-"""
-
-_STATE = """
-VarHandleOp VarIsInitializedOp ReadVariableOp AssignVariableOp DestroyResourceOp DisableCopyOnRead
-VariableV2 Assign IsVariableInitialized ResourceCountUpTo MutexV2 MutexLock ConsumeMutexLock
-StubResourceHandleOp
-"""
-
-_LISTS = """
-EmptyTensorList TensorListReserve TensorListFromTensor TensorListStack TensorListGetItem
-TensorListSetItem TensorListPushBack TensorListPushBackBatch TensorListPopBack TensorListLength
-TensorListElementShape TensorListResize TensorListGather TensorListScatter TensorListScatterV2
-TensorListScatterIntoExistingList TensorListConcat TensorListConcatV2 TensorListConcatLists
-TensorListSplit TensorArrayV3 TensorArrayReadV3 TensorArrayWriteV3 TensorArrayGatherV3
-TensorArrayScatterV3 TensorArrayConcatV3 TensorArraySplitV3 TensorArraySizeV3 TensorArrayCloseV3
-EmptyTensorMap TensorMapErase TensorMapHasKey TensorMapInsert TensorMapLookup TensorMapSize
-TensorMapStackKeys OptionalNone OptionalFromValue OptionalHasValue OptionalGetValue
-"""
-
-_RANDOM = """
-RandomUniform RandomUniformInt RandomStandardNormal TruncatedNormal ParameterizedTruncatedNormal
-RandomGamma RandomPoissonV2 RandomShuffle RandomIndexShuffle Multinomial
-StatelessRandomUniform StatelessRandomUniformV2 StatelessRandomUniformInt
-StatelessRandomUniformIntV2 StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
-StatelessRandomNormal StatelessRandomNormalV2 StatelessTruncatedNormal StatelessTruncatedNormalV2
-StatelessParameterizedTruncatedNormal StatelessRandomGammaV2 StatelessRandomGammaV3
-StatelessRandomPoisson StatelessRandomBinomial StatelessMultinomial StatelessShuffle
-StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
-StatelessSampleDistortedBoundingBox SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
-StatefulUniform StatefulUniformInt StatefulUniformFullInt StatefulStandardNormal
-StatefulStandardNormalV2 StatefulTruncatedNormal StatefulRandomBinomial RngReadAndSkip RngSkip
-NonDeterministicInts AnonymousSeedGenerator AnonymousRandomSeedGenerator
-"""
-
-_CHECKS = """
-Assert CheckNumerics CheckNumericsV2 Print PrintV2 IsTensorFloat32Enabled Abort Timestamp
-ControlTrigger MergeSummary CollectiveGather CollectiveGatherV2 CollectiveBcastSend
-CollectiveBcastSendV2 CollectiveBcastRecv CollectiveBcastRecvV2 CollectiveInitializeCommunicator
-CollectiveAssignGroupV2 CollectivePermute NcclBroadcast XlaSharding TPUReplicateMetadata
-TPUReplicatedInput TPUReplicatedOutput TPUPartitionedInput TPUPartitionedInputV2
-TPUPartitionedOutput TPUPartitionedOutputV2 DeviceIndex
-"""
-
-_TEXT_AND_IO = """
-AsString StringFormat StringJoin StringLength StringLower StringUpper StringStrip StringSplit
-StringSplitV2 StringToNumber Substr RegexReplace StaticRegexReplace RegexFullMatch
-StaticRegexFullMatch StringToHashBucketFast StringToHashBucketStrong HashTableV2 LookupTableFindV2
-LookupTableSizeV2 LookupTableInsertV2 LookupTableImportV2 LookupTableExportV2 MutableHashTableV2
-AnonymousHashTable AnonymousMutableHashTable WriteSummary WriteScalarSummary WriteImageSummary
-WriteHistogramSummary WriteRawProtoSummary WriteGraphSummary SummaryWriter CreateSummaryFileWriter
-FlushSummaryWriter CloseSummaryWriter ImportEvent
-Iterator IteratorV2 IteratorGetNext IteratorGetNextSync IteratorGetNextAsOptional AnonymousIterator
-AnonymousIteratorV2 AnonymousIteratorV3 MakeIterator DeleteIterator
-MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorToStringHandle
-MultiDeviceIteratorFromStringHandle IteratorToStringHandle IteratorFromStringHandleV2
-"""
-
-FREE = frozenset(
-    " ".join((_VALUES, _SHAPES, _MOVES, _STATE, _LISTS, _RANDOM, _CHECKS, _TEXT_AND_IO)).split()
-)
-
-
-
-

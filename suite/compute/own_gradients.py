@@ -7,9 +7,10 @@ the graph: a process that traces new graphs for each task, as every long run doe
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 import contextlib
 import functools
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import tensorflow as tf
 

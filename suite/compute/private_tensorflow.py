@@ -7,18 +7,21 @@ of TensorFlow's graph rewrites is here, too.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import contextlib
 import ctypes
 import functools
 import importlib
 import pathlib
 import threading
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any
 import weakref
 
 import tensorflow as tf
 
 TESTED = "2.15 and 2.21"
+_NO_STACK: Any = None
+_IS_MKL_ENABLED = "_ZN10tensorflow12IsMklEnabledEv"  # bool tensorflow::IsMklEnabled()
 
 
 def _part(owner: str, name: str) -> Any:
@@ -50,14 +53,12 @@ _ON_ONE_DEVICE = _part("tensorflow.python.eager.polymorphic_function.attributes"
 DATA_FUNCTION = {"_tf_data_function": True, _ON_ONE_DEVICE: True}
 _stacks: Any = importlib.import_module("tensorflow.python.util.tf_stack")
 _stack = _part("tensorflow.python.util.tf_stack", "extract_stack")
-_NO_STACK: Any = None
 _read_only = _part("tensorflow.python.framework.auto_control_deps_utils",
                    "get_read_only_resource_input_indices_graph")
 with_constants = _part("tensorflow.python.framework.convert_to_constants",
                        "convert_variables_to_constants_v2")
 is_deterministic = _part("tensorflow.python.framework.config", "is_op_determinism_enabled")
 _here = threading.local()
-_IS_MKL_ENABLED = "_ZN10tensorflow12IsMklEnabledEv"  # bool tensorflow::IsMklEnabled()
 
 
 @functools.cache

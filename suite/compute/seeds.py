@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Union
 
 import numpy as np
 
-Name = Union[str, int]
+Name = str | int
 
 
 def derive(seed: int, *names: Name) -> tuple[int, int]:

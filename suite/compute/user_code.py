@@ -7,11 +7,15 @@ a large part of the time of a short run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # That of `typing` does not know TensorFlow's dictionaries.
+from collections.abc import (
+  Callable,
+  Iterator,
+  Mapping,  # That of `typing` does not know TensorFlow's dictionaries.
+)
 import functools
 import sys
 import types
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import tensorflow as tf
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 import dataclasses
 import functools
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, NamedTuple
 
 ROOTS = ("suite.experiment.run", "suite.tables.table.run", "suite.tables.table.Report")
 MACRO = "gin.macro"
 ONLY, LEARNERS = "only", "learners"  # Arguments of the first: what is chosen, and of what.
 
-Key = Tuple[str, str, str]
+Key = tuple[str, str, str]
 
 
 class GinReference(str):
@@ -72,11 +72,11 @@ class Unread(NamedTuple):
 
 
 # All settings of each key, the one that counts last.
-History = Dict[Key, List[Binding]]
+History = dict[Key, list[Binding]]
 
 
-def unread(history: History, read: Optional[Set[Key]] = None,
-           texts: Optional[Collection[str]] = None) -> List[Unread]:
+def unread(history: History, read: set[Key] | None = None,
+           texts: Collection[str] | None = None) -> list[Unread]:
   """The user's bindings that nothing can read; none if no root is bound.
 
   Args:
@@ -118,7 +118,7 @@ def unread(history: History, read: Optional[Set[Key]] = None,
   return found
 
 
-def reached(history: History) -> Optional[Set[Key]]:
+def reached(history: History) -> set[Key] | None:
   """The keys that the run reads, by the settings that count; None if no root is bound."""
   if not any(name in ROOTS for _, name, _ in history):
     return None
@@ -138,13 +138,13 @@ def resolved(history: History, value: Any) -> Any:
   return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def read_by(history: History, learners: Sequence[str]) -> Tuple[Set[Key], Set[str]]:
+def read_by(history: History, learners: Sequence[str]) -> tuple[set[Key], set[str]]:
   """The keys that a run of these learners reads, and the functions and classes that it reaches."""
   walk = _Walk({key: settings[-1:] for key, settings in history.items()}, learners)
   return walk.read, walk.names
 
 
-def made_by(history: History, value: Any) -> Tuple[Set[Key], Set[str]]:
+def made_by(history: History, value: Any) -> tuple[set[Key], set[str]]:
   """The keys that a call of a value reads, and the functions and classes that it reaches."""
   walk = _Walk({key: settings[-1:] for key, settings in history.items()}, start=value)
   return walk.read, walk.names
@@ -155,19 +155,19 @@ def learner_value(history: History, learner: str) -> Any:
   return _learners(history).get(learner)
 
 
-def learner_names(history: History) -> List[str]:
+def learner_names(history: History) -> list[str]:
   """The names of a run's learners."""
   return list(_learners(history))
 
 
-def _learners(history: History) -> Dict[str, Any]:
+def _learners(history: History) -> dict[str, Any]:
   settings = history.get(("", ROOTS[0], LEARNERS), [])
   value, _ = followed(history, settings[-1].value if settings else None)
   return value if isinstance(value, dict) else {}
 
 
 def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str] = ()
-                      ) -> List[Binding]:
+                      ) -> list[Binding]:
   """The user's bindings that a finished run did not use although it could have.
 
   Args:
@@ -185,7 +185,7 @@ def unread_at_the_end(history: History, used: Iterable[Key], only: Sequence[str]
           and key in (by_files if settings[0].file else by_command).read]
 
 
-def settings_of(history: History, learner: str) -> Optional[Dict[Key, Any]]:
+def settings_of(history: History, learner: str) -> dict[Key, Any] | None:
   """All that decides what one learner of a run is, with the values of macros in their places.
 
   Args:
@@ -219,12 +219,12 @@ def references(value: Any) -> Iterator[GinReference]:
       yield from references(part)
 
 
-def followed(history: History, value: Any) -> Tuple[Any, List[str]]:
+def followed(history: History, value: Any) -> tuple[Any, list[str]]:
   """Follows macros to a value: (the value, the macros on the way); None if the last one is not set.
 
   A macro of a circle, which `gin_files.scan` refuses, has no value.
   """
-  macros: List[str] = []
+  macros: list[str] = []
   while isinstance(value, GinReference) and value.name == MACRO:
     settings = [] if value.scope in macros else history.get((value.scope, MACRO, "value"), [])
     macros.append(value.scope)
@@ -232,11 +232,11 @@ def followed(history: History, value: Any) -> Tuple[Any, List[str]]:
   return value, macros
 
 
-def circle(history: History) -> List[str]:
+def circle(history: History) -> list[str]:
   """The first macros whose values lead back to the first of them; [] if there are none."""
-  finished: Set[str] = set()
+  finished: set[str] = set()
 
-  def visit(macro: str, way: List[str]) -> List[str]:
+  def visit(macro: str, way: list[str]) -> list[str]:
     if macro in way:
       return way[way.index(macro):]
     settings = history.get((macro, MACRO, "value"), [])
@@ -259,7 +259,7 @@ def inherited(scope: str, name: str, argument: str) -> Iterator[Key]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _enclosing(scope: str) -> Tuple[str, ...]:
+def _enclosing(scope: str) -> tuple[str, ...]:
   """The scope and those around it, the innermost first."""
   parts = scope.split("/") if scope else []
   return tuple("/".join(parts[:length]) for length in range(len(parts), -1, -1))
@@ -277,18 +277,18 @@ class _Walk:
   """
 
   def __init__(self, history: History, only: Sequence[str] = (), start: Any = None):
-    self.read: Set[Key] = set()
-    self.names: Set[str] = set()
+    self.read: set[Key] = set()
+    self.names: set[str] = set()
     self._history, self._only = history, only
-    self._scopes: Dict[str, Set[str]] = {}  # By name.
-    arguments: Dict[str, Set[str]] = {}
+    self._scopes: dict[str, set[str]] = {}  # By name.
+    arguments: dict[str, set[str]] = {}
     for scope, name, argument in history:
       self._scopes.setdefault(name, set()).add(scope)
       arguments.setdefault(name, set()).add(argument)
-    self._waiting: List[Tuple[str, str]] = (
+    self._waiting: list[tuple[str, str]] = (
         [("", root) for root in ROOTS] if start is None else [])
     self._follow(start, "", ())
-    self._seen: Set[Tuple[str, str]] = set()
+    self._seen: set[tuple[str, str]] = set()
     while self._waiting:
       scope, name = call = self._waiting.pop()  # A call of `name` while `scope` is open.
       if call in self._seen:
@@ -322,7 +322,7 @@ class _Walk:
         self._waiting += [(s, reference.name) for s in scopes]
 
 
-def function_of(selector: str, imports: Optional[Dict[str, str]]) -> str:
+def function_of(selector: str, imports: dict[str, str] | None) -> str:
   """The full name of `alias.attribute...`, by what each alias stands for."""
   first, dot, rest = selector.partition(".")
   return (imports or {}).get(first, first) + dot + rest

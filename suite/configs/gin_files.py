@@ -24,6 +24,7 @@ read once, whatever includes it.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator, Sequence
 import dataclasses
 import difflib
 import functools
@@ -33,7 +34,7 @@ import pathlib
 import re
 import shlex
 import tokenize
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import Any
 
 from gin import config_parser
 
@@ -81,10 +82,10 @@ class _Names(config_parser.ParserDelegate):
   """Reads values without resolving them; notes the macros they use."""
 
   def __init__(self) -> None:
-    self.macros: List[str] = []
-    self.functions: List[str] = []
-    self.modules: Dict[str, str] = {}  # What the names of the imports stand for.
-    self.twice: List[Tuple[int, str]] = []  # Lines, and keys that a dictionary there has twice.
+    self.macros: list[str] = []
+    self.functions: list[str] = []
+    self.modules: dict[str, str] = {}  # What the names of the imports stand for.
+    self.twice: list[tuple[int, str]] = []  # Lines, and keys that a dictionary there has twice.
 
   def configurable_reference(self, scoped_configurable_name: Any, evaluate: Any) -> Any:
     scope, _, selector = scoped_configurable_name.rpartition("/")
@@ -109,13 +110,13 @@ class _Source:
   statements: Sequence[Any]
   names: _Names
 
-  def includes(self) -> Iterator[Tuple[str, int]]:
+  def includes(self) -> Iterator[tuple[str, int]]:
     """The included files, as they are named, with their lines."""
     for statement in self.statements:
       if isinstance(statement, config_parser.IncludeStatement):
         yield statement.filename, statement.location.line_num
 
-  def imports_without(self, lines: Set[int]) -> Set[int]:
+  def imports_without(self, lines: set[int]) -> set[int]:
     """The lines of the imports that only the statements in these lines use."""
     bound = [s for s in self.statements if isinstance(s, config_parser.BindingStatement)]
     left_out = _aliases(s for s in bound if s.location.line_num in lines)
@@ -124,7 +125,7 @@ class _Source:
             if isinstance(s, config_parser.ImportStatement)
             and s.bound_name() in left_out - kept}
 
-  def without(self, lines: Set[int]) -> str:
+  def without(self, lines: set[int]) -> str:
     """The text without the statements that begin in these lines; all others keep their lines."""
     text = self.text.splitlines()
     starts = [*(s.location.line_num for s in self.statements), len(text) + 1]
@@ -134,7 +135,7 @@ class _Source:
     return "\n".join(text) + "\n"
 
 
-def _aliases(statements: Iterable[config_parser.BindingStatement]) -> Set[str]:
+def _aliases(statements: Iterable[config_parser.BindingStatement]) -> set[str]:
   """The names of imports, as functions and constants begin with them, in these statements."""
   named = []
   for statement in statements:
@@ -148,25 +149,25 @@ def _aliases(statements: Iterable[config_parser.BindingStatement]) -> Set[str]:
 class Scan:
   """What a run's files say, before anything they name is imported."""
 
-  files: List[str] = dataclasses.field(default_factory=list)  # In the order of reading.
+  files: list[str] = dataclasses.field(default_factory=list)  # In the order of reading.
   # The setting of each that counts, by its name as it is written.
-  macros: Dict[str, gin_bindings.Binding] = dataclasses.field(default_factory=dict)
-  parameters: Dict[str, gin_bindings.Binding] = dataclasses.field(default_factory=dict)
+  macros: dict[str, gin_bindings.Binding] = dataclasses.field(default_factory=dict)
+  parameters: dict[str, gin_bindings.Binding] = dataclasses.field(default_factory=dict)
   history: gin_bindings.History = dataclasses.field(default_factory=dict)
-  used: Dict[str, str] = dataclasses.field(default_factory=dict)  # macro -> where it was first read
-  imports: Dict[str, config_parser.ImportStatement] = dataclasses.field(default_factory=dict)
-  every_import: List[Tuple[config_parser.ImportStatement, str]] = dataclasses.field(
+  used: dict[str, str] = dataclasses.field(default_factory=dict)  # macro -> where it was first read
+  imports: dict[str, config_parser.ImportStatement] = dataclasses.field(default_factory=dict)
+  every_import: list[tuple[config_parser.ImportStatement, str]] = dataclasses.field(
       default_factory=list)  # With where it stands, those of all files.
-  functions: Dict[str, str] = dataclasses.field(default_factory=dict)  # Named ones -> where first.
-  texts: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (file, text) for gin.
+  functions: dict[str, str] = dataclasses.field(default_factory=dict)  # Named ones -> where first.
+  texts: list[tuple[str, str]] = dataclasses.field(default_factory=list)  # (file, text) for gin.
 
-  def read(self) -> Dict[str, gin_bindings.Binding]:
+  def read(self) -> dict[str, gin_bindings.Binding]:
     """The settings that the run reads, all of them if no root is bound, by name as written."""
     read = gin_bindings.reached(self.history)
     return {settings[-1].text: settings[-1] for key, settings in self.history.items()
             if read is None or key in read}
 
-  def header(self, binding: str) -> List[str]:
+  def header(self, binding: str) -> list[str]:
     """The import lines under which a binding of the command line is parsed, those that it needs."""
     lines = [s.format() for name, s in self.imports.items() if s.module.startswith("__gin__")
              or re.search(rf"(?<![\w.]){re.escape(name)}\.", binding)]
@@ -211,15 +212,15 @@ def scan(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *, checks:
 class _Reading:
   """Reads files, each once, and puts them into the order of their precedence."""
 
-  def __init__(self, given: Set[str]) -> None:
+  def __init__(self, given: set[str]) -> None:
     self._given = given  # The files that the user named.
-    self._sources: Dict[str, _Source] = {}
-    self._ranks: Dict[str, int] = {}  # In the order in which the files count, within a rank.
-    self._valued: Set[str] = set()  # The names that have a value of methods.
-    self._gave_way: Set[Tuple[str, int]] = set()  # File and line of what such a value replaces.
+    self._sources: dict[str, _Source] = {}
+    self._ranks: dict[str, int] = {}  # In the order in which the files count, within a rank.
+    self._valued: set[str] = set()  # The names that have a value of methods.
+    self._gave_way: set[tuple[str, int]] = set()  # File and line of what such a value replaces.
 
   def read(self, path: pathlib.Path, rank: int, found: Scan,
-           including: Tuple[str, ...] = ()) -> None:
+           including: tuple[str, ...] = ()) -> None:
     """Reads a file and what it includes, unless it has been read with this rank or a higher one."""
     key = os.path.realpath(path)
     if _is_in(key, _SHELVES):
@@ -293,7 +294,7 @@ class _Reading:
     for _, _, source, statement, is_users in sorted(bindings, key=lambda binding: binding[:2]):
       _note(statement, source.path, is_users, found, source.names)
 
-  def write(self, found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
+  def write(self, found: Scan, read: set[gin_bindings.Key] | None) -> None:
     """Writes the texts for gin, without what a shelf has for other runs and their imports.
 
     Args:
@@ -310,7 +311,7 @@ class _Reading:
       lines |= {line for _, line in source.includes()} | source.imports_without(lines)
       found.texts.append((source.path, source.without(lines)))
 
-  def mentioned(self) -> Set[str]:
+  def mentioned(self) -> set[str]:
     """The macros that files other than shelves read, if only for a function that is misspelled."""
     return {macro for key, source in self._sources.items() if not _is_in(key, _LIBRARY)
             for macro in source.names.macros}
@@ -365,8 +366,8 @@ def scan_text(text: str) -> Scan:
   return found
 
 
-def _statements(source: str, where: str, found: Scan, known: Tuple[Tuple[str, str], ...] = ()
-                ) -> Tuple[List[Any], _Names]:
+def _statements(source: str, where: str, found: Scan, known: tuple[tuple[str, str], ...] = ()
+                ) -> tuple[list[Any], _Names]:
   """All statements and the names in them; the imports among them are noted in `found`."""
   try:
     statements, names = _parsed(source, known)
@@ -391,9 +392,9 @@ def _statements(source: str, where: str, found: Scan, known: Tuple[Tuple[str, st
   return statements, names
 
 
-def _given_twice(lines: Sequence[str]) -> List[str]:
+def _given_twice(lines: Sequence[str]) -> list[str]:
   """The keys that the dictionary with which a text begins has twice, of which gin keeps one."""
-  seen: List[str] = []
+  seen: list[str] = []
   depth = 0
   tokens = list(tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline))
   for token, following in zip(tokens, tokens[1:]):
@@ -438,7 +439,7 @@ def _advice(line: str, error: Exception, is_flag: bool) -> str:
 
 
 @functools.lru_cache(maxsize=1024)  # A table scans the same files for every cell.
-def _parsed(source: str, known: Tuple[Tuple[str, str], ...]) -> Tuple[List[Any], _Names]:
+def _parsed(source: str, known: tuple[tuple[str, str], ...]) -> tuple[list[Any], _Names]:
   """Parses a text; known: names that stand for modules besides those that it imports."""
   names, statements = _Names(), []
   names.modules.update(known)
@@ -520,7 +521,7 @@ def _scan_binding(binding: str, found: Scan) -> None:
   _note(statements[0], "", True, found, names)
 
 
-def _check_values(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
+def _check_values(found: Scan, read: set[gin_bindings.Key] | None) -> None:
   """Refuses what is read and not set, and a chosen learner that the run file does not have."""
   # A name with a dot may be a constant that a module declares when gin imports it.
   unset = {m: w for m, w in found.used.items() if m not in found.macros and "." not in m}
@@ -545,7 +546,7 @@ def _check_values(found: Scan, read: Optional[Set[gin_bindings.Key]]) -> None:
                           f"are {', '.join(learners)}. {nearest(name, learners)}")
 
 
-def check_readers(found: Scan, unread: Optional[Sequence[gin_bindings.Unread]] = None) -> None:
+def check_readers(found: Scan, unread: Sequence[gin_bindings.Unread] | None = None) -> None:
   """Refuses what the user sets and nothing reads; files that others include may set more.
 
   `scan` does so for macros that no binding mentions. For all bindings it has to wait until gin has

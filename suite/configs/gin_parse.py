@@ -13,6 +13,7 @@ values is annotated as their `Literal`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import contextlib
 import dataclasses
 import functools
@@ -25,7 +26,7 @@ import pkgutil
 import re
 import types
 import typing
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any
 
 import gin
 
@@ -33,6 +34,11 @@ from suite.configs import gin_bindings
 from suite.configs import gin_files
 from suite.configs import gin_names
 from suite.configs import run_settings
+
+_PLAIN = (int, float, str, bool, type(None))
+_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
+_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False",
+          type(None): "None"}
 
 
 def parse(paths: Sequence[pathlib.Path], bindings: Sequence[str] = (), *,
@@ -122,7 +128,7 @@ class _Object:
   def __init__(self, value: Any) -> None:
     self._value = value
 
-  def __deepcopy__(self, memo: Dict[int, Any]) -> Any:
+  def __deepcopy__(self, memo: dict[int, Any]) -> Any:
     return self._value
 
 
@@ -153,7 +159,7 @@ def operative_text(before: str = "") -> str:
     before: the text of an earlier process of the same run. What this process did not use, since it
       had been finished, is taken from there.
   """
-  paragraphs: Dict[str, Dict[str, str]] = {}  # Statements by what they set, by title.
+  paragraphs: dict[str, dict[str, str]] = {}  # Statements by what they set, by title.
   for text in (before, gin.operative_config_str(max_line_length=100)):
     for paragraph in filter(None, (part.strip("\n") for part in text.split("\n\n"))):
       title = paragraph.split("\n")[0] if paragraph.startswith("#") else "imports"
@@ -163,7 +169,7 @@ def operative_text(before: str = "") -> str:
   return "\n\n".join("\n".join(p.values()) for p in paragraphs.values()) + "\n" * bool(paragraphs)
 
 
-def unused_bindings(found: gin_files.Scan, operative: str, only: Sequence[str] = ()) -> List[str]:
+def unused_bindings(found: gin_files.Scan, operative: str, only: Sequence[str] = ()) -> list[str]:
   """The user's bindings that a run could have used and did not, one line each.
 
   An argument that the code passes by itself replaces a binding without a message of gin's.
@@ -183,7 +189,7 @@ def are_same(before: str, text: str) -> bool:
   return before == text or _settings(before) == _settings(text)
 
 
-def _settings(text: str) -> List[str]:
+def _settings(text: str) -> list[str]:
   """Returns the settings of a text, sorted."""
   lines = text.splitlines()
   try:
@@ -218,7 +224,7 @@ def _explained(found: gin_files.Scan, where: str = "") -> Any:
     raise gin_files.ConfigError(f"In {where}: {text}") from error
 
 
-def _explanation(error: Exception, found: gin_files.Scan) -> Optional[str]:
+def _explanation(error: Exception, found: gin_files.Scan) -> str | None:
   message = str(error)
   match = re.match(r"Configurable '(.+)' doesn't have a parameter named '(.+)'\.", message)
   if match:
@@ -293,18 +299,14 @@ def _resolve(selector: str, found: gin_files.Scan) -> Any:
   return functools.reduce(getattr, rest, target)
 
 
-_PLAIN = (int, float, str, bool, type(None))
-_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
-
-
-def check_types(found: gin_files.Scan) -> Dict[gin_bindings.Key, Any]:
+def check_types(found: gin_files.Scan) -> dict[gin_bindings.Key, Any]:
   """Raises a ConfigError for the first value of a wrong type that is read, or that the user set.
 
   Returns:
     Values of parameters that are to be whole numbers and were written as floats, converted.
   """
   read = gin_bindings.reached(found.history)
-  converted: Dict[gin_bindings.Key, Any] = {}
+  converted: dict[gin_bindings.Key, Any] = {}
   for (scope, name, argument), settings in found.history.items():
     setting, via = settings[-1], ""
     is_read = read is None or setting.is_users or (scope, name, argument) in read
@@ -375,13 +377,13 @@ def _convert(found: gin_files.Scan, converted: Mapping[gin_bindings.Key, Any]) -
   the others keep its value.
   """
   read = gin_bindings.reached(found.history)
-  readers: Dict[gin_bindings.Key, List[gin_bindings.Key]] = {}
+  readers: dict[gin_bindings.Key, list[gin_bindings.Key]] = {}
   for key, settings in found.history.items():
     for reference in gin_bindings.references(settings[-1].value):
       is_read = read is None or key in read or settings[-1].is_users
       if reference.name == gin_bindings.MACRO and is_read:
         readers.setdefault((reference.scope, gin_bindings.MACRO, "value"), []).append(key)
-  changes: Dict[gin_bindings.Key, Any] = {}
+  changes: dict[gin_bindings.Key, Any] = {}
   for key, value in converted.items():
     macro: gin_bindings.Key = key
     setting = found.history[key][-1].value
@@ -395,17 +397,13 @@ def _convert(found: gin_files.Scan, converted: Mapping[gin_bindings.Key, Any]) -
       settings[-1] = dataclasses.replace(settings[-1], value=value)
 
 
-_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "True or False",
-          type(None): "None"}
-
-
 def _choices(kind: Any) -> tuple[Any, ...]:
   """The values of a `Literal`; () of other types."""
   return typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
 
 
 @functools.lru_cache(maxsize=1024)  # Each of its arguments asks.
-def _signature(target: Any) -> tuple[Dict[str, Any], Mapping[str, inspect.Parameter]]:
+def _signature(target: Any) -> tuple[dict[str, Any], Mapping[str, inspect.Parameter]]:
   """The types and the parameters of a function or class."""
   is_record = inspect.isclass(target) and issubclass(target, tuple)  # A NamedTuple.
   function = target.__init__ if inspect.isclass(target) and not is_record else target

@@ -9,12 +9,13 @@ command line's flags are made from the fields, and so are the flags of the runs 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import os
 import pathlib
 import re
 import types
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from suite.compute import ledger
 from suite.configs import chosen_settings
@@ -68,7 +69,7 @@ def _folder(text: str) -> str:
   return text
 
 
-def _names(text: str) -> Tuple[str, ...]:
+def _names(text: str) -> tuple[str, ...]:
   try:
     return gin_names.parsed(text)
   except ValueError as error:
@@ -103,18 +104,18 @@ class RunSettings:
   workdir: str = _flag("", "results and state (./runs/RUN)", type=_folder, metavar="DIR")
   strategy: str = _flag(
       STRATEGIES[0], "tf.distribute strategy (%(default)s)", choices=STRATEGIES)
-  data_dir: Optional[str] = _data_flag(
+  data_dir: str | None = _data_flag(
       "LIFELONG_DATA_DIR", "prepared data sets ($LIFELONG_DATA_DIR, else TFDS's default)")
-  mirror: Optional[str] = _data_flag(
+  mirror: str | None = _data_flag(
       "LIFELONG_MIRROR", "folder of archives, searched before any download ($LIFELONG_MIRROR)")
-  devices: Optional[int] = _flag(
+  devices: int | None = _flag(
       None, "number of GPUs, or of logical CPU devices without a GPU (all)", type=positive,
       metavar="N")
   gin_names: Sequence[str] = _flag(
       (), "for gin files of somebody else: refuse them if they name other functions and classes "
       "than these. shipped: those of the suite's list, which suffices for shipped runs; further "
       "ones by full name (everything)", type=_names, metavar="shipped,A.B")
-  deterministic: Optional[bool] = _flag(
+  deterministic: bool | None = _flag(
       None, "refuse ops without a deterministic kernel (on a CPU yes, on a GPU no)",
       action=argparse.BooleanOptionalAction)
   precision: str = _flag(
@@ -143,7 +144,7 @@ class RunSettings:
   debug: bool = _flag(False, "show the traceback of every error", action="store_true")
   progress: bool = True
   seed: int = 0
-  op_threads: Optional[int] = None
+  op_threads: int | None = None
   budget: str = ""
   command: str = ""
 
@@ -164,15 +165,15 @@ class RunSettings:
     except ledger.BudgetError as error:
       raise gin_files.ConfigError(f"experiment.run.budget: {error}") from error
 
-  def keep_every(self) -> Optional[int]:
+  def keep_every(self) -> int | None:
     """N of keep="states=N"; None: no state is kept."""
     return int(self.keep.partition("=")[2]) if self.keep else None
 
-  def limits(self) -> Optional[ledger.Budget]:
+  def limits(self) -> ledger.Budget | None:
     """The budget; None: there is none."""
     return ledger.Budget.parse(self.budget) if self.budget else None
 
-  def codes_folder(self) -> Optional[pathlib.Path]:
+  def codes_folder(self) -> pathlib.Path | None:
     """The folder of codes; None: they are not kept."""
     if self.codes == NO_CODES:
       return None
@@ -191,9 +192,9 @@ class RunSettings:
     """These settings with the work directory of a run of this name, if none was given."""
     return self if self.workdir else self.replaced(workdir=os.path.join("runs", name))
 
-  def flags(self, *names: str) -> List[str]:
+  def flags(self, *names: str) -> list[str]:
     """The flags that make these settings in a child process; `names`: only these fields."""
-    found: List[str] = []
+    found: list[str] = []
     for field in dataclasses.fields(self):
       value, action = getattr(self, field.name), field.metadata.get("action")
       default = None if field.default is dataclasses.MISSING else field.default
@@ -247,21 +248,21 @@ class RunFile:
     """The name of its work directory under runs/, another one for other methods or settings."""
     return "-".join(filter(None, [self.name, *self.methods, self.method_settings]))[:_LONGEST]
 
-  def paths(self) -> List[pathlib.Path]:
+  def paths(self) -> list[pathlib.Path]:
     """All files, in the order in which they are read."""
     return [*(gin_files.find_file(shelf, "--methods") for shelf in self.shelves), self.path,
             *(gin_files.find_file(extra, "--gin_file") for extra in self.extra_files)]
 
-  def bindings(self) -> List[str]:
+  def bindings(self) -> list[str]:
     """All bindings: what makes the methods its learners, then `params`."""
     return [*self.learners(), *self.params]
 
-  def learners(self) -> List[str]:
+  def learners(self) -> list[str]:
     """The binding that makes the methods its learners, if there are some."""
     chosen = methods.named(self.methods)
     return [methods.learners(chosen)] if chosen else []
 
-  def changes(self, found: gin_files.Scan) -> Dict[str, str]:
+  def changes(self, found: gin_files.Scan) -> dict[str, str]:
     """What reports say beside a learner's label, see `methods.changes`."""
     shipped = dataclasses.replace(self, extra_files=(), params=())
     own = [param for param in self.params if param.startswith(gin_files.SETTINGS)]
@@ -312,8 +313,8 @@ class RunOrigin:
   """
 
   config_text: str = ""
-  identity: Optional[Callable[[str], RunIdentity]] = None
-  find_unused: Optional[Callable[[str, Sequence[str]], List[str]]] = None
+  identity: Callable[[str], RunIdentity] | None = None
+  find_unused: Callable[[str, Sequence[str]], list[str]] | None = None
   changes: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
@@ -335,7 +336,7 @@ def from_flags(args: argparse.Namespace) -> RunSettings:
   return RunSettings(**{name: value for name, value in given.items() if value is not None})
 
 
-def names() -> List[str]:
+def names() -> list[str]:
   """The names of all settings."""
   return [field.name for field in dataclasses.fields(RunSettings)]
 

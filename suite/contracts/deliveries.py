@@ -18,9 +18,10 @@ pretraining, `Stored` the labeled samples of a sequence so far, for offline phas
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 import dataclasses
 import reprlib
-from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from suite.contracts import examples
 from suite.contracts import tasks

@@ -18,11 +18,12 @@ the protocol's name in the records, in `SHIPPED`, the only list of the suite's p
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import importlib
 import inspect
-from typing import Any, Callable, Mapping, NamedTuple, Sequence, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from suite.contracts import deliveries
 from suite.metrics import schema
@@ -43,6 +44,7 @@ PANELS = (TASKS, BUCKETS, STEPS, VALIDATIONS, BUDGETS)
 KEEPERS = PREDICTIONS, COSTS, METRICS, RECORD, STEPS, DIGEST, STATE = (
     "predictions", "costs", "metrics", "record", "steps", "digest", "state")
 WITHOUT_PREDICTIONS = KEEPERS[1:]
+INCREMENTAL, CLEAR, FLUID = "incremental", "clear", "fluid"
 
 
 class Shipped(NamedTuple):
@@ -57,7 +59,6 @@ class Shipped(NamedTuple):
   delivery: str = ""
 
 
-INCREMENTAL, CLEAR, FLUID = "incremental", "clear", "fluid"
 SHIPPED: Mapping[str, Shipped] = {
     "nevis": Shipped("suite.protocols.nevis", deliveries.TASKS),
     CLEAR: Shipped("suite.protocols.clear", deliveries.BUCKETS),

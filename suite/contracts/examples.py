@@ -7,7 +7,8 @@ vectors, and has the transforms.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, Protocol, Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # Commands read contracts without the seconds of their imports.
   import numpy as np

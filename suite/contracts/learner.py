@@ -37,10 +37,11 @@ which gives an object of an unrelated class the defaults and refuses its misspel
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import difflib
 import functools
 import types
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Protocol, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import tensorflow as tf

@@ -14,9 +14,10 @@ nothing else: docs/architecture.md, "What a run will cost".
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import inspect
-from typing import Any, Callable, Mapping, Protocol, Sequence, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from suite.compute import distribution as distribution_lib
 from suite.compute import ledger as ledger_lib

@@ -42,6 +42,8 @@ from suite.state import weight_store
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 USAGE = 2  # Exit code of the command; see `suite.cli`.
+_WHOLE = ("transform", "begin", "learn", "predict")
+META = ("meta_loss", "zero_statistics", "update_statistics")
 
 
 class RefusedError(ValueError):

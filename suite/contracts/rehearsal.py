@@ -26,7 +26,7 @@ import mmap
 import threading
 import time
 import types
-from typing import Any, Optional, TypeVar
+from typing import Any, TypeVar
 import weakref
 
 import numpy as np
@@ -36,12 +36,13 @@ from suite.compute import flops
 
 _T = TypeVar("_T")
 Settings = tuple[tuple[Hashable, str, str], ...]
-Answers = Callable[[np.ndarray, np.ndarray, int], Optional[np.ndarray]]
+Answers = Callable[[np.ndarray, np.ndarray, int], np.ndarray | None]
 _STEPS, _LONG_SECONDS = 4, 2.0  # Steps that are measured; one that takes longer is measured alone.
 # Arrays of more are not made where nothing is measured; TensorFlow copies what is not aligned.
 _LARGE_BYTES, _ALIGNED = 1 << 20, 64
 _MOST_CALLS = 10 ** 6  # Of a graph that a user's own learner calls.
 _SAVES = 2  # Files that each event writes are written so often; once if nothing is measured.
+_COSTS: dict[Hashable, flops.SizeCosts] = {}  # Of the rehearsals of this process that have `alike`.
 
 
 class Rehearsal:
@@ -142,12 +143,11 @@ class Rehearsal:
     known["save"] = num + 1, seconds
 
 
-_current: Optional[Rehearsal] = None
+_current: Rehearsal | None = None
 _aside = threading.local()  # The `rehearsal` of a thread, if it has one for itself.
-_COSTS: dict[Hashable, flops.SizeCosts] = {}  # Of the rehearsals of this process that have `alike`.
 
 
-def current() -> Optional[Rehearsal]:
+def current() -> Rehearsal | None:
   """The rehearsal that goes on in this thread or in this process, if any."""
   return getattr(_aside, "rehearsal", _current)
 

@@ -28,9 +28,10 @@ step, which they charge.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 import dataclasses
 import functools
-from typing import Any, Callable, Iterable, Sequence, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 

@@ -10,9 +10,10 @@ well and pays for them, or takes those of an Indep run.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -71,14 +72,14 @@ class Finetune(learner.Learner):
 
   def __init__(
       self,
-      backbone: Union[own_model.Given, Mapping[str, own_model.Given]],
+      backbone: own_model.Given | Mapping[str, own_model.Given],
       *,
       start: starts.Start = starts.Random(),
       search: search_lib.Search = search_lib.Search(),
       trainer: trainer_lib.Trainer = trainer_lib.Trainer(),
       transform: examples.Transform = image_ops.Nevis(),
-      static: Union[bool, str] = False,
-      multitask: Optional[auxiliary_lib.Multitask] = None,
+      static: bool | str = False,
+      multitask: auxiliary_lib.Multitask | None = None,
       ensemble: int = 1,
   ):
     super().__init__()
@@ -112,7 +113,7 @@ class Finetune(learner.Learner):
           multitask.max_bytes, multitask.canvas_bytes)
     self._held.named = named
     self._models = trial_models.TrialModels(self._make_network, named, ensemble)
-    self._predict: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
+    self._predict: Callable[[tf.Tensor], tf.Tensor] | None = None
 
   def _make_network(self, backbone: own_model.Backbone, task: tasks.Task,
                     context: context_lib.Context | planning.PlanContext) -> network_lib.Network:
@@ -150,11 +151,11 @@ class Finetune(learner.Learner):
 
   @override
   def learn(self, experience: deliveries_lib.Experience, context: context_lib.Context
-            ) -> Dict[str, Any]:
+            ) -> dict[str, Any]:
     task = experience.task
     network = self._models.network(task, context)
     fresh = network.initial_weights(context.seeds.integer("initial weights"))
-    record: Dict[str, Any] = {}
+    record: dict[str, Any] = {}
     past = _PastModels(task, context, fresh, network.backbone, self._static)
     if self._start.pretrained is not None:
       found = self._pretrained(self._start.pretrained, network, experience, context)
@@ -202,7 +203,7 @@ class Finetune(learner.Learner):
   def _auxiliary(
       self, experience: deliveries_lib.Experience, context: context_lib.Context,
       network: network_lib.Network, choice: starts.Choice, past: _PastModels
-  ) -> Optional[auxiliary_lib.Auxiliary]:
+  ) -> auxiliary_lib.Auxiliary | None:
     """The earlier tasks that this one is trained with; None for the first task."""
     settings, cache = self._multitask, self._held.cache
     if settings is None or cache is None:
@@ -212,7 +213,7 @@ class Finetune(learner.Learner):
         [entry.name for entry in past.entries()], choice.candidates)]
     if not chosen:
       return None
-    heads: Dict[str, Any] = {}
+    heads: dict[str, Any] = {}
     if choice.entry is not None:  # The head that fits this backbone.
       heads[keys.get(choice.entry.name, "")] = past.load(
           choice.entry)[network.num_backbone_weights:]
@@ -222,8 +223,8 @@ class Finetune(learner.Learner):
         transform=self.transform)
 
   def _train(self, experience: deliveries_lib.Experience, context: context_lib.Context,
-             weights: List[np.ndarray], name: str,
-             auxiliary: Optional[auxiliary_lib.Auxiliary] = None) -> Any:
+             weights: list[np.ndarray], name: str,
+             auxiliary: auxiliary_lib.Auxiliary | None = None) -> Any:
     """Searches and trains; the best trials' weights are kept under `name`."""
     is_compared = name.startswith(starts.Independent.PREFIX)  # One model, to choose a start by.
     phase = "select" if is_compared else (
@@ -233,7 +234,7 @@ class Finetune(learner.Learner):
     validation = functools.cache(
         lambda: self._trainer.validation(experience, self.transform, context))
 
-    def train(trial: int, hyper: Dict[str, Any], within: context_lib.Context) -> Dict[str, Any]:
+    def train(trial: int, hyper: dict[str, Any], within: context_lib.Context) -> dict[str, Any]:
       key, journal = trial_queue.key(name, trial), within.journal
       if trial and within.ledger.is_cut and not journal.has(key) and journal.partial(key) is None:
         return {"status": "untrained"}
@@ -247,7 +248,7 @@ class Finetune(learner.Learner):
           seeds=context.seeds.child("trial", trial), key=key, phase=phase,
           save_as=f"{_TRIAL}{trial}+{name}", auxiliary=auxiliary, validation=validation)
 
-    trials: List[Dict[str, Any]] = []
+    trials: list[dict[str, Any]] = []
     for wave in self._search.waves(
         trials, context.seeds.integer("search"),
         decide=lambda first, propose: context.journal.once(f"{name}/from trial{first}", propose)):
@@ -309,8 +310,8 @@ def _varied(transform: examples.Transform, hyper: Mapping[str, Any]
 class _Held:
   """What is read once. A plain class, so that checkpoints do not track it."""
 
-  starting: Optional[encoder_file.Starting] = None
-  cache: Optional[data_cache.DataCache] = None
+  starting: encoder_file.Starting | None = None
+  cache: data_cache.DataCache | None = None
   named: Mapping[str, own_model.Backbone] = {}
 
 
@@ -327,18 +328,18 @@ class _PastModels:
 
   task: tasks.Task
   context: context_lib.Context
-  fresh: List[np.ndarray]
+  fresh: list[np.ndarray]
   backbone: tf.keras.Model
   independent: starts.Independent
-  run: Optional[weight_store.WeightStore] = None
+  run: weight_store.WeightStore | None = None
   pretrained: Sequence[np.ndarray] = ()
 
-  def entries(self) -> List[weight_store.Entry]:
+  def entries(self) -> list[weight_store.Entry]:
     """The learner's own past models, oldest first."""
     return [entry for entry in trial_models.past(self.context)
             if not entry.name.startswith(starts.Independent.PREFIX)]
 
-  def load(self, entry: weight_store.Entry) -> List[np.ndarray]:
+  def load(self, entry: weight_store.Entry) -> list[np.ndarray]:
     """The weights of a past model, backbone first."""
     if entry == starts.PRETRAINED:
       return list(self.pretrained)
@@ -348,7 +349,7 @@ class _PastModels:
     # The task may have got further classes, whose places begin as those of a new head.
     return [learner_state.grown(old, new) for old, new in zip(found, self.fresh)]
 
-  def compared(self, entry: Optional[weight_store.Entry]) -> List[np.ndarray]:
+  def compared(self, entry: weight_store.Entry | None) -> list[np.ndarray]:
     """The weights whose features are compared with those of other candidates; None: new ones."""
     if entry is None:
       return self.fresh
@@ -358,9 +359,9 @@ class _PastModels:
 
 
 def _check_search(search: search_lib.Search, trainer: trainer_lib.Trainer,
-                  multitask: Optional[auxiliary_lib.Multitask],
+                  multitask: auxiliary_lib.Multitask | None,
                   named: Mapping[str, own_model.Backbone], transform: examples.Transform
-                  ) -> Dict[str, own_model.Backbone]:
+                  ) -> dict[str, own_model.Backbone]:
   """Refuses names that the training does not read and unknown values; returns backbones to try."""
   further = () if multitask is None else (auxiliary_lib.WEIGHT,)
   search.check_names((*_SEARCHED, *trainer_lib.SEARCHED, *further))

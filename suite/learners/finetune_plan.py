@@ -40,6 +40,8 @@ from suite.training.multitask import auxiliary as auxiliary_lib
 
 _FEW = 16  # Images of the step that is measured first.
 _MOST_NETWORKS = 3  # As many as `flops.ShapeCosts` has numbers of classes.
+# Hyper-parameters on which the cost of a training depends.
+_COSTLY = ("batch_size", "backbone")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -372,10 +374,6 @@ def _in_batches(cost: Callable[[int], flops.Cost], num: int, batch_size: int) ->
   whole, rest = divmod(num, batch_size)
   total = cost(batch_size) * whole if whole else flops.ZERO
   return total + cost(rest) if rest else total
-
-
-# Hyper-parameters on which the cost of a training depends.
-_COSTLY = ("batch_size", "backbone")
 
 
 def _trials(search: search_lib.Search, context: planning.PlanContext) -> list[dict[str, Any]]:

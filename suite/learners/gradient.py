@@ -38,8 +38,9 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import time
-from typing import Any, Callable, Sequence, Tuple
+from typing import Any
 
 from absl import logging
 import numpy as np
@@ -76,7 +77,7 @@ from suite.training.memories import reservoir
 from suite.training.memories import rows_on_disk
 from suite.training.objectives import objective as objective_lib
 
-Arrays = Tuple[tf.Tensor, tf.Tensor]  # Codes [N, ...] and labels [N].
+Arrays = tuple[tf.Tensor, tf.Tensor]  # Codes [N, ...] and labels [N].
 _EXAMPLES = "examples"
 # The record of a phase of which the budget covers no step.
 UNTRAINED = {"trained_on": 0, "steps_event": 0, "train_loss": None}

@@ -20,8 +20,9 @@ Both passes over the data for C are charged, eigenvectors as 9 D^3 multiply-adds
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import time
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

@@ -7,11 +7,12 @@ are one learner a task. A task that occurs again is a further bucket of the same
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import copy
 import dataclasses
 import functools
 import pathlib
-from typing import Any, Callable
+from typing import Any
 
 import tensorflow as tf
 from typing_extensions import override

@@ -37,6 +37,7 @@ Letters: B samples, C classes, D features.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import functools
 from typing import Any, Sequence
 
@@ -60,6 +61,9 @@ from suite.training.memories import step_rows
 from suite.training.objectives import losses
 from suite.training.objectives import objective
 from suite.training.statistics import class_means
+
+_CLASSIFIER = ("hallucinator", "selector", "cosine")  # Beginnings of variables' names.
+_LEAST = 1e-12  # Of squared distances, under a root.
 
 
 class Oltr(around.AroundGradient):
@@ -157,10 +161,6 @@ class Oltr(around.AroundGradient):
       return trained
     passed = self._refreshed(num_stored, int(self.learner.num_learned))
     return trained + passed * mac_views.costs(self.learner.mac_layers()[0]).cached_forward
-
-
-_CLASSIFIER = ("hallucinator", "selector", "cosine")  # Beginnings of variables' names.
-_LEAST = 1e-12  # Of squared distances, under a root.
 
 
 class VisualMemory(class_heads.Linear):

@@ -16,9 +16,9 @@ All variables decay, norms and biases too, as in MoCo's own code; the decay ente
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import time
-from typing import Any, Callable, cast
+from typing import Any, cast
 
 import numpy as np
 import tensorflow as tf

@@ -22,8 +22,9 @@ classes of the whole task, Z numbers in z. `meta_statistics` runs the learner on
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import functools
-from typing import Callable, NamedTuple, Sequence
+from typing import NamedTuple
 
 import tensorflow as tf
 from typing_extensions import override

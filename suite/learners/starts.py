@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import pathlib
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from absl import logging
 import numpy as np

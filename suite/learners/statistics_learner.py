@@ -20,10 +20,11 @@ update strategy says how often. A statistic of another family is a subclass of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import functools
 import math
 import time
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -42,6 +43,11 @@ from suite.state import context as context_lib
 from suite.training.gradient import frozen_backbone
 from suite.training.scoring import scoring
 from suite.training.statistics import statistic as statistic_lib
+
+RELU_WEIGHTS = ("normal", "uniform")
+SCALE = "scale"
+# Examples whose features tell the variance.
+_MEASURED = 1000
 
 
 class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
@@ -326,9 +332,6 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     return found.record()
 
 
-RELU_WEIGHTS = ("normal", "uniform")
-
-
 class RandomRelu:
   """Features [B, D] to max(0, features W), [B, M], W random and never trained (RanPAC).
 
@@ -369,11 +372,6 @@ class RandomRelu:
             tf.random.stateless_normal(shape, seed=seed) if self._drawn == "normal" else
             tf.random.stateless_uniform(shape, seed=seed, minval=-limit, maxval=limit))
     return tf.nn.relu(tf.matmul(features, self._weights))
-
-
-SCALE = "scale"
-# Examples whose features tell the variance.
-_MEASURED = 1000
 
 
 class RandomFourier(tf.Module):

@@ -8,7 +8,8 @@ that is stored; a class that comes later begins at zero and waits for the next p
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import tensorflow as tf
 from typing_extensions import override

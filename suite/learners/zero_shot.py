@@ -14,10 +14,11 @@ and the features `image_tower(folder)`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import functools
 import pathlib
 import time
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

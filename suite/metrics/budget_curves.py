@@ -7,11 +7,11 @@ Also the correlations of models' answers (appendix D) and of rankings (appendix 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 import numpy as np
 
-Values = Union[Sequence[float], np.ndarray]
+Values = Sequence[float] | np.ndarray
 
 
 class Decay(NamedTuple):

@@ -24,10 +24,13 @@ Arrays: logits float [n, C]; known bool [n, C] or [C], the classes known at each
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+_PRIOR = 5  # Samples of all classes that a class begins with.
 
 
 class Score(NamedTuple):
@@ -115,9 +118,6 @@ def neighbor_distances(features: np.ndarray, first: int, k: int) -> np.ndarray:
   if k > len(every):
     return np.full(len(rows), np.inf)
   return np.maximum(np.partition(found, k - 1, axis=1)[:, k - 1], 0.0)
-
-
-_PRIOR = 5  # Samples of all classes that a class begins with.
 
 
 def class_wise(scores: np.ndarray, answers: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -11,10 +11,10 @@ Each returns one number, or None where it has no value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import inspect
 import math
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypedDict
 
 Record = Mapping[str, Any]
+KEYS: dict[str, Key] = {}
 
 
 class Key(NamedTuple):
@@ -22,9 +23,6 @@ class Key(NamedTuple):
   type: Any
   unit: str
   meaning: str
-
-
-KEYS: dict[str, Key] = {}
 
 
 def _key(name: str, type_: Any, unit: str, meaning: str) -> str:

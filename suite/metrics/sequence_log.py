@@ -61,6 +61,13 @@ NOVELTY_SCORES = typing.get_args(NoveltyScore)
 MAX_LOGIT = NOVELTY_SCORES[0]
 FURTHER_SCORES = ("margin", "distance_ratio", "class_wise", "nearest", "answer")
 NO_ANSWER = -1
+_WHOLE = ("labels", "answers", "closed_answers", "unknown")
+_FLOATS = ("max_logits", "energies", "second_logits", "neighbors")
+_OPTIONAL = ("second_logits", "neighbors")
+_COUNTED = (schema.SEEN, schema.CORRECT, schema.CLOSED_CORRECT, schema.NEW)
+_WINDOWS = 180  # Windows of a sequence.
+_SHORTEST = 5  # Steps; a window of fewer has hardly a pair.
+DIRECTIONS = ("new", "known")
 
 
 class SequenceLog(NamedTuple):
@@ -177,12 +184,6 @@ class SequenceLog(NamedTuple):
         listed[i] = None
       found[name] = listed
     return found
-
-
-_WHOLE = ("labels", "answers", "closed_answers", "unknown")
-_FLOATS = ("max_logits", "energies", "second_logits", "neighbors")
-_OPTIONAL = ("second_logits", "neighbors")
-_COUNTED = (schema.SEEN, schema.CORRECT, schema.CLOSED_CORRECT, schema.NEW)
 
 
 def novelty(name: str, max_logits: np.ndarray, energies: np.ndarray) -> np.ndarray:
@@ -317,11 +318,6 @@ def summary(log: SequenceLog, known: Iterable[int], num_classes: int, *, thresho
   if segments is not None and len(np.unique(segments)) > 1:
     found["by_segment"] = [float(np.mean(correct[segments == s])) for s in np.unique(segments)]
   return found
-
-
-_WINDOWS = 180  # Windows of a sequence.
-_SHORTEST = 5  # Steps; a window of fewer has hardly a pair.
-DIRECTIONS = ("new", "known")
 
 
 class Pairs(NamedTuple):

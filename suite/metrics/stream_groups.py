@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 import math
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Spread(NamedTuple):
   num: int
 
 
-def spread(values: Sequence[Optional[float]]) -> Spread:
+def spread(values: Sequence[float | None]) -> Spread:
   """Mean and deviation over seeds; None and NaN are left out and not counted."""
   known = [float(v) for v in values if v is not None and not math.isnan(v)]
   return Spread(float(np.mean(known)) if known else float("nan"),
@@ -95,17 +95,17 @@ def places(labels: Sequence[str]) -> dict[str, list[int]]:
   return found
 
 
-def size_class(train_size: Optional[float]) -> str:
+def size_class(train_size: float | None) -> str:
   """The group of section 5.9 for a number of training examples; "unknown" for None."""
   return _class(train_size, SIZES)
 
 
-def resolution_class(resolution: Optional[float]) -> str:
+def resolution_class(resolution: float | None) -> str:
   """The group for an average resolution, in pixels a side; "unknown" for None."""
   return _class(resolution, RESOLUTIONS)
 
 
-def _class(value: Optional[float], classes: Sequence[tuple[float, str]]) -> str:
+def _class(value: float | None, classes: Sequence[tuple[float, str]]) -> str:
   if value is None or math.isnan(value):
     return UNKNOWN
   return next(name for limit, name in classes if value < limit)

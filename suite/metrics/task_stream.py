@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 import math
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ META_TRAIN = "meta_train"
 META_TEST = "meta_test"
 RANDOM = "random"
 
-Errors = Union[Sequence[float], np.ndarray]  # [T], one error per task.
+Errors = Sequence[float] | np.ndarray  # [T], one error per task.
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -207,7 +207,7 @@ def pareto_front(points: Iterable[tuple[float | None, float | None]]) -> Front:
 class Edge(NamedTuple):
   """The start of a task: the source's key, None for random weights, or another model's name."""
 
-  source: Optional[str]
+  source: str | None
   task: str
 
 
@@ -281,15 +281,15 @@ class TrainedPair(NamedTuple):
   source: str
   task: str
   error: float
-  independent: Optional[float]
+  independent: float | None
 
   @property
-  def gain(self) -> Optional[float]:
+  def gain(self) -> float | None:
     """Error that the source saves; negative if it did harm."""
     return None if self.independent is None else self.independent - self.error
 
 
-def trained_pairs(runs: Sequence[Records], independent: Mapping[str, Optional[float]],
+def trained_pairs(runs: Sequence[Records], independent: Mapping[str, float | None],
                   stored_name: Callable[[str], str] = str) -> list[TrainedPair]:
   """Lists the cells of appendix J's matrix that runs have, one for each (source, task) of a run.
 

@@ -13,9 +13,10 @@ cutout take TensorFlow's own ops.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 import functools
 import importlib.util
-from typing import Any, Callable, Mapping
+from typing import Any
 import warnings
 
 import tensorflow as tf

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 import concurrent.futures
 import contextlib
 import importlib
 import random
 import threading
-from typing import Any, Callable, Iterator, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import tensorflow as tf

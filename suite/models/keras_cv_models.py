@@ -14,16 +14,19 @@ Strengths are as in the paper for geometry (at most 0.3 of the side), and as in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import contextlib
 import functools
 import io
-from typing import Any, Callable
+from typing import Any
 
 import tensorflow as tf
 
 from suite.models import norms
 from suite.models import precision
+
+_PIXELS = (0, 255)
+_GEOMETRY, _ADDITION = 0.3, 110.0  # Greatest shear and shift; greatest addition of solarize.
 
 
 @functools.cache
@@ -70,9 +73,6 @@ def activated(block: Any, x: tf.Tensor) -> tf.Tensor:
     return block.activation(x, approximate=True)
   return block.activation(x)
 
-
-_PIXELS = (0, 255)
-_GEOMETRY, _ADDITION = 0.3, 110.0  # Greatest shear and shift; greatest addition of solarize.
 
 Op = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 

@@ -17,8 +17,9 @@ too, and `use` turns it on for "tf32" alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import contextlib
-from typing import Any, Iterator
+from typing import Any
 
 import tensorflow as tf
 

@@ -13,8 +13,9 @@ Letters: B images, N tokens, D their width, H heads, L prefix tokens.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import math
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 

@@ -26,7 +26,8 @@ Letters: B images, N tokens, D their width, M rows of a pool, L prefix tokens, E
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

@@ -12,7 +12,8 @@ written in each:
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class BucketEvent(NamedTuple):
   """Train on bucket `trained` (`tested` is None), or predict bucket `tested` after it."""
 
   trained: int
-  tested: Optional[int] = None
+  tested: int | None = None
 
   @property
   def kind(self) -> str:
@@ -69,8 +70,8 @@ class BucketRun:
 
   def __init__(self, learner: learner_lib.Learner, state: run_state.RunState,
                buckets: Sequence[buckets_lib.Bucket], tasks: Sequence[tasks_lib.Task], *,
-               validation_share: float, eval_batch_size: Optional[int],
-               few: Optional[few_answers.FewAnswers]):
+               validation_share: float, eval_batch_size: int | None,
+               few: few_answers.FewAnswers | None):
     self._learner, self._state, self._buckets, self._tasks = learner, state, buckets, tasks
     self._share, self._few = validation_share, few
     if eval_batch_size is None:  # One for all test sets, so that they share a graph.
@@ -78,7 +79,7 @@ class BucketRun:
       largest = max(bucket.test.size for bucket in buckets)
       eval_batch_size = min(_FEATURES_AT_ONCE, largest) if is_features else _IMAGES_AT_ONCE
     self._batch_size = eval_batch_size
-    self._forward: Optional[scoring.Forward] = None
+    self._forward: scoring.Forward | None = None
 
   def events(self, plan: Sequence[BucketEvent]) -> Iterator[BucketEvent]:
     """Yields the events of a plan from `state.done` on; the learner has begun the task of each."""
@@ -97,8 +98,8 @@ class BucketRun:
       is_checked = is_checked or refusals.check_predict(learner, task, trained.train)
       yield event
 
-  def delivered(self, event: BucketEvent, new_classes: Optional[Sequence[int]] = None
-                ) -> Tuple[deliveries.Experience, Dict[str, Any]]:
+  def delivered(self, event: BucketEvent, new_classes: Sequence[int] | None = None
+                ) -> tuple[deliveries.Experience, dict[str, Any]]:
     """The training images of a bucket for the learner, and values for the record.
 
     They are split for validation in the same way for every learner. Every learner fits all of them:
@@ -121,7 +122,7 @@ class BucketRun:
                    **({} if bucket.unlabelled is None else {
                        schema.UNLABELLED_SIZE: bucket.unlabelled.size})}
 
-  def predict(self, event: BucketEvent, allowed: Optional[np.ndarray] = None
+  def predict(self, event: BucketEvent, allowed: np.ndarray | None = None
               ) -> evaluation.Evaluation:
     """Asks the learner for the test images of a bucket; returns values for the record, predictions.
 
@@ -175,7 +176,7 @@ def check_transforms(buckets: Sequence[buckets_lib.Bucket], transform: examples.
 
 
 def about(event: BucketEvent, buckets: Sequence[buckets_lib.Bucket], task: tasks_lib.Task
-          ) -> Dict[str, Any]:
+          ) -> dict[str, Any]:
   """The part of a record that all protocols of buckets share; buckets count from 0."""
   return {schema.KIND: event.kind, schema.TASK: task.name, schema.TASK_KEY: task.key,
           schema.NUM_CLASSES: task.num_classes, schema.TRAINED_BUCKET: event.trained,
@@ -193,7 +194,7 @@ def accuracies(records: Sequence[Mapping[str, Any]], num_buckets: int, value: st
 
 
 def estimates(records: Sequence[Mapping[str, Any]], acc: np.ndarray,
-              scores: Mapping[str, Callable[[np.ndarray], float]]) -> Dict[str, Any]:
+              scores: Mapping[str, Callable[[np.ndarray], float]]) -> dict[str, Any]:
   """What a summary says of test sets that were asked in part; {} of a run that asks all.
 
   Args:

@@ -16,12 +16,13 @@ after the last support set, over the bytes of all support images of the task as 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import copy
 import dataclasses
 import functools
 import math
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -101,7 +102,7 @@ class Compute:
 
   episodes_at_once: int = 2
   task_batching: episode_graphs.Batching = episode_graphs.LOOP
-  answers_at_once: Optional[int] = None
+  answers_at_once: int | None = None
   compiled: bool = False
   device_share: float = 0.5
 
@@ -121,7 +122,7 @@ class Compute:
             f"numbers would differ. Set cfsl.Compute.{name} = {before!r}, or give another "
             "--workdir.")
 
-  def describe(self) -> Dict[str, Any]:
+  def describe(self) -> dict[str, Any]:
     """The part of a record that says by which graphs numbers were rounded; {}: by the default."""
     return {name: getattr(self, name) for name in _ROUNDING
             if getattr(self, name) != getattr(Compute, name)}
@@ -142,9 +143,9 @@ def run(
     updates_per_event: int = 50,
     tasks_per_update: int = 4,
     test_episodes: int = 600,
-    validation: Optional[Validation] = None,
+    validation: Validation | None = None,
     compute: Compute = _COMPUTE,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
   """Takes `updates` steps on `tasks_per_update` episodes each, then tests; returns the summary.
 
   Args:
@@ -192,7 +193,7 @@ def run(
   return summarize(state.records)
 
 
-def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
+def summarize(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
   """The test event's scores and the costs of the run, from records alone."""
   losses, last = [r[schema.LOSS] for r in records if r.get(schema.LOSS) is not None], records[-1]
   names = (schema.TASK_TYPE, schema.WAY, schema.SHOT, schema.NUM_SUPPORT_SETS, schema.CONVENTION,
@@ -241,7 +242,7 @@ class _Feed(NamedTuple):
     return distribution.dataset(lambda **shard: self._prepared(share, **shard))
 
   def update_cost(
-      self, graphs: episode_graphs.Graphs, counter: Optional[learner_lib.EpisodicLearner],
+      self, graphs: episode_graphs.Graphs, counter: learner_lib.EpisodicLearner | None,
       task: tasks.Task, context: context_lib.Context) -> flops.Cost:
     """Cost of one update, counted on one device: it does not depend on the number of replicas.
 
@@ -275,7 +276,7 @@ class _EpisodicRun:
 
   def __init__(self, learner: learner_lib.EpisodicLearner, state: run_state.RunState,
                episodes_test: episodes_lib.Episodes, training: _Training,
-               validation: Optional[Validation], compute: Compute):
+               validation: Validation | None, compute: Compute):
     self._learner, self._state, self._episodes_test = learner, state, episodes_test
     self._training, self._validation, self._compute = training, validation, compute
     self._task = tasks.Task("episode", tasks.SINGLE_LABEL, episodes_test.num_labels)
@@ -297,15 +298,15 @@ class _EpisodicRun:
     compute.check(state.records)
     # The run's seed determines the first training episode of an endless sequence.
     self._first = state.seeds.integer("training episodes") << 31
-    self._cost: Optional[flops.Cost] = None
-    self._looks: Optional[episode_questions.EpisodeQuestions] = None
+    self._cost: flops.Cost | None = None
+    self._looks: episode_questions.EpisodeQuestions | None = None
 
-  def best_models(self, *further: Mapping[str, Any]) -> List[int]:
+  def best_models(self, *further: Mapping[str, Any]) -> list[int]:
     """Events whose saved models did best on validation, of the records and `further` ones."""
     return [] if self._validation is None else best_models(
         [*self._state.records, *further], self._validation.ensemble)
 
-  def meta_train(self, context: context_lib.Context, event: int) -> Dict[str, Any]:
+  def meta_train(self, context: context_lib.Context, event: int) -> dict[str, Any]:
     """Does the updates of an event, then validates if it is due; returns the record."""
     training, validation = self._training, self._validation
     done = self._state.records[-1][schema.UPDATES] if event else 0
@@ -333,7 +334,7 @@ class _EpisodicRun:
     return record
 
   def test(self, context: context_lib.Context, num_episodes: int
-           ) -> Tuple[Dict[str, Any], Optional[Dict[str, Any]]]:
+           ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Tests the models that did best on validation, or the last one: (record, predictions)."""
     models = self.best_models()
     questions = episode_questions.EpisodeQuestions(
@@ -355,13 +356,13 @@ class _EpisodicRun:
 def meta_train(
     graphs: episode_graphs.Graphs, feed: _Feed, context: context_lib.Context, first_update: int,
     updates: int, cost: flops.Cost
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
   """Does `updates` updates at `cost` each, charged to "meta_train"."""
   began = time.monotonic()
 
   def make(num: int) -> float:
     updates = feed.updates(graphs, context.distribution)
-    losses: List[float] = []
+    losses: list[float] = []
     while len(losses) < num:
       for loss in map(float, updates.take(min(_LOSSES_AT_ONCE, num - len(losses)))):
         losses.append(loss)
@@ -379,19 +380,19 @@ def meta_train(
   return _trained(first_update + updates, loss)
 
 
-def _trained(updates: int, loss: Optional[float]) -> Dict[str, Any]:
+def _trained(updates: int, loss: float | None) -> dict[str, Any]:
   return {schema.KIND: deliveries.TRAIN, schema.ROLE: "meta_train", schema.UPDATES: updates,
           schema.LOSS: loss}
 
 
 def validate(questions: episode_questions.EpisodeQuestions, context: context_lib.Context
-             ) -> Dict[str, Any]:
+             ) -> dict[str, Any]:
   """Accuracy of the current model, charged to "validate"."""
   logits, labels = questions.ask(context, "validate")
   return {schema.VALIDATION_ACCURACY: float(np.mean(np.argmax(logits, axis=-1) == labels))}
 
 
-def best_models(records: Sequence[Mapping[str, Any]], ensemble: int) -> List[int]:
+def best_models(records: Sequence[Mapping[str, Any]], ensemble: int) -> list[int]:
   """Events whose models did best on validation, best first, ties by event; [] if there are none."""
   found = [(-r[schema.VALIDATION_ACCURACY], r[schema.EVENT]) for r in records
            if schema.VALIDATION_ACCURACY in r]

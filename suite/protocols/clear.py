@@ -23,8 +23,9 @@ score on images of known classes only, `..._known` (`suite.metrics.matrix`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import typing
-from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -70,9 +71,9 @@ def run(
     buckets: buckets_lib.Buckets,
     mode: Mode = "iid",
     validation_share: float = 0.1,
-    eval_batch_size: Optional[int] = None,
+    eval_batch_size: int | None = None,
     test_answers: few_answers.Given = None,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
   """Runs the buckets from `state.done` on; returns the summary (see `summarize`).
 
   Args:
@@ -116,7 +117,7 @@ def run(
   return summarize(state.records, buckets, mode)
 
 
-def plan(num_buckets: int, mode: str) -> List[bucket_loop.BucketEvent]:
+def plan(num_buckets: int, mode: str) -> list[bucket_loop.BucketEvent]:
   """All events in order: Train on a bucket, then Predict; no bucket without a Predict event."""
   if mode not in MODES:
     raise ValueError(f"Unknown mode {mode!r}; allowed are {', '.join(MODES)}.")
@@ -145,7 +146,7 @@ def _check(buckets: buckets_lib.Buckets, learner: learner_lib.Learner, mode: str
   refusals.check_labels(buckets.task, [bucket.train for bucket in buckets])
 
 
-def _known_classes(buckets: buckets_lib.Buckets) -> Optional[np.ndarray]:
+def _known_classes(buckets: buckets_lib.Buckets) -> np.ndarray | None:
   """Classes known after each bucket, bool [T, C]; None if the first has all that occur."""
   if buckets.task.kind != tasks.SINGLE_LABEL:
     return None
@@ -155,7 +156,7 @@ def _known_classes(buckets: buckets_lib.Buckets) -> Optional[np.ndarray]:
 
 
 def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets, mode: str
-              ) -> Dict[str, Any]:
+              ) -> dict[str, Any]:
   """The scores that a paper prints, from records alone; null where the mode does not evaluate."""
   acc = bucket_loop.accuracies(records, len(buckets))
   scores = matrix.summary(acc)

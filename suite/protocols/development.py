@@ -38,6 +38,7 @@ from suite.data.streams import streams
 SHARE = 0.2
 _Kind = TypeVar("_Kind")
 _INSTEAD = "Select on other data: suite search RUN --on DATA."
+_SERIES = ("clear", "incremental", "nevis")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,7 +164,6 @@ class Development:
 _PARTS = {"clear": Development._of_buckets, "incremental": Development._of_buckets,
           "nevis": Development._of_stream, "cfsl": Development._of_episodes,
           "fluid": Development._of_sequence}
-_SERIES = ("clear", "incremental", "nevis")
 
 
 def score(name: str) -> descriptions.Measure:

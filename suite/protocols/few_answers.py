@@ -17,9 +17,10 @@ than each alone. Multi-label test sets are asked in full: their score is no mean
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import math
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class FewAnswers:
 
   answers: int
   full_models: int = 2
-  known_runs: Tuple[str, ...] = ()
+  known_runs: tuple[str, ...] = ()
 
   def __post_init__(self) -> None:
     for name, least in (("answers", 1), ("full_models", 0)):
@@ -68,10 +69,10 @@ class FewAnswers:
     return bool(self.known_runs) or not self.full_models
 
 
-Given = Union[None, int, Mapping[str, Any]]
+Given: TypeAlias = None | int | Mapping[str, Any]
 
 
-def parsed(given: Given) -> Optional[FewAnswers]:
+def parsed(given: Given) -> FewAnswers | None:
   """The setting of a run: a number of answers, or `FewAnswers` as a mapping; None: all answers."""
   if given is None or isinstance(given, FewAnswers):
     return given
@@ -88,7 +89,7 @@ def parsed(given: Given) -> Optional[FewAnswers]:
 
 
 def estimate(known: np.ndarray, ask: Callable[[np.ndarray], np.ndarray], num: int, *, seed: int,
-             search: Optional[factor_model.FactorSearch] = None) -> intervals.Interval:
+             search: factor_model.FactorSearch | None = None) -> intervals.Interval:
   """The accuracy on N images, from the answers of one model to some of them, with its interval.
 
   Args:
@@ -131,14 +132,14 @@ class TestSets:
     ValueError: the run has metrics of its own, or other known answers than when it began.
   """
 
-  def __init__(self, given: Optional[FewAnswers], state: run_state.RunState, key: str):
+  def __init__(self, given: FewAnswers | None, state: run_state.RunState, key: str):
     if given is not None and state.metrics.names:
       raise refusals.RefusedError(
           f"Metrics of your own ({', '.join(state.metrics.names)}) are of all answers, and "
           f"test_answers asks {given.answers} of a test set. Leave one of the two out.")
     self._given, self._state, self._key = given, state, key
-    self._known: Dict[str, Tuple[int, np.ndarray]] = {}
-    self._searches: Dict[str, factor_model.FactorSearch] = {}
+    self._known: dict[str, tuple[int, np.ndarray]] = {}
+    self._searches: dict[str, factor_model.FactorSearch] = {}
     runs = () if given is None else given.known_runs
     self._tables = answer_tables.of_predictions(runs) if runs else []
     self._fingerprint = answer_tables.fingerprint(self._tables) if runs else None
@@ -185,7 +186,7 @@ class TestSets:
           schema.ESTIMATED: False, schema.TEST_SIZE: size, schema.ERROR_INTERVAL: [error, error],
           schema.KNOWN_MODELS: 0, schema.SAVED_FLOPS: 0, **kept})
       return found
-    asked: List[evaluation.Evaluation] = []
+    asked: list[evaluation.Evaluation] = []
     before = state.ledger.totals().get("flops_predict", 0)
 
     def ask(places: np.ndarray) -> np.ndarray:
@@ -226,7 +227,7 @@ class TestSets:
     return self._known.setdefault(name, (len(own), known))[1]
 
 
-def summary(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
+def summary(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
   """What a summary says of the test sets of a run that may ask them in part."""
   tested = schema.of_tests(records)
   saved = [record[schema.SAVED_FLOPS] for record in tested]

@@ -18,9 +18,10 @@ wherever the strategy asks for one; a run resumes from these records.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import time
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -47,6 +48,24 @@ from suite.training.sequence import sequence_decisions
 from suite.training.sequence import sequence_steps
 from suite.training.sequence import update_strategies
 
+_META = ("meta_classes", "meta_updates", "meta_loss")
+_NEVER = update_strategies.Never()
+DESCRIPTION = descriptions.ProtocolDescription(
+    "fluid",
+    measures=(
+        descriptions.Measure("overall", "overall"),
+        descriptions.Measure("mean_per_class", "mean per class"),
+        descriptions.Measure("novel_head", "novel, head"),
+        descriptions.Measure("pretrain_head", "pretrain, head"),
+        descriptions.Measure("novel_tail", "novel, tail"),
+        descriptions.Measure("pretrain_tail", "pretrain, tail"),
+        descriptions.Measure("new_class_auroc", "new-class AUROC")),
+    curve=descriptions.RecordCurve(
+        "Samples", "Accuracy so far", schema.SEEN_SO_FAR, schema.CORRECT_SO_FAR,
+        per=schema.SEEN_SO_FAR),
+    panels=(descriptions.STEPS,),
+    identity=(schema.TASK, schema.NUM_CLASSES, schema.TRAIN_SIZE, schema.VALIDATION_SIZE))
+
 
 @dataclasses.dataclass(frozen=True)
 class Blocks:
@@ -59,8 +78,8 @@ class Blocks:
   """
 
   record_every: int = 500
-  block_size: Optional[int] = 500
-  encode_batch: Optional[int] = 128
+  block_size: int | None = 500
+  encode_batch: int | None = 128
 
   def __post_init__(self) -> None:
     if any(value is not None and value < 1
@@ -74,7 +93,7 @@ class Blocks:
     """Samples encoded at once on a device, such as "/job:localhost/.../device:GPU:0"."""
     return self.encode_batch or (256 if "GPU" in device else 32)
 
-  def steps_on(self, device: str, code_shape: Tuple[int, ...]) -> int:
+  def steps_on(self, device: str, code_shape: tuple[int, ...]) -> int:
     """Steps tried in one call on a device, with codes of this shape.
 
     A block of features, (D,), is small. A block of images, or of their numbers, passes a whole net
@@ -99,8 +118,8 @@ class Scores:
   head_above: int = 50
   head_is: sequence_accuracy.Comparison = ">"
   window: int = 500
-  matched_window: Optional[int] = None
-  nearest: Optional[int] = None
+  matched_window: int | None = None
+  nearest: int | None = None
 
   def __post_init__(self) -> None:
     if self.matched_window is not None and self.matched_window < 1:
@@ -108,24 +127,7 @@ class Scores:
                        "is n / 180 of n steps.")
 
 
-_META = ("meta_classes", "meta_updates", "meta_loss")
-_NEVER = update_strategies.Never()
 _NOVELTY, _BLOCKS, _SCORES = sequence_log.Novelty(), Blocks(), Scores()
-DESCRIPTION = descriptions.ProtocolDescription(
-    "fluid",
-    measures=(
-        descriptions.Measure("overall", "overall"),
-        descriptions.Measure("mean_per_class", "mean per class"),
-        descriptions.Measure("novel_head", "novel, head"),
-        descriptions.Measure("pretrain_head", "pretrain, head"),
-        descriptions.Measure("novel_tail", "novel, tail"),
-        descriptions.Measure("pretrain_tail", "pretrain, tail"),
-        descriptions.Measure("new_class_auroc", "new-class AUROC")),
-    curve=descriptions.RecordCurve(
-        "Samples", "Accuracy so far", schema.SEEN_SO_FAR, schema.CORRECT_SO_FAR,
-        per=schema.SEEN_SO_FAR),
-    panels=(descriptions.STEPS,),
-    identity=(schema.TASK, schema.NUM_CLASSES, schema.TRAIN_SIZE, schema.VALIDATION_SIZE))
 
 
 @refusals.checkable
@@ -135,15 +137,15 @@ def run(
     *,
     state: run_state.RunState,
     sequence: sequences.Sequence,
-    base: Optional[examples.ExampleSet] = None,
+    base: examples.ExampleSet | None = None,
     base_is_known: bool = False,
     update: update_strategies.Strategy = _NEVER,
     validation_share: float = 0.1,
-    label_delay: Union[int, Tuple[int, int]] = 0,
+    label_delay: int | tuple[int, int] = 0,
     novelty: sequence_log.Novelty = _NOVELTY,
     blocks: Blocks = _BLOCKS,
     scores: Scores = _SCORES,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
   """Runs the sequence from `state.done` on; returns the summary (see `summarize`).
 
   Args:
@@ -203,7 +205,7 @@ def run(
       window=scores.window, matched_window=scores.matched_window, novelty_score=novelty.score)
 
 
-def _check(learner: learner_lib.SequenceLearner, base: Optional[examples.ExampleSet],
+def _check(learner: learner_lib.SequenceLearner, base: examples.ExampleSet | None,
            base_is_known: bool, novelty: sequence_log.Novelty) -> None:
   """Refuses two sources of base classes, and a threshold of another score."""
   if base is not None and base_is_known:
@@ -217,8 +219,8 @@ def _check(learner: learner_lib.SequenceLearner, base: Optional[examples.Example
         "sequence_log.Novelty a new_below of that score, or leave the score out.")
 
 
-def _checked_base(sequence: sequences.Sequence, base: Optional[examples.ExampleSet]
-                  ) -> Optional[examples.ExampleSet]:
+def _checked_base(sequence: sequences.Sequence, base: examples.ExampleSet | None
+                  ) -> examples.ExampleSet | None:
   """The base classes' images with the labels of the sequence; by name, where both have names."""
   if base is None:
     return None
@@ -251,7 +253,7 @@ def _checked_base(sequence: sequences.Sequence, base: Optional[examples.ExampleS
 
 def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunState,
                      sequence: sequences.Sequence, task: tasks.Task, known: np.ndarray,
-                     base: Optional[examples.ExampleSet], validation_share: float) -> None:
+                     base: examples.ExampleSet | None, validation_share: float) -> None:
   """The first event: the base classes are learned, or, without `base`, come with the learner."""
   context = state.context(phase="pretrain")
   state.begins("base classes", done=0, total=0 if base is None else len(sequence), unit="sample")
@@ -276,7 +278,7 @@ def _begin_with_base(learner: learner_lib.SequenceLearner, state: run_state.RunS
 
 
 def _about(task: tasks.Task, sequence: sequences.Sequence, state: run_state.RunState
-           ) -> Dict[str, Any]:
+           ) -> dict[str, Any]:
   """The part of each record that is the same; the first one names the samples left out."""
   about = {schema.PROTOCOL: DESCRIPTION.name, schema.TASK: task.name, schema.TASK_KEY: task.key,
            schema.NUM_CLASSES: task.num_classes}
@@ -287,7 +289,7 @@ def _about(task: tasks.Task, sequence: sequences.Sequence, state: run_state.RunS
   return about
 
 
-def _left_out(sequence: sequences.Sequence) -> Dict[str, List[str]]:
+def _left_out(sequence: sequences.Sequence) -> dict[str, list[str]]:
   return {name: list(samples) for name, samples in sequence.left_out.items()}
 
 
@@ -344,7 +346,7 @@ class _SequenceRun:
     self._decisions.begin_event(state.ledger.totals()["macs"])
     end = min(first + record_every, len(self._sequence))
     log, probabilities = sequence_log.empty(), []
-    outcomes: List[sequence_decisions.BlockOutcome] = []
+    outcomes: list[sequence_decisions.BlockOutcome] = []
     while self.steps.num_answered < end and not (outcomes and outcomes[-1].is_update):
       part, chances, outcome = self._block(
           min(end, self.steps.num_answered + block_size), novelty, scores.nearest)
@@ -367,8 +369,8 @@ class _SequenceRun:
          **log.predictions(num_classes, np.concatenate(probabilities))},
         is_short=not outcomes[-1].is_update)
 
-  def _block(self, limit: int, novelty: sequence_log.Novelty, nearest: Optional[int]
-             ) -> Tuple[sequence_log.SequenceLog, np.ndarray, sequence_decisions.BlockOutcome]:
+  def _block(self, limit: int, novelty: sequence_log.Novelty, nearest: int | None
+             ) -> tuple[sequence_log.SequenceLog, np.ndarray, sequence_decisions.BlockOutcome]:
     """Tries the steps before `limit` and commits those before an update.
 
     Returns:
@@ -387,7 +389,7 @@ class _SequenceRun:
                  time.monotonic() - began)
     return log.first(outcome.num_steps), read.probability[:outcome.num_steps], outcome
 
-  def _progress(self, phases: Sequence[schema.Record]) -> Dict[str, Any]:
+  def _progress(self, phases: Sequence[schema.Record]) -> dict[str, Any]:
     """The part of a record that describes the run so far, to resume from and to compare.
 
     MACs of the steps and phases so far are given in every view, if the learner has layers.
@@ -400,7 +402,7 @@ class _SequenceRun:
 
 
 def summarize(records: Sequence[schema.Record], sequence: sequences.Sequence,
-              known: np.ndarray, **settings: Any) -> Dict[str, Any]:
+              known: np.ndarray, **settings: Any) -> dict[str, Any]:
   """The scores that a paper prints, from records alone; settings as of `sequence_log.summary`.
 
   "flops" and "macs" are totals of the whole run. Phases "predict" and "train" are the cost of the

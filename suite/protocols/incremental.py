@@ -39,8 +39,9 @@ For "domain" task i + 1 is predicted after task i, too.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import typing
-from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import tensorflow as tf
@@ -98,9 +99,9 @@ def run(
     outputs: Outputs = ALL_SO_FAR,
     tested: Tested = EACH,
     validation_share: float = 0.1,
-    eval_batch_size: Optional[int] = None,
+    eval_batch_size: int | None = None,
     test_answers: few_answers.Given = None,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
   """Runs the tasks from `state.done` on; returns the summary (see `summarize`).
 
   Args:
@@ -165,7 +166,7 @@ def run(
   return summarize(state.records, buckets, scenario, order, outputs)
 
 
-def plan(num_tasks: int, scenario: str, tested: str = EACH) -> List[bucket_loop.BucketEvent]:
+def plan(num_tasks: int, scenario: str, tested: str = EACH) -> list[bucket_loop.BucketEvent]:
   """All events in order: Train on a task, then Predict all so far, and under "domain" the next."""
   if tested not in TESTED:
     raise ValueError(f"incremental.run.tested is {tested!r}; allowed are {', '.join(TESTED)}.")
@@ -175,7 +176,7 @@ def plan(num_tasks: int, scenario: str, tested: str = EACH) -> List[bucket_loop.
           if j is None or tested == EACH or i == num_tasks - 1]
 
 
-def check(buckets: buckets_lib.Buckets, scenario: str, outputs: str) -> List[np.ndarray]:
+def check(buckets: buckets_lib.Buckets, scenario: str, outputs: str) -> list[np.ndarray]:
   """Refuses tasks that a scenario cannot have; returns the classes that come with each, ascending.
   """
   if outputs not in OUTPUTS:
@@ -194,7 +195,7 @@ def check(buckets: buckets_lib.Buckets, scenario: str, outputs: str) -> List[np.
   if empty:
     raise ValueError(f"Task {empty[0]} of {buckets.task.key!r} has no class: its training set has "
                      "no image. Leave it out, or take fewer tasks.")
-  home: Dict[int, str] = {}
+  home: dict[int, str] = {}
   for bucket, own in zip(buckets, found):
     for label in own.tolist():
       if label in home and scenario != DOMAIN:
@@ -234,7 +235,7 @@ def _named(buckets: buckets_lib.Buckets, label: int) -> str:
   return repr(buckets.class_names[label]) if buckets.class_names else str(label)
 
 
-def _kind(scenario: str, outputs: str) -> Dict[str, str]:
+def _kind(scenario: str, outputs: str) -> dict[str, str]:
   """Facts of records and summaries; outputs are told where they are not those so far."""
   return {schema.SCENARIO: scenario, **({} if outputs == ALL_SO_FAR else {schema.OUTPUTS: outputs})}
 
@@ -256,11 +257,11 @@ def _as_seen(bucket: buckets_lib.Bucket, order: np.ndarray) -> buckets_lib.Bucke
 
 
 def summarize(records: Sequence[Mapping[str, Any]], buckets: buckets_lib.Buckets, scenario: str,
-              order: Sequence[int], outputs: str) -> Dict[str, Any]:
+              order: Sequence[int], outputs: str) -> dict[str, Any]:
   """The scores that a paper prints, from records alone; null where they are not defined."""
   acc = bucket_loop.accuracies(records, len(buckets))
   chance = 1.0 / buckets.task.num_classes
-  functions: Dict[str, Callable[[np.ndarray], float]] = {
+  functions: dict[str, Callable[[np.ndarray], float]] = {
       "final_average_accuracy": matrix.final_average_accuracy,
       "average_incremental_accuracy": matrix.average_incremental_accuracy,
       "forgetting": matrix.chaudhry_forgetting,

@@ -15,9 +15,10 @@ held-out model's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import hashlib
 import time
-from typing import Any, Dict, Mapping, Optional, Sequence, Union, cast
+from typing import Any, cast
 
 import numpy as np
 import tensorflow as tf
@@ -49,12 +50,12 @@ def run(
     method: estimator.Estimator,
     *,
     state: run_state.RunState,
-    predictions: Union[str, Sequence[str]] = "runs/quickstart",
+    predictions: str | Sequence[str] = "runs/quickstart",
     budget: int = 32,
     min_models: int = 5,
     last_of_run: bool = False,
-    costs: Optional[str] = None,
-) -> Dict[str, Any]:
+    costs: str | None = None,
+) -> dict[str, Any]:
   """Holds out each model of each table once; returns the summary.
 
   Args:
@@ -121,7 +122,7 @@ class HeldOutModel:
     ledger.charge("predict", flops=0, macs=0, examples=self.count, seconds=seconds)
 
 
-def score(answers: np.ndarray, estimate: estimator.Estimate) -> Dict[str, Any]:
+def score(answers: np.ndarray, estimate: estimator.Estimate) -> dict[str, Any]:
   """Scores of the estimate of one model, given all its answers [N]."""
   accuracy = float(np.mean(answers))
   return {
@@ -134,7 +135,7 @@ def score(answers: np.ndarray, estimate: estimator.Estimate) -> Dict[str, Any]:
       schema.ACCURACY_ERROR: ranking.aggregate_error(answers, estimate.accuracy)}
 
 
-def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
+def summarize(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
   """Means over the held-out models, from records alone."""
   last = records[-1]
   means = {f"mean_{name}": float(np.mean([r[name] for r in records]))

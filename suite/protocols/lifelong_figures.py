@@ -19,9 +19,10 @@ sort models are drawn among them, so that all ways to sort know the same models.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import dataclasses
 import time
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -67,12 +68,12 @@ class Split:
   """
 
   sort_models: int = 50
-  test_models: Optional[int] = None
+  test_models: int | None = None
   splits: int = 3
   fewer: Sequence[int] = (10, 30)
 
   def draw(self, table: answer_tables.AnswerTable, rng: np.random.Generator
-           ) -> Tuple[np.ndarray, np.ndarray]:
+           ) -> tuple[np.ndarray, np.ndarray]:
     """Returns (sort models, test models), in the order of drawing."""
     num = len(table.models)
     among = table.with_confidence if len(table.with_confidence) else np.arange(num)
@@ -108,7 +109,7 @@ class NewSamples:
   budgets: Sequence[int] = (8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 
   def draw(self, table: answer_tables.AnswerTable, rng: np.random.Generator
-           ) -> Tuple[np.ndarray, np.ndarray]:
+           ) -> tuple[np.ndarray, np.ndarray]:
     """Returns (known samples, new samples)."""
     num = len(table.ids)
     if self.domain:
@@ -127,13 +128,13 @@ def run(
     method: estimator.Estimator,
     *,
     state: run_state.RunState,
-    answers: Union[str, Sequence[str]] = "runs/quickstart",
+    answers: str | Sequence[str] = "runs/quickstart",
     budgets: Sequence[int] = PAPER_BUDGETS,
     split: Split = Split(),
     new_samples: NewSamples = NewSamples(),
     repeated_budget: int = 1024,
-    costs: Optional[str] = None,
-) -> Dict[str, Any]:
+    costs: str | None = None,
+) -> dict[str, Any]:
   """Runs all experiments with one estimator; returns the summary.
 
   Args:
@@ -162,7 +163,7 @@ def run(
   state.resume(method)
   work = _Study(method, table, state, prices)
   allowed = [budget for budget in budgets if budget <= len(table.ids)]
-  events: List[Tuple[str, int, int]] = [
+  events: list[tuple[str, int, int]] = [
       *((MODELS, number, count) for number in range(split.splits)
         for count in (split.sort_models, *split.fewer)),
       *((SAMPLES, number, 0) for number in range(split.splits)), (REPEATED, 0, 0),
@@ -188,7 +189,7 @@ def run(
   return summarize(state.records)
 
 
-def summarize(records: Sequence[Mapping[str, Any]]) -> Dict[str, Any]:
+def summarize(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
   """Means over splits with the first number of sort models, at the largest budget."""
   first, last = records[0], records[-1]
   main = [one for one in records if one["figure"] == MODELS
@@ -212,11 +213,11 @@ class _Study:
   """
 
   def __init__(self, method: estimator.Estimator, table: answer_tables.AnswerTable,
-               state: run_state.RunState, prices: Optional[Mapping[str, answer_tables.AnswerCost]]):
+               state: run_state.RunState, prices: Mapping[str, answer_tables.AnswerCost] | None):
     self._method, self._table, self._state, self._prices = method, table, state, prices
     self.asked = 0
 
-  def models(self, sort: np.ndarray, test: np.ndarray, budgets: Sequence[int]) -> Dict[str, Any]:
+  def models(self, sort: np.ndarray, test: np.ndarray, budgets: Sequence[int]) -> dict[str, Any]:
     """Errors of the test models at each budget: means of them."""
     known = self._table.answers.chosen(sort)
     shape = len(budgets), len(test)
@@ -259,7 +260,7 @@ class _Study:
         "rank_correlation_by_cut": [budget_curves.rank_correlation(one, truth) for one in by_cut],
         **costs}
 
-  def samples(self, known: np.ndarray, new: np.ndarray, budgets: Sequence[int]) -> Dict[str, Any]:
+  def samples(self, known: np.ndarray, new: np.ndarray, budgets: Sequence[int]) -> dict[str, Any]:
     """Errors of new samples at each number of models asked (section 3.3): the transpose.
 
     Only for estimators of one order: others compare a new sample with each of the known ones.
@@ -282,7 +283,7 @@ class _Study:
     return {**about, "mae": _means(mae),
             "constant": float(np.mean(np.minimum(rates, 1.0 - rates)))}
 
-  def repeated(self, sort: np.ndarray, test: np.ndarray, budget: int) -> Dict[str, Any]:
+  def repeated(self, sort: np.ndarray, test: np.ndarray, budget: int) -> dict[str, Any]:
     """Errors of the test models, each estimated alone, and with the estimates before it known."""
     known = self._table.answers.chosen(sort)
     growing, first, changes, same = known, None, 0, 0
@@ -302,7 +303,7 @@ class _Study:
     return {"budget": budget, "alone": alone, "in_turn": in_turn, "same_estimates": same,
             "order_changes": None if first is None else changes}
 
-  def correlations(self) -> Dict[str, Any]:
+  def correlations(self) -> dict[str, Any]:
     """Correlations of the answers of all models, in groups by accuracy."""
     answers, num = self._table.answers, len(self._table.ids)
     sums = np.array([answers.row(model).sum(dtype=np.int64) for model in range(len(answers))])
@@ -329,9 +330,9 @@ class _Study:
             "group_correlations": means}
 
   def _estimate(self, known: known_answers.KnownAnswers, row: np.ndarray, budget: int
-                ) -> Tuple[estimator.Estimate, np.ndarray]:
+                ) -> tuple[estimator.Estimate, np.ndarray]:
     """The estimate of a row of answers, and the samples that were asked for it."""
-    seen: List[np.ndarray] = []
+    seen: list[np.ndarray] = []
 
     def ask(samples: np.ndarray) -> np.ndarray:
       seen.append(np.asarray(samples))
@@ -344,7 +345,7 @@ class _Study:
     self.asked += len(asked)
     return found, asked
 
-  def _saved(self, test: np.ndarray, answers: int) -> Dict[str, Any]:
+  def _saved(self, test: np.ndarray, answers: int) -> dict[str, Any]:
     """What the test models save that are not asked so many answers each."""
     assert self._prices is not None
     each = [answer_tables.cost_of(self._prices, self._table.models[model]).saved(answers)
@@ -353,11 +354,11 @@ class _Study:
             for name in each[0]}
 
 
-def _means(values: np.ndarray) -> List[float]:
+def _means(values: np.ndarray) -> list[float]:
   return values.mean(axis=1).tolist()
 
 
-def _mean_or_none(values: Sequence[Optional[float]]) -> Optional[float]:
+def _mean_or_none(values: Sequence[float | None]) -> float | None:
   """The mean of the known values; None without any."""
   known = [value for value in values if value is not None and not np.isnan(value)]
   return float(np.mean(known)) if known else None

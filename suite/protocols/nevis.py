@@ -15,7 +15,8 @@ A learner may store all data it was given.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -53,12 +54,12 @@ DESCRIPTION = descriptions.ProtocolDescription(
 def run(
     learner: learner_lib.Learner,
     *,
-    state: Union[run_state.RunState, planning.PlannedRun],
+    state: run_state.RunState | planning.PlannedRun,
     stream: streams.Stream,
     predict_on: stream_entry.HeldOut = streams.TEST,
     eval_batch_size: int = 256,
     test_answers: few_answers.Given = None,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
   """Runs the stream from `state.done` on; returns the summary (see `summarize`).
 
   Args:
@@ -112,11 +113,11 @@ def run(
 
 
 def _plan(learner: learner_lib.Learner, state: planning.PlannedRun, stream: streams.Stream,
-          predict_on: str, eval_batch_size: int, few: Optional[few_answers.FewAnswers]
-          ) -> Dict[str, Any]:
+          predict_on: str, eval_batch_size: int, few: few_answers.FewAnswers | None
+          ) -> dict[str, Any]:
   """Plans the events of the stream, with sizes in place of images; data may be missing."""
-  estimated: List[str] = []
-  bytes_of: List[Optional[int]] = [0]
+  estimated: list[str] = []
+  bytes_of: list[int | None] = [0]
   for entry in stream.entries:
     sizes = entry.sizes()
     planned = planning.PlannedTask(entry.task, sizes.train, sizes.dev)
@@ -140,13 +141,13 @@ def _task(stream: streams.Stream, event: streams.StreamEvent) -> tasks.Task:
   return stream.entries[event.entry_index].task
 
 
-def _resized(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]:
+def _resized(stream: streams.Stream, event: streams.StreamEvent) -> dict[str, Any]:
   """The resized copies that the task is read from, by split; nothing if images are as prepared."""
   found = stream.resized(event)
   return {schema.RESIZED_IMAGES: dict(found)} if found else {}
 
 
-def _about(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]:
+def _about(stream: streams.Stream, event: streams.StreamEvent) -> dict[str, Any]:
   """The part of a record that does not depend on the learner."""
   entry = stream.entries[event.entry_index]
   return {
@@ -157,7 +158,7 @@ def _about(stream: streams.Stream, event: streams.StreamEvent) -> Dict[str, Any]
       schema.DATASET_VERSION: entry.version(), schema.LEFT_OUT: list(stream.left_out)}
 
 
-def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> Dict[str, Any]:
+def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> dict[str, Any]:
   """The result that a paper prints, from records alone.
 
   "mean_error" is the headline score. It is null while tasks of the stream are missing, if none of
@@ -179,7 +180,7 @@ def summarize(records: Sequence[Mapping[str, Any]], stream: streams.Stream) -> D
   errors, roles = [r[schema.ERROR] for r in tested], [r[schema.ROLE] for r in tested]
   transfer = task_stream.forward_transfer_by_task(records)
   last = records[-1] if records else {}
-  estimates: Dict[str, Any] = {}
+  estimates: dict[str, Any] = {}
   if any(schema.ESTIMATED in r for r in tested):
     chosen = [problem == "" and r[schema.ROLE] == streams.META_TEST for r in tested]
     low, high = np.array([r[schema.ERROR_INTERVAL] for r in tested]).T

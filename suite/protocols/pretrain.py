@@ -12,8 +12,9 @@ classifies it by the nearest of the images that it trains on. Labels are read fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import functools
-from typing import Any, Dict, Mapping, Optional, Sequence
+from typing import Any
 
 from suite.compute import ledger
 from suite.contracts import deliveries
@@ -47,8 +48,8 @@ def run(
     labelled: bool = False,
     knn_share: float = 0.0,
     knn: int = 20,
-    year: Optional[int] = None,
-) -> Dict[str, Any]:
+    year: int | None = None,
+) -> dict[str, Any]:
   """Runs the updates from `state.done` on; returns the summary.
 
   Args:
@@ -108,8 +109,8 @@ def run(
 
 
 def _learned(learner: Any, portion: deliveries.Portion,
-             accuracy: Optional[nearest_neighbors.NeighborAccuracy], context: context_lib.Context
-             ) -> Dict[str, Any]:
+             accuracy: nearest_neighbors.NeighborAccuracy | None, context: context_lib.Context
+             ) -> dict[str, Any]:
   """The record of a portion; with the kNN accuracy that it leads to, if the budget covers that."""
   before = context.ledger.spent()
   record = own_costs.learning(learner)(portion, context)
@@ -120,7 +121,7 @@ def _learned(learner: Any, portion: deliveries.Portion,
   return record if found is None else {**record, schema.KNN_ACCURACY: found}
 
 
-def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> Dict[str, Any]:
+def summarize(records: Sequence[Mapping[str, Any]], updates: int) -> dict[str, Any]:
   """The result of the run, from its records."""
   last = records[-1] if records else {}
   return {

@@ -13,6 +13,7 @@ disk, which begins after a second at the latest; see `suite/system/atomic_files.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import contextlib
 import dataclasses
 import functools
@@ -23,7 +24,7 @@ import pathlib
 import shutil
 import tempfile
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence
+from typing import Any, Protocol
 
 from absl import logging
 import numpy as np
@@ -67,14 +68,14 @@ class Writer(Protocol):
   def write(self, record: Mapping[str, Any]) -> Any:
     """Appends a record; returns the position after it, a plain value."""
 
-  def truncate(self, position: Any, check: Callable[[List[Dict[str, Any]]], None] = ...,
-               ) -> List[Dict[str, Any]]:
+  def truncate(self, position: Any, check: Callable[[list[dict[str, Any]]], None] = ...,
+               ) -> list[dict[str, Any]]:
     """Removes the records after a position that `write` returned (or 0); returns the others.
 
     An error, of `check(others)` too, leaves all records as they are.
     """
 
-  def files(self) -> List[pathlib.Path]:
+  def files(self) -> list[pathlib.Path]:
     """The files that were written to; `write` does not wait until they are on the disk."""
 
   def report(self, **values: Any) -> None:
@@ -88,8 +89,8 @@ class Writer(Protocol):
 class Ended:
   """An event that is to be kept: its record, which keepers extend, and `commit`'s arguments."""
 
-  record: Dict[str, Any]
-  predictions: Optional[Mapping[str, Any]]
+  record: dict[str, Any]
+  predictions: Mapping[str, Any] | None
   is_short: bool
 
 
@@ -131,8 +132,8 @@ class RunState:
       metrics: own_metrics.OwnMetrics = _NO_METRICS,
       trials: trial_queue.InTurn | trial_queue.TrialQueue = _IN_TURN,
       follows: bool = False,
-      budget: Optional[ledger.Budget] = None,
-      keep_every: Optional[int] = None,
+      budget: ledger.Budget | None = None,
+      keep_every: int | None = None,
   ):
     self.folder, self.name = pathlib.Path(folder), name
     self.distribution, self.metrics, self._trials = distribution, metrics, trials
@@ -150,15 +151,15 @@ class RunState:
         target / "state" / "events", "the run state", self._flusher)
     self._progress = snapshots.Snapshots(
         target / "state" / "progress", "the finished steps of the event", self._flusher)
-    self._learner: Optional[Any] = None
+    self._learner: Any | None = None
     self._identity = run_identity.of(self.folder)
     # A rehearsal has states that mean nothing, and the run's data.
     self._log = (state_log.StateLog.of(self.folder, self._identity, keep_every)
                  if writes and rehearsal.current() is None else None)
-    self.data_digests: Optional[Dict[str, Dict[str, str]]] = {} if keep_every or self._log else None
+    self.data_digests: dict[str, dict[str, str]] | None = {} if keep_every or self._log else None
     self.delivery = ""
-    self.begun: List[tasks.Task] = []
-    self.known_classes: Optional[np.ndarray] = None
+    self.begun: list[tasks.Task] = []
+    self.known_classes: np.ndarray | None = None
     if self._scratch is None:
       self._open()
     self.distribution.agreed("the chief has opened the folder")
@@ -195,11 +196,11 @@ class RunState:
     weight_store.WeightStore(self._target / "weights", self.done).forget_from(self.done + 1)
     if self._log is not None:
       self._log.resume(self.done)
-    self._unsaved: Optional[Dict[str, Any]] = None
+    self._unsaved: dict[str, Any] | None = None
     self._last_save = -math.inf
     self._started = time.monotonic()
 
-  def _read_snapshot(self) -> Optional[snapshots.Snapshot]:
+  def _read_snapshot(self) -> snapshots.Snapshot | None:
     """The newest intact snapshot; None if the run begins with its first event.
 
     It begins again if the machine stopped while the first snapshot was written, as nothing but the
@@ -225,7 +226,7 @@ class RunState:
     """
     done, on_disk = int(saved.values["done"]), int(saved.values.get("on_disk", 0))
 
-    def check(records: List[Dict[str, Any]]) -> None:
+    def check(records: list[dict[str, Any]]) -> None:
       if len(records) != done:
         raise ValueError(f"there are {len(records)} records for {done} finished events; files were "
                          "changed from outside")
@@ -259,7 +260,7 @@ class RunState:
         call=rehearsal.called,
     )
 
-  def begins(self, what: str, *, total: int, done: Optional[int] = None, unit: str = "event"
+  def begins(self, what: str, *, total: int, done: int | None = None, unit: str = "event"
              ) -> None:
     """Shows that an event begins.
 
@@ -338,7 +339,7 @@ class RunState:
       logging.warning("%s cannot be written (%s): pages will not show these images.", path, error)
 
   def commit(
-      self, record: Mapping[str, Any], predictions: Optional[Mapping[str, Any]] = None, *,
+      self, record: Mapping[str, Any], predictions: Mapping[str, Any] | None = None, *,
       is_short: bool = False) -> None:
     """Ends an event: keeps what the protocol's description names of it.
 
@@ -421,7 +422,7 @@ class RunState:
       self._flusher.add(self._log.path)
     self._flusher.add(*self._writer.files(),
                       then=functools.partial(setattr, self, "_on_disk", self.done))
-    arrays: Optional[Mapping[str, np.ndarray]] = None
+    arrays: Mapping[str, np.ndarray] | None = None
     if self._learner is not None:
       arrays = (rehearsal.unwritten(learner_state.variables(self._learner))
                 if rehearsal.counts_only() else learner_state.arrays(self._learner))
@@ -454,7 +455,7 @@ def content_digests(images: Any) -> Dict[str, str]:
       one, "content" is that of no image.
   """
   about = [getattr(images, name, None) for name in ("ids", "labels")]
-  content: List[Any] = []
+  content: list[Any] = []
   if isinstance(images, sequences.Sequence):
     content = [images.images(0, len(images))]
   elif isinstance(images, episodes.Episodes):
@@ -477,7 +478,7 @@ def content_digests(images: Any) -> Dict[str, str]:
   return found
 
 
-def held_bytes(learner: tf.Module, folder: pathlib.Path) -> Dict[str, int]:
+def held_bytes(learner: tf.Module, folder: pathlib.Path) -> dict[str, int]:
   """The bytes that a learner holds.
 
   Args:

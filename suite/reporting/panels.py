@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import dataclasses
 import math
 import re
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 from suite.reporting import quantities
 
@@ -313,4 +313,4 @@ class Gallery:
   rows: Mapping[str, Sequence[Picture]]
 
 
-Chart = Union[Plot, Plots, Matrices, Bars, Graph, Gallery]
+Chart = Plot | Plots | Matrices | Bars | Graph | Gallery

@@ -23,6 +23,8 @@ _PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 TEXT, LINK, COUNT, PERCENT, NUMBER = "text", "link", "count", "percent", "number"
 FLOPS, MACS, BYTES, SECONDS = "flops", "macs", "bytes", "seconds"
 GAIN, RANK, LARGE = "gain", "rank", "large"
+# A cost that is not known was spent all the same: never a dash.
+_COSTS = (FLOPS, MACS, SECONDS)
 
 
 def si(value: float | None, unit: str) -> str:
@@ -78,8 +80,6 @@ _TEXTS: Mapping[str, Callable[[Any], str]] = {
     GAIN: lambda share: f"{100 * share:+.2f}",
     RANK: lambda value: f"{value:.2f}".rstrip("0").rstrip(".")}
 UNITS = tuple(_TEXTS)
-# A cost that is not known was spent all the same: never a dash.
-_COSTS = (FLOPS, MACS, SECONDS)
 
 
 @dataclasses.dataclass(frozen=True)

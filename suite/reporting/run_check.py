@@ -7,11 +7,11 @@ predictions, summaries. `repair` removes only what the same command makes again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import contextlib
 import functools
 import pathlib
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 from suite.contracts import descriptions
 from suite.metrics import schema

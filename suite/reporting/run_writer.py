@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import pathlib
-from typing import Any, Callable, Protocol
+from typing import Any, Protocol
 
 from absl import logging
 import tensorflow as tf

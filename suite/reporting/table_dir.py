@@ -9,7 +9,7 @@ import os
 import pathlib
 import re
 import shlex
-from typing import Any, Union
+from typing import Any
 
 from suite.reporting import records
 from suite.reporting import run_dir
@@ -18,7 +18,7 @@ from suite.state import run_identity
 FILE = "table.json"
 
 # The seed of a cell: a number, or the name of a sequence or split.
-Seed = Union[int, str]
+Seed = int | str
 
 
 def is_table(directory: str | os.PathLike) -> bool:

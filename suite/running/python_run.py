@@ -6,12 +6,12 @@ Results of runs as Python objects: records, a pandas table, matplotlib figures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import functools
 import os
 import pathlib
 import reprlib
-from typing import Any, Callable, Union
+from typing import Any
 
 from suite.configs import gin_files
 from suite.configs import run_files
@@ -26,7 +26,7 @@ from suite.tables import table
 
 _PATHS = reprlib.Repr()
 _PATHS.maxstring = 80  # Letters of a path.
-Params = Union[Mapping[str, Any], Sequence[str]]
+Params = Mapping[str, Any] | Sequence[str]
 
 
 class Result:

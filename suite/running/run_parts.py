@@ -93,6 +93,7 @@ _BOOKKEEPING = re.compile(
     r"_self_|_tf_|_keras_|_obj_reference|_name_scope$|_scope_name$|_setattr_tracking$|"
     r"__dict__$|__weakref__$|__module__$|__doc__$|__qualname__$|__firstlineno__$|_abc_impl$|"
     r"__static_attributes__$|__annotations__$|__annotate|__orig_bases__$|__parameters__$")
+_PATHS = re.compile(r"(^|_)(directory|folder|path|file|table|images|weights|csv|predictions)$")
 
 
 def are_first_weights(model: Any) -> bool:
@@ -460,9 +461,6 @@ def _lasting(config: Any, names: Mapping[str, str]) -> Any:
   if isinstance(config, str):
     return names.get(config, config)
   return config
-
-
-_PATHS = re.compile(r"(^|_)(directory|folder|path|file|table|images|weights|csv|predictions)$")
 
 
 def of_gin(found: gin_files.Scan, learner: str) -> run_settings.RunIdentity:

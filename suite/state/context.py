@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import time
-from typing import Any, Callable
+from typing import Any
 import weakref
 
 from suite.compute import distribution as distribution_lib

@@ -11,11 +11,12 @@ of the classifier that the backbone was trained with.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import hashlib
 import json
 import os
 import pathlib
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -38,8 +39,8 @@ PIXEL_RANGE = [0, 255]  # Scaling is a layer of each backbone.
 class Encoder(NamedTuple):
   """weights: in Keras order. about: the contents of encoder.json."""
 
-  weights: List[np.ndarray]
-  about: Dict[str, Any]
+  weights: list[np.ndarray]
+  about: dict[str, Any]
 
   def model(self) -> tf.keras.Model:
     """Pixels 0..255 [B, S, S, 3] -> features [B, D]."""
@@ -59,9 +60,9 @@ class Starting(NamedTuple):
   year: from which it could have been used; None: not known.
   """
 
-  weights: List[np.ndarray]
-  cost: Dict[str, Any]
-  year: Optional[int] = None
+  weights: list[np.ndarray]
+  cost: dict[str, Any]
+  year: int | None = None
 
 
 def digest(weights: Sequence[np.ndarray]) -> str:
@@ -100,7 +101,7 @@ def save_classifier(folder: pathlib.Path, kernel: np.ndarray, bias: np.ndarray) 
     weight_store.write_arrays(temporary, {"kernel": kernel, "bias": bias})
 
 
-def classifier(place: str | os.PathLike) -> Tuple[np.ndarray, np.ndarray]:
+def classifier(place: str | os.PathLike) -> tuple[np.ndarray, np.ndarray]:
   """Returns (kernel [D, C], bias [C]) of a classifier, from its file or the encoder's directory."""
   path = pathlib.Path(place)
   path = path / CLASSIFIER if path.is_dir() else path
@@ -136,7 +137,7 @@ def named(name: str, folder: str | None = None) -> str | None:
   return None if folder is None else os.path.join(folder, name)
 
 
-def weights_in(place: str | os.PathLike) -> List[np.ndarray]:
+def weights_in(place: str | os.PathLike) -> list[np.ndarray]:
   """The weights in an encoder's directory, or in an .npz in Keras order."""
   path = pathlib.Path(place)
   arrays = weight_store.read_arrays(path / WEIGHTS if path.is_dir() else path)

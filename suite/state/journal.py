@@ -9,10 +9,10 @@ Plain JSON values: what needs no conversion.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 import json
 import math
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -24,8 +24,8 @@ from suite.state import snapshots as snapshots_lib
 class Partial(NamedTuple):
   """The state inside a step: plain values and arrays."""
 
-  values: Dict[str, Any]
-  arrays: Dict[str, np.ndarray]
+  values: dict[str, Any]
+  arrays: dict[str, np.ndarray]
 
 
 class Journal:
@@ -46,15 +46,15 @@ class Journal:
       self,
       event: int,
       ledger: ledger_lib.Ledger,
-      snapshots: Optional[snapshots_lib.Snapshots] = None,
+      snapshots: snapshots_lib.Snapshots | None = None,
       agreed: Callable[[Any], Any] = lambda value: value,
       run: str = "",
   ):
     self._event, self._ledger, self._snapshots, self._run = event, ledger, snapshots, run
     self._agreed = agreed
-    self._done: Dict[str, Any] = {}
-    self._partial_key: Optional[str] = None
-    self._partial: Optional[Partial] = None
+    self._done: dict[str, Any] = {}
+    self._partial_key: str | None = None
+    self._partial: Partial | None = None
     self.is_resumed = False
     if snapshots is None:
       return
@@ -111,7 +111,7 @@ class Journal:
     """Whether step `key` is finished."""
     return key in self._done
 
-  def partial(self, key: str) -> Optional[Partial]:
+  def partial(self, key: str) -> Partial | None:
     """The state of step `key` when the event was interrupted, or None."""
     return self._partial if self._partial_key == key else None
 

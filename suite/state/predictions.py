@@ -19,11 +19,11 @@ Where the classes have names, these are in the file's metadata, "class_names", a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import json
 import os
 import pathlib
-from typing import Sequence
 
 import numpy as np
 import pyarrow as pa

@@ -19,7 +19,7 @@ Snapshots as suite 0.1 wrote them: a folder with JSON and TensorFlow's or numpy'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -31,7 +31,7 @@ import json
 import os
 import pathlib
 import shutil
-from typing import Any, BinaryIO, Iterator, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -40,6 +40,12 @@ from suite.system import atomic_files
 from suite.system import io_errors
 
 _SMALL_BYTES = 4 << 20  # A state of up to this size is written as a whole.
+_CHUNK_BYTES = 1 << 16
+_DIGEST_LETTERS = 16
+_MANY = 128  # Chunks that are worth threads.
+_BATCH = 16  # Chunks of a thread at a time.
+_PLAIN = "biufcSU"  # Kinds of types whose `str` says all; others go by name, such as bfloat16.
+CHECKPOINT = "checkpoint/"  # Before the name of a file of a checkpoint of TensorFlow.
 
 
 class SaveError(RuntimeError):
@@ -276,13 +282,6 @@ class Snapshots:
     atomic_files.sweep(self.folder)
 
 
-_CHUNK_BYTES = 1 << 16
-_DIGEST_LETTERS = 16
-_MANY = 128  # Chunks that are worth threads.
-_BATCH = 16  # Chunks of a thread at a time.
-_PLAIN = "biufcSU"  # Kinds of types whose `str` says all; others go by name, such as bfloat16.
-
-
 @dataclasses.dataclass(frozen=True)
 class StoredArray:
   """An array on disk.
@@ -434,9 +433,6 @@ def load(what: StoredArray, paths: Mapping[int, pathlib.Path]) -> np.ndarray:
 
 def _type_name(dtype: np.dtype) -> str:
   return dtype.str if dtype.kind in _PLAIN else dtype.name
-
-
-CHECKPOINT = "checkpoint/"  # Before the name of a file of a checkpoint of TensorFlow.
 
 
 def read(folder: pathlib.Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -11,13 +11,14 @@ run, event or name are refused; those of earlier versions do not say.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 import hashlib
 import json
 import pathlib
 import re
 import shutil
 import types
-from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, NamedTuple
 import zipfile
 
 import numpy as np
@@ -27,6 +28,7 @@ from suite.system import atomic_files
 from suite.system import io_errors
 
 _FILE = re.compile(r"(\d{6})\.([A-Za-z0-9_.@+-]+)\.npz")
+_MAX_NAME = 120
 
 
 class Entry(NamedTuple):
@@ -34,9 +36,6 @@ class Entry(NamedTuple):
 
   event: int
   name: str
-
-
-_MAX_NAME = 120
 
 
 def safe_name(name: str) -> str:
@@ -52,7 +51,7 @@ def safe_name(name: str) -> str:
 
 def check_names(names: Sequence[str]) -> None:
   """Refuses names, such as keys of tasks, that the store would not tell apart."""
-  kept: Dict[str, str] = {}
+  kept: dict[str, str] = {}
   for name in names:
     other = kept.setdefault(safe_name(name).casefold(), name)
     if other != name:
@@ -72,11 +71,11 @@ class WeightStore:
   def __init__(self, folder: pathlib.Path, event: int, run: str = ""):
     self.folder, self.event, self.run = pathlib.Path(folder), event, run
 
-  def entries(self) -> List[Entry]:
+  def entries(self) -> list[Entry]:
     """The entries of earlier events, oldest first."""
     return [entry for entry in self._all() if entry.event < self.event]
 
-  def _all(self) -> List[Entry]:
+  def _all(self) -> list[Entry]:
     if not self.folder.is_dir():
       return []
     matches = (_FILE.fullmatch(path.name) for path in self.folder.iterdir())
@@ -97,14 +96,14 @@ class WeightStore:
       write_arrays(temporary, {f"{i:04d}": a for i, a in enumerate(arrays)}, self._owner(entry))
     return entry
 
-  def _owner(self, entry: Entry) -> Dict[str, Any]:
+  def _owner(self, entry: Entry) -> dict[str, Any]:
     return {"run_digest": self.run, **entry._asdict()} if self.run else {}
 
   def has(self, entry: Entry) -> bool:
     """Whether there are weights of an entry."""
     return self._path(entry).exists()
 
-  def load(self, entry: Entry) -> List[np.ndarray]:
+  def load(self, entry: Entry) -> list[np.ndarray]:
     """The arrays of an entry."""
     arrays = self._read(entry)
     return [arrays[key] for key in sorted(arrays)]
@@ -113,7 +112,7 @@ class WeightStore:
     """The array at one place of an entry; the others are not read."""
     return next(iter(self._read(entry, [f"{place:04d}"]).values()))
 
-  def _read(self, entry: Entry, keys: Sequence[str] | None = None) -> Dict[str, np.ndarray]:
+  def _read(self, entry: Entry, keys: Sequence[str] | None = None) -> dict[str, np.ndarray]:
     path = self._path(Entry(*entry))
     if not path.exists():
       raise FileNotFoundError(
@@ -203,7 +202,7 @@ def _misplaced(path: pathlib.Path, comment: bytes, run: str) -> str:
           "new work directory.")
 
 
-def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray],
+def write_arrays(path: pathlib.Path, arrays: dict[str, np.ndarray],
                  owner: Mapping[str, Any] = types.MappingProxyType({})) -> None:
   """Writes the file that np.savez would write; `owner` becomes its comment, as JSON."""
   # np.savez leaves its archive open where the disk is full, and Python then prints warnings.
@@ -214,13 +213,13 @@ def write_arrays(path: pathlib.Path, arrays: Dict[str, np.ndarray],
         np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
 
 
-def read_arrays(path: pathlib.Path) -> Dict[str, np.ndarray]:
+def read_arrays(path: pathlib.Path) -> dict[str, np.ndarray]:
   """The arrays that `write_arrays` wrote, by key."""
   return _contents(path)[0]
 
 
 def _contents(path: pathlib.Path, keys: Sequence[str] | None = None
-              ) -> Tuple[Dict[str, np.ndarray], bytes]:
+              ) -> tuple[dict[str, np.ndarray], bytes]:
   """The arrays of a file by key (None: all of them), and the comment of its archive."""
   try:
     with np.load(path, allow_pickle=False) as data:

@@ -17,6 +17,7 @@ which they were added, so a file that makes others valid is added after them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 import contextlib
 import hashlib
 import os
@@ -27,9 +28,10 @@ import secrets
 import shutil
 import threading
 import time
-from typing import Any, BinaryIO, Callable, Iterator
+from typing import Any, BinaryIO
 
 TEMPORARY = "tmp-"
+_SECONDS = 1.0
 
 
 @contextlib.contextmanager
@@ -176,9 +178,6 @@ def _renaming(temporary: pathlib.Path, final: pathlib.Path, flushed: bool) -> It
     else:
       with contextlib.suppress(OSError):
         temporary.unlink()
-
-
-_SECONDS = 1.0
 
 
 class Flusher:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import contextlib
 import fcntl
 import os
@@ -15,7 +16,7 @@ import platform
 import shlex
 import sys
 import time
-from typing import Any, Iterator, TextIO
+from typing import Any, TextIO
 
 from suite.system import atomic_files
 

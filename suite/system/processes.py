@@ -10,6 +10,7 @@ Jobs may share the GPUs of this machine out: each one sees its own only, by CUDA
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import contextlib
 import os
 import pathlib
@@ -22,16 +23,7 @@ import sys
 import threading
 import time
 from typing import (
-  Callable,
-  Deque,
-  Dict,
-  Iterator,
-  List,
-  Mapping,
   NamedTuple,
-  Optional,
-  Sequence,
-  Tuple,
 )
 
 from absl import logging
@@ -72,9 +64,9 @@ class Job(NamedTuple):
   name: str
   command: Sequence[str]
   log: pathlib.Path
-  is_finished: Optional[Callable[[], bool]] = None
+  is_finished: Callable[[], bool] | None = None
   gpus: int = 0
-  folder: Optional[pathlib.Path] = None
+  folder: pathlib.Path | None = None
 
 
 class Outcome(NamedTuple):
@@ -91,10 +83,10 @@ class _Process(NamedTuple):
   process: subprocess.Popen
   first_byte: int  # Of this attempt's output in the log.
   began: float
-  gpus: Tuple[str, ...]
+  gpus: tuple[str, ...]
 
 
-def visible_gpus() -> List[str]:
+def visible_gpus() -> list[str]:
   """The GPUs that a process started here may use, as CUDA_VISIBLE_DEVICES names them.
 
   They are those of that variable, up to the first that is none, as CUDA reads it; else those that
@@ -120,7 +112,7 @@ def visible_gpus() -> List[str]:
   return names
 
 
-def gpu_memory() -> Optional[int]:
+def gpu_memory() -> int | None:
   """Bytes of memory of the first of `visible_gpus`; None if nvidia-smi does not tell them."""
   try:
     told = subprocess.run(
@@ -132,8 +124,8 @@ def gpu_memory() -> Optional[int]:
     return None
 
 
-def least_used(gpus: Sequence[str], used: Sequence[Tuple[str, ...]], number: int
-               ) -> Tuple[str, ...]:
+def least_used(gpus: Sequence[str], used: Sequence[tuple[str, ...]], number: int
+               ) -> tuple[str, ...]:
   """The `number` GPUs for the next job: those of the fewest running jobs, the first of equals.
 
   Jobs that take equally long so get them in turn, round robin.
@@ -156,7 +148,7 @@ def say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-def run_all(jobs: Sequence[Job], at_once: int, say: Callable[[str], None] = say) -> List[Outcome]:
+def run_all(jobs: Sequence[Job], at_once: int, say: Callable[[str], None] = say) -> list[Outcome]:
   """Runs jobs in their order, `at_once` at a time, past failures; outcomes in the order of jobs.
 
   If this process is interrupted or told to end, it ends those it has started, then itself.
@@ -174,9 +166,9 @@ def run_all(jobs: Sequence[Job], at_once: int, say: Callable[[str], None] = say)
     raise ValueError(
         f"Each of {at_once} processes was to have {needed} GPUs, and this machine has {len(gpus)} "
         f"({', '.join(gpus)}). Give fewer --devices, or another {VISIBLE}.")
-  waiting: Deque[Job] = collections.deque(jobs)
-  running: List[_Process] = []
-  outcomes: Dict[str, Outcome] = {}
+  waiting: collections.deque[Job] = collections.deque(jobs)
+  running: list[_Process] = []
+  outcomes: dict[str, Outcome] = {}
   with ended_like_interrupted():
     try:
       while waiting or running:
@@ -232,8 +224,8 @@ def run_one(job: Job, environment: Mapping[str, str], patience: float = 0.0) -> 
   return _outcome(one)
 
 
-def _start(job: Job, environment: Mapping[str, str], gpus: Tuple[str, ...] = (),
-           prefix: Sequence[str] = ()) -> Optional[_Process]:
+def _start(job: Job, environment: Mapping[str, str], gpus: tuple[str, ...] = (),
+           prefix: Sequence[str] = ()) -> _Process | None:
   """None if there is nothing to do here: it is finished by now, or runs elsewhere."""
   job.log.parent.mkdir(parents=True, exist_ok=True)
   with open(job.log, "ab") as log:

@@ -23,7 +23,7 @@ import pathlib
 import shlex
 import sys
 from types import MappingProxyType
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple
 import warnings
 
 from absl import logging
@@ -51,9 +51,9 @@ SEED = "experiment.run.seed"
 
 Bindings = Mapping[str, Any]
 # What a row or column adds to its cells: a run file, bindings, or (run file, gin files, bindings).
-Part = Union[str, Bindings, tuple[Any, ...]]
+Part = str | Bindings | tuple[Any, ...]
 Runs = Mapping[str, Part]
-Exceptions = Mapping[str, Optional[Part]]
+Exceptions = Mapping[str, Part | None]
 _OURS = ("table.run.", "table.Report.")
 _LEAST_BYTES = 400_000_000  # Of a process that has imported TensorFlow.
 _TABLE = "{workdir}"  # In the bindings of the last run.

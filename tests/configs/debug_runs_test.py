@@ -14,10 +14,11 @@ its file unused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import functools
 import json
 import pathlib
-from typing import Any, Sequence
+from typing import Any
 
 import pytest
 import stopped_runs

@@ -8,10 +8,11 @@ same parts as that of a cell which does; elsewhere it is refused before anything
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import functools
 import json
 import types
-from typing import Any, Sequence
+from typing import Any
 from unittest import mock
 
 from absl import logging

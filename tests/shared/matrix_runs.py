@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import contextlib
 import dataclasses
 import json
 import pathlib
 import shutil
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any
 from unittest import mock
 
 import numpy as np

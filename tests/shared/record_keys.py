@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from suite.compute import ledger
 from suite.metrics import schema

@@ -6,6 +6,7 @@ As a script: cases as JSON from stdin, {case: digest} to stdout. TensorFlow is n
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import hashlib
 import json
 import os
@@ -13,7 +14,7 @@ import pathlib
 import random
 import sys
 import tempfile
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from tfds_builders import catalog
 from tfds_builders import spool

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 import contextlib
 import functools
 import pathlib
-from typing import Any, Callable, Iterator
+from typing import Any
 
 from suite.compute import distribution
 from suite.compute import ledger

@@ -8,6 +8,7 @@ each combination is built whole.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 import dataclasses
 import itertools
 import json
@@ -15,7 +16,7 @@ import os
 import pathlib
 import subprocess
 import sys
-from typing import Any, Iterator, Mapping
+from typing import Any
 
 import pytest
 import reordered_rows

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_the_protocol_answers_as_the_loop(tool, name, interval, tmp_path):
 
 def test_heads_have_a_line_each(tool, monkeypatch, tmp_path):
   monkeypatch.setattr(tool, "LOOP", {"head": 20})
-  rows: Dict[str, Any] = {}
+  rows: dict[str, Any] = {}
   tool.heads(rows, 48, tmp_path)
   assert list(rows) == ["head, linear (Keras)", "head, NCM", "head, NCM, whole protocol",
                         "head, ET", "head, ET, whole protocol"]

@@ -11,8 +11,9 @@ and what the numbers of a level mean. CIFAR-10-C is made for 32 x 32 pixels and 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 import hashlib
-from typing import Any, Callable, Mapping
+from typing import Any
 
 import numpy as np
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives

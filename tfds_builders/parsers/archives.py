@@ -7,6 +7,7 @@ Nothing is unpacked to disk. Formats are detected from the first bytes, not from
 from __future__ import annotations
 
 import bz2
+from collections.abc import Callable, Iterator
 import contextlib
 import gzip
 import lzma
@@ -15,7 +16,7 @@ import re
 import stat
 import struct
 import tarfile
-from typing import IO, Callable, Iterator, cast
+from typing import IO, cast
 import zipfile
 import zlib
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Any, Iterator, Mapping, Sequence, cast
+from typing import Any, cast
 
 import numpy as np
 

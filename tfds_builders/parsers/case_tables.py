@@ -8,11 +8,12 @@ A row of a table of cases is an abnormality: `image file path` begins with the n
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import csv
 import io
 import pathlib
 import re
-from typing import Iterator, Mapping, NamedTuple, Sequence
+from typing import NamedTuple
 
 from absl import logging
 

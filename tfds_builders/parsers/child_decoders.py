@@ -8,13 +8,14 @@ may be under its control.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 import io
 import json
 from multiprocessing import connection
 import os
 import resource
 import sys
-from typing import Any, Callable, Mapping
+from typing import Any
 
 import numpy as np
 

@@ -6,8 +6,8 @@ The python version holds pickles, which can run any code when they are loaded; i
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

@@ -7,9 +7,9 @@ piece of the name without a slash; any folders may come before the template.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import splits as splits_lib
 from tfds_builders.parsers import example

@@ -8,8 +8,8 @@ each class are checked, not only the totals.
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
-from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders.parsers import class_folders

@@ -6,9 +6,10 @@ They are files of `torch.save`, which hold pickles; `torch_file` reads them with
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 import pathlib
 import re
-from typing import Any, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 

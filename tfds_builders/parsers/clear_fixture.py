@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import io
 import json
 import pathlib
 import struct
-from typing import Any, Mapping, Sequence
+from typing import Any
 import zipfile
 
 import numpy as np

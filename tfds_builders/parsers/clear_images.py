@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Callable, Iterator, Mapping, Sequence
 
 from tfds_builders import clear_splits
 from tfds_builders import errors

@@ -9,11 +9,12 @@ of their folders: archives begin at bucket 0 or at 1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import itertools
 import json
 import pathlib
 import re
-from typing import Any, Mapping, NamedTuple
+from typing import Any, NamedTuple
 
 from absl import logging
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any
 
 from tfds_builders import clear_splits
 from tfds_builders import errors

@@ -7,10 +7,11 @@ one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 import json
 import json.decoder
 import pathlib
-from typing import Any, Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import json
 import pathlib
 import re
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any
 
 from tfds_builders import errors
 from tfds_builders.parsers import coco_json

@@ -6,9 +6,9 @@ Each holds the test images five times, in severity 1 to 5.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import io
 import pathlib
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

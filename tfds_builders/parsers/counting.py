@@ -8,9 +8,10 @@ one MATLAB array for all images (Mall), from a text file per image with one line
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Any, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 

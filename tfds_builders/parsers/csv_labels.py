@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import csv
 import io
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence, Union
 
 from tfds_builders import errors
 from tfds_builders.parsers import example
 from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import listed_images
 
-Labels = Union[example.Label, tuple[example.Label, ...]]
+Labels = example.Label | tuple[example.Label, ...]
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, tables: Mapping[str, str], key: str, image: str,

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any
 
 from tfds_builders import splits
 from tfds_builders.parsers import example

@@ -9,9 +9,10 @@ Nothing is unpickled: the edition made of pickles is refused.
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterator, Mapping, Sequence
 import io
 import pathlib
-from typing import IO, Iterator, Mapping, Sequence
+from typing import IO
 import zipfile
 
 import numpy as np

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Mapping
 import hashlib
-from typing import Any, Mapping, NamedTuple, Union
+from typing import Any, NamedTuple
 
 import numpy as np
 
-Label = Union[int, str]
+Label = int | str
 
 
 class Example(NamedTuple):

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import functools
 import gzip
 import io
 import os
 import pathlib
 import tarfile
-from typing import Mapping, Sequence
 import zipfile
 
 import numpy as np

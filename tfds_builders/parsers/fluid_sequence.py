@@ -12,11 +12,12 @@ within a tar, as ImageNet is distributed.
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterator, Mapping, Sequence
 import io
 import pathlib
 import re
 import tarfile
-from typing import Iterator, Mapping, NamedTuple, Sequence
+from typing import NamedTuple
 
 import numpy as np
 

@@ -7,9 +7,9 @@ endian, and width x height gray values with dark ink. Images are inverted: the b
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import struct
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import hashlib
 import pathlib
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

@@ -10,9 +10,9 @@ is `bin + num_bins * angle`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
 
 from absl import logging
 import numpy as np

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import hashlib
 import math
 import os
 import pathlib
 import struct
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

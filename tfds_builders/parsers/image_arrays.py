@@ -6,11 +6,11 @@ Files that hold pickles are refused.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import io
 import math
 import pathlib
 import tokenize
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

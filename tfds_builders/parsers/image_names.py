@@ -7,10 +7,10 @@ name, be given by the beginning of a folder, and be renamed; and an archive may 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import io
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits as splits_lib

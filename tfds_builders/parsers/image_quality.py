@@ -8,10 +8,10 @@ bins of the scores, equally frequent in training.
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import math
 import pathlib
 import re
-from typing import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 

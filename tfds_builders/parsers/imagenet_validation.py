@@ -7,9 +7,9 @@ the file names, and `data/meta.mat` has the WordNet id of each number.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import functools
 import io
 import re
 import struct
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any
 import zlib
 
 import numpy as np

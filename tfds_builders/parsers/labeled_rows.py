@@ -6,8 +6,8 @@ A table is a file or a member of an archive.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import bz2
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

@@ -7,6 +7,7 @@ decompressed by the command `gzip`, because no Python library reads the format.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import contextlib
 import io
 import pathlib
@@ -16,7 +17,6 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

@@ -8,9 +8,10 @@ The fields that both templates have connect a line to its image and become its k
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Iterator, Mapping, NamedTuple, Sequence
+from typing import NamedTuple
 
 from absl import logging
 

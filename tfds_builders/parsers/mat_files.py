@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import io
-from typing import Any, Sequence
+from typing import Any
 
 from tfds_builders import errors
 from tfds_builders.parsers import child

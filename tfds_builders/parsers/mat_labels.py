@@ -7,8 +7,9 @@ numbers per split, where images of a class have consecutive numbers (Oxford Flow
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 

@@ -8,9 +8,9 @@ are mixed. Drawings are 105 x 105 PNG images, black ink on white, stored as they
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from tfds_builders.parsers import fixtures
 from tfds_builders.parsers import images
 
 _NAME = re.compile(r"(?:^|/)(?P<key>(?P<label>[^/]+/character\d+)/[^/]+)\.png$")
+SPLITS = {splits.TRAIN: 1200, splits.VALIDATION: 211, splits.TEST: 212}
 
 
 def parse(paths: Mapping[str, pathlib.Path], *, num_classes: Mapping[str, int], seed: int
@@ -93,6 +94,3 @@ def write_fixture(directory: pathlib.Path, file_names: Sequence[str], class_name
   for file, found in members.items():
     fixtures.write_archive(directory / file, {"top/README.txt": b"no drawing", **found})
   return {split: count * per_class for split, count in num_classes.items()}
-
-
-SPLITS = {splits.TRAIN: 1200, splits.VALIDATION: 211, splits.TEST: 212}

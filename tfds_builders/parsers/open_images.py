@@ -7,12 +7,12 @@ with the columns ImageID, LabelName and Confidence (1: a person saw it), has the
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import csv
 import io
 import json
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import errors
 from tfds_builders import splits

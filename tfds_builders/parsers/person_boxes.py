@@ -7,9 +7,10 @@ flags for each person. Boxes count pixels from 1 and include the last one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Any, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.parsers import expat
 

@@ -7,11 +7,11 @@ of other archives, and nothing is unpacked to disk.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 import os
 import pathlib
 import shutil
 import subprocess
-from typing import Callable, Iterator
 
 from tfds_builders import errors
 

@@ -7,9 +7,10 @@ and a MATLAB file for each set the numbers of its images. Images are in `NN/imag
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Any, Iterator, Mapping, Sequence, cast
+from typing import Any, cast
 
 from absl import logging
 import numpy as np

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
-from typing import Iterator, Mapping, Sequence
 
 from tfds_builders import splits
 from tfds_builders.parsers import example

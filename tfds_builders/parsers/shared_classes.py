@@ -6,10 +6,11 @@ Domains have different names for the same class ("back_pack", "003.backpack").
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import functools
 import pathlib
 import re
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives

@@ -6,8 +6,9 @@ A field in braces matches a part of a name; all other characters match themselve
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import re
-from typing import Any, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from tfds_builders import errors
 from tfds_builders.parsers import archives

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 import functools
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 

@@ -9,10 +9,11 @@ refused. Both formats are read: the zip of torch 1.6 and later, and the earlier 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 import io
 import pickletools
 import struct
-from typing import Any, Callable, Mapping, NamedTuple
+from typing import Any, NamedTuple
 import zipfile
 import zlib
 

@@ -6,9 +6,9 @@ A line of a list is "confidence x y radius"; confidence 1 is "definitely a volca
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import pathlib
 import re
-from typing import Iterator, Mapping, Sequence
 
 import numpy as np
 

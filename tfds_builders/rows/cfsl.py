@@ -63,6 +63,34 @@ OMNIGLOT_ROWS = (
 
 _SPLIT_CLASSES = {splits.TRAIN: 700, splits.VALIDATION: 100, splits.TEST: 200}
 _SPLIT_IMAGES = {name: 200 * count for name, count in _SPLIT_CLASSES.items()}
+_MINI_CLASSES = {splits.TRAIN: 64, splits.VALIDATION: 16, splits.TEST: 20}
+MINI_IMAGENET_ROWS = (
+    Row("images", title="MiniImageNet, 100 classes divided as by Ravi and Larochelle",
+        layouts=(Layout(
+            class_splits, files=(File("mini-imagenet.tar"),),
+            args={"template": "{split}/{label}/{item}.jpg",
+                  "split_folders": {"train": splits.TRAIN, "val": splits.VALIDATION,
+                                    "test": splits.TEST},
+                  "classes": _MINI_CLASSES, "images_per_class": 600},
+            num_examples={name: 600 * count for name, count in _MINI_CLASSES.items()},
+            steps=("from ImageNet's training images take those that train.csv, val.csv and "
+                   "test.csv of https://github.com/twitter-research/meta-learning-lstm "
+                   "(data/miniImagenet) name, 84 x 84 pixels, into the folders train, val and "
+                   "test, a folder for each WordNet id;",
+                   "tar -cf DIR/mini-imagenet.tar train val test")),),
+        splits=BY_CLASS, num_classes=100, channels=3, unique=False,
+        homepage="https://github.com/twitter-research/meta-learning-lstm",
+        license="ImageNet: non-commercial research",
+        notes="600 images of each class; 64 classes for training, 16 for validation, 20 for test. "
+              "Nobody publishes the images under ImageNet's terms; copies differ in how they were "
+              "scaled to 84 x 84 pixels.",
+        citation="""@inproceedings{ravi2017optimization,
+  title={Optimization as a model for few-shot learning},
+  author={Ravi, Sachin and Larochelle, Hugo},
+  booktitle={International Conference on Learning Representations},
+  year={2017}
+}"""),
+)
 
 
 def _slimagenet(name: str, title: str, homepage: str, layout: Layout, notes: str) -> Row:
@@ -101,34 +129,4 @@ SLIMAGENET_ROWS = (
         "Classes 1-700 / 701-800 / 801-1000 of the arrays' own numbering (the devkit's, not that "
         "of sorted WordNet ids) are training, validation and test. Do not compare results on it "
         "with published ones."),
-)
-
-_MINI_CLASSES = {splits.TRAIN: 64, splits.VALIDATION: 16, splits.TEST: 20}
-
-MINI_IMAGENET_ROWS = (
-    Row("images", title="MiniImageNet, 100 classes divided as by Ravi and Larochelle",
-        layouts=(Layout(
-            class_splits, files=(File("mini-imagenet.tar"),),
-            args={"template": "{split}/{label}/{item}.jpg",
-                  "split_folders": {"train": splits.TRAIN, "val": splits.VALIDATION,
-                                    "test": splits.TEST},
-                  "classes": _MINI_CLASSES, "images_per_class": 600},
-            num_examples={name: 600 * count for name, count in _MINI_CLASSES.items()},
-            steps=("from ImageNet's training images take those that train.csv, val.csv and "
-                   "test.csv of https://github.com/twitter-research/meta-learning-lstm "
-                   "(data/miniImagenet) name, 84 x 84 pixels, into the folders train, val and "
-                   "test, a folder for each WordNet id;",
-                   "tar -cf DIR/mini-imagenet.tar train val test")),),
-        splits=BY_CLASS, num_classes=100, channels=3, unique=False,
-        homepage="https://github.com/twitter-research/meta-learning-lstm",
-        license="ImageNet: non-commercial research",
-        notes="600 images of each class; 64 classes for training, 16 for validation, 20 for test. "
-              "Nobody publishes the images under ImageNet's terms; copies differ in how they were "
-              "scaled to 84 x 84 pixels.",
-        citation="""@inproceedings{ravi2017optimization,
-  title={Optimization as a model for few-shot learning},
-  author={Ravi, Sachin and Larochelle, Hugo},
-  booktitle={International Conference on Learning Representations},
-  year={2017}
-}"""),
 )

@@ -30,6 +30,47 @@ KINDS = (
     "gaussian_noise", "shot_noise", "impulse_noise", "defocus_blur", "glass_blur", "motion_blur",
     "zoom_blur", "snow", "frost", "fog", "brightness", "contrast", "elastic_transform", "pixelate",
     "jpeg_compression", "speckle_noise", "gaussian_blur", "spatter", "saturate")
+_PAPER = "https://arxiv.org/abs/2402.19472"
+_UNION = ("Made of the prepared data sets of its family; of equal images (bytes) the one with the "
+          "least id is kept, whatever its label. Ids begin with the name of the source, and the "
+          "metadata says how many copies each lost and which sources were left out.")
+# The clean test images: file, parser and its arguments.
+_CLEAN = (
+    (cifar10.ROW.layouts[0].files[0],
+     {"parser": "cifar_binary", "parser_args": {"batches": {"test_batch.bin": splits.TEST}}}, ""),
+    (File("cifar10-jpg.tar.xz", None,
+          ("sha256:3448a12cf05fbc56035b1ee2e5b172c150e4997ec8b5bb6c92c7fbc098fbcb72",)),
+     {"parser": "class_folders",
+      "parser_args": {"template": "{split}/{label}/{item}.jpg",
+                      "split_folders": {"train": splits.TRAIN, "test": splits.TEST}}},
+     "A JPEG copy, slightly lossy; its examples have other ids than those of the binary version."))
+_CIFAR10_W = {
+    "360": ("data_360_cartoon_original", "data_360_original"),
+    "baidu": ("data_baidu_cartoon_original", "data_baidu_original"),
+    "bing": ("bing_cartoon_original", "data_bing_original"),
+    "diffusion": ("diffusion_cartoon_original", "diffusion_hard_original", "diffusion_original"),
+    "flickr": ("data_flickr_original",), "google": ("data_google_original",),
+    "pexels": ("data_pexel_original",), "sogou": ("data_sougou_original",)}
+_PEOPLE = "https://people.eecs.berkeley.edu/~hendrycks/"
+# Part -> size of its archive.
+_V2 = {"matched-frequency": 1264079360, "threshold0.7": 1249906176, "top-images": 1245927936}
+_C_FAMILIES = ("blur", "digital", "extra", "noise", "weather")
+_VALIDATION = (File("ILSVRC2012_img_val.tar", None, ("md5:29b22e2961454d5413ddabcf34fc5622",),
+                    size=6744924160),
+               File("ILSVRC2012_devkit_t12.tar.gz", None,
+                    ("md5:fa75699e90414af021442c21a62c3abf",)))
+_BY_IMAGENET = "Both files are at https://image-net.org/download-images; an account is needed."
+_VALIDATION_ARGS = {"image_file": "ILSVRC2012_img_val.tar",
+                    "kit_file": "ILSVRC2012_devkit_t12.tar.gz", "domain": "imagenet"}
+_TESTBED = ("https://raw.githubusercontent.com/modestyachts/imagenet-testbed/"
+            "4ce1ad9c0ee460f8be11e63fda0cbc6ebb75d5bb/")
+# Set of generated images -> its title and its folder.
+_SDNET = {
+    "base": ("Base-Generated-ImageNet-1K", "https://drive.google.com/drive/folders/"
+             "1-jLyiJ_S-VZMS5zQNR6e1xDOAkAVJxvs"),
+    "finetuned": ("Finetuned-Generated-ImageNet-1K", "https://drive.google.com/drive/folders/"
+                  "1xVBcCrae1JrmOCoHHNWCw5UN6XAOoupk")}
+_BY_ACCOUNT = "non-commercial research, by account"
 
 
 def _bibtex(key: str, title: str, author: str, year: int) -> str:
@@ -47,13 +88,9 @@ def _imagenet(name: str, title: str, layouts, *, features=None, **values) -> Row
              class_names=imagenet_classes.WNIDS, channels=3, features=features or _DOMAIN, **values)
 
 
-_PAPER = "https://arxiv.org/abs/2402.19472"
 _PRABHU = _bibtex("prabhu2024lifelong", "Efficient lifelong model evaluation in an era of rapid "
                   "progress", "Prabhu, Ameya and Udandarao, Vishaal and Torr, Philip and Bethge, "
                   "Matthias and Bibi, Adel and Albanie, Samuel", 2024)
-_UNION = ("Made of the prepared data sets of its family; of equal images (bytes) the one with the "
-          "least id is kept, whatever its label. Ids begin with the name of the source, and the "
-          "metadata says how many copies each lost and which sources were left out.")
 _KRIZHEVSKY = _bibtex("krizhevsky2009learning",
                       "Learning multiple layers of features from tiny images",
                       "Krizhevsky, Alex", 2009)
@@ -62,16 +99,6 @@ _HENDRYCKS = _bibtex(
     "Benchmarking neural network robustness to common corruptions and perturbations",
     "Hendrycks, Dan and Dietterich, Thomas", 2019)
 
-# The clean test images: file, parser and its arguments.
-_CLEAN = (
-    (cifar10.ROW.layouts[0].files[0],
-     {"parser": "cifar_binary", "parser_args": {"batches": {"test_batch.bin": splits.TEST}}}, ""),
-    (File("cifar10-jpg.tar.xz", None,
-          ("sha256:3448a12cf05fbc56035b1ee2e5b172c150e4997ec8b5bb6c92c7fbc098fbcb72",)),
-     {"parser": "class_folders",
-      "parser_args": {"template": "{split}/{label}/{item}.jpg",
-                      "split_folders": {"train": splits.TRAIN, "test": splits.TEST}}},
-     "A JPEG copy, slightly lossy; its examples have other ids than those of the binary version."))
 
 _CIFAR10_ROWS = (
     _cifar("cifar10", "CIFAR-10, test images",
@@ -120,13 +147,6 @@ _CIFAR10_ROWS = (
                             "Storkey, Amos J.", 2018)),
 )
 
-_CIFAR10_W = {
-    "360": ("data_360_cartoon_original", "data_360_original"),
-    "baidu": ("data_baidu_cartoon_original", "data_baidu_original"),
-    "bing": ("bing_cartoon_original", "data_bing_original"),
-    "diffusion": ("diffusion_cartoon_original", "diffusion_hard_original", "diffusion_original"),
-    "flickr": ("data_flickr_original",), "google": ("data_google_original",),
-    "pexels": ("data_pexel_original",), "sogou": ("data_sougou_original",)}
 
 CIFAR10_ROWS = _CIFAR10_ROWS + (
     _cifar("cifar10_w", "CIFAR-10-Warehouse",
@@ -167,27 +187,7 @@ CIFAR10_ROWS = _CIFAR10_ROWS + (
            features=_CORRUPTED, homepage=_PAPER, citation=_PRABHU,
            notes="Images have their own sizes; the paper's have 32 x 32 pixels. " + _UNION))
 
-_PEOPLE = "https://people.eecs.berkeley.edu/~hendrycks/"
-# Part -> size of its archive.
-_V2 = {"matched-frequency": 1264079360, "threshold0.7": 1249906176, "top-images": 1245927936}
-_C_FAMILIES = ("blur", "digital", "extra", "noise", "weather")
 
-_VALIDATION = (File("ILSVRC2012_img_val.tar", None, ("md5:29b22e2961454d5413ddabcf34fc5622",),
-                    size=6744924160),
-               File("ILSVRC2012_devkit_t12.tar.gz", None,
-                    ("md5:fa75699e90414af021442c21a62c3abf",)))
-_BY_IMAGENET = "Both files are at https://image-net.org/download-images; an account is needed."
-_VALIDATION_ARGS = {"image_file": "ILSVRC2012_img_val.tar",
-                    "kit_file": "ILSVRC2012_devkit_t12.tar.gz", "domain": "imagenet"}
-_TESTBED = ("https://raw.githubusercontent.com/modestyachts/imagenet-testbed/"
-            "4ce1ad9c0ee460f8be11e63fda0cbc6ebb75d5bb/")
-# Set of generated images -> its title and its folder.
-_SDNET = {
-    "base": ("Base-Generated-ImageNet-1K", "https://drive.google.com/drive/folders/"
-             "1-jLyiJ_S-VZMS5zQNR6e1xDOAkAVJxvs"),
-    "finetuned": ("Finetuned-Generated-ImageNet-1K", "https://drive.google.com/drive/folders/"
-                  "1xVBcCrae1JrmOCoHHNWCw5UN6XAOoupk")}
-_BY_ACCOUNT = "non-commercial research, by account"
 _RUSSAKOVSKY = _bibtex("russakovsky2015imagenet",
                        "ImageNet large scale visual recognition challenge",
                        "Russakovsky, Olga and Deng, Jia and Su, Hao and others", 2015)

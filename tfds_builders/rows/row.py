@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import dataclasses
 import functools
 import types
-from typing import Any, Mapping
+from typing import Any
 
 from tfds_builders import paper_draws
 from tfds_builders import splits
 
 SINGLE_LABEL = "single_label"
 MULTI_LABEL = "multi_label"
+NO_INPUT = -1  # `Row.feature_size` of a data set without images or vectors.
+STORED = "stored"
+SORTED = "sorted"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,11 +111,6 @@ class TfdsSet:
   def features(self) -> tuple[str, ...]:
     """The features that are read."""
     return tuple(name for name in ("image", self.label, self.key, self.split_by) if name)
-
-
-NO_INPUT = -1  # `Row.feature_size` of a data set without images or vectors.
-STORED = "stored"
-SORTED = "sorted"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

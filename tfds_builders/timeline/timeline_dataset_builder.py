@@ -7,9 +7,10 @@ files, as it does any data set whose configuration the code does not list.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import dataclasses
 import functools
-from typing import Any, Mapping, Union
+from typing import Any
 
 import tensorflow_datasets as tfds
 
@@ -38,7 +39,7 @@ class Timeline(row_builder.RowBuilder):
   """Images by time bucket, from a user's own table or archive."""
 
   def __init__(self, *, data_dir: Any = None,
-               config: Union[None, str, tfds.core.BuilderConfig] = None, version: Any = None):
+               config: None | str | tfds.core.BuilderConfig = None, version: Any = None):
     if not isinstance(config, TimelineConfig):
       name = f"timeline/{config or 'NAME'}"
       raise errors.DataError(

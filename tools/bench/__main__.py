@@ -44,6 +44,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 import json
 import os
 import platform
@@ -51,7 +52,7 @@ import statistics
 import subprocess
 import sys
 import time
-from typing import Any, Callable
+from typing import Any
 
 # As the command line does (suite/cli.py); TensorFlow reads both when it is imported.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")

@@ -13,14 +13,14 @@ Small operations are faster on one thread: `--threads 1`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import functools
 import os
 import pathlib
 import statistics
 import tempfile
 import time
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -59,6 +59,7 @@ IMAGE_BUCKETS, IMAGES, IMAGE_SIZE, DECAY = 4, 256, 64, 1e-5
 TASK = tasks.Task("bench", tasks.SINGLE_LABEL, CLASSES)
 Make = Callable[[], dict[str, Any]]
 Learn = Callable[[Any], int]  # learn(bucket) trains on it and returns its number of samples.
+_SLOW = {"A-GEM, all of the memory": 1}  # Epochs; the others' number would take minutes.
 
 
 class Rate(NamedTuple):
@@ -90,7 +91,6 @@ METHODS: dict[str, Make] = {
     "A-GEM, 64 of it": lambda: {
         "memory": _held(reservoir.Reservoir()), "objective": gem.Agem(sample_size=64)},
 }
-_SLOW = {"A-GEM, all of the memory": 1}  # Epochs; the others' number would take minutes.
 
 
 def features() -> list[feature_set.FeatureSet]:

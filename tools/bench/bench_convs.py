@@ -25,10 +25,11 @@ from __future__ import annotations
 import argparse
 import collections
 from collections import Counter
+from collections.abc import Callable
 import os
 import statistics
 import time
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import cfsl_cases
 import tensorflow as tf

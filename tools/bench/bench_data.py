@@ -7,9 +7,10 @@ ones are decoded in every epoch, as in the first line.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import tempfile
 import time
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

@@ -16,6 +16,7 @@ The pictures are smooth with a little noise, at quality 92. As a program it is o
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
 import json
 import os
 import pathlib
@@ -24,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any, Callable, Iterator
+from typing import Any
 
 SIZE, QUALITY, BATCH, PICTURES, PASSES = 64, 92, 32, 64, 50
 CASES = {"256x256": (256, 256), "500x400": (400, 500)}

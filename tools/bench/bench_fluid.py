@@ -24,14 +24,14 @@ head the loop has no forward pass; "Keras" is one call of a Dense layer for each
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import dataclasses
 import os
 import pathlib
 import statistics
 import tempfile
 import time
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf

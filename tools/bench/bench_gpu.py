@@ -19,13 +19,14 @@ does for it, so a rate far below what the net alone reaches points to the host: 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
 import statistics
 import subprocess
 import sys
 import time
 import types
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf

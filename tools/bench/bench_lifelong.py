@@ -14,14 +14,14 @@ than available are left out. Without `--large` N is at most 10,000,000.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import ctypes
 import os
 import pathlib
 import statistics
 import tempfile
 import time
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 

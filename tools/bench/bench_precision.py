@@ -6,13 +6,14 @@ Precisions alternate within a process. The other settings are a process's: proce
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
 import json
 import statistics
 import subprocess
 import sys
 import time
-from typing import Any, Callable
+from typing import Any
 
 import cfsl_cases
 import numpy as np
@@ -30,6 +31,11 @@ from suite.training.gradient import network as network_lib
 BATCH, SIZE, CLASSES = 64, 64, 10
 
 Step = Callable[[int], Any]  # step(n) takes n steps.
+SETTINGS: dict[str, Callable[[], Any]] = {
+    "as it is": lambda: None,
+    "--xla": lambda: arithmetic.compile_clusters(True),
+    "--deterministic": tf.config.experimental.enable_op_determinism}
+HEAD = "| net | setting | steps/s, median | range | ratio of rounds |\n|---|---|---:|---|---:|"
 
 
 def supervised(backbone: Callable[..., tf.keras.Model]) -> Step:
@@ -85,13 +91,6 @@ def show(title: str, found: dict[str, list[float]]) -> None:
     ratio = statistics.median(a / b for a, b in zip(values, base))
     print(f"| {title} | {name} | {statistics.median(values):.2f} | "
           f"{min(values):.2f} to {max(values):.2f} | {ratio:.2f} |", flush=True)
-
-
-SETTINGS: dict[str, Callable[[], Any]] = {
-    "as it is": lambda: None,
-    "--xla": lambda: arithmetic.compile_clusters(True),
-    "--deterministic": tf.config.experimental.enable_op_determinism}
-HEAD = "| net | setting | steps/s, median | range | ratio of rounds |\n|---|---|---:|---|---:|"
 
 
 def run(num_rounds: int, nets: list[str]) -> None:

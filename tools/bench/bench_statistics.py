@@ -10,10 +10,11 @@ FLOPs count as products.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import os
 import statistics
 import time
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf

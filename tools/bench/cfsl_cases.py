@@ -10,20 +10,21 @@ answers again.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import dataclasses
 import json
 import os
 import resource
 import sys
 import time
-from typing import Any, Callable
+from typing import Any
 
 WAY, SHOT, TARGETS, STEPS = 5, 1, 5, 5  # Targets of a class and set; inner steps on a set.
 MAML_FILTERS, PROTO_FILTERS, PIXELS_PER_SIDE = 48, 64, 28
 TRAIN_CLASSES, TEST_CLASSES, PER_CLASS = 1200, 212, 20  # Omniglot's.
 
 Step = Callable[[], int]  # Completes a unit of work and returns its number of tasks.
+_MAML, _HIGH, _SCA, _PROTO = "MAML++ low-end", "MAML++ high-end", "SCA", "ProtoNets"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +77,6 @@ def _test(title: str, make: str, **more: Any) -> Case:
   return Case(title, make, classes=TEST_CLASSES, **more)
 
 
-_MAML, _HIGH, _SCA, _PROTO = "MAML++ low-end", "MAML++ high-end", "SCA", "ProtoNets"
 CASES: dict[str, Case] = {
     "maml_train": Case(f"{_MAML}, training, 1 task an update", "maml_train"),
     "maml_train_8": Case(f"{_MAML}, training, 8 tasks an update", "maml_train", num_tasks=8),

@@ -12,9 +12,9 @@ S support sets of N images; T target images; W classes; C channels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import itertools
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import cfsl_cases
 import numpy as np

@@ -6,7 +6,7 @@ S support sets of N images; T targets; W classes; F filters; K inner steps in al
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 import cfsl_cases
 import torch

@@ -34,6 +34,11 @@ from tfds_builders.parsers import mat_files
 
 SLOW = 30.0  # Seconds after which reading counts as hanging.
 _EXPECTED = (errors.DataError, gin_files.ConfigError, accuracy_cache.CacheError)
+_WORDS = ("run", "list", "report", "data", "lifelong", "verify", "build", "doctor", "status",
+          "quickstart", "digits/fluid", "nowhere", "--workdir", "--gin_param", "--gin_file",
+          "--strategy", "multi_worker", "--devices", "0", "-1", "STEPS=", "STEPS='x'", "=",
+          "--jobs", "--only", "--cache", "/dev/null", "", "\x01", "é", "a" * 300, "--help",
+          "nevis/mnist")
 
 
 def mutated(data: bytes, draw: random.Random) -> bytes:
@@ -163,13 +168,6 @@ def of_gin_files(folder: pathlib.Path, draw: random.Random) -> Iterator[outcomes
   changed.write_bytes(mutated(path.read_bytes(), draw))
   yield _read("changed gin file", path.stem,
               lambda: gin_parse.parse([changed], names=["shipped"]))
-
-
-_WORDS = ("run", "list", "report", "data", "lifelong", "verify", "build", "doctor", "status",
-          "quickstart", "digits/fluid", "nowhere", "--workdir", "--gin_param", "--gin_file",
-          "--strategy", "multi_worker", "--devices", "0", "-1", "STEPS=", "STEPS='x'", "=",
-          "--jobs", "--only", "--cache", "/dev/null", "", "\x01", "é", "a" * 300, "--help",
-          "nevis/mnist")
 
 
 def of_command_lines(folder: pathlib.Path, draw: random.Random) -> Iterator[outcomes.Fault]:

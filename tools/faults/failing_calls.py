@@ -12,6 +12,7 @@ C's compiler and LD_PRELOAD are needed: Linux. See file_calls.c.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import ctypes
 import errno
 import os
@@ -20,7 +21,7 @@ import random
 import shutil
 import subprocess
 import sys
-from typing import Iterator, NamedTuple, Sequence
+from typing import NamedTuple
 
 import forked
 import outcomes
@@ -32,6 +33,7 @@ _OPEN, _LIST, _READ, _CREATE, _WRITE, _FLUSH, _MKDIR, _RENAME, _UNLINK, _TRUNCAT
     1 << bit for bit in range(10))
 _CHANGES = _CREATE | _WRITE | _FLUSH | _MKDIR | _RENAME | _UNLINK | _TRUNCATE
 _KILL = -1  # In place of an error: the process is killed.
+_GROWS = _CREATE | _WRITE | _FLUSH | _MKDIR | _RENAME
 
 
 class Class(NamedTuple):
@@ -52,7 +54,6 @@ class Class(NamedTuple):
   resumes: bool = False
 
 
-_GROWS = _CREATE | _WRITE | _FLUSH | _MKDIR | _RENAME
 CLASSES = {
     "no space": Class(_GROWS, errno.ENOSPC, onward=True),
     "no space, half written": Class(_GROWS, errno.ENOSPC, onward=True, half=True),

@@ -7,6 +7,7 @@ milliseconds.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import fcntl
 import os
 import pathlib
@@ -15,7 +16,7 @@ import shutil
 import signal
 import sys
 import time
-from typing import Callable, NamedTuple, Sequence
+from typing import NamedTuple
 
 from suite import cli
 

@@ -86,6 +86,10 @@ table.run.columns = {'A': {}}
 table.run.seeds = (0, 1)
 table.Report.measures = {'sum': 'sum'}
 """
+ACKNOWLEDGED = "ACKNOWLEDGED"
+_RUNS = {**run_faults.RUNS, "cfsl": ["digits/cfsl", "--gin_file", "gin/debug.gin"],
+         "share": [*run_faults.RUNS["nevis"], "--share"]}
+WITHOUT_RUNS = ("cache", "curation", "fetch")
 
 
 def _suite(*arguments: str) -> Workload:
@@ -138,9 +142,6 @@ def _toy(name: str) -> Workload:
     table.processes.run_all = cells_here
     _suite("run", f"{name}.gin")(folder)
   return work
-
-
-ACKNOWLEDGED = "ACKNOWLEDGED"
 
 
 def acknowledge(folder: pathlib.Path, number: int) -> None:
@@ -365,8 +366,6 @@ def _lifelong(folder: pathlib.Path) -> None:
          "--gin_param", "lifelong.run.min_models=3")(folder)
 
 
-_RUNS = {**run_faults.RUNS, "cfsl": ["digits/cfsl", "--gin_file", "gin/debug.gin"],
-         "share": [*run_faults.RUNS["nevis"], "--share"]}
 # Name -> (workload, how often of 100 states).
 WORKLOADS: dict[str, tuple[Workload, int]] = {
     "events": (_toy("power_toy"), 37), "cache": (_cache, 36), "table": (_toy("power_table"), 4),

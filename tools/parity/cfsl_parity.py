@@ -56,6 +56,12 @@ _SUMS = ("Their code counts a class's samples by tensors, which are never equal 
          "divides by the number of support sets: in type B, where a class is in one set, logits "
          "are divided by that number. With one set both sides agree (rows above).")
 Row = parity_rows.Row
+_FILES = {"low": "default_5_way_1_maml++_low-end_shot_",
+          "high": "default_5_way_1_maml++_high-end_shot_",
+          "sca": "SCA_5_way_1_maml++_high-end_shot_preds",
+          "proto": "default_5_way_1_vgg-matching_network_shot_"}
+_TITLES = {"low": "MAML++ low-end", "high": "MAML++ high-end", "sca": "SCA", "proto": "ProtoNets"}
+_ONE, _THREE = (1, "1 support set"), (3, "3 support sets with new classes (type B)")
 
 
 class Case(NamedTuple):
@@ -78,13 +84,6 @@ class Case(NamedTuple):
   reason: str = ""
 
 
-_FILES = {"low": "default_5_way_1_maml++_low-end_shot_",
-          "high": "default_5_way_1_maml++_high-end_shot_",
-          "sca": "SCA_5_way_1_maml++_high-end_shot_preds",
-          "proto": "default_5_way_1_vgg-matching_network_shot_"}
-_TITLES = {"low": "MAML++ low-end", "high": "MAML++ high-end", "sca": "SCA", "proto": "ProtoNets"}
-
-
 def _cfsl(model: str, num_sets: int, name: str) -> Case:
   reason = _SUMS if model == "proto" and num_sets > 1 else ""
   config = f"omniglot_variant_{_FILES[model]}_False_{num_sets}_1_LSLR_conditioned_0.json"
@@ -99,7 +98,6 @@ def _plus_plus(name: str, epoch: int, arguments: dict[str, Any], **training: Any
               1, 1, 64, epoch, dict(target_row="last"), dict(multi_step_epochs=10, **training))
 
 
-_ONE, _THREE = (1, "1 support set"), (3, "3 support sets with new classes (type B)")
 CFSL = tuple(_cfsl(model, *sets) for model, sets in (
     ("low", _ONE), ("low", _THREE), ("high", _ONE), ("sca", _ONE), ("proto", _ONE),
     ("proto", _THREE)))

@@ -10,11 +10,11 @@ CLEAR's own hardly do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 import pathlib
 import tempfile
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import authors as authors_lib
 import numpy as np

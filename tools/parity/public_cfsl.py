@@ -14,6 +14,7 @@ torchvision, PIL and tqdm, which only their file reading uses, may be missing.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 import contextlib
 import io
 import json
@@ -22,7 +23,7 @@ import pathlib
 import statistics
 import sys
 import time
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 import warnings
 
 import public_code

@@ -8,7 +8,7 @@ Such a program runs in an environment with the authors' dependencies. It either 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import contextlib
 import importlib
 import io
@@ -17,7 +17,7 @@ import os
 import pathlib
 import sys
 import types
-from typing import Any, Callable
+from typing import Any
 
 Arrays = dict[str, Any]  # numpy arrays by name.
 

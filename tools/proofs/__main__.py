@@ -14,13 +14,13 @@ docs/results/published.csv has the published numbers, with remarks on difference
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 import csv
 import dataclasses
 import os
 import pathlib
 import sys
 import time
-from typing import Mapping, Sequence
 
 # Lets the tool run from a checkout without an installation.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))

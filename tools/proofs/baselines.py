@@ -8,8 +8,9 @@ two means of losses is one of the mean at twice the rate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import proof
@@ -33,6 +34,9 @@ from suite.training.objectives import rwalk
 from suite.training.objectives import si
 
 _IN_FEW = 1000  # Training images of each task of the short series.
+_MIR_NET = {"hidden": (400,), "dropout": 0.5, "normalized": False}
+_SOURCE = ("(`experiments/`, `README.md` and the `target_results.csv` of the tests of "
+           "ContinualAI's continual-learning-baselines; ± is the tolerance of its own tests).")
 
 
 def learner(net: dict[str, Any], parts: Callable[[], dict[str, Any]]) -> gradient.GradientLearner:
@@ -92,9 +96,6 @@ def permuted(pair: proof.Pair, seed: int) -> buckets_lib.Buckets:
 
 _MIR: Callable[[], dict[str, Any]] = lambda: replayed(
     500, reservoir.GroupBalanced("class"), objective=mir.Mir(candidates=50), learning_rate=0.1)
-_MIR_NET = {"hidden": (400,), "dropout": 0.5, "normalized": False}
-_SOURCE = ("(`experiments/`, `README.md` and the `target_results.csv` of the tests of "
-           "ContinualAI's continual-learning-baselines; ± is the tolerance of its own tests).")
 BENCHMARKS = {
     "baselines_split": proof.Benchmark(
         "Split-MNIST of continual-learning-baselines, class-incremental",

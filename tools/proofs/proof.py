@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 import dataclasses
 import functools
 import gzip
 import pathlib
 import tempfile
-from typing import Callable, Mapping
 
 import numpy as np
 import tensorflow as tf
@@ -28,6 +28,8 @@ from suite.reporting import run_writer
 Pair = tuple[image_set.ImageSet, image_set.ImageSet]
 MEAN, DEVIATION = 0.1307, 0.3081  # Of MNIST's pixels in [0, 1], as PyTorch's examples have them.
 _PREDICTED_AT_ONCE = 5000
+PLAIN = image_ops.Plain(28, channels=1)
+MLP_100 = functools.partial(mlp.of_images, hidden=(100, 100))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,10 +90,6 @@ def _idx(path: pathlib.Path) -> np.ndarray:
     data = file.read()
   shape = [int.from_bytes(data[4 + 4 * d:8 + 4 * d], "big") for d in range(data[3])]
   return np.frombuffer(data, np.uint8, offset=4 + 4 * len(shape)).reshape(shape)
-
-
-PLAIN = image_ops.Plain(28, channels=1)
-MLP_100 = functools.partial(mlp.of_images, hidden=(100, 100))
 
 
 def perceptron(image_shape: tuple[int, int, int], *, hidden: tuple[int, ...],

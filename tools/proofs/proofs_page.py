@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import csv
 import math
 import pathlib
 import statistics
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 import made_page
 

@@ -9,8 +9,9 @@ Their class-incremental nets have an output for each digit from the first task o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import proof
@@ -36,6 +37,13 @@ from suite.training.objectives import si
 
 NUM_TASKS, BATCH, STEPS = 5, 128, 2000
 SLOTS = 800  # 100 of each class in the last task; before, more, as the memory is always full.
+_ABOUT = """Five tasks of two digits, {how}; a network of two layers of 400; 2,000 steps of Adam
+on 128 images in each task; 100 stored images of each class (van de Ven, Tuytelaars & Tolias, 2022;
+settings of the authors' `params/param_values.py` and `compare.py`). The order of the digits is
+drawn from the seed. The numbers are read off the curves of the authors'
+`figures/splitMNIST_results_tutorial.png` to about 0.3 points: means over 20 orders of digits. Its
+bands are 1.96 standard errors (`NeurIPStutorial/compare_for_tutorial.py`); ± is the deviation
+between seeds that follows, 2.28 times the band, where it can be told from others."""
 
 
 class ShareOfTasks(objective.Objective):
@@ -122,13 +130,6 @@ def split_domain(pair: proof.Pair, seed: int) -> buckets_lib.Buckets:
             for b in split(pair, seed)))
 
 
-_ABOUT = """Five tasks of two digits, {how}; a network of two layers of 400; 2,000 steps of Adam
-on 128 images in each task; 100 stored images of each class (van de Ven, Tuytelaars & Tolias, 2022;
-settings of the authors' `params/param_values.py` and `compare.py`). The order of the digits is
-drawn from the seed. The numbers are read off the curves of the authors'
-`figures/splitMNIST_results_tutorial.png` to about 0.3 points: means over 20 orders of digits. Its
-bands are 1.96 standard errors (`NeurIPStutorial/compare_for_tutorial.py`); ± is the deviation
-between seeds that follows, 2.28 times the band, where it can be told from others."""
 BENCHMARKS = {
     "split_mnist_task": proof.Benchmark(
         "Split-MNIST, task-incremental", _ABOUT.format(

@@ -21,8 +21,9 @@ of the next one, and so does `status`. docs/curation.md has a worked example.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 import pathlib
-from typing import Any, Callable
+from typing import Any
 
 from suite.beside.curation import errors
 from suite.beside.curation import manifest

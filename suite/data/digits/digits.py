@@ -12,9 +12,9 @@ Every function takes and returns uint8 [N, H, W, 1], white ink on black unless i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import functools
 import hashlib
-from typing import Callable, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -32,10 +32,13 @@ from suite.data.streams import streams
 NUM_IMAGES = 1797
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _GREATEST = 16  # The greatest value of a pixel in the source.
+_SPLITS = (("train", 0.45), ("dev", 0.10), ("validation", 0.15), ("test", 0.30))
+_ALL = tuple(range(10))
+_MOSAICS = {"train": 500, "dev": 100, "validation": 150, "test": 300}
 
 
 @functools.cache
-def load() -> Tuple[np.ndarray, np.ndarray]:
+def load() -> tuple[np.ndarray, np.ndarray]:
   """(images uint8 [1797, 8, 8, 1], labels int64 [1797]), read-only."""
   from sklearn import datasets  # pylint: disable=import-outside-toplevel  # Half a second.
   source = datasets.load_digits()
@@ -75,12 +78,7 @@ def mosaics(parts: np.ndarray) -> np.ndarray:
   return np.concatenate([top, bottom], axis=1)
 
 
-_SPLITS = (("train", 0.45), ("dev", 0.10), ("validation", 0.15), ("test", 0.30))
-_ALL = tuple(range(10))
-_MOSAICS = {"train": 500, "dev": 100, "validation": 150, "test": 300}
-
-
-def nevis_stream(max_train_images: Optional[int] = None, *, num_tasks: Optional[int] = None
+def nevis_stream(max_train_images: int | None = None, *, num_tasks: int | None = None
                  ) -> streams.Stream:
   """A stream of 8 tasks as NEVIS'22 has 106: 5 to develop on, 3 meta-test, two of them repeated.
 
@@ -113,7 +111,7 @@ def nevis_stream(max_train_images: Optional[int] = None, *, num_tasks: Optional[
 
 
 def buckets(num_buckets: int = 3, *, as_features: bool = False,
-            labelled_share: Optional[float] = None) -> buckets_lib.Buckets:
+            labelled_share: float | None = None) -> buckets_lib.Buckets:
   """A domain-incremental series like CLEAR's: the digits lean over and fade from bucket to bucket.
 
   Each bucket has its own images; .7 of them are for training. From the first to the last bucket
@@ -137,7 +135,7 @@ def buckets(num_buckets: int = 3, *, as_features: bool = False,
 
 
 @functools.cache
-def _leaning(num_buckets: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _leaning(num_buckets: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
   """The images as `buckets` changes them; the bucket of each, and whether it is to train on."""
   images, _ = load()
   home = (_unit_hashes("bucket") * num_buckets).astype(np.int64)
@@ -149,8 +147,8 @@ def _leaning(num_buckets: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
   return changed, home, _unit_hashes("bucket train") < 0.7
 
 
-def class_buckets(num_tasks: int = 5, *, seed: Optional[int] = None,
-                  class_order: Optional[buckets_lib.ClassOrder] = None, as_features: bool = False
+def class_buckets(num_tasks: int = 5, *, seed: int | None = None,
+                  class_order: buckets_lib.ClassOrder | None = None, as_features: bool = False
                   ) -> buckets_lib.Buckets:
   """A class-incremental series like Split-MNIST: two of the ten digits with each of five tasks.
 
@@ -161,7 +159,7 @@ def class_buckets(num_tasks: int = 5, *, seed: Optional[int] = None,
       train_and_test(as_features), num_tasks=num_tasks, seed=seed, class_order=class_order)
 
 
-def train_and_test(as_features: bool = False) -> Tuple[image_set.ImageSet, image_set.ImageSet]:
+def train_and_test(as_features: bool = False) -> tuple[image_set.ImageSet, image_set.ImageSet]:
   """The images of train and dev, and those of test, for `buckets.of_classes`, say."""
   images, labels = load()
   make = _feature_set if as_features else _image_set
@@ -170,7 +168,7 @@ def train_and_test(as_features: bool = False) -> Tuple[image_set.ImageSet, image
   return train, test
 
 
-def episodes(split: str = "train", *, classes: Optional[Sequence[int]] = None, way: int = 5,
+def episodes(split: str = "train", *, classes: Sequence[int] | None = None, way: int = 5,
              shot: int = 1, targets: int = 5, num_support_sets: int = 1,
              class_change_interval: int = 1, overwrite: bool = False, seed: int = 0,
              convention: episode_conventions.Convention = episode_conventions.SPEC,
@@ -212,11 +210,11 @@ def sequence_base() -> image_set.ImageSet:
 
 def _entry(name: str, year: int, role: str, *, classes: Sequence[int] = _ALL, occurrence: int = 1,
            change: Callable = unchanged, kind: str = tasks.SINGLE_LABEL,
-           max_train_images: Optional[int] = None) -> streams.StreamEntry:
+           max_train_images: int | None = None) -> streams.StreamEntry:
 
   def load() -> streams.Splits:
     make = _mosaic_set if kind == tasks.MULTI_LABEL else _changed_set
-    sets: Dict[str, image_set.ImageSet] = {
+    sets: dict[str, image_set.ImageSet] = {
         split: make(f"{name} {split}", split, classes=classes, change=change)
         for split, _ in _SPLITS}
     if max_train_images is not None:
@@ -277,7 +275,7 @@ def _with_dev(split: str) -> np.ndarray:
 def _indices(split: str) -> np.ndarray:
   """The numbers of the images of one of _SPLITS, ascending."""
   names = [name for name, _ in _SPLITS]
-  edges: Tuple[float, ...] = tuple(np.cumsum([share for _, share in _SPLITS])[:-1])
+  edges: tuple[float, ...] = tuple(np.cumsum([share for _, share in _SPLITS])[:-1])
   places = np.searchsorted(edges, _unit_hashes("split"), side="right")
   return np.flatnonzero(places == names.index(split))
 

@@ -10,8 +10,9 @@ classes. "blank" is no data set: its black images are for costs, which depend on
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import functools
-from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -46,8 +47,8 @@ class ClassSplit(NamedTuple):
   split: str
 
 
-def load(name: str, split: str, *, data_dir: Optional[str] = None,
-         features: Optional[prepared_features.Folder] = None) -> ClassSplit:
+def load(name: str, split: str, *, data_dir: str | None = None,
+         features: prepared_features.Folder | None = None) -> ClassSplit:
   """A split of "cfsl_omniglot" (28 x 28 x 1), "slimagenet64" (64 x 64 x 3) or "mini_imagenet".
 
   `features` are taken in place of the images; None: the images.
@@ -63,8 +64,8 @@ def load(name: str, split: str, *, data_dir: Optional[str] = None,
 
 
 def divided(name: str, split: str, *, counts: Mapping[str, int], side: int = 64,
-            channels: int = 3, seed: int = 0, data_dir: Optional[str] = None,
-            features: Optional[prepared_features.Folder] = None) -> ClassSplit:
+            channels: int = 3, seed: int = 0, data_dir: str | None = None,
+            features: prepared_features.Folder | None = None) -> ClassSplit:
   """The images of some of a data set's classes.
 
   Args:
@@ -102,9 +103,9 @@ def classes_of(split: str, counts: Mapping[str, int], num_classes: int, *, seed:
 
 
 @functools.lru_cache(maxsize=4)
-def _cached(name: str, split: str, counts: Tuple[Tuple[str, int], ...], side: int,
-            channels: int, data_dir: Optional[str],
-            features: Optional[prepared_features.Folder] = None) -> ClassSplit:
+def _cached(name: str, split: str, counts: tuple[tuple[str, int], ...], side: int,
+            channels: int, data_dir: str | None,
+            features: prepared_features.Folder | None = None) -> ClassSplit:
   if counts:
     return divided(name, split, counts=dict(counts), side=side, channels=channels,
                    data_dir=data_dir, features=features)
@@ -142,11 +143,11 @@ def episodes(name: str = "cfsl_omniglot", split: str = "train", *,
              task_type: task_types.TaskType = task_types.FSL,
              num_support_sets: int = 1, way: int = 5, shot: int = 1, targets: int = 5,
              convention: episode_conventions.Convention = "spec", seed: int = 0,
-             data_dir: Optional[str] = None,
-             counts: Optional[Mapping[str, int]] = None, side: int = 64, channels: int = 3,
-             turns: bool = False, class_change_interval: Optional[int] = None,
-             with_classes: bool = False, features: Optional[str] = None,
-             feature_size: Optional[int] = None, subset: bool = False) -> episodes_lib.Episodes:
+             data_dir: str | None = None,
+             counts: Mapping[str, int] | None = None, side: int = 64, channels: int = 3,
+             turns: bool = False, class_change_interval: int | None = None,
+             with_classes: bool = False, features: str | None = None,
+             feature_size: int | None = None, subset: bool = False) -> episodes_lib.Episodes:
   """Episodes of a task type over a split.
 
   Args:
@@ -178,8 +179,8 @@ def episodes(name: str = "cfsl_omniglot", split: str = "train", *,
                                with_classes=with_classes)
 
 
-def pretraining(name: str = "cfsl_omniglot", *, data_dir: Optional[str] = None,
-                counts: Optional[Mapping[str, int]] = None, side: int = 64, channels: int = 3
+def pretraining(name: str = "cfsl_omniglot", *, data_dir: str | None = None,
+                counts: Mapping[str, int] | None = None, side: int = 64, channels: int = 3
                 ) -> image_set.ImageSet:
   """The images that training episodes are drawn from, to pretrain an encoder on.
 
@@ -200,17 +201,17 @@ def nearest(images: np.ndarray, side: int) -> np.ndarray:
   return images[:, rows[:, None], columns]
 
 
-def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: Optional[str],
-          classes: Optional[np.ndarray] = None,
-          features: Optional[prepared_features.Folder] = None
-          ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _read(name: str, splits: Sequence[str], side: int, channels: int, data_dir: str | None,
+          classes: np.ndarray | None = None,
+          features: prepared_features.Folder | None = None
+          ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
   """(images or features, labels, ids) of the splits, or of some classes.
 
   A split's images have one shape.
   """
-  images: List[np.ndarray] = []
-  labels: List[np.ndarray] = []
-  ids: List[str] = []
+  images: list[np.ndarray] = []
+  labels: list[np.ndarray] = []
+  ids: list[str] = []
   are_black = True
   for split in splits:
     source = tfds_source.open_split(name, split, data_dir=data_dir)

@@ -33,7 +33,7 @@ S support sets of N = way * shot images each, T targets; L = S * N + T places.
 from __future__ import annotations
 
 import typing
-from typing import Any, List, Literal, NamedTuple, Tuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def _paper(setting: task_types.Setting, convention: str) -> Layout:
 
 
 # (parameter, the greatest value that fits, the least value that is allowed)
-_Limits = List[Tuple[str, int, int]]
+_Limits = list[tuple[str, int, int]]
 
 
 def _would_fit(limits: _Limits) -> str:

@@ -23,11 +23,12 @@ M episodes, P pools of k classes, G rows of m images, L places.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import copy
 import hashlib
 import json
 import reprlib
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -49,6 +50,8 @@ from suite.data.pipelines import traced_maps
 
 _CLASSES, _IMAGES = 2, 3  # Purposes of the seed, beside those of sampling.py.
 _PLACES_AT_ONCE = 1 << 17  # Places whose images one op draws, if that is a batch or more.
+_GOLDEN, _MIX_1, _MIX_2 = (np.uint64(n) for n in (
+    0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 class Episode(NamedTuple):
@@ -114,7 +117,7 @@ class Episodes:
   drawn: tuple[image_set.ImageSet, frozenset[int]] | None = None
 
   def __init__(self, images: Any, labels: Any, setting: task_types.Setting, *,
-               ids: Optional[Sequence[str]] = None, data: str = "", split: str = "", seed: int = 0,
+               ids: Sequence[str] | None = None, data: str = "", split: str = "", seed: int = 0,
                convention: str = episode_conventions.SPEC, with_classes: bool = False) -> None:
     labels = np.asarray(labels, np.int64)
     shape = tuple(images.shape)
@@ -221,7 +224,7 @@ class Episodes:
           f"The episodes are of features of width {shape[0]}, but the learner's transform makes "
           f"examples {wanted}. Set it to feature_set.Features(size={shape[0]}).")
 
-  def describe(self) -> Dict[str, Any]:
+  def describe(self) -> dict[str, Any]:
     """The part of a record that describes the tasks."""
     task = self.setting
     return {"task_type": task.type_name, "way": task.way, "shot": task.shot,
@@ -231,12 +234,12 @@ class Episodes:
             "fallback": self.fallback, "data": self._data, "split": self._split,
             "episode_seed": self._seed}
 
-  def episode(self, index: int) -> Union[Episode, EpisodeWithClasses]:
+  def episode(self, index: int) -> Episode | EpisodeWithClasses:
     """Episode `index` as NumPy arrays."""
     episode = self.gather(tf.constant(self.indices(index, 1)))
     return type(episode)(*(part[0].numpy() for part in episode))
 
-  def examples(self, most: int) -> Tuple[List[str], List[np.ndarray], Dict[str, int]]:
+  def examples(self, most: int) -> tuple[list[str], list[np.ndarray], dict[str, int]]:
     """A few images of episode 0, for pages: their ids, uint8 [H, W, C] each, and given labels.
 
     A support image of each of the first `most` labels comes first, then as many target images of
@@ -299,8 +302,8 @@ class Episodes:
       dataset = dataset.enumerate().filter(is_here).map(lambda _, chosen: chosen)
     return dataset
 
-  def gather(self, chosen: tf.Tensor, images: Optional[tf.Tensor] = None
-             ) -> Union[Episode, EpisodeWithClasses]:
+  def gather(self, chosen: tf.Tensor, images: tf.Tensor | None = None
+             ) -> Episode | EpisodeWithClasses:
     """B episodes from the numbers of their images.
 
     Args:
@@ -327,7 +330,7 @@ def _drawn(num_batches: int, batch_size: int, length: int, sizes: Sequence[Any],
 
 
 def _gathered(num_sets: int, num_support: int, chosen: tf.Tensor, images: tf.Tensor, labels: Any,
-              classes: Sequence[tf.Tensor]) -> Union[Episode, EpisodeWithClasses]:
+              classes: Sequence[tf.Tensor]) -> Episode | EpisodeWithClasses:
   """B episodes from the numbers of their images, [B, S * way * shot + T]; see `Episodes.gather`."""
   batch, num = chosen.shape[0], num_support
   labels = tf.ensure_shape(tf.tile(labels[None], [batch, 1]), chosen.shape)
@@ -342,10 +345,10 @@ def _gathered(num_sets: int, num_support: int, chosen: tf.Tensor, images: tf.Ten
       *episode, tf.reshape(known[:, :num], support.shape), known[:, num:])
 
 
-def of(images: image_set.ImageSet, *, classes: Optional[Sequence[Union[int, str]]] = None,
+def of(images: image_set.ImageSet, *, classes: Sequence[int | str] | None = None,
        way: int = 5, shot: int = 1, targets: int = 5, num_support_sets: int = 1,
        class_change_interval: int = 1, overwrite: bool = False, split: str = "", seed: int = 0,
-       size: Optional[int] = None, convention: str = episode_conventions.SPEC,
+       size: int | None = None, convention: str = episode_conventions.SPEC,
        with_classes: bool = False) -> Episodes:
   """Episodes over an image set, or over some of its classes.
 
@@ -395,7 +398,7 @@ def check_classes(train: Episodes, test: Episodes, kind: str = "Training") -> No
   (images, own), (tested, drawn) = train.drawn, test.drawn
   names, test_names = images.class_names, tested.class_names
   if names and test_names:
-    shared: List[Any] = sorted({names[one] for one in own} & {test_names[one] for one in drawn})
+    shared: list[Any] = sorted({names[one] for one in own} & {test_names[one] for one in drawn})
   elif images is tested:
     shared = sorted(own & drawn)
   else:
@@ -407,10 +410,6 @@ def check_classes(train: Episodes, test: Episodes, kind: str = "Training") -> No
         f"{kind} episodes of {images.name!r} and test episodes of {tested.name!r} both draw the "
         f"classes {class_lists.shown(shared)}, but few-shot classes are new when they are tested. "
         "Give different ones: episodes.of(images, classes=[...]).")
-
-
-_GOLDEN, _MIX_1, _MIX_2 = (np.uint64(n) for n in (
-    0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 class EpisodeSource(NamedTuple):

@@ -14,19 +14,20 @@ before they are joined:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import itertools
 import re
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 
 from suite.contracts import tasks
 
-ClassNames = Optional[Sequence[str]]
+ClassNames = Sequence[str] | None
 _SHOWN = 8  # Names in a message.
 
 
-def checked(name: str, class_names: ClassNames, num_classes: int) -> Optional[Tuple[str, ...]]:
+def checked(name: str, class_names: ClassNames, num_classes: int) -> tuple[str, ...] | None:
   """The C names of the classes of set `name`, all different; None if there are none."""
   if class_names is None:
     return None
@@ -45,7 +46,7 @@ def checked(name: str, class_names: ClassNames, num_classes: int) -> Optional[Tu
   return names
 
 
-def known(class_names: ClassNames) -> Optional[Tuple[str, ...]]:
+def known(class_names: ClassNames) -> tuple[str, ...] | None:
   """The names; None for those that only repeat the numbers, "0", "1", ..., as TFDS makes them."""
   if not class_names or all(one == str(i) for i, one in enumerate(class_names)):
     return None
@@ -69,7 +70,7 @@ def _are_numbers(names: Sequence[str]) -> bool:
   return all(re.fullmatch("[0-9]+", one) for one in names)
 
 
-def of(images: Any) -> Optional[Tuple[str, ...]]:
+def of(images: Any) -> tuple[str, ...] | None:
   """The names of the classes of a labeled set; None if it has none."""
   names = getattr(images, "class_names", None)  # A user's own kind of set may not have it.
   return tuple(names) if names else None
@@ -81,7 +82,7 @@ def shown(names: Sequence[str]) -> str:
   return ", ".join(repr(str(one)) for one in names[:_SHOWN]) + end
 
 
-def joined(sets: Sequence[Any], where: str) -> Optional[Tuple[str, ...]]:
+def joined(sets: Sequence[Any], where: str) -> tuple[str, ...] | None:
   """The list of classes that sets share, as the module describes; None: by number.
 
   Args:
@@ -125,7 +126,7 @@ def check_covered(sets: Sequence[Any], where: str) -> None:
           " is meant, and is no misspelled name, give the list of all classes: class_names=[...].")
 
 
-def aligned(sets: Sequence[Any], where: str) -> List[Any]:
+def aligned(sets: Sequence[Any], where: str) -> list[Any]:
   """The sets, in order, with one list of classes; see `joined`."""
   names = joined(sets, where)
   if names is None:

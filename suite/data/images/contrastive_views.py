@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Tuple
 
 import tensorflow as tf
 
@@ -43,14 +42,14 @@ class AugPlus(examples.Cropping):
   """
 
   size: int = 224
-  area: Tuple[float, float] = (0.2, 1.0)
-  aspect: Tuple[float, float] = (3 / 4, 4 / 3)
-  jitter: Tuple[float, float, float, float] = (0.4, 0.4, 0.4, 0.1)
+  area: tuple[float, float] = (0.2, 1.0)
+  aspect: tuple[float, float] = (3 / 4, 4 / 3)
+  jitter: tuple[float, float, float, float] = (0.4, 0.4, 0.4, 0.1)
   jitter_probability: float = 0.8
   gray_probability: float = 0.2
   blur_probability: float = 0.5
   flip_probability: float = 0.5
-  blur: Tuple[float, float] = (0.1, 2.0)
+  blur: tuple[float, float] = (0.1, 2.0)
   blur_at: int = 224
   number: int = 0
 
@@ -132,7 +131,7 @@ class Views(examples.Cropping):
     transforms: of the views, of one shape.
   """
 
-  transforms: Tuple[examples.Transform, ...]
+  transforms: tuple[examples.Transform, ...]
 
   @property
   def size(self) -> int:

@@ -8,10 +8,11 @@ The shape of a PNG or JPEG image, read from its header without decoding it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import functools
 import os
 import struct
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -25,6 +26,11 @@ _as_it_is = tf.autograph.experimental.do_not_convert
 
 _CHUNK = 512
 _BATCHES_AT_ONCE = min(16, os.cpu_count() or 1)
+BLANK_HEADER = (1, 1, 1)  # As of `headers`.
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_PNG_GRAY = 0
+# Start-of-frame markers C0..CF without DHT (C4), JPG (C8) and DAC (CC).
+_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 @functools.cache
@@ -34,11 +40,8 @@ def blank() -> bytes:
     return tf.io.encode_jpeg(tf.zeros([1, 1, 3], tf.uint8)).numpy()
 
 
-BLANK_HEADER = (1, 1, 1)  # As of `headers`.
-
-
 @private_tensorflow.plain_data_functions()
-def decode_all(encoded: Sequence[bytes], shape: Tuple[int, int, int], *, name: str,
+def decode_all(encoded: Sequence[bytes], shape: tuple[int, int, int], *, name: str,
                ids: np.ndarray) -> np.ndarray:
   """Decodes images of one shape (height, width, channels) into one array [N, H, W, C]."""
   images = np.empty((len(encoded),) + tuple(shape), np.uint8)
@@ -172,7 +175,7 @@ def _checked(numbers: tf.Tensor, values: tf.Tensor, ids: tf.Tensor, name: str) -
     return tf.identity(values)
 
 
-def _others(batch: Dict[str, Any]) -> Dict[str, Any]:
+def _others(batch: dict[str, Any]) -> dict[str, Any]:
   return {key: value for key, value in batch.items() if key not in ("image", "seed", "header")}
 
 
@@ -196,19 +199,13 @@ def _header(encoded: tf.Tensor) -> tf.Tensor:
   return tf.ensure_shape(found, [3])
 
 
-_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_PNG_GRAY = 0
-# Start-of-frame markers C0..CF without DHT (C4), JPG (C8) and DAC (CC).
-_JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-
-
-def shape(encoded: bytes) -> Optional[Tuple[int, int, int]]:
+def shape(encoded: bytes) -> tuple[int, int, int] | None:
   """(height, width, 1 or 3) of a PNG or JPEG; None if the header is neither or is cut off."""
   found = _frame(encoded)
   return found and (*found[:2], 1 if found[2] == 1 else 3)
 
 
-def headers(encoded: Sequence[bytes]) -> Optional[np.ndarray]:
+def headers(encoded: Sequence[bytes]) -> np.ndarray | None:
   """int32 [N, 3] of PNGs and JPEGs; None if one of the images is neither, or damaged.
 
   Height, width, and 1 if TensorFlow can decode a window of the image, else 0: it cuts windows out
@@ -223,7 +220,7 @@ def headers(encoded: Sequence[bytes]) -> Optional[np.ndarray]:
   return found
 
 
-def _frame(encoded: bytes) -> Optional[Tuple[int, int, int, bool]]:
+def _frame(encoded: bytes) -> tuple[int, int, int, bool] | None:
   """(height, width, components, whether it is a JPEG); a PNG's components are 1 if it is gray."""
   try:
     if encoded[:8] == _PNG_SIGNATURE:

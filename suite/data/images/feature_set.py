@@ -14,10 +14,11 @@ Features on disk, in shards that are complete or absent.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 import dataclasses
 import json
 import pathlib
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -31,6 +32,9 @@ from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
 from suite.system import sealed_json
 
+MANIFEST = "features.json"
+_FEATURES, _IDS, _DIGESTS = "features.npy", "ids.json", "images.json"
+
 
 @dataclasses.dataclass(frozen=True)
 class Features:
@@ -39,7 +43,7 @@ class Features:
   size: int = 2048
 
   @property
-  def shape(self) -> Tuple[int]:
+  def shape(self) -> tuple[int]:
     """(D,)."""
     return (self.size,)
 
@@ -150,7 +154,7 @@ class FeatureStore:
 
 def _feature_batch(plan: sampling.Form, transform: examples.Transform,
                    describe: image_store.Describe, element: tf.Tensor, plan_numbers: Any,
-                   features: tf.Tensor, columns: image_store.Columns) -> Dict[str, tf.Tensor]:
+                   features: tf.Tensor, columns: image_store.Columns) -> dict[str, tf.Tensor]:
   indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
   found = tf.ensure_shape(tf.gather(features, indices), [plan.rows, features.shape[1]])
   return {"image": transform.train(found, seeds), **describe(plan, columns, indices, valid)}
@@ -177,7 +181,7 @@ class EvalBatches:
               cut(features.ids.astype(object), ""))]
 
   @property
-  def element_spec(self) -> Dict[str, tf.TensorSpec]:
+  def element_spec(self) -> dict[str, tf.TensorSpec]:
     """The spec of each entry of a batch."""
     return {key: tf.TensorSpec(value.shape, value.dtype)
             for key, value in self._batches[0].items()}
@@ -185,19 +189,15 @@ class EvalBatches:
   def __len__(self) -> int:
     return len(self._batches)
 
-  def __iter__(self) -> Iterator[Dict[str, tf.Tensor]]:
+  def __iter__(self) -> Iterator[dict[str, tf.Tensor]]:
     return iter(self._batches)
-
-
-MANIFEST = "features.json"
-_FEATURES, _IDS, _DIGESTS = "features.npy", "ids.json", "images.json"
 
 
 class FeatureSplit(NamedTuple):
   """features: float32 [N, D]. ids: [N]. digests: of the images, [N], or [] if none are kept."""
 
   features: np.ndarray
-  ids: List[str]
+  ids: list[str]
   digests: Sequence[str] = ()
 
 
@@ -206,7 +206,7 @@ def shard_folder(folder: pathlib.Path, split: str, number: int) -> pathlib.Path:
   return pathlib.Path(folder) / split / f"{number:05d}"
 
 
-def ranges(num_examples: int, shard_size: int) -> Iterator[Tuple[int, int]]:
+def ranges(num_examples: int, shard_size: int) -> Iterator[tuple[int, int]]:
   """(first, end) of each shard of a split."""
   for first in range(0, num_examples, shard_size):
     yield first, min(first + shard_size, num_examples)
@@ -221,7 +221,7 @@ def write_shard(folder: pathlib.Path, features: np.ndarray, ids: Sequence[str],
   (folder / _IDS).write_text(json.dumps(list(ids)))
 
 
-def read_manifest(folder: pathlib.Path) -> Dict[str, Any]:
+def read_manifest(folder: pathlib.Path) -> dict[str, Any]:
   """The contents of features.json."""
   path = pathlib.Path(folder) / MANIFEST
   if not path.is_file():
@@ -240,9 +240,9 @@ def read_split(folder: pathlib.Path, split: str) -> FeatureSplit:
     raise ValueError(f"{folder} has no features of split {split!r}; it has "
                      f"{', '.join(sorted(manifest['splits']))}. Write them with: suite data "
                      f"features {manifest['data_set']} --split {split} --out {folder}")
-  features: List[np.ndarray] = []
-  ids: List[str] = []
-  digests: List[str] = []
+  features: list[np.ndarray] = []
+  ids: list[str] = []
+  digests: list[str] = []
   for number, (first, end) in enumerate(ranges(facts["num_examples"], manifest["shard_size"])):
     shard = shard_folder(folder, split, number)
     if not shard.is_dir():

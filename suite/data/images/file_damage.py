@@ -17,9 +17,9 @@ decoding: `suite data check`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 import io
 import struct
-from typing import Iterable, List, Sequence, Tuple
 
 from PIL import Image
 
@@ -147,7 +147,7 @@ def _listed(value: object) -> Sequence[int]:
 _CHECKS = ((b"\xff\xd8", _jpeg), (b"\x89PNG\r\n\x1a\n", _png), (b"GIF8", _gif), (b"BM", _bmp))
 
 
-def check(name: str, files: Iterable[Tuple[str, bytes]], remedy: str) -> None:
+def check(name: str, files: Iterable[tuple[str, bytes]], remedy: str) -> None:
   """Refuses damaged files, naming them.
 
   Args:
@@ -155,7 +155,7 @@ def check(name: str, files: Iterable[Tuple[str, bytes]], remedy: str) -> None:
     files: (id, bytes) of each.
     remedy: the last sentence of the message.
   """
-  found: List[str] = []
+  found: list[str] = []
   total = 0
   for image_id, data in files:
     total += 1

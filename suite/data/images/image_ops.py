@@ -15,9 +15,10 @@ a large batch gives. Boxes are (y, x, height, width) in pixels and need not be w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import math
-from typing import Any, Callable, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -32,6 +33,8 @@ _NUM_ATTEMPTS = 10
 _DRAWS_PER_ATTEMPT = 4
 
 Op = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]  # Images [B, S, S, 3] and seeds [B] to images.
+_MARGIN = 2  # Pixels: rounding of samples, and colors that a decoder takes from beyond.
+_BYTES = np.array([1, 3], np.int32)  # A row of pixels as one of bytes.
 
 
 def mirrored(images: tf.Tensor, margin: int, *, axis: int) -> tf.Tensor:
@@ -47,7 +50,7 @@ def mirrored(images: tf.Tensor, margin: int, *, axis: int) -> tf.Tensor:
 
 
 def resample(images: tf.Tensor, boxes: tf.Tensor, size: int | tf.Tensor,
-             flip: Optional[tf.Tensor] = None) -> tf.Tensor:
+             flip: tf.Tensor | None = None) -> tf.Tensor:
   """Cuts a box out of every image and resizes it bilinearly, without antialiasing.
 
   Equals `tf.image.resize` (half-pixel centers) for a box that covers the image. Near the border of
@@ -74,7 +77,7 @@ def resample(images: tf.Tensor, boxes: tf.Tensor, size: int | tf.Tensor,
 
 
 def corners_of(boxes: tf.Tensor, sides: tf.Tensor, size: int | tf.Tensor,
-               flip: Optional[tf.Tensor] = None) -> tf.Tensor:
+               flip: tf.Tensor | None = None) -> tf.Tensor:
   """The first and the last samples of boxes, as fractions of an image with its border of one pixel.
 
   Args:
@@ -102,9 +105,6 @@ def drawn_corners(crops: examples.Cropping, sides: tf.Tensor, seeds: tf.Tensor, 
   if boxes.shape.rank == 2:  # One view.
     boxes, flip = boxes[:, None], None if flip is None else flip[:, None]
   return corners_of(boxes, sides[:, None], size, flip)
-
-
-_MARGIN = 2  # Pixels: rounding of samples, and colors that a decoder takes from beyond.
 
 
 class Windows(NamedTuple):
@@ -149,9 +149,6 @@ def windows_of(corners: tf.Tensor, sides: tf.Tensor) -> Windows:
       tf.concat([one, sides + 2, 3 * one], 1), corners)
 
 
-_BYTES = np.array([1, 3], np.int32)  # A row of pixels as one of bytes.
-
-
 def resampled_window(pixels: tf.Tensor, window: Windows, size: int) -> tf.Tensor:
   """What `resample` makes of the boxes of one image, from the image's window alone.
 
@@ -194,8 +191,8 @@ def centers(sides: tf.Tensor) -> tf.Tensor:
   return tf.cast(tf.concat([(sides - side) // 2, side, side], axis=-1), tf.float64)
 
 
-def random_boxes(draws: tf.Tensor, height: Any, width: Any, *, area: Tuple[float, float],
-                 aspect: Tuple[float, float]) -> tf.Tensor:
+def random_boxes(draws: tf.Tensor, height: Any, width: Any, *, area: tuple[float, float],
+                 aspect: tuple[float, float]) -> tf.Tensor:
   """The first of 10 attempted boxes that fits into the image, else the whole image.
 
   Args:
@@ -222,8 +219,8 @@ def random_boxes(draws: tf.Tensor, height: Any, width: Any, *, area: Tuple[float
 
 
 def random_boxes_by_height(draws: tf.Tensor, height: Any, width: Any, *,
-                           area: Tuple[float, float],
-                           aspect: Tuple[float, float], covered: float = 0.1) -> tf.Tensor:
+                           area: tuple[float, float],
+                           aspect: tuple[float, float], covered: float = 0.1) -> tf.Tensor:
   """As `random_boxes`, but uniform in the height, as `tf.image.sample_distorted_bounding_box`.
 
   Of the heights for which a box of the drawn aspect has an allowed area and fits into the image,
@@ -349,8 +346,8 @@ class Nevis(examples.Cropping):
   """
 
   size: int = 64
-  area: Tuple[float, float] = (0.08, 1.0)
-  aspect: Tuple[float, float] = (3 / 4, 4 / 3)
+  area: tuple[float, float] = (0.08, 1.0)
+  aspect: tuple[float, float] = (3 / 4, 4 / 3)
   uniform_in: str = "height"
   flip_probability: float = 0.5
   crop: bool = True
@@ -395,7 +392,7 @@ class Nevis(examples.Cropping):
     return dataclasses.replace(self, crop=self.crop and crop, flip_probability=probability)
 
 
-def cropping(transform: examples.Transform) -> Optional[examples.Cropping]:
+def cropping(transform: examples.Transform) -> examples.Cropping | None:
   """The transform, if a pipeline may decode and resample only its boxes; else None."""
   if not isinstance(transform, examples.Cropping) or not transform.is_cropping:
     return None
@@ -558,7 +555,7 @@ class AugmentedStorage(examples.Storage):
 
 
 def _sample_ends(start: tf.Tensor, length: tf.Tensor, last: tf.Tensor, size: int | tf.Tensor
-                 ) -> Tuple[tf.Tensor, tf.Tensor]:
+                 ) -> tuple[tf.Tensor, tf.Tensor]:
   """Where the first and the last sample of a box lie, as fractions of the padded side."""
   half = 0.5 * length / tf.cast(size, tf.float64)
   return (start + half + 0.5) / last, (start + length - half + 0.5) / last

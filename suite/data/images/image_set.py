@@ -13,10 +13,10 @@ Image sets whose labels a learner must not see, for pretraining.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 import copy
 import hashlib
-from typing import Any, Callable, Dict, Sequence, Tuple, Union
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -34,7 +34,8 @@ from suite.data.pipelines import traced_maps
 
 DEFAULT_MEMORY_LIMIT_BYTES = 4 * 2**30
 
-Ids = Union[Sequence[str], np.ndarray, None]  # [N] strings; None: the indices.
+Ids = Sequence[str] | np.ndarray | None  # [N] strings; None: the indices.
+_SHOWN = ("image", "mask")
 
 
 class LabeledSet:
@@ -95,8 +96,8 @@ class ImageSet(LabeledSet):
     self.labels = checked_labels(name, labels, kind=kind, num_classes=num_classes, size=len(store))
     self.class_names = class_lists.checked(name, class_names, num_classes)
     self._store = store
-    self._eval: Tuple[Any, Any] = (None, None)
-    self._resident: Tuple[Any, Any] = (None, None)
+    self._eval: tuple[Any, Any] = (None, None)
+    self._resident: tuple[Any, Any] = (None, None)
 
   @classmethod
   def from_arrays(cls, name: str, images: np.ndarray, labels: Any, *, kind: str, num_classes: int,
@@ -163,7 +164,7 @@ class ImageSet(LabeledSet):
       found = [repr(one.shape).encode() + one.tobytes() for one in pixels]
     return [f"{kind} {hashlib.sha256(one).hexdigest()[:32]}" for one in found]
 
-  def split(self, share: float, *, seed: Any) -> Tuple[ImageSet, ImageSet]:
+  def split(self, share: float, *, seed: Any) -> tuple[ImageSet, ImageSet]:
     """(the rest, a random `share` of the images); both in their old order, no image in both."""
     num = num_in_share(self, share)
     chosen = sampling.draw_without_replacement(self.size, num, seed)
@@ -246,7 +247,7 @@ class ImageSet(LabeledSet):
       raise ValueError(f"{self.name!r} holds images, but the learner's transform is of features. "
                        "Give it a transform of images.")
 
-  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
+  def train_batches(self, batch_size: int, *, seed: tuple[int, int],
                     transform: examples.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless shuffled, augmented batches; a pure function of (seed, step).
@@ -269,7 +270,7 @@ class ImageSet(LabeledSet):
     return self._batches(plan, transform)
 
   def on_device(self, device: str, transform: examples.Transform, fits: Callable[[int], bool]
-                ) -> Callable[[Dict[str, tf.Tensor]], Dict[str, tf.Tensor]] | None:
+                ) -> Callable[[dict[str, tf.Tensor]], dict[str, tf.Tensor]] | None:
     """The images on a device, to complete batches of places; the latest is kept.
 
     Args:
@@ -299,7 +300,7 @@ class ImageSet(LabeledSet):
     self._resident = (key, resident)
     return resident
 
-  def place_batches(self, batch_size: int, *, seed: Tuple[int, int], first_step: int = 0
+  def place_batches(self, batch_size: int, *, seed: tuple[int, int], first_step: int = 0
                     ) -> tf.data.Dataset:
     """As `train_batches` for one device, with "place" and "seed" in place of images and ids."""
     plan = sampling.TrainPlan(
@@ -332,7 +333,7 @@ class ImageSet(LabeledSet):
 
 
 def _described(plan: sampling.Form, columns: image_store.Columns, indices: tf.Tensor,
-               valid: tf.Tensor) -> Dict[str, tf.Tensor]:
+               valid: tf.Tensor) -> dict[str, tf.Tensor]:
   """Labels, mask and ids of a batch."""
   labels, ids = columns
   label, name = tf.gather(labels, indices), tf.gather(ids, indices)
@@ -346,7 +347,7 @@ def _described(plan: sampling.Form, columns: image_store.Columns, indices: tf.Te
 
 
 def _place_batch(plan: sampling.Form, element: tf.Tensor, plan_numbers: Any, labels: tf.Tensor
-                 ) -> Dict[str, tf.Tensor]:
+                 ) -> dict[str, tf.Tensor]:
   """Places, seeds, labels and mask of a batch."""
   places, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
   return {"place": places, "seed": seeds, "label": tf.gather(labels, places), "mask": valid}
@@ -454,9 +455,6 @@ def _checked_ids(name: str, ids: Ids, size: int) -> np.ndarray:
   return ids
 
 
-_SHOWN = ("image", "mask")
-
-
 class Unlabelled:
   """A view of an image set without its labels and ids."""
 
@@ -476,7 +474,7 @@ class Unlabelled:
     raise AttributeError(f"{self.name!r} has no {name!r}; it has name, size and train_batches. To "
                          "learn from labels, run pretrain.run with labelled=True.")
 
-  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
+  def train_batches(self, batch_size: int, *, seed: tuple[int, int],
                     transform: examples.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Batches {"image", "mask"} in the order, and with the augmentation, of the labeled set."""

@@ -8,7 +8,8 @@ function of a module, adds labels, ids and mask.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Protocol, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 import weakref
 
 from absl import logging
@@ -25,7 +26,7 @@ from suite.data.images import sampling
 from suite.data.pipelines import traced_maps
 
 Columns = Sequence[tf.Tensor]  # [N, ...] each.
-Describe = Callable[[sampling.Form, Columns, tf.Tensor, tf.Tensor], Dict[str, tf.Tensor]]
+Describe = Callable[[sampling.Form, Columns, tf.Tensor, tf.Tensor], dict[str, tf.Tensor]]
 
 
 class Store(Protocol):
@@ -85,7 +86,7 @@ class RawStore:
 
 def _raw_batch(plan: sampling.Form, transform: examples.Transform, describe: Describe,
                element: tf.Tensor, plan_numbers: Any, images: tf.Tensor, columns: Columns
-               ) -> Dict[str, tf.Tensor]:
+               ) -> dict[str, tf.Tensor]:
   indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
   chosen = tf.ensure_shape(tf.gather(images, indices), [plan.rows] + images.shape[1:])
   chosen = transform.train(chosen, seeds) if plan.is_training else transform.evaluate(chosen)
@@ -121,7 +122,7 @@ class ResidentImages:
       self._images = tf.identity(images)
     self._transform = transform
 
-  def __call__(self, batch: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+  def __call__(self, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
     """A batch of "place" and "seed" [B] as one with "image", in the graph of a step."""
     rest = {key: value for key, value in batch.items() if key not in ("place", "seed")}
     images = byte_rows.gather(self._images, batch["place"])
@@ -169,7 +170,7 @@ class EncodedStore:
 
 
 def _encoded_batch(plan: sampling.Form, describe: Describe, element: tf.Tensor, plan_numbers: Any,
-                   encoded: tf.Tensor, headers: Columns, columns: Columns) -> Dict[str, tf.Tensor]:
+                   encoded: tf.Tensor, headers: Columns, columns: Columns) -> dict[str, tf.Tensor]:
   indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
   chosen = tf.where(valid, tf.gather(encoded, indices), decoding.blank())
   found = {"image": tf.ensure_shape(chosen, [plan.rows]), "seed": seeds,

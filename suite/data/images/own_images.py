@@ -50,6 +50,9 @@ _WARNINGS = threading.Lock()  # Filters of warnings belong to the process.
 _ERRORS = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error, LookupError,
            TypeError, AttributeError, ArithmeticError, MemoryError, ImportError,
            Image.DecompressionBombError)
+# Start-of-frame markers C0..CF without DHT (C4), JPG (C8) and DAC (CC).
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_APP1, _SCAN = 0xE1, 0xDA
 
 
 class _Refused(ValueError):
@@ -137,11 +140,6 @@ def is_plain(data: bytes) -> bool:
     return data[:8] == _PNG and _is_plain_png(data)
   except (struct.error, IndexError):
     return False
-
-
-# Start-of-frame markers C0..CF without DHT (C4), JPG (C8) and DAC (CC).
-_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-_APP1, _SCAN = 0xE1, 0xDA
 
 
 def _is_plain_jpeg(data: bytes) -> bool:

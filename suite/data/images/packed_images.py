@@ -12,13 +12,14 @@ which the system drops when memory is needed. `write` makes a folder; it resumes
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 import hashlib
 import json
 import os
 import pathlib
 import shutil
 import time
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -45,7 +46,7 @@ _CHECKED_BYTES = 2 * 2**30
 class Part(NamedTuple):
   """Some images in a row, and how many of them were resized."""
 
-  images: List[np.ndarray]  # uint8 [h, w, 3] each.
+  images: list[np.ndarray]  # uint8 [h, w, 3] each.
   labels: np.ndarray
   ids: np.ndarray
   resized: int
@@ -56,7 +57,7 @@ def bordered(image: np.ndarray) -> np.ndarray:
   return np.pad(image, ((1, 1), (1, 1), (0, 0)), mode="edge")
 
 
-def manifest(folder: pathlib.Path) -> Dict[str, Any]:
+def manifest(folder: pathlib.Path) -> dict[str, Any]:
   """The manifest of a folder that is complete; {} of another one."""
   path = folder / MANIFEST
   return sealed_json.load(path, "list of images", f"Delete {folder}; it is then made again."
@@ -64,7 +65,7 @@ def manifest(folder: pathlib.Path) -> Dict[str, Any]:
 
 
 def write(folder: pathlib.Path, of: Mapping[str, Any],
-          parts: Callable[[int], Iterable[Part]]) -> Dict[str, Any]:
+          parts: Callable[[int], Iterable[Part]]) -> dict[str, Any]:
   """Makes the file, its index and its manifest, which is returned.
 
   Args:
@@ -151,7 +152,7 @@ def check(folder: pathlib.Path, found: Mapping[str, Any], *, deep: bool = False)
       start = part["end"]
 
 
-def index(folder: pathlib.Path) -> Dict[str, np.ndarray]:
+def index(folder: pathlib.Path) -> dict[str, np.ndarray]:
   """The columns of the index."""
   with np.load(folder / INDEX, allow_pickle=False) as saved:
     return dict(saved)
@@ -220,7 +221,7 @@ class ResidentPixels:
       self._words, self._last = tf.identity(words), tf.constant(last.view(np.float32)[0])
       self._offsets, self._sides = tf.constant(store.offsets), tf.constant(store.sides)
 
-  def __call__(self, batch: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+  def __call__(self, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
     """A batch of "place" and "seed" [B] as one with "image", in the graph of a step."""
     rest = {key: value for key, value in batch.items() if key not in ("place", "seed")}
     assert self._crops is not None
@@ -276,7 +277,7 @@ _as_it_is = tf.autograph.experimental.do_not_convert
 
 
 @private_tensorflow.plain_data_functions()
-def cut_batches(rows: tf.data.Dataset, pixels_of: Callable[[Dict[str, tf.Tensor]], tf.Tensor],
+def cut_batches(rows: tf.data.Dataset, pixels_of: Callable[[dict[str, tf.Tensor]], tf.Tensor],
                 transform: examples.Transform, *, training: bool) -> tf.data.Dataset:
   """Batches with images that are cut out of mapped files, one by one, several batches at a time.
 
@@ -341,7 +342,7 @@ def cut_batches(rows: tf.data.Dataset, pixels_of: Callable[[Dict[str, tf.Tensor]
 
 def _located(plan: sampling.Form, describe: image_store.Describe, element: tf.Tensor,
              plan_numbers: Any, offsets: tf.Tensor, sides: tf.Tensor,
-             columns: image_store.Columns) -> Dict[str, tf.Tensor]:
+             columns: image_store.Columns) -> dict[str, tf.Tensor]:
   """Where the images of a batch are, with labels, ids and mask."""
   indices, seeds, valid = plan.at(plan_numbers, element, tf.range(plan.rows, dtype=tf.int64))
   return {"offset": tf.ensure_shape(tf.gather(offsets, indices), [plan.rows]), "seed": seeds,

@@ -8,8 +8,9 @@ which is said in the set's name and never happens unasked.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import pathlib
-from typing import Callable, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 from absl import logging
 import numpy as np
@@ -32,7 +33,7 @@ class Folder(NamedTuple):
   """
 
   path: str
-  size: Optional[int] = None
+  size: int | None = None
   subset: bool = False
   command: str = "suite data features NAME --encoder ENCODER --out DIR"
 
@@ -46,8 +47,8 @@ class Folder(NamedTuple):
     return True
 
 
-def folder(name: str, path: Optional[str], size: Optional[int], subset: bool = False
-           ) -> Optional[Folder]:
+def folder(name: str, path: str | None, size: int | None, subset: bool = False
+           ) -> Folder | None:
   """The folder of the features of a data set; None if there is no path."""
   return None if path is None else Folder(
       path, size, subset, f"suite data features {name} --encoder ENCODER --out {path}")
@@ -65,10 +66,10 @@ class Labels(NamedTuple):
   kind: str
   num_classes: int
   class_names: class_lists.ClassNames = None
-  digests: Optional[Callable[[], Sequence[str]]] = None
+  digests: Callable[[], Sequence[str]] | None = None
 
 
-def read(name: str, split: str, folder: Folder, *, data_dir: Optional[str] = None
+def read(name: str, split: str, folder: Folder, *, data_dir: str | None = None
          ) -> feature_set.FeatureSet:
   """The features of a prepared data set's split, or of several, "train+dev" (`with_features`)."""
   parts = []
@@ -90,9 +91,9 @@ def read(name: str, split: str, folder: Folder, *, data_dir: Optional[str] = Non
       num_classes=parts[0].num_classes, ids=ids, class_names=parts[0].class_names)
 
 
-def train_and_test(name: str, features: str, *, size: Optional[int] = None, subset: bool = False,
-                   data_dir: Optional[str] = None
-                   ) -> Tuple[feature_set.FeatureSet, feature_set.FeatureSet]:
+def train_and_test(name: str, features: str, *, size: int | None = None, subset: bool = False,
+                   data_dir: str | None = None
+                   ) -> tuple[feature_set.FeatureSet, feature_set.FeatureSet]:
   """(all other splits, the split "test") of a prepared data set, for `buckets.of_classes`.
 
   Args:
@@ -107,7 +108,7 @@ def train_and_test(name: str, features: str, *, size: Optional[int] = None, subs
           read(name, "test", found, data_dir=data_dir))
 
 
-def of(images: examples.ExampleSet, folder: Folder, split: Optional[str] = None
+def of(images: examples.ExampleSet, folder: Folder, split: str | None = None
        ) -> feature_set.FeatureSet:
   """The features of a set of images; of a split of the folder, if one is given."""
   return with_features(Labels(images.name, images.labels, images.ids, images.kind,
@@ -115,7 +116,7 @@ def of(images: examples.ExampleSet, folder: Folder, split: Optional[str] = None
                               getattr(images, "digests", None)), folder, split)
 
 
-def with_features(known: Labels, folder: Folder, split: Optional[str] = None
+def with_features(known: Labels, folder: Folder, split: str | None = None
                   ) -> feature_set.FeatureSet:
   """Finds the features of a set by ids.
 

@@ -11,8 +11,9 @@ part of its epoch before it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import functools
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+from typing import Any
 
 from absl import logging
 import numpy as np
@@ -29,19 +30,22 @@ from suite.data.images import sampling
 from suite.data.images import tfds_source
 from suite.data.pipelines import traced_maps
 
+_FILES_AT_ONCE = 8
+_FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
 
-def open_source(name: str, split: str, *, data_dir: Optional[str] = None,
-                resized_side: Optional[int] = None
-                ) -> Union[tfds_source.SplitSource, resized_copy.PackedCopy]:
+
+def open_source(name: str, split: str, *, data_dir: str | None = None,
+                resized_side: int | None = None
+                ) -> tfds_source.SplitSource | resized_copy.PackedCopy:
   """Opens a prepared split, or its packed copy, which is made if there is none; see `read`."""
   source = tfds_source.open_split(name, split, data_dir=data_dir)
   return source if resized_side is None else resized_copy.open_split(source, resized_side)
 
 
-def read(name: str, split: str, *, data_dir: Optional[str] = None,
+def read(name: str, split: str, *, data_dir: str | None = None,
          memory_limit_bytes: int = image_set.DEFAULT_MEMORY_LIMIT_BYTES,
-         resized_side: Optional[int] = None
-         ) -> Union[image_set.ImageSet, StreamedSet]:
+         resized_side: int | None = None
+         ) -> image_set.ImageSet | StreamedSet:
   """Reads a prepared TensorFlow data set such as "nevis/mnist".
 
   Features: `image`, `label` or `labels`, and `id` (the index where there is none).
@@ -59,9 +63,9 @@ def read(name: str, split: str, *, data_dir: Optional[str] = None,
       memory_limit_bytes=memory_limit_bytes)
 
 
-def read_source(source: Union[tfds_source.SplitSource, resized_copy.PackedCopy], *,
+def read_source(source: tfds_source.SplitSource | resized_copy.PackedCopy, *,
                 memory_limit_bytes: int = image_set.DEFAULT_MEMORY_LIMIT_BYTES
-                ) -> Union[image_set.ImageSet, StreamedSet]:
+                ) -> image_set.ImageSet | StreamedSet:
   """Reads what `open_source` opened; see `read`."""
   if isinstance(source, resized_copy.PackedCopy):
     return source.read(memory_limit_bytes)
@@ -75,9 +79,6 @@ def read_source(source: Union[tfds_source.SplitSource, resized_copy.PackedCopy],
 
 _as_it_is = tf.autograph.experimental.do_not_convert
 
-_FILES_AT_ONCE = 8
-_FILES, _BUFFER = 4, 5  # Purposes of the seed, beside those of sampling.py.
-
 
 class StreamedSet(image_set.LabeledSet):
   """N labeled images on disk; attributes as of `ImageSet`.
@@ -86,7 +87,7 @@ class StreamedSet(image_set.LabeledSet):
   """
 
   def __init__(self, source: tfds_source.SplitSource, *, buffer_size: int = 16384,
-               kept: Optional[np.ndarray] = None) -> None:
+               kept: np.ndarray | None = None) -> None:
     """
     Args:
       source: the records.
@@ -103,11 +104,11 @@ class StreamedSet(image_set.LabeledSet):
     self.class_names = class_lists.checked(self.name, source.class_names, source.num_classes)
     self._source, self._buffer_size = source, buffer_size
     # int64 [C], the class of this set that each class of the source is; None: the same.
-    self._new_labels: Optional[np.ndarray] = None
+    self._new_labels: np.ndarray | None = None
     self._files = tuple(np.asarray(column) for column in zip(*source.files))
 
   @functools.cached_property
-  def _facts(self) -> Tuple[np.ndarray, np.ndarray]:
+  def _facts(self) -> tuple[np.ndarray, np.ndarray]:
     dataset = self._stored().map(_as_it_is(lambda e: (e["label"], e["id"]))).batch(4096)
     labels, ids = zip(*dataset.as_numpy_iterator())
     return np.concatenate(labels), np.asarray([i.decode() for i in np.concatenate(ids)])
@@ -122,7 +123,7 @@ class StreamedSet(image_set.LabeledSet):
     """str [N], in stored order."""
     return self._facts[1]
 
-  def split(self, share: float, *, seed: Any) -> Tuple[StreamedSet, StreamedSet]:
+  def split(self, share: float, *, seed: Any) -> tuple[StreamedSet, StreamedSet]:
     """(the first ones, the last `share` of the images), both still on disk.
 
     TFDS stores examples in a random order (a hash of the keys), so the seed is not needed. Any
@@ -161,8 +162,8 @@ class StreamedSet(image_set.LabeledSet):
                       len(class_names), new if self._new_labels is None else new[self._new_labels],
                       kept=self._kept)
 
-  def _like(self, source: tfds_source.SplitSource, class_names: Optional[Tuple[str, ...]],
-            num_classes: int, new_labels: Optional[np.ndarray], *, kept: Optional[np.ndarray]
+  def _like(self, source: tfds_source.SplitSource, class_names: tuple[str, ...] | None,
+            num_classes: int, new_labels: np.ndarray | None, *, kept: np.ndarray | None
             ) -> StreamedSet:
     made = StreamedSet(source, buffer_size=self._buffer_size, kept=kept)
     made.class_names, made.num_classes, made._new_labels = class_names, num_classes, new_labels
@@ -194,7 +195,7 @@ class StreamedSet(image_set.LabeledSet):
     return self.subset(wanted).of_classes(classes)
 
   @private_tensorflow.plain_data_functions()
-  def train_batches(self, batch_size: int, *, seed: Tuple[int, int],
+  def train_batches(self, batch_size: int, *, seed: tuple[int, int],
                     transform: examples.Transform, first_step: int = 0, shard_index: int = 0,
                     num_shards: int = 1, shards_here: int = 1) -> tf.data.Dataset:
     """Endless shuffled, augmented batches; arguments as of `ImageSet.train_batches`.
@@ -259,7 +260,7 @@ class StreamedSet(image_set.LabeledSet):
       kept = tf.constant(self._kept)
     return records.filter(_as_it_is(lambda index, *_: kept[index]))
 
-  def _epoch(self, seed: Tuple[int, int], epoch: tf.Tensor) -> tf.data.Dataset:
+  def _epoch(self, seed: tuple[int, int], epoch: tf.Tensor) -> tf.data.Dataset:
     """Blocks of (stored index, serialized example) of one epoch in its own order."""
     names, skips, takes = self._files
     places = tf.range(len(names), dtype=tf.int64)
@@ -284,7 +285,7 @@ class StreamedSet(image_set.LabeledSet):
     # `Dataset.shuffle` takes its seed from Python only, not from the epoch's number.
     return stored.batch(self._buffer_size).enumerate().map(mixed)
 
-  def _row(self, index: tf.Tensor, example: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+  def _row(self, index: tf.Tensor, example: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
     is_single = self.kind == tasks.SINGLE_LABEL
     label = tf.ensure_shape(example["label"], [] if is_single else [self._source.num_classes])
     if self._new_labels is not None and is_single:

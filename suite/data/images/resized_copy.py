@@ -11,13 +11,14 @@ them. A copy of other data (version, number of examples, bytes or content digest
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 import contextlib
 import functools
 import hashlib
 import json
 import pathlib
 import shutil
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -34,6 +35,7 @@ from suite.system import file_lock
 FOLDER = "packed"
 PART_SIZE = 128  # Images of a part; a process that is killed loses one.
 METHOD = "bilinear, antialiased, shorter side"
+_OLDER = "resized"  # Where version 1.0 kept copies, as PNG.
 
 
 def least_side(size: int) -> int:
@@ -62,7 +64,7 @@ class PackedCopy(NamedTuple):
     """The size of the file."""
     return self.manifest["num_bytes"]
 
-  def describe(self) -> Dict[str, Any]:
+  def describe(self) -> dict[str, Any]:
     """The part of a record about the copy: side, format, number of resized images, a digest."""
     digests = "".join(part["sha256"] for part in self.manifest["parts"])
     return {"side": self.manifest["of"]["side"], "resized": self.manifest["resized"],
@@ -102,7 +104,7 @@ def open_split(base: tfds_source.SplitSource, side: int) -> PackedCopy:
       if base.split in saved.files:
         digest = hashlib.sha256(saved[base.split].tobytes()).hexdigest()[:16]
   # The source data set, its version, and the settings of its copy.
-  of: Dict[str, Any] = {
+  of: dict[str, Any] = {
       "data_set": base.name, "split": base.split, "version": base.version,
       "num_examples": base.size, "num_bytes": base.num_bytes, "digest": digest, "side": side,
       "method": METHOD, "part_size": PART_SIZE, "format": packed_images.FORMAT}
@@ -142,7 +144,7 @@ class Found(NamedTuple):
   seconds: float | None
 
 
-def copies(root: pathlib.Path) -> List[Found]:
+def copies(root: pathlib.Path) -> list[Found]:
   """All copies below a folder of prepared data sets."""
   found = []
   for path in sorted([*root.glob(f"**/{FOLDER}/*/**/{packed_images.OF}"),
@@ -162,9 +164,6 @@ def evict(copy: Found) -> None:
   with file_lock.held(copy.folder.parent / f"{copy.folder.name}.lock", wait=False):
     (copy.folder / packed_images.MANIFEST).unlink(missing_ok=True)  # It is incomplete from here on.
     shutil.rmtree(copy.folder)
-
-
-_OLDER = "resized"  # Where version 1.0 kept copies, as PNG.
 
 
 @contextlib.contextmanager
@@ -194,7 +193,7 @@ def _parts(base: tfds_source.SplitSource, side: int, done: int) -> Iterator[pack
 
 
 def _decoded(base: tfds_source.SplitSource, chunk: Mapping[str, Any], side: int, first: int
-             ) -> Tuple[List[np.ndarray], int]:
+             ) -> tuple[list[np.ndarray], int]:
   """The images of a part, and how many of them were resized."""
   encoded, images, resized = list(chunk["image"]), [], 0
   dataset = traced_maps.mapped(
@@ -211,7 +210,7 @@ def _decoded(base: tfds_source.SplitSource, chunk: Mapping[str, Any], side: int,
   return images, resized
 
 
-def limited(side: int, encoded: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+def limited(side: int, encoded: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
   """An encoded image as uint8 [h, w, 3] whose shorter side is no longer; whether it was resized."""
   image = tf.io.decode_image(encoded, channels=3, expand_animations=False)
   shape = tf.shape(image)

@@ -19,8 +19,9 @@ those of a row depend neither on the batch size nor on the number of shards.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -45,12 +46,12 @@ def derive(seeds: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
   return _xor_shift(bits, 31)
 
 
-def root_seed(seed: Tuple[int, int], purpose: int) -> tf.Tensor:
+def root_seed(seed: tuple[int, int], purpose: int) -> tf.Tensor:
   """One uint64 scalar from a pair of Python integers of any size and sign."""
   return tf.constant(_root(seed, purpose), tf.uint64)
 
 
-def _root(seed: Tuple[int, int], purpose: int) -> int:
+def _root(seed: tuple[int, int], purpose: int) -> int:
   """`derive` applied three times, in Python's integers: a graph needs no ops for it."""
   state = 0
   for value in (*seed, purpose):
@@ -61,7 +62,7 @@ def _root(seed: Tuple[int, int], purpose: int) -> int:
   return state
 
 
-def row_seeds(seed: Tuple[int, int], positions: tf.Tensor) -> tf.Tensor:
+def row_seeds(seed: tuple[int, int], positions: tf.Tensor) -> tf.Tensor:
   """The augmentation seeds of the given positions: int64 [R] -> uint64 [R]."""
   return derive(root_seed(seed, _AUGMENT), positions)
 
@@ -79,7 +80,7 @@ def permutation(keys: tf.Tensor, size: int | tf.Tensor) -> tf.Tensor:
 
 
 def shuffled(places: tf.Tensor, size: int | tf.Tensor, keys: tf.Tensor, *,
-             is_small: Optional[bool] = None) -> tf.Tensor:
+             is_small: bool | None = None) -> tf.Tensor:
   """Element p of the permutation of 0..size-1 that belongs to its key: int64 [R] -> [R].
 
   `size` may be an int64 scalar of a graph, which then has a branch unless it knows whether the size
@@ -121,7 +122,7 @@ class TrainForm:
   shard_index: int
   num_shards: int
   shards_here: int
-  is_small: Optional[bool]
+  is_small: bool | None
 
   is_training = True
 
@@ -151,14 +152,14 @@ class TrainPlan:
 
   size: int
   batch_size: int
-  seed: Tuple[int, int]
+  seed: tuple[int, int]
   first_step: int = 0
   shard_index: int = 0
   num_shards: int = 1
   shards_here: int = 1
 
   is_training = True
-  num_elements: Optional[int] = None
+  num_elements: int | None = None
 
   def __post_init__(self) -> None:
     if self.batch_size < 1 or self.num_shards < 1 or self.batch_size % self.num_shards:
@@ -184,7 +185,7 @@ class TrainPlan:
                      self.size <= _SMALL)
 
   @property
-  def numbers(self) -> Tuple[Any, ...]:
+  def numbers(self) -> tuple[Any, ...]:
     """The size, the first step, and the seeds of the order and of augmentation."""
     return (np.int64(self.size), np.int64(self.first_step),
             *(np.uint64(_root(self.seed, purpose)) for purpose in (_SHUFFLE, _AUGMENT)))
@@ -264,7 +265,7 @@ class EvalPlan:
     return EvalForm(self.batch_size)
 
   @property
-  def numbers(self) -> Tuple[Any, ...]:
+  def numbers(self) -> tuple[Any, ...]:
     """The size."""
     return (np.int64(self.size),)
 
@@ -274,8 +275,8 @@ class EvalPlan:
     return -(-self.size // self.batch_size)
 
 
-Form = Union[TrainForm, EvalForm]
-Plan = Union[TrainPlan, EvalPlan]
+Form = TrainForm | EvalForm
+Plan = TrainPlan | EvalPlan
 
 
 def draw_without_replacement(size: int, num: int, seed: Any) -> np.ndarray:

@@ -11,6 +11,7 @@ so that the costs of a run can be counted before anything is downloaded (`suite 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import dataclasses
 import difflib
 import functools
@@ -18,7 +19,7 @@ import io
 import os
 import re
 import types
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -33,6 +34,14 @@ from suite.data.images import own_images
 TIMELINE = "timeline/"  # Prefix of the names of data sets made of a user's own images.
 _BATCH = 1024
 _as_it_is = tf.autograph.experimental.do_not_convert
+# Builders of prepared data sets: making one takes as long as reading a small data set. By name and
+# folder, with what `_written` then returned.
+_PREPARED: dict[tuple[str, str], tuple[Any, tuple[int, ...]]] = {}
+# Images of a bucket (Lin et al., 2021), which the rows do not say; test images are as many at most.
+_OF_CLEAR = {"clear10": 3300, "clear100": 10_000}
+_BUCKET_0 = {"clear10": 700_000, "clear100": 3_600_000}  # Unlabelled ones.
+_SIDES = {"cfsl_omniglot/images": 105, "nevis/cifar10": 32, "nevis/mnist": 28, "nevis/semeion": 16}
+_SIDE, _SIDE_OF_CLEAR = 64, 224
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,12 +53,12 @@ class LabelFacts:
   num_classes: int
 
 
-def label_facts(name: str, *, data_dir: Optional[str] = None) -> LabelFacts:
+def label_facts(name: str, *, data_dir: str | None = None) -> LabelFacts:
   """The labels' kind and number, from the builder: the data need not be prepared."""
   return _label_facts(name, _builder(name, data_dir).info.features)
 
 
-def label_names(name: str, *, data_dir: Optional[str] = None) -> Sequence[str]:
+def label_names(name: str, *, data_dir: str | None = None) -> Sequence[str]:
   """The names of the classes, from the builder."""
   features = _builder(name, data_dir).info.features
   found = features[_label_facts(name, features).key]
@@ -62,7 +71,7 @@ def is_known(name: str) -> bool:
   return name.startswith(TIMELINE) or name in tfds_builders.names(variants=True)
 
 
-def why_missing(name: str, *, data_dir: Optional[str] = None) -> Tuple[str, str]:
+def why_missing(name: str, *, data_dir: str | None = None) -> tuple[str, str]:
   """("", "") if the data set is prepared, else (the reason, the command that prepares it)."""
   import tfds_builders  # pylint: disable=import-outside-toplevel
   if not is_known(name):
@@ -71,28 +80,28 @@ def why_missing(name: str, *, data_dir: Optional[str] = None) -> Tuple[str, str]
   return ("", "") if found.state == tfds_builders.status.PREPARED else (found.reason, found.command)
 
 
-def version(name: str, *, data_dir: Optional[str] = None) -> str:
+def version(name: str, *, data_dir: str | None = None) -> str:
   """The builder's version, such as "1.0.0"; other versions have other examples."""
   return str(_builder(name, data_dir).version)
 
 
-def num_examples(name: str, *, data_dir: Optional[str] = None) -> Dict[str, int]:
+def num_examples(name: str, *, data_dir: str | None = None) -> dict[str, int]:
   """Number of examples by split, without reading them; {} if the data set is not prepared."""
   return {split: int(info.num_examples)
           for split, info in _builder(name, data_dir).info.splits.items()}
 
 
-def metadata(name: str, *, data_dir: Optional[str] = None) -> Dict[str, Any]:
+def metadata(name: str, *, data_dir: str | None = None) -> dict[str, Any]:
   """Metadata that the builder stored with the data set; {} if it is not prepared."""
   return dict(getattr(_builder(name, data_dir).info, "metadata", None) or {})
 
 
-def folder(name: str, *, data_dir: Optional[str] = None) -> str:
+def folder(name: str, *, data_dir: str | None = None) -> str:
   """The directory in which the data set is, or would be, prepared."""
   return str(_builder(name, data_dir).data_dir)
 
 
-def check_prepared(name: str, *, data_dir: Optional[str] = None) -> None:
+def check_prepared(name: str, *, data_dir: str | None = None) -> None:
   """Raises FileNotFoundError with the next step unless the data set is prepared."""
   builder = _builder(name, data_dir)
   if not builder.info.splits:
@@ -110,7 +119,7 @@ class Slice(NamedTuple):
   end: int
 
 
-def slices(name: str, split: Any, splits: Mapping[str, Any]) -> List[Slice]:
+def slices(name: str, split: Any, splits: Mapping[str, Any]) -> list[Slice]:
   """What a split in TFDS's syntax consists of.
 
   Args:
@@ -146,7 +155,7 @@ def slices(name: str, split: Any, splits: Mapping[str, Any]) -> List[Slice]:
     found = [Slice(one.splitname, one.from_ or 0,
                    splits[one.splitname].num_examples if one.to is None else one.to)
              for one in absolute]
-  ends: Dict[str, int] = {}
+  ends: dict[str, int] = {}
   for one in sorted(found):
     if one.first < ends.get(one.split, 0):
       raise ValueError(f"The split {str(split)!r} of data set {name!r} has examples of "
@@ -159,7 +168,7 @@ def slices(name: str, split: Any, splits: Mapping[str, Any]) -> List[Slice]:
   return found
 
 
-def open_split(name: str, split: Any, *, data_dir: Optional[str] = None) -> SplitSource:
+def open_split(name: str, split: Any, *, data_dir: str | None = None) -> SplitSource:
   """A split of a prepared data set, in TFDS's syntax; see `slices`.
 
   Raises:
@@ -247,12 +256,12 @@ class SplitSource:
     return isinstance(self.builder, StandInBuilder) and "image" in self.builder.info.features
 
   @property
-  def decoders(self) -> Dict[str, Any]:
+  def decoders(self) -> dict[str, Any]:
     """The TFDS decoders that leave images encoded."""
     import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
     return {"image": tfds.decode.SkipDecoding()}
 
-  def example(self, features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+  def example(self, features: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
     """TFDS features -> {"image": encoded string, "label": [] or multi-hot [C], "id": string}."""
     label = features[self._label_key]
     if self.kind == tasks.SINGLE_LABEL:
@@ -267,7 +276,7 @@ class SplitSource:
       name = tf.as_string(name)
     return {"image": features["image"], "label": label, "id": name}
 
-  def _normalized(self, example: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+  def _normalized(self, example: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
     """The example with its image as `own_images` decodes it, where the data set is a user's own.
 
     What cannot be decoded stays, and is reported by its id where it is used.
@@ -301,7 +310,7 @@ class SplitSource:
     return getattr(file_format, "value", "") == "array_record"
 
   @property
-  def files(self) -> List[Tuple[str, int, int]]:
+  def files(self) -> list[tuple[str, int, int]]:
     """(path, records to skip, records to take) of each file that has some of the examples."""
     if self.is_array_record:
       raise ValueError(
@@ -312,11 +321,11 @@ class SplitSource:
     return [(file.filename, file.skip, file.take)
             for file in self.builder.info.splits[self.split].file_instructions]
 
-  def parse(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
+  def parse(self, serialized: tf.Tensor) -> dict[str, tf.Tensor]:
     """A record of a file -> what `example` returns."""
     return self._normalized(self._parsed(serialized))
 
-  def _parsed(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
+  def _parsed(self, serialized: tf.Tensor) -> dict[str, tf.Tensor]:
     return self.example(self.builder.info.features.deserialize_example(
         serialized, decoders=self.decoders))
 
@@ -351,7 +360,7 @@ class SplitSource:
     return dataset.map(
         _as_it_is(self.example), num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
 
-  def read(self) -> Tuple[List[bytes], np.ndarray, List[str]]:
+  def read(self) -> tuple[list[bytes], np.ndarray, list[str]]:
     """(encoded images, labels [N] or [N, C], ids) of the whole split.
 
     Where splits that are joined have ids in common, the ids begin with the splits' names.
@@ -375,11 +384,11 @@ def _text(found: Sequence[Slice]) -> str:
   return "+".join(f"{one.split}[{one.first}:{one.end}]" for one in found)
 
 
-def columns(examples: tf.data.Dataset) -> Tuple[List[bytes], np.ndarray, List[str]]:
+def columns(examples: tf.data.Dataset) -> tuple[list[bytes], np.ndarray, list[str]]:
   """(encoded images, labels [N] or [N, C], ids) of a data set of examples."""
-  encoded: List[bytes] = []
-  labels: List[np.ndarray] = []
-  ids: List[str] = []
+  encoded: list[bytes] = []
+  labels: list[np.ndarray] = []
+  ids: list[str] = []
   for batch in examples.batch(_BATCH).as_numpy_iterator():
     encoded.extend(batch["image"])
     labels.append(batch["label"])
@@ -387,12 +396,7 @@ def columns(examples: tf.data.Dataset) -> Tuple[List[bytes], np.ndarray, List[st
   return encoded, np.concatenate(labels), ids
 
 
-# Builders of prepared data sets: making one takes as long as reading a small data set. By name and
-# folder, with what `_written` then returned.
-_PREPARED: Dict[Tuple[str, str], Tuple[Any, Tuple[int, ...]]] = {}
-
-
-def _builder(name: str, data_dir: Optional[str]) -> Any:
+def _builder(name: str, data_dir: str | None) -> Any:
   import tensorflow_datasets as tfds  # pylint: disable=import-outside-toplevel
 
   import tfds_builders  # pylint: disable=import-outside-toplevel  # Registers "nevis/...".
@@ -431,7 +435,7 @@ def check_name(name: str) -> None:
                      "what is prepared.")
 
 
-def _written(builder: Any) -> Tuple[int, ...]:
+def _written(builder: Any) -> tuple[int, ...]:
   """Changes whenever the data set is prepared anew; () if it is not there."""
   try:
     facts = os.stat(os.path.join(builder.data_dir, "dataset_info.json"))
@@ -457,14 +461,7 @@ def _list_feature(feature: Any) -> Any:
   return inner if hasattr(inner, "num_classes") else None
 
 
-# Images of a bucket (Lin et al., 2021), which the rows do not say; test images are as many at most.
-_OF_CLEAR = {"clear10": 3300, "clear100": 10_000}
-_BUCKET_0 = {"clear10": 700_000, "clear100": 3_600_000}  # Unlabelled ones.
-_SIDES = {"cfsl_omniglot/images": 105, "nevis/cifar10": 32, "nevis/mnist": 28, "nevis/semeion": 16}
-_SIDE, _SIDE_OF_CLEAR = 64, 224
-
-
-def of(name: str, builder: Any) -> Optional[StandInBuilder]:
+def of(name: str, builder: Any) -> StandInBuilder | None:
   """The stand-in of a data set; None if the numbers of its images are not known.
 
   Args:
@@ -475,7 +472,7 @@ def of(name: str, builder: Any) -> Optional[StandInBuilder]:
   if row is None or "label" not in builder.info.features:
     return None
   clear = _OF_CLEAR.get(name.split("/")[0])
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   if clear is not None:
     counts = {split: clear for split in row.split_names if not split.endswith("bucket_00")}
     if "bucket_00" in row.split_names and not row.feature_size:
@@ -495,7 +492,7 @@ def of(name: str, builder: Any) -> Optional[StandInBuilder]:
   return StandInBuilder(builder, row, counts, side, flags=clear is not None)
 
 
-class _Splits(Dict[str, Any]):
+class _Splits(dict[str, Any]):
   """Facts of splits and, by "train[FIRST:END]" or "train+test", of their parts and sums."""
 
   def __missing__(self, split: str) -> Any:
@@ -532,7 +529,7 @@ class StandInBuilder:
     feature = tf.zeros(self._features["feature"].shape)
     return tf.data.Dataset.from_tensor_slices(columns).map(lambda one: {**one, "feature": feature})
 
-  def read(self, split: str) -> Tuple[List[bytes], np.ndarray, List[str]]:
+  def read(self, split: str) -> tuple[list[bytes], np.ndarray, list[str]]:
     """(encoded images, labels [N], ids) of a split, as `as_dataset` has them, in a moment."""
     parts = [self._columns(one) for one in slices(self._row.name, split, self.info.splits)]
     image, other = (one.numpy() for one in self._images())
@@ -540,13 +537,13 @@ class StandInBuilder:
             np.concatenate([part["label"] for part in parts]).astype(np.int64),
             [name for part in parts for name in part["id"].tolist()])
 
-  def _images(self) -> List[tf.Tensor]:
+  def _images(self) -> list[tf.Tensor]:
     channels = self._features["image"].shape[-1] or self._row.channels
     # CLEAR's images are of many sizes: two keep them encoded in memory, as in a run.
     return [tf.io.encode_png(tf.zeros([side, self._side, channels], tf.uint8))
             for side in (self._side, self._side + self._flags)]
 
-  def _columns(self, part: Slice) -> Dict[str, np.ndarray]:
+  def _columns(self, part: Slice) -> dict[str, np.ndarray]:
     """Values of all features but images of some examples, and their places in the split."""
     places = np.arange(part.first, part.end)
     low, high = 0, self._row.num_classes
@@ -557,7 +554,7 @@ class StandInBuilder:
         low = sum(sizes[one] for one in names[:names.index(part.split)])
         high = low + sizes[part.split]
         break
-    columns: Dict[str, Any] = {
+    columns: dict[str, Any] = {
         "place": places, "label": low + places % (high - low),
         "id": np.char.add(f"stand-in/{part.split}/", places.astype(str))}
     for key, feature in self._features.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 import pathlib
-from typing import Any, Dict
+from typing import Any
 
 from absl import logging
 import numpy as np
@@ -35,7 +35,7 @@ _NAMES = (("image", "images", "img", "x", "pixel_values"),
 _DARK = 16  # The digits of scikit-learn are 0..16.
 
 
-class SplitSets(Dict[str, Any]):
+class SplitSets(dict[str, Any]):
   """Image sets by the names of their splits ("train", "test") or periods ("2012", "2013").
 
   A value is an image set, or a `SplitSets` of a period.

@@ -6,8 +6,9 @@ The options of all pipelines.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import functools
-from typing import Any, Callable, Sequence
+from typing import Any
 
 import tensorflow as tf
 

@@ -17,11 +17,12 @@ it does after either axis.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent import futures
 import dataclasses
 import functools
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -34,6 +35,9 @@ from suite.data.published import image_places
 
 FIRST_TRAINING = 1 << 40  # The number of the first training image.
 _AT_ONCE = 16  # Images of a batch that are read, and then decoded, side by side.
+INTERPOLATIONS = ("bilinear", "bicubic")
+_AREA, _RATIO = (0.08, 1.0), (3 / 4, 4 / 3)
+_ATTEMPTS = 10
 
 
 class Further(NamedTuple):
@@ -225,11 +229,6 @@ class StoredNumbers(examples.Storage):
   def evaluate(self, rows: tf.Tensor) -> tf.Tensor:
     """Samples int64 [B] -> images."""
     return self.transform.evaluate(rows)
-
-
-INTERPOLATIONS = ("bilinear", "bicubic")
-_AREA, _RATIO = (0.08, 1.0), (3 / 4, 4 / 3)
-_ATTEMPTS = 10
 
 
 def check_interpolation(interpolation: str) -> str:

@@ -29,6 +29,9 @@ NUMBERS = tuple(fluid.SIZES)
 NUM_CLASSES, NUM_NOVEL = 1000, 750
 SEGMENT_LENGTH, NUM_SEGMENTS = 10_000, 10
 _EMPTY = -1  # The class of a label without samples.
+LIST = "Places_LT_train.txt"
+PLACES_CLASSES, PLACES_BASE = 365, 91
+_PURPOSE = 9
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -160,11 +163,6 @@ def stand_in(number: int | str) -> PublishedPlan:
   steps = [fluid_sequence.Step(i, label, f"n{label + 10_000 * number * (label >= 250):08d}",
                                label >= 250) for i, label in enumerate(published.tolist())]
   return of_steps(number, steps, [f"{step.wnid}_{i}.JPEG" for i, step in enumerate(steps)])
-
-
-LIST = "Places_LT_train.txt"
-PLACES_CLASSES, PLACES_BASE = 365, 91
-_PURPOSE = 9
 
 
 def read_places_lt(folder: pathlib.Path, *, seed: int = 0, num_base: int = PLACES_BASE,

@@ -52,6 +52,9 @@ from tfds_builders.rows import imagenet_classes
 ALTERNATING, PLACES_LT = "alternating", "places_lt"
 _TEST = (3, 4, 5)
 _COMMAND = "see docs/fluid.md"
+KIT = "ILSVRC2012_devkit_t12.tar.gz"
+_PER_CLASS, _TRAINING_PER_CLASS = 50, 1300
+_LENGTH, _CHECKSUM = 8, 4  # A record of a TFRecord file: length, checksum, bytes, checksum.
 
 
 def sequence(number: int | str, *, folder: str | None, images: tuple[str, ...] = (),
@@ -342,10 +345,6 @@ def _cached(cache: str | None, key: Sequence[str], where: str,
   return names, places
 
 
-KIT = "ILSVRC2012_devkit_t12.tar.gz"
-_PER_CLASS, _TRAINING_PER_CLASS = 50, 1300
-
-
 class BaseValidation(NamedTuple):
   """Base names of M images, in the order of their numbers, and labels of the sequence, [M]."""
 
@@ -389,9 +388,6 @@ def _base_labels(planned: fluid_sequences.PlannedSequence) -> dict[int, int]:
   """Label by number of the WordNet id; one class may have no sample, and so no WordNet id."""
   classes = planned.classes[:planned.num_base].tolist()
   return {wnid: label for label, wnid in enumerate(classes) if wnid >= 0}
-
-
-_LENGTH, _CHECKSUM = 8, 4  # A record of a TFRecord file: length, checksum, bytes, checksum.
 
 
 def read_records(number: int | str, data_dir: str | None = None

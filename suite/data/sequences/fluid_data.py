@@ -7,7 +7,7 @@ Features that `suite data features` has written may be in place of images.
 from __future__ import annotations
 
 import functools
-from typing import List, NamedTuple, Optional, Type
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -30,16 +30,16 @@ _CHUNK = 2048
 class Encoded(NamedTuple):
   """All N images of a data set as PNG or JPEG; int64 [N] labels; ids, all different."""
 
-  images: List[bytes]
+  images: list[bytes]
   labels: np.ndarray
-  ids: List[str]
+  ids: list[str]
 
 
 @functools.lru_cache(maxsize=2)
-def _encoded(name: str, data_dir: Optional[str], splits: Optional[str]) -> Encoded:
-  images: List[bytes] = []
-  labels: List[np.ndarray] = []
-  ids: List[str] = []
+def _encoded(name: str, data_dir: str | None, splits: str | None) -> Encoded:
+  images: list[bytes] = []
+  labels: list[np.ndarray] = []
+  ids: list[str] = []
   anything = tfds_source.open_split(name, "train", data_dir=data_dir)
   for split in splits.split("+") if splits else sorted(anything.builder.info.splits):
     source = tfds_source.open_split(name, split, data_dir=data_dir)
@@ -62,15 +62,15 @@ def spec_of(spec: str) -> fluid_sequences.Spec:
 
 
 @functools.lru_cache(maxsize=2)
-def plan(name: str, spec: str, seed: int = 0, data_dir: Optional[str] = None,
-         splits: Optional[str] = None) -> fluid_sequences.SequencePlan:
+def plan(name: str, spec: str, seed: int = 0, data_dir: str | None = None,
+         splits: str | None = None) -> fluid_sequences.SequencePlan:
   """The pretraining set and the sequences of a data set, as a spec and a seed define them."""
   data = _encoded(name, data_dir, splits)
   return fluid_sequences.make(data.ids, data.labels.tolist(), spec_of(spec), seed)
 
 
-def _planned(name: str, spec: str, part: str, seed: int, data_dir: Optional[str],
-             splits: Optional[str]) -> fluid_sequences.PlannedSequence:
+def _planned(name: str, spec: str, part: str, seed: int, data_dir: str | None,
+             splits: str | None) -> fluid_sequences.PlannedSequence:
   made = plan(name, spec, seed, data_dir, splits)
   if part == ALTERNATING:
     return fluid_sequences.alternate(made.test, spec_of(spec).segment_length)
@@ -82,9 +82,9 @@ def _planned(name: str, spec: str, part: str, seed: int, data_dir: Optional[str]
 
 
 def sequence(name: str = "nevis/tiny_imagenet", *, spec: str = "tiny", part: str = "test_0",
-             seed: int = 0, side: int = 64, channels: int = 3, data_dir: Optional[str] = None,
-             features: Optional[str] = None, feature_size: Optional[int] = None,
-             splits: Optional[str] = None) -> sequences.Sequence:
+             seed: int = 0, side: int = 64, channels: int = 3, data_dir: str | None = None,
+             features: str | None = None, feature_size: int | None = None,
+             splits: str | None = None) -> sequences.Sequence:
   """A sequence of a data set.
 
   Args:
@@ -107,9 +107,9 @@ def sequence(name: str = "nevis/tiny_imagenet", *, spec: str = "tiny", part: str
 
 
 def base(name: str = "nevis/tiny_imagenet", *, spec: str = "tiny", part: str = "test_0",
-         seed: int = 0, side: int = 64, channels: int = 3, data_dir: Optional[str] = None,
-         features: Optional[str] = None, feature_size: Optional[int] = None,
-         splits: Optional[str] = None) -> image_set.ImageSet:
+         seed: int = 0, side: int = 64, channels: int = 3, data_dir: str | None = None,
+         features: str | None = None, feature_size: int | None = None,
+         splits: str | None = None) -> image_set.ImageSet:
   """The images to pretrain on of a sequence's own base classes, with its labels; see `sequence`."""
   found, data = _planned(name, spec, part, seed, data_dir, splits), _encoded(name, data_dir, splits)
   classes = found.classes[:found.num_base]
@@ -123,7 +123,7 @@ def base(name: str = "nevis/tiny_imagenet", *, spec: str = "tiny", part: str = "
 
 
 def pretraining(name: str = "nevis/tiny_imagenet", *, spec: str = "tiny", seed: int = 0,
-                side: int = 64, channels: int = 3, data_dir: Optional[str] = None
+                side: int = 64, channels: int = 3, data_dir: str | None = None
                 ) -> image_set.ImageSet:
   """The images of all classes to pretrain a backbone on; labels count these classes in order."""
   made, data = plan(name, spec, seed, data_dir), _encoded(name, data_dir, None)
@@ -141,7 +141,7 @@ def _of_classes(data: Encoded, made: fluid_sequences.SequencePlan, classes: np.n
 
 def _pretraining(name: str, data: Encoded, chosen: np.ndarray, images: np.ndarray,
                  classes: np.ndarray, num_classes: int, *,
-                 kind: Type[image_set.ImageSet] = image_set.ImageSet) -> image_set.ImageSet:
+                 kind: type[image_set.ImageSet] = image_set.ImageSet) -> image_set.ImageSet:
   """Pretraining images of some classes; the label is the place of the class in them."""
   place = {int(c): i for i, c in enumerate(classes)}
   labels = np.array([place[int(c)] for c in data.labels[chosen]])
@@ -154,7 +154,7 @@ def _features(name: str, data: Encoded, index: np.ndarray, folder: prepared_feat
               ) -> np.ndarray:
   """float32 [B, D] of the images of the data set, found by split and id."""
   splits, ids = zip(*(data.ids[i].split("/", 1) for i in index))
-  found: List[np.ndarray] = [np.empty(0)] * len(index)
+  found: list[np.ndarray] = [np.empty(0)] * len(index)
   for split in sorted(set(splits)):
     places = [place for place, one in enumerate(splits) if one == split]
     rows = prepared_features.with_features(prepared_features.Labels(

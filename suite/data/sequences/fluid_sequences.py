@@ -19,10 +19,11 @@ Images are held by index only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import hashlib
 import math
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,7 @@ class Spec:
   numerator: float
   offset: float
   minimum: int = 0
-  base_cap: Optional[int] = None
+  base_cap: int | None = None
   update_interval: int = 5000
   num_validation: int = 2
   num_test: int = 3
@@ -171,12 +172,12 @@ class SequencePlan:
   pretrain_classes: np.ndarray
   novel_classes: np.ndarray
   pretrain: np.ndarray
-  validation: Tuple[PlannedSequence, ...]
-  test: Tuple[PlannedSequence, ...]
+  validation: tuple[PlannedSequence, ...]
+  test: tuple[PlannedSequence, ...]
 
 
 def make(ids: Sequence[str], labels: Sequence[int], spec: Spec, seed: int, *,
-         base: Optional[Sequence[int]] = None) -> SequencePlan:
+         base: Sequence[int] | None = None) -> SequencePlan:
   """Makes the pretraining set and all sequences.
 
   Args:
@@ -208,8 +209,8 @@ def make(ids: Sequence[str], labels: Sequence[int], spec: Spec, seed: int, *,
                        "(disjoint=False).")
   pretrain_classes, novel_classes = pretrain, novel
   # Images that may be in sequences, by class, and images to pretrain on.
-  shared: Dict[int, np.ndarray] = {}
-  kept: List[np.ndarray] = []
+  shared: dict[int, np.ndarray] = {}
+  kept: list[np.ndarray] = []
   for label in pretrain_classes:
     members = np.flatnonzero(classes_of == label)
     members = _rng(seed, _SHARE, int(label)).permutation(members[np.argsort(names[members])])
@@ -235,9 +236,9 @@ def _rng(*numbers: int) -> np.random.Generator:
 
 
 def _choose(pretrain_classes: np.ndarray, novel_classes: np.ndarray, spec: Spec, seed: int,
-            num_sequences: int) -> List[Tuple[np.ndarray, np.ndarray]]:
+            num_sequences: int) -> list[tuple[np.ndarray, np.ndarray]]:
   """(base, novel) classes of each sequence, each sorted."""
-  chosen: List[List[np.ndarray]] = []
+  chosen: list[list[np.ndarray]] = []
   for pool, size in ((pretrain_classes, spec.num_base), (novel_classes, spec.num_novel)):
     if spec.disjoint and size * num_sequences <= len(pool):
       order = _rng(seed, _RANKS).permutation(pool)
@@ -248,7 +249,7 @@ def _choose(pretrain_classes: np.ndarray, novel_classes: np.ndarray, spec: Spec,
   return list(zip(chosen[0], chosen[1]))
 
 
-def _planned(name: str, ids: np.ndarray, images: Dict[int, np.ndarray], base: np.ndarray,
+def _planned(name: str, ids: np.ndarray, images: dict[int, np.ndarray], base: np.ndarray,
             novel: np.ndarray, *, spec: Spec, seed: Sequence[int]) -> PlannedSequence:
   """One sequence: classes to ranks, images of each, and the shuffle."""
   rng = _rng(*seed, _ORDER)
@@ -297,7 +298,7 @@ def alternate(planned: Sequence[PlannedSequence], segment_length: int, num_segme
                 np.concatenate(labels).astype(np.int64), np.concatenate(segments))
 
 
-def sections(planned: PlannedSequence, head_above: int) -> Dict[str, np.ndarray]:
+def sections(planned: PlannedSequence, head_above: int) -> dict[str, np.ndarray]:
   """The four cross-sections of classes, bool [R] each: head has more samples than `head_above`."""
   counts = planned.class_counts()
   is_base = np.arange(len(counts)) < planned.num_base

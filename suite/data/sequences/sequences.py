@@ -8,9 +8,9 @@ own sample, or some steps later where labels are delayed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Sequence as Strings
 from types import MappingProxyType
-from typing import List, Mapping, Optional, Tuple, Union
-from typing import Sequence as Strings
 
 import numpy as np
 
@@ -51,9 +51,9 @@ class Sequence:
   """
 
   def __init__(self, images: np.ndarray, labels: np.ndarray, ids: Strings[str],
-               num_base_classes: int, num_classes: Optional[int] = None, *,
-               segments: Optional[np.ndarray] = None, delays: Union[int, np.ndarray] = 0,
-               codes_folder: Optional[str] = None,
+               num_base_classes: int, num_classes: int | None = None, *,
+               segments: np.ndarray | None = None, delays: int | np.ndarray = 0,
+               codes_folder: str | None = None,
                class_names: class_lists.ClassNames = None,
                left_out: Mapping[str, Strings[str]] = MappingProxyType({})):
     if not len(images) == len(labels) == len(ids) or not len(ids):
@@ -95,7 +95,7 @@ class Sequence:
     return (f"Sequence({len(self):,} samples, {self.num_classes} classes, "
             f"{self.num_base_classes} of them base classes)")
 
-  def delayed(self, delays: Union[int, np.ndarray]) -> Sequence:
+  def delayed(self, delays: int | np.ndarray) -> Sequence:
     """The same sequence, with nothing delivered yet and other delays of its labels."""
     return Sequence(self._images, self._labels, self.ids.tolist(), self.num_base_classes,
                     self.num_classes, segments=self.segments, delays=delays,
@@ -106,7 +106,7 @@ class Sequence:
     """Samples start..stop-1, [B, ...], to prepare ahead; they are not delivered by it."""
     return self._images[start:stop]
 
-  def few_pixels(self, indices: np.ndarray) -> List[np.ndarray]:
+  def few_pixels(self, indices: np.ndarray) -> list[np.ndarray]:
     """Some samples as uint8 [H, W, 1 or 3]; [] if the samples are no such images."""
     found = [np.asarray(self._images[int(i)]) for i in indices]
     is_pixels = found[0].dtype == np.uint8 and found[0].ndim == 3 and found[0].shape[-1] in (1, 3)
@@ -163,9 +163,9 @@ class Sequence:
     return np.bincount(self._labels, minlength=self.num_classes)
 
 
-def of(images: image_set.ImageSet, *, num_base_classes: Optional[int] = None,
-       num_samples: Optional[int] = None, shuffle: bool = True, seed: int = 0,
-       size: Optional[int] = None, base: Optional[examples.ExampleSet] = None) -> Sequence:
+def of(images: image_set.ImageSet, *, num_base_classes: int | None = None,
+       num_samples: int | None = None, shuffle: bool = True, seed: int = 0,
+       size: int | None = None, base: examples.ExampleSet | None = None) -> Sequence:
   """A sequence of the images of a set; classes below `num_base_classes` are known before.
 
   Args:
@@ -206,7 +206,7 @@ def of(images: image_set.ImageSet, *, num_base_classes: Optional[int] = None,
                   num_base_classes or 0, images.num_classes, class_names=images.class_names)
 
 
-def delays(num: int, delay: Union[int, Tuple[int, int]], seed: Tuple[int, int]) -> np.ndarray:
+def delays(num: int, delay: int | tuple[int, int], seed: tuple[int, int]) -> np.ndarray:
   """The delays of labels in steps, [num]: always `delay`, or drawn from (least, most)."""
   least, most = (delay, delay) if isinstance(delay, int) else delay
   if not 0 <= least <= most:

@@ -9,11 +9,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import dataclasses
 import functools
 import reprlib
-from typing import Any, Callable, Iterator, Literal, Sequence, Tuple, Union
+from typing import Any, Literal
 
 from absl import logging
 import numpy as np
@@ -27,7 +27,7 @@ from suite.data.images import prepared_sets
 from suite.data.images import tfds_source
 from suite.data.streams import class_coverage
 
-ClassOrder = Union[Sequence[int], Literal["numpy_1993"]]
+ClassOrder = Sequence[int] | Literal["numpy_1993"]
 NUMPY_1993 = "numpy_1993"
 _TURNED_AT_ONCE = 64  # Images: as float64 they stay in the cache.
 _TIE = 1e-9  # Far above the rounding of four products with levels up to 255.
@@ -63,8 +63,8 @@ class Buckets:
   """
 
   task: tasks.Task
-  buckets: Tuple[Bucket, ...]
-  class_names: Tuple[str, ...] = ()
+  buckets: tuple[Bucket, ...]
+  class_names: tuple[str, ...] = ()
 
   def __post_init__(self) -> None:
     sets = [part for bucket in self.buckets for part in (bucket.train, bucket.test)]
@@ -354,7 +354,7 @@ def _base(name: str) -> str:
 
 
 def _pair(data: Any, test_share: float, data_dir: str | None, where: str
-          ) -> Tuple[image_set.ImageSet, image_set.ImageSet]:
+          ) -> tuple[image_set.ImageSet, image_set.ImageSet]:
   """The training and the test set, with one list of classes, in memory."""
   if isinstance(data, str):
     splits = tfds_source.num_examples(data, data_dir=data_dir)
@@ -382,7 +382,7 @@ def _pair(data: Any, test_share: float, data_dir: str | None, where: str
   return aligned[0], aligned[1]
 
 
-def _divided(part: Any, title: str, test_share: float, seed: int) -> Tuple[Any, Any]:
+def _divided(part: Any, title: str, test_share: float, seed: int) -> tuple[Any, Any]:
   """(training set, test set) of what was given for a bucket."""
   if isinstance(part, Mapping) and set(part) == {"train", "test"}:
     part = part["train"], part["test"]

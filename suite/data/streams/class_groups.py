@@ -6,10 +6,11 @@ Groups of the classes of several data sets, each with a year: the tasks of one s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import dataclasses
 import functools
 import re
-from typing import Any, Iterator, List, Optional
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +31,8 @@ class ClassGroups:
     features: of its images, in place of them; None: the images.
   """
 
-  def __init__(self, data: Any, *, split: Optional[str] = None, data_dir: Optional[str] = None,
-               features: Optional[prepared_features.Folder] = None):
+  def __init__(self, data: Any, *, split: str | None = None, data_dir: str | None = None,
+               features: prepared_features.Folder | None = None):
     self._data_dir, self._split, self._features = data_dir, split, features
     self._given = None if isinstance(data, str) else stream_entry.of(data, 0, seed=0)
     if self._given is None:
@@ -44,7 +45,7 @@ class ClassGroups:
       raise ValueError(f"{self.name!r} is {self._kind}; its images would belong to several groups "
                        "of classes. Take a data set with one label an image.")
 
-  def deal(self, num_groups: int, seed: Optional[int]) -> List[np.ndarray]:
+  def deal(self, num_groups: int, seed: int | None) -> list[np.ndarray]:
     """The classes of each group, ascending: int [num_groups, C / num_groups]."""
     if num_groups < 1 or self.num_classes % num_groups or self.num_classes < 2 * num_groups:
       allowed = [n for n in range(1, self.num_classes // 2 + 1) if not self.num_classes % n]
@@ -65,8 +66,8 @@ class ClassGroups:
       tfds_source.check_prepared(self.name, data_dir=self._data_dir)
     return found
 
-  def entry(self, classes: np.ndarray, number: int, role: str, *, name: Optional[str] = None,
-            year: Optional[int] = None) -> stream_entry.StreamEntry:
+  def entry(self, classes: np.ndarray, number: int, role: str, *, name: str | None = None,
+            year: int | None = None) -> stream_entry.StreamEntry:
     """The task of some classes, which it numbers from 0 in their order.
 
     Args:
@@ -114,13 +115,13 @@ class ClassGroups:
     sets: dict[str, Any] = {part: read(part) for part in stream_entry.SPLITS}
     return stream_entry.Splits(**sets)
 
-  def _missing(self) -> Optional[stream_entry.Missing]:
+  def _missing(self) -> stream_entry.Missing | None:
     if self._given is not None:
       return None
     reason, command = tfds_source.why_missing(self.name, data_dir=self._data_dir)
     return stream_entry.Missing(self.name, reason, command) if reason else None
 
-  def _version(self) -> Optional[str]:
+  def _version(self) -> str | None:
     return (None if self._given is not None
             else tfds_source.version(self.name, data_dir=self._data_dir))
 
@@ -143,15 +144,15 @@ class DatedGroups:
 
   data: str
   num_tasks: int
-  num_classes: Optional[int] = None
+  num_classes: int | None = None
   first_year: int = 1
   every: int = 1
-  split: Optional[str] = None
-  features: Optional[str] = None
-  feature_size: Optional[int] = None
+  split: str | None = None
+  features: str | None = None
+  feature_size: int | None = None
   subset: bool = False
 
-  def entries(self, data_dir: Optional[str]) -> Iterator[stream_entry.StreamEntry]:
+  def entries(self, data_dir: str | None) -> Iterator[stream_entry.StreamEntry]:
     """The tasks; all of them are meta-train."""
     folder = prepared_features.folder(
         self.data, self.features, self.feature_size, self.subset)

@@ -10,9 +10,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import re
 import typing
-from typing import Any, Dict, Iterator, List, Literal, NamedTuple, Optional
+from typing import Any, Literal, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -40,13 +41,13 @@ class _Records(NamedTuple):
 
   inputs: Any
   labels: np.ndarray
-  ids: List[str]
-  is_test: Optional[np.ndarray]
+  ids: list[str]
+  is_test: np.ndarray | None
 
 
 def load(name: str = "clear10/images", *, protocol: Mode = "iid", seed: int = 0, first: int = 1,
-         last: Optional[int] = LAST, test_name: Optional[str] = None,
-         data_dir: Optional[str] = None) -> buckets.Buckets:
+         last: int | None = LAST, test_name: str | None = None,
+         data_dir: str | None = None) -> buckets.Buckets:
   """Reads a prepared data set; buckets are called "bucket_01" to "bucket_10", as its splits are.
 
   Args:
@@ -68,8 +69,8 @@ def load(name: str = "clear10/images", *, protocol: Mode = "iid", seed: int = 0,
       lambda: _read(name, protocol, seed, first, last, test_name, data_dir))
 
 
-def _read(name: str, protocol: str, seed: int, first: int, last: Optional[int],
-          test_name: Optional[str], data_dir: Optional[str]) -> buckets.Buckets:
+def _read(name: str, protocol: str, seed: int, first: int, last: int | None,
+          test_name: str | None, data_dir: str | None) -> buckets.Buckets:
   numbers = (list(range(first, last + 1)) if last is not None else
              [i for i in bucket_numbers(name, data_dir=data_dir) if i >= first])
   train = _Splits(name, [f"bucket_{i:02d}" for i in numbers], data_dir)
@@ -101,7 +102,7 @@ def _read(name: str, protocol: str, seed: int, first: int, last: Optional[int],
   return buckets.Buckets(task, tuple(found), tuple(train.class_names))
 
 
-def bucket_numbers(name: str, *, data_dir: Optional[str] = None) -> List[int]:
+def bucket_numbers(name: str, *, data_dir: str | None = None) -> list[int]:
   """The numbers of the buckets of a prepared data set that have labels, ascending."""
   splits = tfds_source.num_examples(name, data_dir=data_dir)
   if not splits:
@@ -122,7 +123,7 @@ def bucket_numbers(name: str, *, data_dir: Optional[str] = None) -> List[int]:
 class _Splits:
   """The splits of a prepared data set; an error if one of `wanted` is missing or empty."""
 
-  def __init__(self, name: str, wanted: List[str], data_dir: Optional[str]):
+  def __init__(self, name: str, wanted: list[str], data_dir: str | None):
     self.name = name
     splits = sorted(tfds_source.num_examples(name, data_dir=data_dir))
     # Opened by any split that the data set has.
@@ -151,7 +152,7 @@ class _Splits:
                        f"{', '.join(sorted(info.features))}. Name one that has: clear10/images, "
                        "clear10/moco_b0.")
 
-  def read(self, splits: List[str], flag: Optional[str]) -> Iterator[_Records]:
+  def read(self, splits: list[str], flag: str | None) -> Iterator[_Records]:
     """All records of each split in the order in which they are stored, by one pipeline.
 
     Args:
@@ -167,7 +168,7 @@ class _Splits:
     keys = (key, "label", "id", *([flag] if flag else []))
     sizes = [self._source.builder.info.splits[split].num_examples for split in splits]
     places = np.repeat(np.arange(len(splits)), sizes)  # The split of each record.
-    columns: List[Dict[str, List[Any]]] = [{k: [] for k in keys} for _ in splits]
+    columns: list[dict[str, list[Any]]] = [{k: [] for k in keys} for _ in splits]
     for batch in dataset.map(lambda e: {k: e[k] for k in keys}).batch(_BATCH).as_numpy_iterator():
       here, places = np.split(places, [len(batch["label"])])
       for place in np.unique(here):
@@ -181,7 +182,7 @@ class _Splits:
       yield _Records(list(whole[key]) if self._is_images else whole[key], whole["label"],
                      [i.decode() for i in whole["id"]], whole[flag] if flag else None)
 
-  def make(self, split: str, part: str, records: _Records, chosen: Optional[np.ndarray] = None
+  def make(self, split: str, part: str, records: _Records, chosen: np.ndarray | None = None
            ) -> image_set.ImageSet:
     """An image or feature set of the chosen records, bool [N]; all if not given."""
     places = np.arange(len(records.ids)) if chosen is None else np.flatnonzero(chosen)
@@ -192,7 +193,7 @@ class _Splits:
                 "Build the data set again from the whole archive.")
       raise ValueError(f"{title!r} is empty: none of the {len(records.ids)} images of {split} is "
                        f"of this part. {advice}")
-    facts: Dict[str, Any] = dict(kind=tasks.SINGLE_LABEL, num_classes=self.num_classes,
+    facts: dict[str, Any] = dict(kind=tasks.SINGLE_LABEL, num_classes=self.num_classes,
                                  ids=[records.ids[i] for i in places],
                                  class_names=class_lists.known(self.class_names))
     labels = records.labels[places]

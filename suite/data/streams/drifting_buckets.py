@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Dict, List, Optional, Tuple, Union
 
 import numpy as np
 import tensorflow as tf
@@ -52,11 +51,11 @@ class Series:
   """
 
   data: str = "nevis/cifar10"
-  splits: Tuple[str, ...] = ("train", "dev", "validation")
+  splits: tuple[str, ...] = ("train", "dev", "validation")
   num_buckets: int = 10
   bucket_size: int = 3300
   pretrain_size: int = 16_000
-  num_classes: Optional[int] = None
+  num_classes: int | None = None
   hue_turns: float = 0.5
   fade: float = 0.5
   blur: float = 1.0
@@ -68,7 +67,7 @@ class Series:
                        "numbers must be at least 1.")
 
 
-SERIES: Dict[str, Series] = {
+SERIES: dict[str, Series] = {
     "drifting/cifar10": Series(),
     "drifting/cifar10_small": Series(bucket_size=1000),
     "drifting/tiny_imagenet": Series(data="nevis/tiny_imagenet", bucket_size=6000),
@@ -76,7 +75,7 @@ SERIES: Dict[str, Series] = {
 }
 
 
-def find(series: Union[str, Series]) -> Series:
+def find(series: str | Series) -> Series:
   """The series of a name."""
   if isinstance(series, Series):
     return series
@@ -85,8 +84,8 @@ def find(series: Union[str, Series]) -> Series:
   return SERIES[series]
 
 
-def load(series: Union[str, Series] = "drifting/cifar10", *, protocol: str = "iid", seed: int = 0,
-         data_dir: Optional[str] = None) -> buckets.Buckets:
+def load(series: str | Series = "drifting/cifar10", *, protocol: str = "iid", seed: int = 0,
+         data_dir: str | None = None) -> buckets.Buckets:
   """Buckets "bucket_01" to "bucket_10".
 
   Args:
@@ -109,13 +108,13 @@ def load(series: Union[str, Series] = "drifting/cifar10", *, protocol: str = "ii
   return buckets.Buckets(task, tuple(found), tuple(names))
 
 
-def unlabelled(series: Union[str, Series] = "drifting/cifar10", *,
-               data_dir: Optional[str] = None) -> image_set.ImageSet:
+def unlabelled(series: str | Series = "drifting/cifar10", *,
+               data_dir: str | None = None) -> image_set.ImageSet:
   """Bucket 0, whose images all have the label 0 of 1."""
   return bucket(series, 0, data_dir=data_dir)
 
 
-def bucket(series: Union[str, Series], number: int, *, data_dir: Optional[str] = None
+def bucket(series: str | Series, number: int, *, data_dir: str | None = None
            ) -> image_set.ImageSet:
   """All images of one bucket; number 0 has no labels."""
   series = find(series)
@@ -125,8 +124,8 @@ def bucket(series: Union[str, Series], number: int, *, data_dir: Optional[str] =
   return _Pool(series, data_dir).bucket(number)
 
 
-def every_bucket(series: Union[str, Series], *, data_dir: Optional[str] = None
-                 ) -> List[Optional[image_set.ImageSet]]:
+def every_bucket(series: str | Series, *, data_dir: str | None = None
+                 ) -> list[image_set.ImageSet | None]:
   """All images of each bucket, by number; None for an empty bucket 0."""
   series = find(series)
   pool = _Pool(series, data_dir)
@@ -139,14 +138,14 @@ def name(number: int) -> str:
   return f"bucket_{number:02d}"
 
 
-def deal(labels: np.ndarray, series: Series) -> List[np.ndarray]:
+def deal(labels: np.ndarray, series: Series) -> list[np.ndarray]:
   """Places of the images of buckets 0..T, ascending; labels int64 [N]."""
   classes = np.unique(labels)
   share, rest = divmod(series.bucket_size, len(classes))
   if rest or not share:
     raise ValueError(f"{series.bucket_size} images a bucket are no multiple of the {len(classes)} "
                      f"classes of {series.data!r}; choose one, or num_classes.")
-  hands: List[List[np.ndarray]] = [[] for _ in range(series.num_buckets + 1)]
+  hands: list[list[np.ndarray]] = [[] for _ in range(series.num_buckets + 1)]
   for label in classes:
     own = np.flatnonzero(labels == label)
     if len(own) < share * series.num_buckets:
@@ -182,15 +181,15 @@ def drifted(images: np.ndarray, times: np.ndarray, series: Series) -> np.ndarray
 class _Pool:
   """All images of the series' data, assigned to buckets."""
 
-  def __init__(self, series: Series, data_dir: Optional[str]):
+  def __init__(self, series: Series, data_dir: str | None):
     self._series, self._data_dir = series, data_dir
     sources = [tfds_source.open_split(series.data, s, data_dir=data_dir) for s in series.splits]
     if sources[0].kind != tasks.SINGLE_LABEL:
       raise ValueError(f"{series.data!r} is {sources[0].kind}; a series is made of "
                        f"{tasks.SINGLE_LABEL} data.")
-    encoded: List[bytes] = []
-    labels: List[np.ndarray] = []
-    ids: List[str] = []
+    encoded: list[bytes] = []
+    labels: list[np.ndarray] = []
+    ids: list[str] = []
     for source in sources:
       some, some_labels, some_ids = source.read()
       encoded += some

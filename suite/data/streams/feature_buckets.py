@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from typing import Optional, Tuple
 
 from suite.contracts import examples
 from suite.contracts import rehearsal
@@ -18,7 +17,7 @@ from suite.data.images import prepared_features
 from suite.data.streams import buckets as buckets_lib
 
 
-def load(buckets: buckets_lib.Buckets, features: str, size: Optional[int] = None, *,
+def load(buckets: buckets_lib.Buckets, features: str, size: int | None = None, *,
          subset: bool = False) -> buckets_lib.Buckets:
   """The same buckets with features in place of images.
 
@@ -38,7 +37,7 @@ def load(buckets: buckets_lib.Buckets, features: str, size: Optional[int] = None
     is_apart = apart in known and (apart in images.name or apart.startswith("unlabelled"))
     return prepared_features.of(images, folder, apart if is_apart else bucket)
 
-  def joined() -> Tuple[buckets_lib.Buckets, buckets_lib.Buckets]:
+  def joined() -> tuple[buckets_lib.Buckets, buckets_lib.Buckets]:
     found = []
     for bucket in buckets:
       train = test = part(bucket.train, bucket.name)

@@ -10,7 +10,7 @@ import dataclasses
 import hashlib
 import json
 import pathlib
-from typing import Any, Dict, List, Optional, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -36,14 +36,14 @@ class FeatureSource(Protocol):
 
   name: str
   version: str
-  splits: Dict[str, int]
+  splits: dict[str, int]
   are_own: bool
 
   def part(self, split: str, first: int, end: int) -> image_set.ImageSet:
     """Images first ... end - 1 of a split, in their stored order."""
 
 
-def find(name: str, *, data_dir: Optional[str] = None) -> FeatureSource:
+def find(name: str, *, data_dir: str | None = None) -> FeatureSource:
   """A series by its name ("drifting/cifar10"), a folder or table of images, or a prepared data set.
 
   A folder has a folder for each class, or such folders in train/, test/, ...; a table is a .csv,
@@ -80,7 +80,7 @@ class _DataSet:
 
   are_own = False
 
-  def __init__(self, name: str, data_dir: Optional[str]):
+  def __init__(self, name: str, data_dir: str | None):
     self._data_dir, self.name = data_dir, name
     tfds_source.check_prepared(name, data_dir=data_dir)
     self.version = tfds_source.version(name, data_dir=data_dir)
@@ -110,7 +110,7 @@ class _Own:
   def __init__(self, path: pathlib.Path):
     self.name = path.resolve().name
     found = named_data.own_sets(path)
-    self._sets: Dict[str, image_set.ImageSet] = {"all": found} if isinstance(
+    self._sets: dict[str, image_set.ImageSet] = {"all": found} if isinstance(
         found, image_set.ImageSet) else {split: read() for split, read in found.items()}
     digest = hashlib.sha256()
     for split, images in self._sets.items():
@@ -127,12 +127,12 @@ class _Series:
 
   are_own = False
 
-  def __init__(self, name: str, data_dir: Optional[str]):
+  def __init__(self, name: str, data_dir: str | None):
     self.name, self._series = name, drifting_buckets.find(name)
     facts = {**dataclasses.asdict(self._series),
              "version": tfds_source.version(self._series.data, data_dir=data_dir)}
     self.version = json.dumps(facts, sort_keys=True)
-    self._sets: List[Any] = drifting_buckets.every_bucket(self._series, data_dir=data_dir)
+    self._sets: list[Any] = drifting_buckets.every_bucket(self._series, data_dir=data_dir)
     self.splits = {drifting_buckets.name(number): images.size
                    for number, images in enumerate(self._sets) if images is not None}
 

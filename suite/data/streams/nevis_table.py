@@ -20,11 +20,11 @@ are objects and scenes without Extended YaleB, which appendix L calls an object 
 from __future__ import annotations
 
 import collections
+from collections.abc import Iterable, Sequence
 import csv
 import dataclasses
 import functools
 import pathlib
-from typing import Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -53,11 +53,11 @@ class StreamLine:
   kind: str
   role: str
   occurrence: int = 1
-  short: Optional[Tuple[int, int]] = None  # Position and year in SHORT.
+  short: tuple[int, int] | None = None  # Position and year in SHORT.
   domain: str = ""
   size: int = 0
-  resolution: Tuple[int, int] = (0, 0)  # Average height and width.
-  table5: Tuple[str, ...] = ()
+  resolution: tuple[int, int] = (0, 0)  # Average height and width.
+  table5: tuple[str, ...] = ()
 
   @property
   def key(self) -> str:
@@ -66,7 +66,7 @@ class StreamLine:
 
 
 @functools.cache
-def full() -> Tuple[StreamLine, ...]:
+def full() -> tuple[StreamLine, ...]:
   """All 106 tasks, in order."""
   with open(_PATH, newline="", encoding="utf-8") as stream:
     rows = list(csv.DictReader(stream))
@@ -79,7 +79,7 @@ def full() -> Tuple[StreamLine, ...]:
   return tuple(counted(lines))
 
 
-def short() -> Tuple[StreamLine, ...]:
+def short() -> tuple[StreamLine, ...]:
   """The 29 tasks of SHORT in its own order, with its own years; roles follow those (24 and 5)."""
   placed = sorted((*line.short, line) for line in full() if line.short)  # Places are unique.
   return tuple(counted(
@@ -87,12 +87,12 @@ def short() -> Tuple[StreamLine, ...]:
       for _, year, line in placed))
 
 
-def tiny() -> Tuple[StreamLine, ...]:
+def tiny() -> tuple[StreamLine, ...]:
   """The 7 tasks of TINY with the years of SHORT; roles follow those (6 and 1)."""
   return tuple(line for line in short() if line.key in TINY)
 
 
-def table5(variant: str, seed: int = 0) -> Tuple[StreamLine, ...]:
+def table5(variant: str, seed: int = 0) -> tuple[StreamLine, ...]:
   """One of `TABLE5`: the full stream with fewer meta-train tasks.
 
   Args:
@@ -111,7 +111,7 @@ def table5(variant: str, seed: int = 0) -> Tuple[StreamLine, ...]:
   return tuple(counted([*kept, *(line for line in full() if line.role != "meta_train")]))
 
 
-def select(variant: Union[str, Sequence[str]], seed: int = 0) -> List[StreamLine]:
+def select(variant: str | Sequence[str], seed: int = 0) -> list[StreamLine]:
   """The lines of one of `VARIANTS`, or of a list of keys of the full stream; `seed`: see `table5`.
   """
   if isinstance(variant, str) and variant not in VARIANTS:
@@ -132,7 +132,7 @@ def select(variant: Union[str, Sequence[str]], seed: int = 0) -> List[StreamLine
   return counted(known[key] for key in keys)
 
 
-def before(lines: Sequence[StreamLine], stop_year: int) -> List[StreamLine]:
+def before(lines: Sequence[StreamLine], stop_year: int) -> list[StreamLine]:
   """The tasks of the years before `stop_year`, in their order.
 
   Raises:
@@ -147,7 +147,7 @@ def before(lines: Sequence[StreamLine], stop_year: int) -> List[StreamLine]:
   return counted(line for line in lines if line.year < stop_year)
 
 
-def shuffled(lines: Sequence[StreamLine], seed: int, *, within_years: bool) -> List[StreamLine]:
+def shuffled(lines: Sequence[StreamLine], seed: int, *, within_years: bool) -> list[StreamLine]:
   """The tasks in another order, of all of them or of the tasks of each year (figure 10).
 
   Roles and years stay with the tasks; of a repeated data set the task that now comes first is
@@ -158,9 +158,9 @@ def shuffled(lines: Sequence[StreamLine], seed: int, *, within_years: bool) -> L
   return counted(lines[place] for place in places)
 
 
-def counted(lines: Iterable[StreamLine]) -> List[StreamLine]:
+def counted(lines: Iterable[StreamLine]) -> list[StreamLine]:
   """The lines with occurrences counted in their order."""
-  seen: Dict[str, int] = collections.Counter()
+  seen: dict[str, int] = collections.Counter()
   found = []
   for line in lines:
     seen[line.name] += 1

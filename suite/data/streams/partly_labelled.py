@@ -12,7 +12,6 @@ Unlabelled images have the label 0 of 1 class, and ids that say nothing.
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional, Union
 
 import numpy as np
 import tensorflow as tf
@@ -57,8 +56,8 @@ def withheld(buckets: buckets_lib.Buckets, labelled_share: float = 0.1, *, seed:
   return dataclasses.replace(buckets, buckets=tuple(found))
 
 
-def beside(buckets: buckets_lib.Buckets, name: Optional[str] = None, *, most: Optional[int] = None,
-           data_dir: Optional[str] = None) -> buckets_lib.Buckets:
+def beside(buckets: buckets_lib.Buckets, name: str | None = None, *, most: int | None = None,
+           data_dir: str | None = None) -> buckets_lib.Buckets:
   """Returns the buckets with unlabelled images of a prepared data set beside them.
 
   Args:
@@ -87,9 +86,9 @@ def beside(buckets: buckets_lib.Buckets, name: Optional[str] = None, *, most: Op
       for bucket, split in zip(buckets, own)))
 
 
-def unlabelled(name: str, split: str, *, most: Optional[int] = None,
-               data_dir: Optional[str] = None
-               ) -> Union[image_set.ImageSet, prepared_sets.StreamedSet]:
+def unlabelled(name: str, split: str, *, most: int | None = None,
+               data_dir: str | None = None
+               ) -> image_set.ImageSet | prepared_sets.StreamedSet:
   """The images of one split of a prepared data set, without labels, such as bucket_00 of CLEAR."""
   # TFDS stores examples in a random order.
   part = split if most is None else f"{split}[:{most}]"

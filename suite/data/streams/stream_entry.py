@@ -6,10 +6,11 @@ The four splits of a task that a user gives.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 import dataclasses
 import functools
 import typing
-from typing import Any, Callable, Literal, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Literal, NamedTuple
 
 from suite.contracts import examples
 from suite.contracts import tasks
@@ -107,7 +108,7 @@ class SplitsOnDemand:
     return {split: fact for split, fact in found.items() if fact is not None}
 
 
-AnySplits = Union[Splits, SplitsOnDemand]
+AnySplits = Splits | SplitsOnDemand
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,10 +126,10 @@ class Sizes:
   validation: int
   test: int
   measured: bool = True
-  pixel_bytes: Optional[int] = None
+  pixel_bytes: int | None = None
 
   @property
-  def num_bytes(self) -> Optional[int]:
+  def num_bytes(self) -> int | None:
     """Bytes of all splits in memory at most: a split that is larger stays on disk."""
     if self.pixel_bytes is None:
       return None
@@ -153,11 +154,11 @@ class StreamEntry:
     sizes: () -> `Sizes`; if not given, the splits are loaded and counted.
   """
 
-  def __init__(self, task: Union[tasks.Task, Callable[[], tasks.Task]], year: int, role: str,
-               load: Callable[[], AnySplits], dataset: str, *, key: Optional[str] = None,
-               missing: Callable[[], Optional[Missing]] = lambda: None,
-               version: Callable[[], Optional[str]] = lambda: None,
-               sizes: Optional[Callable[[], Sizes]] = None):
+  def __init__(self, task: tasks.Task | Callable[[], tasks.Task], year: int, role: str,
+               load: Callable[[], AnySplits], dataset: str, *, key: str | None = None,
+               missing: Callable[[], Missing | None] = lambda: None,
+               version: Callable[[], str | None] = lambda: None,
+               sizes: Callable[[], Sizes] | None = None):
     """`task` may be a function (then `key` is needed); `missing` tells if and why data is missing.
     """
     if role not in ROLES:
@@ -222,7 +223,7 @@ def of(given: Any, place: int, seed: int) -> Splits:
   return _checked(Splits(train, dev, validation, test), f"Task {place} of streams.of")
 
 
-def _divided(images: Any, share: float, whole: Any, place: int, seed: int) -> Tuple[Any, Any]:
+def _divided(images: Any, share: float, whole: Any, place: int, seed: int) -> tuple[Any, Any]:
   """(the rest, a share of a set), by class; an error if the `whole` has too few images."""
   if not 0 < round(share * images.size) < images.size:
     raise ValueError(

@@ -15,10 +15,11 @@ stream was built to leave it out; then `left_out` names it.
 from __future__ import annotations
 
 import collections
+from collections.abc import Mapping, Sequence
 import dataclasses
 import functools
 import reprlib
-from typing import Any, List, Mapping, Optional, Sequence, Tuple
+from typing import Any
 
 from suite.contracts import deliveries
 from suite.contracts import examples
@@ -62,8 +63,8 @@ class Stream:
   """
 
   def __init__(self, name: str, entries: Sequence[stream_entry.StreamEntry],
-               expected: Optional[Mapping[str, int]] = None, left_out: Sequence[str] = (),
-               resized_side: Optional[int] = None, *, order: str = CHRONOLOGICAL,
+               expected: Mapping[str, int] | None = None, left_out: Sequence[str] = (),
+               resized_side: int | None = None, *, order: str = CHRONOLOGICAL,
                cut_off: Sequence[str] = ()):
     if order not in ORDERS:
       raise ValueError(f"Stream {name!r} has order {order!r}; allowed are {', '.join(ORDERS)}.")
@@ -115,7 +116,7 @@ class Stream:
           f"{least} or more (8/7). Set streams.nevis.resized_side = {least}, or None to decode the "
           "images as they are.")
 
-  def events(self) -> List[StreamEvent]:
+  def events(self) -> list[StreamEvent]:
     """Train, then Predict, of each entry; MissingDataError if any data is missing."""
     missing = self.missing()
     if missing:
@@ -128,7 +129,7 @@ class Stream:
             for place, entry in enumerate(self.entries)
             for offset, kind in enumerate((deliveries.TRAIN, deliveries.PREDICT))]
 
-  def missing(self) -> List[stream_entry.Missing]:
+  def missing(self) -> list[stream_entry.Missing]:
     """The data sets that are not prepared, each once."""
     found = {entry.dataset: entry.missing for entry in reversed(self.entries)}
     results = (found[name]() for name in dict.fromkeys(e.dataset for e in self.entries))
@@ -160,7 +161,7 @@ class Stream:
   def _part(self, place: int, split: str) -> examples.ExampleSet:
     images: examples.ExampleSet = getattr(self._splits(place), split)
     task = self.entries[place].task
-    got: Tuple[str, int] = (images.kind, images.num_classes)
+    got: tuple[str, int] = (images.kind, images.num_classes)
     if got != (task.kind, task.num_classes):
       raise ValueError(f"Task {task.key!r} is {task.kind} with {task.num_classes} classes, but its "
                        f"images {images.name!r} are {got[0]} with {got[1]}.")

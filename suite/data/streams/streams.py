@@ -22,12 +22,12 @@ Builders write digests of the stored bytes beside the records
 from __future__ import annotations
 
 import collections
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 import contextlib
 import dataclasses
 import functools
 import pathlib
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any
 
 from absl import logging
 import numpy as np
@@ -54,12 +54,16 @@ StreamEntry = stream_entry.StreamEntry
 MissingDataError = stream_events.MissingDataError
 Stream = stream_events.Stream
 StreamEvent = stream_events.StreamEvent
+# Split -> the splits of other tasks whose images are removed from it.
+_REMOVED = {"train": ("validation", "test"), "dev": ("validation", "test"),
+            "validation": ("test",)}
+_RECORD_DIGESTS = "record_digests"  # Beside the data; see below.
 
 
-def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str] = None,
+def nevis(variant: str | Sequence[str] = "full", *, data_dir: str | None = None,
           splits: str = OURS, on_missing: str = "stop", shared_images: str = "remove",
-          resized_side: Optional[int] = None, order: str = stream_events.CHRONOLOGICAL,
-          seed: int = 0, stop_year: Optional[int] = None) -> Stream:
+          resized_side: int | None = None, order: str = stream_events.CHRONOLOGICAL,
+          seed: int = 0, stop_year: int | None = None) -> Stream:
   """A NEVIS'22 stream over the data sets "nevis/...".
 
   Args:
@@ -110,7 +114,7 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   datasets = data_sets(lines, splits)
   scored = ScoredImages(datasets.values() if shared_images == "remove" else [], data_dir=data_dir)
   entries = [entry(line, datasets[line.name], data_dir, scored, resized_side) for line in lines]
-  left_out: List[str] = []
+  left_out: list[str] = []
   if on_missing == "leave_out":
     absent = {missing.dataset for missing in make(entries).missing()}
     left_out = [entry.key for entry in entries if entry.dataset in absent]
@@ -118,8 +122,8 @@ def nevis(variant: Union[str, Sequence[str]] = "full", *, data_dir: Optional[str
   return make(entries, collections.Counter(line.role for line in lines), left_out)
 
 
-def of(sets: Union[Sequence[Any], Mapping[str, Any]], *, years: Optional[Sequence[int]] = None,
-       roles: Optional[Sequence[str]] = None, names: Optional[Sequence[str]] = None,
+def of(sets: Sequence[Any] | Mapping[str, Any], *, years: Sequence[int] | None = None,
+       roles: Sequence[str] | None = None, names: Sequence[str] | None = None,
        name: str = "mine", seed: int = 0) -> Stream:
   """A stream of image sets, a task each, in order of time.
 
@@ -160,7 +164,7 @@ def of(sets: Union[Sequence[Any], Mapping[str, Any]], *, years: Optional[Sequenc
       raise ValueError(f"streams.of was given {len(sets)} tasks and {len(given)} {what}; give one "
                        "for each task.")
   entries, seen = [], collections.Counter[str]()
-  first: Dict[str, Any] = {}
+  first: dict[str, Any] = {}
   for i, given in enumerate(sets):
     splits = stream_entry.of(given, i, seed)
     title = str(names[i] if names is not None else splits.train.name)
@@ -172,9 +176,9 @@ def of(sets: Union[Sequence[Any], Mapping[str, Any]], *, years: Optional[Sequenc
   return Stream(name, entries)
 
 
-def of_classes(data: Any, *, num_tasks: int = 100, seed: Optional[int] = 0,
-               num_meta_train: int = 0, split: Optional[str] = None,
-               data_dir: Optional[str] = None) -> Stream:
+def of_classes(data: Any, *, num_tasks: int = 100, seed: int | None = 0,
+               num_meta_train: int = 0, split: str | None = None,
+               data_dir: str | None = None) -> Stream:
   """A stream whose tasks are disjoint groups of the classes of one data set, of equal size.
 
   Split-ImageNet is 100 tasks of 10 of ImageNet's classes. Years are ours: 1, 2, ... The images of a
@@ -198,7 +202,7 @@ def of_classes(data: Any, *, num_tasks: int = 100, seed: Optional[int] = 0,
 
 
 def of_groups(groups: Sequence[class_groups.DatedGroups], *, num_meta_test: int,
-              name: str = "groups", data_dir: Optional[str] = None) -> Stream:
+              name: str = "groups", data_dir: str | None = None) -> Stream:
   """A stream whose tasks are groups of classes of several data sets, in order of their years.
 
   Args:
@@ -244,7 +248,7 @@ def without(stream: Stream, keys: Sequence[str]) -> Stream:
                 stream.left_out, stream.resized_side, order=stream.order, cut_off=stream.cut_off)
 
 
-def data_sets(lines: Sequence[nevis_table.StreamLine], splits: str) -> Dict[str, str]:
+def data_sets(lines: Sequence[nevis_table.StreamLine], splits: str) -> dict[str, str]:
   """{name: data set that has the splits}."""
   found = {line.name: f"nevis/{line.name}" for line in lines}
   if splits == PAPER:
@@ -257,8 +261,8 @@ def data_sets(lines: Sequence[nevis_table.StreamLine], splits: str) -> Dict[str,
   return found
 
 
-def entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[str],
-          scored: ScoredImages, resized_side: Optional[int]
+def entry(line: nevis_table.StreamLine, dataset: str, data_dir: str | None,
+          scored: ScoredImages, resized_side: int | None
           ) -> stream_entry.StreamEntry:
   """The entry of a line, read from `dataset` when it is needed, without images that are scored."""
 
@@ -281,11 +285,11 @@ def entry(line: nevis_table.StreamLine, dataset: str, data_dir: Optional[str],
   def load() -> stream_entry.SplitsOnDemand:
     return stream_entry.SplitsOnDemand(read)
 
-  def missing() -> Optional[stream_entry.Missing]:
+  def missing() -> stream_entry.Missing | None:
     reason, command = tfds_source.why_missing(dataset, data_dir=data_dir)
     return stream_entry.Missing(dataset, reason, command) if reason else None
 
-  def version() -> Optional[str]:
+  def version() -> str | None:
     return tfds_source.version(dataset, data_dir=data_dir)
 
   def sizes() -> stream_entry.Sizes:
@@ -312,7 +316,7 @@ def expected_sizes(size: int) -> stream_entry.Sizes:
   return stream_entry.Sizes(train, dev, validation, test, measured=False)
 
 
-def digests(dataset: str, split: str, *, data_dir: Optional[str] = None) -> np.ndarray:
+def digests(dataset: str, split: str, *, data_dir: str | None = None) -> np.ndarray:
   """uint64 [N], sorted; empty if the data set is not prepared, or by an older builder."""
   from tfds_builders import content  # pylint: disable=import-outside-toplevel
   path = pathlib.Path(tfds_source.folder(dataset, data_dir=data_dir), content.FILE)
@@ -322,15 +326,10 @@ def digests(dataset: str, split: str, *, data_dir: Optional[str] = None) -> np.n
     return saved[split] if split in saved.files else np.zeros(0, np.uint64)
 
 
-# Split -> the splits of other tasks whose images are removed from it.
-_REMOVED = {"train": ("validation", "test"), "dev": ("validation", "test"),
-            "validation": ("test",)}
-
-
 class ScoredImages:
   """The digests of the images that a stream's data sets are scored on, read at the first access."""
 
-  def __init__(self, datasets: Iterable[str], *, data_dir: Optional[str] = None):
+  def __init__(self, datasets: Iterable[str], *, data_dir: str | None = None):
     self._names, self._data_dir = tuple(dict.fromkeys(datasets)), data_dir
     self._read = functools.cache(functools.partial(digests, data_dir=data_dir))
 
@@ -341,7 +340,7 @@ class ScoredImages:
     return np.unique(np.concatenate(others)) if others else np.zeros(0, np.uint64)
 
   def drop_from(self, images: examples.ExampleSet, dataset: str, split: str
-                ) -> Tuple[examples.ExampleSet, Dict[str, int]]:
+                ) -> tuple[examples.ExampleSet, dict[str, int]]:
     """(the images that no other data set is scored on, {"removed": number of the others})."""
     shared = np.intersect1d(digests(dataset, split, data_dir=self._data_dir),
                             self.of_others(dataset, split))
@@ -356,10 +355,7 @@ class ScoredImages:
     return images.subset(np.setdiff1d(np.arange(len(stored)), places)), {"removed": len(places)}
 
 
-_RECORD_DIGESTS = "record_digests"  # Beside the data; see below.
-
-
-def record_digests(dataset: str, split: str, *, data_dir: Optional[str] = None) -> np.ndarray:
+def record_digests(dataset: str, split: str, *, data_dir: str | None = None) -> np.ndarray:
   """The digest of each image of a split in stored order, uint64 [N].
 
   All records are read for it once; the result is kept beside the data, if that can be written to.

@@ -42,7 +42,8 @@ memory, but for those that are streamed from disk, or mapped (`streams.nevis.res
 
 from __future__ import annotations
 
-from typing import Any, Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -63,6 +64,7 @@ _TASK = 6  # A purpose of the seed, beside those of sampling.py and prepared_set
 _COUNTED_AT_ONCE = 1 << 16
 _CHUNK = 64  # Elements whose tasks are drawn at once, by a pipeline.
 _BUFFER_BYTES = 2**29  # Of prepared batches: every task's pipeline keeps some.
+_ENCODED, _PACKED = "encoded", "packed"
 
 
 class TaskMixture:
@@ -200,7 +202,6 @@ class TaskMixture:
 
 
 _as_it_is = tf.autograph.experimental.do_not_convert
-_ENCODED, _PACKED = "encoded", "packed"
 
 Encode = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 

@@ -7,7 +7,7 @@ series, of buckets and of images in one, are those of the data.
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from collections.abc import Sequence
 
 from suite.data.images import tfds_source
 from suite.data.streams import buckets
@@ -19,7 +19,7 @@ _TEST_SHARE = 0.3
 
 
 def load(name: str, *, protocol: clear_buckets.Mode = _IID, seed: int = 0,
-         data_dir: Optional[str] = None) -> buckets.Buckets:
+         data_dir: str | None = None) -> buckets.Buckets:
   """Reads the buckets of a prepared data set.
 
   Args:
@@ -39,22 +39,22 @@ def is_own(name: str) -> bool:
   return name.startswith(tfds_source.TIMELINE)
 
 
-def num_buckets(name: str, *, data_dir: Optional[str] = None) -> int:
+def num_buckets(name: str, *, data_dir: str | None = None) -> int:
   """The number of buckets that `load` returns, without reading images."""
   if name in drifting_buckets.SERIES:
     return drifting_buckets.find(name).num_buckets
   return len(_numbers(name, data_dir))
 
 
-def _numbers(name: str, data_dir: Optional[str]) -> Sequence[int]:
+def _numbers(name: str, data_dir: str | None) -> Sequence[int]:
   """The labeled buckets of a prepared data set that `load` reads."""
   if is_own(name):
     return clear_buckets.bucket_numbers(name, data_dir=data_dir)
   return range(1, clear_buckets.LAST + 1)
 
 
-def bucket_size(name: str, *, protocol: str = _IID, size: Optional[int] = None,
-                data_dir: Optional[str] = None) -> int:
+def bucket_size(name: str, *, protocol: str = _IID, size: int | None = None,
+                data_dir: str | None = None) -> int:
   """The mean number of training images of a bucket, rounded, without reading images.
 
   CLEAR gives all methods a memory of one bucket.

@@ -13,9 +13,10 @@ student's holds pseudo-labels, too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import pathlib
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 from scipy import special

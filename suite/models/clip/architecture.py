@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
-from typing import Any, Union
+from typing import Any
 
 import tensorflow as tf
 
 from suite.models import vit
 
 HEAD_WIDTH = 64  # Of every model of the paper (tables 19 and 20).
+EPSILON = 1e-5  # Of all norms.
+MEAN = (0.48145466, 0.4578275, 0.40821073)  # Of the training images' channels, in 0..1.
+STD = (0.26862954, 0.26130258, 0.27577711)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Clip:
   """Both towers and the width of their common space."""
 
   embedding: int
-  image: Union[VisionTransformer, AttentionResNet]
+  image: VisionTransformer | AttentionResNet
   text: Text
 
 
@@ -121,7 +124,7 @@ def _configured(config: Mapping[str, Any], width: int, heads: int) -> Body:
 
 def from_shapes(shapes: Mapping[str, tuple[int, ...]]) -> Clip:
   """Finds the architecture that has these weights, in either layout; heads are 64 wide."""
-  image: Union[VisionTransformer, AttentionResNet]
+  image: VisionTransformer | AttentionResNet
   try:
     if "text_model.embeddings.token_embedding.weight" in shapes:
       patches = shapes["vision_model.embeddings.patch_embedding.weight"]
@@ -162,9 +165,6 @@ def _edge(positions: int) -> int:
 
 def _count(shapes: Mapping[str, tuple[int, ...]], prefix: str, place: int) -> int:
   return len({name.split(".")[place] for name in shapes if name.startswith(prefix)})
-
-
-EPSILON = 1e-5  # Of all norms.
 
 
 @tf.keras.utils.register_keras_serializable("lifelong_suite")
@@ -221,10 +221,6 @@ def text_tower(clip: Clip) -> tf.keras.Model:
   x = tf.gather(x, tf.argmax(inputs, axis=1), batch_dims=1)
   x = tf.keras.layers.Dense(clip.embedding, use_bias=False, name="projection")(x)
   return tf.keras.Model(inputs, x, name="clip_text")
-
-
-MEAN = (0.48145466, 0.4578275, 0.40821073)  # Of the training images' channels, in 0..1.
-STD = (0.26862954, 0.26130258, 0.27577711)
 
 
 def image_tower(clip: Clip) -> tf.keras.Model:

@@ -24,6 +24,12 @@ from suite.models.clip import architecture
 from suite.models.torchvision import torch_weights
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
+# Entries of the files that no feature depends on.
+UNUSED = ("logit_scale", "input_resolution", "context_length", "vocab_size")
+UNUSED_ENDS = (".position_ids", ".num_batches_tracked")
+MAX_HEADER = 100_000_000  # The format's own bound.
+_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4",
+          "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
 
 
 class Towers(NamedTuple):
@@ -121,11 +127,6 @@ def _assign(model: tf.keras.Model, weights: Sequence[Weight], layout: str,
     done += 1
   # Normalization keeps no weights, as its moments are arguments.
   assert done == len(model.weights), (done, len(model.weights))
-
-
-# Entries of the files that no feature depends on.
-UNUSED = ("logit_scale", "input_resolution", "context_length", "vocab_size")
-UNUSED_ENDS = (".position_ids", ".num_batches_tracked")
 
 
 class Weight(NamedTuple):
@@ -252,11 +253,6 @@ def _unit(layer: str, conv: str, norm: str, inputs: int, outputs: int, kernel: i
                (2, 3, 1, 0))
   for index, name in enumerate(("weight", "bias", "running_mean", "running_var")):
     yield Weight(f"{layer}_norm", index, f"{norm}.{name}", "", (outputs,))
-
-
-MAX_HEADER = 100_000_000  # The format's own bound.
-_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4",
-          "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
 
 
 def read(path: pathlib.Path) -> Mapping[str, np.ndarray]:

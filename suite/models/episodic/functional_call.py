@@ -20,12 +20,12 @@ variables that cannot be replaced. A call of such a layer would depend on the ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import contextlib
 import functools
 import math
 import sys
-from typing import Any, Callable, Sequence
+from typing import Any
 
 import tensorflow as tf
 

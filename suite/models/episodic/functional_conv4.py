@@ -32,11 +32,11 @@ B images, H x W positions, C channels, F filters, K classes, N blocks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import dataclasses
 import itertools
 import math
-from typing import Any, Callable, NamedTuple, Union
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import tensorflow as tf
@@ -65,7 +65,7 @@ class ObservedImages(NamedTuple):
   parts: int = 1
 
 
-Images = Union[tf.Tensor, ObservedImages]
+Images: TypeAlias = tf.Tensor | ObservedImages
 
 
 class Norms(NamedTuple):
@@ -219,7 +219,7 @@ def _passing(weights: Weights, images: tf.Tensor, twice: bool) -> twice_norm.Pas
 
 # Values that the pixels 0 and 255 are mapped to; or "imagenet": (x / 255 - mean) / deviation by
 # channel, red, green and blue.
-PixelRange = Union[tuple[float, float], str]
+PixelRange = tuple[float, float] | str
 
 
 def scaled(images: tf.Tensor, pixel_range: PixelRange, dtype: Any = tf.float32) -> tf.Tensor:

@@ -58,10 +58,10 @@ P parts of B_p images, H x W positions, F channels.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 import contextlib
 import math
-from typing import Any, Callable, NamedTuple, Union
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import tensorflow as tf
@@ -73,6 +73,7 @@ from suite.models import precision
 _NO_THIRD = ("The batch norm of suite.models.episodic.twice_norm has no third derivative; use "
              "float64, where one is needed.")
 _for_xla = [False]
+SMALLEST = 8  # Images; smaller parts cost more in operations than a second core gains.
 
 
 @contextlib.contextmanager
@@ -296,13 +297,11 @@ def with_patch_moments(parts: Sequence[Convolution], scale: tf.Tensor, offset: t
   return shifted, tf.stop_gradient(mean), tf.stop_gradient(variance)
 
 
-SMALLEST = 8  # Images; smaller parts cost more in operations than a second core gains.
-
 # A pass of a net over images: it yields what goes into each norm, is sent what comes out, and
 # returns the features. Where `twice_norm.folds`, it yields the convolution that goes into the norm,
 # and is sent a `twice_norm.Shifted`.
-Asked = Union[tf.Tensor, Convolution]
-Given = Union[tf.Tensor, Shifted]
+Asked: TypeAlias = tf.Tensor | Convolution
+Given: TypeAlias = tf.Tensor | Shifted
 Pass = Generator[Asked, Given, tf.Tensor]
 
 

@@ -19,9 +19,10 @@ same weights that are trained, the same losses of layers, the same size of image
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import copy
 import inspect
-from typing import Any, Callable, NamedTuple, Union
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import tensorflow as tf
@@ -29,13 +30,18 @@ import tensorflow as tf
 from suite.models import keras3
 from suite.models import layer_losses
 
-Given = Union[Any, Callable[..., Any]]  # Models are of tf.keras or Keras 3.
+Given: TypeAlias = Any | Callable[..., Any]  # Models are of tf.keras or Keras 3.
 
 # new: the model makes features, and a learner adds its head. replace: the model's last layer is a
 # classifier, which is left out. own: it is kept, and must be as wide as the task.
 HEADS = ("new", "replace", "own")
 _SHAPES = ("image_shape", "input_shape", "shape")
 _CLASSES = ("num_classes", "classes", "n_classes")
+ADVICE_ON_HEADS = ("Say head='replace', which leaves its last layer out, or head='own' and end it "
+                   "with logits.")
+_PROBABILITIES = ("softmax", "sigmoid")
+_ADVICE = ("What is set after a model was made is not copied: set it in __init__ (if it varies, by "
+           "an argument that get_config returns), or give a function that makes the model.")
 
 
 class Backbone:
@@ -304,11 +310,6 @@ def _cannot_be_called(model: Any, shape: tuple[int, ...], owner: str, error: Exc
                     f"({type(error).__name__}: {error}).")
 
 
-ADVICE_ON_HEADS = ("Say head='replace', which leaves its last layer out, or head='own' and end it "
-                   "with logits.")
-_PROBABILITIES = ("softmax", "sigmoid")
-
-
 def is_functional(model: tf.keras.Model) -> bool:
   """Whether a model is a graph of layers: a functional or a built Sequential model."""
   if keras3.is_model(model):  # None before a subclassed one is called on a symbolic tensor.
@@ -372,10 +373,6 @@ def check_closed(model: tf.keras.Model, shape: tuple[int, ...], owner: str) -> N
         f"{', '.join(layers_of(model, readers)) or 'its call'}. Make them weights of a layer (a "
         "subclass of tf.keras.layers.Layer with add_weight) instead of reading them in a Lambda "
         "layer.")
-
-
-_ADVICE = ("What is set after a model was made is not copied: set it in __init__ (if it varies, by "
-           "an argument that get_config returns), or give a function that makes the model.")
 
 
 class _Answers(NamedTuple):

@@ -10,10 +10,10 @@ generators, see `keras3`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import contextlib
 import threading
-from typing import Any, Callable
+from typing import Any
 
 import tensorflow as tf
 

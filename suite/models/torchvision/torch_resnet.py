@@ -27,6 +27,9 @@ from suite.models.torchvision import torch_weights
 STEM_CHANNELS = 64
 EXPANSION = 4  # Channels of a bottleneck's output, over those within.
 ImageShape = tuple[int, int, int]
+TORCHVISION, MOCO = "torchvision", "moco"
+_QUERY = "encoder_q."
+_SHOWN = 5  # Names in a message.
 
 
 class Architecture(NamedTuple):
@@ -148,11 +151,6 @@ def counts(names: Sequence[str]) -> tuple[int, ...]:
     if first.startswith("layer") and first[5:].isdigit() and rest and rest[0].isdigit():
       found.setdefault(int(first[5:]), set()).add(int(rest[0]))
   return tuple(len(found[stage]) for stage in sorted(found))
-
-
-TORCHVISION, MOCO = "torchvision", "moco"
-_QUERY = "encoder_q."
-_SHOWN = 5  # Names in a message.
 
 
 def table(net: Architecture) -> list[torch_weights.TorchWeight]:

@@ -21,6 +21,10 @@ from suite.models.torchvision import torch_weights
 PIXELS = {"torchvision": "imagenet", "timm": "symmetric"}
 _PATCHES = {"torchvision": "conv_proj", "timm": "patch_embed.proj"}
 _SHOWN = 5  # Names in a message.
+# Names, patch size, layers, width.
+KNOWN = {"vit_ti16": (16, 12, 192), "vit_s16": (16, 12, 384), "vit_s32": (32, 12, 384),
+         "vit_b8": (8, 12, 768), "vit_b16": (16, 12, 768), "vit_b32": (32, 12, 768),
+         "vit_l16": (16, 24, 1024), "vit_l32": (32, 24, 1024), "vit_h14": (14, 32, 1280)}
 
 
 class Architecture(NamedTuple):
@@ -36,12 +40,6 @@ class Architecture(NamedTuple):
   @property
   def heads(self) -> int:
     return 16 if self.width == 1280 else max(1, self.width // 64)
-
-
-# Names, patch size, layers, width.
-KNOWN = {"vit_ti16": (16, 12, 192), "vit_s16": (16, 12, 384), "vit_s32": (32, 12, 384),
-         "vit_b8": (8, 12, 768), "vit_b16": (16, 12, 768), "vit_b32": (32, 12, 768),
-         "vit_l16": (16, 24, 1024), "vit_l32": (32, 24, 1024), "vit_h14": (14, 32, 1280)}
 
 
 def layout_of(names: Mapping[str, np.ndarray]) -> str | None:

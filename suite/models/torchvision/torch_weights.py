@@ -27,6 +27,12 @@ _NOT_WEIGHTS = (".num_batches_tracked",)
 _SHOWN = 12  # Differences in a message.
 
 Shape = tuple[int, ...]
+_LITE = ("EfficientNet, Tan & Le, 2019 (350 epochs); multiply-adds: the authors' table of "
+         "EfficientNet-Lite, tensorflow/tpu, 2020")
+_V1 = "torchvision, references/classification (90 epochs); multiply-adds: torchvision's table"
+_VIT = "torchvision, references/classification (300 epochs); multiply-adds: torchvision's table"
+_V2 = ("torchvision, new training recipe, 2021 (600 epochs at 176 pixels); multiply-adds: "
+       "torchvision's table, times (176 / 224)^2")
 
 
 class TorchWeight(NamedTuple):
@@ -172,13 +178,6 @@ class Published(NamedTuple):
   epochs: int
   source: str
 
-
-_LITE = ("EfficientNet, Tan & Le, 2019 (350 epochs); multiply-adds: the authors' table of "
-         "EfficientNet-Lite, tensorflow/tpu, 2020")
-_V1 = "torchvision, references/classification (90 epochs); multiply-adds: torchvision's table"
-_VIT = "torchvision, references/classification (300 epochs); multiply-adds: torchvision's table"
-_V2 = ("torchvision, new training recipe, 2021 (600 epochs at 176 pixels); multiply-adds: "
-       "torchvision's table, times (176 / 224)^2")
 
 FILES = {
     "57934424": Published("efficientnet_lite0", 2020, "Apache-2.0", 407e6, 350, _LITE),

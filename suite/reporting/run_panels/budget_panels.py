@@ -12,7 +12,7 @@ are further curves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -120,7 +120,7 @@ class _Made(NamedTuple):
   title: str
   columns: Sequence[panels.Column]
   rows: Sequence[Sequence[Any]]
-  chart: Union[panels.Plot, panels.Matrices, None] = None
+  chart: panels.Plot | panels.Matrices | None = None
   notes: Sequence[str] = ()
 
 
@@ -311,7 +311,7 @@ def _claims(found: Results) -> Iterable[_Made]:
              f"is more than {100 * TOLERANCE:g} points better."])
 
 
-Found = tuple[str, Union[bool, None]]
+Found = tuple[str, bool | None]
 
 
 class _NotRunError(Exception):

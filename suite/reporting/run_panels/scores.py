@@ -39,6 +39,7 @@ _AUROC, _MATCHED, _F1 = "new_class_auroc", "new_class_auroc_time_matched", "new_
 _DETECTION_MEASURES = ((_AUROC, "AUROC", True), (_MATCHED, "time-matched AUROC", True),
              ("new_class_aupr", "AUPR", False), ("new_class_fpr95", "FPR95", False),
              (_F1, "best F1", True))
+SPENT, HELD = "spent", "held"
 
 
 def build(stream: run_streams.StreamRuns) -> list[panels.Panel]:
@@ -137,9 +138,6 @@ def curves(stream: run_streams.StreamRuns) -> list[panels.Panel]:
   return [panels.Panel(
       CURVES, f"{stream.title}: {name} along the stream", columns, rows, stream.notes,
       chart=panels.Plot(curve.x_text, curve.y_text, shown, y_unit="%"))]
-
-
-SPENT, HELD = "spent", "held"
 
 
 def against_budget(stream: run_streams.StreamRuns) -> list[panels.Panel]:

@@ -34,6 +34,7 @@ _OURS = re.compile(r"(member\d+|card)\+")
 
 MakeNetwork = Callable[[own_model.Backbone, tasks.Task, context_lib.Context], network_lib.Network]
 Predict = Callable[[tf.Tensor], tf.Tensor]
+TEMPERATURE = 0.1  # Appendix I.
 
 
 def past(context: context_lib.Context) -> list[weight_store.Entry]:
@@ -156,9 +157,6 @@ class TrialModels:
 
 def _member(place: int, name: str) -> str:
   return weight_store.safe_name(f"member{place}+{name}" if place else name)
-
-
-TEMPERATURE = 0.1  # Appendix I.
 
 
 def weights(scores: Sequence[float]) -> list[float]:

@@ -9,12 +9,12 @@ has other numbers of ways and shots, and some that are drawn anew for each episo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import dataclasses
 import functools
 import operator
 import time
-from typing import Any, Callable, Union
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -35,7 +35,7 @@ from suite.state import context as context_lib
 from suite.training.episodic import episode_graphs
 
 OPTIMIZERS = ("sgd", "adamw")
-Count = Union[int, "tuple[int, int]"]  # A number, or the least and the most of a drawn one.
+Count = int | tuple[int, int]  # A number, or the least and the most of a drawn one.
 # Images of base classes that take more as arrays are decoded whenever an episode shows them.
 HELD_BYTES = 4 << 30
 _GRAPHS = 16  # Graphs of drawn sizes that are kept; others are traced again.

@@ -6,11 +6,12 @@ A call does several meta-updates (`ManyUpdates`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import contextlib
 import functools
 import time
 import typing
-from typing import Any, Callable, Dict, List, Literal, Optional, Sequence, Tuple
+from typing import Any, Literal
 
 import numpy as np
 import tensorflow as tf
@@ -30,6 +31,7 @@ from suite.training.episodic import inner_loop
 
 Batching = Literal["loop", "grouped"]
 BATCHINGS = LOOP, GROUPED = typing.get_args(Batching)
+_SECONDS = 1.0  # Python answers signals, such as Ctrl-C, only between two calls.
 
 
 class Graphs:
@@ -56,7 +58,7 @@ class Graphs:
 
   def __init__(self, learner: learner_lib.EpisodicLearner,
                num_classes: int, *, at_once: int = 2,
-               distribution: Optional[distribution_lib.Distribution] = None,
+               distribution: distribution_lib.Distribution | None = None,
                batching: str = LOOP, compiled: bool = False):
     self.learner = learner_lib.adapted(learner, learner_lib.EpisodicLearner)
     self.batching, self._grouped = batching, batching == GROUPED
@@ -77,13 +79,13 @@ class Graphs:
                                   "out, or take --strategy one_device.")
     self._compiled = compiled
     # The graphs that are counted, by the id of a function: of one episode after the other.
-    self._counted_as: Dict[int, Any] = {}
+    self._counted_as: dict[int, Any] = {}
     self._step = self._update if alone else self._update_everywhere
     self.update = self._made(self._step)
     self.updates = self.updates_of(lambda batch: batch)
     self.answer, self.answer_encoded = self._made(self._answer), self._made(self._answer_encoded)
     self.encode = tf.function(self._encode, autograph=False)
-    self._costs: Dict[str, flops.Cost] = {}
+    self._costs: dict[str, flops.Cost] = {}
 
   def _made(self, fn: Callable[..., Any]) -> Any:
     """The function of a graph fn(*args, together), which XLA compiles if asked for."""
@@ -140,7 +142,7 @@ class Graphs:
     specs = (tf.data.IteratorSpec(spec), tf.TensorSpec([], tf.int32))
     return self._counted(self.updates, specs, {"number": 1})
 
-  def cost_of_episodes(self, key: Tuple[Any, ...], episodes: episodes_lib.Episodes,
+  def cost_of_episodes(self, key: tuple[Any, ...], episodes: episodes_lib.Episodes,
                        count: Callable[[], flops.Cost]) -> flops.Cost:
     """Returns count(), the cost of a graph of episodes; rehearsals that are alike share it.
 
@@ -159,7 +161,7 @@ class Graphs:
         key, (1, sets, targets, classes, sets * classes, targets * classes), count,
         {"num_support_sets": sets})
 
-  def _counted(self, fn: Any, spec: Any, given: Dict[str, int]) -> flops.Cost:
+  def _counted(self, fn: Any, spec: Any, given: dict[str, int]) -> flops.Cost:
     key = f"{id(fn)} {spec}"
     if key not in self._costs:
       fn = self._counted_as.get(id(fn), fn)
@@ -236,8 +238,8 @@ class Graphs:
     return loss
 
   def _gradients(self, episode: episodes_lib.Episode,
-                 meta_loss: Optional[Callable[[Any], Tuple[tf.Tensor, Any]]] = None
-                 ) -> Tuple[tf.Tensor, Any, List[tf.Tensor]]:
+                 meta_loss: Callable[[Any], tuple[tf.Tensor, Any]] | None = None
+                 ) -> tuple[tf.Tensor, Any, list[tf.Tensor]]:
     """One episode's meta-loss, its statistics, and a gradient for each variable, 0 if unconnected.
 
     With a `meta_loss` of several episodes these are the means over them.
@@ -252,7 +254,7 @@ class Graphs:
     """Codes [B, ...] of stored images [B, H, W, C], each by itself."""
     return self.learner.encode(self.learner.transform.evaluate(images))
 
-  def _answer(self, batch: Tuple[tf.Tensor, ...], unrolled: bool = False, *, together: bool
+  def _answer(self, batch: tuple[tf.Tensor, ...], unrolled: bool = False, *, together: bool
               ) -> tf.Tensor:
     """Logits [B, T, W] for the targets' codes; the labels of targets are no argument.
 
@@ -282,7 +284,7 @@ class Graphs:
     return self._answer((tf.gather(codes, support), support_labels,
                          tf.gather(codes, rows[:, num:])), unrolled, together=together)
 
-  def _answer_one(self, episode: Tuple[tf.Tensor, ...], unrolled: bool) -> tf.Tensor:
+  def _answer_one(self, episode: tuple[tf.Tensor, ...], unrolled: bool) -> tf.Tensor:
     """Adapts to the support sets one after the other, then answers."""
     support_codes, support_labels, codes = episode
     number = support_codes.shape[0]
@@ -290,9 +292,6 @@ class Graphs:
         lambda s, state: self.learner.adapt(state, support_codes[s], support_labels[s]),
         self.learner.initial_state(self.num_classes), number, unrolled=unrolled or number == 1)
     return tf.cast(self.learner.logits(state, codes), tf.float32)
-
-
-_SECONDS = 1.0  # Python answers signals, such as Ctrl-C, only between two calls.
 
 
 class ManyUpdates:

@@ -9,8 +9,9 @@ B episodes of a batch, S support sets of N images, T targets, W classes; U image
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import time
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -43,7 +44,7 @@ class EpisodeQuestions:
   """
 
   def __init__(self, graphs: episode_graphs.Graphs, episodes: episodes_lib.Episodes,
-               num_episodes: int, at_once: Optional[int] = None):
+               num_episodes: int, at_once: int | None = None):
     self._graphs, self._episodes = graphs, episodes
     self._num, self._encodes = num_episodes, graphs.learner.can_encode
     self._size = min(at_once or (_ENCODED_BATCH if self._encodes else _BATCH), num_episodes)
@@ -61,14 +62,14 @@ class EpisodeQuestions:
       self._used, places = np.unique(drawn, return_inverse=True)
       self._rows = places.reshape(self._num_batches, self._size, -1).astype(np.int32)
 
-  def ask(self, context: context_lib.Context, phase: str) -> Tuple[np.ndarray, np.ndarray]:
+  def ask(self, context: context_lib.Context, phase: str) -> tuple[np.ndarray, np.ndarray]:
     """Logits [N, T, W] and labels [N, T]; charged to the phase.
 
     The last batch is filled up with further episodes, which are computed, charged and dropped.
     """
     began = time.monotonic()
 
-    def first(num: int) -> List[np.ndarray]:
+    def first(num: int) -> list[np.ndarray]:
       # Read at the end: reading the logits of a batch waits for it.
       unread = list(self._encoded(num)) if self._encodes else [
           self._graphs.answer(batch, self._unrolled) for batch in self._batches().take(num)]
@@ -85,7 +86,7 @@ class EpisodeQuestions:
                    examples=self._num_batches * self._size * len(self._episodes.labels))
     return np.concatenate(answers)[:self._num], self._labels
 
-  def macs_per_task(self) -> Optional[float]:
+  def macs_per_task(self) -> float | None:
     """MACs of learning one task and answering it; None if they cannot be counted.
 
     Meta-training is not included; the encoding of the task's own images is.
@@ -107,7 +108,7 @@ class EpisodeQuestions:
     """Logits [B, T, W] of the first batches, one by one, from codes."""
     images, rows_of = self._episodes.images, self._encoding_rows()
 
-    def encode(num: int) -> List[tf.Tensor]:
+    def encode(num: int) -> list[tf.Tensor]:
       return [self._graphs.encode(tf.gather(images, rows)) for rows in rows_of[:num]]
 
     codes = rehearsal.few(self, "encode", len(rows_of), encode)

@@ -12,15 +12,18 @@ TensorFlow has a kernel for it, which Keras's legacy optimizers call; these have
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import dataclasses
 import math
-from typing import Any, Callable, Protocol
+from typing import Any, Protocol
 
 import tensorflow as tf
 
 from suite.compute import own_gradients
 from suite.training.gradient import optimizers
+
+# The smallest weight of a step before the last one, as a fraction of an equal share (MAML++ code).
+_LEAST_SHARE = 0.03
 
 
 class _OneOperation:
@@ -47,10 +50,6 @@ class FusedAdam(_OneOperation, tf.keras.optimizers.Adam):
 
 class FusedAdamW(_OneOperation, tf.keras.optimizers.AdamW):
   """`tf.keras.optimizers.AdamW`."""
-
-
-# The smallest weight of a step before the last one, as a fraction of an equal share (MAML++ code).
-_LEAST_SHARE = 0.03
 
 
 def step_weights(epoch: tf.Tensor, num_steps: int, num_epochs: int, dtype: Any = tf.float32

@@ -15,8 +15,9 @@ B rows of a set, M rows of memory, W classes of the whole task.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf

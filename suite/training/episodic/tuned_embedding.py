@@ -8,8 +8,8 @@ scales and offsets are trained.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Callable, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import tensorflow as tf
 

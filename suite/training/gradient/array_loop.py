@@ -19,10 +19,11 @@ with a memory that takes rows in at each step (`memory.Intake`), R of those that
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 import dataclasses
 import functools
 import math
-from typing import Any, Callable, Iterator, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -438,11 +439,6 @@ def _batches(size: int, batch_size: int) -> list[tuple[int, int, int]]:
   whole, rest = divmod(size, batch_size)
   return [one for one in ((0, whole, batch_size), (whole * batch_size, 1, rest))
           if one[1] and one[2]]
-
-
-LAST = ("fill", "even")
-# Rows whose places and seeds are made at once.
-_ROWS = 2**17
 
 
 class Rows(NamedTuple):

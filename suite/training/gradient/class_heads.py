@@ -33,8 +33,9 @@ the transposed matrix is small.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import pathlib
-from typing import Any, Callable, List, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -52,6 +53,7 @@ from suite.training.statistics import class_means
 
 RANDOM = heads.INITIALIZERS
 STARTS = (*RANDOM, "zeros", "prototypes")
+_NEWTON_STEPS = 20
 
 
 class Linear(tf.Module):
@@ -478,9 +480,6 @@ class SplitDense(tf.keras.layers.Layer):
     return {**super().get_config(), "num_classes": self._num_classes}
 
 
-_NEWTON_STEPS = 20
-
-
 def bias_of(logits: np.ndarray, is_new: np.ndarray, labels: np.ndarray, prior: float
             ) -> tuple[np.ndarray, int]:
   """BiC's (alpha, beta), and the FLOPs that they took, about 14 for a logit in each step.
@@ -559,7 +558,7 @@ class Consolidation(tf.Module):
     self.known = tf.Variable(tf.cast(zeros, tf.bool), trainable=False, name="known_classes")
     self.buckets = tf.Variable(0, trainable=False, name="consolidated_buckets")
 
-  def trainable(self, variables: Sequence[tf.Variable]) -> List[tf.Variable]:
+  def trainable(self, variables: Sequence[tf.Variable]) -> list[tf.Variable]:
     """The trainable variables that this bucket trains: all in the first, then the head's.
 
     Batch norms below must run as in evaluation from then on, too.

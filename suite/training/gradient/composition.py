@@ -6,8 +6,9 @@ A trainable part and a head, put together for one set of classes, with the loop 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any, Callable, Protocol, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import functools
 import hashlib
 import pathlib
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

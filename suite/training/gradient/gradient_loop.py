@@ -13,7 +13,8 @@ An objective that adds the gradients of auxiliary batches to those of a task's b
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

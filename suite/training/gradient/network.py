@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import functools
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -51,7 +52,7 @@ class Network:
       loss: Callable[..., tf.Tensor] | None = None,
       schedule_names: Sequence[str] = ("cosine",),
   ):
-    self._arguments: Dict[str, Any] = dict(
+    self._arguments: dict[str, Any] = dict(
         image_size=image_size, kind=kind, num_classes=num_classes, momentum=momentum,
         weight_decay=weight_decay, optimizer=optimizer, channels=channels,
         loss=loss, schedule_names=schedule_names)
@@ -106,7 +107,7 @@ class Network:
     with self._distribution.scope():
       return self._build()[2]
 
-  def initial_weights(self, seed: int) -> List[np.ndarray]:
+  def initial_weights(self, seed: int) -> list[np.ndarray]:
     """Random weights of backbone and head: a pure function of the seed."""
     return initial.initial_weights(lambda: self._build()[2], seed)
 
@@ -119,17 +120,17 @@ class Network:
     for variable, value in zip([*self.backbone.weights, *self.head.weights], weights):
       variable.assign(value)
 
-  def get_weights(self) -> List[np.ndarray]:
+  def get_weights(self) -> list[np.ndarray]:
     return [v.numpy() for v in [*self.backbone.weights, *self.head.weights]]
 
   def set_backbone(self, weights: Sequence[np.ndarray]) -> None:
     self.set_weights(weights[:self.num_backbone_weights])
 
-  def step_cost(self, batch_spec: Dict[str, Any]) -> flops.Cost:
+  def step_cost(self, batch_spec: dict[str, Any]) -> flops.Cost:
     """The cost of one training step on the *global* batch, and its auxiliary batches if any."""
     return self.counted_loop(batch_spec).cost(batch_spec)
 
-  def counted_loop(self, batch_spec: Dict[str, Any]) -> gradient_loop.GradientLoop:
+  def counted_loop(self, batch_spec: dict[str, Any]) -> gradient_loop.GradientLoop:
     """The loop whose step on such a global batch is counted.
 
     It is of one device whatever the strategy: an update that every replica repeats on its own copy

@@ -13,9 +13,10 @@ and biases too. The factor is 1, or that of the variable's group: PyTorch's para
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import dataclasses
 import re
-from typing import Any, Callable, List, Optional, Sequence, Union
+from typing import Any, TypeAlias
 
 import tensorflow as tf
 
@@ -24,16 +25,17 @@ from suite.models import addons
 from suite.models import keras3
 from suite.training.gradient import schedules
 
-LearningRate = Union[float, tf.keras.optimizers.schedules.LearningRateSchedule]
-Optimizer = Union[tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer]
+LearningRate: TypeAlias = float | tf.keras.optimizers.schedules.LearningRateSchedule
+Optimizer: TypeAlias = tf.keras.optimizers.Optimizer | tf.keras.optimizers.legacy.Optimizer
 Decays = Callable[[tf.Variable], bool]
 # Of the user, of either Keras: an optimizer, or a function that makes one.
-OwnOptimizer = Union[Optimizer, Callable[[], Optimizer]]
+OwnOptimizer: TypeAlias = Optimizer | Callable[[], Optimizer]
 _OPTIMIZERS = (tf.keras.optimizers.Optimizer, tf.keras.optimizers.legacy.Optimizer,
                keras3.HeldOptimizer)
 
 # "conv/kernel:0", "attention/query/kernel/replica_1:0", "depthwise_kernel:0"
 _KERNEL = re.compile(r"(^|[/_])kernel(/replica_\d+)?(:\d+)?$")
+NAMES = ("sgd", "sgdw", "adamw")
 
 
 def sgd_nesterov(learning_rate: LearningRate, momentum: float = 0.9) -> tf.keras.optimizers.SGD:
@@ -66,9 +68,6 @@ def _with_rate(learning_rate: LearningRate, weight_decay: float) -> LearningRate
   if isinstance(learning_rate, tf.keras.optimizers.schedules.LearningRateSchedule):
     return schedules.Scaled(learning_rate, weight_decay)
   return learning_rate * weight_decay
-
-
-NAMES = ("sgd", "sgdw", "adamw")
 
 
 def by_name(name: str, learning_rate: LearningRate, *, momentum: float, weight_decay: float
@@ -104,9 +103,9 @@ def is_decayable(variable: tf.Variable) -> bool:
   return _KERNEL.search(variable.name) is not None
 
 
-def with_coupled_decay(gradients: Sequence[Optional[tf.Tensor]], variables: Sequence[tf.Variable],
-                       rate: Union[float, tf.Tensor], *, num_replicas: int = 1,
-                       decays: Decays = is_decayable) -> List[Optional[tf.Tensor]]:
+def with_coupled_decay(gradients: Sequence[tf.Tensor | None], variables: Sequence[tf.Variable],
+                       rate: float | tf.Tensor, *, num_replicas: int = 1,
+                       decays: Decays = is_decayable) -> list[tf.Tensor | None]:
   """Gradients plus rate * variable, for variables that decay: L2 decay, which enters the momentum.
 
   Args:
@@ -189,12 +188,12 @@ class Keras:
     """The optimizer for these variables."""
     return KerasUpdates(own(self.make, "GradientLearner.optimizer"), variables)
 
-  def own_rate(self) -> Optional[float]:
+  def own_rate(self) -> float | None:
     """The learning rate it was made with; None: a schedule."""
     return own_rate(own(self.make, "GradientLearner.optimizer"))
 
 
-def own(given: OwnOptimizer, owner: str, *, schedule: Optional[LearningRate] = None) -> Optimizer:
+def own(given: OwnOptimizer, owner: str, *, schedule: LearningRate | None = None) -> Optimizer:
   """A new optimizer like the user's, without the XLA that hides it from a count of FLOPs.
 
   Args:
@@ -231,14 +230,14 @@ def is_optimizer(given: object) -> bool:
   return isinstance(given, _OPTIMIZERS) or keras3.is_optimizer(given)
 
 
-def own_rate(optimizer: Optimizer) -> Optional[float]:
+def own_rate(optimizer: Optimizer) -> float | None:
   """The learning rate of an optimizer; None if it has a schedule."""
   if _schedule_of(optimizer) is not None:
     return None
   return float(tf.convert_to_tensor(optimizer.learning_rate))
 
 
-def _schedule_of(optimizer: Optimizer) -> Optional[LearningRate]:
+def _schedule_of(optimizer: Optimizer) -> LearningRate | None:
   if isinstance(optimizer, keras3.HeldOptimizer):
     return optimizer.schedule
   rate = getattr(optimizer, "_learning_rate", None)  # The property calls the schedule.
@@ -274,7 +273,7 @@ class Sgd(tf.Module):
   """
 
   def __init__(self, variables: Sequence[tf.Variable], *, momentum: float = 0.9,
-               weight_decay: float = 0.0, factor_of: Optional[FactorOf] = None):
+               weight_decay: float = 0.0, factor_of: FactorOf | None = None):
     super().__init__()
     self._factor_of = factor_of
     self.momentum, self.weight_decay = momentum, weight_decay
@@ -288,7 +287,7 @@ class Sgd(tf.Module):
     for velocity in self.velocities:
       velocity.assign(tf.zeros_like(velocity))
 
-  def apply(self, gradients: Sequence[Optional[tf.Tensor]], variables: Sequence[tf.Variable],
+  def apply(self, gradients: Sequence[tf.Tensor | None], variables: Sequence[tf.Variable],
             rate: tf.Tensor) -> None:
     """Takes one step at the rate, []; a variable whose gradient is None stays as it is."""
     for gradient, variable in zip(gradients, variables):
@@ -322,9 +321,9 @@ class Momentum:
   momentum: float = 0.9
   weight_decay: float = 0.0
   keep: bool = False
-  factor_of: Optional[FactorOf] = None
+  factor_of: FactorOf | None = None
 
-  def velocity(self, last: Optional[tf.Tensor], gradient: tf.Tensor, weight: tf.Tensor
+  def velocity(self, last: tf.Tensor | None, gradient: tf.Tensor, weight: tf.Tensor
                ) -> tf.Tensor:
     """The velocity after a step, as a function of tensors; `last` is None before the first."""
     if self.weight_decay:

@@ -6,10 +6,11 @@ The nets of a gradient learner: one for all tasks, or one for each task, with it
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import copy
 import dataclasses
 import time
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np
@@ -33,6 +34,8 @@ from suite.training.gradient import train_step
 from suite.training.gradient import trainable_parts
 from suite.training.memories import memory as memory_lib
 from suite.training.objectives import objective as objective_lib
+
+_ONE = "all"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -440,9 +443,6 @@ def passes_of_stored(recipe: Recipe, loop: array_loop.ArrayLoop, data: objective
     observed *= observes.passes(num_classes)
   stores_logits = memory is not None and memory.logits.shape[1] > 0
   return train_step.Passes(passes + observed + compared, forward + new * stores_logits)
-
-
-_ONE = "all"
 
 
 class TaskNets(tf.Module):

@@ -9,9 +9,10 @@ same for one step.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import dataclasses
 import math
-from typing import Any, Dict, Protocol, Sequence, Union
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import tensorflow as tf
@@ -19,7 +20,7 @@ import tensorflow as tf
 # Ours, as of CIFAR's nets (He et al., 2016): the paper names piecewise constant decay only.
 DECAY_AT, DECAY_FACTOR = (0.5, 0.75), 0.1
 
-Number = Union[float, int, tf.Tensor, tf.Variable]
+Number: TypeAlias = float | int | tf.Tensor | tf.Variable
 
 
 class EpochSchedule(Protocol):
@@ -86,7 +87,7 @@ class Constant(tf.keras.optimizers.schedules.LearningRateSchedule):
   def __call__(self, step: tf.Tensor) -> tf.Tensor:
     return _float(self.peak)
 
-  def get_config(self) -> Dict[str, Any]:
+  def get_config(self) -> dict[str, Any]:
     return {"peak": _plain(self.peak)}
 
 
@@ -104,7 +105,7 @@ class WarmupCosine(tf.keras.optimizers.schedules.LearningRateSchedule):
     falling = end + (peak - end) * 0.5 * (1.0 + tf.cos(math.pi * progress))
     return tf.where(step < warmup, rising, falling)
 
-  def get_config(self) -> Dict[str, Any]:
+  def get_config(self) -> dict[str, Any]:
     return {"peak": _plain(self.peak), "warmup": _plain(self.warmup), "total": _plain(self.total),
             "end": _plain(self.end)}
 
@@ -121,7 +122,7 @@ class WarmupPiecewise(tf.keras.optimizers.schedules.LearningRateSchedule):
     falling = peak * DECAY_FACTOR ** passed
     return tf.where(step < warmup, peak * step / tf.maximum(1.0, warmup), falling)
 
-  def get_config(self) -> Dict[str, Any]:
+  def get_config(self) -> dict[str, Any]:
     return {"peak": _plain(self.peak), "warmup": _plain(self.warmup), "total": _plain(self.total)}
 
 
@@ -147,20 +148,20 @@ class Selected(tf.keras.optimizers.schedules.LearningRateSchedule):
   def __call__(self, step: tf.Tensor) -> tf.Tensor:
     return tf.gather(tf.stack([schedule(step) for schedule in self.schedules]), self.place)
 
-  def get_config(self) -> Dict[str, Any]:
+  def get_config(self) -> dict[str, Any]:
     chosen = int(_plain(self.place))
     return {"schedules": [tf.keras.optimizers.schedules.serialize(s) for s in self.schedules],
             "place": chosen}
 
   @classmethod
-  def from_config(cls, config: Dict[str, Any]) -> Selected:
+  def from_config(cls, config: dict[str, Any]) -> Selected:
     return cls([_deserialized(schedule) for schedule in config["schedules"]], config["place"])
 
 
 class StepDecay(tf.keras.optimizers.schedules.LearningRateSchedule):
   """The peak times factor^k after k boundaries; a boundary's own step counts."""
 
-  def __init__(self, peak: Number, boundaries: Union[Sequence[int], tf.Variable],
+  def __init__(self, peak: Number, boundaries: Sequence[int] | tf.Variable,
                factor: Number = 0.1):
     self.peak, self.boundaries, self.factor = peak, boundaries, factor
 
@@ -168,7 +169,7 @@ class StepDecay(tf.keras.optimizers.schedules.LearningRateSchedule):
     passed = tf.reduce_sum(_float(_float(step) >= _float(self.boundaries)))
     return _float(self.peak) * _float(self.factor) ** passed
 
-  def get_config(self) -> Dict[str, Any]:
+  def get_config(self) -> dict[str, Any]:
     boundaries = [int(b) for b in tf.convert_to_tensor(self.boundaries).numpy()]
     return {"peak": _plain(self.peak), "boundaries": boundaries, "factor": _plain(self.factor)}
 
@@ -182,16 +183,16 @@ class Scaled(tf.keras.optimizers.schedules.LearningRateSchedule):
   def __call__(self, step: tf.Tensor) -> tf.Tensor:
     return _float(self.factor) * self.schedule(step)
 
-  def get_config(self) -> Dict[str, Any]:
+  def get_config(self) -> dict[str, Any]:
     return {"schedule": tf.keras.optimizers.schedules.serialize(self.schedule),
             "factor": _plain(self.factor)}
 
   @classmethod
-  def from_config(cls, config: Dict[str, Any]) -> Scaled:
+  def from_config(cls, config: dict[str, Any]) -> Scaled:
     return cls(_deserialized(config["schedule"]), config["factor"])
 
 
-def _deserialized(config: Dict[str, Any]) -> tf.keras.optimizers.schedules.LearningRateSchedule:
+def _deserialized(config: dict[str, Any]) -> tf.keras.optimizers.schedules.LearningRateSchedule:
   ours = (Constant, WarmupCosine, WarmupPiecewise, Selected, StepDecay)
   return tf.keras.optimizers.schedules.deserialize(
       config, custom_objects={c.__name__: c for c in ours})
@@ -202,6 +203,6 @@ def _float(value: Any) -> tf.Tensor:
   return tf.cast(value, tf.float32)
 
 
-def _plain(value: Number) -> Union[int, float]:
+def _plain(value: Number) -> int | float:
   """A Python number, so that a schedule with variables can be written down."""
   return value.numpy().item() if hasattr(value, "numpy") else value

@@ -15,11 +15,11 @@ search, which has the same results, makes the same ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import dataclasses
 import functools
 import tempfile
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any
 import warnings
 
 import numpy as np
@@ -27,14 +27,17 @@ import threadpoolctl
 
 from suite.contracts import rehearsal
 
-Range = Union[float, Sequence[float]]
+Range = float | Sequence[float]
 # A value; a tuple (low, high) or (low, high, "log"); or a list of values.
-Dimension = Union[float, str, bool, Sequence[Any]]
-Hyper = Dict[str, Any]
+Dimension = float | str | bool | Sequence[Any]
+Hyper = dict[str, Any]
 Result = Mapping[str, Any]
-Wave = List[Tuple[int, Hyper]]
+Wave = list[tuple[int, Hyper]]
 
 _INITIAL_PER_DIMENSION = 3
+ORACLES = ("random", "grid", "bayesian")
+SAMPLINGS = ("linear", "log")
+_OBJECTIVE = "validation_error"
 
 
 class AllTrialsFailedError(RuntimeError):
@@ -67,7 +70,7 @@ class Search:
   learning_rate: Range = (1e-4, 1e-1)
   label_smoothing: Range = (0.0, 0.3)
   space: Mapping[str, Dimension] = dataclasses.field(default_factory=dict)
-  initial_trials: Optional[int] = None
+  initial_trials: int | None = None
   at_once: int = 1
 
   def __post_init__(self):
@@ -89,17 +92,17 @@ class Search:
       raise ValueError("Search.oracle is 'bayesian', and every dimension has one value. Give one "
                        "of them a range or a list, or set num_trials to 1.")
 
-  def dimensions(self) -> Dict[str, Dimension]:
+  def dimensions(self) -> dict[str, Dimension]:
     """All dimensions by name."""
     rate, smoothing = _floats(self.learning_rate), _floats(self.label_smoothing)
     if isinstance(rate, tuple) and len(rate) == 2 and self.oracle != "grid":
       rate = (*rate, "log")
     return {"learning_rate": rate, "label_smoothing": smoothing, **self.space}
 
-  def _searched(self) -> List[str]:
+  def _searched(self) -> list[str]:
     return [name for name, value in self.dimensions().items() if is_searched(value)]
 
-  def values(self, name: str) -> List[Any]:
+  def values(self, name: str) -> list[Any]:
     """The values that a dimension of `space` can have; [] if the space does not have it.
 
     Raises:
@@ -125,7 +128,7 @@ class Search:
 
   def run(self, train: Callable[[Wave], Sequence[Result]], seed: int, *,
           decide: Callable[[int, Callable[[], Any]], Any] = lambda first, propose: propose(),
-          ) -> Tuple[List[Dict[str, Any]], int]:
+          ) -> tuple[list[dict[str, Any]], int]:
     """Runs the trials.
 
     Args:
@@ -143,7 +146,7 @@ class Search:
     Raises:
       AllTrialsFailedError: if no trial ended with a finite loss.
     """
-    trials: List[Dict[str, Any]] = []
+    trials: list[dict[str, Any]] = []
     for wave in self.waves(trials, seed, decide=decide):
       trials += with_results(wave, train(wave))
     return trials, best_of(trials)
@@ -173,7 +176,7 @@ class Search:
       if self.oracle != "bayesian":
         return
 
-  def _propose(self, trials: Sequence[Mapping[str, Any]], seed: int) -> List[Hyper]:
+  def _propose(self, trials: Sequence[Mapping[str, Any]], seed: int) -> list[Hyper]:
     """The hyper-parameters of the next wave; [] if there is none."""
     dimensions = self.dimensions()
     if self.oracle != "bayesian":
@@ -183,7 +186,7 @@ class Search:
     if num_initial is None:
       num_initial = max(
           1, min(_INITIAL_PER_DIMENSION * len(self._searched()), self.num_trials // 2))
-    wave: List[Hyper] = []
+    wave: list[Hyper] = []
     for _ in range(min(self.at_once, self.num_trials - len(trials))):
       proposed = bayesian(
           dimensions, self.num_trials, seed, tried=tried, pending=wave,
@@ -194,7 +197,7 @@ class Search:
     return wave
 
 
-def with_results(wave: Wave, results: Sequence[Result]) -> List[Dict[str, Any]]:
+def with_results(wave: Wave, results: Sequence[Result]) -> list[dict[str, Any]]:
   """The trials of a wave: number, hyper-parameters and result of each."""
   return [{"trial": number, **hyper, **result}
           for (number, hyper), result in zip(wave, results)]
@@ -223,10 +226,6 @@ def _floats(value: Any) -> Any:
     return type(value)(_floats(v) for v in value)
   return float(value) if type(value) is int else value
 
-
-ORACLES = ("random", "grid", "bayesian")
-SAMPLINGS = ("linear", "log")
-_OBJECTIVE = "validation_error"
 
 Values = dict[str, Any]
 

@@ -24,9 +24,10 @@ shortcut), concatenated to one vector. So the output of an unchanged layer is co
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import inspect
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -38,6 +39,9 @@ from suite.models.own import own_model
 from suite.training.gradient import frozen_backbone
 
 MakeBackbone = own_model.Given
+RULES = ("paper", "code")
+NORMS = ("fixed", "trained")
+_IMAGE = ""  # The name of the first layer's input.
 
 
 class TrainablePart:
@@ -302,9 +306,6 @@ class Drifting(TrainablePart):
     return mac_views.model_layers(self._model, [layer.name for layer in self._trained])
 
 
-RULES = ("paper", "code")
-
-
 def head_only(features: Callable[[tf.Tensor], tf.Tensor] | None = None, *, rules: str = "paper",
               backbone: Callable[[], frozen_backbone.FrozenBackbone] | None = None
               ) -> TrainablePart:
@@ -357,10 +358,6 @@ def _check_layers(name: str, layers: list[Any]) -> None:
     raise ValueError(f"{name} trains single layers of a tf.keras net; {held[0]!r} is a Keras 3 "
                      "model, which is one piece here. Take AllLayers or HeadOnly, or set "
                      "`trainable` of its layers and take AllLayers.")
-
-
-NORMS = ("fixed", "trained")
-_IMAGE = ""  # The name of the first layer's input.
 
 
 class LayerInputs(NamedTuple):

@@ -11,11 +11,12 @@ The batch size that fits a training set (NEVIS'22, equation 4).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import math
 import time
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any
 
 from absl import logging
 import numpy as np
@@ -41,6 +42,9 @@ from suite.training.scoring import scoring
 FRACTION = 0.0025  # p of section 5.3.
 LARGEST = 512  # B of the default baseline (figure 9, and the reference code).
 SMALLEST = 16
+# What a search may choose besides learning rate and label smoothing.
+SEARCHED = ("batch_size", "schedule")
+_MOST_IMAGES = 1 << 16
 
 
 def adaptive(num_examples: int, *, fraction: float = FRACTION, smallest: int = SMALLEST,
@@ -57,11 +61,6 @@ def adaptive(num_examples: int, *, fraction: float = FRACTION, smallest: int = S
     raise ValueError(f"num_examples is {num_examples}; a training set has at least one example.")
   exponent = int(math.log2(fraction * num_examples))
   return min(largest, max(smallest, int(2.0 ** exponent)))
-
-
-# What a search may choose besides learning rate and label smoothing.
-SEARCHED = ("batch_size", "schedule")
-_MOST_IMAGES = 1 << 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +87,7 @@ class Trainer:
   """
 
   steps: int = 50_000
-  batch_size: Optional[int] = None
+  batch_size: int | None = None
   max_batch_size: int = LARGEST
   batch_fraction: float = FRACTION
   validate_every: int = 1000
@@ -96,10 +95,10 @@ class Trainer:
   warmup_epochs: float = 7
   momentum: float = 0.9
   weight_decay: float = 1e-4
-  optimizer: Union[str, optimizers.OwnOptimizer] = "sgd"
-  loss: Optional[Callable[..., Any]] = None
+  optimizer: str | optimizers.OwnOptimizer = "sgd"
+  loss: Callable[..., Any] | None = None
   eval_batch_size: int = 256
-  max_validation: Optional[int] = None
+  max_validation: int | None = None
   device_share: float = 0.5
 
   def __post_init__(self):
@@ -135,9 +134,9 @@ class Trainer:
       key: str,
       phase: str,
       save_as: str,
-      auxiliary: Optional[auxiliary_lib.Auxiliary] = None,
-      validation: Optional[Callable[[], scoring.ReadySet]] = None,
-  ) -> Dict[str, Any]:
+      auxiliary: auxiliary_lib.Auxiliary | None = None,
+      validation: Callable[[], scoring.ReadySet] | None = None,
+  ) -> dict[str, Any]:
     """Trains `network` from `start`; the best weights go to the store under `save_as`.
 
     Args:
@@ -215,7 +214,7 @@ class Trainer:
     return self.batch_size or adaptive(
         num_examples, fraction=self.batch_fraction, largest=self.max_batch_size)
 
-  def batch_sizes(self) -> Tuple[int, ...]:
+  def batch_sizes(self) -> tuple[int, ...]:
     """Batch sizes that replicas must be able to share; all others are multiples of the first."""
     return (self.batch(1),) if self.batch_size else (self.batch(1), self.max_batch_size)
 
@@ -235,12 +234,12 @@ class _Run:
   key: str
   phase: str
   save_as: str
-  auxiliary: Optional[auxiliary_lib.Auxiliary]
+  auxiliary: auxiliary_lib.Auxiliary | None
   validation: scoring.ReadySet
   batch_size: int = dataclasses.field(init=False)
   loop: Any = dataclasses.field(init=False)
   iterator: Any = dataclasses.field(init=False)
-  complete: Optional[Callable[[Any], Any]] = dataclasses.field(init=False)
+  complete: Callable[[Any], Any] | None = dataclasses.field(init=False)
   cost: flops.Cost = dataclasses.field(init=False)
 
   def configure(self) -> None:
@@ -307,7 +306,7 @@ class _Run:
     return tf.data.Dataset.zip((batches, further)).map(user_code.mapped(
         lambda batch, auxiliary: {**batch, "auxiliary": auxiliary}))
 
-  def completed_on_device(self) -> Optional[Callable[[Any], Any]]:
+  def completed_on_device(self) -> Callable[[Any], Any] | None:
     """What completes batches of places on the device; None if images stay on the host."""
     train, distribution = self.experience.train, self.context.distribution
     if not isinstance(train, image_set.ImageSet):
@@ -325,10 +324,10 @@ class _Run:
   def begin(self) -> None:
     """From the start, or from where the interrupted run was."""
     self.step, self.loss_sum, self.loss_steps, self.steps = 0, 0.0, 0, self.trainer.steps
-    self.best_error: Optional[float] = None
+    self.best_error: float | None = None
     self.best_step = 0
-    self.best: List[np.ndarray] = []
-    self.curve: List[List[Optional[float]]] = []
+    self.best: list[np.ndarray] = []
+    self.curve: list[list[float | None]] = []
     partial = self.context.journal.partial(self.key)
     if partial is None:
       self.network.set_weights(self.start)
@@ -362,7 +361,7 @@ class _Run:
     self.context.report(
         key=self.key, step=self.step, steps=self.trainer.steps, loss=loss, validation_error=error)
 
-  def result(self, status: str) -> Dict[str, Any]:
+  def result(self, status: str) -> dict[str, Any]:
     return {
         **({} if self.steps == self.trainer.steps else {"steps": self.step}),
         "status": status,

@@ -16,7 +16,7 @@ weights, the model as it is when examples are offered: after a step, or at the e
 
 from __future__ import annotations
 
-from typing import Callable, Tuple
+from collections.abc import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -43,7 +43,7 @@ class Gss(memory.Rule):
         raise ValueError(f"Gss.{name} is {value}; it must be at least 1.")
     self.subset, self.block = subset, block
 
-  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
+  def build(self, capacity: int, *, seed: tuple[int, int], num_classes: int) -> None:
     del num_classes
     self._seed, self._capacity = seed, capacity
     self.scores = tf.Variable(tf.zeros([capacity], tf.float64), trainable=False, name="gss_scores")
@@ -57,7 +57,7 @@ class Gss(memory.Rule):
 
   def place_compared(self, num: int, size: int, seen: int,
                      cosines: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-                     ) -> Tuple[tf.Tensor, tf.Tensor]:
+                     ) -> tuple[tf.Tensor, tf.Tensor]:
     scores = self.scores.numpy()
     source = np.full([self._capacity], -1, np.int64)  # The new example of each slot.
     rivals, luck = (memory.uniforms(self._seed, purpose, seen, num).numpy()

@@ -18,7 +18,8 @@ get the same draws whether they come one at a time or many.
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple, Union
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from absl import logging
 import numpy as np
@@ -27,7 +28,7 @@ import tensorflow as tf
 from suite.contracts import rehearsal
 from suite.data.images import sampling
 
-Places = Tuple[tf.Tensor, tf.Tensor]
+Places = tuple[tf.Tensor, tf.Tensor]
 
 _CIPHER_ROUNDS = 12  # Of the permutation behind a sample.
 _REPLAYED = 7  # The purpose of the draws of `samples`, beside those of the rules.
@@ -46,7 +47,7 @@ class Rule(tf.Module):
 
   has_groups = by_call = compares = reads_features = False
 
-  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
+  def build(self, capacity: int, *, seed: tuple[int, int], num_classes: int) -> None:
     """Makes its variables; those of an earlier memory are forgotten."""
     raise NotImplementedError
 
@@ -108,7 +109,7 @@ class Rule(tf.Module):
     del labels, size
     return 0
 
-  def held_groups(self, size: tf.Tensor) -> Optional[tf.Tensor]:
+  def held_groups(self, size: tf.Tensor) -> tf.Tensor | None:
     """The groups of the examples in the first `size` slots, int64 [size]; None without groups."""
     del size
     return None
@@ -434,10 +435,10 @@ def _variable(name: str, shape: Sequence[int], dtype: tf.DType) -> tf.Variable:
   return tf.Variable(zeros, trainable=False, name=name)
 
 
-Number = Union[int, tf.Tensor, tf.Variable]
+Number: TypeAlias = int | tf.Tensor | tf.Variable
 
 
-def integers(seed: Tuple[int, int], purpose: int, first: Number, num: Number) -> tf.Tensor:
+def integers(seed: tuple[int, int], purpose: int, first: Number, num: Number) -> tf.Tensor:
   """Draws first..first + num - 1: int64 [num], uniform over 0..2^62 - 1.
 
   62 bits: two of a million keys are hardly ever the same, as those of float32 often would be.
@@ -447,12 +448,12 @@ def integers(seed: Tuple[int, int], purpose: int, first: Number, num: Number) ->
   return tf.cast(tf.bitwise.right_shift(bits, tf.constant(2, tf.uint64)), tf.int64)
 
 
-def uniforms(seed: Tuple[int, int], purpose: int, first: Number, num: Number) -> tf.Tensor:
+def uniforms(seed: tuple[int, int], purpose: int, first: Number, num: Number) -> tf.Tensor:
   """As `integers`, but float64 [num] in [0, 1)."""
   return tf.cast(integers(seed, purpose, first, num), tf.float64) * 2.0**-62
 
 
-def at(seed: Tuple[int, int], purpose: int, position: Number, num: Number) -> tf.Tensor:
+def at(seed: tuple[int, int], purpose: int, position: Number, num: Number) -> tf.Tensor:
   """`num` draws that all belong to one position: int64 [num], uniform over 0..2^62 - 1."""
   root = sampling.derive(sampling.root_seed(seed, purpose), tf.cast(position, tf.int64))
   bits = sampling.derive(root, tf.range(tf.cast(num, tf.int64)))

@@ -40,8 +40,6 @@ The latest examples, a ring buffer: the only rule that support sets of an episod
 
 from __future__ import annotations
 
-from typing import Tuple
-
 import numpy as np
 import tensorflow as tf
 from typing_extensions import override
@@ -50,6 +48,12 @@ from suite.contracts import rehearsal
 from suite.training.memories import memory
 
 _KEYS = 0  # The purpose of its draws.
+SCHEDULES = ("fixed", "dynamic")
+EVICTIONS = ("random", "tail")
+_ENTER, _EVICT = 1, 2  # The purposes of its draws.
+GROUPS = ("class", "bucket")
+KEEP = RANDOM, NEWEST, HERDING = ("random", "newest", "herding")
+_GROUP_KEYS = 3  # The purpose of its draws.
 
 
 class Reservoir(memory.Rule):
@@ -59,7 +63,7 @@ class Reservoir(memory.Rule):
     keys: int64 [k] of the held examples; negative, rising with the slot, in free slots.
   """
 
-  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
+  def build(self, capacity: int, *, seed: tuple[int, int], num_classes: int) -> None:
     del num_classes
     self._seed = seed
     # The lowest key is the next to go: free slots are taken before any other, and in order.
@@ -67,7 +71,7 @@ class Reservoir(memory.Rule):
         tf.range(-capacity, 0, dtype=tf.int64), trainable=False, name="reservoir_keys")
 
   def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor
-            ) -> Tuple[tf.Tensor, tf.Tensor]:
+            ) -> tuple[tf.Tensor, tf.Tensor]:
     del held, size
     keys = memory.integers(self._seed, _KEYS, seen, tf.size(labels))
     chosen, slots = largest(self.keys.read_value(), keys)
@@ -99,19 +103,19 @@ class Reservoir(memory.Rule):
 class Latest(memory.Rule):
   """A `memory.Rule`: the last k examples; each new one takes the slot of the oldest."""
 
-  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
+  def build(self, capacity: int, *, seed: tuple[int, int], num_classes: int) -> None:
     del seed, num_classes
     self._capacity = capacity
 
   def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor
-            ) -> Tuple[tf.Tensor, tf.Tensor]:
+            ) -> tuple[tf.Tensor, tf.Tensor]:
     del held, size
     num = tf.size(labels, out_type=tf.int64)
     chosen = tf.range(tf.maximum(num - self._capacity, 0), num)
     return chosen, (seen + chosen) % self._capacity
 
 
-def largest(old: tf.Tensor, new: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+def largest(old: tf.Tensor, new: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
   """Keeps the k largest of old keys [k] and new ones [n], in k slots.
 
   Returns:
@@ -122,11 +126,6 @@ def largest(old: tf.Tensor, new: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
   _, best = tf.math.top_k(tf.concat([old, new], 0), k, sorted=False)
   stays = tf.scatter_nd(best[:, None], tf.ones_like(best), [k + tf.size(new)]) > 0
   return tf.where(stays[k:])[:, 0], tf.where(~stays[:k])[:, 0]
-
-
-SCHEDULES = ("fixed", "dynamic")
-EVICTIONS = ("random", "tail")
-_ENTER, _EVICT = 1, 2  # The purposes of its draws.
 
 
 class BiasedReservoir(memory.Rule):
@@ -153,7 +152,7 @@ class BiasedReservoir(memory.Rule):
                        f"{limits}.")
     self.alpha, self.schedule, self.eviction = float(alpha), schedule, eviction
 
-  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
+  def build(self, capacity: int, *, seed: tuple[int, int], num_classes: int) -> None:
     del num_classes
     self._seed, self._capacity = seed, capacity
     # What number each held example was of those offered.
@@ -168,7 +167,7 @@ class BiasedReservoir(memory.Rule):
         tf.constant(1.0, tf.float64), self.alpha * self._capacity / tf.cast(offered, tf.float64))
 
   def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor
-            ) -> Tuple[tf.Tensor, tf.Tensor]:
+            ) -> tuple[tf.Tensor, tf.Tensor]:
     del held
     num = tf.size(labels, out_type=tf.int64)
     filling = tf.minimum(self._capacity - size, num)
@@ -193,11 +192,6 @@ class BiasedReservoir(memory.Rule):
     return tf.gather(source, slots), slots
 
 
-GROUPS = ("class", "bucket")
-KEEP = RANDOM, NEWEST, HERDING = ("random", "newest", "herding")
-_GROUP_KEYS = 3  # The purpose of its draws.
-
-
 class GroupBalanced(memory.Rule):
   """A `memory.Rule`.
 
@@ -219,7 +213,7 @@ class GroupBalanced(memory.Rule):
     self.reads_features = keep == HERDING
     self.by, self.by_call = by, by == "bucket" or self.reads_features
 
-  def build(self, capacity: int, *, seed: Tuple[int, int], num_classes: int) -> None:
+  def build(self, capacity: int, *, seed: tuple[int, int], num_classes: int) -> None:
     del num_classes
     self._seed, self._capacity = seed, capacity
     self.keys = tf.Variable(tf.zeros([capacity], tf.int64), trainable=False, name="group_keys")
@@ -227,7 +221,7 @@ class GroupBalanced(memory.Rule):
     self.calls = tf.Variable(tf.constant(0, tf.int64), trainable=False, name="group_calls")
 
   def place(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor, seen: tf.Tensor
-            ) -> Tuple[tf.Tensor, tf.Tensor]:
+            ) -> tuple[tf.Tensor, tf.Tensor]:
     del held
     num = tf.size(labels)
     keys = (memory.integers(self._seed, _GROUP_KEYS, seen, num) if self.keep == RANDOM
@@ -235,7 +229,7 @@ class GroupBalanced(memory.Rule):
     return self._place(keys, self._groups_of(labels), size)
 
   def place_by_features(self, labels: tf.Tensor, held: tf.Tensor, size: tf.Tensor,
-                        seen: tf.Tensor, features: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+                        seen: tf.Tensor, features: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     del held, seen
     groups = self._groups_of(labels)
     picks = herded(np.asarray(features), groups.numpy(), self._most(groups.numpy(), int(size)))
@@ -263,7 +257,7 @@ class GroupBalanced(memory.Rule):
     return int(counts[-1])
 
   def _place(self, keys: tf.Tensor, groups: tf.Tensor, size: tf.Tensor
-             ) -> Tuple[tf.Tensor, tf.Tensor]:
+             ) -> tuple[tf.Tensor, tf.Tensor]:
     """As `place`, the examples of a group with the largest keys int64 [n] being kept."""
     ranks = ranks_within(
         tf.concat([self.groups.read_value()[:size], groups], 0),

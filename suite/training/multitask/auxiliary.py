@@ -15,9 +15,10 @@ Which earlier tasks a task is trained together with, and how often (NEVIS'22, fi
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import dataclasses
 import functools
-from typing import Any, Mapping, NamedTuple, Protocol, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -30,6 +31,8 @@ from suite.models import heads
 from suite.models import initial
 from suite.state import context as context_lib
 from suite.training.multitask import data_cache
+
+WEIGHT = "auxiliary_weight"  # The name of lambda in a search's space.
 
 
 class AuxiliaryRule(Protocol):
@@ -99,7 +102,6 @@ class OneAtRandom:
     return list(past)
 
 
-WEIGHT = "auxiliary_weight"  # The name of lambda in a search's space.
 HeadWeights = Sequence[np.ndarray]  # [D, C] and [C].
 
 

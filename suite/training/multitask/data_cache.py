@@ -18,8 +18,9 @@ The contract:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import math
-from typing import Any, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np

@@ -37,8 +37,9 @@ labels for an example the labels are independent, and its loss is the mean over 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any, Callable, Sequence
+from typing import Any
 
 import tensorflow as tf
 from typing_extensions import override

@@ -19,7 +19,8 @@ Afterwards g . r = 0.
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -29,6 +30,9 @@ import tensorflow as tf
 from suite.training.memories import memory as memory_lib
 from suite.training.memories import step_rows
 from suite.training.objectives import objective
+
+# Added to the diagonal of G G', relative to its largest entry: float32 products are no more exact.
+_RIDGE = 1e-6
 
 
 class Agem(objective.Objective):
@@ -96,10 +100,6 @@ def projected(gradients: Sequence[tf.Tensor], reference: Sequence[tf.Tensor]) ->
 def dot(first: Sequence[tf.Tensor], second: Sequence[tf.Tensor]) -> tf.Tensor:
   """The inner product over all parameters, []."""
   return tf.add_n([tf.reduce_sum(a * b) for a, b in zip(first, second)])
-
-
-# Added to the diagonal of G G', relative to its largest entry: float32 products are no more exact.
-_RIDGE = 1e-6
 
 
 class Gem(Agem):

@@ -9,8 +9,9 @@ does not show gradients to an objective before it applies them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 import contextlib
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any
 
 import tensorflow as tf
 

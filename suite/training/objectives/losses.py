@@ -9,14 +9,14 @@ them: each row takes part with the classes of its own task only, as if every tas
 
 from __future__ import annotations
 
-from typing import Optional, Union
+from typing import TypeAlias
 
 import tensorflow as tf
 
 from suite.compute import own_gradients
 from suite.contracts import tasks
 
-Smoothing = Union[float, tf.Tensor, tf.Variable]
+Smoothing: TypeAlias = float | tf.Tensor | tf.Variable
 
 # The logit of a class that does not take part: finite, so that no difference of two is NaN.
 LOW = -1e9
@@ -95,8 +95,8 @@ def crosses(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
   return of(logits)
 
 
-def scaled_sum(losses: tf.Tensor, global_batch_size: Union[int, tf.Tensor],
-               mask: Optional[tf.Tensor] = None) -> tf.Tensor:
+def scaled_sum(losses: tf.Tensor, global_batch_size: int | tf.Tensor,
+               mask: tf.Tensor | None = None) -> tf.Tensor:
   """losses [B], mask [B] -> scalar: the sum over real examples / global batch size.
 
   Summed over replicas (as gradients are) this is the mean over the global batch, on any number of

@@ -20,8 +20,9 @@ The earlier model is a frozen copy, made after the first phase ("first") or afte
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Any, Callable, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

@@ -15,7 +15,8 @@ B = 1, so that the row at hand is seen in each batch.
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

@@ -22,8 +22,9 @@ Letters: B rows, C classes, D features, N rows of data, K of which are in the me
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import inspect
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -37,6 +38,10 @@ from suite.training.objectives import losses
 TRAINING, VALIDATION = "training", "validation"
 # What an objective needs, see `Objective.needs`.
 MEMORY, REPLAY, BUCKETS, ONE_HEAD, TASKS = "memory", "replay", "buckets", "one head", "tasks"
+# What a class may have been given in place of a method of `Objective`.
+_INSTEAD = {"before_phase": "begin_phase", "note_classes": "begin_phase", "refresh": "begin_phase",
+            "after_phase": "end_phase", **dict.fromkeys((
+                "loss", "choose", "take", "gradients", "before_update", "after_update"), "step")}
 
 
 class Observes(NamedTuple):

@@ -17,7 +17,8 @@ step as they were trained on; a library that has the method computes it once mor
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 

@@ -29,6 +29,7 @@ from suite.training.objectives import losses
 from suite.training.objectives import objective
 
 AUTHORS = "authors"
+PROJECTION = "projection"  # The layer of the head whose outputs are compared.
 
 
 class Scr(objective.Objective):
@@ -88,9 +89,6 @@ class Scr(objective.Objective):
     net.update(contrast(tf.cast(projections, tf.float32), labels, self._temperature),
                then=lambda before: self.steps.assign_add(1))
     memory.store(rows)
-
-
-PROJECTION = "projection"  # The layer of the head whose outputs are compared.
 
 
 def contrast(features: tf.Tensor, labels: tf.Tensor, temperature: float) -> tf.Tensor:

@@ -16,7 +16,8 @@ its 1e-3 and a strength of 1e-4 the penalty hardly acts. A W below zero stays as
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 

@@ -36,9 +36,9 @@ projector and predictor; no groups are needed, since no positive is told apart f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import math
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -52,6 +52,7 @@ from suite.models import keras3
 from suite.training.objectives import losses as losses_lib
 
 Backbone = Callable[[], tf.keras.Model]
+_FAR = -1e9  # exp of it is 0 in float32.
 
 
 class Pretext(tf.Module):
@@ -274,9 +275,6 @@ def groups_here(groups: int, batch_size: int, distribution: distribution_lib.Dis
     raise ValueError(f"norm_groups is {groups}; it must divide the batch size {batch_size} and be "
                      f"a multiple of the {replicas} replicas.")
   return max(1, groups // replicas)
-
-
-_FAR = -1e9  # exp of it is 0 in float32.
 
 
 def normalized(embeddings: tf.Tensor) -> tf.Tensor:

@@ -7,9 +7,10 @@ is trained, so that only the features count.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import contextlib
 import functools
-from typing import Any, Iterator
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

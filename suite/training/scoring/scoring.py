@@ -11,10 +11,11 @@ them: decoded and transformed once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 import itertools
 import math
 import time
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+from typing import Any, NamedTuple
 import weakref
 
 import numpy as np
@@ -38,6 +39,10 @@ _UNREAD = 8  # Batches that a GPU works on while the next are prepared: reading 
 _DESCRIBE = ("mask", "label", "id")
 # Set -> the transform of its latest pass, and the digests of its prepared images.
 _digests: weakref.WeakKeyDictionary[Any, tuple[Any, list[bytes]]] = weakref.WeakKeyDictionary()
+# Prepared images are kept in a quarter of the memory that is available, and in no more than this:
+# 350,000 images of 64 x 64 pixels.
+MAX_BYTES = 4 * 2**30
+MEMORY_SHARE = 0.25
 
 
 class Outputs(NamedTuple):
@@ -347,12 +352,6 @@ def _groups(batches: Iterable[Any], size: int) -> Iterator[list[Any]]:
       group = []
   if group:
     yield group
-
-
-# Prepared images are kept in a quarter of the memory that is available, and in no more than this:
-# 350,000 images of 64 x 64 pixels.
-MAX_BYTES = 4 * 2**30
-MEMORY_SHARE = 0.25
 
 
 class ReadyBatches:

@@ -15,7 +15,6 @@ from concurrent import futures
 import hashlib
 import os
 import pathlib
-from typing import Deque, Optional
 
 from absl import logging
 import numpy as np
@@ -56,11 +55,11 @@ class SequenceCodes:
     frozen = learner.frozen_features
     self._encode = (frozen if isinstance(frozen, frozen_backbone.FrozenBackbone)  # Encodes once.
                     else user_code.compiled(self._learner.encode))
-    self._codes: Optional[np.ndarray] = None
-    self._path: Optional[pathlib.Path] = None
+    self._codes: np.ndarray | None = None
+    self._path: pathlib.Path | None = None
     self._num = 0  # Samples that are encoded.
     self._next = 0  # The first sample of the next batch to be submitted.
-    self._coming: Deque[futures.Future[np.ndarray]] = collections.deque()
+    self._coming: collections.deque[futures.Future[np.ndarray]] = collections.deque()
     self._workers = futures.ThreadPoolExecutor(
         _AT_ONCE, "encode", initializer=private_tensorflow.without_temporary_variables)
 
@@ -111,7 +110,7 @@ class SequenceCodes:
 
 
 def path(learner: learner_lib.SequenceLearner, sequence: sequences.Sequence, batch_size: int
-         ) -> Optional[pathlib.Path]:
+         ) -> pathlib.Path | None:
   """The file of the codes; None where they are not to be kept, or not of a frozen backbone."""
   frozen = learner.frozen_features
   if sequence.codes_folder is None or frozen is None:
@@ -121,7 +120,7 @@ def path(learner: learner_lib.SequenceLearner, sequence: sequences.Sequence, bat
   return pathlib.Path(sequence.codes_folder) / f"codes_{key[:24]}.npy"
 
 
-def read(file: Optional[pathlib.Path], size: int) -> Optional[np.ndarray]:
+def read(file: pathlib.Path | None, size: int) -> np.ndarray | None:
   """Codes [T, ...] of T samples, mapped; None if there are none."""
   if file is None or not file.is_file():
     return None
@@ -137,7 +136,7 @@ def read(file: Optional[pathlib.Path], size: int) -> Optional[np.ndarray]:
   return found
 
 
-def write(file: Optional[pathlib.Path], codes: Optional[np.ndarray]) -> None:
+def write(file: pathlib.Path | None, codes: np.ndarray | None) -> None:
   """Keeps codes [T, ...]."""
   if file is None or codes is None:
     return

@@ -6,9 +6,9 @@ Where the strategy may update at any step, the number of steps that are tried ah
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import copy
-from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class BlockOutcome(NamedTuple):
   """
 
   num_steps: int
-  decision: Optional[update_strategies.Decision]
+  decision: update_strategies.Decision | None
   refused: int
 
   @property
@@ -64,10 +64,10 @@ class SequenceDecisions:
           f"has {len(sequence)}. Give it a smaller interval or count, or take Never.")
     self._correct = np.zeros(len(sequence), bool)
     self._seen = np.zeros(sequence.num_classes, bool)
-    self._spent: Optional[int] = 0
+    self._spent: int | None = 0
     self._guess = _GUESS
 
-  def resume(self, state: Optional[Mapping[str, Any]], correct: np.ndarray, known: np.ndarray
+  def resume(self, state: Mapping[str, Any] | None, correct: np.ndarray, known: np.ndarray
              ) -> None:
     """Restores the decisions of a run that is resumed.
 
@@ -80,7 +80,7 @@ class SequenceDecisions:
       self.strategy.restore(state)
     self._correct[:len(correct)], self._seen = correct, known.copy()
 
-  def begin_event(self, spent_macs: Optional[int]) -> None:
+  def begin_event(self, spent_macs: int | None) -> None:
     """Starts an event; spent_macs: MACs of the run so far, None if they are unknown."""
     # The guess starts again with each event, so that a resumed run cuts the same blocks.
     self._spent, self._guess = spent_macs, _GUESS
@@ -146,7 +146,7 @@ class SequenceDecisions:
     return [*found, end - 1 - revealed] if end > revealed else []
 
   def _outcome(self, steps: sequence_steps.SequenceSteps, num: int,
-               decision: Optional[update_strategies.Decision], refused: int, revealed: int
+               decision: update_strategies.Decision | None, refused: int, revealed: int
                ) -> BlockOutcome:
     if self._spent is not None:
       macs = steps.macs(num, revealed - steps.num_revealed)
@@ -171,7 +171,7 @@ class SequenceDecisions:
     """Tells the strategy of an update that was made."""
     self.strategy.updated(num_revealed)
 
-  def record(self, outcomes: Sequence[BlockOutcome], num_revealed: int) -> Dict[str, Any]:
+  def record(self, outcomes: Sequence[BlockOutcome], num_revealed: int) -> dict[str, Any]:
     """How the decisions of some blocks ended, for a record: whether an update follows, and why."""
     made = [o.decision for o in outcomes if o.decision is not None]
     last = made[-1] if made else None
@@ -180,5 +180,5 @@ class SequenceDecisions:
             schema.UPDATES_REFUSED: sum(o.refused for o in outcomes),
             schema.UPDATE_MACS: self._learner.stored_macs(num_revealed)}
 
-  def state(self) -> Dict[str, Any]:
+  def state(self) -> dict[str, Any]:
     return self.strategy.state()

@@ -34,7 +34,8 @@ Letters: B samples of a block, C classes, M labels revealed during it.
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -52,6 +53,18 @@ from suite.training.sequence import sequence_codes
 from suite.training.statistics import statistic
 
 FAR = 2**62  # A step that never comes.
+_FEW = 32  # Steps that are taken of a block in a rehearsal.
+# Mean number of steps from one drawn block to the next: a check takes as long as some 50 steps of
+# class means (1,000 classes, 512 features).
+_STEPS_A_CHECK = 10_000
+_ROWS = 3  # Rows p of a first block.
+_SINGLE = 4  # Largest number of labels that are learned one at a time.
+# Of the largest logit or energy of the block. The shipped learners differ by 2e-6 of it at most in
+# float32; products in TF32, as GPUs have them, differ by some 1e-4.
+_ROUNDING = 1e-3
+_HINT = ("Row t of a block may depend on labels 0..t-1 only; the label of t itself is revealed "
+         "after the answer. Compare answer_in_turn with a loop of answer and update, or leave it "
+         "out: then the protocol takes the loop.")
 
 
 class Readings(NamedTuple):
@@ -86,7 +99,7 @@ class _Traced:
   Calls go to the trace itself: `tf.function` would inspect all arguments first.
   """
 
-  def __init__(self, function: Callable[..., Any], signature: List[tf.TensorSpec]):
+  def __init__(self, function: Callable[..., Any], signature: list[tf.TensorSpec]):
     self._function, self._signature = function, signature
     self._trace: Any = None
 
@@ -200,7 +213,7 @@ class SequenceGraphs:
     return read(logits.stack(), known_from, steps, truth)
 
 
-def _merged(parts: List[Readings]) -> Readings:
+def _merged(parts: list[Readings]) -> Readings:
   return Readings(*(tf.concat(pieces, axis=0) for pieces in zip(*parts)))
 
 
@@ -233,9 +246,6 @@ def read(logits: tf.Tensor, known_from: tf.Tensor, steps: tf.Tensor, truth: tf.T
 
 
 _read = tf.function(read, autograph=False)  # Traced once for all graphs of C classes.
-
-
-_FEW = 32  # Steps that are taken of a block in a rehearsal.
 
 
 class TriedBlock(NamedTuple):
@@ -364,7 +374,7 @@ class SequenceSteps:
     self._check.updates = False
     return stop
 
-  def neighbors(self, k: Optional[int]) -> Optional[np.ndarray]:
+  def neighbors(self, k: int | None) -> np.ndarray | None:
     """Minus the squared distance of each code of the tried block to the k-th nearest before it.
 
     None if k is None, and in a rehearsal.
@@ -374,7 +384,7 @@ class SequenceSteps:
     stop = self.num_answered + int(self._tried.shape[0])
     return -novelty_scores.neighbor_distances(self.codes[0:stop], self.num_answered, k)
 
-  def _one_by_one(self, arguments: List[Any], stop: int) -> Readings:
+  def _one_by_one(self, arguments: list[Any], stop: int) -> Readings:
     """Runs the loop and restores the learner's variables."""
     before = [v.read_value() for v in self._learner.variables]
     ends = self._sequence.revealed_by(self.num_answered, stop) - self.num_revealed
@@ -383,7 +393,7 @@ class SequenceSteps:
       variable.assign(value)
     return readings
 
-  def _revealed(self, stop: int) -> Tuple[Any, np.ndarray]:
+  def _revealed(self, stop: int) -> tuple[Any, np.ndarray]:
     """Codes [M, ...] and labels [M] that are revealed between now and step `stop`."""
     end = self._sequence.num_revealed(stop)
     labels = self._sequence.reveal_next(self.num_revealed, end)
@@ -423,15 +433,6 @@ class SequenceSteps:
 def _arrays(readings: Readings) -> Readings:
   return Readings(*(r.numpy() for r in readings))
 
-
-# Mean number of steps from one drawn block to the next: a check takes as long as some 50 steps of
-# class means (1,000 classes, 512 features).
-_STEPS_A_CHECK = 10_000
-_ROWS = 3  # Rows p of a first block.
-_SINGLE = 4  # Largest number of labels that are learned one at a time.
-# Of the largest logit or energy of the block. The shipped learners differ by 2e-6 of it at most in
-# float32; products in TF32, as GPUs have them, differ by some 1e-4.
-_ROUNDING = 1e-3
 
 Block = Sequence[tf.Tensor]  # codes, known_from, steps, truth; see `read`.
 Answer = Callable[..., Readings]
@@ -535,11 +536,6 @@ class AnswerCheck:
   @property
   def _name(self) -> str:
     return type(self._learner).__name__
-
-
-_HINT = ("Row t of a block may depend on labels 0..t-1 only; the label of t itself is revealed "
-         "after the answer. Compare answer_in_turn with a loop of answer and update, or leave it "
-         "out: then the protocol takes the loop.")
 
 
 def alike(a: Readings, b: Readings, tolerance: float) -> bool:

@@ -18,9 +18,9 @@ answered ahead; answers to later steps are discarded if there is an update befor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import math
-from typing import Any, Mapping, NamedTuple
+from typing import Any, NamedTuple
 
 FOREVER = 2**62
 REFUSED = ": refused"  # The end of the reason if a budget forbids an update.

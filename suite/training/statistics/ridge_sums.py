@@ -41,7 +41,7 @@ Letters: N samples so far, B samples of a set, C classes, D features.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -92,7 +92,7 @@ class Regression(NamedTuple):
   scales: Any = ()
 
 
-State = Union[PrimalSums, DualRows]
+State = PrimalSums | DualRows
 
 
 @dataclasses.dataclass(frozen=True)

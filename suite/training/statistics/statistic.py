@@ -21,8 +21,9 @@ Letters: B samples, N samples of a set, C classes, D features, U classes in a bl
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import functools
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf

@@ -20,8 +20,9 @@ Letters: N samples so far, B samples of a set, C classes, D features, R rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import tensorflow as tf
 

@@ -9,9 +9,9 @@ automatically. `shared` holds facts of several rows; `row.py` explains the field
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import importlib
 import pkgutil
-from typing import Iterator
 
 from tfds_builders.rows import row as row_lib
 

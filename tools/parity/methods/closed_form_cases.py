@@ -12,6 +12,12 @@ import method_fixtures
 import numpy as np
 
 _ABOUT = "10 classes of 32 features in phases of 6, 2 and 2; 500 rows, 1,000 tests after each phase"
+_AT_ONCE = "10 classes of 32 features at once; 500 rows, 1,000 tests"
+_STRENGTH = (
+    "That code chooses the strength of a phase by the sums of this phase's rows alone, ours by the "
+    "sums of all phases so far, with which it answers. Where both choose the same strength, the "
+    "answers are equal (the rows of ranpac).")
+_ACIL_ROWS = 180  # Of each class: 1,800 in all.
 
 
 def _unit_length() -> method_fixtures.Arrays:
@@ -66,13 +72,7 @@ def _head(name: str, methods: Sequence[str], head: str, repository: str,
                            f"ours_heads.{ours}", about, {"head": head})
 
 
-_AT_ONCE = "10 classes of 32 features at once; 500 rows, 1,000 tests"
 _at_once = functools.partial(method_fixtures.classes_in_turn, phases=(10,))
-_STRENGTH = (
-    "That code chooses the strength of a phase by the sums of this phase's rows alone, ours by the "
-    "sums of all phases so far, with which it answers. Where both choose the same strength, the "
-    "answers are equal (the rows of ranpac).")
-_ACIL_ROWS = 180  # Of each class: 1,800 in all.
 
 CASES = (
     _incremental("simple_cil", ["simple_cil", "ncm_cosine"], "sun-hailong/LAMDA-PILOT"),

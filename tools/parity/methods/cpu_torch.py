@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 _TENSOR_TO, _MODULE_TO = torch.Tensor.to, torch.nn.Module.to
+_LOADER = torch.utils.data.DataLoader
 
 
 def _is_gpu(device: Any) -> bool:
@@ -48,5 +49,4 @@ def loader(dataset: Any, batch_size: int = 1, sampler: Any = None, **settings: A
   return _LOADER(dataset, batch_size=batch_size, sampler=sampler)
 
 
-_LOADER = torch.utils.data.DataLoader
 torch.utils.data.DataLoader = loader

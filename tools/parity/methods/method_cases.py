@@ -31,6 +31,7 @@ EQUAL, SEEDS, DESIGN, UNPROVED = (
     "equal", "agrees within seeds", "different by design", "unproved")
 VERDICTS = (EQUAL, SEEDS, DESIGN, UNPROVED)
 Arrays = dict[str, np.ndarray]
+ROUNDING = 1e-4
 
 
 def _commits() -> dict[str, str]:
@@ -131,9 +132,6 @@ class Case:
                        "return arrays of the same names.")
     for name, their in theirs.items():
       yield _row(self, name, their, np.asarray(ours[name]), labels)
-
-
-ROUNDING = 1e-4
 
 
 def _row(case: Case, name: str, theirs: np.ndarray, ours: np.ndarray, labels: np.ndarray | None

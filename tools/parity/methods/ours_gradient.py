@@ -23,6 +23,10 @@ from suite.training.memories import reservoir as reservoir_lib
 
 Arrays = gradient_fixtures.Arrays
 RATE = 0.1
+# Replayed rows: a multiple of the 12, 24 and 36 that are held, so that each counts as much.
+_DRAWS = 72
+_ALL = 72  # A multiple of the 12, 24 and 36 rows of the tasks so far.
+_BOTH = 60  # A multiple of the 12 rows of a first task and the 20 of a second with 8 exemplars.
 
 
 def net(arrays: Arrays, *, head: bool = True) -> Any:
@@ -109,12 +113,6 @@ def _set_head(learner: Any, arrays: Arrays, given: Sequence[str], classes: np.nd
         places = classes if of_classes else np.arange(width)
         first[..., places] = value[..., places]
         variable.assign(first)
-
-
-# Replayed rows: a multiple of the 12, 24 and 36 that are held, so that each counts as much.
-_DRAWS = 72
-_ALL = 72  # A multiple of the 12, 24 and 36 rows of the tasks so far.
-_BOTH = 60  # A multiple of the 12 rows of a first task and the 20 of a second with 8 exemplars.
 
 
 def finetune(arrays: Arrays) -> Arrays:

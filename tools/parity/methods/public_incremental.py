@@ -26,6 +26,8 @@ _STAND_INS = (
     "torchvision", "torchvision.transforms", "torchvision.datasets", "torchvision.models", "timm",
     "timm.models", "timm.models.layers", "timm.models.layers.weight_init", "easydict",
     "hickle", "tensorly")
+_ON_CPU = {"memory_size": 0, "device": [torch.device("cpu")], "convnet_type": "identity",
+           "backbone_type": "identity", "dataset": "features", "batch_size": 128}
 
 
 class _Rows(torch.utils.data.Dataset):
@@ -96,10 +98,6 @@ def _phases(learner: Any, arrays: method_fixtures.Arrays, logits_of: Any = None
       logits.append(np.asarray(logits_of()))
   return {"answers": method_fixtures.answers(logits, arrays),
           "logits": logits[-1][:50].astype(np.float32)}
-
-
-_ON_CPU = {"memory_size": 0, "device": [torch.device("cpu")], "convnet_type": "identity",
-           "backbone_type": "identity", "dataset": "features", "batch_size": 128}
 
 
 def _simple_cil(arrays: method_fixtures.Arrays) -> public_code.Arrays:
