@@ -340,7 +340,7 @@ def _say(distribution: distribution_lib.Distribution, line: str) -> None:
 
 
 def _tracked(settings: run_settings.RunSettings, folder: pathlib.Path
-             ) -> List[run_writer.View]:
+             ) -> list[run_writer.View]:
   """A learner's run in the tracker that is asked for; [] without one."""
   if not settings.tracker:
     return []

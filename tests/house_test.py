@@ -30,7 +30,6 @@ import importlib.util
 import pathlib
 import re
 import sys
-from typing import Mapping, Sequence
 
 import pytest
 

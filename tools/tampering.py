@@ -73,6 +73,18 @@ _EXPECTED = {
     "words": "all: the code says them",
     "interval": "1 - C(T, K) / C(N, K): where one of the N - T events that answer is executed",
     "machine": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed"}
+_EXPECTED = {
+    "score": "all: computed again from the answers", "data": "all: read again",
+    "answer": "K / N: only where the event is executed again",
+    "seed": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed again",
+    "FLOPs": "all: counted again from graphs",
+    "missing run": "all, where seeds are prescribed; else none",
+    "chosen seeds": "all, where seeds are prescribed; else none",
+    "words": "all: the code says them",
+    "stream": "all, where a board prescribes it; else none",
+    "name": "all: the name follows from what is made",
+    "interval": "1 - C(T, K) / C(N, K): where one of the N - T events that answer is executed",
+    "machine": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed"}
 
 
 @dataclasses.dataclass
@@ -502,20 +514,6 @@ def campaign(folder: pathlib.Path, first: int, num: int, replay: int, only: Sequ
   return {"rows": rows, "kept": kept, "trained": trained, "replay": replay,
           "run": made.run_seconds,
           "recomputed": min(spent[:2]), "replayed": spent[2]}
-
-
-_EXPECTED = {
-    "score": "all: computed again from the answers", "data": "all: read again",
-    "answer": "K / N: only where the event is executed again",
-    "seed": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed again",
-    "FLOPs": "all: counted again from graphs",
-    "missing run": "all, where seeds are prescribed; else none",
-    "chosen seeds": "all, where seeds are prescribed; else none",
-    "words": "all: the code says them",
-    "stream": "all, where a board prescribes it; else none",
-    "name": "all: the name follows from what is made",
-    "interval": "1 - C(T, K) / C(N, K): where one of the N - T events that answer is executed",
-    "machine": "1 - C(N - T, K) / C(N, K): where one of the T events that train is executed"}
 
 
 def page(found: Mapping[str, Any], command: str) -> str:

@@ -318,7 +318,7 @@ class RunOrigin:
   changes: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-def add_flags(parser: argparse.ArgumentParser, *names: str) -> None:
+def add_flags(parser: argparse._ActionsContainer, *names: str) -> None:
   """Adds the flags of these fields to a parser."""
   fields = {field.name: field for field in dataclasses.fields(RunSettings)}
   for name in names:

@@ -44,6 +44,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 USAGE = 2  # Exit code of the command; see `suite.cli`.
 _WHOLE = ("transform", "begin", "learn", "predict")
 META = ("meta_loss", "zero_statistics", "update_statistics")
+_WHOLE = ("transform", "begin", "learn", "predict")
 
 
 class RefusedError(ValueError):
@@ -250,7 +251,6 @@ class Requirement:
   example: str
 
 
-_WHOLE = ("transform", "begin", "learn", "predict")
 REQUIREMENTS = {
     deliveries.TASKS: Requirement(
         learner_lib.Learner, "separate tasks", _WHOLE, "StatisticsLearner"),

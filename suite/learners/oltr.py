@@ -37,9 +37,9 @@ Letters: B samples, C classes, D features.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 import functools
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

@@ -46,6 +46,11 @@ DEFAULT_BUDGET = 1024
 _THRESHOLD = 0.5
 # Of two models' answers to random questions, so many at least must be to the same samples.
 _COMMON = 0.5
+FILE = "prepared.npz"
+_VERSION = "2"
+_MOST = 0.5
+_SAVED = 1_000_000  # Of fewer known answers the preparation takes a moment and is not saved.
+_FIRST = 64  # Number of answers before the interval's width is checked first.
 
 
 class MemoizedModel:
@@ -234,12 +239,6 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
 Cache = Union[accuracy_cache.AccuracyCache, str, os.PathLike]
 Predict = Callable[[np.ndarray], np.ndarray]
 CacheError = accuracy_cache.CacheError
-
-FILE = "prepared.npz"
-_VERSION = "2"
-_MOST = 0.5
-_SAVED = 1_000_000  # Of fewer known answers the preparation takes a moment and is not saved.
-_FIRST = 64  # Number of answers before the interval's width is checked first.
 
 
 class Reference:

@@ -312,7 +312,7 @@ class RunState:
       if self._log is not None:
         self._log.add_data(name, self.data_digests[name])
 
-  def keep_samples(self, name: str, images: Any, size: Optional[int] = None) -> None:
+  def keep_samples(self, name: str, images: Any, size: int | None = None) -> None:
     """Keeps a few test images of a set for pages; nothing if they are there or it has no images.
 
     Args:
@@ -447,7 +447,7 @@ _KEEPERS: Mapping[str, Callable[[RunState, Ended], None]] = {
     descriptions.STATE: RunState._keep_state}
 
 
-def content_digests(images: Any) -> Dict[str, str]:
+def content_digests(images: Any) -> dict[str, str]:
   """SHA-256 of a set: "examples", its ids and labels, and "content", its images or features.
 
   Args:

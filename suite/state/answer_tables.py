@@ -18,7 +18,7 @@ import csv
 import dataclasses
 import hashlib
 import pathlib
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -134,7 +134,7 @@ def fingerprint(tables: Sequence[AnswerTable]) -> str:
   return digest.hexdigest()[:16]
 
 
-def load(sources: Union[str, Sequence[str]], min_models: int, last_of_run: bool = False
+def load(sources: str | Sequence[str], min_models: int, last_of_run: bool = False
          ) -> tuple[list[AnswerTable], list[str]]:
   """Reads tables, one for each test set, and the names of those that are left out.
 

@@ -11,7 +11,7 @@ answers are missing. Rows of a model are drawn for 131,072 samples and repeated.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import json
 import os
 import pathlib
@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa

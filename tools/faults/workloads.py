@@ -90,6 +90,7 @@ ACKNOWLEDGED = "ACKNOWLEDGED"
 _RUNS = {**run_faults.RUNS, "cfsl": ["digits/cfsl", "--gin_file", "gin/debug.gin"],
          "share": [*run_faults.RUNS["nevis"], "--share"]}
 WITHOUT_RUNS = ("cache", "curation", "fetch")
+WITHOUT_RUNS = ("cache", "curation", "fetch", "session", "values", "watch", "subset")
 
 
 def _suite(*arguments: str) -> Workload:
@@ -373,9 +374,6 @@ WORKLOADS: dict[str, tuple[Workload, int]] = {
     "builder": (_build, 2), "session": (_session, 12), "values": (_values, 8),
     "watch": (_watch, 12), "subset": (_subset, 6),
     **{name: (_suite("run", *arguments), 1) for name, arguments in _RUNS.items()}}
-
-
-WITHOUT_RUNS = ("cache", "curation", "fetch", "session", "values", "watch", "subset")
 
 
 def prepare(name: str) -> None:

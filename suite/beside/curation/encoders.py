@@ -17,10 +17,10 @@ folder of local files:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import pathlib
 import types
-from typing import Any, Callable
+from typing import Any
 
 from absl import logging
 import numpy as np
@@ -34,6 +34,8 @@ from suite.models.clip import weight_files
 from suite.state import encoder_file
 
 SCALES = ("none", "tf", "torch", "caffe")  # keras.applications.imagenet_utils.preprocess_input
+TEMPLATE = "{}"  # CLEAR's prompts stand alone.
+_BATCH = 64
 
 
 class KerasEncoder:
@@ -168,10 +170,6 @@ def load(folder: pathlib.Path, batch_size: int = 64) -> KerasEncoder:
 def files(folder: pathlib.Path) -> list[pathlib.Path]:
   """Lists the files that define an encoder."""
   return [folder / encoder_file.ABOUT, folder / encoder_file.WEIGHTS]
-
-
-TEMPLATE = "{}"  # CLEAR's prompts stand alone.
-_BATCH = 64
 
 
 class ClipEncoder(KerasEncoder):

@@ -12,7 +12,7 @@ run again; a finished step with equal inputs is not repeated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 import contextlib
 import dataclasses
 from importlib import metadata
@@ -21,7 +21,7 @@ import os
 import pathlib
 import platform
 import shutil
-from typing import Any, Callable
+from typing import Any
 
 from absl import logging
 
@@ -165,7 +165,7 @@ def _entry(path: pathlib.Path) -> dict[str, Any]:
 
 def _differences(found: Manifest, wanted: Mapping[str, Any]) -> list[str]:
   """Lists differences in parameters and inputs from a finished step; file paths do not matter."""
-  def digests(inputs):
+  def digests(inputs: Mapping[str, Any]) -> dict[str, list[Any]]:
     return {role: [entry["blake2b"] for entry in entries] for role, entries in inputs.items()}
 
   differences = [f"{key}={found.parameters.get(key)!r} (now {wanted['parameters'].get(key)!r})"

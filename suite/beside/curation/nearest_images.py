@@ -24,6 +24,8 @@ from suite.beside.curation import feature_files
 
 ROWS = 1_000_000  # The least number of rows for which faiss is used.
 BLOCK_ROWS = 1 << 18
+_DECIMALS = 12  # Scores that differ by less are ties, which ids break.
+_RESCORED_ROWS = 4096
 
 
 def installed() -> bool:
@@ -63,10 +65,6 @@ def promising(vectors: np.ndarray, queries: np.ndarray, number: int, floors: np.
     # A query is open while even its last row is within the margin: there may be more of them.
     open_queries = open_queries[(scores[:, -1] >= bounds) & (wanted < size)]
   return found
-
-
-_DECIMALS = 12  # Scores that differ by less are ties, which ids break.
-_RESCORED_ROWS = 4096
 
 
 class Best(NamedTuple):

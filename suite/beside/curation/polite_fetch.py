@@ -65,6 +65,10 @@ _WITH_IPV4 = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "::ffff:0:0:0/96"
 _LOCAL = tuple(map(ipaddress.IPv6Network, ("64:ff9b:1::/48", "fec0::/10")))
 _NO_PHOTO = "photo_unavailable"  # Flickr redirects deleted photos to an image of this name.
 _SUFFIXES = {"JPEG": ".jpg", "TIFF": ".tif", "PPM": ".pnm", "JPEG2000": ".jp2"}
+URL = "url"
+_FACTS = ("id", "time", "timestamp", "label", "class", "bucket")  # What a timeline reads of them.
+_CLEAR_URL, _CLEAR_TIME = "DOWNLOAD_URL", "DATE_UPLOADED"
+_SHOWN = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -485,12 +489,6 @@ def check(body: bytes) -> tuple[str, str]:
     return own_images.file_format(body, "the answer"), ""
   except ValueError as error:
     return "", str(error).partition(". ")[0]
-
-
-URL = "url"
-_FACTS = ("id", "time", "timestamp", "label", "class", "bucket")  # What a timeline reads of them.
-_CLEAR_URL, _CLEAR_TIME = "DOWNLOAD_URL", "DATE_UPLOADED"
-_SHOWN = 5
 
 
 class Listed(NamedTuple):

@@ -11,11 +11,11 @@ CLEAR has one text or several subcategories for a class (section 3, "Visio-lingu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import pathlib
 import re
 import types
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 

@@ -44,7 +44,7 @@ class SelectionRule:
   background: int | None = None
   first: int = 1
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     if not 0 < self.share <= 1:
       raise errors.CurationError(f"share={self.share}; a share is above 0 and at most 1: 0.001 is "
                                  "the top 0.1%.")

@@ -32,6 +32,8 @@ from suite.beside.curation import storage
 ACCEPT, REJECT, FLAG = VOTES = ("accept", "reject", "flag")
 COLUMNS = ("sheet", "reviewer", "bucket", "class", "id", "vote")
 MIN_REVIEWERS = 3
+FACTS = ("sheet", "bucket", "class", "id")
+CONTROL = "vote"
 
 
 class Item(NamedTuple):
@@ -180,10 +182,6 @@ def read_decisions(path: pathlib.Path, ballots: Ballots) -> dict[Item, str]:
                                  "needed, once an image.")
     found[item] = decision
   return found
-
-
-FACTS = ("sheet", "bucket", "class", "id")
-CONTROL = "vote"
 
 
 def task(facts: Mapping[str, Any], image: str, question: str, about: str) -> dict[str, Any]:

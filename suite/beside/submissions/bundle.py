@@ -92,7 +92,7 @@ class About:
   contact: str
   title: str = ""
 
-  def __post_init__(self):
+  def __post_init__(self) -> None:
     for name, value in dataclasses.asdict(self).items():
       if name != "title" and not value.strip():
         raise SubmitError(f"A submission needs a {name}: give --{name}, or the field in --about.")

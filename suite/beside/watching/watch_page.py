@@ -17,6 +17,10 @@ from suite.reporting import panels
 
 _DRAWN = 60  # Number of models in the figure of the ranking.
 _MOST = 2000  # Number of rows of a table.
+_TEST_COLUMNS = (
+    panels.Column("what"), panels.Column("model"), panels.Column("task"),
+    panels.Column("answers", panels.COUNT), panels.Column("observed", panels.MIXED),
+    panels.Column("expected", panels.MIXED), panels.Column("corrected p", panels.MIXED))
 
 
 def section(cache: accuracy_cache.AccuracyCache, folder: pathlib.Path,
@@ -63,12 +67,6 @@ def _alarms(updates: Sequence[watching.Update], level: float) -> panels.Panel:
           "level: the accuracy on a task is not what the model's other answers predict. order: the "
           "model solves other questions of the task than all models do. task: several new models "
           "are off on a task in the same direction."])
-
-
-_TEST_COLUMNS = (
-    panels.Column("what"), panels.Column("model"), panels.Column("task"),
-    panels.Column("answers", panels.COUNT), panels.Column("observed", panels.MIXED),
-    panels.Column("expected", panels.MIXED), panels.Column("corrected p", panels.MIXED))
 
 
 def _test_row(one: drift.Test) -> list[Any]:

@@ -16,14 +16,14 @@ the others are added. It is tried again when it changes, or when it is to be rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import dataclasses
 import hashlib
 import json
 import os
 import pathlib
 import time
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np

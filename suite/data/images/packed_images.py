@@ -79,7 +79,7 @@ def write(folder: pathlib.Path, of: Mapping[str, Any],
     shutil.rmtree(folder, ignore_errors=True)
     (folder / _PARTS).mkdir(parents=True)
     atomic_files.write(made_of, json.dumps(of).encode())
-  done: List[Dict[str, np.ndarray]] = []
+  done: list[dict[str, np.ndarray]] = []
   while (path := _part(folder, len(done))).is_file():
     with np.load(path, allow_pickle=False) as saved:
       done.append(dict(saved))

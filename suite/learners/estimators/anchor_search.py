@@ -11,7 +11,7 @@ round, at most `LIMIT`. Anchors are not a random sample, so there is no interval
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 from sklearn import cluster

@@ -22,8 +22,7 @@ Random samples and their mean: the baseline that uses no other models.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from sklearn import cluster
@@ -37,6 +36,7 @@ from suite.lifelong.answers import ranking
 from suite.lifelong.estimators import estimator
 
 _MOMENTS = 1 << 20  # Largest number of samples to compare models on; of more, evenly spaced ones.
+_SORTS = ("sum", "recursive", "confidence")
 
 
 class OrderSearch(tf.Module):
@@ -149,9 +149,6 @@ class SumSearch(tf.Module):
       raise ValueError("sort=\"confidence\" needs known models with the probability of the true "
                        "class, known_answers.pack(answers, confidences); got an array of answers.")
     return ranking.order_by_count(known.confidence_sums())
-
-
-_SORTS = ("sum", "recursive", "confidence")
 
 
 class _Sampling(tf.Module):

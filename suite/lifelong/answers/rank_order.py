@@ -22,6 +22,7 @@ import numpy as np
 
 RUN = 1 << 14  # Scanning one run takes a few microseconds.
 PER_BUCKET = 64  # Least number of positions of a run per bucket: an eighth of a byte per sample.
+_BITS = 32
 
 
 class CutEdge(NamedTuple):
@@ -145,9 +146,6 @@ def _check(counts: np.ndarray) -> None:
   if counts.dtype not in (np.uint8, np.uint16) or counts.ndim != 1 or not counts.size:
     raise ValueError(f"Got counts {counts.dtype} {list(counts.shape)}; expected uint8 or uint16 "
                      "[N], one sample at least.")
-
-
-_BITS = 32
 
 
 def nested_ranks(num_samples: int, budget: int, seed: int = 0) -> np.ndarray:

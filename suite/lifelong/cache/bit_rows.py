@@ -19,6 +19,7 @@ import numpy as np
 # Number of columns counted at a time: the planes must fit in the processor's cache, and Python's
 # share of the time must be small.
 BLOCK = 1 << 20
+_ONES = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 
 
 def pack(answers: np.ndarray) -> np.ndarray:
@@ -122,6 +123,3 @@ def _add(rows: Iterable[np.ndarray]) -> list[np.ndarray]:
     else:  # One word: a weight that had three keeps one.
       planes.append(left[0])
   return planes
-
-
-_ONES = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)

@@ -77,6 +77,12 @@ _ANSWERS_RIDGE = 30.0  # Penalty of weights of the known models' answers.
 _ROUNDS = 16  # Number of times that informative samples are chosen.
 _CANDIDATES = 1 << 12  # Least number of samples to choose informative ones from.
 _PRODUCTS = 200  # Largest number of pairs of values of two groups to have a weight each.
+BUDGETS = (8, 32, 128)  # Between them the strength is linear in the logarithm of the budget.
+NONE_FROM = 1024  # Budget from which on nothing is shrunk.
+WORSE = 0.15
+_STRENGTHS = np.array([0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4])
+_STEP_MODELS, _STEP_DRAWS = 48, 2
+_NEVER = 1 << 40  # More than twice any count.
 
 
 class FactorModel:
@@ -409,14 +415,6 @@ class _Group:
 
   def one_hot(self, samples: np.ndarray) -> np.ndarray:
     return (self.number[samples][:, None] == np.arange(self.size)) - self._shares
-
-
-BUDGETS = (8, 32, 128)  # Between them the strength is linear in the logarithm of the budget.
-NONE_FROM = 1024  # Budget from which on nothing is shrunk.
-WORSE = 0.15
-_STRENGTHS = np.array([0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4])
-_STEP_MODELS, _STEP_DRAWS = 48, 2
-_NEVER = 1 << 40  # More than twice any count.
 
 
 class Cut(NamedTuple):

@@ -41,6 +41,9 @@ from suite.training.objectives import objective
 
 _NONE = np.zeros([0], np.int64)
 _CHUNK = 256  # Rows that go through a function at once where nothing is learned.
+LAST = ("fill", "even")
+# Rows whose places and seeds are made at once.
+_ROWS = 2**17
 
 Augment = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 Prepare = Callable[[tf.Tensor], tf.Tensor]

@@ -38,10 +38,11 @@ from suite.training.objectives import losses
 TRAINING, VALIDATION = "training", "validation"
 # What an objective needs, see `Objective.needs`.
 MEMORY, REPLAY, BUCKETS, ONE_HEAD, TASKS = "memory", "replay", "buckets", "one head", "tasks"
-# What a class may have been given in place of a method of `Objective`.
-_INSTEAD = {"before_phase": "begin_phase", "note_classes": "begin_phase", "refresh": "begin_phase",
-            "after_phase": "end_phase", **dict.fromkeys((
-                "loss", "choose", "take", "gradients", "before_update", "after_update"), "step")}
+# Names of `Objective`, and those that a class may have been given in their place.
+_INSTEAD = {"begin_phase": ("before_phase", "note_classes", "refresh"),
+            "end_phase": ("after_phase",),
+            "step": ("loss", "choose", "take", "gradients", "before_update", "after_update"),
+            "observes": ("observes_each", "passes_of_observed")}
 
 
 class Observes(NamedTuple):
@@ -128,11 +129,6 @@ class Batch(NamedTuple):
 AnswersFn = Callable[..., Batch]
 
 
-# Names of `Objective`, and those that a class may have been given in their place.
-_INSTEAD = {"begin_phase": ("before_phase", "note_classes", "refresh"),
-            "end_phase": ("after_phase",),
-            "step": ("loss", "choose", "take", "gradients", "before_update", "after_update"),
-            "observes": ("observes_each", "passes_of_observed")}
 Weights = dict[str, tf.Tensor]  # By name.
 
 

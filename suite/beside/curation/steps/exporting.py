@@ -18,13 +18,13 @@ compressed already, and compressed bytes would depend on the version of zlib) an
 from __future__ import annotations
 
 import collections
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import hashlib
 import io
 import json
 import pathlib
 import tarfile
-from typing import Callable, NamedTuple, Union
+from typing import BinaryIO, NamedTuple
 import zipfile
 
 from absl import logging
@@ -42,6 +42,10 @@ from suite.system import atomic_files
 from tfds_builders.parsers import images
 
 Items = Sequence[votes.Item]
+TRAIN, TEST = "train", "test"
+_FORMATS = (".zip", ".tar")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_SECONDS_OF_1980 = 315532800
 
 
 class ImageSource(NamedTuple):
@@ -151,12 +155,7 @@ def divided(items: Items, test_per_class: int) -> tuple[list[votes.Item], list[v
           [item for item in items if tuple(item) in test])
 
 
-TRAIN, TEST = "train", "test"
-_FORMATS = (".zip", ".tar")
-_EPOCH = (1980, 1, 1, 0, 0, 0)
-_SECONDS_OF_1980 = 315532800
-
-Content = Union[bytes, pathlib.Path]
+Content = bytes | pathlib.Path
 
 
 class Picture(NamedTuple):
@@ -217,7 +216,8 @@ def write_archive(path: pathlib.Path, members: Mapping[str, Content],
     pack(file, members, check)
 
 
-def _zip(file, members: Mapping[str, Content], check) -> None:
+def _zip(file: BinaryIO, members: Mapping[str, Content], check: Callable[[pathlib.Path], None]
+         ) -> None:
   with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
     for name in sorted(members):
       info = zipfile.ZipInfo(name, _EPOCH)
@@ -225,7 +225,8 @@ def _zip(file, members: Mapping[str, Content], check) -> None:
       archive.writestr(info, _bytes(members[name], check))
 
 
-def _tar(file, members: Mapping[str, Content], check) -> None:
+def _tar(file: BinaryIO, members: Mapping[str, Content], check: Callable[[pathlib.Path], None]
+         ) -> None:
   with tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT) as archive:
     for name in sorted(members):
       data = _bytes(members[name], check)
@@ -234,7 +235,7 @@ def _tar(file, members: Mapping[str, Content], check) -> None:
       archive.addfile(info, io.BytesIO(data))
 
 
-def _bytes(content: Content, check) -> bytes:
+def _bytes(content: Content, check: Callable[[pathlib.Path], None]) -> bytes:
   if isinstance(content, bytes):
     return content
   check(content)

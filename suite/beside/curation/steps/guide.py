@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import json
 import pathlib
 import shlex
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from suite.beside.curation import collection
 from suite.beside.curation import errors

@@ -30,6 +30,16 @@ from suite.system import atomic_files
 
 PAGE, TASKS = "index.html", "tasks.json"
 PIXELS = 256
+_EXAMPLES = 8
+LABEL_CONFIG = "label_studio.xml"
+_PAGE = pathlib.Path(__file__).parent / "page"
+_BUTTONS = (("accept", "Accept", "A"), ("reject", "Reject", "R"), ("flag", "Flag", "F"),
+            ("previous", "Back", "P"), ("next", "Next", "N"), ("open", "Next open", "O"),
+            ("undo", "Undo", "U"), ("enlarge", "Enlarge", "E"))
+_KEYS = (("A", "", "accept"), ("R", "", "reject"), ("F", "", "flag"), ("N", "→", "next"),
+         ("P", "←", "back"), ("O", "", "next image without a vote"), ("U", "", "undo"),
+         ("E", "", "enlarge"), (",", "", "previous sheet"), (".", "", "next sheet"),
+         ("D", "", "download"))
 
 
 def sheets(work: pathlib.Path, *, images: pathlib.Path | None = None, pixels: int = PIXELS,
@@ -116,9 +126,6 @@ def _files(table: image_table.ImageTable, ids: list[str], images: pathlib.Path |
   return dict(zip(ids, collection.check_files(table, [rows[name] for name in ids], images)))
 
 
-_EXAMPLES = 8
-
-
 class ReviewPlan(NamedTuple):
   """A review.
 
@@ -171,17 +178,6 @@ def plan_review(work: pathlib.Path, gold: pathlib.Path | None) -> ReviewPlan:
        for (bucket, label), names in sorted(  # The background comes last in a bucket.
            groups.items(), key=lambda group: (group[0][0], group[0][1] == queries.BACKGROUND))],
       [votes.Item(one.bucket, one.label, one.id) for one in candidates], answers)
-
-
-LABEL_CONFIG = "label_studio.xml"
-_PAGE = pathlib.Path(__file__).parent / "page"
-_BUTTONS = (("accept", "Accept", "A"), ("reject", "Reject", "R"), ("flag", "Flag", "F"),
-            ("previous", "Back", "P"), ("next", "Next", "N"), ("open", "Next open", "O"),
-            ("undo", "Undo", "U"), ("enlarge", "Enlarge", "E"))
-_KEYS = (("A", "", "accept"), ("R", "", "reject"), ("F", "", "flag"), ("N", "→", "next"),
-         ("P", "←", "back"), ("O", "", "next image without a vote"), ("U", "", "undo"),
-         ("E", "", "enlarge"), (",", "", "previous sheet"), (".", "", "next sheet"),
-         ("D", "", "download"))
 
 
 class Sheet(NamedTuple):

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import pathlib
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 from absl import logging
 import numpy as np

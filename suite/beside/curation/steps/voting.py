@@ -25,6 +25,7 @@ from suite.system import atomic_files
 
 ACCEPTED, REJECTED, ANOTHER_LOOK = "accepted.csv", "rejected.csv", "another_look.csv"
 DISPUTED, AGREEMENT = "disputed.csv", "agreement.json"
+_DECIMALS = 6
 
 
 def votes(work: pathlib.Path, files: Sequence[pathlib.Path], *,
@@ -101,9 +102,6 @@ def accepted(work: pathlib.Path) -> list[votes_lib.Item]:
   path = manifest.verified(work, collection.VOTES).folder / ACCEPTED
   return [votes_lib.Item(int(line["bucket"]), line["class"], line["id"])
           for line in storage.read_csv(path, ["bucket", "class", "id"])]
-
-
-_DECIMALS = 6
 
 
 def statistics(ballots: votes_lib.Ballots) -> dict[str, Any]:
