@@ -110,8 +110,8 @@ SPOILED = {
 }
 
 
-# A cut log is what a crash leaves; keys of later versions are left alone.
-HARMLESS = (("commits.jsonl", "cut"), ("format.json", "unknown keys"))
+# Keys of later versions are left alone.
+HARMLESS = (("format.json", "unknown keys"),)
 
 
 def _files(folder):

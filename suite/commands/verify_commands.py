@@ -118,8 +118,8 @@ def _check_table(folder: pathlib.Path) -> list[run_check.Finding]:
 
 
 def _is_cache(folder: pathlib.Path) -> bool:
-  return any((folder / name).exists() for name in ("cache.db", "commits.jsonl")) and (
-      folder / "format.json").exists()
+  return (folder / "format.json").exists() and any(
+      any(folder.glob(name)) for name in ("cache.db", "commits.jsonl", "*.right.npy"))
 
 
 def _check_cache(folder: pathlib.Path) -> list[run_check.Finding]:
