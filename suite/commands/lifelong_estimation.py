@@ -334,7 +334,9 @@ def add_session_flags(action: argparse.ArgumentParser) -> None:
                       help="the answers of the model to all questions of the last call")
   action.add_argument("--target-width", type=float, metavar="W",
                       help="end when the interval is no wider (0.02, which is +-1 point)")
-  action.add_argument("--budget", type=int, metavar="N", help="ask N samples at most (all)")
+  action.add_argument("--budget", type=int, metavar="N",
+                      help="ask N samples at most (all); up to 64 are chosen by item response "
+                      "theory, if that told more of the known models")
   action.add_argument("--seed", type=int, metavar="S",
                       help="another one draws other questions (one of the folder of --state)")
   lifelong_answers.add_format_flags(action)
@@ -370,6 +372,9 @@ def session(args: argparse.Namespace) -> int:
     what = "accuracy" if asking.cache.value_range is None else "mean score"
     lines.append(f"{what} {value}, 95% interval {low} to {high}, from {asking.num_answers:,} "
                  "answers")
+    if asking.is_start:
+      lines.append("  by item response theory; the interval is that of the errors of known models, "
+                   "each without its family")
   if asking.is_done:
     wide = record["interval"][1] - record["interval"][0] > asking.target_width
     lines.append("The session has ended" + (

@@ -56,6 +56,7 @@ import numpy as np
 
 from suite.lifelong import api
 from suite.lifelong.answers import intervals
+from suite.lifelong.estimators import adaptive_start
 from suite.lifelong.estimators import estimator
 from suite.system import atomic_files
 from suite.system import sealed_json
@@ -109,12 +110,18 @@ class Session:
       settings["range"] = [low, high]
     # Of the file before, which the next one names; "" in sessions of format 1.
     self._last, self._is_sealed = "", True
-    kept = self._read(_SETTINGS)
+    kept, self._start = self._read(_SETTINGS), None
     if kept is None:
       settings.update({key: value for key, value in given.items() if value is not None})
+      if 0 < settings["budget"] <= adaptive_start.MOST:
+        start = self._reference.adaptive_start()
+        if start is not None and start.is_better(settings["budget"]):
+          self._start, settings["start"] = start, start.measured
     else:
       self._check(kept, given)
       settings = kept
+      if "start" in kept:
+        self._start = self._reference.adaptive_start(kept["start"])
     self.target_width, self.budget = float(settings["target_width"]), int(settings["budget"])
     self._seed = int(settings["seed"])
     if not 0.0 < self.target_width < self._span:
@@ -127,10 +134,16 @@ class Session:
     if self._folder is not None and kept is None:
       self._folder.mkdir(parents=True, exist_ok=True)
       self._write(_SETTINGS, settings)
-    self._pool = pool(total, self.target_width / self._span, self._seed)
+    self._pool = pool(total, self.target_width / self._span, self._seed) if (
+        self._start is None) else self._start.samples
     self._rounds: list[Round] = []
     self._answers: list[np.ndarray] = []
     self._load()
+
+  @property
+  def is_start(self) -> bool:
+    """Whether the questions are those of `adaptive_start`."""
+    return self._start is not None
 
   @property
   def num_answers(self) -> int:
@@ -191,6 +204,8 @@ class Session:
     """Estimated accuracy and its interval, from the rounds that were answered."""
     if not self._answers:
       raise api.CacheError("No round is answered yet: `questions` and `answer` first.")
+    if self._start is not None:
+      return self._start.accuracy(*self._asked())
     found = accuracy_of(self._rounds[:len(self._answers)], [(one - self._low) / self._span
                                                             for one in self._answers],
                         len(self._pool), self._reference.num_samples)
@@ -209,10 +224,19 @@ class Session:
   def _asked(self) -> tuple[np.ndarray, np.ndarray]:
     """Samples that were answered, and their scores as shares of the range."""
     done = self._rounds[:len(self._answers)]
-    return (np.concatenate([one.samples for one in done]),
-            (np.concatenate(self._answers) - self._low) / self._span)
+    return (np.concatenate([np.zeros(0, np.int64), *(one.samples for one in done)]),
+            (np.concatenate([np.zeros(0), *self._answers]) - self._low) / self._span)
+
+  def _of_start(self, start: adaptive_start.AdaptiveStart) -> Round:
+    """The next questions of the first answers; each is asked for sure."""
+    samples, values = self._asked()
+    chosen = start.questions(samples, values, self.budget)
+    return Round(chosen, np.ones(len(chosen)), start.predicted(samples, values, chosen),
+                 start.accuracy(samples, values).value, 0.0)
 
   def _drawn(self) -> Round:
+    if self._start is not None:
+      return self._of_start(self._start)
     size, rng = len(self._pool), np.random.default_rng([self._seed, len(self._rounds)])
     if not self._answers:
       models = len(self._reference.models)
@@ -239,6 +263,8 @@ class Session:
     if any(not isinstance(kept.get(key), (int, float)) for key in (
         "num_samples", "target_width", "budget", "seed")):
       raise self._damaged(_SETTINGS, "it has no settings of a session")
+    if "start" in kept and not _are_errors(kept["start"]):
+      raise self._damaged(_SETTINGS, "it has no errors of known models")
     if kept["num_samples"] != self._reference.num_samples:
       raise api.CacheError(
           f"{self._folder} was started with {kept['num_samples']:,} samples; the cache has "
@@ -351,6 +377,13 @@ def _is_number(value: Any) -> bool:
 def _are_shares(values: Any, num: int) -> bool:
   return isinstance(values, list) and len(values) == num and all(
       _is_number(value) and 0 <= value <= 1 for value in values)
+
+
+def _are_errors(values: Any) -> bool:
+  sizes = [len(adaptive_start.SIZES)] * 2 + [1]
+  return isinstance(values, list) and len(values) == 3 and all(
+      isinstance(each, list) and len(each) == size and all(map(_is_number, each))
+      for each, size in zip(values, sizes))
 
 
 class Round(NamedTuple):
