@@ -25,10 +25,18 @@ def add_format_flags(action: argparse.ArgumentParser) -> None:
                       "HELM, the perturbation: for all tasks, or by task (kept with the cache)")
   action.add_argument("--threshold", type=float, metavar="T",
                       help="scores count as correct from T on (kept with the cache)")
-  action.add_argument("--repeats", choices=("refuse", "mean", "folder"), default="refuse",
+  action.add_argument("--repeats", type=_repeats, default="refuse", metavar="HOW",
                       help="different answers of one model to one sample: refuse them (default), "
-                      "or take the mean of repeated runs; folder: also where nothing but their "
-                      "folder says that logs are of one model")
+                      "or take the mean of repeated runs, epochs and generations, pass@K (one of K "
+                      "is right) or maj@K (more than half are), unbiased; folder: the mean, also "
+                      "where nothing but their folder says that logs are of one model")
+
+
+def _repeats(text: str) -> str:
+  from suite.lifelong.answers import generations
+  if text not in ("refuse", "mean", "folder") and not generations.parsed(text)[1]:
+    raise argparse.ArgumentTypeError(f"{text!r} is none of refuse, mean, folder, pass@K, maj@K")
+  return text
 
 
 def read(args: argparse.Namespace, files: Sequence[pathlib.Path], cache: Any,

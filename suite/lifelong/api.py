@@ -201,12 +201,19 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   """Compares two estimates: (difference of the accuracies, p-value of equal accuracy).
 
   Both are about samples like these; on the very samples of the cache the difference is known once
-  all are answered. Graded answers have a normal test, others McNemar's.
+  all are answered. Of all answers, if they are not graded, the test is McNemar's.
 
   The samples that both were asked at random are compared, also if one was asked before the cache
-  grew, or more of them. All estimates of one question set have such samples.
+  grew, or more of them; the difference is that of the estimates, with what is predicted of both.
+  All estimates of one question set have such samples. Of answers that are no random sample, but
+  have an interval (`adaptive_start`), the errors are taken to be independent.
   """
   one, two = first.sample, second.sample
+  if (one is None or two is None) and first.interval is not None and second.interval is not None:
+    half = float(np.hypot(np.ptp(first.interval), np.ptp(second.interval))) / 2.0
+    value = first.accuracy - second.accuracy
+    found = intervals.Interval(value, value - half, value + half)
+    return found, intervals.normal_test(found)
   if one is None or two is None:
     raise CacheError("A paired comparison needs answers to the same random samples; one of the two "
                      "models has answers that are no random sample.")
@@ -220,14 +227,20 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   keep[places] = True
   common = one.only(keep)
   assert first.observed_answers is not None and second.observed_answers is not None
-  pair = first.observed_answers[common.members], second.observed_answers[two.members[others]]
+  members = common.members, two.members[others]
+  pair = first.observed_answers[members[0]], second.observed_answers[members[1]]
   low, high = (end(first.bounds[side], second.bounds[side])
                for side, end in enumerate((min, max)))
   span = high - low
   if (low, high) != (0.0, 1.0):
     pair = (pair[0] - low) / span, (pair[1] - low) / span
   gap = intervals.difference(*pair, num_samples, common, is_finite=False)
-  if np.isin(np.concatenate(pair), (0, 1)).all() and len(common.sizes) == 1:
+  if len(places) < num_samples and first.residuals is not None and second.residuals is not None:
+    gap = intervals.modelled(
+        gap, (first.accuracy - second.accuracy) / span, pair[0] - pair[1],
+        (first.residuals[members[0]] - second.residuals[members[1]]) / span, num_samples)
+    p = intervals.normal_test(gap)
+  elif np.isin(np.concatenate(pair), (0, 1)).all() and len(common.sizes) == 1:
     p = intervals.sign_test(*pair)
   else:
     p = intervals.normal_test(gap)

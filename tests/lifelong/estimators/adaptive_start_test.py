@@ -71,6 +71,10 @@ def test_up_to_64_answers_are_adaptive_where_that_is_better(made):
   fixed = reference.questions(32)
   plain = reference.estimate_from(dict(zip(fixed.tolist(), predict(fixed).tolist())))
   assert np.ptp(found.interval) < np.ptp(plain.interval)
+  best = reference.estimate(lambda ids: np.ones(len(ids)), 32)
+  gap, p = lifelong.compare(found, best, 1500)  # The errors of both are independent.
+  assert gap.width == pytest.approx(np.hypot(np.ptp(found.interval), np.ptp(best.interval)))
+  assert gap.value == pytest.approx(found.accuracy - best.accuracy) and p < 0.05
   larger = reference.estimate(predict, 65)
   assert larger.sample is not None and rounds[-1] == 65
 
