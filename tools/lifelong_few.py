@@ -84,7 +84,8 @@ class Competitors:
                 self._known[:, some], self._accuracies).predict(row[some]).value),
             of("random, p-IRT", lambda: self._by_irt(mine, order, mine[order].mean(), len(row))),
             of("anchors, gp-IRT", lambda: self._by_anchors(mine, num, len(row))),
-            of("DISCO", lambda: by_forest(self._known, self._accuracies, row, self._disagree[:num])),
+            of("DISCO", lambda: by_forest(self._known, self._accuracies, row,
+                                          self._disagree[:num])),
             of("metabench-like", lambda: self._by_quantiles(mine, num)),
             of("Fluid Benchmarking", lambda: self._by_information(mine, num, len(row)))]
 

@@ -324,6 +324,13 @@ def add_session_flags(action: argparse.ArgumentParser) -> None:
       "--answers FILE, a csv with the columns id,correct or logs, and writes the next ones, until "
       "the 95% interval is narrow enough. What was asked and answered is kept in the folder "
       "--state: after an interruption, the same command resumes.")
+  action.add_argument("models", nargs="*", metavar="NAME",
+                      help="two models, as their answers name them: both are asked the same "
+                      "questions until they are told apart, or the interval of their difference "
+                      "is narrow enough (none: one model, whatever its name)")
+  action.add_argument("--level", type=float, metavar="P",
+                      help="of two models: share of sessions in which equal ones are told apart "
+                      "(0.05)")
   action.add_argument("--state", required=True, type=pathlib.Path, metavar="DIR",
                       help="folder of the session, one for each new model")
   action.add_argument("--ask", required=True, type=pathlib.Path, metavar="FILE",
@@ -345,6 +352,8 @@ def add_session_flags(action: argparse.ArgumentParser) -> None:
 def session(args: argparse.Namespace) -> int:
   """Runs `suite lifelong session`."""
   from suite import lifelong
+  if args.models:
+    return _pair_session(args)
   asking = lifelong.Session(args.cache, args.target_width, args.budget, state=args.state,
                             seed=args.seed)
   models = lifelong_answers.read_models(args) if args.answers else {}
@@ -385,5 +394,37 @@ def session(args: argparse.Namespace) -> int:
     lines += [f"{args.ask}: {len(ids):,} samples to ask. Then:",
               f"suite lifelong session --cache {args.cache} --state {args.state} --ask {args.ask} "
               "--answers FILE"]
+  lifelong_answers.show(args, record, lines)
+  return 0
+
+
+def _pair_session(args: argparse.Namespace) -> int:
+  """A session of two models."""
+  from suite.lifelong import pair_session
+  asking = pair_session.PairSession(args.cache, args.models, args.target_width, args.budget,
+                                    level=args.level, state=args.state, seed=args.seed)
+  if args.answers:
+    asking.answer(lifelong_answers.read_models(args))
+  ids, lines = asking.questions(), []
+  _write_questions(args, ids, asking.cache)
+  record: dict[str, Any] = {
+      "file": str(args.ask), "questions": len(ids), "answers": asking.num_answers,
+      "done": asking.is_done, "apart": asking.are_apart, "difference": None, "interval": None,
+      "p": None, "looks": asking.num_looks, "target_width": asking.target_width}
+  if asking.num_answers:
+    gap, p = asking.difference()
+    bounds = tuple(asking.cache.value_range or (0.0, 1.0))
+    record.update(difference=gap.value, interval=[gap.low, gap.high], p=p)
+    lines += [f"{name}: {lifelong_answers.score_text(one.accuracy, bounds)}{_interval(one)}"
+              for name, one in zip(asking.names, asking.estimates())]
+    lines.append(lifelong_answers.difference_line(
+        *asking.names, gap.value, (gap.low, gap.high), p, min(1.0, p * asking.num_looks), bounds))
+  if asking.is_done:
+    lines.append(f"The session has ended after {asking.num_answers:,} questions: the models "
+                 + ("are told apart." if asking.are_apart else "are not told apart."))
+  else:
+    lines += [f"{args.ask}: {len(ids):,} samples to ask both models. Then:",
+              f"suite lifelong session {' '.join(asking.names)} --cache {args.cache} --state "
+              f"{args.state} --ask {args.ask} --answers FILE FILE"]
   lifelong_answers.show(args, record, lines)
   return 0
