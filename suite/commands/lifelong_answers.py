@@ -116,6 +116,13 @@ def add_scale_flags(action: argparse.ArgumentParser) -> None:
                       help="also the samples that suite lifelong retire has retired")
 
 
+def add_clusters_flag(action: argparse.ArgumentParser) -> None:
+  """Adds --clusters."""
+  action.add_argument("--clusters", type=pathlib.Path, metavar="FILE",
+                      help="csv with the columns id and cluster, such as the passage of a "
+                      "question: samples of one cluster are not independent")
+
+
 def scale(args: argparse.Namespace, cache: Any) -> Any:
   """The mean, over groups, tasks or samples of the cache, that the flags ask for."""
   from suite import lifelong
@@ -139,8 +146,10 @@ def scale(args: argparse.Namespace, cache: Any) -> Any:
   return lifelong.Scale(args.by, found["--weights"], found["--chance"], groups)
 
 
-def clusters(path: pathlib.Path, cache: Any) -> Any:
-  """The cluster of each sample of the cache, int64 [N], from a csv of id and cluster."""
+def clusters(path: pathlib.Path | None, cache: Any) -> Any:
+  """The cluster of each sample of the cache, int64 [N], from a csv of id and cluster; or None."""
+  if path is None:
+    return None
   import numpy as np
 
   from suite import lifelong

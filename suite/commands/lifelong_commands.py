@@ -51,6 +51,9 @@ def add(lifelong: argparse.ArgumentParser) -> None:
        "list the models by their scores"),
       ("compare", lifelong_ranking.compare, lifelong_ranking.add_compare_flags,
        "test which models differ, in pairs, with clusters of ranks"),
+      ("board", lifelong_ranking.board, lifelong_ranking.add_board_flags,
+       "read the new logs of a folder, and list models with errors, possible ranks, alarms and "
+       "the answers that are still needed"),
       ("watch", _watch, _add_watch_flags,
        "add new logs of a folder as they come, with a page and alarms where predictions fail"),
       ("retire", _retire, _add_retire_flags,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 import csv
+import dataclasses
 import itertools
 import json
 import math
@@ -95,6 +96,14 @@ def estimate(args: argparse.Namespace) -> int:
   is_comparable = len(graded) in (0, len(found)) or bool(cut)
   scores = standings.TaskEstimates(reference.cache, scale)
   ranked = {name: scores.score(name, one) for name, one in found.items()}
+  if any(one.sample is None for one in found.values()) and not keeps_values:
+    # No random sample: as the model would be ranked.
+    rows = standings.Standings(cache, scale)
+    for name, one in found.items():
+      if one.sample is None:
+        ranked[name] = rows.of_answers(name, one.observed, one.observed_answers)
+        found[name] = dataclasses.replace(one, accuracy=ranked[name].accuracy,
+                                          interval=ranked[name].interval)
   gaps = {}
   if len(compared) > 1 and is_comparable and all(one.sample for one in compared):
     ones = dict(zip(found, compared))
@@ -172,10 +181,10 @@ def _summary(args: argparse.Namespace, name: str, found: Any, given: int, what: 
   predictions = (f"  predictions of single samples {'' if found.supported else 'NOT '}supported: "
                  f"{found.reason}")
   text = lifelong_answers.score_text(found.accuracy, found.bounds)
-  if found.interval is None:
-    return [f"{name}: {what} {text} as predicted, from {used:,} answers{ignored}",
-            "  no interval: these are no answers to the questions (--ask FILE), and --random does "
-            "not say that they are a random choice", predictions]
+  if found.sample is None:
+    return [f"{name}: {what} {text} as predicted{_interval(found)}, from {used:,} answers{ignored}",
+            "  by other models, as suite lifelong rank: these are no answers to the questions "
+            "(--ask FILE), and --random does not say that they are a random choice", predictions]
   low, high = found.interval
   lines = [f"{name}: {what} {text}{_interval(found)}, from {used:,} answers{ignored}"]
   if len(found.sample.samples) < used:
@@ -194,7 +203,7 @@ def _summary(args: argparse.Namespace, name: str, found: Any, given: int, what: 
 
 def _interval(found: Any) -> str:
   if found.interval is None:
-    return " as predicted"
+    return ""
   low, high = (lifelong_answers.score_text(end, found.bounds) for end in found.interval)
   return f", 95% interval {low} to {high}"
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 import contextlib
 import csv
 import functools
@@ -27,17 +27,21 @@ def add_rank_flags(action: argparse.ArgumentParser) -> None:
       "their samples. Of models that were not evaluated on all samples, the missing answers are "
       "predicted by the other models, and the interval says how well.")
   action.add_argument("--tasks", action="store_true", help="a row for each task, too")
+  lifelong_answers.add_clusters_flag(action)
   lifelong_answers.add_scale_flags(action)
 
 
 def rank(args: argparse.Namespace) -> int:
   from suite.lifelong import standings
+  from suite.lifelong import watching
   cache = lifelong_answers.opened(args)
-  found = standings.Standings(cache, lifelong_answers.scale(args, cache))
-  rows = found.ranked()
+  found = standings.Standings(cache, lifelong_answers.scale(args, cache),
+                              clusters=lifelong_answers.clusters(args.clusters, cache))
+  rows, alarms = found.ranked(), watching.alarms(watching.history(args.cache))
   if args.json:
     sys.stdout.write(json.dumps({"by": found.by, "weights": found.weights, "models": [
-        {"rank": place, **lifelong_answers.scores_record(one)}
+        {"rank": place, **lifelong_answers.scores_record(one),
+         "alarms": [watching.test_record(test) for test in alarms.get(one.name, [])]}
         for place, one in enumerate(rows, start=1)]}) + "\n")
     return 0
   width = max([len("model"), *(len(one.name) for one in rows)])
@@ -57,7 +61,8 @@ def rank(args: argparse.Namespace) -> int:
                  f"{'' if one.error is None else text(one.error):>9}  "
                  + (f"{text(one.accuracy):>10}  " if by_tasks else "") + f"{one.num_evaluated:,}"
                  + (f" (of these {text(one.observed)}; the others are predicted)"
-                    if one.is_estimated else ""))
+                    if one.is_estimated else "")
+                 + _alarm_text(alarms.get(one.name, [])))
     if args.tasks:
       lines += lifelong_answers.task_lines(one, "      ", found.bounds)
   if any(one.is_estimated for one in rows) and found.num_references < 3:
@@ -65,6 +70,12 @@ def rank(args: argparse.Namespace) -> int:
                  "have all that their missing answers may be.")
   sys.stdout.write("\n".join([*lines, ""]))
   return 0
+
+
+def _alarm_text(alarms: Sequence[Any]) -> str:
+  """What alarms are about, after a row."""
+  said = [f"{one.kind} of {one.task}" if one.task else one.kind for one in alarms]
+  return f"  ALARM: {', '.join(dict.fromkeys(said))}" if said else ""
 
 
 def add_compare_flags(action: argparse.ArgumentParser) -> None:
@@ -77,9 +88,7 @@ def add_compare_flags(action: argparse.ArgumentParser) -> None:
                       help="number of models to compare, if none are named (20)")
   action.add_argument("--level", type=float, default=0.05, metavar="P",
                       help="a corrected p-value below it is a difference (0.05)")
-  action.add_argument("--clusters", type=pathlib.Path, metavar="FILE",
-                      help="csv with the columns id and cluster, such as the passage of a "
-                      "question: samples of one cluster are not independent")
+  lifelong_answers.add_clusters_flag(action)
   lifelong_answers.add_scale_flags(action)
 
 
@@ -88,8 +97,7 @@ def compare(args: argparse.Namespace) -> int:
   cache = lifelong_answers.opened(args)
   found = paired_standings.compare(cache, lifelong_answers.scale(args, cache),
                             models=args.models, top=args.top, level=args.level,
-                            clusters=None if args.clusters is None else (
-                                lifelong_answers.clusters(args.clusters, cache)))
+                            clusters=lifelong_answers.clusters(args.clusters, cache))
   if args.json:
     sys.stdout.write(json.dumps({
         "by": found.by, "level": found.level, "models": [
@@ -120,6 +128,77 @@ def compare(args: argparse.Namespace) -> int:
   if len(shown) < len(found.pairs):
     lines.append("  (neighbors; --json has all pairs)")
   sys.stdout.write("\n".join([*lines, ""]))
+  return 0
+
+
+def add_board_flags(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong board`."""
+  action.description = (
+      "One command for the week: reads what is new in a folder of logs into the cache, as watch "
+      "--once does, and lists the models with standard errors or intervals, the ranks that paired "
+      "tests leave open, alarms, and the answers that a partly evaluated model still needs.")
+  action.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="where logs are written")
+  action.add_argument("--out", type=parsing.file_named(".html", ".htm"), metavar="FILE.html",
+                      help="write a page, too")
+  action.add_argument("--target-width", type=float, default=0.04, metavar="W",
+                      help="width of an interval that is narrow enough, as a share (0.04)")
+  lifelong_answers.add_clusters_flag(action)
+  lifelong_answers.add_changed_flag(action)
+  lifelong_answers.add_scale_flags(action)
+  lifelong_answers.add_format_flags(action)
+
+
+def board(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong board`."""
+  from suite import lifelong
+  from suite.lifelong import board as boards
+  from suite.lifelong import drift
+  from suite.lifelong import standings
+  from suite.lifelong import watching
+  from suite.lifelong.cache import accuracy_cache
+  if not 0 < args.target_width < 1:
+    raise lifelong.CacheError(f"Got --target-width {args.target_width:g}; expected a share between "
+                              "0 and 1, such as 0.04.")
+  done = watching.update(args.cache, args.folder, watching.Settings(
+      lifelong_answers.options(args, {}), args.threshold, args.changed, settle=0.0))
+  refused = [one for one in done.files if one.status == watching.REFUSED]
+  if not accuracy_cache.is_cache(args.cache):
+    raise lifelong.CacheError(f"{args.folder} has no logs that can be read" + (
+        f": {refused[0].path}: {refused[0].reason}" if refused else "."))
+  cache, updates = lifelong_answers.opened(args), watching.history(args.cache)
+  scores, rows = boards.rows(cache, lifelong_answers.scale(args, cache), updates=updates,
+                             clusters=lifelong_answers.clusters(args.clusters, cache),
+                             target_width=args.target_width)
+  if args.out:
+    from suite.reporting import watch_page
+    watch_page.write(args.out, cache, args.folder, scores, rows, updates)
+  record = {
+      "by": scores.by, "groups": scores.num_units, "new_models": done.models,
+      "new_answers": done.num_answers, "page": str(args.out) if args.out else None,
+      "refused": [{"path": one.path, "reason": one.reason} for one in refused], "models": [
+          {"rank": place, **lifelong_answers.scores_record(one.model), "ranks": one.ranks,
+           "needed": one.needed, "alarms": [watching.test_record(test) for test in one.alarms]}
+          for place, one in enumerate(rows, start=1)]}
+  width = max([len("model"), *(len(one.model.name) for one in rows)])
+  what = {standings.GROUPS: f"mean of {scores.num_units:,} groups and tasks without one, ",
+          standings.TASKS: "mean of tasks, "}.get(scores.by, "")
+  lines = [f"{done.num_answers:,} new answers of {len(done.models):,} new models; {what}"
+           f"{len(scores.tasks):,} tasks, {cache.num_samples:,} samples",
+           f"{'rank':>4}  {'possible':8}  {'model':{width}}  {'score':>8}  std error or interval"]
+  for place, one in enumerate(rows, start=1):
+    ranks = "" if one.ranks is None else (
+        f"{one.ranks[0]}" if one.ranks[0] == one.ranks[1] else f"{one.ranks[0]} to {one.ranks[1]}")
+    text = functools.partial(lifelong_answers.score_text, bounds=scores.bounds)
+    error = (lifelong_answers.interval_text(one.model.score_interval, scores.bounds)
+             if one.model.is_estimated else
+             "" if one.model.error is None else f"+- {text(one.model.error)}")
+    lines.append(f"{place:4}  {ranks:8}  {one.model.name:{width}}  {text(one.model.score):>8}  "
+                 f"{error}" + (f"  needs {one.needed:,} more answers" if one.needed else "")
+                 + _alarm_text(one.alarms))
+  lines += [f"  ALARM: {drift.text(one)}" for one in done.tests if one.is_alarm]
+  lines += [f"  set aside: {one.path}: {one.reason}" for one in refused]
+  lines += [f"  page: {args.out}"] if args.out else []
+  lifelong_answers.show(args, record, lines)
   return 0
 
 

@@ -117,6 +117,15 @@ def history(cache: pathlib.Path) -> list[Update]:
   return [_parsed(line) for line in _log(cache).lines if line["kind"] == "update"]
 
 
+def alarms(updates: Iterable[Update]) -> dict[str, list[drift.Test]]:
+  """model -> the alarms about it, of all updates."""
+  found: dict[str, list[drift.Test]] = {}
+  for test in (test for one in updates for test in one.tests if test.is_alarm):
+    for name in test.model.split(", ") if test.kind == drift.TASK_TEST else [test.model]:
+      found.setdefault(name, []).append(test)
+  return found
+
+
 def files(updates: Iterable[Update]) -> dict[str, WatchedFile]:
   """The last that is known of each file, by path."""
   return {one.path: one for update in updates for one in update.files}

@@ -8,12 +8,15 @@ import datetime
 import pathlib
 from typing import Any
 
+from suite.lifelong import board
 from suite.lifelong import drift
 from suite.lifelong import standings
 from suite.lifelong import watching
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import active_samples
 from suite.reporting import panels
+from suite.reporting.formats import renderers
+from suite.system import atomic_files
 
 _DRAWN = 60  # Number of models in the figure of the ranking.
 _MOST = 2000  # Number of rows of a table.
@@ -50,6 +53,35 @@ def section(cache: accuracy_cache.AccuracyCache, folder: pathlib.Path,
        for one in files[:_MOST]],
       notes=[f"The first {_MOST:,} of {len(files):,}."] if len(files) > _MOST else [])]
   return panels.Section("Lifelong evaluation", found, None, about)
+
+
+def write(path: pathlib.Path, cache: accuracy_cache.AccuracyCache, folder: pathlib.Path,
+          scores: standings.Standings, rows: Sequence[board.Row],
+          updates: Sequence[watching.Update]) -> None:
+  """Writes the page of `suite lifelong board`."""
+  about = [("run", cache.folder.name), ("date", _time(updates[-1].time if updates else 0.0)),
+           ("logs", str(folder)), ("models", f"{cache.num_models:,}"),
+           ("samples", f"{cache.num_samples:,}")]
+  ranked = [one.model for one in rows]
+  table = panels.Panel(
+      "board", "Board", [
+          panels.Column("model"), panels.Column("rank", panels.COUNT),
+          panels.Column("possible ranks", panels.MIXED), panels.Column("score", panels.PERCENT),
+          panels.Column("std error", panels.PERCENT), panels.Column("from", panels.PERCENT),
+          panels.Column("to", panels.PERCENT), panels.Column("answers needed", panels.COUNT),
+          panels.Column("alarms")],
+      [[one.model.name, place, "" if one.ranks is None else "{} to {}".format(*one.ranks),
+        one.model.score, one.model.error, *one.model.score_interval, one.needed,
+        ", ".join(dict.fromkeys(f"{test.kind} {test.task}" for test in one.alarms))]
+       for place, one in enumerate(rows[:_MOST], start=1)],
+      notes=["Ranks are those that paired tests leave open (Holm, 5%). A model with all answers "
+             "has a standard error, a partly evaluated one an interval and the answers that it "
+             "needs."])
+  found = [table, _alarms(updates, drift.LEVEL), _ranking(scores, ranked)]
+  if any(one.tasks for one in ranked):
+    found.append(_tasks(ranked))
+  atomic_files.write(path, renderers.html_page([
+      panels.Section("Lifelong evaluation", found, None, about)], path).encode())
 
 
 def _alarms(updates: Sequence[watching.Update], level: float) -> panels.Panel:
