@@ -126,11 +126,12 @@ def add_clusters_flag(action: argparse.ArgumentParser) -> None:
 def scale(args: argparse.Namespace, cache: Any) -> Any:
   """The mean, over groups, tasks or samples of the cache, that the flags ask for."""
   from suite import lifelong
+  from suite.lifelong import standings
   from suite.lifelong.cache import accuracy_import
   from suite.lifelong.cache import task_groups
   found, tasks = {}, list(cache.tasks)
   groups = (task_groups.of_table(args.task_groups, tasks) if args.task_groups else
-            task_groups.read(cache.folder))
+            standings.groups_of(cache.folder, tasks))
   for flag, text in (("--weights", args.weights), ("--chance", args.chance)):
     choice = accuracy_import.Choice(text, flag)
     known = [*tasks, *groups] if flag == "--weights" and args.by in ("", "groups") else tasks

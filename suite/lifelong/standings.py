@@ -22,6 +22,7 @@ import dataclasses
 import hashlib
 import os
 import pathlib
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ _BLOCK = 1 << 14
 _REFERENCES = 64  # Largest number of models that predictions are tried on.
 _TRIED = 1 << 13  # Largest number of samples, answered or not, that they are tried on.
 _LEAST = 3  # Least number of models to predict from.
+_SCENARIO = re.compile("([^:,/=]+):[^:,/=]+=")
 _NEARLY = 0.99  # Share of the samples from which on what is missing does not matter.
 
 
@@ -63,7 +65,7 @@ class Scale:
   def units(self, folder: pathlib.Path, names: Sequence[str], sizes: np.ndarray
             ) -> dict[str, np.ndarray]:
     """Groups and tasks without one, see `task_groups.units`; {} where no task is in a group."""
-    groups = task_groups.read(folder) if self.groups is None else self.groups
+    groups = groups_of(folder, names) if self.groups is None else self.groups
     found = task_groups.units(groups, names, sizes)
     return found if set(found) - set(names) else {}
 
@@ -103,6 +105,19 @@ class Scale:
       raise accuracy_cache.CacheError("The accuracy of guessing is 0 or more, and less than 1.")
     factors = weights / weights.sum() / (1.0 - chance)
     return by, factors, -float(factors @ chance)
+
+
+def groups_of(folder: pathlib.Path, names: Sequence[str]) -> dict[str, task_groups.Group]:
+  """The groups of a cache, and HELM's scenarios of several tasks, SCENARIO:KEY=VALUE.
+
+  HELM reports the mean of the tasks of a scenario, such as MMLU's subjects, whatever their size.
+  """
+  tasks: dict[str, list[str]] = {}
+  for name in names:
+    if found := _SCENARIO.match(name):
+      tasks.setdefault(found.group(1), []).append(name)
+  return {**{name: task_groups.Group(tuple(sorted(some)), by_size=False)
+             for name, some in tasks.items() if len(some) > 1}, **task_groups.read(folder)}
 
 
 class TaskScore(NamedTuple):

@@ -185,3 +185,14 @@ def test_standard_errors_of_clusters(tmp_path):
   assert by_passage.error == pytest.approx(np.sqrt(0.75 * 0.25 / 3))
   alone, = standings.Standings(cache, clusters=np.arange(12)).ranked()
   assert alone.error == pytest.approx(by_sample.error)
+
+
+def test_scenarios_of_helm_are_groups(tmp_path):
+  """MMLU's subjects count as one, whatever their size, as in HELM."""
+  cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
+  tasks = {"mmlu:subject=law": 1, "mmlu:subject=art": 3, "gsm:": 4}
+  ids = [f"{task}/{i}" for task, size in tasks.items() for i in range(size)]
+  cache.add_models(["a"], np.array([[1, 0, 0, 0, 1, 1, 1, 1]], np.int8), ids,
+                   tasks={name: cache_tasks.Task() for name in tasks})
+  one, = standings.rank(cache)
+  assert one.score == pytest.approx(((1.0 + 0.0) / 2 + 1.0) / 2)

@@ -17,7 +17,7 @@ are left that differ, the user is asked. `Report` says what was read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 import dataclasses
 import fnmatch
 import functools
@@ -35,6 +35,7 @@ from suite.lifelong.cache import answer_entries
 from suite.lifelong.cache import cache_tasks
 from suite.lifelong.cache import harness_logs
 from suite.lifelong.cache import log_files
+from suite.lifelong.cache import log_layouts
 from suite.lifelong.cache import table_files
 from suite.lifelong.cache import task_groups
 
@@ -253,7 +254,7 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
   found: list[log_files.Log | table_files.TableAnswers] = []
   selected = _Selected(options, report)
   named: dict[str, pathlib.Path] = {}
-  for path in map(pathlib.Path, paths):
+  for path in _files(paths):
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if kind not in KINDS:
       raise accuracy_cache.CacheError(f"{path} is none of {', '.join(KINDS)}, some also as .gz.")
@@ -265,6 +266,8 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
       read_log: Any = None
       if kind in log_files.KINDS:
         read_log = harness_logs.read(path, selected.wanted)
+      elif kind == ".parquet":
+        read_log = log_layouts.of_parquet(path) or None
       if isinstance(read_log, list):
         (report.files if read_log else report.skipped).append(str(path))
         found += read_log
@@ -316,6 +319,21 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
             for path, one in tables]
   report.models = list(dict.fromkeys(name for _, one in tables for name in one.models))
   return [one for _, one in tables], report
+
+
+def _files(paths: Iterable[pathlib.Path]) -> Iterator[pathlib.Path]:
+  """The files, and those of folders that may have answers, at any depth."""
+  for path in map(pathlib.Path, paths):
+    if not path.is_dir():
+      yield path
+      continue
+    inside = [one for one in sorted(path.rglob("*")) if one.is_file() and (
+        one.with_suffix("").suffix if one.suffix == ".gz" else one.suffix) in KINDS
+              and not any(part.startswith(".") for part in one.relative_to(path).parts)]
+    if not inside:
+      raise accuracy_cache.CacheError(f"{path} is a folder without files of answers; they end in "
+                                      f"{', '.join(KINDS)}.")
+    yield from inside
 
 
 def _joined(entries: Sequence[answer_entries.Entries], options: Options,
