@@ -15,6 +15,7 @@ from typing import Any
 
 from suite.commands import lifelong_answers
 from suite.commands import parsing
+from suite.system import atomic_files
 
 _PAIRS = 15  # Largest number of pairs that are all shown.
 _MODELS = 60  # Number of models that are drawn.
@@ -151,10 +152,10 @@ def add_board_flags(action: argparse.ArgumentParser) -> None:
 def board(args: argparse.Namespace) -> int:
   """Runs `suite lifelong board`."""
   from suite import lifelong
-  from suite.lifelong import board as boards
   from suite.lifelong import drift
   from suite.lifelong import standings
   from suite.lifelong import watching
+  from suite.lifelong import week_board
   from suite.lifelong.cache import accuracy_cache
   if not 0 < args.target_width < 1:
     raise lifelong.CacheError(f"Got --target-width {args.target_width:g}; expected a share between "
@@ -166,12 +167,14 @@ def board(args: argparse.Namespace) -> int:
     raise lifelong.CacheError(f"{args.folder} has no logs that can be read" + (
         f": {refused[0].path}: {refused[0].reason}" if refused else "."))
   cache, updates = lifelong_answers.opened(args), watching.history(args.cache)
-  scores, rows = boards.rows(cache, lifelong_answers.scale(args, cache), updates=updates,
+  scores, rows = week_board.rows(cache, lifelong_answers.scale(args, cache), updates=updates,
                              clusters=lifelong_answers.clusters(args.clusters, cache),
                              target_width=args.target_width)
   if args.out:
     from suite.reporting import watch_page
-    watch_page.write(args.out, cache, args.folder, scores, rows, updates)
+    from suite.reporting.formats import renderers
+    section = watch_page.board_section(cache, args.folder, scores, rows, updates)
+    atomic_files.write(args.out, renderers.html_page([section], args.out).encode())
   record = {
       "by": scores.by, "groups": scores.num_units, "new_models": done.models,
       "new_answers": done.num_answers, "page": str(args.out) if args.out else None,

@@ -8,15 +8,13 @@ import datetime
 import pathlib
 from typing import Any
 
-from suite.lifelong import board
 from suite.lifelong import drift
 from suite.lifelong import standings
 from suite.lifelong import watching
+from suite.lifelong import week_board
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import active_samples
 from suite.reporting import panels
-from suite.reporting.formats import renderers
-from suite.system import atomic_files
 
 _DRAWN = 60  # Number of models in the figure of the ranking.
 _MOST = 2000  # Number of rows of a table.
@@ -55,10 +53,10 @@ def section(cache: accuracy_cache.AccuracyCache, folder: pathlib.Path,
   return panels.Section("Lifelong evaluation", found, None, about)
 
 
-def write(path: pathlib.Path, cache: accuracy_cache.AccuracyCache, folder: pathlib.Path,
-          scores: standings.Standings, rows: Sequence[board.Row],
-          updates: Sequence[watching.Update]) -> None:
-  """Writes the page of `suite lifelong board`."""
+def board_section(cache: accuracy_cache.AccuracyCache, folder: pathlib.Path,
+                  scores: standings.Standings, rows: Sequence[week_board.Row],
+                  updates: Sequence[watching.Update]) -> panels.Section:
+  """Makes the page of `suite lifelong board`; the arguments are those of `section`."""
   about = [("run", cache.folder.name), ("date", _time(updates[-1].time if updates else 0.0)),
            ("logs", str(folder)), ("models", f"{cache.num_models:,}"),
            ("samples", f"{cache.num_samples:,}")]
@@ -80,8 +78,7 @@ def write(path: pathlib.Path, cache: accuracy_cache.AccuracyCache, folder: pathl
   found = [table, _alarms(updates, drift.LEVEL), _ranking(scores, ranked)]
   if any(one.tasks for one in ranked):
     found.append(_tasks(ranked))
-  atomic_files.write(path, renderers.html_page([
-      panels.Section("Lifelong evaluation", found, None, about)], path).encode())
+  return panels.Section("Lifelong evaluation", found, None, about)
 
 
 def _alarms(updates: Sequence[watching.Update], level: float) -> panels.Panel:

@@ -179,7 +179,8 @@ RIGHT = {  # name: (files, options, {task: {model: share of correct answers}}, w
         {"net_eval_results.json": [{"date": "", "hash": "h", "eval": {
             f"HumanEval/{i}": {"nfiles": 2, "base": [["success", []], ["failed", []]],
                                "plus": [["success", []], ["success", []]]} for i in range(10)}}]},
-        {"score": "plus", "repeats": "pass@2"}, {"HumanEval": {"net": 1.0}}, "pass@2 of repeated runs"),
+        {"score": "plus", "repeats": "pass@2"}, {"HumanEval": {"net": 1.0}},
+        "pass@2 of repeated runs"),
     "AlpacaEval": (
         {"annotations.json": [[{"instruction": f"ask {i}", "output_1": "", "output_2": "",
                                 "generator_1": "base", "generator_2": "net", "dataset": "koala",
