@@ -427,7 +427,8 @@ def _pair_session(args: argparse.Namespace) -> int:
     lines += [f"{name}: {lifelong_answers.score_text(one.accuracy, bounds)}{_interval(one)}"
               for name, one in zip(asking.names, asking.estimates())]
     lines.append(lifelong_answers.difference_line(
-        *asking.names, gap.value, (gap.low, gap.high), p, min(1.0, p * asking.num_looks), bounds))
+        asking.names[0], asking.names[1], gap.value, (gap.low, gap.high), p,
+        min(1.0, p * asking.num_looks), bounds))
   if asking.is_done:
     lines.append(f"The session has ended after {asking.num_answers:,} questions: the models "
                  + ("are told apart." if asking.are_apart else "are not told apart."))

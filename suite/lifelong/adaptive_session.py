@@ -110,14 +110,14 @@ class Session:
     if kept is None:
       settings.update({key: value for key, value in given.items() if value is not None})
       if 0 < settings["budget"] <= adaptive_start.MOST:
-        start = self._reference.adaptive_start()
+        start = self._reference.first_questions()
         if start is not None and start.is_better(settings["budget"]):
           self._start, settings["start"] = start, start.measured
     else:
       self._check(kept, given)
       settings = kept
       if "start" in kept:
-        self._start = self._reference.adaptive_start(kept["start"])
+        self._start = self._reference.first_questions(kept["start"])
     self.target_width, self.budget = float(settings["target_width"]), int(settings["budget"])
     self._seed = int(settings["seed"])
     if not 0.0 < self.target_width < self._span:

@@ -201,12 +201,13 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   """Compares two estimates: (difference of the accuracies, p-value of equal accuracy).
 
   Both are about samples like these; on the very samples of the cache the difference is known once
-  all are answered. Of all answers, if they are not graded, the test is McNemar's.
+  all are answered. Graded answers have a normal test, others McNemar's.
 
   The samples that both were asked at random are compared, also if one was asked before the cache
-  grew, or more of them; the difference is that of the estimates, with what is predicted of both.
-  All estimates of one question set have such samples. Of answers that are no random sample, but
-  have an interval (`adaptive_start`), the errors are taken to be independent.
+  grew, or more of them. All estimates of one question set have such samples. The difference is that
+  of the answers: what questions have in common cancels, and what predictions pull to the middle
+  does not. Of answers that are no random sample, but have an interval (`adaptive_start`), the
+  estimates are compared, as if their errors were independent.
   """
   one, two = first.sample, second.sample
   if (one is None or two is None) and first.interval is not None and second.interval is not None:
@@ -227,20 +228,14 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   keep[places] = True
   common = one.only(keep)
   assert first.observed_answers is not None and second.observed_answers is not None
-  members = common.members, two.members[others]
-  pair = first.observed_answers[members[0]], second.observed_answers[members[1]]
+  pair = first.observed_answers[common.members], second.observed_answers[two.members[others]]
   low, high = (end(first.bounds[side], second.bounds[side])
                for side, end in enumerate((min, max)))
   span = high - low
   if (low, high) != (0.0, 1.0):
     pair = (pair[0] - low) / span, (pair[1] - low) / span
   gap = intervals.difference(*pair, num_samples, common, is_finite=False)
-  if len(places) < num_samples and first.residuals is not None and second.residuals is not None:
-    gap = intervals.modelled(
-        gap, (first.accuracy - second.accuracy) / span, pair[0] - pair[1],
-        (first.residuals[members[0]] - second.residuals[members[1]]) / span, num_samples)
-    p = intervals.normal_test(gap)
-  elif np.isin(np.concatenate(pair), (0, 1)).all() and len(common.sizes) == 1:
+  if np.isin(np.concatenate(pair), (0, 1)).all() and len(common.sizes) == 1:
     p = intervals.sign_test(*pair)
   else:
     p = intervals.normal_test(gap)
@@ -454,7 +449,7 @@ class Reference:
       self._model = self._prepared()
     return self._range.shares(scores)
 
-  def adaptive_start(self, measured: tuple[list[float], ...] | None = None
+  def first_questions(self, measured: tuple[list[float], ...] | None = None
                      ) -> adaptive_start.AdaptiveStart | None:
     """Adaptive questions of this seed; None: there are too few families, or scores are values.
 
@@ -478,7 +473,7 @@ class Reference:
 
   @functools.cached_property
   def _start(self) -> adaptive_start.AdaptiveStart | None:
-    return self.adaptive_start()
+    return self.first_questions()
 
   def _started(self, predict: Predict, start: adaptive_start.AdaptiveStart, budget: int
                ) -> estimator.Estimate:

@@ -2,11 +2,10 @@
 """A session with two new models: both are asked the same questions until they are told apart.
 
 The questions are fixed ones of the cache, 64 first, then twice as many in all after each round. The
-difference is that of `api.compare`: of the estimates, so that what is predicted of both counts.
-It is looked at after each round, K times at most, and the models differ if p is below level / K
-(Bonferroni's correction for the looks), so that equal models are told apart in a share `level` of
-the sessions at most. A session also ends when the 95% interval of the difference is no wider than a
-target, or the budget is spent.
+difference is that of `api.compare`. It is looked at after each round, K times at most, and the
+models differ if p is below level / K (Bonferroni's correction for the looks), so that equal models
+are told apart in a share `level` of the sessions at most. A session also ends when the 95% interval
+of the difference is no wider than a target, or the budget is spent.
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ import math
 import os
 import pathlib
 from typing import Any
+
+import numpy as np
 
 from suite.lifelong import api
 from suite.lifelong import session_files
@@ -128,7 +129,7 @@ class PairSession:
             f"{len(missing):,} of the {len(ids):,} questions of round {self._round} have no answer "
             f"of {name!r}, such as {missing[0]!r}. Evaluate both models on all of them.")
     record = {name: dict(zip(ids, self._reference.checked(
-        [given[name][one] for one in ids], ids).tolist())) for name in self.names}
+        np.array([given[name][one] for one in ids]), ids).tolist())) for name in self.names}
     self._files.write(self._name(), record)
     self._take(record)
 

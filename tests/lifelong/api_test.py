@@ -6,7 +6,6 @@ import pytest
 
 from suite import lifelong
 from suite.lifelong.answers import accuracy_regression
-from suite.lifelong.answers import intervals
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.estimators import estimator
 from suite.lifelong.estimators import factor_model
@@ -97,9 +96,6 @@ def test_two_models_are_compared_on_the_same_samples(made):
   interval, p_value = lifelong.compare(one, two, 3000)
   assert interval.low <= answers[12].mean() - answers[13].mean() <= interval.high
   assert 0 <= p_value <= 1
-  assert interval.value == pytest.approx(one.accuracy - two.accuracy)
-  asked = [one.observed_answers[:256], two.observed_answers]
-  assert interval.width < intervals.difference(*asked, 3000, two.sample, is_finite=False).width
   other = lifelong.Reference(cache, seed=1).estimate(_predict(answers[13])[0], 256)
   with pytest.raises(lifelong.CacheError, match="asked different samples"):
     lifelong.compare(one, other, 3000)

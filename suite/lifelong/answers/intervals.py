@@ -167,28 +167,6 @@ def difference(first: np.ndarray, second: np.ndarray, num_samples: int,
   return Interval(value, float(min(value, low)), float(max(value, high)))
 
 
-def modelled(gap: Interval, value: float, changes: np.ndarray, residuals: np.ndarray,
-             num_samples: int) -> Interval:
-  """Narrows the interval of a difference by what is predicted of both models.
-
-  Args:
-    gap: `difference` of answers [m], about samples like these.
-    value: difference of the estimates that predictions went into.
-    changes: differences of the answers [m]; residuals: of what held-out predictions left of them.
-    num_samples: N; predictions tell nothing of other samples than these.
-
-  The variance of the residuals, over that of the changes, is shrunk towards 1 as design effects.
-  """
-  num, spread = len(changes), float(np.var(changes))
-  if not spread or num == num_samples:
-    return gap
-  ratio = (num * float(np.var(residuals)) / spread + _PRIOR_PAIRS) / (num + _PRIOR_PAIRS)
-  known = num / num_samples
-  scale = float(np.sqrt(min(1.0, ratio) * (1.0 - known) + known))
-  value, half = min(max(value, gap.low), gap.high), scale * gap.width / 2.0
-  return Interval(value, max(-1.0, value - half), min(1.0, value + half))
-
-
 def sign_test(first: np.ndarray, second: np.ndarray) -> float:
   """Exact p-value of equal accuracy, from the samples where two models differ (McNemar)."""
   first, second = np.asarray(first), np.asarray(second)

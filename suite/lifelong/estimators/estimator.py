@@ -33,7 +33,6 @@ class Estimate:
     observed_answers: [m]; `answers` and `probabilities` contain them.
     probabilities: function of samples int64 [n] that returns probabilities [n] of correct answers.
     sample: which of the observed answers are a random sample; the interval follows from these.
-    residuals: [m], the observed answers minus what was predicted of each from others.
     order: int64 [N], samples from easy to hard, if `answers` are a step: 1 for the `cut` first.
     bounds: the range of scores, (low, high); accuracy, interval, observed answers and probabilities
       are in it: means of scores.
@@ -49,7 +48,6 @@ class Estimate:
   observed_answers: np.ndarray | None = None
   probabilities: Callable[[np.ndarray], np.ndarray] | None = None
   sample: random_sample.RandomSample | None = None
-  residuals: np.ndarray | None = None
   order: np.ndarray | None = None
   bounds: tuple[float, float] = (0.0, 1.0)
 
@@ -77,7 +75,6 @@ class Estimate:
                                                      scores(self.interval[1])),
         observed_answers=None if self.observed_answers is None else scores(np.asarray(
             self.observed_answers, np.float64)),
-        residuals=None if self.residuals is None else (high - low) * self.residuals,
         probabilities=None if probabilities is None else (
             lambda samples: scores(probabilities(samples))))
 

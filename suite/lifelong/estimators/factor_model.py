@@ -182,7 +182,7 @@ class Fit:
     of Sort & Search in the answers; `likened`: the accuracy by a regression on known models;
     `shift`: mean prediction of the fits that `held_out` is of, minus that of the mixture."""
     self._model, self._mixture, self._samples, self._answers = model, mixture, samples, answers
-    self._sample, self._residuals = sample, answers - held_out
+    self._sample = sample
     num, total = len(samples), model.num_samples
     likely = hierarchical_logistic.predict(model.pool(), mixture)
     mean = float(np.mean(likely, dtype=np.float64))
@@ -263,7 +263,7 @@ class Fit:
     return estimator.Estimate(
         self.answers, None, found.value, None if self._sample is None else (found.low, found.high),
         self.supported, self.reason, self._samples, self._answers, self.probabilities,
-        self._sample, self._residuals)
+        self._sample)
 
   def _kept(self, samples: np.ndarray, values: np.ndarray) -> np.ndarray:
     return answer_sampling.Asked(self._samples, self._samples, self._answers).keep(samples, values)

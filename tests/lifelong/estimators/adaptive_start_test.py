@@ -6,9 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suite import cli
 from suite import lifelong
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.estimators import adaptive_start
+from suite.system import sealed_json
 
 
 def _matrix(num_models, num_samples, seed=0, is_common=True):
@@ -82,12 +84,12 @@ def test_models_without_a_common_ability_keep_fixed_questions(tmp_path):
   cache.add_models([f"m{i}" for i in range(20)], answers.astype(np.int8),
                    [str(i) for i in range(800)])
   reference = lifelong.Reference(cache)
-  start = reference.adaptive_start(([0.1] * 5, [0.0] * 5, [2.0]))
-  assert not start.is_better(32) and not reference.adaptive_start(
+  start = reference.first_questions(([0.1] * 5, [0.0] * 5, [2.0]))
+  assert not start.is_better(32) and not reference.first_questions(
       ([0.0] * 5, [0.1] * 5, [2.0])).is_better(65)
 
 
-def test_a_session_of_few_answers_is_adaptive_and_resumes(made, tmp_path):
+def test_a_session_of_few_answers_is_adaptive_and_resumes(made, tmp_path, capsys):
   cache, row = made
 
   def run(state, stop=100):
@@ -96,10 +98,18 @@ def test_a_session_of_few_answers_is_adaptive_and_resumes(made, tmp_path):
       asking.answer(row[ids.astype(int)].astype(float))
     return asking
 
-  run(tmp_path, stop=8)
-  asking = run(tmp_path)
+  run(tmp_path / "s", stop=8)
+  asking = run(tmp_path / "s")
   assert asking.is_start and asking.is_done and asking.num_answers == 16
   found = asking.accuracy()
   assert found.low <= row.mean() <= found.high
   assert asking.estimate().accuracy == found.value
   assert not lifelong.Session(cache, budget=65).is_start
+  assert cli.main(["lifelong", "session", "--cache", str(cache.folder), "--state",
+                   str(tmp_path / "s"), "--ask", str(tmp_path / "ask.txt")]) == 0
+  said = capsys.readouterr().out
+  assert "by item response theory" in said and "the budget of 16 is spent" in said
+  kept = sealed_json.read(tmp_path / "s" / "session.json")
+  (tmp_path / "s" / "session.json").write_text(sealed_json.text({**kept, "start": [[1], [1], [2]]}))
+  with pytest.raises(lifelong.CacheError, match="it has no errors of known models"):
+    lifelong.Session(cache, state=tmp_path / "s")
