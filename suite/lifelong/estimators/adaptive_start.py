@@ -114,9 +114,14 @@ class AdaptiveStart:
     self.samples, self.curves, self.measured = samples, curves, measured
 
   def is_better(self, num: int) -> bool:
-    """Whether `num` adaptive answers had a smaller error than fixed ones, in known models."""
-    adaptive, fixed = (np.interp(num, SIZES, one) for one in self.measured[:2])
-    return num <= min(MOST, len(self.samples)) and bool(adaptive < fixed)
+    """Whether adaptive answers had smaller errors than fixed ones, in known models.
+
+    The errors with `num` and with twice as many answers decide together: of few models, those with
+    one number are noisy.
+    """
+    adaptive, fixed = (np.log(np.maximum(np.interp([num, min(2 * num, MOST)], SIZES, one), 1e-9))
+                       for one in self.measured[:2])
+    return num <= min(MOST, len(self.samples)) and bool(adaptive.sum() < fixed.sum())
 
   def questions(self, samples: np.ndarray, answers: np.ndarray, budget: int) -> np.ndarray:
     """The samples of the next round, after answers [n] to samples [n]: int64 [m]."""
