@@ -36,10 +36,18 @@ def add_format_flags(action: argparse.ArgumentParser) -> None:
                       "HELM, the perturbation: for all tasks, or by task (kept with the cache)")
   action.add_argument("--threshold", type=float, metavar="T",
                       help="scores count as correct from T on (kept with the cache)")
-  action.add_argument("--repeats", choices=("refuse", "mean", "folder"), default="refuse",
+  action.add_argument("--repeats", type=_repeats, default="refuse", metavar="HOW",
                       help="different answers of one model to one sample: refuse them (default), "
-                      "or take the mean of repeated runs; folder: also where nothing but their "
-                      "folder says that logs are of one model")
+                      "or take the mean of repeated runs, epochs and generations, pass@K (one of K "
+                      "is right) or maj@K (more than half are), unbiased; folder: the mean, also "
+                      "where nothing but their folder says that logs are of one model")
+
+
+def _repeats(text: str) -> str:
+  from suite.lifelong.answers import generations
+  if text not in ("refuse", "mean", "folder") and not generations.parsed(text)[1]:
+    raise argparse.ArgumentTypeError(f"{text!r} is none of refuse, mean, folder, pass@K, maj@K")
+  return text
 
 
 def read(args: argparse.Namespace, files: Sequence[pathlib.Path], cache: Any,
@@ -119,14 +127,22 @@ def add_scale_flags(action: argparse.ArgumentParser) -> None:
                       help="also the samples that suite lifelong retire has retired")
 
 
+def add_clusters_flag(action: argparse.ArgumentParser) -> None:
+  """Adds --clusters."""
+  action.add_argument("--clusters", type=pathlib.Path, metavar="FILE",
+                      help="csv with the columns id and cluster, such as the passage of a "
+                      "question: samples of one cluster are not independent")
+
+
 def scale(args: argparse.Namespace, cache: Any) -> Any:
   """The mean, over groups, tasks or samples of the cache, that the flags ask for."""
   from suite import lifelong
+  from suite.lifelong import standings
   from suite.lifelong.cache import accuracy_import
   from suite.lifelong.cache import task_groups
   found, tasks = {}, list(cache.tasks)
   groups = (task_groups.of_table(args.task_groups, tasks) if args.task_groups else
-            task_groups.read(cache.folder))
+            standings.groups_of(cache.folder, tasks))
   for flag, text in (("--weights", args.weights), ("--chance", args.chance)):
     choice = accuracy_import.Choice(text, flag)
     known = [*tasks, *groups] if flag == "--weights" and args.by in ("", "groups") else tasks
@@ -153,8 +169,10 @@ def cluster_rows(path: pathlib.Path) -> list[tuple[str, str]]:
     return [(row["id"], row["cluster"]) for row in rows]
 
 
-def clusters(path: pathlib.Path, cache: Any) -> Any:
-  """The cluster of each sample of the cache, int64 [N], from a csv of id and cluster."""
+def clusters(path: pathlib.Path | None, cache: Any) -> Any:
+  """The cluster of each sample, int64 [N], of a csv of id and cluster; else that of the cache."""
+  if path is None:
+    return cache.clusters
   import numpy as np
 
   from suite import lifelong

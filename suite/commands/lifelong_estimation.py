@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 import csv
+import dataclasses
 import itertools
 import json
 import math
@@ -95,6 +96,14 @@ def estimate(args: argparse.Namespace) -> int:
   is_comparable = len(graded) in (0, len(found)) or bool(cut)
   scores = standings.TaskEstimates(reference.cache, scale)
   ranked = {name: scores.score(name, one) for name, one in found.items()}
+  if any(one.sample is None for one in found.values()) and not keeps_values:
+    # No random sample: as the model would be ranked.
+    rows = standings.Standings(cache, scale)
+    for name, one in found.items():
+      if one.sample is None:
+        ranked[name] = rows.of_answers(name, one.observed, one.observed_answers)
+        found[name] = dataclasses.replace(one, accuracy=ranked[name].accuracy,
+                                          interval=ranked[name].interval)
   gaps = {}
   if len(compared) > 1 and is_comparable and all(one.sample for one in compared):
     ones = dict(zip(found, compared))
@@ -172,10 +181,10 @@ def _summary(args: argparse.Namespace, name: str, found: Any, given: int, what: 
   predictions = (f"  predictions of single samples {'' if found.supported else 'NOT '}supported: "
                  f"{found.reason}")
   text = lifelong_answers.score_text(found.accuracy, found.bounds)
-  if found.interval is None:
-    return [f"{name}: {what} {text} as predicted, from {used:,} answers{ignored}",
-            "  no interval: these are no answers to the questions (--ask FILE), and --random does "
-            "not say that they are a random choice", predictions]
+  if found.sample is None:
+    return [f"{name}: {what} {text} as predicted{_interval(found)}, from {used:,} answers{ignored}",
+            "  by other models, as suite lifelong rank: these are no answers to the questions "
+            "(--ask FILE), and --random does not say that they are a random choice", predictions]
   low, high = found.interval
   lines = [f"{name}: {what} {text}{_interval(found)}, from {used:,} answers{ignored}"]
   if len(found.sample.samples) < used:
@@ -194,7 +203,7 @@ def _summary(args: argparse.Namespace, name: str, found: Any, given: int, what: 
 
 def _interval(found: Any) -> str:
   if found.interval is None:
-    return " as predicted"
+    return ""
   low, high = (lifelong_answers.score_text(end, found.bounds) for end in found.interval)
   return f", 95% interval {low} to {high}"
 
@@ -324,6 +333,13 @@ def add_session_flags(action: argparse.ArgumentParser) -> None:
       "--answers FILE, a csv with the columns id,correct or logs, and writes the next ones, until "
       "the 95% interval is narrow enough. What was asked and answered is kept in the folder "
       "--state: after an interruption, the same command resumes.")
+  action.add_argument("models", nargs="*", metavar="NAME",
+                      help="two models, as their answers name them: both are asked the same "
+                      "questions until they are told apart, or the interval of their difference "
+                      "is narrow enough (none: one model, whatever its name)")
+  action.add_argument("--level", type=float, metavar="P",
+                      help="of two models: share of sessions in which equal ones are told apart "
+                      "(0.05)")
   action.add_argument("--state", required=True, type=pathlib.Path, metavar="DIR",
                       help="folder of the session, one for each new model")
   action.add_argument("--ask", required=True, type=pathlib.Path, metavar="FILE",
@@ -334,7 +350,9 @@ def add_session_flags(action: argparse.ArgumentParser) -> None:
                       help="the answers of the model to all questions of the last call")
   action.add_argument("--target-width", type=float, metavar="W",
                       help="end when the interval is no wider (0.02, which is +-1 point)")
-  action.add_argument("--budget", type=int, metavar="N", help="ask N samples at most (all)")
+  action.add_argument("--budget", type=int, metavar="N",
+                      help="ask N samples at most (all); up to 64 are chosen by item response "
+                      "theory, if that told more of the known models")
   action.add_argument("--seed", type=int, metavar="S",
                       help="another one draws other questions (one of the folder of --state)")
   lifelong_answers.add_format_flags(action)
@@ -343,6 +361,8 @@ def add_session_flags(action: argparse.ArgumentParser) -> None:
 def session(args: argparse.Namespace) -> int:
   """Runs `suite lifelong session`."""
   from suite import lifelong
+  if args.models:
+    return _pair_session(args)
   asking = lifelong.Session(args.cache, args.target_width, args.budget, state=args.state,
                             seed=args.seed)
   models = lifelong_answers.read_models(args) if args.answers else {}
@@ -370,6 +390,9 @@ def session(args: argparse.Namespace) -> int:
     what = "accuracy" if asking.cache.value_range is None else "mean score"
     lines.append(f"{what} {value}, 95% interval {low} to {high}, from {asking.num_answers:,} "
                  "answers")
+    if asking.is_start:
+      lines.append("  by item response theory; the interval is that of the errors of known models, "
+                   "each without its family")
   if asking.is_done:
     wide = record["interval"][1] - record["interval"][0] > asking.target_width
     lines.append("The session has ended" + (
@@ -380,5 +403,38 @@ def session(args: argparse.Namespace) -> int:
     lines += [f"{args.ask}: {len(ids):,} samples to ask. Then:",
               f"suite lifelong session --cache {args.cache} --state {args.state} --ask {args.ask} "
               "--answers FILE"]
+  lifelong_answers.show(args, record, lines)
+  return 0
+
+
+def _pair_session(args: argparse.Namespace) -> int:
+  """A session of two models."""
+  from suite.lifelong import pair_session
+  asking = pair_session.PairSession(args.cache, args.models, args.target_width, args.budget,
+                                    level=args.level, state=args.state, seed=args.seed)
+  if args.answers:
+    asking.answer(lifelong_answers.read_models(args))
+  ids, lines = asking.questions(), []
+  _write_questions(args, ids, asking.cache)
+  record: dict[str, Any] = {
+      "file": str(args.ask), "questions": len(ids), "answers": asking.num_answers,
+      "done": asking.is_done, "apart": asking.are_apart, "difference": None, "interval": None,
+      "p": None, "looks": asking.num_looks, "target_width": asking.target_width}
+  if asking.num_answers:
+    gap, p = asking.difference()
+    bounds = tuple(asking.cache.value_range or (0.0, 1.0))
+    record.update(difference=gap.value, interval=[gap.low, gap.high], p=p)
+    lines += [f"{name}: {lifelong_answers.score_text(one.accuracy, bounds)}{_interval(one)}"
+              for name, one in zip(asking.names, asking.estimates())]
+    lines.append(lifelong_answers.difference_line(
+        asking.names[0], asking.names[1], gap.value, (gap.low, gap.high), p,
+        min(1.0, p * asking.num_looks), bounds))
+  if asking.is_done:
+    lines.append(f"The session has ended after {asking.num_answers:,} questions: the models "
+                 + ("are told apart." if asking.are_apart else "are not told apart."))
+  else:
+    lines += [f"{args.ask}: {len(ids):,} samples to ask both models. Then:",
+              f"suite lifelong session {' '.join(asking.names)} --cache {args.cache} --state "
+              f"{args.state} --ask {args.ask} --answers FILE FILE"]
   lifelong_answers.show(args, record, lines)
   return 0

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 import contextlib
 import csv
 import functools
@@ -32,17 +32,21 @@ def add_rank_flags(action: argparse.ArgumentParser) -> None:
       "their samples. Of models that were not evaluated on all samples, the missing answers are "
       "predicted by the other models, and the interval says how well.")
   action.add_argument("--tasks", action="store_true", help="a row for each task, too")
+  lifelong_answers.add_clusters_flag(action)
   lifelong_answers.add_scale_flags(action)
 
 
 def rank(args: argparse.Namespace) -> int:
   from suite.lifelong import standings
+  from suite.lifelong import watching
   cache = lifelong_answers.opened(args)
-  found = standings.Standings(cache, lifelong_answers.scale(args, cache))
-  rows = found.ranked()
+  found = standings.Standings(cache, lifelong_answers.scale(args, cache),
+                              clusters=lifelong_answers.clusters(args.clusters, cache))
+  rows, alarms = found.ranked(), watching.alarms(watching.history(args.cache))
   if args.json:
     sys.stdout.write(json.dumps({"by": found.by, "weights": found.weights, "models": [
-        {"rank": place, **lifelong_answers.scores_record(one)}
+        {"rank": place, **lifelong_answers.scores_record(one),
+         "alarms": [watching.test_record(test) for test in alarms.get(one.name, [])]}
         for place, one in enumerate(rows, start=1)]}) + "\n")
     return 0
   width = max([len("model"), *(len(one.name) for one in rows)])
@@ -62,7 +66,8 @@ def rank(args: argparse.Namespace) -> int:
                  f"{'' if one.error is None else text(one.error):>9}  "
                  + (f"{text(one.accuracy):>10}  " if by_tasks else "") + f"{one.num_evaluated:,}"
                  + (f" (of these {text(one.observed)}; the others are predicted)"
-                    if one.is_estimated else ""))
+                    if one.is_estimated else "")
+                 + alarm_text(alarms.get(one.name, [])))
     if args.tasks:
       lines += lifelong_answers.task_lines(one, "      ", found.bounds)
   if any(one.is_estimated for one in rows) and found.num_references < 3:
@@ -70,6 +75,12 @@ def rank(args: argparse.Namespace) -> int:
                  "have all that their missing answers may be.")
   sys.stdout.write("\n".join([*lines, ""]))
   return 0
+
+
+def alarm_text(alarms: Sequence[Any]) -> str:
+  """What alarms are about, after a row."""
+  said = [f"{one.kind} of {one.task}" if one.task else one.kind for one in alarms]
+  return f"  ALARM: {', '.join(dict.fromkeys(said))}" if said else ""
 
 
 def add_compare_flags(action: argparse.ArgumentParser) -> None:
@@ -82,10 +93,7 @@ def add_compare_flags(action: argparse.ArgumentParser) -> None:
                       help="number of models to compare, if none are named (20)")
   action.add_argument("--level", type=float, default=0.05, metavar="P",
                       help="a corrected p-value below it is a difference (0.05)")
-  action.add_argument("--clusters", type=pathlib.Path, metavar="FILE",
-                      help="csv with the columns id and cluster, such as the passage of a "
-                      "question: samples of one cluster are not independent (default: those of "
-                      "suite lifelong clusters)")
+  lifelong_answers.add_clusters_flag(action)
   lifelong_answers.add_scale_flags(action)
 
 
@@ -94,8 +102,7 @@ def compare(args: argparse.Namespace) -> int:
   cache = lifelong_answers.opened(args)
   found = paired_standings.compare(cache, lifelong_answers.scale(args, cache),
                             models=args.models, top=args.top, level=args.level,
-                            clusters=cache.clusters if args.clusters is None else (
-                                lifelong_answers.clusters(args.clusters, cache)))
+                            clusters=lifelong_answers.clusters(args.clusters, cache))
   if args.json:
     sys.stdout.write(json.dumps({
         "by": found.by, "level": found.level, "models": [

@@ -46,8 +46,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 import dataclasses
-import hashlib
-import json
 import os
 import pathlib
 from typing import Any, NamedTuple
@@ -55,13 +53,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suite.lifelong import api
+from suite.lifelong import session_files
 from suite.lifelong.answers import intervals
+from suite.lifelong.estimators import adaptive_start
 from suite.lifelong.estimators import estimator
 from suite.system import atomic_files
-from suite.system import sealed_json
 
 TARGET_WIDTH = 0.02
-_SETTINGS, _AFTER = "session.json", "after"  # The digest of the file before.
+_SETTINGS = session_files.SETTINGS
 _FORMAT = 2
 FIRST = 64  # Number of questions of the first round.
 _POOL = 1 << 17  # Largest number of samples that all questions are chosen from, for usual widths.
@@ -104,17 +103,22 @@ class Session:
     self._low, self._span = low, high - low
     settings: dict[str, Any] = {"format": _FORMAT, "num_samples": total, "target_width":
                                 TARGET_WIDTH * self._span, "budget": total,
-                                "seed": _seed_of(self._folder)}
+                                "seed": session_files.seed_of(self._folder)}
     if (low, high) != (0.0, 1.0):
       settings["range"] = [low, high]
-    # Of the file before, which the next one names; "" in sessions of format 1.
-    self._last, self._is_sealed = "", True
-    kept = self._read(_SETTINGS)
+    self._files = session_files.SessionFiles(self._folder)
+    kept, self._start = self._files.read(_SETTINGS), None
     if kept is None:
       settings.update({key: value for key, value in given.items() if value is not None})
+      if 0 < settings["budget"] <= adaptive_start.MOST:
+        start = self._reference.first_questions()
+        if start is not None and start.is_better(settings["budget"]):
+          self._start, settings["start"] = start, start.measured
     else:
       self._check(kept, given)
       settings = kept
+      if "start" in kept:
+        self._start = self._reference.first_questions(kept["start"])
     self.target_width, self.budget = float(settings["target_width"]), int(settings["budget"])
     self._seed = int(settings["seed"])
     if not 0.0 < self.target_width < self._span:
@@ -126,11 +130,17 @@ class Session:
                            f"{total:,} samples of the cache.")
     if self._folder is not None and kept is None:
       atomic_files.make_folder(self._folder)
-      self._write(_SETTINGS, settings)
-    self._pool = pool(total, self.target_width / self._span, self._seed)
+      self._files.write(_SETTINGS, settings)
+    self._pool = pool(total, self.target_width / self._span, self._seed) if (
+        self._start is None) else self._start.samples
     self._rounds: list[Round] = []
     self._answers: list[np.ndarray] = []
     self._load()
+
+  @property
+  def is_start(self) -> bool:
+    """Whether the questions are those of `adaptive_start`."""
+    return self._start is not None
 
   @property
   def num_answers(self) -> int:
@@ -156,7 +166,7 @@ class Session:
         return np.zeros(0, str)
       self._rounds.append(self._drawn())
       one = self._rounds[-1]
-      self._write(f"round_{len(self._rounds):04d}.json", {
+      self._files.write(f"round_{len(self._rounds):04d}.json", {
           "ids": self._ids(one), "chances": one.chances.tolist(),
           "predicted": one.predicted.tolist(), "mean": one.mean, "variance": one.variance})
     return np.array(self._ids(self._rounds[-1]), str)
@@ -182,8 +192,8 @@ class Session:
     values = self._reference.checked(scores, ids)
     self._reference.shares(values, widen=False)  # Those outside of the range are refused.
     found = dict(zip(ids, values.tolist()))
-    self._write(f"answers_{len(self._rounds):04d}.json",
-                {"scores": found} if self._is_sealed else found)
+    self._files.write(f"answers_{len(self._rounds):04d}.json",
+                {"scores": found} if self._files.is_sealed else found)
     self._answers.append(values)
     return ignored
 
@@ -191,6 +201,8 @@ class Session:
     """Estimated accuracy and its interval, from the rounds that were answered."""
     if not self._answers:
       raise api.CacheError("No round is answered yet: `questions` and `answer` first.")
+    if self._start is not None:
+      return self._start.accuracy(*self._asked())
     found = accuracy_of(self._rounds[:len(self._answers)], [(one - self._low) / self._span
                                                             for one in self._answers],
                         len(self._pool), self._reference.num_samples)
@@ -209,10 +221,19 @@ class Session:
   def _asked(self) -> tuple[np.ndarray, np.ndarray]:
     """Samples that were answered, and their scores as shares of the range."""
     done = self._rounds[:len(self._answers)]
-    return (np.concatenate([one.samples for one in done]),
-            (np.concatenate(self._answers) - self._low) / self._span)
+    return (np.concatenate([np.zeros(0, np.int64), *(one.samples for one in done)]),
+            (np.concatenate([np.zeros(0), *self._answers]) - self._low) / self._span)
+
+  def _of_start(self, start: adaptive_start.AdaptiveStart) -> Round:
+    """The next questions of the first answers; each is asked for sure."""
+    samples, values = self._asked()
+    chosen = start.questions(samples, values, self.budget)
+    return Round(chosen, np.ones(len(chosen)), start.predicted(samples, values, chosen),
+                 start.accuracy(samples, values).value, 0.0)
 
   def _drawn(self) -> Round:
+    if self._start is not None:
+      return self._of_start(self._start)
     size, rng = len(self._pool), np.random.default_rng([self._seed, len(self._rounds)])
     if not self._answers:
       models = len(self._reference.models)
@@ -238,7 +259,9 @@ class Session:
                            "folder.")
     if any(not isinstance(kept.get(key), (int, float)) for key in (
         "num_samples", "target_width", "budget", "seed")):
-      raise self._damaged(_SETTINGS, "it has no settings of a session")
+      raise self._files.damaged(_SETTINGS, "it has no settings of a session")
+    if "start" in kept and not _are_errors(kept["start"]):
+      raise self._files.damaged(_SETTINGS, "it has no errors of known models")
     if kept["num_samples"] != self._reference.num_samples:
       raise api.CacheError(
           f"{self._folder} was started with {kept['num_samples']:,} samples; the cache has "
@@ -258,7 +281,7 @@ class Session:
     while self._folder is not None:
       number = len(self._rounds) + 1
       name = f"round_{number:04d}.json"
-      one = self._read(name)
+      one = self._files.read(name)
       if one is None:
         return
       self._check_round(name, one)
@@ -270,13 +293,13 @@ class Session:
           samples, np.array(one["chances"]), np.array(one["predicted"]), one["mean"],
           one["variance"]))
       name = f"answers_{number:04d}.json"
-      given = self._read(name)
+      given = self._files.read(name)
       if given is None:
         return
-      scores = given.get("scores") if self._is_sealed else given
+      scores = given.get("scores") if self._files.is_sealed else given
       if not isinstance(scores, dict) or set(scores) != set(one["ids"]) or not all(
           _is_number(score) for score in scores.values()):
-        raise self._damaged(name, "it has not a score for each question of its round")
+        raise self._files.damaged(name, "it has not a score for each question of its round")
       self._answers.append(np.array([scores[each] for each in one["ids"]], np.float64))
 
   def _check_round(self, name: str, one: Mapping[str, Any]) -> None:
@@ -286,41 +309,7 @@ class Session:
             and all(_are_shares(one.get(key), len(ids)) for key in ("chances", "predicted"))
             and 0 not in one["chances"]
             and all(_is_number(one.get(key)) for key in ("mean", "variance"))):
-      raise self._damaged(name, "it has no questions with their chances and predictions")
-
-  def _read(self, name: str) -> dict[str, Any] | None:
-    """The values of a file of the session, whose digest the next one names; None: no file."""
-    if self._folder is None:
-      return None
-    try:
-      if name == _SETTINGS:
-        self._is_sealed = sealed_json.read(self._folder / name).get("format") != 1
-      found = sealed_json.read(self._folder / name, needs_digest=self._is_sealed)
-      if not found:
-        return None
-      if self._is_sealed:
-        if found.pop(_AFTER, None) != self._last:
-          raise ValueError("it is of another session, or of another place in this one")
-        self._last = sealed_json.digest({**found, _AFTER: self._last})
-      return found
-    except ValueError as error:
-      raise self._damaged(name, str(error)) from error
-
-  def _damaged(self, name: str, why: str) -> api.CacheError:
-    assert self._folder is not None
-    return api.CacheError(
-        f"{self._folder / name} is not as the session wrote it: {why:.200}. Put it back, or start "
-        "a new session in another folder; answers that are there serve `suite lifelong estimate "
-        "--answers`.")
-
-  def _write(self, name: str, record: Mapping[str, Any]) -> None:
-    if self._folder is None:
-      return
-    text = json.dumps(record)
-    if self._is_sealed:
-      record = {**record, _AFTER: self._last}
-      text, self._last = sealed_json.text(record), sealed_json.digest(record)
-    atomic_files.write(self._folder / name, (text + "\n").encode())
+      raise self._files.damaged(name, "it has no questions with their chances and predictions")
 
 
 def session(cache: api.Cache | api.Reference, target_width: float | None = None,
@@ -337,13 +326,6 @@ def session(cache: api.Cache | api.Reference, target_width: float | None = None,
   return asking.estimate()
 
 
-def _seed_of(folder: pathlib.Path | None) -> int:
-  """A seed that only this folder has; 0 without one."""
-  if folder is None:
-    return 0
-  return int.from_bytes(hashlib.sha256(str(folder.resolve()).encode()).digest()[:4], "big")
-
-
 def _is_number(value: Any) -> bool:
   return isinstance(value, (int, float)) and bool(np.isfinite(value))
 
@@ -351,6 +333,13 @@ def _is_number(value: Any) -> bool:
 def _are_shares(values: Any, num: int) -> bool:
   return isinstance(values, list) and len(values) == num and all(
       _is_number(value) and 0 <= value <= 1 for value in values)
+
+
+def _are_errors(values: Any) -> bool:
+  sizes = [len(adaptive_start.SIZES)] * 2 + [1]
+  return isinstance(values, list) and len(values) == 3 and all(
+      isinstance(each, list) and len(each) == size and all(map(_is_number, each))
+      for each, size in zip(values, sizes))
 
 
 class Round(NamedTuple):

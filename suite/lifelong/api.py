@@ -19,6 +19,7 @@ process that estimates from the same state reads a few megabytes instead of all 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import dataclasses
 import functools
 import hashlib
 import logging
@@ -31,12 +32,15 @@ import numpy as np
 from suite.lifelong import standings
 from suite.lifelong.answers import answer_sampling
 from suite.lifelong.answers import intervals
+from suite.lifelong.answers import partial_answers
 from suite.lifelong.answers import random_sample
+from suite.lifelong.answers import rank_order
 from suite.lifelong.answers import ranking
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import active_samples
 from suite.lifelong.cache import question_sets
 from suite.lifelong.cache import sample_counts
+from suite.lifelong.estimators import adaptive_start
 from suite.lifelong.estimators import estimator
 from suite.lifelong.estimators import factor_model
 from suite.system import atomic_files
@@ -206,9 +210,17 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   all are answered. Graded answers have a normal test, others McNemar's.
 
   The samples that both were asked at random are compared, also if one was asked before the cache
-  grew, or more of them. All estimates of one question set have such samples.
+  grew, or more of them. All estimates of one question set have such samples. The difference is that
+  of the answers: what questions have in common cancels, and what predictions pull to the middle
+  does not. Of answers that are no random sample, but have an interval (`adaptive_start`), the
+  estimates are compared, as if their errors were independent.
   """
   one, two = first.sample, second.sample
+  if (one is None or two is None) and first.interval is not None and second.interval is not None:
+    half = float(np.hypot(np.ptp(first.interval), np.ptp(second.interval))) / 2.0
+    value = first.accuracy - second.accuracy
+    found = intervals.Interval(value, value - half, value + half)
+    return found, intervals.normal_test(found)
   if one is None or two is None:
     raise CacheError("A paired comparison needs answers to the same random samples; one of the two "
                      "models has answers that are no random sample.")
@@ -284,7 +296,7 @@ class Reference:
                   if self._is_whole and not self._keeps_values else
                   standings.Standings(self.cache, counted=self._counted).accuracies()[known])
     self._rank = np.argsort(np.argsort(-accuracies, kind="stable"), kind="stable")
-    self._save = save
+    self._save, self._seed, self._accuracies = save, seed, accuracies
     self._questions = question_sets.QuestionSet(self.cache, self._order_counts, seed=seed,
                                                 save=save, known=(self._columns, accuracies))
     self._groups, self._num_factors = groups, tuple(num_factors)
@@ -305,6 +317,10 @@ class Reference:
   def estimate(self, predict: Predict, budget: int = 1024, *, target_width: float | None = None,
                adaptive: float = 0.0) -> estimator.Estimate:
     """Estimates a new model by asking it.
+
+    Up to 64 answers are to questions that follow from the answers before, if such questions tell
+    more of the known models (`adaptive_start`). They are asked in rounds, and a larger budget asks
+    other ones; the interval is then that of errors of known models, and `sample` is None.
 
     Args:
       predict: ids str [n] -> 1 (correct) or 0 (wrong), or a score between, for each, [n]; of a
@@ -329,6 +345,9 @@ class Reference:
           self._model, lambda more: self.shares(self._asked(predict, more), widen=False), samples,
           shares, budget)
       return self._estimated(samples, shares, sample)
+    if target_width is None and budget <= adaptive_start.MOST and self._start is not None and (
+        self._start.is_better(budget)):
+      return self._started(predict, self._start, budget)
     samples = self._ask(budget)
     answers = np.zeros(0)
     wanted = budget if target_width is None else min(budget, _FIRST)
@@ -429,6 +448,44 @@ class Reference:
       self._range = wide
       self._model = self._prepared()
     return self._range.shares(scores)
+
+  def first_questions(self, measured: tuple[list[float], ...] | None = None
+                     ) -> adaptive_start.AdaptiveStart | None:
+    """Adaptive questions of this seed; None: there are too few families, or scores are values.
+
+    Args:
+      measured: errors that were measured before; None: they are measured.
+    """
+    if self._keeps_values:
+      return None
+    samples = np.arange(self.num_samples)
+    if self.num_samples > adaptive_start.POOL:
+      samples = np.sort(rank_order.RankOrder(self._order_counts()).samples_at(
+          rank_order.nested_ranks(self.num_samples, adaptive_start.POOL, self._seed)))
+    models = partial_answers.balanced(self.models, self.families, adaptive_start.MODELS)
+    answers = self._columns(samples)[models]
+    if measured is None:
+      fixed = self._columns(self._ask(min(adaptive_start.MOST, self.num_samples)))[models]
+      measured = adaptive_start.measure(answers, fixed, self.num_samples, self.families[models],
+                                        self._accuracies[models])
+    return None if measured is None else adaptive_start.build(samples, answers, self.num_samples,
+                                                              measured)
+
+  @functools.cached_property
+  def _start(self) -> adaptive_start.AdaptiveStart | None:
+    return self.first_questions()
+
+  def _started(self, predict: Predict, start: adaptive_start.AdaptiveStart, budget: int
+               ) -> estimator.Estimate:
+    """The estimate of a model that is asked adaptive questions."""
+    samples, answers = np.zeros(0, np.int64), np.zeros(0)
+    while len(samples) < budget:
+      more = start.questions(samples, answers, budget)
+      answers = np.concatenate([answers, self._asked(predict, more)])
+      samples = np.concatenate([samples, more])
+    found = start.accuracy(samples, answers)
+    return dataclasses.replace(self._estimated(samples, answers, None), accuracy=found.value,
+                               interval=(found.low, found.high))
 
   def _asked(self, predict: Predict, samples: np.ndarray) -> np.ndarray:
     """A model's scores of samples [n]: float64 [n]."""

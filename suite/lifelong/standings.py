@@ -22,6 +22,7 @@ import dataclasses
 import hashlib
 import os
 import pathlib
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ _BLOCK = 1 << 14
 _REFERENCES = 64  # Largest number of models that predictions are tried on.
 _TRIED = 1 << 13  # Largest number of samples, answered or not, that they are tried on.
 _LEAST = 3  # Least number of models to predict from.
+_SCENARIO = re.compile("([^:,/=]+):[^:,/=]+=")
 _NEARLY = 0.99  # Share of the samples from which on what is missing does not matter.
 
 
@@ -63,7 +65,7 @@ class Scale:
   def units(self, folder: pathlib.Path, names: Sequence[str], sizes: np.ndarray
             ) -> dict[str, np.ndarray]:
     """Groups and tasks without one, see `task_groups.units`; {} where no task is in a group."""
-    groups = task_groups.read(folder) if self.groups is None else self.groups
+    groups = groups_of(folder, names) if self.groups is None else self.groups
     found = task_groups.units(groups, names, sizes)
     return found if set(found) - set(names) else {}
 
@@ -103,6 +105,19 @@ class Scale:
       raise accuracy_cache.CacheError("The accuracy of guessing is 0 or more, and less than 1.")
     factors = weights / weights.sum() / (1.0 - chance)
     return by, factors, -float(factors @ chance)
+
+
+def groups_of(folder: pathlib.Path, names: Sequence[str]) -> dict[str, task_groups.Group]:
+  """The groups of a cache, and HELM's scenarios of several tasks, SCENARIO:KEY=VALUE.
+
+  HELM reports the mean of the tasks of a scenario, such as MMLU's subjects, whatever their size.
+  """
+  tasks: dict[str, list[str]] = {}
+  for name in names:
+    if found := _SCENARIO.match(name):
+      tasks.setdefault(found.group(1), []).append(name)
+  return {**{name: task_groups.Group(tuple(sorted(some)), by_size=False)
+             for name, some in tasks.items() if len(some) > 1}, **task_groups.read(folder)}
 
 
 class TaskScore(NamedTuple):
@@ -153,8 +168,13 @@ class Standings:
   """
 
   def __init__(self, cache: accuracy_cache.AccuracyCache, scale: Scale = Scale(), *,
-               counted: sample_counts.SampleCounts | None = None, save: bool = True):
-    """`counted`: counts of the cache, if they are known; `save`: save those that are not."""
+               counted: sample_counts.SampleCounts | None = None, save: bool = True,
+               clusters: np.ndarray | None = None):
+    """Args:
+      cache: the cache. scale: what a score is.
+      counted: counts of the cache, if they are known. save: save those that are not.
+      clusters: int [N], the cluster of each sample, such as its passage, for standard errors.
+    """
     self._cache = cache
     self._counted = counted or sample_counts.SampleCounts(cache, save=save)
     totals = self._counted.totals
@@ -178,6 +198,7 @@ class Standings:
     self._squares = None if self._values is None else np.zeros([cache.num_models, len(self.tasks)])
     self._totals = totals[:, None] if not names and self._values is None else self._by_task()
     self._is_whole = len(full) >= _LEAST
+    self._deviations = None if clusters is None else self._of_clusters(np.asarray(clusters))
     self._families = active_samples.read(cache.folder).codes(cache.models)
     self._chosen: dict[str, list[np.ndarray]] = {}  # Samples to predict from and to predict.
 
@@ -222,30 +243,54 @@ class Standings:
     """The score of one model."""
     return in_range(self._model(index), self.bounds)
 
-  def _model(self, index: int) -> RankedModel:
-    """The score of one model, as a share of the range."""
-    correct, seen = self._totals[index].T.astype(np.float64)
+  def of_answers(self, name: str, samples: np.ndarray, answers: np.ndarray) -> RankedModel:
+    """The score of a model that is not in the cache, from answers [n] to samples [n]; as `ranked`.
+
+    Graded answers of a cache of right and wrong count by their score; the cache keeps no values.
+    """
+    every = np.full(self._cache.num_samples, accuracy_cache.NOT_EVALUATED, np.float64)
+    every[samples] = answers
+    codes = np.zeros(len(every), np.int64) if self._codes is None else self._codes
+    totals = np.stack([np.bincount(codes[samples], weights, len(self.tasks))
+                       for weights in (answers, np.ones(len(answers)))], axis=1)
+    return self._model(-1, name, totals, every)
+
+  def _model(self, index: int, name: str = "", totals: np.ndarray | None = None,
+             answers: np.ndarray | None = None) -> RankedModel:
+    """The score of one model of the cache, or of one by its answers, as a share of the range."""
+    totals = self._totals[index] if totals is None else totals
+    correct, seen = totals.T.astype(np.float64)
     total = float(seen.sum())
     observed = float(correct.sum()) / max(1.0, total)
     error = None
     if total == self._cache.num_samples:
-      values, error = correct / self._sizes, self._error(index, correct)
+      values = correct / self._sizes
+      error = self._error(index, correct) if answers is None else None
       low = high = values
       ends = [(float(shares @ values),) * 2 for shares in (self._shares, self.factors)]
     else:
-      values, low, high, ends = self._estimated(index, correct, seen)
+      values, low, high, ends = self._estimated(index, correct, seen, answers)
     (low_all, high_all), (low_score, high_score) = ends
     tasks = {} if self._codes is None else {
         name: TaskScore(value, (a, b), int(n), int(size)) for name, value, a, b, n, size in zip(
             self.tasks, values.tolist(), low.tolist(), high.tolist(), seen, self._sizes)}
     return RankedModel(
-        self._cache.models[index], float(self._shares @ values), (low_all, high_all), int(total),
-        float(self.factors @ values) + self._offset,
+        name or self._cache.models[index], float(self._shares @ values), (low_all, high_all),
+        int(total), float(self.factors @ values) + self._offset,
         (low_score + self._offset, high_score + self._offset), total < self._cache.num_samples,
         observed, tasks, error)
 
   def _error(self, index: int, sums: np.ndarray) -> float | None:
-    """Standard error of the score of a model with sums [T] of answers to all samples."""
+    """Standard error of the score of a model with sums [T] of answers to all samples.
+
+    Clusters, if there are any, would be drawn anew, and not samples (Miller, 2024).
+    """
+    if self._deviations is not None:
+      factors = self._shares if self.by == SAMPLES and not self._offset else self.factors
+      parts, num = self._deviations
+      if np.any(num[factors > 0] < 2):
+        return None
+      return float(np.sqrt(np.sum((factors / self._sizes) ** 2 * parts[index])))
     squares = sums if self._squares is None else self._squares[index]
     sizes, factors = self._sizes.astype(np.float64), self.factors
     if self.by == SAMPLES and not self._offset:
@@ -257,6 +302,24 @@ class Standings:
     sums, squares, sizes, factors = (one[used] for one in (sums, squares, sizes, factors))
     variances = np.maximum(squares - sums**2 / sizes, 0.0) / (sizes - 1.0) / sizes
     return float(np.sqrt(factors**2 @ variances))
+
+  def _of_clusters(self, clusters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(variances [M, T] of sums of answers, by clusters within tasks; number of clusters [T])."""
+    tasks = np.zeros(len(clusters), np.int64) if self._codes is None else self._codes
+    keys, which, sizes = np.unique(np.stack([tasks, clusters]), axis=1, return_inverse=True,
+                                   return_counts=True)
+    which, owner = which.reshape(-1), keys[0]
+    sums = np.zeros([len(owner), self._cache.num_models])
+    for start in range(0, len(clusters), _BLOCK):
+      samples = np.arange(start, min(len(clusters), start + _BLOCK))
+      answers = (self._cache.columns(samples) if self._values is None else np.nan_to_num(
+          self._values.shares(self._cache.values(samples).astype(np.float64))))
+      np.add.at(sums, which[samples], answers.T)
+    means = self._totals[:, :, 0].T / self._sizes[:, None]  # Of models with all answers.
+    squares = np.zeros([len(self.tasks), sums.shape[1]])
+    np.add.at(squares, owner, (sums - sizes[:, None] * means[owner]) ** 2)
+    num = np.bincount(owner, minlength=len(self.tasks))
+    return squares.T * (num / np.maximum(1, num - 1)), num
 
   def _by_task(self) -> np.ndarray:
     """Number of correct and of evaluated answers of each model to each task: int64 [M, T, 2].
@@ -286,13 +349,14 @@ class Standings:
                                  ).astype(np.int64)
     return found
 
-  def _estimated(self, index: int, correct: np.ndarray, seen: np.ndarray
+  def _estimated(self, index: int, correct: np.ndarray, seen: np.ndarray,
+                 answers: np.ndarray | None = None
                  ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, float]]]:
     """(accuracies, low, high [T], [(low, high) over samples, (low, high) of the score])."""
     sizes, missing = self._sizes, self._sizes - seen
     least, most = correct / sizes, (correct + missing) / sizes
     weights = np.stack([self._shares, self.factors])
-    found = self._predicted(index) if len(self._references) >= _LEAST else None
+    found = self._predicted(index, answers) if len(self._references) >= _LEAST else None
     if found is None:
       # As on the other samples of the task, or of all; the interval has all that may be.
       share = np.where(seen > 0, correct / np.maximum(1, seen), correct.sum() / seen.sum())
@@ -311,10 +375,13 @@ class Standings:
     per_task = np.array([ends(one) for one in np.eye(len(sizes))])
     return values, per_task[:, 0], per_task[:, 1], [ends(one) for one in weights]
 
-  def _predicted(self, index: int) -> partial_answers.Prediction | None:
+  def _predicted(self, index: int, answers: np.ndarray | None = None
+                 ) -> partial_answers.Prediction | None:
     """What `partial_answers.predict` says of the missing answers of a model."""
     num, tasks = self._cache.num_samples, self._codes
-    if self._values is None:
+    if answers is not None:
+      known = answers != accuracy_cache.NOT_EVALUATED
+    elif self._values is None:
       answers = self._cache.answers(index, np.arange(num))
       known = answers != accuracy_cache.NOT_EVALUATED
     else:
@@ -332,7 +399,8 @@ class Standings:
                            for side in (True, False)]
     inside, outside = self._chosen[key]
     families = self._families
-    others = self._references[families[self._references] != families[index]]
+    others = self._references if index < 0 else self._references[
+        families[self._references] != families[index]]
     joined = families[others]
     num_families = len(np.unique(joined))
     if num_families < _LEAST:

@@ -183,7 +183,8 @@ def test_whatever_answers_there_are_count(tmp_path, capsys):
   (tmp_path / "new.csv").write_text("\n".join(
       ["id,correct", *(f"{i},{row[int(i)]}" for i in others)]))
   assert _suite(*estimate) == 0
-  assert "as predicted" in (out := capsys.readouterr().out) and "no interval" in out
+  out = capsys.readouterr().out
+  assert "as predicted, 95% interval" in out and "as suite lifelong rank" in out
   assert _suite(*estimate, "--random") == 0
   assert "95% interval" in capsys.readouterr().out
   (tmp_path / "new.csv").write_text("id,correct\nunknown,1\n")

@@ -79,7 +79,7 @@ def test_fields_are_those_of_the_page_and_a_mixed_suite_is_estimated(mixed, tmp_
   assert _run(capsys, "status", *base).keys() == FIELDS["status"]
   ranked = _run(capsys, "rank", *base, "--chance", "arc=0.25")
   assert ranked.keys() == FIELDS["rank"]
-  assert all(one.keys() == FIELDS["MODEL"] | {"rank"} for one in ranked["models"])
+  assert all(one.keys() == FIELDS["MODEL"] | {"rank", "alarms"} for one in ranked["models"])
   first = ranked["models"][0]
   shares = {task: one["accuracy"] for task, one in first["tasks"].items()}
   assert first["score"] == pytest.approx(((shares["arc"] - 0.25) / 0.75 + shares["gsm8k"]) / 2)

@@ -157,3 +157,42 @@ def test_complete_models_have_standard_errors_about_samples_like_these(tmp_path)
   found = error(graded, standings.Scale("samples"))
   assert found["a"] == pytest.approx(scores[0].std(ddof=1) / np.sqrt(60), rel=1e-4)
   assert found["c"] is None  # An answer is missing.
+
+
+def test_a_model_by_its_answers_is_as_ranked(tmp_path):
+  rng = np.random.default_rng(0)
+  answers = (rng.random((9, 90)) < np.linspace(0.2, 0.9, 90)).astype(np.int8)
+  answers[8, 30:] = -1  # A report of the first task only.
+  ids = [f"{'ab'[i >= 30]}/{i}" for i in range(90)]
+  tasks = {name: cache_tasks.Task() for name in "ab"}
+  whole = accuracy_cache.AccuracyCache(tmp_path / "whole", create=True)
+  whole.add_models([f"m{i}" for i in range(9)], answers, ids, tasks=tasks)
+  others = accuracy_cache.AccuracyCache(tmp_path / "others", create=True)
+  others.add_models([f"m{i}" for i in range(8)], answers[:8], ids, tasks=tasks)
+  found = standings.Standings(others).of_answers("m8", np.arange(30), answers[8, :30].astype(float))
+  wanted = next(one for one in standings.rank(whole) if one.name == "m8")
+  assert found._replace(tasks={}) == wanted._replace(tasks={}) and found.tasks == wanted.tasks
+
+
+def test_standard_errors_of_clusters(tmp_path):
+  """Four passages, whose questions are all right or all wrong, are four answers, not twelve."""
+  answers = np.repeat([[1, 0, 1, 1]], 3, axis=1).astype(np.int8)
+  cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
+  cache.add_models(["a"], answers, [str(i) for i in range(12)])
+  by_sample, = standings.Standings(cache).ranked()
+  by_passage, = standings.Standings(cache, clusters=np.repeat(np.arange(4), 3)).ranked()
+  assert by_sample.error == pytest.approx(np.sqrt(0.75 * 0.25 / 11))
+  assert by_passage.error == pytest.approx(np.sqrt(0.75 * 0.25 / 3))
+  alone, = standings.Standings(cache, clusters=np.arange(12)).ranked()
+  assert alone.error == pytest.approx(by_sample.error)
+
+
+def test_scenarios_of_helm_are_groups(tmp_path):
+  """MMLU's subjects count as one, whatever their size, as in HELM."""
+  cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
+  tasks = {"mmlu:subject=law": 1, "mmlu:subject=art": 3, "gsm:": 4}
+  ids = [f"{task}/{i}" for task, size in tasks.items() for i in range(size)]
+  cache.add_models(["a"], np.array([[1, 0, 0, 0, 1, 1, 1, 1]], np.int8), ids,
+                   tasks={name: cache_tasks.Task() for name in tasks})
+  one, = standings.rank(cache)
+  assert one.score == pytest.approx(((1.0 + 0.0) / 2 + 1.0) / 2)

@@ -27,8 +27,8 @@ import run_faults
 
 from suite.beside.curation import manifest
 from suite.beside.curation import polite_fetch
-from suite.beside.watching import watching
 from suite.lifelong import adaptive_session
+from suite.lifelong import watching
 from suite.lifelong.cache import accuracy_cache
 from suite.running import this_process
 from suite.tables import table

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import functools
 import importlib.util
 import pathlib
 import sys
@@ -12,6 +13,7 @@ import time
 from typing import Any
 
 from suite.commands import lifelong_answers
+from suite.commands import lifelong_ranking
 from suite.commands import parsing
 from suite.configs import entry_points
 from suite.system import atomic_files
@@ -51,7 +53,7 @@ def _add(action: argparse.ArgumentParser) -> None:
 
 def _watch(args: argparse.Namespace) -> int:
   """Runs `suite lifelong watch`."""
-  from suite.beside.watching import watching
+  from suite.lifelong import watching
   from suite.lifelong.cache import accuracy_cache
   from suite.state import answer_tables
   if not args.once and not args.every > 0 or args.settle < 0 or not 0 < args.false_alarms < 1:
@@ -82,9 +84,9 @@ def _watch(args: argparse.Namespace) -> int:
 
 def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
   """Writes the page, and what an update found."""
-  from suite.beside.watching import watching
   from suite.lifelong import drift
   from suite.lifelong import standings
+  from suite.lifelong import watching
   from suite.lifelong.cache import accuracy_cache
   from suite.state import answer_tables
   by_status: dict[str, list[Any]] = {one: [] for one in (
@@ -141,5 +143,82 @@ def _report_update(args: argparse.Namespace, found: Any, costs: Any) -> None:
   lifelong_answers.show(args, record, lines)
 
 
+def _add_board(action: argparse.ArgumentParser) -> None:
+  """Adds the flags of `suite lifelong board`."""
+  lifelong_answers.add_cache_flags(action, _board)
+  action.description = (
+      "One command for the week: reads what is new in a folder of logs into the cache, as watch "
+      "--once does, and lists the models with standard errors or intervals, the ranks that paired "
+      "tests leave open, alarms, and the answers that a partly evaluated model still needs.")
+  action.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="where logs are written")
+  action.add_argument("--out", type=parsing.file_named(".html", ".htm"), metavar="FILE.html",
+                      help="write a page, too")
+  action.add_argument("--target-width", type=float, default=0.04, metavar="W",
+                      help="width of an interval that is narrow enough, as a share (0.04)")
+  lifelong_answers.add_clusters_flag(action)
+  lifelong_answers.add_changed_flag(action)
+  lifelong_answers.add_scale_flags(action)
+  lifelong_answers.add_format_flags(action)
+
+
+def _board(args: argparse.Namespace) -> int:
+  """Runs `suite lifelong board`."""
+  from suite import lifelong
+  from suite.lifelong import drift
+  from suite.lifelong import standings
+  from suite.lifelong import watching
+  from suite.lifelong import week_board
+  from suite.lifelong.cache import accuracy_cache
+  if not 0 < args.target_width < 1:
+    raise lifelong.CacheError(f"Got --target-width {args.target_width:g}; expected a share between "
+                              "0 and 1, such as 0.04.")
+  done = watching.update(args.cache, args.folder, watching.Settings(
+      lifelong_answers.options(args, {}), args.threshold, args.changed, settle=0.0))
+  refused = [one for one in done.files if one.status == watching.REFUSED]
+  if not accuracy_cache.is_cache(args.cache):
+    raise lifelong.CacheError(f"{args.folder} has no logs that can be read" + (
+        f": {refused[0].path}: {refused[0].reason}" if refused else "."))
+  cache, updates = lifelong_answers.opened(args), watching.history(args.cache)
+  scores, rows = week_board.rows(cache, lifelong_answers.scale(args, cache), updates=updates,
+                             clusters=lifelong_answers.clusters(args.clusters, cache),
+                             target_width=args.target_width)
+  if args.out:
+    from suite.beside.watching import watch_page
+    from suite.reporting.formats import renderers
+    section = watch_page.board_section(cache, args.folder, scores, rows, updates)
+    atomic_files.write(args.out, renderers.html_page([section], args.out).encode())
+  record = {
+      "by": scores.by, "groups": scores.num_units, "new_models": done.models,
+      "new_answers": done.num_answers, "page": str(args.out) if args.out else None,
+      "refused": [{"path": one.path, "reason": one.reason} for one in refused], "models": [
+          {"rank": place, **lifelong_answers.scores_record(one.model), "ranks": one.ranks,
+           "needed": one.needed, "alarms": [watching.test_record(test) for test in one.alarms]}
+          for place, one in enumerate(rows, start=1)]}
+  width = max([len("model"), *(len(one.model.name) for one in rows)])
+  what = {standings.GROUPS: f"mean of {scores.num_units:,} groups and tasks without one, ",
+          standings.TASKS: "mean of tasks, "}.get(scores.by, "")
+  lines = [f"{done.num_answers:,} new answers of {len(done.models):,} new models; {what}"
+           f"{len(scores.tasks):,} tasks, {cache.num_samples:,} samples",
+           f"{'rank':>4}  {'possible':8}  {'model':{width}}  {'score':>8}  std error or interval"]
+  for place, one in enumerate(rows, start=1):
+    ranks = "" if one.ranks is None else (
+        f"{one.ranks[0]}" if one.ranks[0] == one.ranks[1] else f"{one.ranks[0]} to {one.ranks[1]}")
+    text = functools.partial(lifelong_answers.score_text, bounds=scores.bounds)
+    error = (lifelong_answers.interval_text(one.model.score_interval, scores.bounds)
+             if one.model.is_estimated else
+             "" if one.model.error is None else f"+- {text(one.model.error)}")
+    lines.append(f"{place:4}  {ranks:8}  {one.model.name:{width}}  {text(one.model.score):>8}  "
+                 f"{error}" + (f"  needs {one.needed:,} more answers" if one.needed else "")
+                 + lifelong_ranking.alarm_text(one.alarms))
+  lines += [f"  ALARM: {drift.text(one)}" for one in done.tests if one.is_alarm]
+  lines += [f"  set aside: {one.path}: {one.reason}" for one in refused]
+  lines += [f"  page: {args.out}"] if args.out else []
+  lifelong_answers.show(args, record, lines)
+  return 0
+
+
 COMMAND = entry_points.Command(
     "add new logs of a folder as they come, with a page and alarms where predictions fail", _add)
+BOARD = entry_points.Command(
+    "read the new logs of a folder, and list models with errors, possible ranks, alarms and the "
+    "answers that are still needed", _add_board)

@@ -8,9 +8,10 @@ import datetime
 import pathlib
 from typing import Any
 
-from suite.beside.watching import watching
 from suite.lifelong import drift
 from suite.lifelong import standings
+from suite.lifelong import watching
+from suite.lifelong import week_board
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import active_samples
 from suite.reporting import panels
@@ -53,6 +54,34 @@ def section(cache: accuracy_cache.AccuracyCache, folder: pathlib.Path,
       [[one.path, {watching.REFUSED: "set aside"}.get(one.status, one.status), one.reason]
        for one in files[:_MOST]],
       notes=[f"The first {_MOST:,} of {len(files):,}."] if len(files) > _MOST else [])]
+  return panels.Section("Lifelong evaluation", found, None, about)
+
+
+def board_section(cache: accuracy_cache.AccuracyCache, folder: pathlib.Path,
+                  scores: standings.Standings, rows: Sequence[week_board.Row],
+                  updates: Sequence[watching.Update]) -> panels.Section:
+  """Makes the page of `suite lifelong board`; the arguments are those of `section`."""
+  about = [("run", cache.folder.name), ("date", _time(updates[-1].time if updates else 0.0)),
+           ("logs", str(folder)), ("models", f"{cache.num_models:,}"),
+           ("samples", f"{cache.num_samples:,}")]
+  ranked = [one.model for one in rows]
+  table = panels.Panel(
+      "board", "Board", [
+          panels.Column("model"), panels.Column("rank", panels.COUNT),
+          panels.Column("possible ranks", panels.MIXED), panels.Column("score", panels.PERCENT),
+          panels.Column("std error", panels.PERCENT), panels.Column("from", panels.PERCENT),
+          panels.Column("to", panels.PERCENT), panels.Column("answers needed", panels.COUNT),
+          panels.Column("alarms")],
+      [[one.model.name, place, "" if one.ranks is None else "{} to {}".format(*one.ranks),
+        one.model.score, one.model.error, *one.model.score_interval, one.needed,
+        ", ".join(dict.fromkeys(f"{test.kind} {test.task}" for test in one.alarms))]
+       for place, one in enumerate(rows[:_MOST], start=1)],
+      notes=["Ranks are those that paired tests leave open (Holm, 5%). A model with all answers "
+             "has a standard error, a partly evaluated one an interval and the answers that it "
+             "needs."])
+  found = [table, _alarms(updates, drift.LEVEL), _ranking(scores, ranked)]
+  if any(one.tasks for one in ranked):
+    found.append(_tasks(ranked))
   return panels.Section("Lifelong evaluation", found, None, about)
 
 

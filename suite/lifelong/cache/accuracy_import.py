@@ -17,7 +17,7 @@ are left that differ, the user is asked. `Report` says what was read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 import dataclasses
 import fnmatch
 import functools
@@ -29,11 +29,13 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
+from suite.lifelong.answers import generations
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import answer_entries
 from suite.lifelong.cache import cache_tasks
 from suite.lifelong.cache import harness_logs
 from suite.lifelong.cache import log_files
+from suite.lifelong.cache import log_layouts
 from suite.lifelong.cache import table_files
 from suite.lifelong.cache import task_groups
 
@@ -152,7 +154,8 @@ class Options:
     id_column, score: names of the columns of ids and of answers; `score` also of a metric, for all
       tasks or by task.
     keep: name of the filter of lm-evaluation-harness, or of HELM's perturbation, as `score`.
-    repeats: of different answers of one model to one sample, see `answer_entries.join`.
+    repeats: of different answers of one model to one sample, see `answer_entries.join`; pass@K and
+      maj@K are those of `generations`.
     model_column, task_column: names of columns.
     known: tasks of the cache, whose metrics and filters are read unless others are asked for.
     values: scores are kept as they are: numbers of any range.
@@ -251,7 +254,7 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
   found: list[log_files.Log | table_files.TableAnswers] = []
   selected = _Selected(options, report)
   named: dict[str, pathlib.Path] = {}
-  for path in map(pathlib.Path, paths):
+  for path in _files(paths):
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if kind not in KINDS:
       raise accuracy_cache.CacheError(f"{path} is none of {', '.join(KINDS)}, some also as .gz.")
@@ -263,6 +266,8 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
       read_log: Any = None
       if kind in log_files.KINDS:
         read_log = harness_logs.read(path, selected.wanted)
+      elif kind == ".parquet":
+        read_log = log_layouts.of_parquet(path) or None
       if isinstance(read_log, list):
         (report.files if read_log else report.skipped).append(str(path))
         found += read_log
@@ -316,10 +321,29 @@ def read_reported(paths: Iterable[pathlib.Path], options: Options
   return [one for _, one in tables], report
 
 
+def _files(paths: Iterable[pathlib.Path]) -> Iterator[pathlib.Path]:
+  """The files, and those of folders that may have answers, at any depth."""
+  for path in map(pathlib.Path, paths):
+    if not path.is_dir():
+      yield path
+      continue
+    inside = [one for one in sorted(path.rglob("*")) if one.is_file() and (
+        one.with_suffix("").suffix if one.suffix == ".gz" else one.suffix) in KINDS
+              and not any(part.startswith(".") for part in one.relative_to(path).parts)]
+    if not inside:
+      raise accuracy_cache.CacheError(f"{path} is a folder without files of answers; they end in "
+                                      f"{', '.join(KINDS)}.")
+    yield from inside
+
+
 def _joined(entries: Sequence[answer_entries.Entries], options: Options,
             tasks: Mapping[str, cache_tasks.Task], report: Report) -> ImportedAnswers:
   """One table of all entries."""
-  joined = answer_entries.join(entries, options.repeats)
+  kind, most = generations.parsed(options.repeats)
+  joined = answer_entries.join(entries, MEAN if most else options.repeats)
+  if most:
+    joined = dataclasses.replace(joined, scores=_generations(entries, joined, kind, most))
+    report.notes.append(f"answers are {kind}@{most} of repeated runs")
   report.merged, report.averaged = joined.num_merged, joined.num_averaged
   names = list(tasks)
   codes = cache_tasks.codes(names, [joined.ids]) if names else np.zeros(0, np.int32)
@@ -331,6 +355,32 @@ def _joined(entries: Sequence[answer_entries.Entries], options: Options,
     sources = [entries[max(0, index)].path for index in joined.sources.tolist()]
   return ImportedAnswers(joined.models, joined.ids, _plain(joined.scores), dict(tasks),
                          joined.hashes, sources)
+
+
+def _generations(entries: Sequence[answer_entries.Entries], joined: answer_entries.Joined,
+                 kind: str, k: int) -> np.ndarray:
+  """pass@k or maj@k of each answer, of all its runs: [M, N]."""
+  num = np.zeros(joined.scores.shape)
+  for one in entries:
+    places = [compute.index_in(column, pa.array(names, pa.string())).to_numpy()
+              for column, names in ((one.models, joined.models), (one.ids, joined.ids))]
+    known = ~np.isnan(one.scores)
+    if np.any((one.scores[known] != 0) & (one.scores[known] != 1)):
+      raise accuracy_cache.CacheError(
+          f"{one.path} has scores that are not right or wrong; {kind}@{k} counts right ones. Take "
+          "their mean: --repeats mean --values.")
+    np.add.at(num, (places[0][known], places[1][known]), 1)
+  found = np.full(joined.scores.shape, np.nan)
+  few = (num > 0) & (num < k)
+  if few.any():
+    model, sample = np.argwhere(few)[0].tolist()
+    raise accuracy_cache.CacheError(
+        f"Model {joined.models[model]!r} has {int(num[model, sample])} answers to "
+        f"{joined.ids[sample]!r}; {kind}@{k} needs {k}. Give the other runs, too, or a smaller "
+        "number.")
+  seen = num > 0
+  found[seen] = generations.reduced(num[seen], np.rint(joined.scores[seen] * num[seen]), kind, k)
+  return found
 
 
 class _Selected:

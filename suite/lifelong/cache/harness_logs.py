@@ -9,6 +9,8 @@ or a list whatever the ending; the dictionary of `simple_evaluate` |
 | inspect-ai | .eval (a zip file, its members deflated or zstd), .json |
 | openai/evals | .jsonl: a line `spec`, then events |
 | py-irt | .jsonlines: a line a model with its `responses` |
+| lmms-eval | MODEL/DATE_samples_TASK.jsonl: as lm-evaluation-harness |
+| others | records, see `log_layouts` |
 
 A log has all metrics and filters that could be meant; `accuracy_import` selects. A log is found by
 its content, not by its ending. Sizes are bounded: content that is far larger than its file, or than
@@ -34,6 +36,7 @@ from suite.lifelong.cache import answer_entries
 from suite.lifelong.cache import cache_input
 from suite.lifelong.cache import helm_logs
 from suite.lifelong.cache import log_files
+from suite.lifelong.cache import log_layouts
 from suite.lifelong.cache import task_groups
 
 _ZSTD = 93  # Method of zip members, which zipfile does not know before Python 3.14.
@@ -75,8 +78,8 @@ def read(path: pathlib.Path, wanted: log_files.Wanted) -> list[log_files.Log] | 
       name = _model_name(whole) or path.resolve().parent.name
       return [_lm_eval(path, _listed(rows), str(task), name, whole, wanted)
               for task, rows in whole["samples"].items() if isinstance(rows, list)]
-    if isinstance(whole.get("details"), (dict, list)) and "doc_id" not in whole:
-      return [_opencompass(path, whole["details"])]
+    if (records := log_layouts.listed(path, whole)) is not None:
+      return log_layouts.read(path, *records)
     if _BESIDE.fullmatch(path.name.split(".json")[0]) or "results" in whole:
       return []
   if not items:
@@ -91,6 +94,8 @@ def read(path: pathlib.Path, wanted: log_files.Wanted) -> list[log_files.Log] | 
     return [_openai(path, items)]
   if "responses" in first:
     return _py_irt(path, items)
+  if (layout := log_layouts.of([first])) is not None:
+    return log_layouts.read(path, layout, [one.value for one in items])
   if _BESIDE.fullmatch(path.name.split(".json")[0]):
     return []
   if all(isinstance(one, dict) for _, one, _, _ in items):
@@ -102,8 +107,8 @@ def read(path: pathlib.Path, wanted: log_files.Wanted) -> list[log_files.Log] | 
         for value in (one.get(name) for _, one, _, _ in items)], pa.string()) for name in plain})
   raise cache_input.CacheError(
       f"{path} is no log of lm-evaluation-harness (doc_id), HELM (instance_id, stats), inspect-ai, "
-      "OpenCompass (details), openai/evals or py-irt, and no table of objects with model, id and "
-      "correct.")
+      "OpenCompass (details), evalplus, AlpacaEval, every-eval-ever, openai/evals or py-irt, and "
+      "no table of objects with model, id and correct.")
 
 
 def _json(path: pathlib.Path) -> tuple[Any, list[log_files.Item]]:
@@ -233,8 +238,8 @@ def _lm_eval_file(path: pathlib.Path, items: Sequence[log_files.Item], wanted: l
   results = beside[0] if beside and len({_model_name(one) for one in beside}) == 1 else {}
   arguments = _model_arguments(results)
   model = _model_name(results)
-  if stem.startswith("samples_"):
-    task = stem[len("samples_"):]
+  if named := re.match(r"(?:\d[\dT_.-]*_)?samples_", stem):  # lmms-eval has the date in front.
+    task = stem[named.end():]
   else:
     task = stem
     begins = [re.sub(pattern, "__", arguments) + "_" for pattern in
@@ -407,24 +412,6 @@ def _inspect(path: pathlib.Path, about: Mapping[str, Any], samples: Sequence[Any
              [answer_entries.document_hash(json.dumps(one[3], sort_keys=True)) if has_inputs and
               one[3] is not None else 0 for one in rows],
              [f"{path}/{one[1]}" for one in rows], list(range(1, len(rows) + 1)), "sample")
-
-
-def _opencompass(path: pathlib.Path, details: Any) -> log_files.Log:
-  """Reads results of OpenCompass with --dump-eval-details: results/MODEL/DATASET.json."""
-  rows = (list(details.items()) if isinstance(details, dict) else
-          [(str(place), one) for place, one in enumerate(details)])
-  rows = [(name, one["correct"]) for name, one in rows
-          if isinstance(one, dict) and isinstance(one.get("correct"), (bool, int, float, list))]
-  if not rows:
-    raise cache_input.CacheError(
-        f"{path} is a file of OpenCompass whose details have no answers with \"correct\". Evaluate "
-        "with --dump-eval-details, or export a csv with model, id and correct.")
-  scores = [log_files.number(np.mean(value) if isinstance(value, list) and value else value)
-            for _, value in rows]
-  return log_files.Log(
-      path, path.resolve().parent.name, path.name.partition(".json")[0], [name for name, _ in rows],
-      {"correct": scores}, repeats=[str(path)] * len(rows), places=list(range(1, len(rows) + 1)),
-      unit="sample", named=("correct",))
 
 
 def _openai(path: pathlib.Path, items: Sequence[log_files.Item]) -> log_files.Log:

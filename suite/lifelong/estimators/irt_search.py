@@ -72,22 +72,17 @@ def fit_items(known: np.ndarray, num_dimensions: int, rounds: int) -> np.ndarray
   return fit_items_and_abilities(known, num_dimensions, rounds)[0]
 
 
-def fit_items_and_abilities(known: np.ndarray, num_dimensions: int, rounds: int
+def fit_items_and_abilities(known: np.ndarray, num_dimensions: int, rounds: int,
+                            abilities: np.ndarray | None = None
                             ) -> tuple[np.ndarray, np.ndarray]:
-  """Alternates between samples and models, starting from leading principal components.
+  """Alternates between samples and models, from `abilities` or leading principal components.
 
   Returns:
     (items float32 [N, D + 1]: a_s and, last, b_s; abilities [M, D + 1], the last one 1).
   """
   rows = known.astype(np.float32)
-  # Leading components of the models' answers, of variance 1: [M, D + 1], the last one 1.
-  num = min(num_dimensions, len(rows) - 1)
-  centered = rows - rows.mean(axis=0)
-  values, vectors = np.linalg.eigh(centered @ centered.T)
-  leading = vectors[:, ::-1][:, :num] * np.sqrt(len(rows))
-  # The sign is chosen so that a higher ability solves more samples.
-  leading = leading * np.where(leading.T @ rows.sum(axis=1) < 0, -1.0, 1.0)
-  abilities = np.concatenate([leading, np.ones([len(rows), 1])], axis=1).astype(np.float32)
+  if abilities is None:
+    abilities = _leading(rows, num_dimensions)
   size = abilities.shape[1]
   items = np.zeros([known.shape[1], size], np.float32)
   for _ in range(rounds):
@@ -110,6 +105,16 @@ def fit_items_and_abilities(known: np.ndarray, num_dimensions: int, rounds: int
     items[:, :-1] *= spread
     abilities[:, :-1] = (free - middle) / spread
   return items, abilities
+
+
+def _leading(rows: np.ndarray, num: int) -> np.ndarray:
+  """Leading components of models' answers [M, N], of variance 1: [M, D + 1], the last one 1."""
+  centered = rows - rows.mean(axis=0)
+  vectors = np.linalg.eigh(centered @ centered.T)[1]
+  leading = vectors[:, ::-1][:, :min(num, len(rows) - 1)] * np.sqrt(len(rows))
+  # The sign is chosen so that a higher ability solves more samples.
+  leading = leading * np.where(leading.T @ rows.sum(axis=1) < 0, -1.0, 1.0)
+  return np.concatenate([leading, np.ones([len(rows), 1])], axis=1).astype(np.float32)
 
 
 def curves(items: np.ndarray) -> np.ndarray:

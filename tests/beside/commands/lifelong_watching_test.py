@@ -108,3 +108,26 @@ def test_the_page_is_whole_on_small_and_large_screens(watched):
       assert words in text
     rows = driver.find_elements("css selector", "[data-panel=alarms] tbody tr")
     assert len(rows) == 1 and "learned" in rows[0].text and "gsm8k" in rows[0].text
+
+
+def test_the_board_of_the_week(tmp_path, capsys):
+  _logs(lambda k: tmp_path / ("logs" if k < 12 else "later"))
+  command = ("board", tmp_path / "logs", "--cache", tmp_path / "c", "--out", tmp_path / "b.html")
+  found = json.loads(_run(capsys, *command, "--json"))
+  assert found.keys() == _fields("board") and len(found["models"]) == 12
+  assert all(one["error"] > 0 and not one["needed"] for one in found["models"])
+  (tmp_path / "later").rename(tmp_path / "logs" / "later")
+  out = _run(capsys, *command)
+  late, learned = (next(line for line in out.splitlines() if f" {name} " in line)
+                   for name in ("late", "learned"))
+  assert "needs" in late and "more answers" in late and " to " in late
+  assert "ALARM: level of gsm8k" in learned and "+- " in learned
+  assert "learned" in (tmp_path / "b.html").read_text()
+  assert re.search(r"learned .*ALARM: level of gsm8k", _run(capsys, "rank", "--cache",
+                                                            tmp_path / "c"))
+  again = json.loads(_run(capsys, *command, "--json"))  # Nothing new: the same board.
+  assert again["new_answers"] == 0 and len(again["models"]) == 14
+  (tmp_path / "passages.csv").write_text("id,cluster\n" + "".join(
+      f"{task}/{i},{task}{i // 8}\n" for task in ("arc", "gsm8k") for i in range(80)))
+  clustered = json.loads(_run(capsys, *command, "--clusters", tmp_path / "passages.csv", "--json"))
+  assert clustered["models"][0]["error"] != again["models"][0]["error"]

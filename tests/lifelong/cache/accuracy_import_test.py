@@ -188,3 +188,24 @@ def test_the_real_matrix(tmp_path):
   cache = accuracy_cache.AccuracyCache(tmp_path, create=True)
   cache.add_models(found.models, found.answers, [str(i) for i in range(60000)])
   np.testing.assert_array_equal(cache.counts()[0], found.answers.sum(0, dtype=int))
+
+
+def test_generations_are_reduced_to_one_value(tmp_path):
+  rows = [("a", 0, (1, 0, 0, 1)), ("a", 1, (0, 0, 0)), ("b", 0, (1, 1, 1, 0))]  # Unequal numbers.
+  path = tmp_path / "runs.csv"
+  path.write_text("model,id,epoch,correct\n" + "".join(
+      f"{model},{one},{epoch},{value}\n" for model, one, values in rows
+      for epoch, value in enumerate(values)))
+
+  def scores(repeats):
+    found, = accuracy_import.read_all([path], accuracy_import.Options(repeats=repeats))
+    return found.values()
+
+  np.testing.assert_allclose(scores("mean"), [[0.5, 0], [0.75, np.nan]])
+  np.testing.assert_allclose(scores("pass@2"), [[5 / 6, 0], [1, np.nan]], atol=1e-12)
+  np.testing.assert_allclose(scores("maj@3"), [[0.5, 0], [1, np.nan]])
+  with pytest.raises(accuracy_cache.CacheError, match="'a' has 3 answers to '1'; pass@4 needs"):
+    scores("pass@4")
+  path.write_text("model,id,epoch,correct\na,0,0,0.4\na,0,1,1\n")
+  with pytest.raises(accuracy_cache.CacheError, match="not right or wrong; pass@2 counts"):
+    scores("pass@2")

@@ -170,6 +170,33 @@ RIGHT = {  # name: (files, options, {task: {model: share of correct answers}}, w
          "b/gsm8k.json": [{"accuracy": 50.0, "details": [
              {"pred": "4", "answer": "4", "correct": i < 5} for i in range(10)]}]},
         {}, {"gsm8k": {"a": 0.3, "b": 0.5}}, ""),
+    "evalplus, a record for each generation": (
+        {"net_eval_results.json": [{"date": "2025-01-02 03:04", "hash": "h", "eval": {
+            f"HumanEval/{i}": [{"task_id": f"HumanEval/{i}", "solution": "", "base_status": "pass",
+                                "plus_status": "pass" if i < 4 else "fail"}] for i in range(10)}}]},
+        {}, {"HumanEval": {"net": 0.4}}, "plus is the metric that its harness reports"),
+    "evalplus, lists of older versions": (
+        {"net_eval_results.json": [{"date": "", "hash": "h", "eval": {
+            f"HumanEval/{i}": {"nfiles": 2, "base": [["success", []], ["failed", []]],
+                               "plus": [["success", []], ["success", []]]} for i in range(10)}}]},
+        {"score": "plus", "repeats": "pass@2"}, {"HumanEval": {"net": 1.0}},
+        "pass@2 of repeated runs"),
+    "AlpacaEval": (
+        {"annotations.json": [[{"instruction": f"ask {i}", "output_1": "", "output_2": "",
+                                "generator_1": "base", "generator_2": "net", "dataset": "koala",
+                                "annotator": "judge", "preference": 1.0 + (i < 3)}
+                               for i in range(10)]]}, {}, {"alpaca_eval": {"net": 0.3}}, ""),
+    "every-eval-ever": (
+        {"x.jsonl": [{"schema_version": "0.3.0", "evaluation_id": "e", "model_id": "lab/net",
+                      "evaluation_name": "gsm8k", "sample_id": f"q{i}",
+                      "interaction_type": "single_turn", "input": {"raw": "", "reference": []},
+                      "answer_attribution": [], "evaluation": {
+                          "score": float(i < 3), "is_correct": i < 3}} for i in range(10)]},
+        {}, {"gsm8k": {"lab/net": 0.3}}, "metric score"),
+    "lmms-eval": (
+        {"net/20250102_030405_samples_mmmu.jsonl": [
+            {"doc_id": i, "target": "A", "filtered_resps": ["A"], "doc_hash": f"h{i}", "input": "",
+             "exact_match": float(i < 6)} for i in range(10)]}, {}, {"mmmu": {"net": 0.6}}, ""),
     "openai/evals": ({"x.jsonl": MATCHES}, {}, {"test.dev.v0": {"gpt-x": 0.5}}, ""),
     "py-irt": ({"x.jsonlines": [{"subject_id": m, "responses": {f"q{i}": int(i < n)
                                                                 for i in range(10)}}
@@ -271,6 +298,15 @@ ASKED = {  # name: (files, options, words of the message)
         {_samples("a"): [_line("b/1", 1)], "other/samples_a.jsonl": [_line(2, 1)],
          "x.csv": _csv(["model", "task", "id", "correct"], [("m", "a/b", 1, 1)])}, {},
         "those of task a/b by name"),
+    "simple-evals has no answers": (
+        {"mmlu_net.json": [{"score": 0.5, "score:std": 0.5, "chars": 9.0, "chars:std": 1.0}]}, {},
+        "result of simple-evals, which writes means"),
+    "a judge's score outside of its range": (
+        {"annotations.json": [[{"instruction": "ask", "generator_1": "base", "generator_2": "net",
+                                "preference": 7.0}]]}, {}, "score of 7.0; those of AlpacaEval"),
+    "a writer's field that is missing": (
+        {"x.jsonl": [{"model_id": "m", "evaluation_name": "t", "sample_id": None,
+                      "evaluation": {}}]}, {}, "of every-eval-ever has no 'sample_id'"),
     "no samples": ({f"a/results_{DATE}.json": [RESULTS]}, {}, "no file has samples"),
 }
 
@@ -416,3 +452,23 @@ def test_instances_of_helm_that_are_asked_are_written_as_helm_has_them(tmp_path)
     helm_logs.instance_lists(paths, {"gsm": {"id9"}})
   with pytest.raises(cache_input.CacheError, match="No instances of 1 of the 2 tasks.*'arc'"):
     helm_logs.instance_lists(paths, {"gsm": {"id2"}, "arc": {"id1"}})
+
+
+@pytest.mark.parametrize("columns, path", [
+    (("doc", "metric", "model_response"), "details/lab/net/D/details_mmlu|x|0_{}.parquet"),
+    (("metrics", "full_prompt", "example"), "details_lab__net/D/details_mmlu|x|0_{}.parquet")])
+def test_details_of_lighteval_are_read_from_their_folder(tmp_path, columns, path):
+  """Of lighteval's present form, and of the first Open LLM Leaderboard."""
+  path = tmp_path / path.format(DATE)
+  path.parent.mkdir(parents=True)
+  rows = [{"doc": {"id": str(i), "query": f"ask {i}"}, "metric": {"acc": float(i < 4)},
+           "model_response": "", "metrics": {"acc": float(i < 4)}, "full_prompt": f"ask {i}",
+           "example": ""} for i in range(10)]
+  parquet.write_table(pa.Table.from_pylist([{name: row[name] for name in columns}
+                                            for row in rows]), path)
+  table, = accuracy_import.read_all([tmp_path], accuracy_import.Options())  # A folder.
+  assert table.models == ["lab/net"] and set(table.tasks) == {"mmlu_x_0"}
+  assert table.answers.mean() == pytest.approx(0.4) and len(table.ids) == 10
+  (tmp_path / "none").mkdir()
+  with pytest.raises(cache_input.CacheError, match="none is a folder without files of answers"):
+    accuracy_import.read_all([tmp_path / "none"], accuracy_import.Options())

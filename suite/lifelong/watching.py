@@ -20,12 +20,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import dataclasses
 import hashlib
 import json
+import logging
 import os
 import pathlib
 import time
 from typing import Any, NamedTuple
 
-from absl import logging
 import numpy as np
 
 from suite.lifelong import drift
@@ -38,6 +38,7 @@ from suite.system import atomic_files
 from suite.system import file_lock
 from suite.system import sealed_lines
 
+_LOGGER = logging.getLogger(__name__)
 FILE = "watched.jsonl"
 LOCK = "watch.lock"
 ADDED, SKIPPED, REFUSED, WAITING = "added", "skipped", "refused", "waiting"
@@ -115,6 +116,15 @@ class Settings:
 def history(cache: pathlib.Path) -> list[Update]:
   """The updates of a cache that found something, the last one last."""
   return [_parsed(line) for line in _log(cache).lines if line["kind"] == "update"]
+
+
+def alarms(updates: Iterable[Update]) -> dict[str, list[drift.Test]]:
+  """model -> the alarms about it, of all updates."""
+  found: dict[str, list[drift.Test]] = {}
+  for test in (test for one in updates for test in one.tests if test.is_alarm):
+    for name in test.model.split(", ") if test.kind == drift.TASK_TEST else [test.model]:
+      found.setdefault(name, []).append(test)
+  return found
 
 
 def files(updates: Iterable[Update]) -> dict[str, WatchedFile]:
@@ -282,7 +292,7 @@ class _Found:
       raise
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError) as error:
       # A file of a form that nobody has thought of must not stop the others.
-      logging.warning("%s: %r", paths[0], error)
+      _LOGGER.warning("%s: %r", paths[0], error)
       raise accuracy_cache.CacheError(f"{paths[0]} cannot be read: {error!r}.") from error
 
   def _is_changed(self, one: WatchedFile) -> bool:

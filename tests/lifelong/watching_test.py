@@ -9,8 +9,8 @@ import os
 import numpy as np
 import pytest
 
-from suite.beside.watching import watching
 from suite.lifelong import drift
+from suite.lifelong import watching
 from suite.lifelong.cache import accuracy_cache
 from suite.lifelong.cache import accuracy_import
 from suite.lifelong.cache import cache_check
