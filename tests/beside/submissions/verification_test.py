@@ -381,6 +381,13 @@ def test_a_board_says_what_is_prescribed(made, tmp_path, capsys):
   assert "left out, mine.zip: it kept every 2th state" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("seeds", ["-1", "1" + 400 * "0", "0,x"])
+def test_seeds_that_no_run_has_are_bad_usage(seeds, made, capsys):
+  assert cli.main(["verify", str(made[1]), f"--seeds={seeds}"]) == 2
+  error = capsys.readouterr().err.splitlines()[-1]
+  assert "allowed are whole numbers from 0, as 0,1,2" in error and len(error) < 200
+
+
 @pytest.mark.parametrize("values, text", [
     ({"run": "digits/claer"}, "There is no run 'digits/claer'. Nearest: digits/c"),
     ({"seeds": [-1]}, "seeds are different whole numbers from 0"), ({"seeds": []}, "seeds are"),
