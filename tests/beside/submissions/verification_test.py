@@ -402,6 +402,11 @@ def test_a_bad_board_is_an_error_of_one_line(values, text, made, tmp_path):
   assert text in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_a_board_that_is_not_there_is_said_to_be_missing(tmp_path):
+  with pytest.raises(gin_files.ConfigError, match="none.json is no board: .*no such file"):
+    board.read(tmp_path / "none.json")
+
+
 def test_a_method_is_called_by_what_it_makes(tmp_path):
   config = tmp_path / "config.gin"
   text = ("from suite import experiment\nfrom suite.learners import gradient\n"
