@@ -21,7 +21,7 @@ def _add(verify: argparse.ArgumentParser) -> None:
   group = verify.add_argument_group(
       "bundles", "DIR may be one bundle of suite submit: scores and FLOPs are computed again, and "
       "events executed again (docs/submissions.md).")
-  run_settings.add_flags(group, "data_dir")
+  run_settings.add_flags(verify, "data_dir")
   group.add_argument("--replay", type=run_settings.positive, metavar="K",
                       help="execute K of its events again, drawn from all")
   group.add_argument("--states", type=pathlib.Path, metavar="DIR",
@@ -41,8 +41,9 @@ def _add(verify: argparse.ArgumentParser) -> None:
 
 
 def _seeds(text: str) -> tuple[int, ...]:
-  if not re.fullmatch(r"[0-9]+(,[0-9]+)*", text):
-    raise argparse.ArgumentTypeError(f"got {text!r}, allowed are whole numbers from 0, as 0,1,2")
+  if not re.fullmatch(r"[0-9]{1,9}(,[0-9]{1,9})*", text):
+    raise argparse.ArgumentTypeError(f"got {text!r:.60}, allowed are whole numbers from 0, as "
+                                     "0,1,2")
   return tuple(map(int, text.split(",")))
 
 

@@ -103,6 +103,8 @@ def read(path: pathlib.Path) -> Board:
   """
   try:
     values = sealed_json.read(path)
+    if not values:
+      raise ValueError("there is no such file")
     if set(values) != set(_KINDS):
       raise ValueError(f"its fields are {', '.join(_KINDS)}")
     for name, kind in _KINDS.items():

@@ -201,7 +201,7 @@ def _whole(report: Report, root: pathlib.Path, said: Mapping[str, Any]) -> run_d
     for key, value in (("method", method), ("protocol", run.protocol),
                        ("seed", seed), ("learner", run.learner)):
       if said[key] != value:
-        problems.append(f"{bundle.ABOUT} says {key} {said[key]!r}, and the run {value!r}")
+        problems.append(f"{bundle.ABOUT} says {key} {said[key]!r:.60}, and the run {value!r:.60}")
     if [record.get(schema.EVENT) for record in run.records] != list(range(len(run.records))):
       problems.append("its events are not numbered in order")
     problems += bundle.other_description(run)

@@ -381,6 +381,13 @@ def test_a_board_says_what_is_prescribed(made, tmp_path, capsys):
   assert "left out, mine.zip: it kept every 2th state" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("seeds", ["-1", "1" + 400 * "0", "0,x"])
+def test_seeds_that_no_run_has_are_bad_usage(seeds, made, capsys):
+  assert cli.main(["verify", str(made[1]), f"--seeds={seeds}"]) == 2
+  error = capsys.readouterr().err.splitlines()[-1]
+  assert "allowed are whole numbers from 0, as 0,1,2" in error and len(error) < 200
+
+
 @pytest.mark.parametrize("values, text", [
     ({"run": "digits/claer"}, "There is no run 'digits/claer'. Nearest: digits/c"),
     ({"seeds": [-1]}, "seeds are different whole numbers from 0"), ({"seeds": []}, "seeds are"),
@@ -393,6 +400,11 @@ def test_a_bad_board_is_an_error_of_one_line(values, text, made, tmp_path):
   with pytest.raises(gin_files.ConfigError, match="is no board: ") as caught:
     board.read(_board(made[0], tmp_path, **values))
   assert text in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_board_that_is_not_there_is_said_to_be_missing(tmp_path):
+  with pytest.raises(gin_files.ConfigError, match="none.json is no board: .*no such file"):
+    board.read(tmp_path / "none.json")
 
 
 def test_a_method_is_called_by_what_it_makes(tmp_path):
