@@ -72,13 +72,13 @@ class Checked:
 
   def read(self, start: int, end: int) -> np.ndarray:
     """The bytes from `start` to `end`; a CacheError if they are not what was written."""
-    for block in range(start // _CRC_BYTES, -(-end // _CRC_BYTES)):
-      if not self._is_whole[block]:
-        here = self._bytes[block * _CRC_BYTES:(block + 1) * _CRC_BYTES]
-        if zlib.crc32(here.data) != self._sums[block]:
-          raise CacheError(f"{self._path} is damaged: its content is not what was written. Put it "
-                           "back from a copy; suite verify says what else can be done.")
-        self._is_whole[block] = True
+    first = start // _CRC_BYTES
+    for block in (first + np.flatnonzero(~self._is_whole[first:-(-end // _CRC_BYTES)])).tolist():
+      here = self._bytes[block * _CRC_BYTES:(block + 1) * _CRC_BYTES]
+      if zlib.crc32(here.data) != self._sums[block]:
+        raise CacheError(f"{self._path} is damaged: its content is not what was written. Put it "
+                         "back from a copy; suite verify says what else can be done.")
+      self._is_whole[block] = True
     return self._bytes[start:end]
 
 
