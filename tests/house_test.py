@@ -36,7 +36,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 # Of `suite`, everything counted. Whoever adds code takes as much away, or raises it with a reason.
-MOST_CODE_LINES = 64_500
+MOST_CODE_LINES = 65_600
 # Low to high.
 WINGS = (
     "tfds_builders",

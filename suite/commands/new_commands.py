@@ -128,17 +128,11 @@ def add(new: argparse.ArgumentParser) -> None:
 
 
 def _new_images(args: argparse.Namespace) -> int:
-  from PIL import Image
-
   from suite.data.digits import digits
   folder = _new_folder(args.folder)
-  images, labels = digits.load()
-  for place, (image, label) in enumerate(zip(images, labels)):
-    inner = folder / digits.WORDS[label]
-    inner.mkdir(exist_ok=True)
-    Image.fromarray(image[..., 0]).save(inner / f"{place:04d}.png")
-  print(f"Wrote {len(labels):,} images of {len(digits.WORDS)} classes into {folder}. Try them: "
-        f"suite compare {folder} --methods er,slda")
+  digits.write(folder)
+  print(f"Wrote {digits.NUM_IMAGES:,} images of {len(digits.WORDS)} classes into {folder}. Try "
+        f"them: suite compare {folder} --methods er,slda")
   return 0
 
 

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import functools
 import hashlib
+import pathlib
 
 import numpy as np
+from PIL import Image
 
 from suite.contracts import tasks
 from suite.data.episodes import episode_conventions
@@ -47,6 +49,15 @@ def load() -> tuple[np.ndarray, np.ndarray]:
   for array in (images, labels):
     array.setflags(write=False)
   return images, labels
+
+
+def write(folder: pathlib.Path) -> None:
+  """Writes all images as FOLDER/CLASS/NUMBER.png; the folder is there."""
+  images, labels = load()
+  for place, (image, label) in enumerate(zip(images, labels)):
+    inner = folder / WORDS[label]
+    inner.mkdir(exist_ok=True)
+    Image.fromarray(image[..., 0]).save(inner / f"{place:04d}.png")
 
 
 def unchanged(images: np.ndarray) -> np.ndarray:
