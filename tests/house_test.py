@@ -128,7 +128,7 @@ PARSERS = ("suite.cli", "suite.commands.parsing", *(
                 "bundle", "curate", "fetch", "submit", "timeline", "watch")))
 # What an installation of the part lifelong has, without TensorFlow and scikit-learn.
 LIGHT = (*PARSERS, "suite.lifelong.api", "suite.lifelong.subsets",
-         "suite.lifelong.adaptive_session", "suite.beside.watching.watching",
+         "suite.lifelong.adaptive_session", "suite.lifelong.watching",
          "suite.state.answer_tables",
          "suite.lifelong.estimators.irt_search", "suite.lifelong.cache.cache_check",
          "suite.lifelong.cache.accuracy_import", "suite.reporting.run_check")

@@ -307,21 +307,6 @@ class SequenceLearner(Learner):
     return None
 
 
-class FoldedLearners(Protocol):
-  """L learners side by side in one graph, with E episodes each, those of the first one first."""
-
-  def losses(self, episodes: Any) -> tf.Tensor:
-    """The mean meta-losses [L]; each part of the episodes has a leading axis L * E."""
-
-  def answers(self, episodes: Any, *, unrolled: bool = False) -> tf.Tensor:
-    """The logits [L * E, T, W] of the targets after all support sets.
-
-    Args:
-      episodes: support images and labels, and target images.
-      unrolled: whether the graph holds the operations of each support set.
-    """
-
-
 class EpisodicLearner(BaseLearner):
   """Learns within an episode by pure functions on tensors: many episodes run in one compiled graph.
 
@@ -382,8 +367,9 @@ class EpisodicLearner(BaseLearner):
 
   @property
   def can_group(self) -> bool:
-    """Whether many episodes are one call of `meta_loss_together`."""
-    return _overrides(self.meta_loss_together, EpisodicLearner.meta_loss_together)
+    """Whether many episodes are one call of `meta_loss_together` or `answers_together`."""
+    return (_overrides(self.meta_loss_together, EpisodicLearner.meta_loss_together)
+            and _overrides(self.answers_together, EpisodicLearner.answers_together))
 
   def meta_loss_together(self, episodes: Any) -> tuple[tf.Tensor, Any]:
     """The mean over E episodes, each part with a leading axis E, and the sum of their statistics.
@@ -392,14 +378,15 @@ class EpisodicLearner(BaseLearner):
     """
     raise _not_given(self, "meta_loss_together")
 
-  @property
-  def can_fold(self) -> bool:
-    """Whether several learners are one graph, by `folded`."""
-    return _overrides(self.folded, EpisodicLearner.folded)
+  def answers_together(self, episodes: Any, *, unrolled: bool = False) -> tf.Tensor:
+    """Logits [E, T, W] of the targets of E episodes after all their support sets.
 
-  def folded(self, others: Sequence[Any]) -> FoldedLearners:
-    """This learner and others, alike but for the values of their variables, as one."""
-    raise _not_given(self, "folded")
+    Args:
+      episodes: support images [E, S, N, H, W, C] and labels [E, S, N], target images
+        [E, T, H, W, C]; or codes in place of images.
+      unrolled: whether the graph holds the operations of each support set.
+    """
+    raise _not_given(self, "answers_together")
 
   def zero_statistics(self) -> Any:
     """Zeros in the structure of the statistics; there are none by default."""

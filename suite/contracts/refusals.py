@@ -44,7 +44,6 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 USAGE = 2  # Exit code of the command; see `suite.cli`.
 _WHOLE = ("transform", "begin", "learn", "predict")
 META = ("meta_loss", "zero_statistics", "update_statistics")
-_WHOLE = ("transform", "begin", "learn", "predict")
 
 
 class RefusedError(ValueError):

@@ -5,8 +5,8 @@
 protocol, the learner and the ledger are those of the run: what is charged is what the run charges,
 from the same lines. Only loops that repeat one step call `few`: it takes a few steps, and
 measures how long the others would have taken. With `--rate` nothing is measured: no step is taken,
-and blank results of the right shape stand for its own. Weights and
-predictions of a rehearsal are placeholders.
+and blank results of the right shape stand for its own. Weights and predictions of a rehearsal are
+placeholders.
 
 Learners of one process that are made by the same settings, such as those of the cells of a table,
 count equal graphs once (`counted`), and not those whose costs follow from others.

@@ -46,7 +46,7 @@ class Around(learner_lib.SequenceLearner):
 
   @override
   def predict(self, images: tf.Tensor) -> tf.Tensor:
-    return self.learner.predict(images)
+    return self.answer(self.encode(images))
 
   @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:

@@ -102,11 +102,6 @@ class CropCentroids(around.Around):
     return own_costs.learning(self.learner)(experience, context)
 
   @override
-  def predict(self, images: tf.Tensor) -> tf.Tensor:
-    """Returns logits [B, C] of prepared samples [B, S, S, 2 C]."""
-    return self.answer(self.encode(images))
-
-  @override
   def encode(self, images: tf.Tensor) -> tf.Tensor:
     """Returns features [B, 2 D] of both views."""
     return tf.concat([self.learner.encode(view) for view in tf.split(images, 2, axis=-1)], axis=1)

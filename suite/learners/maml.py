@@ -12,7 +12,6 @@ Without meta-training it is "Init + Tune": gradient steps from random weights.
 from __future__ import annotations
 
 from collections.abc import Sequence
-import dataclasses
 from typing import Any
 
 import tensorflow as tf
@@ -23,72 +22,6 @@ from suite.models.episodic import functional_conv4
 from suite.training.episodic import adapted_net
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
-
-
-@dataclasses.dataclass(frozen=True)
-class FoldedMaml:
-  """The episodes of L learners as groups of one net, see `functional_conv4.GroupedConv4`.
-
-  L learners with E episodes each, those of the first learner first; S support sets of N images, T
-  targets, W classes.
-
-  Attributes:
-    net: of an episode.
-    learners: alike but for the values of their variables; all have had as many updates.
-    optimizer: of the first one.
-  """
-
-  net: functional_conv4.Conv4
-  learners: Sequence[adapted_net.AdaptedNet]
-  optimizer: tf.keras.optimizers.Optimizer | None
-
-  def losses(self, episodes: Sequence[tf.Tensor]) -> tf.Tensor:
-    """Returns the mean meta-losses [L] of the learners, see `Maml.meta_loss`.
-
-    Args:
-      episodes: as of `Maml.meta_loss`, each with a leading axis L * E.
-    """
-    first = self.learners[0]
-    training = first.trained()
-    assert self.optimizer is not None
-    epoch = training.epoch(self.optimizer.iterations)
-    net, support_images, support_labels, images = self._grouped(episodes)
-    labels = net.folded_labels(episodes[3])
-
-    def loss(parameters: Sequence[inner_loop.Parameters], second_order: bool, multi_step: bool
-             ) -> tf.Tensor:
-      folded = net.folded(parameters)
-      states = first.inner.learn_all(net, folded, support_images, support_labels,
-                                     second_order=second_order)
-      return first.target_loss(folded, states, images, labels, epoch, multi_step=multi_step,
-                               net=net, learners=len(self.learners))
-
-    return training.choose(epoch, [one.parameters() for one in self.learners], loss)
-
-  def answers(self, episodes: Sequence[tf.Tensor], *, unrolled: bool = False) -> tf.Tensor:
-    """Returns the logits [L * E, T, W] of the targets after all support sets.
-
-    Args:
-      episodes: images [L * E, S, N, H, W, C] and labels [L * E, S, N] of the support sets, and
-        target images [L * E, T, H, W, C].
-      unrolled: see `inner_loop.over_sets`.
-    """
-    inner = self.learners[0].inner
-    net, images, labels, targets = self._grouped(episodes)
-    folded = net.folded([one.parameters() for one in self.learners])
-    number = images.shape[0]
-    state = inner_loop.over_sets(
-        lambda s, state: inner.learn(net, folded, state, images[s], labels[s],
-                                     second_order=False)[-1],
-        inner.begin(net, folded), number, unrolled=unrolled or number == 1)
-    return tf.transpose(inner.logits(net, folded, state, targets), [1, 0, 2])
-
-  def _grouped(self, episodes: Sequence[tf.Tensor]) -> tuple[Any, ...]:
-    """The net of all episodes, and what it takes: support images and labels, target images."""
-    prepared, net = self.learners[0].prepared, functional_conv4.GroupedConv4(
-        self.net, episodes[0].shape[0])
-    return (net, net.folded_images(prepared(episodes[0])), net.folded_labels(episodes[1]),
-            net.folded_images(prepared(episodes[2])))
 
 
 class Maml(adapted_net.AdaptingLearner):
@@ -117,18 +50,34 @@ class Maml(adapted_net.AdaptingLearner):
       episode: S support sets, images [S, B, H, W, C] and labels [S, B]; T targets, images
         [T, H, W, C] and labels [T].
     """
+    support_images, support_labels, images, labels = episode[:4]
+    adapted = self._adapted
+    return self._loss(adapted.net, adapted.prepared(support_images), support_labels,
+                      adapted.prepared(images), labels)
+
+  def _loss(self, net: inner_loop.AdaptedForm, support_images: tf.Tensor,
+            support_labels: tf.Tensor, images: tf.Tensor, labels: tf.Tensor
+            ) -> tuple[tf.Tensor, tuple[()]]:
+    """Returns the loss [] of prepared images, which `net` computes; there are no statistics."""
     adapted = self._adapted
     training = adapted.trained()
     epoch = training.epoch(self.optimizer.iterations)
-    support_images, support_labels, images, labels = episode[:4]
-    support_images, images = adapted.prepared(support_images), adapted.prepared(images)
 
     def loss(parameters: inner_loop.Parameters, second_order: bool, multi_step: bool) -> tf.Tensor:
-      states = adapted.inner.learn_all(adapted.net, parameters, support_images, support_labels,
+      if isinstance(net, functional_conv4.GroupedConv4):
+        parameters = net.folded(parameters)
+      states = adapted.inner.learn_all(net, parameters, support_images, support_labels,
                                        second_order=second_order)
-      return adapted.target_loss(parameters, states, images, labels, epoch, multi_step=multi_step)
+      return adapted.target_loss(
+          parameters, states, images, labels, epoch, multi_step=multi_step, net=net)
 
     return training.choose(epoch, adapted.parameters(), loss), ()
+
+  @property
+  @override
+  def can_group(self) -> bool:
+    """Whether the net has a grouped form."""
+    return isinstance(self._adapted.net, functional_conv4.Conv4)
 
   @override
   def meta_loss_together(self, episodes: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tuple[()]]:
@@ -137,19 +86,26 @@ class Maml(adapted_net.AdaptingLearner):
     Args:
       episodes: as of `meta_loss`, each with a leading axis E.
     """
-    return self.folded(()).losses(episodes)[0], ()
-
-  @property
-  @override
-  def can_fold(self) -> bool:
-    """Whether the net has a grouped form."""
-    return isinstance(self._adapted.net, functional_conv4.Conv4)
+    net, support_images, support_labels, images = self._grouped(episodes)
+    return self._loss(
+        net, support_images, support_labels, images, net.folded_labels(episodes[3]))
 
   @override
-  def folded(self, others: Sequence[Maml]) -> FoldedMaml:
-    """Returns this learner and others of its settings as one net of grouped convolutions."""
-    if not isinstance(net := self._adapted.net, functional_conv4.Conv4):
-      raise ValueError(f"Episodes of {type(net).__name__} cannot be grouped; "
-                       "set cfsl.Compute.task_batching = 'loop', or take the net "
-                       "functional_conv4.Conv4.")
-    return FoldedMaml(net, [self._adapted, *(one._adapted for one in others)], self.optimizer)
+  def answers_together(self, episodes: tuple[tf.Tensor, ...], *, unrolled: bool = False
+                       ) -> tf.Tensor:
+    net, images, labels, targets = self._grouped(episodes)
+    inner, parameters = self._adapted.inner, net.folded(self._adapted.parameters())
+    number = images.shape[0]
+    state = inner_loop.over_sets(
+        lambda s, state: inner.learn(net, parameters, state, images[s], labels[s],
+                                     second_order=False)[-1],
+        inner.begin(net, parameters), number, unrolled=unrolled or number == 1)
+    return tf.transpose(inner.logits(net, parameters, state, targets), [1, 0, 2])
+
+  def _grouped(self, episodes: Sequence[tf.Tensor]) -> tuple[Any, ...]:
+    """The net of all episodes, and what it takes: support images and labels, target images."""
+    adapted = self._adapted
+    assert isinstance(adapted.net, functional_conv4.Conv4)  # `can_group`.
+    net = functional_conv4.GroupedConv4(adapted.net, episodes[0].shape[0])
+    return (net, net.folded_images(adapted.prepared(episodes[0])), net.folded_labels(episodes[1]),
+            net.folded_images(adapted.prepared(episodes[2])))

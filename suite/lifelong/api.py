@@ -18,13 +18,13 @@ process that estimates from the same state reads a few megabytes instead of all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import functools
 import hashlib
 import logging
 import os
-from typing import Any, Callable, Union
+from typing import Any
 import zipfile
 
 import numpy as np
@@ -248,7 +248,7 @@ def compare(first: estimator.Estimate, second: estimator.Estimate, num_samples: 
   return intervals.Interval(gap.value * span, gap.low * span, gap.high * span), p
 
 
-Cache = Union[accuracy_cache.AccuracyCache, str, os.PathLike]
+Cache = accuracy_cache.AccuracyCache | str | os.PathLike
 Predict = Callable[[np.ndarray], np.ndarray]
 CacheError = accuracy_cache.CacheError
 

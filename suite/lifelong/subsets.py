@@ -13,8 +13,8 @@ For the mean of tasks, samples are drawn in each task by its share, over its ord
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
-from typing import Callable
 
 import numpy as np
 

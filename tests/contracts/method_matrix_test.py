@@ -294,7 +294,8 @@ def made_of(part: Any, but: Sequence[str]) -> Any:
     return function.__qualname__
   if not type(part).__module__.startswith("suite."):
     return type(part)
-  return type(part), {name: made_of(value, but) for name, value in vars(part).items()
+  parts = part._asdict() if hasattr(part, "_asdict") else vars(part)
+  return type(part), {name: made_of(value, but) for name, value in parts.items()
                       if name not in but}
 
 

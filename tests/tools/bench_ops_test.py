@@ -52,13 +52,3 @@ def test_grouped_answers_have_as_many_ops_whatever_their_number(bench):
 
   # With TensorFlow 2.15: 154, where a loop has 141 for each of its tasks.
   assert total(2, "grouped") == total(5, "grouped") <= 160 and total(5, "loop") <= 147
-
-
-def test_another_seed_has_a_quarter_of_the_ops_of_the_first_whatever_the_number_of_tasks(bench):
-  def total(tasks, num_seeds):
-    return sum(bench.count(bench.graph("update", 1, tasks, "loop", num_seeds=num_seeds, steps=1,
-                                       filters=2, blocks=1)).values())
-
-  # With TensorFlow 2.15: 546 for two seeds, and 80 for each further one, where one alone has 350;
-  # the 80 are those of its optimizer and of reading its variables, so they do not grow with steps.
-  assert total(4, 3) <= 640

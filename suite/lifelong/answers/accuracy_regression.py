@@ -10,8 +10,8 @@ models (`best`). Neither looks at the new model's other answers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Callable, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 

@@ -8,8 +8,8 @@ so they are computed on demand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
-from typing import Callable
 
 import numpy as np
 

@@ -26,9 +26,8 @@ order. Put these into the cache (`add_samples` with the rest not evaluated).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import dataclasses
-from typing import Callable
 
 import numpy as np
 

@@ -12,11 +12,11 @@ are refused, or, if they are repeated runs, averaged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 import contextlib
 import dataclasses
 import hashlib
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa

@@ -9,12 +9,12 @@ logs of lm-evaluation-harness, as are lmms-eval's), OpenCompass' --dump-eval-det
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import hashlib
 import pathlib
 import re
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 from pyarrow import parquet

@@ -23,10 +23,10 @@ best (`accuracy_regression`). New models have no part in that choice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import hashlib
 import logging
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import dataclasses
 import functools
-from typing import Any, Callable, Protocol, Union
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Estimate:
       are in it: means of scores.
   """
 
-  every: Union[np.ndarray, Callable[[], np.ndarray]]
+  every: np.ndarray | Callable[[], np.ndarray]
   known_cut: int | None
   accuracy: float
   interval: tuple[float, float] | None = None

@@ -41,10 +41,10 @@ The default estimator as a method of the lifelong benchmark; see `factor_model`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import dataclasses
 import itertools
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

@@ -15,7 +15,7 @@ With D = 1 a sample has a curve over the abilities, and information about them.
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 

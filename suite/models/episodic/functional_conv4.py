@@ -18,14 +18,12 @@ The four-block nets of several episodes as one net of grouped convolutions.
 Each episode adapts its own weights, so E episodes need E kernels a layer. Along the channels they
 are one kernel of E groups: episode e has the channels e * C ... e * C + C - 1 of every tensor.
 Norms and pooling work on channels one by one, so they are those of `functional_conv4`; the last
-layer is a product of E matrices. An `inner_loop.InnerLoop` takes it as any other net, with three
+layer is a product of E matrices. An `inner_loop.InnerLoop` takes it as any other net, with two
 differences:
 
   * Labels are [B, E] and logits [B, E, K], so a mean loss is that of all episodes; `folded`
     multiplies the inner rates by E, and each episode takes the step of its own mean loss.
   * The weights are E copies side by side; a meta-gradient sums over them.
-  * The episodes may be those of L learners, such as the seeds of a run: those of the first learner
-    are the first E / L. A rate is then one for each learner, [L].
 
 B images, H x W positions, C channels, F filters, K classes, N blocks.
 """
@@ -284,7 +282,7 @@ class GroupedConv4:
 
   Attributes:
     net: the net of one episode.
-    groups: E, of all learners.
+    groups: E.
   """
 
   net: Conv4
@@ -295,20 +293,14 @@ class GroupedConv4:
     """The type of weights and images."""
     return self.net.dtype
 
-  def folded(self, parameters: Sequence[Any]) -> Any:
-    """Returns the `inner_loop.Parameters` of L learners, repeated for the episodes of each."""
-    copies = self.groups // len(parameters)
+  def folded(self, parameters: Any) -> Any:
+    """Returns `inner_loop.Parameters` with the values of an episode repeated for each."""
+    def repeated(value: tf.Tensor) -> tf.Tensor:
+      return tf.tile(value, [*[1] * (len(value.shape) - 1), self.groups])
 
-    def side_by_side(*values: tf.Tensor) -> tf.Tensor:
-      repeated = [tf.tile(v, [*[1] * (len(v.shape) - 1), copies]) for v in values]
-      return repeated[0] if len(repeated) == 1 else tf.concat(repeated, -1)
-
-    first, rates = parameters[0], [one.rates for one in parameters]
-    return first._replace(
-        weights={name: side_by_side(*(one.weights[name] for one in parameters))
-                 for name in first.weights},
-        rates=self.groups * (rates[0] if len(rates) == 1 else tf.stack(rates, -1)),
-        norms=Norms(*(side_by_side(*rows) for rows in zip(*(one.norms for one in parameters)))))
+    return parameters._replace(
+        weights={name: repeated(value) for name, value in parameters.weights.items()},
+        rates=self.groups * parameters.rates, norms=Norms(*map(repeated, parameters.norms)))
 
   def folded_images(self, images: tf.Tensor) -> tf.Tensor:
     """Returns images [E, ..., H, W, C] of episodes as [..., H, W, E * C]."""

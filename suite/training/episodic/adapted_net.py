@@ -21,7 +21,6 @@ from suite.models.episodic import functional_conv4
 from suite.state import context as context_lib
 from suite.training.episodic import inner_loop
 from suite.training.episodic import meta_schedules
-from suite.training.objectives import losses
 
 
 class AdaptedNet(tf.Module):
@@ -112,7 +111,7 @@ class AdaptedNet(tf.Module):
 
   def target_loss(self, parameters: inner_loop.Parameters, states: Sequence[inner_loop.State],
                   images: tf.Tensor, labels: tf.Tensor, epoch: tf.Tensor, *, multi_step: bool,
-                  net: inner_loop.AdaptedForm | None = None, learners: int = 1) -> tf.Tensor:
+                  net: inner_loop.AdaptedForm | None = None) -> tf.Tensor:
     """Returns the cross-entropy [] of the targets after the last step on the last support set.
 
     The multi-step loss adds those after each step on the *last* set: after earlier sets, some of
@@ -125,27 +124,23 @@ class AdaptedNet(tf.Module):
       labels: [T].
       epoch: int [], of the schedules.
       multi_step: whether the multi-step loss is returned.
-      net: the form of several episodes side by side, to which parameters, states, images and
-        labels [T, E] belong; None: the net. The cross-entropy is then [L].
-      learners: L, whose episodes are equal parts of E.
+      net: a form of the net that computes several episodes side by side, to which parameters,
+        states, images and labels [T, E] belong; None: the net itself.
     """
+    net = self.net if net is None else net
     # The passes of a multi-step loss run beside the steps that follow.
-    parts = 1 if multi_step or net is not None else self._parts
+    parts = 1 if multi_step or net is not self.net else self._parts
 
     def loss(state: inner_loop.State) -> tf.Tensor:
-      logits = self.inner.logits(net or self.net, parameters, state, images, parts=parts)
-      if net is None:
-        return inner_loop.cross_entropy(labels, logits)
-      every = losses.hard_cross_entropy(labels, logits)
-      return tf.reduce_mean(tf.reshape(every, [every.shape[0], learners, -1]), [0, 2])
+      return inner_loop.cross_entropy(
+          labels, self.inner.logits(net, parameters, state, images, parts=parts))
 
     if not multi_step:
       return loss(states[-1])
     assert self.training is not None
     weights = meta_schedules.step_weights(
         epoch, len(states), self.training.multi_step_epochs, self.net.dtype)
-    each = tf.stack([loss(state) for state in states])
-    return tf.reduce_sum((weights if net is None else weights[:, None]) * each, 0)
+    return tf.reduce_sum(weights * tf.stack([loss(state) for state in states]))
 
 
 class AdaptingLearner(learner.EpisodicLearner):

@@ -261,11 +261,10 @@ class Graphs:
     Args:
       batch: the episodes without their targets' labels.
       unrolled: whether the loop over support sets is, see `inner_loop.over_sets`.
-      together: whether the episodes are, if the learner has a form for that.
+      together: whether the episodes are computed at once.
     """
-    if together and self.learner.can_fold and batch[0].shape[0] > 1:
-      found = self.learner.folded(()).answers(batch, unrolled=unrolled)
-      return tf.cast(found, tf.float32)
+    if together and batch[0].shape[0] > 1:
+      return tf.cast(self.learner.answers_together(batch, unrolled=unrolled), tf.float32)
     return tf.map_fn(lambda episode: self._answer_one(episode, unrolled), batch,
                      fn_output_signature=tf.float32, parallel_iterations=batch[0].shape[0])
 

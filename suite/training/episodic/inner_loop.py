@@ -74,7 +74,7 @@ class Parameters(NamedTuple):
 
   Attributes:
     weights: the initial weights by name.
-    rates: [K, T], T in the order of the sorted names; [K, T, L] of L learners side by side.
+    rates: [K, T], T in the order of the sorted names.
     norms: scales and offsets [R, N, F]; R = `InnerLoop.num_norm_rows`.
   """
 
@@ -299,19 +299,11 @@ class InnerLoop:
 def stepped(weights: Weights, gradients: Weights, rates: tf.Tensor) -> Weights:
   """Returns weights after a gradient step with rates [T], in the order of the weights' names.
 
-  Weights without a gradient stay as they are. Rates [T, L] are those of L learners, whose weights
-  are equal parts of the last axis.
+  Weights without a gradient stay as they are.
   """
   by_name = dict(zip(sorted(weights), tf.unstack(rates, len(weights))))
-
-  def change(name: str) -> tf.Tensor:
-    rate, gradient = by_name[name], gradients[name]
-    if not rate.shape.rank:
-      return rate * gradient
-    by_learner = tf.reshape(gradient, [*gradient.shape[:-1], rate.shape[0], -1])
-    return tf.reshape(rate[:, None] * by_learner, gradient.shape)
-
-  return {name: w - change(name) if name in gradients else w for name, w in weights.items()}
+  return {name: w - by_name[name] * gradients[name] if name in gradients else w
+          for name, w in weights.items()}
 
 
 def cross_entropy(labels: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:

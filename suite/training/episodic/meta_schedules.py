@@ -160,9 +160,7 @@ class MetaTraining:
 
   def choose(self, epoch: tf.Tensor, parameters: Any,
              make: Callable[[Any, bool, bool], tf.Tensor]) -> tf.Tensor:
-    """Returns make(parameters, second_order, multi_step), a loss [] or [L], for the epoch.
-
-    The losses of L learners are differentiated together, by their sum.
+    """Returns make(parameters, second_order, multi_step), a loss [], for the epoch.
 
     If a schedule changes the variant, all variants are traced as branches. Each branch computes its
     gradients for the parameters (a structure of tensors) itself: a tape around the branches is
@@ -192,11 +190,6 @@ class MetaTraining:
       loss, gradients = tf.switch_case(early + len(orders) * many, [
           branch(values, order, multi_step) for multi_step in kinds for order in orders])
 
-
-      def scaled(upstream: tf.Tensor) -> Sequence[tf.Tensor]:
-        factor = upstream[0] if upstream.shape.rank else upstream  # Those of L losses are equal.
-        return [factor * gradient for gradient in gradients]
-
-      return loss, scaled
+      return loss, lambda upstream: [upstream * gradient for gradient in gradients]
 
     return chosen(*tf.nest.flatten(parameters))

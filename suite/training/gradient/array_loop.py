@@ -154,7 +154,10 @@ class ArrayLoop:
 
       def of(i, rows):
         """What a step has of rows of all steps."""
-        return tf.gather(rows, i) if width is not None else rows[starts[i]:starts[i + 1]]
+        if width is None:
+          return rows[starts[i]:starts[i + 1]]
+        # GPUs have no kernel that gathers uint64.
+        return rows[i] if rows.dtype == tf.uint64 else tf.gather(rows, i)
 
       def read(i):
         """Prepared rows of a step, and their places."""
@@ -321,8 +324,8 @@ class ArrayLoop:
       return example_gradients.rows(self.step.losses_at_rest, self.step.variables, x, y)
 
     if num:
-      charge(self._count("gradient of one", one, *self._example_specs(1, codes),
-                                 *_specs(1, labels)) * num)
+      charge(self._count(
+          "gradient of one", one, *self._example_specs(1, codes), *_specs(1, labels)) * num)
 
   def forward(self, name: str, function: Callable[[tf.Tensor], tf.Tensor], codes: tf.Tensor,
               charge: Charge, *,
@@ -342,8 +345,7 @@ class ArrayLoop:
     size = int(codes.shape[0])
     for rows, times in ((_CHUNK, size // _CHUNK), (size % _CHUNK, 1)):
       if rows and times:
-        charge(
-            self._count((name, rows), function, *self._example_specs(rows, codes)) * times)
+        charge(self._count((name, rows), function, *self._example_specs(rows, codes)) * times)
     if of_all is not None and rehearsal.current() is None:
       return of_all(codes)
     if rehearsal.current() is not None and (size > _CHUNK or rehearsal.counts_only()):

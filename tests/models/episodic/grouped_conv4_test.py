@@ -56,10 +56,6 @@ def _gradients(loss_of, variables):
   return [loss, *map(tf.convert_to_tensor, found)]
 
 
-def _of_episode(learner, episode):
-  return _gradients(lambda: learner.meta_loss(episode)[0], learner.trainable_variables)
-
-
 def _assert_close(found, wanted):
   scale = max(np.abs(wanted).max(), 1e-3)
   np.testing.assert_allclose(found / scale, wanted / scale, atol=1e-5)
@@ -71,32 +67,14 @@ def _assert_close(found, wanted):
           target_row="last"), dict(multi_step_epochs=2, second_order=False), 1),
 ])
 def test_losses_gradients_and_answers_are_those_of_a_loop(inner, training, blocks):
-  """Of one learner, whose loss is a mean, and of two beside each other, whose losses are each's."""
-  learners = [_learner(inner, training, blocks, seed=seed) for seed in (0, 1)]
-  batch = _batch()
-  one, other = learners
-  found = _gradients(lambda: one.meta_loss_together(batch)[0], one.trainable_variables)
-  every = [[_of_episode(each, [part[e] for part in batch]) for e in range(EPISODES)]
-           for each in learners]
-  for a, *parts in zip(found, *every[0]):
+  learner, batch = _learner(inner, training, blocks), _batch()
+  found = _gradients(lambda: learner.meta_loss_together(batch)[0], learner.trainable_variables)
+  for a, *parts in zip(found, *(
+      _gradients(lambda e=e: learner.meta_loss([part[e] for part in batch])[0],
+                 learner.trainable_variables) for e in range(EPISODES))):
     _assert_close(a, np.mean(parts, axis=0))
-
-  # The second learner has the same episodes in another order.
-  beside = [tf.gather(part, [0, 1, 1, 0]) for part in batch]
-  losses, *found = _gradients(lambda: one.folded([other]).losses(beside),
-                              one.trainable_variables + other.trainable_variables)
-  wanted = [[np.mean(parts, axis=0) for parts in zip(*found_of)]
-            for found_of in every]
-  for a, b in zip([*losses, *found], [
-      wanted[0][0], wanted[1][0], *wanted[0][1:], *wanted[1][1:]]):
-    _assert_close(a, b)
-
-  twice = [tf.concat([part, part[::-1]], 0) for part in batch[:3]]
-  found = one.folded([other]).answers(twice)
-  for learner, episodes, logits in ((one, batch, found[:EPISODES]),
-                                    (other, [p[::-1] for p in batch], found[EPISODES:])):
-    wanted = episode_graphs.Graphs(learner, WAY * 2).answer(tuple(episodes[:3]))
-    _assert_close(logits, wanted)
+  _assert_close(learner.answers_together(batch[:3]),
+                episode_graphs.Graphs(learner, WAY * 2).answer(tuple(batch[:3])))
 
 
 def test_a_graph_costs_as_much_as_that_of_a_loop():
