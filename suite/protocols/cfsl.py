@@ -56,7 +56,8 @@ from suite.training.scoring import scoring
 MODEL = "meta-model"
 _NO_METRICS = own_metrics.OwnMetrics()
 _LOSSES_AT_ONCE = 20  # Updates between two reports of the loss.
-_ROUNDING = ("task_batching", "compiled")  # Fields of `Compute` that a run goes on with.
+# Fields of `Compute` that a run goes on with, and what records leave out.
+_ROUNDING = {"task_batching": episode_graphs.LOOP, "compiled": False}
 DESCRIPTION = descriptions.ProtocolDescription(
     "cfsl", measures=(descriptions.Measure("accuracy", "accuracy"),),
     curve=descriptions.RecordCurve(
@@ -91,9 +92,11 @@ class Compute:
       intermediate results of its gradient.
     task_batching: "loop", or "grouped": all episodes of a replica's update at once, and of a batch
       of answers, as one net of grouped convolutions, for learners that have that form (MAML);
-      records say so. Faster on a GPU, where a small net leaves most of the device idle.
+      records say so. None: "grouped" for these on a GPU, which a small net leaves idle most of the
+      time, else "loop"; a run goes on with the form that it began with.
     answers_at_once: validation and test episodes of one call; None: 8, or 50 where images are
-      encoded before. The last call is filled up with further episodes, which are charged.
+      encoded before or episodes are grouped. The last call is filled up with further episodes,
+      which are charged.
     compiled: whether XLA compiles an update, and a batch of answers; records say so. Costs are
       counted from the graphs of one episode after the other, before compilation.
     device_share: training images that take at most this share of the memory of the GPU, if there
@@ -101,10 +104,21 @@ class Compute:
   """
 
   episodes_at_once: int = 2
-  task_batching: episode_graphs.Batching = episode_graphs.LOOP
+  task_batching: episode_graphs.Batching | None = None
   answers_at_once: int | None = None
   compiled: bool = False
   device_share: float = 0.5
+
+  def chosen(self, learner: learner_lib.EpisodicLearner, device: str,
+             records: Sequence[Mapping[str, Any]]) -> Compute:
+    """With a batching in place of None: of the run's records, or the best for its device."""
+    if self.task_batching is not None:
+      return self
+    began: Any = episode_graphs.GROUPED if learner.can_group and "GPU" in device else (
+        episode_graphs.LOOP)
+    if records:
+      began = records[0].get(schema.TASK_BATCHING, episode_graphs.LOOP)
+    return dataclasses.replace(self, task_batching=began)
 
   def check(self, records: Sequence[Mapping[str, Any]]) -> None:
     """Refuses graphs that round otherwise than before, or that XLA would refuse after minutes."""
@@ -114,8 +128,8 @@ class Compute:
     if self.answers_at_once is not None and self.answers_at_once < 1:
       raise ValueError(f"cfsl.Compute.answers_at_once = {self.answers_at_once}; allowed is a "
                        "number of episodes from 1 on.")
-    for name in _ROUNDING if records else ():
-      now, before = getattr(self, name), records[0].get(name, getattr(Compute, name))
+    for name, default in _ROUNDING.items() if records else ():
+      now, before = getattr(self, name), records[0].get(name, default)
       if before != now:
         raise ValueError(
             f"The run began with cfsl.Compute.{name} = {before!r}, and now it is {now!r}: the "
@@ -124,8 +138,8 @@ class Compute:
 
   def describe(self) -> dict[str, Any]:
     """The part of a record that says by which graphs numbers were rounded; {}: by the default."""
-    return {name: getattr(self, name) for name in _ROUNDING
-            if getattr(self, name) != getattr(Compute, name)}
+    return {name: getattr(self, name) for name, default in _ROUNDING.items()
+            if getattr(self, name) != default}
 
 
 _COMPUTE = Compute()
@@ -189,7 +203,7 @@ def run(
     record, predictions = (events.test(context, test_episodes) if is_test else
                            (events.meta_train(context, event), None))
     state.commit({schema.PROTOCOL: DESCRIPTION.name, **episodes_test.describe(), **record,
-                  **compute.describe()}, predictions)
+                  **events.compute.describe()}, predictions)
   return summarize(state.records)
 
 
@@ -278,7 +292,7 @@ class _EpisodicRun:
                episodes_test: episodes_lib.Episodes, training: _Training,
                validation: Validation | None, compute: Compute):
     self._learner, self._state, self._episodes_test = learner, state, episodes_test
-    self._training, self._validation, self._compute = training, validation, compute
+    self._training, self._validation = training, validation
     self._task = tasks.Task("episode", tasks.SINGLE_LABEL, episodes_test.num_labels)
     self._counter = None if state.distribution.is_single else copy.deepcopy(learner)
     state.resume(learner, begin=[self._task], delivery=deliveries.EPISODES)
@@ -292,10 +306,12 @@ class _EpisodicRun:
     refusals.check_width(  # Logits are [B, W] before the first support set.
         learner, self._task, logits,
         tf.TensorSpec([1, *episodes_test.images.shape[1:]], episodes_test.images.dtype))
+    self.compute = compute = compute.chosen(learner, state.distribution.devices[0], state.records)
+    compute.check(state.records)
     self.graphs = episode_graphs.Graphs(
         learner, num_classes, at_once=compute.episodes_at_once,
-        distribution=state.distribution, batching=compute.task_batching, compiled=compute.compiled)
-    compute.check(state.records)
+        distribution=state.distribution, batching=compute.task_batching or episode_graphs.LOOP,
+        compiled=compute.compiled)
     # The run's seed determines the first training episode of an endless sequence.
     self._first = state.seeds.integer("training episodes") << 31
     self._cost: flops.Cost | None = None
@@ -313,14 +329,14 @@ class _EpisodicRun:
     feed = _Feed(training.episodes, self._learner.transform, training.tasks_per_update,
                  self._first + done * training.tasks_per_update, self._state.distribution.holds(
                      training.episodes.images.dtype.size * int(np.prod(
-                         training.episodes.images.shape)), self._compute.device_share))
+                         training.episodes.images.shape)), self.compute.device_share))
     cost = self._cost = self._cost or feed.update_cost(
         self.graphs, self._counter, self._task, context)
     looks = None
     if validation is not None and (event + 1) % validation.every == 0:
       looks = self._looks = self._looks or episode_questions.EpisodeQuestions(
           self.graphs, validation.episodes, validation.num_episodes,
-          self._compute.answers_at_once)
+          self.compute.answers_at_once)
     look = functools.cache(lambda: flops.ZERO if looks is None else spending.price(
         lambda ledger: validate(looks, dataclasses.replace(context, ledger=ledger))))
     updates = context.ledger.grant(training.updates, lambda num: cost * num + look())
@@ -338,7 +354,7 @@ class _EpisodicRun:
     """Tests the models that did best on validation, or the last one: (record, predictions)."""
     models = self.best_models()
     questions = episode_questions.EpisodeQuestions(
-        self.graphs, self._episodes_test, max(1, num_episodes), self._compute.answers_at_once)
+        self.graphs, self._episodes_test, max(1, num_episodes), self.compute.answers_at_once)
     if num_episodes:
       record, predictions = test(self.graphs, questions, context, models, self._state.metrics)
       self._state.keep_samples(sample_images.EPISODE, self._episodes_test)

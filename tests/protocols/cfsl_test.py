@@ -1,6 +1,7 @@
 # Copyright 2026 The Lifelong Suite Authors. Licensed under the Apache License, Version 2.0.
 import dataclasses
 import shutil
+import types
 
 import numpy as np
 import pytest
@@ -279,6 +280,20 @@ def test_a_run_goes_on_with_the_graphs_it_began_with(tmp_path):
   grouped.check([grouped.describe()])
   with pytest.raises(ValueError, match="began with .*task_batching = 'loop', .* is 'grouped'"):
     grouped.check([{}])
+
+
+def test_episodes_are_grouped_on_a_gpu_alone_and_as_the_run_began():
+  gpu, cpu, compute = "/device:GPU:0", "/device:CPU:0", cfsl.Compute()
+
+  def chosen(can_group, device, records=(), compute=compute):
+    return compute.chosen(
+        types.SimpleNamespace(can_group=can_group), device, records).task_batching
+
+  assert [chosen(can, device) for can, device in ((True, gpu), (True, cpu), (False, gpu))] == [
+      "grouped", "loop", "loop"]
+  assert chosen(True, gpu, [{}]) == "loop"
+  assert chosen(True, cpu, [{"task_batching": "grouped"}]) == "grouped"
+  assert chosen(True, gpu, compute=cfsl.Compute(task_batching="loop")) == "loop"
 
 
 def test_what_xla_cannot_repeat_is_refused_before_it_compiles(tmp_path):

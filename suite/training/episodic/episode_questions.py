@@ -26,7 +26,7 @@ from suite.state import context as context_lib
 from suite.training.episodic import episode_graphs
 
 _BATCH = 8  # Episodes of one call, which run at once.
-_ENCODED_BATCH = 50  # The same where images are encoded before: codes are small.
+_LARGE_BATCH = 50  # The same where images are encoded before, or episodes are grouped.
 _IMAGES = 256  # Images encoded by one call.
 # Graphs of at most 10 sets are unrolled, a second of tracing for each set, where this many sets of
 # all episodes are learned.
@@ -40,14 +40,15 @@ class EpisodeQuestions:
     graphs: of the learner.
     episodes: the source.
     num_episodes: N.
-    at_once: B, of one call; None: 8, or 50 where images are encoded before.
+    at_once: B, of one call; None: 8, or 50 where images are encoded before or episodes are grouped.
   """
 
   def __init__(self, graphs: episode_graphs.Graphs, episodes: episodes_lib.Episodes,
                num_episodes: int, at_once: int | None = None):
     self._graphs, self._episodes = graphs, episodes
     self._num, self._encodes = num_episodes, graphs.learner.can_encode
-    self._size = min(at_once or (_ENCODED_BATCH if self._encodes else _BATCH), num_episodes)
+    is_large = self._encodes or graphs.batching == episode_graphs.GROUPED
+    self._size = min(at_once or (_LARGE_BATCH if is_large else _BATCH), num_episodes)
     self._num_batches = -(-num_episodes // self._size)
     self._spec: Any = None
     labels = np.tile(episodes.labels, [self._size, 1])
