@@ -204,7 +204,9 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
       self._add([dev], context, choose=True)
       record = {**record, **self.statistics.chosen()}
     if self._statistic.has_phases:
-      record = {**record, **self._solve(context)}
+      added = np.concatenate([part.labels for part in parts])
+      classes = np.unique(added) if added.ndim == 1 else None
+      record = {**record, **self._solve(context, classes)}
     return {"classes_with_a_mean": self.statistics.num_nonempty, **record}
 
   def _measure(self, train: examples.ExampleSet, context: context_lib.Context) -> None:
@@ -321,11 +323,12 @@ class StatisticsLearner(learner.SequenceLearner, learner.EpisodicLearner):
     """Returns logits [B, W] of codes [B, D]."""
     return self._statistic.answers(state, codes)
 
-  def _solve(self, context: context_lib.Context) -> dict[str, Any]:
-    """Solves; returns what records say of it, see `statistic.Factorization`."""
-    start, cost = time.monotonic(), self.statistics.solve_cost()
+  def _solve(self, context: context_lib.Context, classes: np.ndarray | None = None
+             ) -> dict[str, Any]:
+    """Solves, for classes [U] with new samples (None: all), and returns what records say of it."""
+    start, cost = time.monotonic(), self.statistics.solve_cost(classes)
     if not rehearsal.counts_only():
-      rehearsal.save(self.statistics, self.statistics.solve_compiled)
+      rehearsal.save(self.statistics, functools.partial(self.statistics.solve_compiled, classes))
     found = self.statistics.factorization
     cost *= max(found.attempts, 1)
     context.charge(cost, began=start)

@@ -19,8 +19,8 @@
                                     against each of them, and the evaluation; with --threads 1
   python tools/bench cfsl        MAML++, ProtoNets and episodes of continual few-shot learning:
                                     plain PyTorch (extra `bench`) against the suite; --threads 2
-  python tools/bench peers       ER and DER++ on a small net and ResNet-18: a bare TensorFlow loop
-                                    and, with --checkout DIR, Mammoth in PyTorch; --threads 2
+  python tools/bench peers       ER, DER++, EWC, RanPAC and FeCAM: a bare TensorFlow loop of replay
+                                    and, with --checkout DIR, public code in PyTorch; --threads 2
   python tools/bench convs       the convolutions of such a task alone
   python tools/bench fluid       FLUID's sequences of 64x64 images and heads, 1,000 classes: one
                                     sample at a time against the suite's blocks; with --threads 2
@@ -346,7 +346,7 @@ def main() -> int:
   few_shot.add_argument("--intra", type=int, help="suite: threads within an operation (1)")
   few_shot.add_argument("--inter", type=int, help="suite: operations at once (--threads)")
   few_shot.add_argument("--torch_python", metavar="PATH", default=sys.executable)
-  few_shot.add_argument("--checkout", metavar="DIR", help="peers: a clone of aimagelab/mammoth")
+  few_shot.add_argument("--checkout", metavar="DIR", help="peers: a folder of clones OWNER+NAME")
   few_shot.add_argument("--without_torch", action="store_true")
   import bench_answers  # pylint: disable=import-outside-toplevel
   bench_answers.add_flags(parser.add_argument_group("answers"))

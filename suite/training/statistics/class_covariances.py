@@ -126,6 +126,11 @@ class ClassCovariances(statistic.Statistic):
     """Whether held-out samples choose the shrinkage."""
     return bool(self.shrinkages)
 
+  @property
+  def by_class(self) -> bool:  # type: ignore[override]
+    """Correlations are of a class alone, unless a choice changes them all."""
+    return self.matrices == "correlations" and not self.chooses
+
   def zero(self, num_classes: int, num_features: int) -> Scatters:
     needed = 8 * num_classes * num_features ** 2
     if needed > _MOST_BYTES:

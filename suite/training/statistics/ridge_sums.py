@@ -51,6 +51,7 @@ PRIMAL, DUAL, CHEAPER = "primal", "dual", "cheaper"
 FORMS = (PRIMAL, DUAL, CHEAPER)
 FLOOR = {tf.float32: 1e-6, tf.float64: 1e-14}  # Of the trace: some epsilons of the sums' type.
 _MOST_BYTES = 8 * 2**30
+_FACTORS_BYTES = 2**30  # Of factorizations side by side.
 _EMPTY = -1  # Label of a row that no sample has filled; its one-hot row is 0.
 
 
@@ -388,7 +389,9 @@ def _best(strengths: tuple[float, ...], products: tf.Tensor, targets: tf.Tensor,
 
   allowed = tf.maximum(tf.constant(strengths, tf.float64),
                        FLOOR[dtype] * tf.linalg.trace(products))
-  errors = tf.map_fn(error, allowed, parallel_iterations=1)
+  # A factorization takes one core, and about three matrices of memory.
+  at_once = max(2, min(len(strengths), _FACTORS_BYTES // (24 * (products.shape[0] or 1) ** 2)))
+  errors = tf.map_fn(error, allowed, parallel_iterations=at_once)
   return tf.gather(allowed, [tf.argmin(errors)])
 
 

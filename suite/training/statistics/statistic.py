@@ -83,11 +83,13 @@ class Statistic:
     most_rows: samples of a set that `Sets` adds at once.
     sets_only: whether there is no `update`: single samples are added in offline phases, as a set.
     has_fallback: whether `solve` takes `added`.
+    by_class: whether the solution of a class follows from its own samples; fields of state and
+      solution then have a row for each class, and classes without a new sample need no `solve`.
   """
 
   kinds: Sequence[str] = (tasks.SINGLE_LABEL,)
   has_phases = True
-  has_turns = sets_only = has_fallback = False
+  has_turns = sets_only = has_fallback = by_class = False
   most_rows = 10000
 
   @property
@@ -220,6 +222,8 @@ class Running(tf.Module):
     self.add_chunk = user_code.compiled(self.add, input_signature=[
         tf.TensorSpec([None, num_features]), tf.TensorSpec([None], tf.int64)])
     self._solve = user_code.compiled(self._solved, input_signature=[])
+    self._solve_some = user_code.compiled(
+        self._solved_of, input_signature=[tf.TensorSpec([None], tf.int64)])
     self._factorization = functools.partial(Factorization, None, 0.0, 0)  # A module wraps a tuple.
     self._costs: dict[str, flops.Cost] = {}
 
@@ -311,6 +315,16 @@ class Running(tf.Module):
     self._assign((), solution)
     return getattr(solution, "scales", ())
 
+  def _solved_of(self, classes: tf.Tensor, added: float = 0.0) -> Any:
+    """As `_solved`, of classes int64 [U] alone."""
+    state = self._types["state"](*(
+        part if _is_absent(part) else tf.gather(part, classes) for part in self.state))
+    solution = self.statistic.solve(state, *([added] if added else []))
+    for variable, values in zip(self.solution, solution):
+      if not _is_absent(variable):
+        variable.scatter_update(tf.IndexedSlices(tf.cast(values, variable.dtype), classes))
+    return getattr(solution, "scales", ())
+
   def _guarded(self, solve: Callable[[float], Any]) -> None:
     shares = _ADDED if self.statistic.has_fallback else _ADDED[:1]
     for attempts, added in enumerate(shares, 1):
@@ -331,13 +345,23 @@ class Running(tf.Module):
     """What held-out samples chose last, for records."""
     return self.statistic.chosen(self.state)
 
-  def solve_compiled(self) -> None:
-    """`solve` as a graph."""
-    self._guarded(lambda added: self._solve() if not added else user_code.compiled(
-        functools.partial(self._solved, added))())
+  def solve_compiled(self, classes: np.ndarray | None = None) -> None:
+    """`solve` as a graph; with `by_class` of classes [U] alone, those with new samples."""
+    if classes is None or not self.statistic.by_class:
+      self._guarded(lambda added: self._solve() if not added else user_code.compiled(
+          functools.partial(self._solved, added))())
+      return
+    some = tf.constant(classes, tf.int64)
+    self._guarded(lambda added: self._solve_some(some) if not added else user_code.compiled(
+        functools.partial(self._solved_of, some, added))())
 
-  def solve_cost(self) -> flops.Cost:
-    """Returns the cost of an attempt of `solve`."""
+  def solve_cost(self, classes: np.ndarray | None = None) -> flops.Cost:
+    """Returns the cost of an attempt of `solve_compiled`."""
+    if classes is not None and self.statistic.by_class:
+      if "solve one" not in self._costs:
+        self._costs["solve one"] = flops.count(user_code.compiled(
+            self._solved_of).get_concrete_function(tf.TensorSpec([1], tf.int64)))
+      return self._costs["solve one"] * len(classes)
     if "solve" not in self._costs:
       self._costs["solve"] = flops.count(self._solve.get_concrete_function())
     return self._costs["solve"]
@@ -418,7 +442,8 @@ class Sets(Running):
     self._assign(graph(self._values(), tf.cast(codes, tf.float32), tf.cast(labels, tf.int64)), ())
     return cost
 
-  def solve_compiled(self) -> None:
+  def solve_compiled(self, classes: np.ndarray | None = None) -> None:
+    del classes  # No form with open dimensions is by class.
     self._guarded(self._solved)
 
   def _solved(self, added: float = 0.0) -> Any:
@@ -430,7 +455,8 @@ class Sets(Running):
     return self._traced(f"solve, {added} added", lambda state: self.statistic.solve(
         state, *([added] if added else [])), self._specs())
 
-  def solve_cost(self) -> flops.Cost:
+  def solve_cost(self, classes: np.ndarray | None = None) -> flops.Cost:
+    del classes
     return self._solving()[1]
 
 

@@ -127,6 +127,28 @@ def test_costs_are_those_of_the_matrices():
   assert model.solve_cost().macs >= CLASSES * 9 and not model.solve_cost().uncounted
 
 
+@pytest.mark.parametrize("power", [None, 0.5])
+def test_correlations_are_solved_for_classes_with_new_samples(power):
+  form = class_covariances.ClassCovariances(1e-3, "correlations", power=power)
+  some, every = (statistic.Running(form, CLASSES, FEATURES) for _ in range(2))
+  codes, labels = sequence()
+  # Two deliveries of two classes each; of the others there are no samples yet, and none comes.
+  for classes in ((0, 2), (2, 3)):
+    rows = np.flatnonzero(np.isin(labels, classes))[:30]
+    for model in (some, every):
+      model.add_set(np.abs(codes[rows]), labels[rows])
+    some.solve_compiled(np.unique(labels[rows]))
+    every.solve_compiled()
+    for one, other in zip(some.variables, every.variables):
+      np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+  one, whole = (some.solve_cost(classes) for classes in (np.array([1]), None))
+  assert some.solve_cost(np.array([1, 3])).flops == 2 * one.flops
+  assert one.flops < whole.flops <= CLASSES * one.flops and not one.uncounted
+  assert not class_covariances.ClassCovariances().by_class
+  assert not class_covariances.ClassCovariances(
+      1e-3, "correlations", shrinkages=((1.0, 1.0),)).by_class
+
+
 def test_wrong_use_is_named():
   with pytest.raises(ValueError, match="ridge is 0; it must be above 0"):
     make(0)
