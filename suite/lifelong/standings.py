@@ -506,7 +506,8 @@ class TaskEstimates:
       for task in range(len(self.tasks)):
         mine = np.flatnonzero(self._codes[sample.samples] == task) if sample else np.zeros(0)
         if sample is not None and len(mine):
-          one = intervals.accuracy(observed[sample.members[mine]], int(self._sizes[task]))
+          one = intervals.accuracy(observed[sample.members[mine]], int(self._sizes[task]),
+                                   sample.within(mine, int(self._sizes[task])))
           low[task] = (1.0 - sample.unknown) * one.low
           high[task] = (1.0 - sample.unknown) * one.high + sample.unknown
       values = np.clip(values, low, high)
