@@ -92,9 +92,10 @@ def test_clusters_are_kept_and_answers_exported(tmp_path, capsys):
   assert _suite("add-samples", *cache, _csv(tmp_path, "model,w\np,1\nq,1\n")) == 0
   assert accuracy_cache.AccuracyCache(tmp_path / "c").clusters.tolist() == [0, 0, 1, 2]
   assert _suite("export", *cache, "--parquet", tmp_path / "rows.parquet") == 0
-  assert "7 rows of model, task, id and value" in capsys.readouterr().out
+  assert "7 rows of model, task, id, value and number" in capsys.readouterr().out
   rows = parquet.read_table(tmp_path / "rows.parquet").to_pylist()
-  assert rows[0] == {"model": "p", "task": None, "id": "x", "value": 1.0}
+  assert rows[0] == {"model": "p", "task": None, "id": "x", "value": 1.0,
+                     "number": 1}
   assert [(row["model"], row["id"], row["value"]) for row in rows[1:]] == [
       ("p", "y", 0), ("p", "w", 1), ("q", "x", 0), ("q", "y", 0), ("q", "z", 1), ("q", "w", 1)]
 

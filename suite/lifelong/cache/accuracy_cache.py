@@ -395,7 +395,8 @@ class AccuracyCache:
       change.commit(names)
 
   def add_samples(self, ids: Sequence[str], answers: np.ndarray,
-                  models: Sequence[str] | None = None, **facts: Any) -> None:
+                  models: Sequence[str] | None = None, *, numbers: np.ndarray | None = None,
+                  **facts: Any) -> None:
     """Adds samples with the answers of all models.
 
     Args:
@@ -403,6 +404,7 @@ class AccuracyCache:
       answers: [M, n].
       models: [M] names of the rows; None: those of the cache. Models of the cache that are not
         among them were not evaluated on these samples.
+      numbers: as of `add_models`, of the rows.
       **facts: of `Given`.
     """
     known = Given(**facts)
@@ -426,6 +428,10 @@ class AccuracyCache:
       given = dict(zip(names, answers))
       rows = (cache_input.packed(given.get(name, missing), None, len(ids), name, change.middle)
               for name in self.models)
+      if numbers is not None:
+        runs, none = dict(zip(names, numbers)), np.zeros(len(ids), np.int64)
+        rows = (cache_input.numbered(row, runs.get(name, none), None, len(ids), name)
+                for row, name in zip(rows, self.models))
       change.add_rows(rows, (0, self.num_models, self.num_samples, len(ids)))
       change.add_ids(ids)
       change.commit([])
