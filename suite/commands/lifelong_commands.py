@@ -339,6 +339,8 @@ def _add_clusters_flags(action: argparse.ArgumentParser) -> None:
       "comparisons use them. Without options: says how many there are.")
   action.add_argument("--csv", type=pathlib.Path, metavar="FILE",
                       help="csv with the columns id and cluster")
+  action.add_argument("--replace", action="store_true",
+                      help="the file's clusters replace other ones that the cache has")
 
 
 def _clusters(args: argparse.Namespace) -> int:
@@ -346,12 +348,12 @@ def _clusters(args: argparse.Namespace) -> int:
   from suite.lifelong.cache import accuracy_cache
   cache = accuracy_cache.AccuracyCache(args.cache)
   if args.csv:
-    rows = [one for one in lifelong_answers.cluster_rows(args.csv) if one[1]]
-    cache.set_clusters([name for name, _ in rows], [cluster for _, cluster in rows])
+    given = lifelong_answers.cluster_names(args.csv)
+    cache.set_clusters(list(given), list(given.values()), replace=args.replace)
   found = cache.clusters
   num = 0 if found is None else len(set(found.tolist()))
   lifelong_answers.show(args, {"clusters": num, "samples": cache.num_samples}, [
-      f"{cache.num_samples:,} samples of {num:,} clusters" if num else "no clusters are known"])
+      f"{cache.num_samples:,} samples in {num:,} clusters" if num else "no clusters are known"])
   return 0
 
 

@@ -56,6 +56,13 @@ def is_cache(folder: str | os.PathLike) -> bool:
   return (pathlib.Path(folder) / catalog.MARK).exists()
 
 
+def check_clusters(found: np.ndarray, what: str) -> None:
+  """Raises a CacheError if all samples [N] are of one cluster; 0: a sample by itself."""
+  if len(found) and found[0] != 0 and np.all(found == found[0]):
+    raise CacheError(f"{what} has one cluster for all samples: nothing says how much clusters "
+                     "differ. Leave it out, or give finer ones.")
+
+
 class AccuracyCache:
   """M models x N samples; an answer is 1 (correct), 0 (wrong) or -1 (not evaluated).
 
@@ -204,12 +211,30 @@ class AccuracyCache:
     found[alone] = len(self._tables[CLUSTERS]) + 1 + np.arange(len(alone))
     return found - 1
 
-  def set_clusters(self, ids: Sequence[str], names: Sequence[str]) -> None:
-    """Keeps the cluster of each of these samples; those of others stay as they are."""
+  def set_clusters(self, ids: Sequence[str], names: Sequence[str], *, replace: bool = False
+                   ) -> None:
+    """Keeps the cluster of each of these samples; those of others stay as they are.
+
+    Raises:
+      CacheError: all samples would be of one cluster, or, without `replace`, a sample is of another
+        one in the cache.
+    """
     with self._writing() as change:
       samples = change.samples_of(ids)
       places = {name: index for index, (name,) in enumerate(change.tables[CLUSTERS], start=1)}
       codes = np.array([places.setdefault(str(name), len(places) + 1) for name in names], np.uint32)
+      after = np.zeros(self.num_samples, np.uint32)
+      old = self.column(CLUSTERS, np.uint32)[:self.num_samples]
+      after[:len(old)] = old
+      differing = np.flatnonzero((after[samples] != 0) & (after[samples] != codes))
+      if len(differing) and not replace:
+        place = int(differing[0])
+        raise CacheError(
+            f"{ids[place]!r} is of cluster {list(places)[after[samples[place]] - 1]!r} in "
+            f"{self.folder}; got {str(names[place])!r}, as of {len(differing):,} samples. Take "
+            "the new ones: suite lifelong clusters --replace.")
+      after[samples] = codes
+      check_clusters(after, "the file")
       change.tables[CLUSTERS] = [(name,) for name in places]
       change.set_column(CLUSTERS, samples, codes)
 
