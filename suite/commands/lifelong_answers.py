@@ -14,11 +14,13 @@ from typing import Any
 from suite.configs import run_settings
 
 
-def add_cache_flags(action: argparse.ArgumentParser, do: Callable[[argparse.Namespace], int]
-                    ) -> None:
-  """Adds what every action of `suite lifelong` has."""
+def add_cache_flags(action: argparse.ArgumentParser, do: Callable[[argparse.Namespace], int],
+                    default: str = "") -> None:
+  """Adds what every action of `suite lifelong` has; `default` names a cache if none is given."""
   run_settings.add_flags(action, "debug")
-  action.add_argument("--cache", required=True, type=pathlib.Path, metavar="DIR")
+  action.add_argument("--cache", required=not default, default=pathlib.Path(default),
+                      type=pathlib.Path, metavar="DIR",
+                      help=f"folder of the answers{f' ({default})' if default else ''}")
   action.add_argument("--json", action="store_true", help="print one JSON object")
   action.set_defaults(do=do)
 

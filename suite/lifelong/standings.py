@@ -162,6 +162,7 @@ class Standings:
     by: "groups", "tasks" or "samples".
     tasks: T names.
     num_units: groups, and tasks without one; 0 where there is no group.
+    single_tasks: the latter.
     factors: float64 [T]: the score is the sum of factors x accuracies, and a constant.
     num_references: number of models that were evaluated in full.
     bounds: range of the scores; (0, 1) but for values of another range.
@@ -189,7 +190,8 @@ class Standings:
     sizes = np.bincount(codes, minlength=len(names)) if names else np.array([num])
     self._sizes = sizes
     self.by, self.factors, self._offset = scale.factors(cache.folder, self.tasks, sizes)
-    self.num_units = len(scale.units(cache.folder, self.tasks, sizes))
+    units = scale.units(cache.folder, self.tasks, sizes)
+    self.num_units, self.single_tasks = len(units), sorted(set(units) & set(self.tasks))
     self._shares = sizes / max(1, num)
     full = np.flatnonzero(totals[:, 1] == num)
     half = np.flatnonzero(2 * totals[:, 1] >= num)
@@ -207,6 +209,20 @@ class Standings:
     """Share of each task in the score, before normalization for guessing."""
     raw = self._shares if self.by == SAMPLES else self.factors
     return dict(zip(self.tasks, (raw / raw.sum()).tolist()))
+
+  @property
+  def headline(self) -> str:
+    """What the score is the mean of: "mean of 1 group and 2 single tasks, 59 tasks in all"."""
+    parts = [f"{self._cache.num_samples:,} samples"]
+    if self.by != SAMPLES:
+      parts = [f"{len(self.tasks):,} tasks"]
+    if self.by == GROUPS:
+      num = self.num_units - len(self.single_tasks)
+      parts[0] += " in all"
+      parts.insert(0, f"{num:,} group{'s' * (num > 1)}" + (
+          f" and {len(self.single_tasks):,} single task{'s' * (len(self.single_tasks) > 1)}"
+          if self.single_tasks else ""))
+    return f"mean of {', '.join(parts)}"
 
   @property
   def sizes(self) -> dict[str, int]:

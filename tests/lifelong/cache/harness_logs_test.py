@@ -160,6 +160,11 @@ RIGHT = {  # name: (files, options, {task: {model: share of correct answers}}, w
          "mmlu:k=1,model=org_a/stats.json": [[_stat("exact_match", 0.5)]]},
         {}, {"mmlu:k=1": {"org_a": 0.5}}, "no samples in"),
     "inspect-ai": ({"log.json": [INSPECT]}, {}, {"lab/arc": {"maker/net": 0.6}}, ""),
+    "inspect-ai, two tasks": (
+        {"log.json": [INSPECT], "more.json": [{**INSPECT, "eval": {**INSPECT["eval"],
+                                                                   "task": "lab/boolq"},
+                                               "samples": INSPECT["samples"][4:8]}]}, {},
+        {"lab/arc": {"maker/net": 0.6}, "lab/boolq": {"maker/net": 0.5}}, ""),
     "inspect-ai, two scorers": (
         {"log.json": [{**INSPECT, "samples": [{**one, "scores": {
             **one["scores"], "judge": {"value": 1}}} for one in INSPECT["samples"]]}]},
